@@ -9,8 +9,9 @@ import (
 	"github.com/pawl-run/pawl/internal/names"
 )
 
-// An Agent is a value: everything a run needs to know, nothing of it running.
-// The zero value of every field but Name and Model is right.
+// An Agent is a value: everything a run needs to know. It holds no running
+// parts, so one Agent may serve any number of runs. The zero value of every
+// field but Name and Model is a good default.
 type Agent struct {
 	Name        string // [a-z0-9-]+
 	Description string
@@ -29,26 +30,27 @@ type Agent struct {
 	Output    json.RawMessage // JSON Schema of the answer; nil: free text
 	Sampling  Sampling
 	Approvals Approvals
-	Trust     map[string]Trust // labels of tools, by name, in place of those that they give themselves
+	Trust     map[string]Trust // labels by tool name; they override those of the tools
 	Serial    bool             // one call at a time
-	// MaxParallel is how many calls of a run may be in flight at once; all runs of
-	// one process together may have four times as many. The others wait, in call
+	// MaxParallel is how many calls of a run may run at once. All runs of one
+	// process together may have four times as many. Further calls wait, in call
 	// order. Zero: 10 calls of tools that are External, and 256 of others.
 	MaxParallel int
 	Builtins    bool // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
 
-	Trace     bool   // whoever shows the result adds the reasoning trace
-	ResultKey string // what the result's context knows the answer by; empty: it has no context
+	Trace     bool   // the command line adds the reasoning trace to the result
+	ResultKey string // the key of the answer in the result's context; empty: the result has no context
 
-	Labels map[string]string // free words to find the agent's runs by
+	Labels map[string]string // names and values to find the agent's runs by
 	Source string            // where the agent came from, opaque; recorded, not digested
 
 	inherited int // how many of the first policies are a parent's, which has checked them
 }
 
 // An Observer looks at the world: before the first turn, after every action and
-// resumption, and when success is claimed against a goal. Observe is called from one
-// goroutine of the run; an error is told to the model in place of what was seen.
+// resumption, and when the model claims success against a goal. The engine
+// calls Observe from one goroutine of the run at a time. If it fails, the model
+// reads the error in place of the observation.
 type Observer interface {
 	Observe(ctx context.Context) (Observation, error)
 }
@@ -66,15 +68,16 @@ type Observation struct {
 }
 
 // A Goal says by a number whether the work is done. A model cannot declare
-// success against it: its "done" is sent back with the evidence.
+// success against it: the machine sends its final answer back with the
+// evidence.
 type Goal struct {
 	Metric  Metric
 	Success Condition // such as stop.Metric(">=", 0)
 }
 
-// A Metric measures the goal after each observation. An error leaves the goal
-// unmeasured, and so unmet, until the next one; before the first model call it
-// ends the run as failed, and so does an error of the Observer there.
+// A Metric measures the goal after each observation. After an error the goal is
+// unmeasured, and so unmet, until the next observation. Before the first model
+// call, an error of the Metric or the Observer ends the run as failed.
 type Metric interface {
 	Measure(ctx context.Context, o Observation) (Measure, error)
 }
@@ -85,7 +88,8 @@ type MetricFunc func(context.Context, Observation) (Measure, error)
 // Measure calls f.
 func (f MetricFunc) Measure(ctx context.Context, o Observation) (Measure, error) { return f(ctx, o) }
 
-// A Measure is one reading of a [Metric]. Open names what is still wrong.
+// A Measure is one reading of a [Metric]. Open names what is still wrong, such
+// as failing tests, so that fixing one thing and breaking another shows.
 type Measure struct {
 	Value float64
 	Open  []string
@@ -93,31 +97,32 @@ type Measure struct {
 
 func (m Measure) clone() *Measure { return &Measure{m.Value, slices.Clone(m.Open)} }
 
-// Approvals says how requests for approval are treated. Which calls need one is
-// for policies to say.
+// Approvals configures requests for approval. Policies decide which calls need
+// one.
 type Approvals struct {
-	TTL        time.Duration `wire:"ttl,omit"`          // how long a decision may take, and be used; zero: 24 hours
-	StopOnDeny bool          `wire:"stop_on_deny,omit"` // a denial ends the run instead of being told to the model
-	// IgnoreObservation lets an approval stand although the agent, which has an
-	// Observer or a Goal, has seen the world change between the request and the call.
+	TTL        time.Duration `wire:"ttl,omit"`          // how long a request waits, and a decision stays valid; zero: 24 hours
+	StopOnDeny bool          `wire:"stop_on_deny,omit"` // a denial ends the run; otherwise the model reads it
+	// IgnoreObservation keeps an approval valid when an observation or a measure
+	// differs between the request and the call.
 	IgnoreObservation bool `wire:"ignore_observation,omit"`
 }
 
 // A Checker is a part of an agent (a tool, loop, policy or condition) that can
-// tell what is wrong with it, or with the agent it stands in.
-// [NewMachine] asks every part and reports all answers together.
+// report what is wrong with itself or with the agent it belongs to.
+// [NewMachine] asks every part and reports all errors together.
 type Checker interface {
 	Check(Agent) error
 }
 
-// An Auxiliary is a policy or a loop that asks models of its own: it names
-// one of them in [Think.Model], as the model describes itself. These models are
-// declared, priced and held to the run's ceilings like the agent's model.
+// An Auxiliary is a policy or a loop that asks models of its own. It names one
+// of them in [Think.Model], as the model describes itself. The agent's
+// declaration lists these models; their calls count against the run's limits
+// like those of the agent's model.
 type Auxiliary interface {
 	AuxiliaryModels() []Model
 }
 
-// Strategy is how a model is told to call tools.
+// Strategy is the way in which a model calls tools.
 type Strategy int
 
 // The strategies.

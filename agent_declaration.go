@@ -219,7 +219,7 @@ func (d *Declaration) wires() (w Wire) {
 	return w
 }
 
-// String announces the ceilings, as in "20 iterations, 500,000 tokens, 30m0s".
+// String announces the limits, as in "20 iterations, 500,000 tokens, 30m0s".
 func (l Limits) String() string {
 	parts := []string{figure.Count(l.Iterations, "iteration"), figure.Count(l.Tokens, "token"), l.Time.String()}
 	if l.Cost > 0 {

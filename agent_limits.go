@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// Limits are the ceilings of a run. A zero field takes its default; there is
+// Limits are the limits of a run. A zero field takes its default; there is
 // no way to have none of iterations, tokens and time.
 type Limits struct {
 	Iterations int           `wire:"iterations,omit"`  // model turns; default 20, at most 10,000

@@ -1,16 +1,20 @@
 package pawl
 
-// A Loop decides the course of a run: what to do when nothing is in the way.
+// A Loop decides what a run does next when nothing else is due.
 //
 // Next is pure and total: the same State always gives the same Step, whatever
-// the state is. What it wants to remember it records as [Noted] and reads back
-// with [State.Note]. The State belongs to the caller: a loop may not change it,
-// nor keep it after Next returns; [State.Clone] makes a copy to keep. It need not think of budgets, retries, rejected replies,
-// doubts, observations or cancellation: the machine has dealt with them before
-// it asks, and puts an [Act] in the way of any Think while calls are open.
-// Name is recorded in the log and must be the same for the same behaviour. One
-// whose behaviour depends on more than its name has a method
-// Steps() json.RawMessage, which is declared and digested beside it.
+// the state is. A loop that must remember something records it as [Noted] and
+// reads it back with [State.Note]. The State belongs to the caller: a loop must
+// not change it, nor keep it after Next returns; [State.Clone] makes a copy to
+// keep.
+//
+// A loop need not handle budgets, retries, rejected replies, unknown outcomes,
+// observations or cancellation. The machine deals with them before it asks the
+// loop, and puts an [Act] before any Think while calls are open.
+//
+// The log records Name, which must be the same for the same behaviour. A loop
+// whose behaviour depends on more than its name has a method Steps()
+// json.RawMessage, whose result is declared and digested too.
 type Loop interface {
 	Name() string
 	Next(*State) Step
@@ -34,8 +38,8 @@ func (ReAct) Next(s *State) Step {
 	return Think{Purpose: PurposeTurn}
 }
 
-// SingleCall asks the model once, without tools, for an answer: a classifier,
-// an extractor. A reply that calls a tool is rejected.
+// SingleCall asks the model once, without tools, for an answer, as a classifier
+// or an extractor does. A reply that calls a tool is rejected.
 type SingleCall struct{}
 
 // Name returns "single".
@@ -56,19 +60,25 @@ func doneVerdict() Verdict {
 	return verdict(StatusSuccess, "done", "the model answered without calling a tool")
 }
 
-// A Policy reviews every step before it is taken. It is pure, and it may only
-// tighten: move a call's classification rightwards, lower a clamp, put a Think or
-// a Record before the step, reject the reply ([State.Reject]), or finish the run, also one that was to end as a
-// success or exhausted, with an answer that may not be given. Anything looser is
-// ignored and ends the run as failed, naming the policy. Review is asked again,
-// after every other policy, until nobody changes anything; a fact once recorded
-// must therefore be looked for in the State and not be recorded twice. String
-// names the policy with its parameters, as in no_progress(3), and is digested: a
-// run does not resume under weaker policies. For programs that read the log, a
-// policy may also declare its parameters as data; see [PolicyInfo]. One with a method
-// Inherited() bool that says so also reviews the runs of the agents that are
-// tools of its own; see [Delegate]. One with a method LeavesActs() bool that says so
-// is not asked about an [Act]. The State belongs to the caller, as in [Loop].
+// A Policy reviews every step before the engine takes it. Review is pure, and
+// it may only tighten: move a call's classification to a stricter one, lower
+// MaxTokens, put a Think or a Record before the step, reject the reply
+// ([State.Reject]), or finish the run. It may also replace the end of a run
+// that would succeed or exhaust a limit with an answer that must not be given.
+// Anything looser is ignored and ends the run as failed, naming the policy.
+//
+// Review is called again, after every other policy, until no policy changes the
+// step. A policy must therefore look for a fact in the State before it records
+// it, or it would record it twice.
+//
+// String names the policy with its parameters, as in no_progress(3), and is
+// digested: a run does not resume under weaker policies. For programs that read
+// the log, a policy may also declare its parameters as data; see [PolicyInfo].
+//
+// A policy with a method Inherited() bool that returns true also reviews the
+// runs of agents that are tools of its agent; see [Delegate]. A policy with a
+// method LeavesActs() bool that returns true is not asked about an [Act]. The
+// State belongs to the caller, as in [Loop].
 type Policy interface {
 	Review(*State, Step) Step
 	String() string

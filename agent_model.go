@@ -31,7 +31,7 @@ type Model interface {
 	Stream(ctx context.Context, r Request) iter.Seq2[Chunk, error]
 }
 
-// A Describer is a [Model] that can say what it is. One that cannot is called
+// A Describer is a [Model] that describes itself. Any other model is called
 // "func" and has no price.
 type Describer interface {
 	Describe() ModelInfo
@@ -40,19 +40,19 @@ type Describer interface {
 // ModelInfo is what a run records of its model.
 type ModelInfo struct {
 	Name     string `wire:"model"`         // provider/name, as in anthropic/claude-sonnet-4-5
-	Endpoint string `wire:"endpoint,omit"` // where requests are sent, announced before the first one; empty: nowhere outside this process
-	Price    *Price `wire:"price,omit"`    // nil: unknown, which a dollar ceiling refuses
-	Wire     Wire   `wire:"wire,omit"`     // what its requests have beside what they say
+	Endpoint string `wire:"endpoint,omit"` // where requests go; empty: they stay in this process
+	Price    *Price `wire:"price,omit"`    // nil: unknown; a run with a dollar limit needs one
+	Wire     Wire   `wire:"wire,omit"`     // what its requests have in addition to their texts
 }
 
-// Wire is what a model's requests have beside what they say, at most, so that a
-// ceiling holds for the first of them. The zero Wire is not known: requests are
-// then estimated by what they say alone.
+// Wire is the most that a model's requests have in addition to their texts, so
+// that the limits hold from the first request on. The zero Wire is unknown:
+// requests are then estimated by their texts alone.
 type Wire struct {
 	Frame   int `wire:"frame,omit"`         // bytes around all
 	Message int `wire:"message,omit"`       // bytes around a message, a call or a result
 	Tool    int `wire:"tool,omit"`          // bytes around a tool or an output schema
-	Prompt  int `wire:"prompt_tokens,omit"` // tokens that the provider bills for offering tools, beside them
+	Prompt  int `wire:"prompt_tokens,omit"` // tokens that the provider bills for offering tools, in addition to the tools
 }
 
 // A Request is what one attempt sends. Messages is materialised from the log;
@@ -157,7 +157,7 @@ type Usage struct {
 	Reasoning  int `wire:"reasoning_tokens,omit"`
 }
 
-// Total is the tokens a token ceiling counts.
+// Total is the tokens a token limit counts.
 func (u Usage) Total() int { return u.Input + u.Output }
 
 // Add sums two usages.
@@ -173,7 +173,7 @@ const (
 	PurposeTurn    Purpose = "turn"    // a turn of the conversation
 	PurposeJudge   Purpose = "judge"   // judges the run, as any purpose that begins with "judge." does; see [State.Missed]
 	PurposeSummary Purpose = "summary" // shortens the conversation
-	PurposeFinal   Purpose = "landing" // the last, tool-free answer of a run that met a ceiling
+	PurposeFinal   Purpose = "landing" // the final answer, without tools, of a run that reached a limit
 )
 
 // judges reports whether the call is one the run can go on without, a summary included.

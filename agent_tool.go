@@ -10,40 +10,48 @@ import (
 
 // A Tool does something for the model.
 //
-// Info is asked once, when the run is prepared, and must not change. Run is
-// called from a goroutine of its own, possibly beside other calls, with
-// arguments that were validated against Info().Input. Its error is told to the
-// model as text it can act on; it never ends the run. A panic counts as an error.
-// An error with a method Unknown() bool that reports true says of a Write that
-// nobody knows whether it took place; one with a method NotRun() bool that reports
-// true says that nothing of the call was done, whatever ctx is. When ctx ends, Run
-// must return soon: one that does not is abandoned, the run goes on, and the log
-// says so.
+// Info is called once, when the run is prepared, and must always return the
+// same. Run is called in a goroutine of its own, possibly at the same time as
+// other calls, with arguments that were validated against Info().Input. The
+// model reads its error as text and can act on it; an error or a panic of a
+// tool never ends the run.
+//
+// An error with a method Unknown() bool that returns true says of a Write that
+// its outcome is unknown. An error with a method NotRun() bool that returns
+// true says that the call did nothing, whatever the state of ctx.
+//
+// When ctx ends, Run must return soon. The run goes on without a call that does
+// not return, and the log says so.
 type Tool interface {
 	Info() ToolInfo
 	Run(ctx context.Context, inv Invocation) (Output, error)
 }
 
-// A Reconciler is a tool that can find out what came of a call that was running
-// when its run lost its owner, or that is in doubt. It is asked before the
-// [OnDoubt] of the tool counts, once by everybody who takes the run up, and it
-// first ends or waits for what still runs of the call. A call that took place
-// has the output as its result or, when there is an error too, failed with that,
-// or timed out if the error is [context.DeadlineExceeded]; one that did not take
-// place is driven again. An error with happened false says that it cannot tell.
+// A Reconciler is a tool that can find out whether a call took place whose run
+// lost its owner while the call ran, or whose outcome is unknown. The engine
+// asks it before it applies the tool's [OnDoubt], once for each owner that
+// resumes the run. Reconcile first stops or waits for what still runs of the
+// call.
 //
-// A tool that has its attempts watched by somebody who survives this process may
-// say so with a method Supervised() string. It is asked just before an attempt is
-// begun; what it says is in the log before the attempt runs, and comes back to Run
-// and Reconcile. Run must then not act unless it is watched as it was said, so
-// that Reconcile can take the absence of a record for what it is.
+// If the call took place, happened is true and out is its result; with an error
+// the call failed with that error, or timed out if the error is
+// [context.DeadlineExceeded]. If the call did not take place, happened is false
+// and err is nil, and the engine runs it again. An error with happened false
+// means that the tool cannot know.
+//
+// A tool whose attempts are watched by a process that outlives this one may say
+// so with a method Supervised() string. The engine calls it just before an
+// attempt, writes what it returns to the log before the attempt runs, and
+// passes it to Run and Reconcile. Run must then act only under that watch, so
+// that Reconcile can rely on the absence of a record.
 type Reconciler interface {
 	Reconcile(ctx context.Context, inv Invocation) (out Output, happened bool, err error)
 }
 
-// An Invocation is one attempt at one call. Key is the idempotency key: the
-// same for every attempt, and for an [Idempotent] tool the same for equal
-// arguments within the run, so that the far side can tell a repeat.
+// An Invocation is one attempt at one call. Key is the idempotency key. It is
+// the same for every attempt and, for an [Idempotent] tool, for equal arguments
+// within the run, so that the service behind the tool can recognise a repeated
+// call.
 type Invocation struct {
 	Run     string
 	Call    string
@@ -52,26 +60,26 @@ type Invocation struct {
 	Key     string
 	Attempt int // from 1
 
-	Supervised string // what the tool said of this attempt, see [Reconciler]
+	Supervised string // what the tool returned before this attempt; see [Reconciler]
 }
 
-// A Recaller is a [Tool] that answers from what earlier calls of its run brought.
-// The engine calls Recall in place of Run. earlier is the result of a call as
-// text, what was cut off it included where the journal has that, and whether
-// there is one; it may be called from the goroutine of Recall only.
+// A Recaller is a [Tool] that answers from the results of earlier calls of its
+// run. The engine calls Recall instead of Run. earlier returns the result of a
+// call as text, in full where the journal kept it, and whether there is one;
+// only the goroutine of Recall may call it.
 type Recaller interface {
 	Recall(ctx context.Context, inv Invocation, earlier func(call string) (string, bool)) (Output, error)
 }
 
 // AskPerson is the error of a tool that needs a person before it can go on: the
-// run waits, and the answer becomes the call's result. The tool is not run
-// again, so it should not have done anything yet.
+// run waits, and the answer becomes the call's result. The tool does not run
+// again, so it should return AskPerson before it does anything.
 type AskPerson struct{ Question string } //nolint:errname // it is a request, and only by its way an error
 
 // Error returns the question.
 func (a AskPerson) Error() string { return a.Question }
 
-// Output is what a tool gives back. JSON is any JSON value; nil stands for null.
+// Output is what a tool returns. JSON is any JSON value; nil stands for null.
 // Truncated says that the tool itself shortened it to its MaxOutput.
 type Output struct {
 	JSON      json.RawMessage
@@ -94,10 +102,10 @@ type ToolInfo struct {
 	Exempt    bool          `wire:"exempt,omit"`     // its calls never count as repetition, for polling
 	Client    bool          `wire:"client,omit"`     // run by the client, not by us
 	OnDoubt   OnDoubt       `wire:"on_doubt,omit"`   // what to do when a Write's outcome is unknown; zero: ask
-	Version   string        `wire:"version,omit"`    // raise it when the function behind the same declaration changes; lines such as "part: 3" name what differs
+	Version   string        `wire:"version,omit"`    // change it when the function behind the same declaration changes; lines such as "part: 3" name what differs
 	Agent     string        `wire:"agent,omit"`      // the agent whose runs its calls are, set by the machine; see [Delegate]
-	Cage      string        `wire:"cage,omit"`       // what the kernel holds it to, and how; empty: to nothing
-	Trust     Trust         `wire:"trust,omit"`      // whose words its results are; zero: Trusted
+	Cage      string        `wire:"cage,omit"`       // how the operating system confines it; empty: not at all
+	Trust     Trust         `wire:"trust,omit"`      // who writes its results; zero: Trusted
 	// External says that a call starts a process or leaves this one, as a request
 	// to a server does: by default fewer such calls are in flight at once.
 	External bool `wire:"external,omit"`
@@ -105,12 +113,12 @@ type ToolInfo struct {
 	// zero: as many as the agent allows. See [Agent.MaxParallel].
 	MaxParallel int `wire:"max_parallel,omit"`
 
-	// Foreign says that the name, the description and the schema are the words of
-	// somebody who is not trusted, as those of an MCP server are: a run that offers
-	// the tool is tainted from its start. A label [Trusted] holds for them, too.
+	// Foreign says that an untrusted party, such as an MCP server, wrote the name,
+	// the description and the schema: a run that offers the tool is tainted from its
+	// start. The label [Trusted] overrides it.
 	Foreign bool `wire:"foreign,omit"`
-	// Reaches names the arguments that say where a call goes or whom it reaches, and
-	// Content those that are prose for a reader, for the data-flow guard.
+	// For the data-flow guard, Reaches names the arguments that say where a call
+	// goes or whom it reaches, and Content the arguments that are text for a reader.
 	Reaches []string `wire:"reaches,omit"`
 	Content []string `wire:"content,omit"`
 }
@@ -132,14 +140,14 @@ func (e Effect) String() string                { return effects.String(e) }
 func (e Effect) MarshalText() ([]byte, error)  { return effects.Marshal(e) }
 func (e *Effect) UnmarshalText(b []byte) error { return effects.Unmarshal(e, b) }
 
-// OnDoubt says what becomes of a Write whose outcome nobody knows.
+// OnDoubt says what happens to a Write whose outcome is unknown.
 type OnDoubt int
 
 // The choices.
 const (
-	DoubtAsk  OnDoubt = 1 + iota // the run waits until somebody settles it
+	DoubtAsk  OnDoubt = 1 + iota // the run waits until a person resolves it
 	DoubtFail                    // the run fails
-	DoubtTell                    // the model is told that the outcome is unknown
+	DoubtTell                    // the model reads that the outcome is unknown
 )
 
 var onDoubts = names.Make[OnDoubt]("on_doubt", []string{"ask", "fail", "tell"})
@@ -149,13 +157,13 @@ func (o OnDoubt) String() string                { return onDoubts.String(o) }
 func (o OnDoubt) MarshalText() ([]byte, error)  { return onDoubts.Marshal(o) }
 func (o *OnDoubt) UnmarshalText(b []byte) error { return onDoubts.Unmarshal(o, b) }
 
-// Trust says whose words the results of a tool are. Its errors go with them.
+// Trust says who writes the results of a tool, its errors included.
 type Trust int
 
 // The labels.
 const (
-	Trusted   Trust = 1 + iota // those of somebody who may tell the agent what to do
-	Untrusted                  // anybody's: a page of the web, a mail
+	Trusted   Trust = 1 + iota // a party that may instruct the agent
+	Untrusted                  // anyone, as with a web page or an e-mail
 )
 
 var trusts = names.Make[Trust]("trust", []string{"trusted", "untrusted"})
@@ -170,7 +178,8 @@ const (
 	defaultMaxOutput = 16 << 10
 )
 
-// withDefaults fills what a declaration left out, so that the log says what held.
+// withDefaults fills in the fields that a declaration left out, so that the log
+// says which values applied.
 func (i ToolInfo) withDefaults() ToolInfo {
 	if i.Effect == 0 {
 		i.Effect = Write

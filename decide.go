@@ -17,7 +17,7 @@ const maxRounds = 8
 // maxBlind is how many observations in a row may fail, as many as tool turns.
 const maxBlind = 3
 
-// patience is the longest a run sleeps for a provider; beyond it the run is parked.
+// patience is the longest a run sleeps for a provider; beyond it the run pauses.
 const patience = 5 * time.Minute
 
 // Decide returns the step that must happen next. It is pure and total: the
@@ -26,7 +26,7 @@ const patience = 5 * time.Minute
 // state as if what is in flight were still to do.
 //
 // The order is: what was begun is settled; success, then the stop condition;
-// the loop; the policies, to a fixed point; the ceilings.
+// the loop; the policies, to a fixed point; the limits.
 func (m *Machine) Decide(s *State) Step {
 	step := m.propose(s)
 	if t, ok := step.(Think); ok {
@@ -40,9 +40,9 @@ func (m *Machine) Decide(s *State) Step {
 	return step
 }
 
-// lastWords asks the policies about the end of a run whose ceilings are met,
-// which come after them: what it has to say is theirs to withhold or to note.
-// Nothing else they want can be had any more.
+// lastWords asks the policies about the end of a run at its limits. Limits
+// apply after the policies, so that these may still withhold or note the
+// answer; any other step they want is too late.
 func (m *Machine) lastWords(s *State, step Step) Step {
 	end := step.(Finish)
 	if end.Verdict.Status != StatusExhausted || s.Machine() < 2 {
@@ -63,7 +63,7 @@ func (m *Machine) lastWords(s *State, step Step) Step {
 	return end
 }
 
-// propose is the step before anybody reviews it.
+// propose is the step before any policy reviews it.
 func (m *Machine) propose(s *State) Step {
 	if s.start == nil {
 		return failed("not_started", "the log is empty: a run begins with run.started")
@@ -151,7 +151,7 @@ func (m *Machine) ask(s *State) Step {
 	return m.loop.Next(s)
 }
 
-// ends asks the goal, the ceiling on tool errors, and the stop condition.
+// ends asks the goal, the limit on tool errors, and the stop condition.
 func (m *Machine) ends(s *State) Verdict {
 	if m.met(s) {
 		v := eval(m.agent.Goal.Success, s)

@@ -13,19 +13,20 @@ import (
 )
 
 // A Delegate is a tool whose calls are runs of another agent: child runs, each
-// with a log of its own under the id of its parent and the call, as in 01J….c_3.
+// with a log of its own. Its id is the id of the parent, a dot, and the call's
+// id, as in 01J….c_3.
 //
-// Run is not called by an engine. A child's limits are carved from what is left
-// of its parent's when it starts, and what it used is settled when it stops. It
-// is taken up again, never begun anew, when the parent lost its owner; it waits
-// with its parent, and is paused and cancelled with it. Its answer is the
-// call's result.
+// The engine does not call Run. A child's limits are allocated from what is
+// left of its parent's when the child starts, and its use is booked to the
+// parent when it stops. A child waits, pauses and is cancelled with its parent.
+// When a parent resumes after it lost its owner, its children resume too; they
+// never start again. The child's answer is the call's result.
 type Delegate interface {
 	Tool
-	// Agent returns the agent. It is asked once, when the run is prepared.
+	// Agent returns the agent. It is called once, when the run is prepared.
 	Agent() Agent
-	// Ask returns what the agent is asked by a call with these arguments, which
-	// fit Info().Input. An error is told to the model.
+	// Ask returns the child's input for a call with these arguments, which were
+	// validated against Info().Input. The model reads the error.
 	Ask(args json.RawMessage) (input string, err error)
 }
 
@@ -44,9 +45,9 @@ type childRun struct {
 // question and an answer.
 const leastChild = 1000
 
-// delegate prepares a tool whose calls are child runs. What is wrong with its
-// agent is told as the tool's fault. The version of such a tool is the digest of
-// its agent's declaration, so that a run notices when that has changed.
+// delegate prepares a tool whose calls are child runs. Errors of its agent are
+// errors of the tool. The version of such a tool is the digest of its agent's
+// declaration, so that a run notices a change.
 func (m *Machine) delegate(d Delegate, a *armed) error {
 	agent := d.Agent()
 	if m.agent.Limits.Cost > 0 && agent.Limits.Cost == 0 {
@@ -69,9 +70,8 @@ func (m *Machine) delegate(d Delegate, a *armed) error {
 	return nil
 }
 
-// Child returns the agent of a call that is a run of its own, within the limits
-// carved for it and under the policies it inherits of its parent, and what it
-// is asked.
+// Child returns the agent of a call that is a run of its own, with the limits
+// allocated to it and the policies it inherits from its parent, and its input.
 func (m *Machine) Child(d Classified) (agent Agent, input string, err error) {
 	defer blame.On("tool", d.Call.Tool)
 	t := m.tools[d.Call.Tool]
@@ -91,13 +91,13 @@ func (m *Machine) Child(d Classified) (agent Agent, input string, err error) {
 	return agent, input, err
 }
 
-// allocate gives every call of the batch that is to be a run of its own an equal
-// share of what is left, less what the next turn of this run is expected to
-// need. One whose share is too small to begin with is refused.
+// allocate divides what is left, less what the next turn of this run is
+// expected to need, equally among the calls of the batch that are runs of their
+// own. A call whose part is too small to begin with is refused.
 //
-// A model is told of what can no longer be paid for, and may do without. The
-// steps of a loop are all there is: there the run ends as exhausted, so that
-// nobody takes it for an item that failed, and they wait for a raised ceiling.
+// A model reads what can no longer be paid for and may do without. A loop
+// cannot: the run ends as exhausted, so that the step does not look like one
+// that failed, and the call waits for a higher limit.
 func (m *Machine) allocate(s *State, step Step) Step {
 	act, ok := step.(Act)
 	if !ok {
@@ -131,9 +131,10 @@ func (m *Machine) allocate(s *State, step Step) Step {
 	return step
 }
 
-// allocateChild sets the limits of a child. They are of all that it uses, so that one
-// that goes on has its share beside what is booked already. What has too little is
-// refused, and the ceiling returned that leaves it so.
+// allocateChild sets the limits of a child. They bound all that it uses, so a
+// child that goes on gets its part in addition to what is booked. A child with
+// too little is refused, and allocateChild returns the limit that leaves it too
+// little.
 func (m *Machine) allocateChild(s *State, d *Classified, tokens int, dollars float64) (leaf string) {
 	d.Child, d.Limits = s.run+"."+d.Call.ID, Limits{}.withDefaults()
 	if of := m.tools[d.Call.Tool].agent; of != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
-// A Machine is an agent made ready: checked, declared, its schemas compiled.
-// It is immutable; any number of runs may share it.
+// A Machine is a prepared agent: checked, declared, its schemas compiled. It is
+// immutable; any number of runs may share it.
 type Machine struct {
 	agent     Agent
 	decl      Declaration
@@ -370,11 +370,11 @@ func (m *Machine) check() (errs []error) {
 	return errs
 }
 
-// Waits reports whether the agent declares anything that can park a run until
-// somebody outside answers: a client tool, a question, or a policy or tool with
-// a method Waits() bool that says so. Such an agent needs a journal that
-// outlives the process, unless approvals are all it waits for and the process
-// decides about them itself.
+// Waits reports whether a run of the agent can be suspended until someone
+// outside answers: because of a client tool, a question, or a policy or tool
+// with a method Waits() bool that returns true. Such an agent needs a journal
+// that outlives the process, unless it waits only for approvals and the process
+// decides them itself.
 func (m *Machine) Waits() bool { return m.halts(true) }
 
 // Asks reports whether a run can wait for more than approvals: an answer, or the

@@ -204,8 +204,8 @@ func (r *Reply) repair(s string) string {
 	return wire.Text(s)
 }
 
-// disarm makes a text of arguments that were repaired: nobody knows what they
-// were to say, so their call must not run.
+// disarm turns arguments that were repaired into a text: their meaning is lost, so
+// their call must not run.
 func (r *Reply) disarm() {
 	for i, p := range r.Parts {
 		if c, ok := p.(Call); ok && bytes.Contains(c.Args, []byte("\uFFFD")) {

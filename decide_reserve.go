@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	defaultReply = 4096 // tokens a reply may have when nobody says otherwise
+	defaultReply = 4096 // tokens a reply may have by default
 	leastReply   = 16   // a reply that may not even have these is not asked for
 	mostIdle     = 1000 // facts in a row; beyond, a loop or policy records for ever
 )
@@ -139,9 +139,8 @@ func (m *Machine) clamp(s *State, t Think) Think {
 	return t
 }
 
-// limit lets a step through only if no ceiling forbids it. A ceiling refuses
-// the step that would spend it: iterations a new turn, tokens and dollars any
-// model call, time any step.
+// limit lets a step through if every limit allows it. Iterations bound new
+// turns, tokens and dollars bound model calls, and time bounds every step.
 func (m *Machine) limit(s *State, as Step) Step {
 	switch step := as.(type) {
 	case Think:
@@ -165,7 +164,8 @@ func (m *Machine) limit(s *State, as Step) Step {
 	return as
 }
 
-// limitThink is the call as the ceilings leave it, or else the step they demand.
+// limitThink returns the call as the limits allow it, or the step they demand
+// instead.
 func (m *Machine) limitThink(s *State, t Think) (Think, Step) {
 	if late := m.late(s); late != nil {
 		return t, late
@@ -266,8 +266,8 @@ func (s *State) usd(v float64) string {
 
 const finalPrompt = "You have reached a limit of this run and can take no further action. Answer now, in text, with what you know: what was done, what was found, what is left."
 
-// exhaust ends the run at a ceiling, with one last tool-free answer first if
-// that still fits.
+// exhaust ends the run at a limit, after a final answer without tools if that
+// still fits.
 func (m *Machine) exhaust(s *State, v Verdict) Step {
 	if v.Status != StatusExhausted || s.finalAsked || s.iteration == 0 || m.single || s.at != "" || s.failure != nil || s.elapsed >= s.limits.Time {
 		return Finish{Verdict: v}

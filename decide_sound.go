@@ -36,8 +36,8 @@ func unsound(step Step) string {
 	return ""
 }
 
-// unfit says why an event may not be recorded by a loop or policy: what bears
-// witness of the world, of owners and of people is the engine's to write.
+// unfit says why a loop or policy may not record an event: only the engine
+// writes facts about the world, owners and people. Empty: it may.
 func unfit(e Event) string {
 	switch e := e.(type) {
 	case nil:

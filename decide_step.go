@@ -7,7 +7,8 @@ import (
 )
 
 // A Step is what must happen next. The pure part returns it, the engine
-// performs it, and the entries it appends change the state. The set is closed.
+// performs it, and the entries that the engine appends change the state. The
+// set is closed.
 type Step interface {
 	step()
 }
@@ -46,35 +47,35 @@ type View struct {
 	Alone  bool   `wire:"alone,omit"`  // without the conversation
 	Bare   bool   `wire:"bare,omit"`   // without tools
 
-	// Step makes a turn a step of a loop, by this label, which [State.Step]
-	// finds it under. The conversation begins afresh with Prompt, and the reply is
-	// no final answer: it takes the loop to end the run. Output is the JSON Schema
-	// the reply must follow; empty: any text will do.
+	// Step makes a turn a step of a loop under this label, by which [State.Step]
+	// finds it. The conversation starts again with Prompt, and the reply is not a
+	// final answer: only the loop ends the run. Output is the JSON Schema that the
+	// reply must follow; empty: free text.
 	Step   string `wire:"step,omit"`
 	Output string `wire:"output,omit"`
 }
 
-// Act settles open calls. A loop returns it empty, meaning all of them; the
-// machine classifies each. While none is open, a loop may return the
-// calls that it makes itself, of which it says Tool, Args and Step: they are
-// opened, and no model is told of them.
+// Act runs or otherwise answers open calls. A loop returns it empty, which
+// means all open calls, and the machine classifies each. While no call is open,
+// a loop may return calls of its own, with Tool, Args and Step set: the machine
+// opens them, and no model sees them.
 type Act struct{ Calls []Classified }
 
-// Classified is a call with what is to become of it.
+// Classified is a call with its classification.
 type Classified struct {
 	Call Call
 	Do   Classification
-	Why  string // for Ask: what the approver is told; for Refuse: what the model is told
-	Of   string // for Reuse: the earlier call
-	Key  string // for Run: the idempotency key
-	Step string // of a call that a loop makes: what the loop calls it; see [State.Step]
+	Why  string // for CallAsk: what the approver reads; for CallRefuse: what the model reads
+	Of   string // for CallReuse: the earlier call
+	Key  string // for CallRun: the idempotency key
+	Step string // of a call that a loop makes: the loop's label; see [State.Step]
 
 	// Child is the run that a call to an agent is, and Limits what that may use.
 	Child  string
 	Limits Limits
 
-	// Approved says that a decision lets the call run. Whether it still holds
-	// is looked at just before it starts.
+	// Approved says that a decision lets the call run. The engine checks just
+	// before the start that the decision is still valid.
 	Approved bool
 
 	info  *ToolInfo // what the tool declares; never nil
@@ -92,15 +93,16 @@ func (d Classified) Info() ToolInfo {
 	return *d.info
 }
 
-// Classification is what becomes of a call. A policy may only move it rightwards.
+// Classification says what happens to a call. A policy may only make it
+// stricter.
 type Classification int
 
-// The classes, from the freest to the strictest.
+// The classifications, from the freest to the strictest.
 const (
 	CallRun    Classification = 1 + iota // the engine runs it
 	CallReuse                            // it is answered from the log
 	CallHand                             // a client or a person answers it
-	CallAsk                              // somebody must approve it first
+	CallAsk                              // a person must approve it first
 	CallRefuse                           // it is not run
 )
 
@@ -112,15 +114,16 @@ func (d Classification) String() string { return classifications.String(d) }
 // Record appends facts that the pure part decided.
 type Record struct{ Events []Event }
 
-// Await parks the run until a signal comes or Until passes.
+// Await suspends the run until a signal comes or Until passes.
 type Await struct {
 	Status Status
 	Reason string
 	Until  time.Time // zero: only a signal helps
 }
 
-// Finish ends the run. Answer is what it has to say when that is not what the
-// model said last: a decision that was counted, a text that was put together.
+// Finish ends the run. Answer is the run's answer when that is not the model's
+// last text, such as the outcome of a vote or a text composed of several
+// replies.
 type Finish struct {
 	Verdict Verdict
 	Answer  string

@@ -43,8 +43,8 @@ The result of the action comes back in the next message. The actions, each with 
 // becomes a thought and a call. Prose around the object is tolerated. The
 // second result says why it is rejected. number is the call's.
 func readJSONReply(r Reply, number int) (Reply, string) {
-	// What stands within a broken object would be taken for the plan, be it
-	// only its action_input.
+	// An object within a broken one, such as its action_input, would otherwise be
+	// taken for the reply.
 	if broken := jsonin.Broken(r.Text()); broken != nil {
 		return r, fmt.Sprintf("the reply has a JSON object that is malformed (%v); it needs exactly one that is not", broken)
 	}
@@ -57,7 +57,7 @@ func readJSONReply(r Reply, number int) (Reply, string) {
 	}
 	var members map[string]json.RawMessage // as a struct would take ACTION for action
 	for _, key := range [...]string{"thought", "action", "action_input"} {
-		if jsonin.Times(plan, key) > 1 { // of which one would be taken that somebody else may not have read
+		if jsonin.Times(plan, key) > 1 { // another reader might take the other one
 			return r, fmt.Sprintf("the JSON object has %q more than once", key)
 		}
 	}

@@ -5,16 +5,18 @@ import (
 	"time"
 )
 
-// An Event is a fact in the past tense. The set is closed; what a third-party
-// loop or policy wants to remember goes into [Noted].
+// An Event is a fact in the past tense. The set is closed; third-party loops
+// and policies record their own facts as [Noted].
 type Event interface {
 	event() string // its name in the log
 }
 
-// An Entry is an event with its place in a run's log. Seq starts at 1 without
-// gaps. At is the seq of the state its step was decided on. Time is never
-// earlier than the entry before. Iteration is the model turn it belongs to,
-// from 1; zero before the first. A live [ModelDelta] has no Seq: it is in no log.
+// An Entry is an event with its place in a run's log. Seq starts at 1 and has
+// no gaps. At is the Seq of the last entry that was folded when the machine
+// decided the step; it is lower than Seq. Time is never before that of the
+// previous entry. Iteration is the model turn that the entry belongs to, from
+// 1; zero before the first turn. A live [ModelDelta] has no Seq, because it is
+// in no log.
 type Entry struct {
 	Run       string
 	Seq       uint64
@@ -28,16 +30,17 @@ type Entry struct {
 // tool.started.
 func (e Entry) Type() string { return e.Event.event() }
 
-// Noted is the private memory of a third-party loop or policy: By is who
-// notes, Name what, Value any JSON. [State.Note] reads the latest back.
+// Noted is the private memory of a third-party loop or policy. By names the
+// party, Name the fact, and Value is any JSON. [State.Note] returns the latest
+// Value. Names of parties that begin with __ belong to the machine.
 type Noted struct {
 	By    string          `wire:"by"`
 	Name  string          `wire:"name"`
 	Value json.RawMessage `wire:"value"`
 }
 
-// ModelDelta is a piece of a reply while it is being made. It reaches streams,
-// never the log, and is withdrawn by a ModelFailed of the same attempt.
+// ModelDelta is a piece of a reply that the model is still writing. It reaches
+// streams but never the log. A ModelFailed of the same attempt withdraws it.
 type ModelDelta struct {
 	Text     string `wire:"text,omit"`
 	Thinking string `wire:"thinking,omit"`

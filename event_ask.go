@@ -5,28 +5,31 @@ import (
 	"time"
 )
 
-// ApprovalRequested holds a call until a person decides. Digest binds the
-// decision to what was asked; only the hash of the token is kept.
+// ApprovalRequested holds a call until a person decides or the time Expires has
+// passed. Digest binds the decision to what the approver saw: the run, the
+// call, its arguments, the agent and the preconditions. A decision needs the
+// token; the log keeps only its hash.
 type ApprovalRequested struct {
 	Call          string            `wire:"call"`
 	Tool          string            `wire:"tool"`
 	Args          json.RawMessage   `wire:"args"`
 	Reason        string            `wire:"reason"`
 	Expires       time.Time         `wire:"expires_at,omit"`
-	Preconditions map[string]string `wire:"witnesses,omit"` // name and digest of what the approver relied on
+	Preconditions map[string]string `wire:"witnesses,omit"` // what the approver relied on, such as files: name to digest
 	Digest        string            `wire:"digest,omit"`
 	TokenHash     string            `wire:"token_hash,omit"`
 }
 
-// ApprovalDecided is a decision, consumed before the call runs. With the scope
-// run it holds for every call of the run with equal arguments; each of them has
-// an entry of its own.
+// ApprovalDecided is a decision. The engine applies it before the call runs.
+// With the scope run it also holds for every later call of the run with the
+// same tool and equal arguments; each of these has an ApprovalDecided of its
+// own.
 type ApprovalDecided struct {
 	Call          string            `wire:"call"`
 	Approved      bool              `wire:"decision,approve|deny"`
 	By            string            `wire:"by,omit"`
 	Scope         string            `wire:"scope,omit"`     // call or run
-	Args          json.RawMessage   `wire:"args,omit"`      // edited arguments; nil: as asked
+	Args          json.RawMessage   `wire:"args,omit"`      // the approver's arguments; nil: those of the request
 	Preconditions map[string]string `wire:"witnesses,omit"` // of the edited arguments
 	Reason        string            `wire:"reason,omit"`
 	Signal        int64             `wire:"letter,omit"`
@@ -38,19 +41,22 @@ const (
 	ScopeRun  = "run"
 )
 
-// ApprovalExpired says that a request or a decision is over: it was not used in
-// time, or is asked for anew.
+// ApprovalExpired says that a request or a decision is no longer valid: it was
+// not used in time, or a new request replaces it.
 type ApprovalExpired struct {
 	Call string `wire:"call"`
 }
 
-// ApprovalInvalidated says what changed under a request or a decision.
+// ApprovalInvalidated voids a request or a decision because something it relies
+// on changed. Changed names what: preconditions, the agent, the observation or
+// the measure.
 type ApprovalInvalidated struct {
 	Call    string   `wire:"call"`
 	Changed []string `wire:"changed"`
 }
 
-// InputRequested asks a person a question on behalf of a call.
+// InputRequested asks a person a question for a call, or for the run itself
+// when Call names no open call. The run waits for the answer.
 type InputRequested struct {
 	Call     string    `wire:"call"`
 	Question string    `wire:"question"`
@@ -65,14 +71,15 @@ type InputGiven struct {
 	Signal int64  `wire:"letter,omit"`
 }
 
-// ClientToolRequested hands a call to the client, who runs it.
+// ClientToolRequested passes a call to the client, which runs it. The run
+// waits.
 type ClientToolRequested struct {
 	Call string          `wire:"call"`
 	Tool string          `wire:"tool"`
 	Args json.RawMessage `wire:"args"`
 }
 
-// ClientToolReturned is what the client handed in.
+// ClientToolReturned is the result that the client sent.
 type ClientToolReturned struct {
 	Call   string          `wire:"call"`
 	Result json.RawMessage `wire:"result"`

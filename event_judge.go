@@ -6,8 +6,8 @@ import (
 	"github.com/pawl-run/pawl/internal/names"
 )
 
-// Reflected is a judgement of how the run is going. Confidence is 0 to 1.
-// Hint, when not empty, is told to the model before its next turn.
+// Reflected is a judgement of how the run is going. Confidence is between 0 and
+// 1. If Hint is not empty, the model reads it before its next turn.
 type Reflected struct {
 	Text       string  `wire:"text"`
 	Confidence float64 `wire:"confidence"`
@@ -15,9 +15,10 @@ type Reflected struct {
 	Hint       string  `wire:"hint,omit"`
 }
 
-// Grounded says whether an answer is accepted, given what the run was told and
-// found. A rejected one counts as no answer: the model goes on, and is told the
-// Hint. An accepted one may come with a Hint, to look at the Claims once more.
+// Grounded says whether an answer is supported by the run's inputs and results.
+// A rejected answer counts as none: the model goes on, and reads Hint. An
+// accepted answer may also have a Hint, which asks the model to check the
+// Claims once more.
 type Grounded struct {
 	OK     bool     `wire:"ok"`
 	Claims []string `wire:"claims,omit"` // what is not supported
@@ -25,7 +26,7 @@ type Grounded struct {
 	Hint   string   `wire:"hint,omit"`
 }
 
-// CausesFound is what led to what, as a graph over the tool calls.
+// CausesFound is a graph of the tool calls that says which led to which.
 type CausesFound struct {
 	Graph json.RawMessage `wire:"graph"`
 }
@@ -48,9 +49,9 @@ func (j Judgement) String() string                { return judgements.String(j) 
 func (j Judgement) MarshalText() ([]byte, error)  { return judgements.Marshal(j) }
 func (j *Judgement) UnmarshalText(b []byte) error { return judgements.Unmarshal(j, b) }
 
-// ProgressJudged says how the run gets on. Streak is how often what makes the
-// pattern happened; of a regression, the turn that did it. Hint, when not empty,
-// is told to the model before its next turn.
+// ProgressJudged says whether the run makes progress. Streak is how often the
+// pattern repeated or, for a regression, the turn that caused it. If Hint is
+// not empty, the model reads it before its next turn.
 type ProgressJudged struct {
 	Judgement Judgement `wire:"judgement,omit"`
 	Detail    string    `wire:"detail"`
@@ -58,13 +59,13 @@ type ProgressJudged struct {
 	Hint      string    `wire:"hint,omit"`
 }
 
-// ProgressLogged is a message of the model's about its own progress.
+// ProgressLogged is a message by the model about its own progress.
 type ProgressLogged struct {
 	Call    string `wire:"call"`
 	Message string `wire:"message"`
 }
 
-// MemoryStored keeps a value of the model's under a key, for the run.
+// MemoryStored keeps a value under a key until the end of the run.
 type MemoryStored struct {
 	Call  string          `wire:"call"`
 	Key   string          `wire:"key"`

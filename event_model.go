@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// ModelCalled is the intent to send a request, with what is reserved for it.
-// View says by reference what the model sees, so that any request can be
-// rebuilt from the log.
+// ModelCalled is the intent to send a request. It is durable before the request
+// leaves, and reserves the most that the call may cost. View says by reference
+// what the model sees, so that the request can be rebuilt from the log.
 type ModelCalled struct {
 	Purpose   Purpose `wire:"purpose"`
 	Attempt   int     `wire:"attempt"`
@@ -21,7 +21,7 @@ type ModelCalled struct {
 }
 
 // Says reports whether the prompt of the view becomes part of the conversation,
-// as it must when the reply to it does. Further attempts do not say it again.
+// as it must when the reply does. Only the first attempt adds it.
 func (e *ModelCalled) Says() bool {
 	return e.View.Prompt != "" && e.Purpose == PurposeTurn && e.Attempt == 1 && !e.View.Alone
 }
@@ -35,8 +35,10 @@ func (e *ModelCalled) reservation() reservation {
 	}
 }
 
-// ModelReplied is a whole reply. Malformed says why a JSON-strategy reply
-// is rejected. Estimated says that the provider reported no usage.
+// ModelReplied is a whole reply. Cost is in dollars and means something only if
+// Priced. Malformed says why a reply under the JSON strategy is rejected;
+// empty: it is not. Estimated says that the provider reported no usage, so that
+// Usage is the machine's estimate.
 type ModelReplied struct {
 	Purpose   Purpose
 	Reply     Reply
@@ -46,8 +48,10 @@ type ModelReplied struct {
 	Estimated bool
 }
 
-// ModelFailed is an attempt that brought no reply. Usage is what it cost or,
-// when nobody knows, at most. RetryAt is chosen by the engine, jitter included.
+// ModelFailed is an attempt without a reply. Usage and Cost are what the
+// attempt cost or, when that is unknown, the most that it may have cost.
+// RetryAt is when the engine tries again, jitter included; zero: at once or
+// never.
 type ModelFailed struct {
 	Purpose Purpose   `wire:"purpose,omit"`
 	Class   Class     `wire:"class,omit"`
@@ -58,12 +62,13 @@ type ModelFailed struct {
 	Cost    float64   `wire:"cost_usd,omit"`
 }
 
-// PlanRejected rejects a reply: none of its calls is valid, it was cut off,
-// or it does not follow the output schema. Feedback is what the model is told.
+// PlanRejected rejects a reply: none of its calls is valid, it was cut off, or
+// it does not follow the output schema. The model reads Feedback and replies
+// again.
 type PlanRejected struct {
 	Reasons   []string `wire:"reasons"`
 	Feedback  string   `wire:"feedback"`
-	Rejection int      `wire:"strike"` // which rejection of this iteration it is
+	Rejection int      `wire:"strike"` // how many replies of this iteration were rejected, from 1
 }
 
 // Observed is what the agent's observer saw.
@@ -73,17 +78,17 @@ type Observed struct {
 	Failed bool            `wire:"failed,omit"` // nothing was seen or measured; Text says why
 }
 
-// Measured is the goal metric. Open names what is still wrong, by identity, so
-// that mending one thing and breaking another shows.
+// Measured is a value of the goal's metric. Open names what is still wrong, so
+// that fixing one thing and breaking another shows.
 type Measured struct {
 	Value float64  `wire:"value"`
 	Open  []string `wire:"open,omit"`
 }
 
-// ContextCompacted replaces part of what the model sees, from the entry From to
-// the entry To. With a Summary, that stands for all but the latest Kept replies
-// and what followed them. Without Why it is what the machine itself does about a
-// conversation that is too long.
+// ContextCompacted shortens what the model sees of the entries From to To. The
+// results of the calls in Masked are left out. A Summary, if not empty,
+// replaces all but the latest Kept replies and what follows each of them. Why
+// is empty when the machine itself shortened a conversation that was too long.
 type ContextCompacted struct {
 	From    uint64   `wire:"from"`
 	To      uint64   `wire:"to"`

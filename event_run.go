@@ -4,8 +4,9 @@ import (
 	"time"
 )
 
-// RunStarted begins every log. It holds the agent's whole declaration, so that
-// the log can be read, explained and decided again without the program.
+// RunStarted is the first event of every log. It holds the agent's whole
+// declaration, so that the log can be read, explained and replayed without the
+// program that wrote it.
 type RunStarted struct {
 	Declaration Declaration       `wire:",inline"`
 	Input       string            `wire:"input"`
@@ -15,29 +16,30 @@ type RunStarted struct {
 	Owner       string            `wire:"owner,omit"`
 	Epoch       uint64            `wire:"epoch,omit"`
 	Continues   *Continues        `wire:"continues,omit"`   // nil: the conversation begins here
-	Key         string            `wire:"key,omit"`         // under which it was asked for; see engine.StartOptions
-	Nonce       string            `wire:"nonce,omit"`       // keeps the keys of its calls apart from those of another run by the same id
-	Untrusted   bool              `wire:"untrusted,omit"`   // the input is not that of somebody who is trusted; see [State.Tainted]
-	Traceparent string            `wire:"traceparent,omit"` // the place in a distributed trace of whoever asked, as W3C Trace Context writes it; empty: unknown
+	Key         string            `wire:"key,omit"`         // the idempotency key of its start; see engine.StartOptions
+	Nonce       string            `wire:"nonce,omit"`       // separates the keys of its calls from those of another run with the same id
+	Untrusted   bool              `wire:"untrusted,omit"`   // the input comes from an untrusted party; see [State.Tainted]
+	Traceparent string            `wire:"traceparent,omit"` // the caller's place in a distributed trace, in the form of W3C Trace Context; empty: unknown
 }
 
-// RunPaused parks a run: nothing is in flight and nobody owns it.
+// RunPaused suspends a run: no effect is in progress, and the run has no owner.
 type RunPaused struct {
 	Status Status    `wire:"status,omit"` // a waiting status, or Paused
 	Reason string    `wire:"reason,omit"`
-	WakeAt time.Time `wire:"wake_at,omit"` // when it wants to be resumed; zero: when somebody says so
+	WakeAt time.Time `wire:"wake_at,omit"` // when to resume it; zero: only on request
 }
 
-// RunResumed is appended by each new owner. Whatever was in flight is lost
-// from here on. Counters that ended the run start afresh. Changed is the
-// declaration from here on, when somebody allowed it to differ.
+// RunResumed is appended by each new owner. From here on, effects that were in
+// progress count as lost, and the counters that ended the run start again at
+// zero. Changed is the new declaration, if the caller allowed it to differ.
 type RunResumed struct {
 	Owner   string       `wire:"owner"`
 	Epoch   uint64       `wire:"epoch"`
 	Changed *Declaration `wire:"changed,omit"`
 }
 
-// RunExtended changes what bounds the run. Zero fields of Limits stay as they are.
+// RunExtended changes the limits or the stop condition of the run. Zero fields
+// of Limits stay as they are.
 type RunExtended struct {
 	Limits Limits `wire:"limits"`
 	Stop   string `wire:"stop,omit"` // replaces the stop condition when not empty
@@ -45,11 +47,12 @@ type RunExtended struct {
 	Signal int64  `wire:"letter,omit"`
 }
 
-// RunForked follows the entries that a fork shares with the run it came from.
+// RunForked follows the entries that a fork shares with the run it was forked
+// from.
 type RunForked struct {
-	From   string            `wire:"from"`       // the run that wrote the last shared entry; a fork may share those of a run it never saw
+	From   string            `wire:"from"`       // the run that wrote the last shared entry
 	Seq    uint64            `wire:"seq"`        // the last shared entry
-	Input  string            `wire:"input,omit"` // said in addition, when not empty
+	Input  string            `wire:"input,omit"` // additional input; empty: none
 	Owner  string            `wire:"owner,omit"`
 	Epoch  uint64            `wire:"epoch,omit"`
 	Labels map[string]string `wire:"labels,omit"` // in place of those of the shared entries; none: those
@@ -59,13 +62,13 @@ type RunForked struct {
 // panicked. The engine writes it in place of what could not be decided.
 const PanicLeaf = "panic"
 
-// RunStopped ends a run, until it is resumed.
+// RunStopped ends a run. If its status is resumable, the run may go on later.
 type RunStopped struct {
 	Status    Status `wire:"status,omit"`
 	Condition string `wire:"condition"`
 	Leaf      string `wire:"leaf"`
 	Detail    string `wire:"detail"`
-	Answer    string `wire:"answer,omit"` // of the loop's own; empty: what the model said
+	Answer    string `wire:"answer,omit"` // the loop's own answer; empty: the model's
 }
 
 // CancelRequested asks the run to end.
@@ -75,8 +78,8 @@ type CancelRequested struct {
 	Signal int64  `wire:"letter,omit"`
 }
 
-// ChildStarted has a call go on as a run of its own, which begins or is taken up
-// again, and reserves its limits.
+// ChildStarted says that a call runs as a child run, which starts or resumes
+// with these limits.
 type ChildStarted struct {
 	Call   string `wire:"call"`
 	Child  string `wire:"child"`
@@ -84,23 +87,23 @@ type ChildStarted struct {
 	Limits Limits `wire:"limits"`
 }
 
-// ChildStopped settles what a child has used, all told. Its run has ended,
-// waits, or, when it is interrupted, was found so by a new owner of the parent.
+// ChildStopped books what a child has used in total. The child has ended, waits
+// or is paused; interrupted means that a new owner of the parent found it so.
 type ChildStopped struct {
 	Call   string  `wire:"call"`
 	Child  string  `wire:"child"`
 	Status Status  `wire:"status,omit"`
 	Usage  Usage   `wire:"usage"`
 	Cost   float64 `wire:"cost_usd"`
-	// Unpriced says that it used what has no price.
+	// Unpriced says that the child used a model without a price, so Cost is too low.
 	Unpriced bool      `wire:"unpriced,omit"`
-	WakeAt   time.Time `wire:"wake_at,omit"` // when a child that is paused wants to go on; zero: when somebody says so
-	// ModelCalls is how often it reached a provider.
+	WakeAt   time.Time `wire:"wake_at,omit"` // when to resume a paused child; zero: only on request
+	// ModelCalls is how many model calls reached a provider.
 	ModelCalls int `wire:"model_calls,omit"`
 }
 
 // HookDirected records what a hook made of an entry. A retry withdraws the
-// reply, or opens the call again, whose entry it names; a refused one changes
+// reply, or reopens the call, whose entry it names. A refused retry changes
 // nothing. [State.Retry] makes one.
 type HookDirected struct {
 	Hook      string `wire:"hook"`

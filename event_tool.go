@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-run/pawl/internal/names"
 )
 
-// ToolStarted is the intent to run a call; it is durable before the call runs.
+// ToolStarted is the intent to run a call. It is durable before the call runs.
 type ToolStarted struct {
 	Call    string          `wire:"call"`
 	Tool    string          `wire:"tool"`
@@ -15,8 +15,8 @@ type ToolStarted struct {
 	Effect  Effect          `wire:"effect,omit"`
 	Key     string          `wire:"key"`
 	Attempt int             `wire:"attempt"`
-	// Supervised is the tool's own word for who watches the attempt and keeps a
-	// record of it; see [Reconciler]. Empty: nobody that the tool would vouch for.
+	// Supervised names the process that watches the attempt and keeps a record of
+	// it, as the tool reported it; see [Reconciler]. Empty: the attempt is unwatched.
 	Supervised string `wire:"supervised,omit"`
 }
 
@@ -28,8 +28,8 @@ const (
 	ToolOK        ToolStatus = 1 + iota
 	ToolFailed               // "error" in the log: the tool said no
 	ToolTimeout              // its deadline passed
-	ToolCancelled            // cut short, without an effect that matters
-	ToolUnknown              // a Write whose outcome nobody knows
+	ToolCancelled            // stopped early, without an effect that matters
+	ToolUnknown              // a Write whose outcome is unknown
 )
 
 var toolStatuses = names.Make[ToolStatus]("tool status", []string{"ok", "error", "timeout", "cancelled", "unknown"})
@@ -39,10 +39,10 @@ func (s ToolStatus) String() string                { return toolStatuses.String(
 func (s ToolStatus) MarshalText() ([]byte, error)  { return toolStatuses.Marshal(s) }
 func (s *ToolStatus) UnmarshalText(b []byte) error { return toolStatuses.Unmarshal(s, b) }
 
-// ToolFinished answers a call. Error is what the model is told when Status is
-// not ok. Truncated says that Result is an excerpt; Blob is then the digest of
-// the whole, if the journal kept it. Abandoned says that the tool's Go function
-// had not returned.
+// ToolFinished answers a call. Error is what the model reads when Status is not
+// ok. Truncated says that Result is an excerpt; Blob is then the digest of the
+// whole result, if the journal kept it. Abandoned says that the tool's Go
+// function had not returned when its deadline passed.
 type ToolFinished struct {
 	Call      string          `wire:"call"`
 	Tool      string          `wire:"tool"`
@@ -56,17 +56,18 @@ type ToolFinished struct {
 	Images    []Image         `wire:"images,omit"`
 }
 
-// ToolReused answers an Idempotent call with the result of an earlier equal one.
+// ToolReused answers an Idempotent call with the result of an earlier equal
+// call.
 type ToolReused struct {
 	Call string `wire:"call"`
 	Tool string `wire:"tool"`
 	Of   string `wire:"of"` // the call whose result it is
 }
 
-// ToolRefused answers a call that is not run. Why is what the model is told.
-// NotRun says that nothing is wrong with the call: the run's time was over before
-// its turn came. A call that the loop made, or that a person approved, stays open
-// then, and runs when the run is resumed with more time.
+// ToolRefused answers a call that does not run. The model reads Why. NotRun
+// says that the call itself is valid, but the run's time was over before its
+// turn. A call that the loop made or a person approved then stays open, and
+// runs when the run resumes with more time.
 type ToolRefused struct {
 	Call   string `wire:"call"`
 	Tool   string `wire:"tool"`
@@ -74,17 +75,18 @@ type ToolRefused struct {
 	NotRun bool   `wire:"not_run,omit"`
 }
 
-// ToolDoubted says that nobody knows whether a Write took place.
+// ToolDoubted says that the outcome of a Write is unknown: it may or may not
+// have taken place.
 type ToolDoubted struct {
 	Call string `wire:"call"`
 	Tool string `wire:"tool"`
 	Why  string `wire:"why"`
 }
 
-// ToolSettled ends a doubt, or says what came of a call whose run lost its
-// owner. A call that did not happen is driven again; one that did ended as Status
-// says, with the Result or the Error. Status zero: ok or, when there is an Error,
-// failed.
+// ToolSettled resolves an unknown outcome, or says how a call ended whose run
+// lost its owner. If Happened is false, the call runs again. Otherwise it ended
+// as Status says, with Result or Error. Status zero stands for ok or, when
+// there is an Error, failed.
 type ToolSettled struct {
 	Call     string          `wire:"call"`
 	Happened bool            `wire:"happened"`

@@ -67,7 +67,7 @@ func kinds(t *testing.T) map[string]bool {
 	for s := pawl.StatusSuccess; s <= pawl.StatusQueued; s++ {
 		all["ends "+s.String()] = true
 	}
-	for _, seen := range []pawl.Status{pawl.StatusQueued, pawl.StatusExpired, pawl.StatusInterrupted} { // by whoever looks; no log says so
+	for _, seen := range []pawl.Status{pawl.StatusQueued, pawl.StatusExpired, pawl.StatusInterrupted} { // derived when a run is read; no log says so
 		delete(all, "ends "+seen.String())
 	}
 	return all

@@ -12,14 +12,14 @@ import (
 	"github.com/pawl-run/pawl/internal/names"
 )
 
-// A Journal is where logs live. It stores bytes and knows nothing of events.
+// A Journal stores logs. It stores bytes and knows nothing of events.
 //
 // All methods may be called from many goroutines and, for a journal on disk,
-// from many processes. An error other than the ones named here means that the
-// world broke; the engine then stops before the next effect and the run can be
-// resumed; one with a method Unavailable() bool that says so will be over, and a
-// server has who asks ask again. Slices handed in are not kept; slices handed out
-// belong to the caller.
+// from many processes. An error other than those named here means that the
+// journal is broken: the engine stops before the next effect, and the run can
+// be resumed. An error with a method Unavailable() bool that returns true is
+// temporary; a server then asks its clients to retry. A journal does not keep
+// the slices it gets; slices it returns belong to the caller.
 type Journal interface {
 	// Claim takes, renews or gives up the right to append to a run; see [Claim].
 	Claim(ctx context.Context, c Claim) (Lease, error)
@@ -39,8 +39,9 @@ type Journal interface {
 	List(ctx context.Context, q Query) iter.Seq2[Head, error]
 }
 
-// An Inbox is a [Journal] that takes signals for runs owned by somebody else.
-// A journal without one can be decided on only by the process that owns the run.
+// An Inbox is a [Journal] that takes signals for runs with another owner. With
+// a journal that is not an Inbox, only the process that owns a run can decide
+// anything about it.
 type Inbox interface {
 	// Send makes a signal durable and returns it with its ID. Sending the same
 	// signal again (equal run, kind, request and body) returns the first;
@@ -50,13 +51,13 @@ type Inbox interface {
 
 	// Signals yields the signals with an ID greater than after, in order of
 	// ID, for one run or, when run is empty, for all. A signal becomes visible
-	// only after every signal with a lower ID, so that who follows by the last ID
-	// misses none, however the posts overlap.
+	// only after every signal with a lower ID, so that a reader that continues from
+	// the last ID misses none, even when sends overlap.
 	Signals(ctx context.Context, run string, after int64) iter.Seq2[Signal, error]
 }
 
 // Blobs is a [Journal] that keeps large bytes apart from the log, by digest.
-// Without it, what a tool put out beyond its cap is gone.
+// Without it, tool output beyond its cap is lost.
 type Blobs interface {
 	// PutBlob stores data under its lower-case hex SHA-256; storing it again is harmless.
 	PutBlob(ctx context.Context, digest string, data []byte) error
@@ -64,12 +65,11 @@ type Blobs interface {
 	Blob(ctx context.Context, digest string) ([]byte, error)
 }
 
-// A Remover is a [Journal] that can forget. Without it, what was kept is kept.
+// A Remover is a [Journal] that can delete. Without it, everything is kept.
 type Remover interface {
-	// Remove deletes a run: log, head, lease and signals. It takes whoever holds
-	// the lease: ErrFenced if epoch is not the lease's, ErrUnknownRun if there is
-	// no such run. What refers to the run's place in the journal (the ids of
-	// signals) is given to nobody else afterwards.
+	// Remove deletes a run: log, head, lease and signals. Only the owner may do so:
+	// ErrFenced if epoch is not the lease's, ErrUnknownRun if there is no such run.
+	// The ids of its signals are never used again.
 	Remove(ctx context.Context, run string, epoch uint64) error
 	// RemoveBlobs deletes the blobs that were last stored before a time and that
 	// keep does not want, and returns how many. A blob that is stored again in
@@ -86,22 +86,22 @@ type Remover interface {
 // taking raises the epoch by one.
 //
 // With Epoch set it renews that lease, or with TTL zero or less gives it up;
-// ErrFenced if somebody has taken it over since.
+// ErrFenced if another owner has taken the run over.
 type Claim struct {
 	Run   string
-	Owner string // who asks, as opaque text that is shown to others
+	Owner string // opaque text that others see
 	TTL   time.Duration
 	Epoch uint64
 	Over  uint64
 	New   bool
 }
 
-// A Lease is the right to append to a run until somebody else takes it.
+// A Lease is the right to append to a run until another owner takes it.
 type Lease struct {
 	Run   string
 	Owner string
 	Epoch uint64
-	Until time.Time // by the journal's clock, which on a server need not be ours; zero: nobody owns the run
+	Until time.Time // by the journal's clock, which may differ from this process's; zero: the run has no owner
 }
 
 // A Batch is what one Append writes. Records are whole entries, encoded;
@@ -134,10 +134,10 @@ type Head struct {
 	Labels     map[string]string
 	Thread     string
 	Parent     string // the run this one is a child of
-	Origin     string // who started it where, as opaque text
+	Origin     string // which process started it, as opaque text
 	Created    time.Time
 	Updated    time.Time
-	WakeAt     time.Time // when a parked run wants to be looked at; zero: never
+	WakeAt     time.Time // when a suspended run is due; zero: never
 
 	Lease Lease
 }
@@ -154,7 +154,7 @@ type Query struct {
 	Due    time.Time         // only runs whose WakeAt is set and not after this, or that run with no lease live by the journal's clock
 }
 
-// A Signal is something said to a run from outside: durable before it is
+// A Signal is a message to a run from outside. It is durable before it is
 // acknowledged, and unique by run, kind and request.
 type Signal struct {
 	ID      int64 // given by the inbox, rising
@@ -174,11 +174,11 @@ const (
 	SignalDecision   SignalKind = 1 + iota // approves or denies a call
 	SignalAnswer                           // answers a question
 	SignalResult                           // hands in a client tool's result
-	SignalResolution                       // settles a doubt
+	SignalResolution                       // resolves an unknown outcome
 	SignalCancel                           // asks the run to end
 	SignalExtension                        // changes the run's limits
-	SignalChild                            // a child run that somebody else drove has ended
-	SignalDelivery                         // keeps the books of who was told of a run; it says nothing to the run
+	SignalChild                            // a child run with another driver has ended
+	SignalDelivery                         // records who was notified of a run; the run ignores it
 )
 
 var signalKinds = names.Make[SignalKind]("letter", []string{"decision", "answer", "result", "settlement", "cancel", "extension", "child", "delivery"})
@@ -188,7 +188,7 @@ func (k SignalKind) String() string                { return signalKinds.String(k
 func (k SignalKind) MarshalText() ([]byte, error)  { return signalKinds.Marshal(k) }
 func (k *SignalKind) UnmarshalText(b []byte) error { return signalKinds.Unmarshal(k, b) }
 
-// The errors a journal is matched by.
+// Errors that journals return, for errors.Is.
 var (
 	ErrUnknownRun  = errors.New("unknown run")
 	ErrUnknownBlob = errors.New("unknown blob")
@@ -205,10 +205,10 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("run %s is owned by %s until %s", e.Lease.Run, e.Lease.Owner, e.Lease.Until.UTC().Format(time.RFC3339))
 }
 
-// A SignalConflictError says that another signal was there first.
+// A SignalConflictError says that another signal came first.
 type SignalConflictError struct{ First Signal }
 
-// Error names what was said first.
+// Error names the first signal.
 func (e *SignalConflictError) Error() string {
 	by := e.First.By
 	if by == "" {

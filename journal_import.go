@@ -14,22 +14,22 @@ type imported struct {
 	Torn     bool   `json:"torn,omitempty"`
 }
 
-// Import makes the event that stands behind a log which came from another
-// journal: who brought it, whether what looks like a secret was taken out of it
-// before, and whether its end is missing. The letters of the other journal are
-// not in this one, so those that come are counted anew.
+// Import makes the event that follows a log imported from another journal: who
+// imported it, whether secrets were removed from it, and whether its end is
+// missing. The signals of the other journal are not in this one, so their
+// numbering starts again.
 func (s *State) Import(by string, redacted, torn bool) Noted {
 	value, _ := json.Marshal(imported{by, redacted, torn}) // flags and a text always marshal
 	return Noted{By: importer, Name: importNote, Value: value}
 }
 
-// Redacted reports whether the log was changed on its way here. Such a run can be
-// read; to go on, it would have to do so from what nobody said.
+// Redacted reports whether secrets were removed from the log before its import.
+// Such a run can be read but not resumed: its log is no longer what was said.
 func (s *State) Redacted() bool { return s.imported().Redacted }
 
-// Torn reports whether the end of the log was lost on its way here. What it told
-// of may have happened; the run does not know and must not do it again. A fork
-// is another run and knows of nothing behind its beginning.
+// Torn reports whether the end of the log was lost before its import. Effects
+// in the lost part may have happened, so the run must not repeat them and
+// cannot be resumed. A fork is another run and may go on.
 func (s *State) Torn() bool { return s.imported().Torn }
 
 // impeded is what to do in place of resuming a run that came from elsewhere and not

@@ -1,9 +1,9 @@
 package pawl
 
 // Continues says which run's conversation a run goes on with, and from where.
-// Nothing of it is copied: the messages are read from the log of that run, which
-// may in turn continue another. What is counted (iterations, tokens, dollars,
-// calls, time) begins at nothing.
+// Nothing is copied: the messages are read from the log of that run, which may
+// itself continue another. Iterations, tokens, dollars, calls and time are
+// counted from zero.
 type Continues struct {
 	Run   string `wire:"run"`
 	Seq   uint64 `wire:"seq"`               // the last entry that belongs to it
@@ -13,17 +13,17 @@ type Continues struct {
 	Untrusted bool `wire:"untrusted,omit"` // there is untrusted text in it; see [State.Tainted]
 }
 
-// Next is the state in which a run begins that continues the one of s.
+// Next is the state in which a run begins that continues the run of s.
 func (s *State) Next() *State { return &State{facts: facts{earlier: s.Clone()}} }
 
-// Earlier is where the run stood that this one continues, and whether there is
-// one. A state folded from this run's log alone does not know: the engine gives
-// it to what it drives and replays. It is for policies that must know what the
-// model may read; walking back costs O(runs).
+// Earlier is the state of the run that this one continues, and whether there is
+// one. A state folded from this run's log alone does not have it: the engine
+// adds it to the states it drives and replays. Policies use it to know all that
+// the model may read; walking back costs O(runs).
 func (s *State) Earlier() (*State, bool) { return s.earlier, s.earlier != nil }
 
-// unknownOutcome is an equal Write whose outcome nobody knows, as it is called for
-// people, in this run or one before.
+// unknownOutcome names an equal Write whose outcome is unknown, in this run or
+// an earlier one, for people to read. Empty: there is none.
 func (s *State) unknownOutcome(tool string, args []byte) string {
 	var content string
 	for run := s; run != nil; run = run.earlier {
@@ -53,8 +53,8 @@ func (c *call) unclear() bool {
 	return c.Phase == PhaseInDoubt || c.Phase == PhaseLost || c.Phase == PhaseStarted || c.Phase == PhaseAwaitingChild
 }
 
-// UnspokenAnswer is what the run ended with and its model did not say in a turn: the last
-// answer at a limit, or one of the loop's own; empty: there is none.
+// UnspokenAnswer is the run's answer if the model did not give it in a turn: a
+// final answer at a limit, or the loop's own answer. Empty: there is none.
 func (s *State) UnspokenAnswer() string {
 	switch {
 	case s.own != "" && s.own != s.LastText():
@@ -65,8 +65,8 @@ func (s *State) UnspokenAnswer() string {
 	return ""
 }
 
-// Continue returns how the next run says that it continues this one, whose
-// conversation has these messages.
+// Continue makes the link by which the next run continues this one, whose
+// conversation consists of messages.
 func (s *State) Continue(messages []Message) *Continues {
 	c := &Continues{Run: s.run, Seq: s.seq, Untrusted: s.tainted}
 	for _, m := range messages {
@@ -91,9 +91,9 @@ func (s *State) Continue(messages []Message) *Continues {
 	return c
 }
 
-// keyed is what sets the keys of the run's calls apart from those of others. An
-// id that was derived may have been another run's, which is gone or stands in
-// another journal; what that one did is not what this one is to do.
+// keyed separates the idempotency keys of this run's calls from those of
+// another run with the same id. A derived id may have belonged to a run that
+// was removed or is in another journal, and its calls are not this run's.
 func (s *State) keyed() string {
 	if s.start == nil || s.start.Nonce == "" {
 		return s.run

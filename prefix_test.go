@@ -68,7 +68,7 @@ func (r *realm) Measure(context.Context, pawl.Observation) (pawl.Measure, error)
 }
 
 // schemed is an agent whose model says, at every turn, what a seed made it say
-// there, whoever asks and how often; its last words tell all results it saw.
+// there, for any purpose and any number of requests; its last words tell all results it saw.
 func schemed(t testing.TB, seed uint64) (pawl.Agent, *realm) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	world := &realm{effects: map[string]int{}, writes: map[string]int{}}

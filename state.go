@@ -14,11 +14,13 @@ import (
 	"github.com/pawl-run/pawl/internal/tally"
 )
 
-// State is what a log says, folded: [State.Fold] takes in the next entry, and
-// everything else only reads. The zero State is a run that has not begun. A State
-// must not be copied; [State.Clone] makes another. Results of its methods belong
-// to the caller and cost O(1), unless a method says otherwise. Many goroutines may
-// read a State while none folds or gathers.
+// State is a folded log: [State.Fold] applies the next entry, and all other
+// methods only read. The zero State is a run that has not begun. A State must
+// not be copied; [State.Clone] makes another.
+//
+// Results of methods belong to the caller and cost O(1), unless a method says
+// otherwise. Many goroutines may read a State at the same time while none calls
+// Fold or Gather.
 type State struct {
 	noCopy noCopy
 	facts
@@ -86,18 +88,18 @@ type facts struct {
 	trail    []Track  // of the turns before the one that ended last
 	track    Track    // of that one, which may still be measured
 	calls    []call   // answered, in call order
-	inputs   []string // what people said, in order
+	inputs   []string // texts by people, in order
 	notes    map[string]json.RawMessage
 	tools    tally.Tally
 	grants   map[string]*matter       // digest of a call's content, to what was approved for the run
 	unknown  map[string]string        // digest of a Write whose outcome stays unknown, to its call
 	gathered map[string]*gathered     // see [State.Gather]
 	other    map[string]*purposeReply // latest reply by purpose, turns apart
-	steps    map[string]stepped       // what came of a loop's steps, by name
+	steps    map[string]stepped       // a loop's steps, by name
 	at       string                   // the step begun last
 }
 
-// heard is a reply and the seq of its entry.
+// purposeReply is a reply and the seq of its entry.
 type purposeReply struct {
 	Reply
 	seq uint64
@@ -182,11 +184,11 @@ type memo struct {
 	toolErrors      int         // failing tool turns in a row
 	stalled         int         // turns in a row that repeated the one before
 	last            uint64
-	resetIterations int   // turns that were over when it was last taken up afresh
+	resetIterations int   // turns that were over at the last reset
 	was             tempo // before the turn that was closed last
 	judged          *ProgressJudged
 	question        *InputRequested  // asked on behalf of no call
-	denied          *ApprovalDecided // since the run was taken up
+	denied          *ApprovalDecided // since the latest resumption
 }
 
 // look is an observation with what the goal was measured at then; nil: it was not.
@@ -222,7 +224,7 @@ func (s *State) Time() time.Time { return s.time }
 // Created is when the run began: the time of its first entry or, of a fork, of the fork.
 func (s *State) Created() time.Time { return s.created }
 
-// Status is where the run stands. A run whose owner is gone still says Running.
+// Status is where the run stands. A run that lost its owner still says Running.
 func (s *State) Status() Status { return s.status }
 
 // Verdict is how the run ended; undecided while it turns.
@@ -252,7 +254,7 @@ func (s *State) Start() (RunStarted, bool) {
 	return start, true
 }
 
-// Limits are the ceilings in force, extensions included.
+// Limits are the limits in force, extensions included.
 func (s *State) Limits() Limits { return s.limits }
 
 // StopSource is the stop condition in force, as source; empty: none.
@@ -267,7 +269,7 @@ func (s *State) Owner() string { return s.owner }
 // Signal is the id of the last signal taken in.
 func (s *State) Signal() int64 { return s.signal }
 
-// WakeAt is when a paused run wants to go on; zero: when somebody says so.
+// WakeAt is when to resume a paused run; zero: only on request.
 func (s *State) WakeAt() time.Time {
 	if s.paused == nil {
 		return time.Time{}
@@ -286,11 +288,11 @@ func (s *State) Iterations() int {
 	return s.iteration
 }
 
-// Usage is what model calls have used; lost and failed attempts count at what
-// they cost or, when nobody knows, at their reservation.
+// Usage is the tokens that model calls have used. Lost and failed attempts
+// count with their cost or, when that is unknown, with their reservation.
 func (s *State) Usage() Usage { return s.usage }
 
-// Tokens is what the token ceiling counts.
+// Tokens is what the token limit counts.
 func (s *State) Tokens() int { return s.usage.Total() }
 
 // Cost is the dollars spent, and whether the model has a price.
@@ -308,18 +310,18 @@ func (s *State) ModelCalls() int { return s.modelCalls }
 // ToolCalls counts the calls that ran.
 func (s *State) ToolCalls() int { return s.toolCalls }
 
-// ToolErrors counts the turns in a row in which no call succeeded.
+// ToolErrors counts the latest turns in a row in which no call succeeded.
 func (s *State) ToolErrors() int { return s.toolErrors }
 
-// Stalled counts the turns in a row that made the same calls as the one
-// before and saw the same come of it. Calls of exempt tools do not count.
+// Stalled counts the latest turns in a row that made the same calls with the
+// same results as the turn before. Calls of exempt tools do not count.
 func (s *State) Stalled() int { return s.stalled }
 
-// ResetIterations is how many turns were over when a person last had the run go on, by
-// resuming it or by answering its own question. What repeats is counted from there.
+// ResetIterations is how many turns were over when a person last resumed the
+// run or answered its own question. Repetitions count from there.
 func (s *State) ResetIterations() int { return s.resetIterations }
 
-// Confidence is the latest, 0 to 1, and whether there is one.
+// Confidence is the latest one, between 0 and 1, and whether there is one.
 func (s *State) Confidence() (float64, bool) { return s.confidence, s.confident }
 
 // Metric is the goal's latest value, and whether it was ever measured.
@@ -362,7 +364,8 @@ func (s *State) Replied(p Purpose) (Reply, bool) {
 }
 
 // RepliedAt is the seq of the latest reply made for a purpose; zero: there is
-// none. A judge's reply with a lower one than the latest turn's is of old.
+// none. If it is lower for a judge than for the turn, the judge has not seen
+// the turn.
 func (s *State) RepliedAt(p Purpose) uint64 {
 	if p == PurposeTurn {
 		return s.replied
@@ -373,10 +376,10 @@ func (s *State) RepliedAt(p Purpose) uint64 {
 	return 0
 }
 
-// Missed is the latest failure of a judge's call in the present turn, unless
-// it succeeded since; its Class is zero when there is none. The run goes on
-// without, whatever the failure. A policy may ask again while it is not final;
-// one that asks for what failed for good ends the run.
+// Missed is the latest failure of a judge's call in the present turn, unless a
+// later attempt succeeded; its Class is zero when there is none. The run goes
+// on without the judge. A policy may ask again while final is false; asking
+// after a final failure ends the run.
 func (s *State) Missed(p Purpose) (f ModelFailed, final bool) {
 	m, ok := s.missed[string(p)]
 	if !ok {
@@ -412,8 +415,9 @@ func (s *State) Input() string {
 	return s.start.Input
 }
 
-// UserTexts yields what people said, oldest first: to the runs that this one
-// continues (see [State.Earlier]), the input, and every answer.
+// UserTexts yields the texts by people, oldest first: the inputs and answers of
+// the runs that this one continues (see [State.Earlier]), then those of this
+// run.
 func (s *State) UserTexts() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var runs []*State
@@ -559,8 +563,9 @@ func (s *State) Judged() (ProgressJudged, bool) { return value(s.judged) }
 // and not its outcome.
 func (s *State) InFlight() bool { return s.thinking.made || s.Waits(PhaseStarted) }
 
-// Answer is what the run has to say: what its loop ended it with, the model's
-// final answer, what it handed to __complete__, its landing answer, or nothing.
+// Answer is the run's answer: the loop's own, the model's final answer, the
+// argument of __complete__, or the final answer at a limit. Empty: there is
+// none yet.
 func (s *State) Answer() string {
 	switch {
 	case s.own != "":
@@ -590,7 +595,8 @@ func hasCalls(r Reply) bool {
 	return slices.ContainsFunc(r.Parts, func(p Part) bool { _, is := p.(Call); return is })
 }
 
-// Cancelled returns the verdict of a run that was asked to end, and whether it was.
+// Cancelled returns the verdict of a cancelled run, and whether it was
+// cancelled.
 func (s *State) Cancelled() (Verdict, bool) {
 	if s.cancel == nil {
 		return Verdict{}, false
@@ -598,8 +604,8 @@ func (s *State) Cancelled() (Verdict, bool) {
 	return verdict(StatusCancelled, "cancelled", cancelled(s.cancel)), true
 }
 
-// Question is what the run itself asks a person, on behalf of no call, and
-// whether it asks anything.
+// Question is what the run itself, rather than one of its calls, asks a person,
+// and whether it asks anything.
 func (s *State) Question() (InputRequested, bool) { return value(s.question) }
 
 // value is what p points to, and whether it points to anything.
@@ -649,8 +655,8 @@ func (c Class) tried() Class {
 }
 
 // exhausts reports whether n failures of a class are all that a model call may
-// have. A model that says nothing to a request will rarely say something to the
-// same, so that class has fewer.
+// have. Empty replies have a lower limit: a model that returns nothing rarely
+// returns something for the same request.
 func (s *State) exhausts(c Class, n int) bool {
 	return n >= s.limits.Attempts || c == ClassEmpty && n >= maxEmpty
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/pawl-run/pawl/internal/names"
 )
 
-// CallState is what a log says of one call so far. It is a copy: changing it
-// changes nothing.
+// CallState is what the log says of one call so far. It is a copy.
 type CallState struct {
 	Call
 	Iteration     int
@@ -25,9 +24,9 @@ type CallState struct {
 	Supervised    string    // who supervised it, see [ToolStarted]
 	Status        ToolStatus
 	Result        json.RawMessage
-	Error         string // what the model was told instead of a result
+	Error         string // what the model reads instead of a result
 	Of            string // the call whose result this one reuses
-	Reason        string // why it waits: the question, the approval's reason, the doubt
+	Reason        string // why it waits: the question, the approval's reason, or why its outcome is unknown
 	Edited        json.RawMessage
 	By            string // who decided or answered
 	Expires       time.Time
@@ -36,19 +35,19 @@ type CallState struct {
 	Changed       []string          // what changed under its last approval
 	TokenHash     string            // of the request's token
 	Decided       bool              // it was approved, and still is
-	Ran           bool              // it ran, as opposed to being refused, reused or answered by somebody
+	Ran           bool              // it ran, rather than being refused, reused or answered by a person or client
 	Retries       int               // times a hook had it run again
-	Child         string            // the run it is, when its tool is an agent
+	Child         string            // the id of its child run, when its tool is an agent
 	Trust         Trust             // what its tool was labelled when it was answered; zero: Trusted
-	UserTexts     int               // texts that people had said in the run when it was made; see [State.UserTexts]
-	Prior         int               // calls that were over when it was made, the first ones of the run
+	UserTexts     int               // how many texts by people the run had when the call was made; see [State.UserTexts]
+	Prior         int               // how many calls were over when it was made
 	Blob          string            // digest of the whole result, when Result is an excerpt of it
 }
 
-// call is a call as State keeps it: its phase, and what is known of it by the
-// step in which it became known. Each part is written once and shared by all
-// states after, so that a step of one call costs its part and one slice of
-// calls; a part nobody has written yet is an empty one that all calls share.
+// call is a call as State keeps it: its phase and four parts, one for each step
+// in which more becomes known. Each part is written once and shared by all
+// later states, so that a step of one call costs its part and one slice of
+// calls. A part without content is an empty one that all calls share.
 type call struct {
 	*asked
 	*trial
@@ -62,7 +61,7 @@ type asked struct {
 	Call
 	Iteration int
 	Step      string // the loop's word for it, when the call is the loop's
-	inputs    int    // texts that people had said
+	inputs    int    // texts by people when it was made
 	prior     int    // calls that were over
 
 	// Room for what nearly every call has, which saves two allocations a call. It
@@ -155,7 +154,7 @@ func (c *call) own() *matter {
 	return c.matter
 }
 
-// state is the call as others see it: what they write into it reaches nobody.
+// state is the call as others see it: a copy, which they may change.
 func (c *call) state() CallState {
 	mine := c.Call
 	mine.Args = bytes.Clone(mine.Args)
@@ -187,10 +186,10 @@ const (
 	PhaseStarted                           // it runs
 	PhaseLost                              // it ran when the run lost its owner
 	PhaseAwaitingApproval                  // a person must approve it
-	PhaseApproved                          // a person has; it is to run
+	PhaseApproved                          // a person has approved it; it runs next
 	PhaseAwaitingInput                     // a person must answer it
 	PhaseAwaitingClient                    // the client must return its result
-	PhaseInDoubt                           // nobody knows whether it took place
+	PhaseInDoubt                           // its outcome is unknown
 	PhaseAwaitingChild                     // it is a run of its own, which waits or is paused
 	PhaseAnswered                          // it has its result
 )
@@ -244,14 +243,14 @@ func (c *call) ok() bool { return c.Phase == PhaseAnswered && c.Status == ToolOK
 // OK reports whether the call was answered with a result rather than an error.
 func (c CallState) OK() bool { return c.Phase == PhaseAnswered && c.Status == ToolOK }
 
-// A Turn is one model turn: what was thought and what it called.
+// A Turn is one model turn that is over.
 type Turn struct {
 	Iteration int
-	Thought   string // the text beside calls, or the thinking when there is none
+	Thought   string // the text of the reply, or its thinking when there is no text
 	Answer    bool   // it called nothing
 }
 
-// said is the thought apart from the call that a strategy puts beside it.
+// said is the thought without the call that the JSON strategy puts beside it.
 func (t *Turn) said(by Strategy) string {
 	if by == StrategyJSON {
 		return jsonin.Thought(t.Thought)
@@ -259,14 +258,14 @@ func (t *Turn) said(by Strategy) string {
 	return t.Thought
 }
 
-// A Track is what one finished turn left behind, as digests: enough to tell
-// whether a run goes round in circles. Zero is the digest of nothing. Calls of
-// exempt tools leave no track.
+// A Track describes one finished turn by digests: enough to tell whether a run
+// repeats itself. Zero is the digest of nothing. Calls of exempt tools do not
+// count.
 type Track struct {
 	Iteration int
-	Thought   uint64   // what was said beside the calls, or thought
+	Thought   uint64   // the text of the reply, or its thinking
 	Calls     uint64   // the tools and their canonical arguments
-	Outcome   uint64   // the calls and what came of each
+	Outcome   uint64   // the calls and their results
 	Fault     uint64   // the tools and what went wrong with them, when no call succeeded; numbers and quoted words apart
 	Exempt    bool     // it called exempt tools only
 	Changed   bool     // a call that is no Read succeeded

@@ -16,7 +16,7 @@ import (
 func (s *State) Fold(e Entry) {
 	if s.status == StatusRunning && s.seq > 0 {
 		switch e.Event.(type) {
-		case RunResumed, RunForked: // nobody ran it meanwhile
+		case RunResumed, RunForked: // the run did not run in between
 		default:
 			s.elapsed += max(0, e.Time.Sub(s.time))
 		}
@@ -120,8 +120,8 @@ func (s *State) applyRun(event Event) {
 		}
 	case RunResumed:
 		if s.status != StatusRunning { // else its owner died: what was asked and counted stands
-			// A run at its ceiling has spent its last call on an answer; until a
-			// ceiling is raised or a new turn begins, that one stands.
+			// A run at its limit has spent its last call on an answer; until a
+			// limit is raised or a new turn begins, that one stands.
 			landed := s.finalAsked && s.status == StatusExhausted
 			s.cancel = nil
 			s.reset()
@@ -174,10 +174,10 @@ func (s *State) reset() {
 	s.resetIterations = s.Iterations()
 	s.forgetSteps()
 	if s.replied != 0 && s.reply.Stop == StopRefusal {
-		s.refuted = true // the turn is made anew
+		s.refuted = true // the turn is made again
 	}
 	if s.blind > 0 {
-		s.blind, s.observed = 0, 0 // it is to look again before anything else
+		s.blind, s.observed = 0, 0 // it observes again before anything else
 	}
 }
 

@@ -11,30 +11,29 @@ import (
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
-// A loop of known steps makes its calls itself. It names each with a label of
-// its own, as it does a turn (see [View.Step]), and finds what came of it
-// under the label's name: what stands before an @, if there is one. Behind
-// the @ it may count rounds, as in draft@3.
+// A loop of known steps makes its calls itself. It labels each call, as it does a
+// turn (see [View.Step]), and finds the outcome under the label's name, which is
+// the part before an @. The part after it may count rounds, as in draft@3.
 
-// StepState is where a step of a loop stands that was begun last under a name.
+// StepState is the state of the latest step of a loop under a name.
 type StepState struct {
-	Label string          // what it was begun as
+	Label string          // its whole label
 	Seq   uint64          // of the entry that began it
 	Done  bool            // it has its answer
-	OK    bool            // which is no error
-	Call  string          // the call it is; empty: it is a turn
-	Value json.RawMessage // the call's result or the reply: a text, or the document it was to be
-	Error string          // what the call ended with instead
+	OK    bool            // the answer is not an error
+	Call  string          // the id of its call; empty: it is a turn
+	Value json.RawMessage // the call's result or the reply: a text, or a document if the step has a schema
+	Error string          // why the call has no result
 
-	// Before is where the step stood the time before, if that went well and
-	// this time is not Done: nothing has come of this time yet.
+	// Before is the state of the previous step under this name, if that succeeded
+	// and this one is not Done. Nil: there is none.
 	Before *StepState
 }
 
-// Step returns where the step stands that was begun last under a name, and
-// whether one was. What failed is forgotten when the run is taken up again
-// after its end, so that it can be begun once more: the step then stands where
-// it stood the time before.
+// Step returns the state of the latest step that was begun under a name, and
+// whether there is one. Steps that failed are forgotten when the run resumes
+// after its end, so that a loop can begin them once more; Step then returns the
+// one before.
 func (s *State) Step(name string) (StepState, bool) {
 	st, ok := s.steps[name]
 	if !ok {
@@ -71,7 +70,7 @@ type stepped struct {
 	seq   uint64
 	call  string
 	turn  int  // its place among the turns, from 1; zero: it has no reply that stands
-	want  bool // its reply is to be a document
+	want  bool // its reply must be a document
 
 	before *stepped // the time before that went well, which knows of none before
 }
@@ -133,8 +132,8 @@ func (m *Machine) open(s *State, calls []Classified) Step {
 	return Record{[]Event{Noted{By: looper, Name: callsNote, Value: value}}}
 }
 
-// openCalls opens what a loop calls. Calls that do not follow those before them
-// were written by nobody, and change nothing.
+// openCalls opens what a loop calls. Calls whose ids do not follow those before
+// are not the machine's, and change nothing.
 func (s *State) openCalls(value json.RawMessage) {
 	var list []opened
 	if json.Unmarshal(value, &list) != nil || s.HasOpen() {
@@ -204,7 +203,7 @@ func (s *State) unwanted(text string) []string {
 	}
 	schema, err := jsonschema.Compile(json.RawMessage(s.want), nil)
 	if err != nil {
-		return nil // the loop's mistake, which no reply can mend
+		return nil // the loop's mistake, which no reply can fix
 	}
 	return jsonschema.Tell(schema.Validate(jsonin.Answer(text, true)), s.want)
 }

@@ -2,11 +2,11 @@ package pawl
 
 import "slices"
 
-// Tainted reports whether untrusted text is in the conversation: the result of a
-// tool that is labelled [Untrusted], an input that is (see [RunStarted]), the
-// description of a tool that is [ToolInfo].Foreign, or the like in a run that this
-// one continues. It stays so. Leaving text out of what a
-// model sees does not change it, since what the model has made of it stays.
+// Tainted reports whether untrusted text is in the conversation: the result of
+// a tool labelled [Untrusted], an untrusted input (see [RunStarted]), the
+// description of a tool that is [ToolInfo].Foreign, or any of these in a run
+// that this one continues. A tainted run stays so: hiding a text from the model
+// does not remove what the model has made of it.
 func (s *State) Tainted() bool { return s.tainted }
 
 // foreign reports whether the model reads an untrusted description from its first
@@ -15,19 +15,20 @@ func (d *Declaration) foreign() bool {
 	return d.Machine >= 3 && slices.ContainsFunc(d.Tools, func(t ToolInfo) bool { return t.Foreign })
 }
 
-// gathered is what a party has made of the first calls of a run.
+// gathered is what a party has computed from the first calls of a run.
 type gathered struct {
 	made  any
 	count int
 }
 
-// Gather hands use what is made of the calls of all turns before the present one:
-// begin makes what there is of none, and add puts in one call after the other,
-// oldest first. The State keeps what was made, so that each call is added about
-// once in a run, and a policy that must know the past pays only for what is new.
-// What add makes must follow from the calls alone, and what begin makes from the
-// beginning of the run. by keeps the parties apart. use must not keep its
-// argument.
+// Gather computes something from the calls of all turns before the present one
+// and passes it to use. begin returns the value for no calls, and add puts in
+// one call after the other, oldest first. The State keeps the value under the
+// name by, so that each call is added about once in a run, and a policy that
+// needs the past pays only for what is new.
+//
+// The value must follow from the calls and the beginning of the run alone. use
+// must not keep its argument.
 func (s *State) Gather(by string, begin func() any, add func(made any, c CallState), use func(made any)) {
 	s.gather(by, begin, func(made any, c *call) { add(made, c.state()) }, use)
 }
@@ -46,10 +47,10 @@ func (s *State) gather(by string, begin func() any, add func(made any, c *call),
 	use(g.made)
 }
 
-// equal is the call of this run that did what content names, see contentKey, and
-// may be told for another one that would: an Idempotent one that succeeded. It is
-// looked for only when such a call is to be made, so that a log is folded without
-// reckoning what each of its calls did.
+// equal returns the id of a call of this run with the same content (see
+// contentKey) whose result may answer another one: an Idempotent call that
+// succeeded. It runs only when such a call is about to run, so that folding a
+// log need not compute the content of every call.
 func (s *State) equal(content string) (of string) {
 	told := func(c *call) bool { return c.Ran && c.ok() && c.Effect == Idempotent }
 	for i := range s.open {

@@ -62,7 +62,7 @@ func turnOf(s *State, tools ...string) *State {
 	return s
 }
 
-// A run is tainted from the first untrusted result on, whoever forgets it, or from
+// A run is tainted from the first untrusted result on, also after the result is masked, or from
 // the beginning when its input or its thread are.
 func TestTainted(t *testing.T) {
 	s := turnOf(labelled(t, nil), "look", "ours")
@@ -193,7 +193,7 @@ func TestGather(t *testing.T) {
 		}
 	}
 
-	// One whose maker panicked is made anew; a state without a run has one, too.
+	// One whose begin panicked begins again; a state without a run has one, too.
 	func() {
 		defer func() { _ = recover() }()
 		later := turnOf(two.Clone(), "look")

@@ -9,8 +9,8 @@ import (
 // Status is where a run stands or how it ended.
 type Status int
 
-// The statuses. From Success to Paused a run has stopped turning; only
-// Success cannot be resumed.
+// The statuses. From Success to Paused a run does not run; of these, only Success
+// cannot be resumed.
 const (
 	StatusSuccess Status = 1 + iota
 	StatusExhausted
@@ -38,9 +38,8 @@ var statuses = names.Make[Status]("status", []string{
 // String returns the status's name, as in the result and the log.
 func (s Status) String() string { return statuses.String(s) }
 
-// Words is the status as texts for people say it: "reply rejected" for
-// PlanFailed, whose name would tell of a plan that few agents make, and the
-// name for any other.
+// Words is the status in words for people: "reply rejected" for
+// StatusPlanFailed, and the name for any other.
 func (s Status) Words() string {
 	if s == StatusPlanFailed {
 		return "reply rejected"
@@ -51,12 +50,13 @@ func (s Status) Words() string {
 func (s Status) MarshalText() ([]byte, error)  { return statuses.Marshal(s) }
 func (s *Status) UnmarshalText(b []byte) error { return statuses.Unmarshal(s, b) }
 
-// Waiting reports whether the run is parked until somebody outside answers.
+// Waiting reports whether the run is suspended until someone outside answers.
 func (s Status) Waiting() bool {
 	return s >= StatusWaitingApproval && s <= StatusExpired
 }
 
-// Ended reports whether the run turns no further by itself and waits for nobody.
+// Ended reports whether the run is over: it neither runs nor waits for an
+// answer.
 func (s Status) Ended() bool {
 	switch s {
 	case StatusSuccess, StatusExhausted, StatusNoProgress, StatusDenied, StatusPlanFailed, StatusFailed, StatusCancelled:
@@ -105,10 +105,9 @@ func (v Verdict) String() string {
 }
 
 // A Condition decides whether a run should end. Eval is pure: no clock, no
-// randomness, no I/O, and the same State always gives the same Verdict. It is
-// asked before every step and must be cheap. The State belongs to the caller, as
-// in [Loop]. String returns source that
-// stop.Parse reads back.
+// randomness, no I/O, and the same State always gives the same Verdict. The
+// machine calls it before every step, so it must be cheap. The State belongs to
+// the caller, as in [Loop]. String returns source that stop.Parse reads back.
 type Condition interface {
 	Eval(*State) Verdict
 	String() string

@@ -20,7 +20,7 @@ var archaic = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 // smaller. The hints of progress stay, because old logs replay them.
 var notPlain = []string{".", "cmd", "docs", "engine", "fix", "hook", "journal", "mcp", "pawltest", "progress", "server", "telemetry", "tool", "webhook", "window", "workspace"}
 
-const mostArchaic = 305
+const mostArchaic = 278
 
 // quoted matches code spans and quotations, in which any word may occur.
 var quoted = regexp.MustCompile("`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”")
