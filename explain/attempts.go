@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/ends"
 	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/gauge"
 )
@@ -83,13 +84,8 @@ func changes(args json.RawMessage) phrase {
 // differing returns two texts without their common first and last lines.
 func differing(a, b string) (from, to []string) {
 	from, to = strings.Split(a, "\n"), strings.Split(b, "\n")
-	for len(from) > 0 && len(to) > 0 && from[0] == to[0] {
-		from, to = from[1:], to[1:]
-	}
-	for len(from) > 0 && len(to) > 0 && from[len(from)-1] == to[len(to)-1] {
-		from, to = from[:len(from)-1], to[:len(to)-1]
-	}
-	return from, to
+	head, tail := ends.Common(from, to)
+	return from[head : len(from)-tail], to[head : len(to)-tail]
 }
 
 // line returns the first of several lines that is not blank.

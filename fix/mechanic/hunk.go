@@ -1,6 +1,10 @@
 package mechanic
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pawl-run/pawl/internal/ends"
+)
 
 // hunk returns the smallest change of whole lines that makes one text of
 // another, with as much around it as it takes for the old part to occur once.
@@ -10,14 +14,7 @@ func hunk(from, to string) (old, with string, ok bool) {
 		return "", "", false
 	}
 	a, b := strings.SplitAfter(from, "\n"), strings.SplitAfter(to, "\n")
-	top := 0
-	for top < len(a) && top < len(b) && a[top] == b[top] {
-		top++
-	}
-	low := 0
-	for low < len(a)-top && low < len(b)-top && a[len(a)-1-low] == b[len(b)-1-low] {
-		low++
-	}
+	top, low := ends.Common(a, b)
 	for up := true; ; up = !up {
 		old = strings.Join(a[top:len(a)-low], "")
 		with = strings.Join(b[top:len(b)-low], "")

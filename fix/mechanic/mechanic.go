@@ -208,7 +208,9 @@ func (m *mind) needed(l *level) []string {
 }
 
 // packageIn returns the import path of the package in a directory.
-func (m *mind) packageIn(dir string) string { return path.Join(modulePath(m.now["go.mod"]), dir) }
+func (m *mind) packageIn(dir string) string {
+	return path.Join(goedit.ModulePath([]byte(m.now["go.mod"])), dir)
+}
 
 func (m *mind) reads(paths []string) []pawl.Call {
 	var calls []pawl.Call

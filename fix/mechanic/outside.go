@@ -59,7 +59,7 @@ func outside(files memory) types.Importer {
 
 // imports lists the files' imports from outside their module.
 func imports(files memory) []string {
-	module := modulePath(files["go.mod"])
+	module := goedit.ModulePath([]byte(files["go.mod"]))
 	found := map[string]bool{}
 	for name, text := range files {
 		if !strings.HasSuffix(name, ".go") {
@@ -77,17 +77,6 @@ func imports(files memory) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(found))
-}
-
-// modulePath reads the module directive of a go.mod.
-func modulePath(gomod string) string {
-	for line := range strings.Lines(gomod) {
-		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
-			name, _, _ = strings.Cut(name, "//")
-			return strings.Trim(strings.TrimSpace(name), "\"`")
-		}
-	}
-	return ""
 }
 
 // libraries remembers importers, for all mechanics of the process: they depend

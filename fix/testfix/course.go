@@ -1,7 +1,6 @@
 package testfix
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/internal/ends"
 	"github.com/pawl-run/pawl/internal/excerpt"
 )
 
@@ -202,26 +202,19 @@ func hunk(name string, before, after []byte) string {
 	if before == nil {
 		return name + " (new)"
 	}
-	a, b := bytes.Split(before, []byte("\n")), bytes.Split(after, []byte("\n"))
-	head := 0
-	for head < min(len(a), len(b)) && bytes.Equal(a[head], b[head]) {
-		head++
-	}
-	tail := 0
-	for tail < min(len(a), len(b))-head && bytes.Equal(a[len(a)-1-tail], b[len(b)-1-tail]) {
-		tail++
-	}
+	a, b := strings.Split(string(before), "\n"), strings.Split(string(after), "\n")
+	head, tail := ends.Common(a, b)
 	return fmt.Sprintf("%s:%d %s → %s", name, head+1, quoted(a[head:len(a)-tail]), quoted(b[head:len(b)-tail]))
 }
 
 // quoted is the first line of several that says anything.
-func quoted(lines [][]byte) string {
+func quoted(lines []string) string {
 	if len(lines) == 0 {
 		return "nothing"
 	}
 	text, more := "", len(lines)-1
 	for i, l := range lines {
-		if text = strings.TrimSpace(string(l)); text != "" {
+		if text = strings.TrimSpace(l); text != "" {
 			more = len(lines) - i - 1
 			break
 		}

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/ends"
 )
 
 // screen is one build for many edits, since compiling and linking take most of the time of
@@ -183,13 +185,7 @@ func tag(n int) string { return fmt.Sprintf("_pawlTried%d", n) }
 
 // differs returns the piece of a text that another does not share.
 func differs(a, b string) (from, to int) {
-	for from < len(a) && from < len(b) && a[from] == b[from] {
-		from++
-	}
-	low := 0
-	for low < len(a)-from && low < len(b)-from && a[len(a)-1-low] == b[len(b)-1-low] {
-		low++
-	}
+	from, low := ends.Common([]byte(a), []byte(b))
 	return from, len(a) - low
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-run/pawl/fix/internal/goedit"
 	"github.com/pawl-run/pawl/fix/internal/gotest"
 	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/process"
@@ -69,9 +70,9 @@ func newSuite(dir string, argv []string, timeout time.Duration, state string) (*
 		return nil, fmt.Errorf("test command: %w", err)
 	}
 	s := &suite{dir: dir, argv: argv, timeout: timeout, env: environment(state)}
-	s.golang = len(argv) > 1 && filepath.Base(argv[0]) == "go" && argv[1] == "test"
-	if s.golang {
-		s.module = modulePath(dir)
+	if s.golang = isGoTest(argv); s.golang {
+		gomod, _ := os.ReadFile(filepath.Join(dir, "go.mod")) // without it the places in failures are base names
+		s.module = goedit.ModulePath(gomod)
 		s.own = hasFlag(argv[2:], "timeout")
 	} else if s.pytest = afterPytest(argv); s.pytest > 0 {
 		s.xml = filepath.Join(state, "pytest.xml")
@@ -129,22 +130,6 @@ func environment(state string) []string {
 		extra = append(extra, "GOCACHE="+filepath.Join(state, "gocache"))
 	}
 	return process.CleanEnv(extra...)
-}
-
-// modulePath reads the module directive of a go.mod, which makes the places
-// in failures relative to the module.
-func modulePath(dir string) string {
-	b, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(b)) {
-		line, _, _ = strings.Cut(line, "//")
-		if f := strings.Fields(line); len(f) == 2 && f[0] == "module" {
-			return strings.Trim(f[1], "\"`")
-		}
-	}
-	return ""
 }
 
 func hasFlag(args []string, name string) bool {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/ends"
 )
 
 // textSwap is a difference between the got and the wanted value of a test: one text in the
@@ -22,14 +24,7 @@ func textSwaps(got, want string) []textSwap {
 	if got == want || got == "" || want == "" || len(got)+len(want) > 4000 {
 		return nil
 	}
-	head := 0
-	for head < len(got) && head < len(want) && got[head] == want[head] {
-		head++
-	}
-	tail := 0
-	for tail < len(got)-head && tail < len(want)-head && got[len(got)-1-tail] == want[len(want)-1-tail] {
-		tail++
-	}
+	head, tail := ends.Common([]byte(got), []byte(want))
 	from, to := got[head:len(got)-tail], want[head:len(want)-tail]
 	return []textSwap{{from, to}, {got, want}}
 }

@@ -47,7 +47,7 @@ func (f *file) dir() string { return path.Dir(f.path) }
 func load(root fs.FS) (*module, error) {
 	m := &module{fset: token.NewFileSet(), dirs: map[string][]*file{}}
 	if b, err := fs.ReadFile(root, "go.mod"); err == nil {
-		m.path = modulePath(b)
+		m.path = ModulePath(b)
 	}
 	err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -117,8 +117,8 @@ func builds(p string, src []byte) bool {
 	return match || err != nil
 }
 
-// modulePath reads the module directive, the only one that matters here.
-func modulePath(gomod []byte) string {
+// ModulePath reads the module directive of a go.mod; empty: there is none.
+func ModulePath(gomod []byte) string {
 	for line := range strings.Lines(string(gomod)) {
 		line, _, _ = strings.Cut(line, "//")
 		if f := strings.Fields(line); len(f) == 2 && f[0] == "module" {

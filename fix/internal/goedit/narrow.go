@@ -1,20 +1,17 @@
 package goedit
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pawl-run/pawl/internal/ends"
+)
 
 // narrow describes the step from before to after as a replacement of a text
 // that occurs once in before: the lines that differ without their common
 // indentation if that is unique, else with lines around them until it is.
 func narrow(before, after string, line int) (from, to string) {
 	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
-	top := 0
-	for top < len(a) && top < len(b) && a[top] == b[top] {
-		top++
-	}
-	low := 0
-	for low < len(a)-top && low < len(b)-top && a[len(a)-1-low] == b[len(b)-1-low] {
-		low++
-	}
+	top, low := ends.Common(a, b)
 	// A line that only came or went is shown with the one that was meant.
 	if top == len(a)-low || top == len(b)-low {
 		top = min(top, line-1)

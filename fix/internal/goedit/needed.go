@@ -21,7 +21,7 @@ import (
 func Needed(have fs.FS, paths []string, h Hints) []string {
 	m := &module{dirs: map[string][]*file{}}
 	if b, err := fs.ReadFile(have, "go.mod"); err == nil {
-		m.path = modulePath(b)
+		m.path = ModulePath(b)
 	} else if slices.Contains(paths, "go.mod") {
 		return []string{"go.mod"}
 	}

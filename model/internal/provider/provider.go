@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Limits on reading the body of an error. A server that never ends one must not
@@ -71,16 +72,13 @@ func Args(text string) json.RawMessage {
 	return Marshal(strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// Marshal is json.Marshal without escaping <, > and &, for values that have a
-// JSON form.
+// Marshal is [wire.Marshal] for values that have a JSON form.
 func Marshal(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	b, err := wire.Marshal(v)
+	if err != nil {
 		panic("provider: " + err.Error())
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return b
 }
 
 // Nothing describes a reply without content that cost something. A few tokens
