@@ -37,7 +37,7 @@ func acts(c ...did) func(*tale) { return func(s *tale) { s.act(c...) } }
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-4 }
 
 // Confidence reaches any threshold one would set within a plausible run, and its
-// gain is diminished once (locus 5.1, where 0.85 took 36 turns of successes).
+// gain is diminished once.
 func TestConfidenceRises(t *testing.T) {
 	var turns []func(*tale)
 	for n := range 12 {

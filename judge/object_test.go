@@ -65,7 +65,7 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
-// Scores come in whatever dress models put them (locus E19), each claim once.
+// Scores come in whatever dress models put them, each claim once.
 func TestScores(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{"claims": [{"n": 1, "supported": true}, {"n": 2, "supported": false, "why": "no"}]}`:                 "+-",

@@ -68,24 +68,24 @@ func TestStandstillIsSeen(t *testing.T) {
 		leaf  string
 		turns int
 	}{
-		{"tightloop W3: replies that only talk do not reset anything", pawl.Agent{
+		{"replies that only talk do not reset anything", pawl.Agent{
 			Model: by(func(turn int) pawl.Reply { return pawl.Say(fmt.Sprint("Done, ", turn)) }), Tools: []pawl.Tool{page}, Goal: flat(1),
 		}, "monologue(3)", 4},
-		{"tightloop W3: A, B, A, B matches", pawl.Agent{
+		{"A, B, A, B matches", pawl.Agent{
 			Model: by(func(turn int) pawl.Reply { return does([]string{"page", "other"}[turn%2], 1) }), Tools: []pawl.Tool{page, other},
 		}, "cycle(2)", 8},
-		{"tightloop W3: so does the same error with other arguments", pawl.Agent{
+		{"so does the same error with other arguments", pawl.Agent{
 			Model:  by(func(turn int) pawl.Reply { return does("page", turn) }),
 			Tools:  []pawl.Tool{answers{"page", pawl.Read, func(n int) (string, error) { return "", fmt.Errorf("there is no page %d", n) }}},
 			Limits: pawl.Limits{ToolErrors: 20},
 		}, "same_fault(3)", 4},
-		{"tightloop W3: a metric that gets worse is no progress", pawl.Agent{
+		{"a metric that gets worse is no progress", pawl.Agent{
 			Model: by(func(turn int) pawl.Reply { return does("edit", turn) }), Tools: []pawl.Tool{edit{}}, Goal: flat(9, 8, 7, 6, 5, 4, 3),
 		}, "metric_worse(3)", 4},
-		{"tightloop W3: nor one that goes to and fro beside the same calls", pawl.Agent{
+		{"nor one that goes to and fro beside the same calls", pawl.Agent{
 			Model: by(func(int) pawl.Reply { return does("edit", 1) }), Tools: []pawl.Tool{edit{}}, Goal: flat(5, 4, 5, 4, 5, 4, 5),
 		}, "stalled(3)", 4},
-		{"tightloop W3: polling what changes is progress", pawl.Agent{
+		{"polling what changes is progress", pawl.Agent{
 			Model: pawl.ModelFunc(stubborn), Tools: []pawl.Tool{look{counts: true, seen: new(int)}},
 		}, left, 20},
 		{"Hyphen: the same action with the same parameters", pawl.Agent{
@@ -101,7 +101,7 @@ func TestStandstillIsSeen(t *testing.T) {
 		{"Hyphen: but not beside what is new", pawl.Agent{
 			Model: by(func(turn int) pawl.Reply { return thinking("Next.", "page", turn) }), Tools: []pawl.Tool{page},
 		}, left, 20},
-		{"Locus E17: paging is no loop", pawl.Agent{
+		{"paging is no loop", pawl.Agent{
 			Model: by(func(turn int) pawl.Reply { return does("page", turn) }), Tools: []pawl.Tool{page},
 		}, left, 20},
 		{"three approaches that fail are three approaches", pawl.Agent{

@@ -259,7 +259,9 @@ func closest(name string, known map[string]any) string {
 	return found
 }
 
+var separators = strings.NewReplacer("_", "", "-", "")
+
 // plain drops what naming styles differ in: filePath, file_path and file-path.
 func plain(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
+	return strings.ToLower(separators.Replace(name))
 }
