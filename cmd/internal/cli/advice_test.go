@@ -130,6 +130,11 @@ func (b *bench) walk() {
 	if b.atServer() {
 		b.serve()
 	}
+	if b.origin == "program" && b.status == pawl.StatusWaitingApproval {
+		if code, _, stderr := b.pawl("resume", b.run); code != 2 || !strings.Contains(stderr, "was not started from a spec") {
+			b.Errorf("the run of another program is resumed without its spec: exit %d: %s", code, stderr)
+		}
+	}
 	report := b.report(b.run)
 	if report.Status != b.status {
 		b.Fatalf("the run is %v, not %v: %s\n%s", report.Status, b.status, report.Reason.Detail, b.said)
