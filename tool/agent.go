@@ -9,16 +9,15 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Agent makes a tool of an agent: each call of it is a run of that agent, a
-// child of the run that calls; see [pawl.Delegate] for what that means. Its
-// name and description are the agent's, its one argument, input, is what the
-// agent is asked, and its result is the answer, a document when the agent
-// declares an output. A child that ends otherwise than by success is an error
-// to the model, with what it had to say.
+// Agent makes a tool of an agent. Each call of the tool is a run of that agent and a child of
+// the calling run; see [pawl.Delegate]. The tool has the agent's name and description. Its one
+// argument, input, is the agent's input, and its result is the agent's answer: a document if the
+// agent declares an output. If the child does not end in success, the call fails and the model
+// reads the reason and the child's last answer.
 //
-// The agent's limits bound one such run. What is left of the parent's is shared
-// among the calls of a reply, so that no child can spend what its parent does
-// not have. Policies of the parent that say so are the child's as well.
+// The agent's limits hold each such run. What remains of the parent's limits is divided among the
+// calls of a reply, so that no child can spend more than its parent has. A child also obeys the
+// parent's policies that are declared to be inherited.
 func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 	if o == nil {
 		o = &AgentOptions{}
@@ -48,21 +47,21 @@ func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 type AgentOptions struct {
 	// Name and Description are what the calling model reads; empty: the agent's.
 	Name, Description string
-	// Input is the JSON Schema of the arguments, an object. The agent is then
-	// asked with the arguments as a JSON text. Nil: one text, input.
+	// Input is the JSON Schema of the arguments, an object. The agent's input is then the
+	// arguments as JSON text. Nil: one string, input.
 	Input json.RawMessage
-	// Effect is the effect of the whole run: one that is not a Read runs while
-	// nothing else does. Zero: Read if every tool of the agent is, else Write.
+	// Effect is the effect of the whole run: unless it is a Read, nothing else runs
+	// meanwhile. Zero: Read if every tool of the agent is a Read, else Write.
 	Effect pawl.Effect
 	// MaxOutput, MaxCalls, MaxParallel, Alone and Exempt are as in [Options].
 	MaxOutput, MaxCalls, MaxParallel int
 	Alone, Exempt                    bool
-	// Trust says whose words its answers are; zero: [pawl.Untrusted] if the results
-	// of one of its tools are, else [pawl.Trusted].
+	// Trust is the trust in the answers; zero: [pawl.Untrusted] if one of the agent's tools
+	// returns untrusted results, else [pawl.Trusted].
 	Trust pawl.Trust
 }
 
-// most is the effect of a run of an agent.
+// most returns the strongest effect of an agent's tools.
 func most(agent pawl.Agent) pawl.Effect {
 	for _, t := range agent.Tools {
 		if t != nil && t.Info().Effect != pawl.Read {
@@ -75,13 +74,13 @@ func most(agent pawl.Agent) pawl.Effect {
 type delegate struct {
 	declared
 	agent pawl.Agent
-	whole bool // it is asked with all its arguments
+	whole bool // the input is all the arguments, as JSON
 }
 
 // Agent returns the agent.
 func (d *delegate) Agent() pawl.Agent { return d.agent }
 
-// Ask returns the text that the agent is asked.
+// Ask returns the agent's input for a call.
 func (d *delegate) Ask(args json.RawMessage) (string, error) {
 	if d.whole {
 		return string(args), nil

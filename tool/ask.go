@@ -24,10 +24,10 @@ func (askHuman) Info() pawl.ToolInfo {
 	}
 }
 
-// Waits reports that the run may have to wait for somebody.
+// Waits reports that the run may have to wait for a person.
 func (askHuman) Waits() bool { return true }
 
-// Run has the question asked.
+// Run asks the question.
 func (askHuman) Run(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
 	var args struct{ Question string }
 	if err := json.Unmarshal(inv.Args, &args); err != nil || args.Question == "" {

@@ -5,45 +5,42 @@ import (
 	"github.com/pawl-run/pawl/internal/process"
 )
 
-// A Cage is what a command is held to by the kernel, together with whatever it
-// starts. The zero value holds it to nothing but this: it gains no privileges,
-// root's included, and leaves no core.
+// A Cage restricts a command and all processes that it starts; the kernel enforces it. The zero
+// value restricts only this: the command gains no privileges, not even root's, and dumps no core.
 //
-// It takes Linux, and a program that calls [Supervise] first: most of this a
-// process can only do to itself, so the program is started once more and becomes
-// the command. Where the machine cannot enforce what is asked, the agent is
-// refused with what is missing. How it is enforced stands in the declaration,
-// and so in the log. What a cage does not hold docs/tools.md says.
+// It requires Linux and a program that calls [Supervise] first: a process can impose most
+// restrictions only on itself, so the program is started once more, restricts itself, and then
+// becomes the command. If the machine cannot enforce the cage, the agent is refused with an error
+// that names what is missing. The declaration, and so the log, records how it is enforced.
+// docs/tools.md says what a cage does not prevent.
 type Cage struct {
-	// Files, if set, are all files the command may use, besides programs,
-	// libraries and what they need to run. Its home and its place for temporary
-	// files are then a directory of its own, empty at first and removed at the end,
-	// and it has no sockets by which other programs could be told what to do. Nil:
-	// all that the user may.
+	// Files, if set, are all files that the command may use, besides programs, libraries
+	// and what they need to run. Its home and temporary directories are then directories
+	// of its own, empty at first and removed at the end, and it can reach no sockets
+	// through which it could command other programs. Nil: all files that the user may use.
 	Files *CageFiles
-	// NoNetwork forbids all connections, to this machine too.
+	// NoNetwork forbids all connections, including those to this machine.
 	NoNetwork bool
-	// Memory is how many bytes of private memory each process may have, and how
-	// large a file it may write; zero is without limit.
+	// Memory is the maximum of private memory of each process, and of the size of a file
+	// that it writes, in bytes; zero: no limit.
 	Memory int64
-	// Processes is how many processes and threads there may be at once; zero is
-	// without limit.
+	// Processes is the maximum number of processes and threads at once; zero: no limit.
 	Processes int
-	// Within, if set, is a cage around this one, such as that of whoever has this
-	// work done: the command is held to both, and the files of both are relative to
-	// its Dir.
+	// Within, if set, is a second cage around this one, such as that of the user who
+	// ordered the work. The command is held to both, and the files of both are relative
+	// to its Dir.
 	Within *Cage
 }
 
-// CageFiles name files and directories, with what is beneath them, relative to
-// the command's Dir. What may be read may be executed too, what may be written
-// may be read too. They must be there when the command starts.
+// CageFiles name files and directories, with all files below them, relative to the command's
+// Dir. Files that may be read may also be executed; files that may be written may also be read.
+// They must exist when the command starts.
 type CageFiles struct {
 	Read, Write []string
 }
 
-// Inner is the cage as it is enforced, for the packages of this module that start
-// programs, such as mcp; nil for none.
+// Inner returns the cage in its enforceable form, for the packages of this module that start
+// programs, such as mcp; nil if there is no cage.
 func (c *Cage) Inner() *cage.Cage {
 	if c == nil {
 		return nil
@@ -55,16 +52,15 @@ func (c *Cage) Inner() *cage.Cage {
 	return &in
 }
 
-// Describe says in words what the cage holds a command to, and by which means on
-// this machine.
+// Describe describes what the cage restricts, and by which means on this machine.
 func (c *Cage) Describe() string { return c.Inner().Describe() }
 
-// Missing says why this machine, or this program, cannot hold a command to the
-// cage; nil: it can.
+// Missing returns an error that says why this machine, or this program, cannot enforce the
+// cage; nil if it can.
 func (c *Cage) Missing() error { return c.Inner().Missing() }
 
-// caged is the cage of one attempt: the program and the scripts that the
-// declaration names may be read in any case, those of the model's choice not.
+// caged returns the cage of one attempt. The program and the scripts that the declaration
+// names may always be read; those that the model chooses may not.
 func (c *command) caged() (*cage.Cage, error) {
 	if c.cage == nil {
 		return nil, nil
@@ -76,15 +72,15 @@ func (c *command) caged() (*cage.Cage, error) {
 	var own []string
 	for name, err := range scripts(c.argv, c.dir) {
 		if err == nil {
-			own = append(own, beside(name, c.dir))
+			own = append(own, within(name, c.dir))
 		}
 	}
 	in = in.Reading(own...)
 	return &in, nil
 }
 
-// enter has a command run in the cage of its job, if it has one, and returns what
-// to call when it has ended.
+// enter makes a command run in the cage of its job, if the job has one. The caller calls leave
+// when the command has ended.
 func (j *job) enter(c *process.Command) (leave func(), err error) {
 	if j.Cage == nil {
 		return func() {}, nil
@@ -95,5 +91,5 @@ func (j *job) enter(c *process.Command) (leave func(), err error) {
 	}
 	c.Env = o.Env(c.Env)
 	c.Through = &process.Through{Argv: o.Argv, Attr: o.Attr, Explain: cage.Explain}
-	return func() { _ = o.Close() }, nil // what cannot be removed is in the place for what is temporary
+	return func() { _ = o.Close() }, nil // a directory that cannot be removed is a temporary one
 }

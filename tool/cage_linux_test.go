@@ -386,7 +386,7 @@ func TestCageAsNobody(t *testing.T) {
 	}
 }
 
-// try is what this program tries in a cage, and says of each what came of it.
+// try is what this program tries in a cage, and reports the outcome of each attempt.
 func try(trials []string) {
 	for i, words := range trials {
 		if i > 0 {

@@ -9,31 +9,30 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// ClientOptions is what a client's tool may say beyond what is required. Its
-// zero value is right. A client is waited for without a deadline.
+// ClientOptions are the optional parts of a client tool. The zero value is valid. The run waits
+// for the client without a deadline.
 type ClientOptions struct {
-	// Effect tells policies, such as a gate before every Write, what the call
-	// does; zero is [pawl.Write].
+	// Effect tells policies, such as an approval before every Write, what the call does;
+	// zero is [pawl.Write].
 	Effect pawl.Effect
-	// Exempt says that equal calls are no sign of being stuck, as when polling.
+	// Exempt says that equal calls do not count as being stuck, as when polling.
 	Exempt bool
-	// Version is to be changed when the client does something else on the same
+	// Version must change when the client does something else under the same
 	// declaration.
 	Version string
-	// Trust says whose words the results are; see [Options].
+	// Trust is the trust in the results; see [Options].
 	Trust pawl.Trust
 	// Reaches names the arguments that say where a call goes, and Content those that
 	// are prose for a reader; see [pawl.ToolInfo].
 	Reaches, Content []string
-	// Witness names files, relative to Dir, that whoever approves a call relies
-	// on; see [Options]. Empty Dir is the caller's.
+	// Witness names files, relative to Dir, that the approver of a call relies on; see
+	// [Options]. If Dir is empty, it is the working directory of this process.
 	Witness []string
 	Dir     string
 }
 
-// Client declares a tool that the run's client carries out. A call of it parks
-// the run until the result is handed in; input is the JSON Schema of the
-// arguments, nil when there are none.
+// Client declares a tool that the run's client carries out. A call of it suspends the run until
+// the client submits the result. Input is the JSON Schema of the arguments; nil: no arguments.
 func Client(name, description string, input json.RawMessage, o *ClientOptions) pawl.Tool {
 	if o == nil {
 		o = &ClientOptions{}
@@ -50,12 +49,12 @@ type client struct {
 	dir string
 }
 
-// Witness digests the declared files.
+// Witness returns the digests of the declared files.
 func (c *client) Witness(ctx context.Context, _ json.RawMessage) (map[string]string, error) {
 	return c.relied(ctx, c.dir)
 }
 
-// Run always fails: there is nothing here to run.
+// Run always fails: this process has nothing to run.
 func (*client) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 	return pawl.Output{}, errors.New("this tool is run by the client, who hands its result in")
 }

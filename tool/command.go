@@ -21,93 +21,89 @@ import (
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
-// CommandOptions is what a command may say beyond what is required. Its zero
-// value is right for a command without arguments that must not be run twice.
+// CommandOptions are the optional parts of a command. The zero value is right for a command
+// without arguments that must not run twice.
 type CommandOptions struct {
-	// Input is the JSON Schema of the arguments, an object. Arguments it does not
-	// name are refused unless it sets additionalProperties. Nil is no arguments.
+	// Input is the JSON Schema of the arguments, an object. Arguments that it does not
+	// name are refused unless it sets additionalProperties. Nil: no arguments.
 	Input json.RawMessage
 	// Effect is what repeating the command would do; zero is [pawl.Write].
 	Effect pawl.Effect
 	// Timeout is the deadline of one attempt; zero is 60 s.
 	Timeout time.Duration
-	// MaxOutput is how many bytes of stdout, and of stderr, are kept, head and
-	// tail; zero is 16 KiB. It is also what they need in memory.
+	// MaxOutput is how many bytes of stdout, and of stderr, are kept, head and tail, in
+	// memory and in the result; zero is 16 KiB.
 	MaxOutput int
-	// MaxCalls is how often the tool may run in a run; zero is without limit.
+	// MaxCalls is how often the tool may run in one run; zero: no limit.
 	MaxCalls int
-	// MaxParallel is how many calls of it may run at once in a run; zero: as many
+	// MaxParallel is how many calls of the tool may run at once in one run; zero: as many
 	// as the agent allows. A Write runs alone.
 	MaxParallel int
-	// Trust says whose words the results are; zero is [pawl.Trusted]. What anybody
-	// may have written, such as a mail or a page, is [pawl.Untrusted].
+	// Trust is the trust in the results; zero is [pawl.Trusted]. Text that strangers may
+	// have written, such as mail or web pages, is [pawl.Untrusted].
 	Trust pawl.Trust
 	// Reaches names the arguments that say where a call goes, and Content those that
 	// are prose for a reader; see [pawl.ToolInfo].
 	Reaches, Content []string
-	// Alone makes the tool run while nothing else does, as a Write always does.
+	// Alone lets nothing else run during a call, as with a Write.
 	Alone bool
-	// Exempt says that equal calls are no sign of being stuck, as when polling.
+	// Exempt says that equal calls do not count as being stuck, as when polling.
 	Exempt bool
-	// OnDoubt says what to do about a Write with an unknown outcome; zero asks.
+	// OnDoubt says what to do about a Write with an unknown outcome; zero asks a person.
 	OnDoubt pawl.OnDoubt
-	// Version is to be changed when the same declaration comes to do something
-	// else, so that older runs are not resumed with it unnoticed. What argv, Dir
-	// and Env say is not part of the declaration.
+	// Version must change when the same declaration does something else, so that older
+	// runs do not resume with it unnoticed. Argv, Dir and Env are not part of the
+	// declaration.
 	Version string
-
 	// Witness names files, relative to Dir, that the approver of a call relies on. When
 	// one of them has changed, or the program or a script among its operands, an approval
 	// is void and requested again.
 	Witness []string
 
-	// Dir is the working directory; empty is the caller's.
+	// Dir is the working directory; empty: that of this process.
 	Dir string
-	// Env names the variables that the command gets of those of this process,
-	// besides PATH, HOME, LANG and TMPDIR. One that is not set is not passed on.
+	// Env names the environment variables of this process that the command gets, besides
+	// PATH, HOME, LANG and TMPDIR. A variable that is not set is not passed on.
 	Env []string
-	// Secrets names further ones, whose values are secrets. In the command's output a
+	// Secrets names further variables, whose values are secret. In the command's output a
 	// value, plain or encoded, becomes {{secret:NAME}}, and in the arguments that
-	// placeholder becomes the value. Set the engine's Secrets for values that can be
-	// seen elsewhere.
+	// placeholder becomes the value. Values that other parts of the agent can see belong
+	// in the engine's Secrets too.
 	Secrets []string
 	// Grace is the time between SIGTERM and SIGKILL; zero is 5 s.
 	Grace time.Duration
-	// Cage restricts the command by the kernel; nil: it may do what the user may.
+	// Cage restricts the command; nil: it may do whatever the user may.
 	Cage *Cage
 }
 
-// Command makes a tool of a program. Argv is the program and its arguments,
-// handed over as they are: there is no shell. A program with a slash is relative
-// to Dir, one without is looked up in PATH.
+// Command makes a tool of a program. Argv is the program and its arguments, passed unchanged:
+// there is no shell. A program with a slash is relative to Dir; one without is looked up in PATH.
 //
-// The command gets the call's arguments as one line on stdin, a JSON object, and
-// an environment of PATH, HOME, LANG, TMPDIR, what Env names, and
+// The command reads the call's arguments from stdin, one line with a JSON object. Its environment
+// is PATH, HOME, LANG, TMPDIR, the variables that Env names, and
 //
 //	PAWL_RUN              the run's id
 //	PAWL_CALL             the call's id
-//	PAWL_ATTEMPT          which attempt at the call this is, from 1
+//	PAWL_ATTEMPT          the number of this attempt at the call, from 1
 //	PAWL_IDEMPOTENCY_KEY  the same for every attempt, see [pawl.Invocation]
 //	TRACEPARENT           where telemetry is on: the span of the call, and TRACESTATE
 //
-// When it exits with 0, stdout is the result: as JSON if it is JSON, else as a
-// text, without the line ends that it ends with; stderr is ignored. A longer
-// output than MaxOutput is a text whatever it was, of which the middle is left
-// out and said to be. When it exits with another code or by a signal, the model
-// is told so and given stderr or, if nothing is there, stdout. Bytes that are
-// not UTF-8 are replaced.
+// If it exits with 0, stdout is the result: as JSON if it is JSON, else as a text without its
+// trailing line ends; stderr is ignored. Output longer than MaxOutput is always a text, in which a
+// note replaces the middle. If the command exits with another code or by a signal, the model reads
+// how it ended and what it wrote to stderr or, if that is empty, to stdout. Bytes that are not
+// UTF-8 are replaced.
 //
-// The command has a process group and a session of its own. When ctx ends the
-// whole session gets SIGTERM and after Grace SIGKILL; Run returns within a second
-// of that, with an error that wraps both the context's error and its cause.
-// Whatever the command has started and left behind is ended in the same way, so
-// a tool cannot start a service in the background.
+// The command has its own process group and session. When ctx ends, the whole session gets
+// SIGTERM, and SIGKILL after Grace; Run returns within a second of that, with an error that wraps
+// both the context's error and its cause. Processes that the command leaves behind are ended in
+// the same way, so a tool cannot start a service in the background.
 //
-// Where the program calls [Supervise], a command runs under a supervisor that
-// outlives this process, and the tool is able to tell what came of it.
+// In a program that calls [Supervise], a command runs under a supervisor that outlives this
+// process, and the tool can determine the outcome of a call after a crash.
 //
-// Commands run on Linux and macOS. What is wrong with the declaration is told
-// when the agent is prepared, and by Run.
+// Commands run on Linux and macOS. Problems with the declaration are reported when the agent is
+// prepared, and by Run.
 func Command(name, description string, argv []string, o *CommandOptions) pawl.Tool {
 	if o == nil {
 		o = &CommandOptions{}
@@ -133,7 +129,7 @@ type command struct {
 	secrets []string // those of env whose values are
 	grace   time.Duration
 	cage    *cage.Cage // nil: none
-	chosen  bool       // argv is of the model's choice
+	chosen  bool       // the model chose argv
 }
 
 func (c *command) problems() (errs []error) {
@@ -180,7 +176,7 @@ func (c *command) Check(a pawl.Agent) error {
 	return err
 }
 
-// settling is the most that [process.Run] takes beyond the grace, and some.
+// settling is the most that [process.Run] takes beyond the grace, with a margin.
 const settling = 1500 * time.Millisecond
 
 // Grace is how long Run may take after its context ended. A caller that abandons tools must wait
@@ -206,7 +202,7 @@ func (c *command) perform(ctx context.Context, j *job, inv pawl.Invocation) (paw
 	var exit *spool.Exit
 	var err error
 	switch {
-	case supervision.on() && inv.Run != "" && inv.Call != "": // else nobody can come to ask
+	case supervision.on() && inv.Run != "" && inv.Call != "": // else the record could not be found again
 		exit, err = c.supervised(ctx, j, inv)
 	case inv.Supervised != "":
 		err = notRun("the log says that the command is supervised, and it would not be")
@@ -221,7 +217,7 @@ func (c *command) perform(ctx context.Context, j *job, inv pawl.Invocation) (paw
 	return outcome(exit, func(what error) error { return stopped(ctx, what) })
 }
 
-// job is one attempt at the command, with what it needs to know.
+// job describes one attempt at the command.
 func (c *command) job(inv pawl.Invocation) (*job, error) {
 	stdin, err := line(inv.Args)
 	if err != nil {
@@ -238,7 +234,7 @@ func (c *command) job(inv pawl.Invocation) (*job, error) {
 			j.Secrets[name] = os.Getenv(name)
 		}
 	}
-	// A secret that is too short is not among them, of which it is the engine's to complain.
+	// The engine reports secrets that are too short; New leaves them out.
 	secrets, _ := redact.New(j.Secrets)
 	j.Stdin = redact.Strings(stdin, secrets.Restore)
 	return j, nil
@@ -253,8 +249,7 @@ func (c *command) environment(inv pawl.Invocation) []string {
 	})...)
 }
 
-// line is the arguments as they go to stdin: on one line and with its end, for
-// programs that read lines.
+// line returns the arguments as one line with its line end, for programs that read lines.
 func line(args json.RawMessage) ([]byte, error) {
 	if len(bytes.TrimSpace(args)) == 0 {
 		args = json.RawMessage(`{}`)
@@ -267,7 +262,7 @@ func line(args json.RawMessage) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// result is what the command printed, as JSON if it is that.
+// result makes an output of stdout, as JSON if it is JSON.
 func result(stdout spool.Said) (pawl.Output, error) {
 	text := strings.TrimRight(stdout.Text, "\r\n")
 	if !stdout.Truncated && wire.Valid([]byte(text), mostNested) {
@@ -278,11 +273,11 @@ func result(stdout spool.Said) (pawl.Output, error) {
 	return out, err
 }
 
-// stopped is the error of a command that its context has ended. It reads as the
-// cause and what became of the command, and is both the context's error and
-// the cause, which may not wrap it.
+// stopped returns the error of a command that was ended because its context ended. The text
+// has the cause and how the command ended. The error wraps both the context's error and the
+// cause, since the cause need not wrap the context's error.
 func stopped(ctx context.Context, what error) error {
-	if ctx.Err() == nil { // somebody else has
+	if ctx.Err() == nil { // something else ended it
 		return fmt.Errorf("stopped from outside: %w", what)
 	}
 	return &stopError{text: fmt.Sprintf("stopped: %v; %v", context.Cause(ctx), what), is: []error{ctx.Err(), context.Cause(ctx)}}

@@ -24,7 +24,7 @@ import (
 )
 
 func command(argv []string, o *tool.CommandOptions) pawl.Tool {
-	anew()
+	newSpool()
 	return tool.Command("command", "A command.", argv, o)
 }
 
@@ -87,13 +87,13 @@ func TestCommandStops(t *testing.T) {
 	}{
 		{"hang", "stopped: enough; killed by SIGTERM: hanging"},
 		{"orderly", "stopped: enough; exit 0: tidied up"},
-		{"deaf", "stopped: enough; killed by SIGKILL, and it printed nothing"},
+		{"stubborn", "stopped: enough; killed by SIGKILL, and it printed nothing"},
 	} {
 		t.Run(c.part, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			files := []string{filepath.Join(dir, "leader")}
-			if c.part == "deaf" {
+			if c.part == "stubborn" {
 				files = append(files, filepath.Join(dir, "child"))
 			}
 			enough := errors.New("enough")

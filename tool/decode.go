@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// decode reads arguments into a value. They were validated, so what can still
-// go wrong is what a schema does not know: the size of an int, a leap second.
+// decode decodes arguments into a value. They were validated, so only what a schema does not
+// express can still fail: the size of an int, a leap second.
 func decode[In any](args json.RawMessage) (In, error) {
 	if len(bytes.TrimSpace(args)) == 0 {
 		args = json.RawMessage(`{}`)
@@ -21,8 +21,8 @@ func decode[In any](args json.RawMessage) (In, error) {
 	if err == nil {
 		return in, nil
 	}
-	// encoding/json wants an integer without point and exponent. It is not done
-	// beforehand, since it would change numbers that are kept as written.
+	// encoding/json wants an integer without point and exponent. Rewriting is the
+	// second choice, since it would change numbers that are kept as written.
 	if plain, bad := plainIntegers(args); bad == nil {
 		if in, bad := strict[In](plain); bad == nil {
 			return in, nil
@@ -49,8 +49,8 @@ func strict[In any](args []byte) (in In, err error) {
 	return in, nil
 }
 
-// plainIntegers writes each whole number of a document without point and exponent:
-// 1.0 as 1 and 2e3 as 2000.
+// plainIntegers writes each integer of a document without point and exponent: 1.0 as 1 and 2e3
+// as 2000.
 func plainIntegers(doc []byte) ([]byte, error) {
 	tree, err := strict[any](doc)
 	if err != nil {
@@ -81,6 +81,6 @@ func plainly(v any) any {
 	return v
 }
 
-// mostDigits is where a number is left as it is. No integer type of Go but
-// big.Int has more than 20 digits, and 1e999999999 must not become text.
+// mostDigits bounds the digits of a number that is rewritten. No integer type of Go but big.Int
+// has more than 20 digits, and 1e999999999 must not be written out.
 const mostDigits = 1000

@@ -1,11 +1,11 @@
-// Package tool makes tools from Go functions, from commands, and from what a
-// client does.
+// Package tool makes tools, which are what an agent's model can call: from Go
+// functions, from commands, and from what a client does.
 //
 // # Functions
 //
-// [Func] turns a function into a tool. Its arguments are a struct (or a map with
-// string keys, for arguments of any name), from which
-// the schema that the model sees is derived:
+// [Func] makes a tool of a function. The function's arguments are a struct, or a map
+// with string keys for arguments of any name. The schema that the model sees is
+// derived from their type:
 //
 //	type search struct {
 //		Category string `json:"category" jsonschema:"what is sold" enum:"cloud,paper"`
@@ -16,69 +16,67 @@
 //
 //	tool.Func("search_vendors", "Find vendors by category.", searchVendors, pawl.Read)
 //
-// A field is required unless it is a pointer or tagged omitempty or omitzero;
-// nothing is nullable; properties that the struct does not name are refused.
-// The tag jsonschema describes a field and enum lists its values. The machine
-// validates arguments before the function sees them and coerces nothing.
+// A field is required unless it is a pointer or tagged omitempty or omitzero. Nothing
+// is nullable. Properties that the struct does not name are refused. The tag
+// jsonschema describes a field and enum lists its values. Arguments are validated
+// before the function gets them, and never coerced.
 //
-// What the function returns is given to the model as JSON: a string as a
-// string, a [encoding/json.RawMessage] as it is, a [pawl.Output] as it is (so
-// that a tool can return images), anything else as [encoding/json.Marshal] has
-// it. Its error is told to the model in its own words, so it should say what
-// would be right.
+// The model reads the function's result as JSON: a string as a string, a
+// [encoding/json.RawMessage] and a [pawl.Output] unchanged (an Output can hold
+// images), anything else as [encoding/json.Marshal] writes it. The model reads an
+// error's text unchanged, so the text should say what to do instead.
 //
-// A type without a schema, an empty description and the like are no errors of
-// Func, which could not be called in a list then. Every tool made here is a
-// [pawl.Checker] and tells them when its agent is prepared.
+// Func does not return an error, so that it can be called in a list of tools. A type
+// without a schema, an empty description and the like are reported when the agent is
+// prepared: every tool made here is a [pawl.Checker].
 //
 // # Commands
 //
-// [Command] turns a program in any language into a tool: arguments in on
-// stdin as one line of JSON, result out on stdout, exit code 0 for success.
+// [Command] makes a tool of a program in any language: arguments on stdin as one line
+// of JSON, the result on stdout, exit code 0 for success.
 //
 //	tool.Command("lookup_ticket", "Look up a support ticket by id.", []string{"./lookup.sh"}, &tool.CommandOptions{
 //		Input:  json.RawMessage(`{"type":"object","properties":{"ticket_id":{"type":"string"}},"required":["ticket_id"]}`),
 //		Effect: pawl.Read,
 //	})
 //
-// A program that calls [Supervise] first has its commands run under a supervisor,
-// which outlives a crash of the program: whoever resumes the run finds what came
-// of a command that was running then, and no person need be asked. [Spool] says
-// where that is recorded.
+// If a program calls [Supervise] first, its commands run under a supervisor, which
+// survives a crash of the program. When the run is resumed, the engine finds the
+// outcome of a command that was running during the crash and need not ask a person.
+// [Spool] sets where outcomes are recorded.
 //
 //	func main() {
 //		tool.Supervise()
 //		…
 //	}
 //
-// [RunCommand] is a command of the model's choice. Tools for files and for pages
-// of the web are in the packages files and fetch beneath this one.
+// [RunCommand] makes a tool that runs programs of the model's choice. The packages
+// files and fetch below this one have tools for files and web pages.
 //
 // # Clients
 //
-// [Client] declares a tool that somebody outside the process runs: a browser, a
-// phone, a person with a form. The run waits until the result is handed in.
+// [Client] declares a tool that runs outside the process: in a browser, on a phone, or
+// by a person with a form. The run waits until the result is submitted.
 //
-// # Witnesses
+// # Preconditions
 //
-// Whoever approves a call relies on more than its arguments: the ledger he looked
-// at, the script as he read it. A tool names such files as its witnesses; a
-// command is its own witness besides, with its program, its working directory
-// and the files among its operands. What changes while an approval is pending
-// makes it void.
+// An approver relies on more than a call's arguments: on the ledger as it was, on the
+// script as it read. A tool names such files in its options under Witness. A command
+// adds its program, its working directory and the scripts among its operands. If one
+// of them changes while an approval is pending, the approval is void.
 //
 // # Effects
 //
-// Every tool has a [pawl.Effect]. One that says nothing is a Write: it runs
-// alone, is never repeated, and when a crash leaves its outcome unknown the run
-// stops and asks. A tool that cannot do harm should say [pawl.Read]. A tool
-// that hands its idempotency key on, so that the far side can tell a repeat,
-// should say [pawl.Idempotent]: a function finds the key through
-// [InvocationFrom], a command in PAWL_IDEMPOTENCY_KEY.
+// Every tool has a [pawl.Effect]. The default is Write: a Write runs alone, is never
+// repeated, and if a crash leaves its outcome unknown, the run stops and asks. A tool
+// that changes nothing should declare [pawl.Read]. A tool that passes its idempotency
+// key on, so that the receiver can detect a repeat, should declare [pawl.Idempotent]: a
+// function gets the key from [InvocationFrom], a command from PAWL_IDEMPOTENCY_KEY.
 //
-// # Calls at once
+// # Parallel calls
 //
-// Calls that only read run at the same time, up to [pawl.Agent.MaxParallel]. A
-// function that starts a process or calls a service should say External in its
+// Calls that only read run at the same time, up to [pawl.Agent.MaxParallel]. A function
+// that starts a process or calls a service should set External in its [Options], so
+// that fewer of its calls run at once.
 // [Options], so that fewer of its calls run at once.
 package tool

@@ -10,11 +10,11 @@ import (
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
-// mostNested is how deep a JSON result may nest. The log holds a thousand
-// levels, of which its own entries need a few.
+// mostNested is how deep a JSON result may nest. The log allows a thousand levels, of which
+// its own entries need a few.
 const mostNested = 900
 
-// encode makes an output of what a function returned.
+// encode makes an output of a function's result.
 func encode(result any) (pawl.Output, error) {
 	var text []byte
 	switch r := result.(type) {
@@ -25,7 +25,7 @@ func encode(result any) (pawl.Output, error) {
 			r = json.RawMessage("null")
 		}
 		if !json.Valid(r) {
-			return pawl.Output{}, errors.New("the tool returned a json.RawMessage that is no JSON")
+			return pawl.Output{}, errors.New("the tool returned a json.RawMessage that is not JSON")
 		}
 		text = r
 	default:

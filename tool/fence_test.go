@@ -142,8 +142,8 @@ func TestSupervisorRefuses(t *testing.T) {
 	}
 }
 
-// Whoever waits for a command that outlived its process ends it when its time is
-// over, also if that is the run's and less than the command's own.
+// A process that waits for a command of an earlier process ends it at the command's
+// deadline, or at the run's if that is earlier.
 func TestReconcileOverdue(t *testing.T) {
 	dir := supervised(t, nil)
 	file := filepath.Join(t.TempDir(), "leader")

@@ -18,22 +18,21 @@ func Func[In, Out any](name, description string, fn func(context.Context, In) (O
 
 // FuncWith makes a tool of a function.
 //
-// In is a struct with a field for each argument, or a map with string keys for
-// arguments of any name, or a pointer to one of the two; the schema is derived
-// from it as the package comment says. In that schema, as in
-// any JSON Schema, 1.0 and 1e3 are integers, and so they are for the function.
+// In is a struct with a field for each argument, a map with string keys for arguments of any
+// name, or a pointer to one of the two. The schema is derived from it as the package comment
+// says. As in any JSON Schema, 1.0 and 1e3 are integers, and the function gets them as such.
 //
-// Of what fn returns, a string becomes a JSON string and a [json.RawMessage] or
-// [pawl.Output] is given as it is; nil is null; anything else is marshalled,
-// with <, > and & as they are. Bytes that are not UTF-8 are replaced.
+// A string result becomes a JSON string; a [json.RawMessage] or [pawl.Output] is passed on
+// unchanged; nil is null; anything else is marshalled, without escaping <, > and &. Bytes that
+// are not UTF-8 are replaced.
 //
-// The function is called from many goroutines when its calls run beside each
-// other. Its context ends at the attempt's deadline or when the run is stopped;
-// one that does not return soon after that is abandoned. What it needs to know
-// of the call, such as the idempotency key, [InvocationFrom] tells.
+// If calls run in parallel, the function is called from several goroutines. Its context ends at
+// the attempt's deadline or when the run is stopped; a function that does not return soon after
+// that is abandoned. [InvocationFrom] returns the call that the function serves, with its
+// idempotency key.
 //
-// The zero effect is [pawl.Write]. What is wrong with the declaration is told
-// when the agent is prepared, and by Run.
+// The zero effect is [pawl.Write]. Problems with the declaration are reported when the agent is
+// prepared, and by Run.
 func FuncWith[In, Out any](name, description string, fn func(context.Context, In) (Out, error), effect pawl.Effect, o *Options) pawl.Tool {
 	input, problem := typeschema.Object[In]()
 	var noFunction error
@@ -57,7 +56,7 @@ type function[In, Out any] struct {
 	reconcile func(context.Context, pawl.Invocation) (pawl.Output, bool, error)
 }
 
-// Reconcile tells whether a call took place, if the options say how.
+// Reconcile determines whether a call took place, if the options say how.
 func (f *function[In, Out]) Reconcile(ctx context.Context, inv pawl.Invocation) (pawl.Output, bool, error) {
 	if f.reconcile == nil {
 		return pawl.Output{}, false, errors.New("it cannot tell")
@@ -81,8 +80,8 @@ func (f *function[In, Out]) Run(ctx context.Context, inv pawl.Invocation) (pawl.
 	return encode(out)
 }
 
-// returnable finds results that no value of theirs could ever be written as
-// JSON. Below the top a field may be nil and left out, which only a value shows.
+// returnable returns an error for a result type none of whose values has a JSON form. Below the
+// top a field may be nil and left out, which only a value shows.
 func returnable(t reflect.Type) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -94,16 +93,16 @@ func returnable(t reflect.Type) error {
 	return nil
 }
 
-// invocation is the key under which a function's context knows its call.
+// invocation is the key of the call in a function's context.
 type invocation struct{}
 
-// InvocationFrom returns the call that a function made into a tool by [Func] is
-// answering, given the context it was called with: the idempotency key, the
-// ids of run and call, the attempt, the arguments as JSON. It reports false for
-// any other context, as in a test that calls the function itself.
+// InvocationFrom returns the call that a function made into a tool by [Func] serves, given the
+// context that the function was called with. The invocation has the idempotency key, the ids of
+// run and call, the attempt, and the arguments as JSON. It reports false for any other context,
+// such as that of a test that calls the function itself.
 //
-// A tool that cannot do without should be a [pawl.Tool] of its own, which is
-// handed the invocation as an argument.
+// A tool that always needs the invocation should implement [pawl.Tool], whose Run gets it as an
+// argument.
 func InvocationFrom(ctx context.Context) (pawl.Invocation, bool) {
 	inv, ok := ctx.Value(invocation{}).(pawl.Invocation)
 	return inv, ok

@@ -58,7 +58,7 @@ func TestResults(t *testing.T) {
 		result any
 		want   string
 	}{
-		{"raw that is no JSON", json.RawMessage(`{`), "json.RawMessage that is no JSON"},
+		{"raw that is not JSON", json.RawMessage(`{`), "json.RawMessage that is not JSON"},
 		{"not a number", math.NaN(), "cannot be written as JSON: json: unsupported value: NaN"},
 		{"channel", struct{ C chan int }{}, "cannot be written as JSON: json: unsupported type: chan int"},
 		{"too deep for the log", json.RawMessage(strings.Repeat("[", 1000) + strings.Repeat("]", 1000)), "nests deeper than 900 levels"},

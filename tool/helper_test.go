@@ -110,15 +110,15 @@ func play(name string, args []string) {
 		ready(args[0])
 		<-asked
 		fmt.Println("tidied up")
-	case "deaf": // ignores SIGTERM, as does its child, which holds the pipes as well
+	case "stubborn": // ignores SIGTERM, as does its child, which holds the pipes as well
 		signal.Ignore(syscall.SIGTERM)
 		if len(args) > 1 {
-			child(part(nil, "deaf", args[1]))
+			child(part(nil, "stubborn", args[1]))
 		}
 		ready(args[0])
 		time.Sleep(time.Minute)
 	case "leave": // ends well and leaves a child with the pipes
-		child(part(nil, "deaf", args[0]))
+		child(part(nil, "stubborn", args[0]))
 		for !exists(args[0]) {
 			time.Sleep(time.Millisecond)
 		}

@@ -146,7 +146,7 @@ func TestHostileWords(t *testing.T) {
 	if diff := cmp.Diff(words, got); diff != "" {
 		t.Error(diff)
 	}
-	// None is a program, an option of whoever starts it, or a way around PATH.
+	// None is a program, an option of the program that starts it, or a way around PATH.
 	before, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -10,20 +10,20 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// ReadMore is the tool read_more, with which a model reads what it is not shown
-// of an earlier call's result: what was cut off it, or all of it once it was left
-// out of a long conversation. The run's log and its journal have it.
+// ReadMore is the tool read_more, with which a model reads the parts of an earlier result that it
+// is not shown: what was truncated, or the whole result after a long conversation was compacted.
+// The run's log and its journal have them.
 func ReadMore() pawl.Tool { return readMore{} }
 
 type readMore struct{}
 
-// page is how many bytes are read at once, less than a result may have.
+// page is how many bytes one call reads, fewer than a result may have.
 const page = 8 << 10
 
-// Info declares the arguments: which call, and from where on.
+// Info declares the arguments: the call, and the byte to begin at.
 func (readMore) Info() pawl.ToolInfo {
 	return pawl.ToolInfo{
-		Name: "read_more", Effect: pawl.Read, Trust: pawl.Untrusted, // what it reads may be anybody's
+		Name: "read_more", Effect: pawl.Read, Trust: pawl.Untrusted, // it reads the results of any tool
 		Description: "Read what was left out of the result of an earlier call, by the call's id, such as c_3, and the byte to begin at.",
 		Input:       json.RawMessage(`{"type":"object","properties":{"call":{"type":"string","minLength":1},"offset":{"type":"integer","minimum":0,"description":"0 if left out"}},"required":["call"]}`),
 	}

@@ -11,36 +11,35 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Options is what the tool of a function may say beyond what is required. Its
-// zero value is right.
+// Options are the optional parts of a function's tool. The zero value is valid.
 type Options struct {
 	// Timeout is the deadline of one attempt; zero is 60 s.
 	Timeout time.Duration
 	// MaxOutput is how many bytes of the result the model gets, head and tail;
 	// zero is 16 KiB.
 	MaxOutput int
-	// MaxCalls is how often the tool may run in a run; zero is without limit.
+	// MaxCalls is how often the tool may run in one run; zero: no limit.
 	MaxCalls int
-	// MaxParallel is how many calls of it may run at once in a run; zero: as many
+	// MaxParallel is how many calls of the tool may run at once in one run; zero: as many
 	// as the agent allows. A Write runs alone.
 	MaxParallel int
-	// External says that a call starts a process or leaves this one, as a request
-	// to a server does. Of such calls ten run at once if the agent does not say.
+	// External says that a call starts a process or a request to a server. Ten such calls
+	// run at once unless the agent sets another limit.
 	External bool
-	// Alone makes the tool run while nothing else does, as a Write always does.
+	// Alone lets nothing else run during a call, as with a Write.
 	Alone bool
-	// Exempt says that equal calls are no sign of being stuck, as when polling.
+	// Exempt says that equal calls do not count as being stuck, as when polling.
 	Exempt bool
-	// OnDoubt says what to do about a Write with an unknown outcome; zero asks.
+	// OnDoubt says what to do about a Write with an unknown outcome; zero asks a person.
 	OnDoubt pawl.OnDoubt
 	// Reconcile finds out whether an interrupted call took place; see
 	// [pawl.Reconciler]. Nil: only a person can find out.
 	Reconcile func(context.Context, pawl.Invocation) (out pawl.Output, happened bool, err error)
-	// Version is to be changed when the function behind the same declaration
-	// does something else, so that older runs are not resumed with it unnoticed.
+	// Version must change when the function behind the same declaration does something
+	// else, so that older runs do not resume with it unnoticed.
 	Version string
-	// Trust says whose words the results are; zero is [pawl.Trusted]. What anybody
-	// may have written, such as a mail or a page, is [pawl.Untrusted].
+	// Trust is the trust in the results; zero is [pawl.Trusted]. Text that strangers may
+	// have written, such as mail or web pages, is [pawl.Untrusted].
 	Trust pawl.Trust
 	// Reaches names the arguments that say where a call goes, and Content those that
 	// are prose for a reader; see [pawl.ToolInfo].
@@ -51,27 +50,25 @@ type Options struct {
 	Witness []string
 }
 
-// declared is the part that all tools of this package have in common. It is
-// immutable.
+// declared is the part that all tools of this package have in common. It is immutable.
 type declared struct {
 	info    pawl.ToolInfo
 	err     error
 	witness []string
 }
 
-// declare notes what is wrong with a declaration, for [pawl.Checker]. What is
-// wrong with any tool's (its name, its schema, negative numbers) is left to the
-// machine.
+// declare records the problems of a declaration for [pawl.Checker]. The machine checks what all
+// tools have in common: the name, the schema, negative numbers.
 func declare(info pawl.ToolInfo, witness []string, problems ...error) declared {
 	problems = append(problems, checkWitnesses(witness)...)
 	if strings.TrimSpace(info.Description) == "" {
 		problems = append(problems, errors.New("it has no description; say what it does and when to use it"))
 	}
 	if info.Effect < 0 || info.Effect > pawl.Write {
-		problems = append(problems, fmt.Errorf("%v is no effect; use Read, Idempotent or Write", int(info.Effect)))
+		problems = append(problems, fmt.Errorf("effect %v does not exist; use Read, Idempotent or Write", int(info.Effect)))
 	}
 	if info.OnDoubt < 0 || info.OnDoubt > pawl.DoubtTell {
-		problems = append(problems, fmt.Errorf("%v is no choice for OnDoubt; use AskDoubt, FailDoubt or TellDoubt", int(info.OnDoubt)))
+		problems = append(problems, fmt.Errorf("OnDoubt %v does not exist; use AskDoubt, FailDoubt or TellDoubt", int(info.OnDoubt)))
 	}
 	var errs []error
 	for _, p := range problems {

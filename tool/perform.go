@@ -15,8 +15,7 @@ import (
 	"github.com/pawl-run/pawl/internal/spool"
 )
 
-// job is one attempt at a command as it is handed to whoever runs it, here or in
-// a supervisor.
+// job is one attempt at a command, for this process or for a supervisor to run.
 type job struct {
 	Argv      []string
 	Dir       string
@@ -26,14 +25,14 @@ type job struct {
 	MaxOutput int
 	Secrets   map[string]string
 	Cage      *cage.Cage // with absolute paths; nil: none
-	Chosen    bool       // the program is of the model's choice
+	Chosen    bool       // the model chose the program
 }
 
-// perform runs the command and says what came of it, without its secrets.
+// perform runs the command and returns how it ended, without its secrets.
 func (j *job) perform(ctx context.Context, started func(pid int)) *spool.Exit {
 	secrets, _ := redact.New(j.Secrets)
 	stdout, stderr := excerpt.New(j.MaxOutput, nil), excerpt.New(j.MaxOutput, nil)
-	// What is secret goes before anything is left out, which might cut it in two.
+	// Secrets are removed before the text is truncated, which might split one.
 	toOut, toErr := secrets.Writer(stdout), secrets.Writer(stderr)
 	c := process.Command{
 		Argv: j.Argv, Dir: j.Dir, Env: j.Env, Stdin: j.Stdin, Grace: j.Grace,
@@ -45,7 +44,7 @@ func (j *job) perform(ctx context.Context, started func(pid int)) *spool.Exit {
 		exit, err = process.Run(ctx, c)
 		leave()
 	}
-	_, _ = toOut.Close(), toErr.Close() // an excerpt takes everything
+	_, _ = toOut.Close(), toErr.Close() // writing to an excerpt never fails
 	e := &spool.Exit{Code: exit.Code, Signal: exit.Signal, Took: exit.Duration, Out: said(stdout)}
 	if refusal, ok := errors.AsType[*process.StartError](err); ok {
 		e.Refused = &spool.Refusal{Program: refusal.Program, Reason: refusal.Reason}
@@ -58,7 +57,7 @@ func (j *job) perform(ctx context.Context, started func(pid int)) *spool.Exit {
 			e.Cut = spool.Late
 		}
 	}
-	if e.Cut != 0 || e.Code != 0 { // else nobody asks for it
+	if e.Cut != 0 || e.Code != 0 { // else it is not needed
 		e.Err = said(stderr)
 	}
 	return e
@@ -68,8 +67,8 @@ func said(b *excerpt.Buffer) spool.Said {
 	return spool.Said{Text: b.String(), Truncated: b.Truncated(), Total: b.Total(), Digest: b.Digest()}
 }
 
-// outcome is what the model is told of a command that has ended. Stopped makes
-// the error of one that was ended.
+// outcome is what the model reads of a command that has ended. Stopped makes the error of a
+// command that was ended from outside.
 func outcome(e *spool.Exit, stopped func(what error) error) (pawl.Output, error) {
 	how := process.Exit{Code: e.Code, Signal: e.Signal}.String()
 	var wrong error
@@ -94,8 +93,8 @@ func outcome(e *spool.Exit, stopped func(what error) error) (pawl.Output, error)
 	return result(e.Out)
 }
 
-// report tells how a command failed and what it said about it. Many programs
-// complain on stdout, which counts only where stderr has nothing.
+// report returns an error that says how a command failed and what it wrote. Many programs
+// complain on stdout, which is used only if stderr is empty.
 func report(how string, e *spool.Exit) error {
 	for _, said := range []spool.Said{e.Err, e.Out} {
 		if text := strings.TrimSpace(said.Text); text != "" {

@@ -9,9 +9,9 @@ import (
 	"github.com/pawl-run/pawl/internal/spool"
 )
 
-// Supervised promises that the next attempt is recorded before it starts, or
-// never starts: it names the directory of the records, and the time. Empty: no
-// such promise can be given. See [pawl.Reconciler].
+// Supervised returns a promise that the next attempt is recorded before it starts, or never
+// starts: the directory of the records, and the time. It returns "" if no such promise can be
+// given. See [pawl.Reconciler].
 func (c *command) Supervised() string {
 	if !supervision.on() {
 		return ""
@@ -28,16 +28,16 @@ func (c *command) Supervised() string {
 	return p.String()
 }
 
-// recordOf is where an attempt is recorded, and whether the absence of a record
-// there proves that the attempt was not started, which takes a promise. An
-// attempt without one is looked for where this process records.
+// recordOf returns where an attempt is recorded, and whether the absence of a record there
+// proves that the attempt was not started. Only a promise makes it a proof. An attempt without a
+// promise is looked up where this process records.
 func recordOf(inv pawl.Invocation) (dir spool.Dir, proof bool, err error) {
 	p, promised := spool.ParsePromise(inv.Supervised)
 	if dir = spool.At(p.Path); promised && p.Path != "" && p.About(dir, process.Boot()) {
 		return dir, p.Holds(dir), nil
 	}
 	if !supervision.on() {
-		return dir, false, errUnwatched
+		return dir, false, errUnsupervised
 	}
 	dir, _, err = supervision.place()
 	switch {
@@ -48,5 +48,5 @@ func recordOf(inv pawl.Invocation) (dir spool.Dir, proof bool, err error) {
 	case p.About(dir, process.Boot()): // it was moved, or an older build did not say where it is
 		return dir, p.Holds(dir), nil
 	}
-	return dir, false, fmt.Errorf("%w: there is no record of it in %s, and the log says of another directory that there would be", errUntold, dir.Path())
+	return dir, false, fmt.Errorf("%w: there is no record of it in %s, and the log says that it would be recorded in another directory", errUnknown, dir.Path())
 }

@@ -32,7 +32,7 @@ func reconciled(t *testing.T, cmd pawl.Tool, inv pawl.Invocation) string {
 
 const (
 	notMade = "false  <nil>"
-	noWord  = "false  what came of the command is not known: there is no record of it in "
+	noWord  = "false  the outcome of the command is unknown: there is no record of it in "
 )
 
 // A Write that was to be recorded, and is not, was not made, and will not be.
@@ -79,7 +79,7 @@ func TestPromise(t *testing.T) {
 func TestPromiseElsewhere(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	for name, change := range map[string]func(t *testing.T, dir string, inv *pawl.Invocation){
-		"made anew": func(t *testing.T, dir string, _ *pawl.Invocation) {
+		"made again": func(t *testing.T, dir string, _ *pawl.Invocation) {
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +126,7 @@ func TestPromiseElsewhere(t *testing.T) {
 			}
 		})
 	}
-	// Its key is the run's business, and whoever asks finds the directory by the promise.
+	// The promise names the directory, so a process with another directory finds it.
 	for name, change := range map[string]func(t *testing.T, inv *pawl.Invocation){
 		"another directory": func(t *testing.T, _ *pawl.Invocation) { tool.Spool(filepath.Join(t.TempDir(), "spool"), nil) },
 		"no supervisor":     func(*testing.T, *pawl.Invocation) { tool.Unsupervise() },

@@ -35,10 +35,10 @@ func (c *command) Reconcile(ctx context.Context, inv pawl.Invocation) (out pawl.
 		case err != nil:
 			return pawl.Output{}, false, err
 		case !fate.About(a):
-			return pawl.Output{}, false, fmt.Errorf("%w: its record in %s is damaged", errUntold, dir.Path())
+			return pawl.Output{}, false, fmt.Errorf("%w: its record in %s is damaged", errUnknown, dir.Path())
 		case fate.Never != nil && effect == pawl.Write && !proof:
-			// A program that does not supervise may have made it, and left no record.
-			return pawl.Output{}, false, fmt.Errorf("%w: there is no record of it in %s", errUntold, dir.Path())
+			// A program without a supervisor may have run it and left no record.
+			return pawl.Output{}, false, fmt.Errorf("%w: there is no record of it in %s", errUnknown, dir.Path())
 		case fate.Never != nil:
 			return pawl.Output{}, false, nil
 		case fate.Exit != nil:
@@ -56,14 +56,14 @@ func (c *command) Reconcile(ctx context.Context, inv pawl.Invocation) (out pawl.
 	}
 }
 
-// ended tells of a command whose end was recorded.
+// ended returns the result of a command whose end was recorded.
 func (c *command) ended(fate spool.Fate, effect pawl.Effect) (out pawl.Output, happened bool, err error) {
 	e := fate.Exit
 	if e.Cut == spool.Stopped && e.Refused == nil {
 		if effect != pawl.Write {
 			return pawl.Output{}, false, nil
 		}
-		return pawl.Output{}, false, fmt.Errorf("%w: it was cut short", errUntold)
+		return pawl.Output{}, false, fmt.Errorf("%w: it was cut short", errUnknown)
 	}
 	if e.Refused != nil && e.Cut != 0 {
 		return pawl.Output{}, false, nil
@@ -74,9 +74,8 @@ func (c *command) ended(fate spool.Fate, effect pawl.Effect) (out pawl.Output, h
 	return out, true, err
 }
 
-// overdue ends a command that still runs when its time, or the run's, is over, as
-// who had started it would. If it is not to be waited for because of anything
-// else, it is let run.
+// overdue ends a command that still runs when its time, or the run's, is over, as the process
+// that started it would have. If the context ended for another reason, the command goes on.
 func (c *command) overdue(ctx context.Context, dir spool.Dir, a spool.Attempt, effect pawl.Effect) (out pawl.Output, happened bool, err error) {
 	runs := fmt.Errorf("the command still runs: %w", context.Cause(ctx))
 	if !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
@@ -97,14 +96,14 @@ func (c *command) overdue(ctx context.Context, dir spool.Dir, a spool.Attempt, e
 		}
 		if id, err := process.ParseIdentity(fate.Process); err == nil && id.Alive() {
 			told = true
-			_ = id.End(c.grace) // what does not even end by SIGKILL is the kernel's
+			_ = id.End(c.grace) // only the kernel can end what survives SIGKILL
 		}
 	}
 	return pawl.Output{}, false, runs
 }
 
-// orphaned ends what is left of a command without a supervisor. It is looked at
-// once more: the supervisor may have ended in good order meanwhile.
+// orphaned ends what is left of a command that has lost its supervisor. It reads the record once
+// more, since the supervisor may have finished normally meanwhile.
 func (c *command) orphaned(dir spool.Dir, a spool.Attempt, effect pawl.Effect) (out pawl.Output, happened bool, err error) {
 	fate, err := dir.Read(a)
 	if err != nil {
@@ -118,5 +117,5 @@ func (c *command) orphaned(dir spool.Dir, a spool.Attempt, effect pawl.Effect) (
 			return pawl.Output{}, false, err
 		}
 	}
-	return pawl.Output{}, false, fmt.Errorf("%w: its supervisor has died", errUntold)
+	return pawl.Output{}, false, fmt.Errorf("%w: its supervisor has died", errUnknown)
 }

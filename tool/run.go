@@ -11,35 +11,34 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// RunCommandOptions is what the tool run_command may say; its zero value is
-// right.
+// RunCommandOptions are the options of the tool run_command. The zero value is valid.
 type RunCommandOptions struct {
 	// Timeout is the deadline of one attempt; zero is 60 s.
 	Timeout time.Duration
 	// MaxOutput is how many bytes of stdout, and of stderr, are kept, head and
 	// tail; zero is 16 KiB.
 	MaxOutput int
-	// Dir is the working directory; empty is the caller's.
+	// Dir is the working directory; empty: that of this process.
 	Dir string
-	// Env names the variables that commands get of those of this process, besides
+	// Env names the environment variables of this process that commands get, besides
 	// PATH, HOME, LANG and TMPDIR.
 	Env []string
-	// Secrets names further ones, whose values are secrets and are taken out of
-	// what commands print.
+	// Secrets names further variables, whose values are secret and are removed from the
+	// output of commands.
 	Secrets []string
-	// Cage is what programs are held to by the kernel; nil: to what the user may.
-	// A program must be one of the system or among the files of the cage.
+	// Cage restricts the programs; nil: they may do whatever the user may. A program must
+	// be one of the system or among the files of the cage.
 	Cage *Cage
 }
 
-// RunCommand is the tool run_command, with which a model runs a program of its
-// choice: argv as it is, without a shell, unless the model names one. It may do
-// whatever this process may. No list of forbidden words would change that, so
-// there is none: what holds is a person's approval of each call, or a cage.
+// RunCommand is the tool run_command, with which a model runs a program of its choice: argv
+// unchanged, without a shell, unless the model names one. The program may do whatever this process
+// may. There is no list of forbidden words, since such a list can be circumvented; an approval of
+// each call or a cage protects.
 //
-// It is a Write. The program has nothing on stdin and gets what a [Command] gets
-// besides; its result is what that of a Command is. When it is killed over its
-// time, it may have had effects.
+// The tool is a Write. The program has an empty stdin and else the environment of a [Command],
+// and its result is that of a Command. A program that is killed at its deadline may have had
+// effects.
 func RunCommand(o *RunCommandOptions) pawl.Tool {
 	if o == nil {
 		o = &RunCommandOptions{}
@@ -53,14 +52,14 @@ func RunCommand(o *RunCommandOptions) pawl.Tool {
 
 type runCommand struct{ CommandOptions }
 
-// of is the command of a call.
+// of returns the command of a call with this argv.
 func (t *runCommand) of(argv []string) *command {
 	c := Command("run_command", "Run a program and get what it prints.", argv, &t.CommandOptions).(*command)
 	c.chosen = true
 	return c
 }
 
-// called is the command that a call asks for.
+// called returns the command that a call asks for.
 func (t *runCommand) called(args json.RawMessage) (*command, error) {
 	var a struct {
 		Argv []string `json:"argv"`
@@ -75,7 +74,7 @@ func (t *runCommand) called(args json.RawMessage) (*command, error) {
 	return c, nil
 }
 
-// only is the first of joined errors.
+// only returns the first of joined errors.
 func only(err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 {
 		return joined.Unwrap()[0]
@@ -89,7 +88,7 @@ func (t *runCommand) Info() pawl.ToolInfo { return t.of([]string{"a program"}).I
 // Check returns what is wrong with the options.
 func (t *runCommand) Check(a pawl.Agent) error { return t.of([]string{"a program"}).Check(a) }
 
-// Grace is how long Run may go on after its context ended; see [Command].
+// Grace is how long Run may take after its context ended; see [Command].
 func (t *runCommand) Grace() time.Duration { return t.of(nil).Grace() }
 
 // Run runs the program once.
@@ -106,7 +105,7 @@ func (t *runCommand) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output,
 	return c.perform(ctx, j, inv)
 }
 
-// Witness digests what the command is; see [Command].
+// Witness returns the digests of the command's preconditions; see [Command].
 func (t *runCommand) Witness(ctx context.Context, args json.RawMessage) (map[string]string, error) {
 	c, err := t.called(args)
 	if err != nil {
@@ -115,7 +114,7 @@ func (t *runCommand) Witness(ctx context.Context, args json.RawMessage) (map[str
 	return c.Witness(ctx, args)
 }
 
-// Reconcile tells what came of a call; see [Supervise].
+// Reconcile determines the outcome of a call; see [Supervise].
 func (t *runCommand) Reconcile(ctx context.Context, inv pawl.Invocation) (out pawl.Output, happened bool, err error) {
 	c, err := t.called(inv.Args)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 	"syscall"
 )
 
-// scripts digests the operands that are run.
+// scripts adds the digests of the operands that are executed.
 func (w *witnesses) scripts(argv []string, dir string) {
 	for name, err := range scripts(argv, dir) {
 		digest := ""
 		if err == nil {
-			digest, err = w.content(beside(name, dir), nil)
+			digest, err = w.content(within(name, dir), nil)
 		}
 		if err != nil {
 			w.errs = append(w.errs, fmt.Errorf("operand %s: %w", name, reason(err)))
@@ -26,10 +26,10 @@ func (w *witnesses) scripts(argv []string, dir string) {
 	}
 }
 
-// scripts are the operands that are run: an argument that is a file, or one of
-// the form --flag=FILE, if it can be executed, begins with #!, is named as
-// scripts are, or is the first file that an interpreter is given. With an error
-// come those of which that cannot be told.
+// scripts yields the operands that are executed: an argument that is a file, or one of the form
+// --flag=FILE, if the file is executable, begins with #!, has the name of a script, or is the
+// first file that an interpreter gets. An operand for which this cannot be determined comes with
+// an error.
 func scripts(argv []string, dir string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		first := interprets(argv[0])
@@ -42,7 +42,7 @@ func scripts(argv []string, dir string) iter.Seq2[string, error] {
 				if name == "" {
 					continue
 				}
-				path := beside(name, dir)
+				path := within(name, dir)
 				info, err := os.Stat(path)
 				if err != nil || !info.Mode().IsRegular() {
 					continue // a word, a directory, a device
@@ -57,23 +57,23 @@ func scripts(argv []string, dir string) iter.Seq2[string, error] {
 	}
 }
 
-// scriptNames are the endings of files that some program runs.
+// scriptNames are the file name extensions of scripts.
 const scriptNames = " .awk .bash .bats .cjs .cts .exs .fish .go .groovy .jar .js .jsx .jl .ksh .kts .lua .mjs .mk .mts .nu .php .pl .pm .ps1 .py .pyz .r .raku .rb .sed .sh .sql .tcl .ts .tsx .zsh "
 
-// interpreters run the first file that they are given, whatever it is called.
+// interpreters run the first file that they get, whatever its name.
 const interpreters = " awk bash bun csh dash deno env expect fish gawk groovy java jshell julia ksh lua luajit make mawk nawk node nodejs nu osascript perl php pwsh python pypy raku rscript ruby sed sh tclsh tcsh ts-node tsx zsh "
 
 // listed reports whether a word is in a list of them.
 func listed(list, word string) bool { return word != "" && strings.Contains(list, " "+word+" ") }
 
-// interprets reports whether a program is an interpreter, also when its version
-// is part of its name, as in python3.12.
+// interprets reports whether a program is an interpreter. The name may include a version, as in
+// python3.12.
 func interprets(program string) bool {
 	name := strings.ToLower(filepath.Base(program))
 	return listed(interpreters, name) || listed(interpreters, strings.TrimRight(name, "0123456789.-"))
 }
 
-// runs reports whether a file can be told to be a program or a script.
+// runs reports whether a file looks like a program or a script.
 func runs(path string, info os.FileInfo) (bool, error) {
 	if info.Mode()&0o111 != 0 || listed(scriptNames, strings.ToLower(filepath.Ext(path))) {
 		return true, nil
@@ -86,7 +86,7 @@ func runs(path string, info os.FileInfo) (bool, error) {
 	var begin [2]byte
 	if _, err := io.ReadFull(f, begin[:]); err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			err = nil // it is shorter
+			err = nil // the file is shorter
 		}
 		return false, err
 	}

@@ -16,50 +16,48 @@ import (
 	"github.com/pawl-run/pawl/internal/spool"
 )
 
-// supervisorName is what the program is called when it supervises. The number is
-// that of the protocol: another build, put in our place meanwhile, must not
-// answer to it if it speaks otherwise.
+// supervisorName is the name under which the program runs as a supervisor. The number is that of
+// the protocol: another build that has replaced the program meanwhile must not answer to the name
+// if it speaks another protocol.
 const supervisorName = "pawl-supervisor-2"
 
-// Supervise has the commands of this program run under a supervisor: the same
-// program, started once more when the first command runs, which stays alive if
-// this process is killed. It sees each command to its end, or to the tool's
-// Timeout, and keeps on disk what came of it; so whoever takes the run up finds
-// the true result, or waits for a command that still runs. The log says of each
-// attempt that it is recorded, and where; so a Write of which there is no record
-// was not made, and is. What is left to people is the loss of the machine, and of
-// the supervisor, and a Write whose records are out of reach: on another host, in
-// another container, in a directory that was removed or copied, from before the
-// machine was last started, or too old.
+// Supervise makes the commands of this program run under a supervisor: a second process of the
+// same program, started with the first command, which stays alive if this process is killed. The
+// supervisor runs each command to its end, or to the tool's Timeout, and records the outcome on
+// disk. A process that resumes the run finds the true result, or waits for a command that still
+// runs. The log says of each attempt that it is recorded, and where. So a Write without a record
+// was not started, and is started then.
 //
-// A command that takes effect and ends by itself costs a few milliseconds more
-// than without, most of them for a record on the disk before it starts; the
-// first one of a process also the start of the program.
+// A person must still resolve a Write if the machine or the supervisor was lost, and if the records
+// cannot be read: they are on another host, in another container, in a directory that was removed
+// or copied, older than the last boot of the machine, or removed after a week.
 //
-// It must be the first thing main does: in the supervisor, and in the step by which
-// a command enters its [Cage], it does not return.
-// Without it commands run in this process, and a command tool cannot tell what
-// came of a call that it does not remember. It starts nothing by itself.
+// A command that has effects and ends by itself takes a few milliseconds more than without a
+// supervisor, most of them for the record on disk before it starts. The first one of a process also
+// starts the supervisor.
+//
+// Supervise must be the first statement of main: in the supervisor, and in the step by which a
+// command enters its [Cage], it does not return. Without it, commands run in this process, and a
+// command tool cannot determine the outcome of a call after a crash. Supervise itself starts
+// nothing.
 func Supervise() {
 	cage.Enter()
 	if line, ok := process.Respawned(supervisorName); ok {
 		supervise(line)
-		os.Exit(0) //nolint:forbidigo // main is not to go on: this process is not what it takes itself for
+		os.Exit(0) //nolint:forbidigo // this process is a supervisor, and main must not go on
 	}
 	supervision.mu.Lock()
 	defer supervision.mu.Unlock()
 	supervision.enabled = true
 }
 
-// Spool says where supervised commands are recorded from now on, and which
-// values, by name, are kept out of what they print besides the tools' own
-// secrets. The directory is made for the user only, if it is not there.
+// Spool sets the directory where supervised commands are recorded from now on, and the secrets, by
+// name, that are removed from their output besides the tools' own. If the directory does not exist,
+// it is made with access for the user only.
 //
-// It belongs beside the journal, so that they stay together. The log says of every
-// attempt where it is recorded, so that any process of this machine finds the
-// record. Without Spool, and when dir is empty, the directory is pawl/spool in the
-// user's state directory.
-//
+// It belongs next to the journal, so that both stay together. The log says of every attempt where
+// it is recorded, so that any process of this machine finds the record. Without Spool, and if dir
+// is empty, the directory is pawl/spool in the user's state directory.
 // If the directory cannot be used, commands fail before they are started.
 func Spool(dir string, secrets map[string]string) {
 	s := &supervision
@@ -67,12 +65,12 @@ func Spool(dir string, secrets map[string]string) {
 	defer s.mu.Unlock()
 	s.secrets, s.dir, s.made = maps.Clone(secrets), dir, false
 	if s.enabled {
-		_, _ = s.make() // what is wrong with it is told by who needs it
+		_, _ = s.make() // the first command reports the error
 	}
 }
 
-// Forget removes what the spool holds of calls that have their answer in s,
-// which must be durable. What nobody removes is removed after a week.
+// Forget removes the records of the calls that are answered in s, which must be durable. Records
+// that are not removed by Forget are removed after a week.
 func Forget(s *pawl.State) error {
 	if !supervision.on() {
 		return nil
@@ -108,7 +106,7 @@ func (s *supervising) on() bool {
 	return s.enabled
 }
 
-// place is where to record, and what to keep out of it.
+// place returns the directory for records and the secrets to remove.
 func (s *supervising) place() (spool.Dir, map[string]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,12 +114,12 @@ func (s *supervising) place() (spool.Dir, map[string]string, error) {
 	return dir, s.secrets, err
 }
 
-// make makes the spool's directory, for who holds the lock.
+// make makes the spool's directory. The caller holds the lock.
 func (s *supervising) make() (spool.Dir, error) {
 	path := s.dir
 	if path == "" {
 		state := os.Getenv("XDG_STATE_HOME")
-		if !filepath.IsAbs(state) { // which the XDG Base Directory Specification says is to be ignored
+		if !filepath.IsAbs(state) { // the XDG Base Directory Specification ignores other paths
 			home, err := os.UserHomeDir()
 			if err != nil {
 				return spool.Dir{}, fmt.Errorf("spool: %w", err)
@@ -143,8 +141,8 @@ func (s *supervising) make() (spool.Dir, error) {
 	return dir, err
 }
 
-// Why a tool cannot tell what came of a command.
+// Why a tool cannot determine the outcome of a command.
 var (
-	errUntold    = errors.New("what came of the command is not known")
-	errUnwatched = fmt.Errorf("%w: commands of this program are not supervised; have main call tool.Supervise first", errUntold)
+	errUnknown    = errors.New("the outcome of the command is unknown")
+	errUnsupervised = fmt.Errorf("%w: commands of this program are not supervised; have main call tool.Supervise first", errUnknown)
 )

@@ -18,9 +18,9 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// anew gives each command a spool of its own, as tests that know of no
-// supervisor make the same attempt again and again.
-var anew = func() {}
+// newSpool gives each command a spool of its own, because tests without a
+// supervisor make the same attempt repeatedly.
+var newSpool = func() {}
 
 func attempt(call string) pawl.Invocation {
 	return pawl.Invocation{Run: "r", Call: call, Key: "r/" + call, Attempt: 1}
@@ -43,8 +43,8 @@ func supervised(t *testing.T, secrets map[string]string) string {
 // Whatever holds of a command holds under a supervisor.
 func TestSupervisedAsPlain(t *testing.T) {
 	supervised(t, nil)
-	anew = func() { tool.Spool(filepath.Join(t.TempDir(), "spool"), nil) }
-	defer func() { anew = func() {} }()
+	newSpool = func() { tool.Spool(filepath.Join(t.TempDir(), "spool"), nil) }
+	defer func() { newSpool = func() {} }()
 	for name, test := range map[string]func(*testing.T){
 		"golden": TestCommands, "environment": TestCommandEnvironment, "dir": TestCommandDir, "large": TestCommandLargeArguments,
 		"timeout": TestCommandTimeout, "not started": TestCommandNotStarted, "leaves": TestCommandLeaves,
@@ -70,7 +70,7 @@ func TestReconcile(t *testing.T) {
 		{name: "failed", argv: part(t, "say", "out", "no such ticket", "3"), want: "true  exit status 3: no such ticket"},
 		{name: "died", argv: part(t, "die", "9"), want: "true  killed by SIGKILL: half a res"},
 		{name: "missing", argv: []string{"/nowhere/at/all"}, want: `true  cannot start "/nowhere/at/all": there is no file /nowhere/at/all; a path with a slash is relative to the working directory`},
-		{name: "stopped", argv: hang, why: errors.New("enough"), want: "false  what came of the command is not known: it was cut short", told: "stopped: enough"},
+		{name: "stopped", argv: hang, why: errors.New("enough"), want: "false  the outcome of the command is unknown: it was cut short", told: "stopped: enough"},
 		{name: "stopped read", argv: hang, effect: pawl.Read, why: errors.New("enough"), want: "false  <nil>", told: "stopped: enough"},
 		{name: "late", argv: hang, why: context.DeadlineExceeded, want: "true  no result within 1m0s; killed by SIGTERM", told: "stopped: context deadline exceeded"},
 	} {
@@ -119,9 +119,9 @@ func running(t *testing.T, dir string, inv pawl.Invocation) spool.Fate {
 	return spool.Fate{}
 }
 
-// Whoever finds no record keeps the command from ever starting, and without a
-// promise does not say of a Write that it never did: a program that does not
-// supervise leaves no record. Anything else may be done again.
+// If there is no record, Reconcile prevents the command from ever starting. Without a
+// promise it does not claim that a Write never ran: a program without a supervisor
+// leaves no record. Any other effect may be repeated.
 func TestReconcileNotStarted(t *testing.T) {
 	supervised(t, nil)
 	file := filepath.Join(t.TempDir(), "leader")
@@ -152,11 +152,11 @@ func TestReconcileNotStarted(t *testing.T) {
 	}
 }
 
-// A command that has lost its supervisor is ended, whoever notices.
+// A command that has lost its supervisor is ended by the process that notices.
 func TestSupervisorDies(t *testing.T) {
 	dir := supervised(t, nil)
 	file := filepath.Join(t.TempDir(), "leader")
-	cmd := command(part(t, "deaf", file), &tool.CommandOptions{Grace: 50 * time.Millisecond})
+	cmd := command(part(t, "stubborn", file), &tool.CommandOptions{Grace: 50 * time.Millisecond})
 	inv := attempt("c_1")
 	ids := make(chan []process.Identity, 1)
 	go func() {
@@ -172,7 +172,7 @@ func TestSupervisorDies(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	gone(t, <-ids, 1)
-	if out, happened, err := cmd.(pawl.Reconciler).Reconcile(t.Context(), inv); text(happened, out, err) != "false  what came of the command is not known: its supervisor has died" {
+	if out, happened, err := cmd.(pawl.Reconciler).Reconcile(t.Context(), inv); text(happened, out, err) != "false  the outcome of the command is unknown: its supervisor has died" {
 		t.Errorf("got %s", text(happened, out, err))
 	}
 	out, err := command(part(t, "say", "on"), nil).Run(t.Context(), attempt("c_2"))
@@ -186,7 +186,7 @@ func TestSupervisorDies(t *testing.T) {
 func TestSupervisorEnds(t *testing.T) {
 	dir := supervised(t, nil)
 	file := filepath.Join(t.TempDir(), "leader")
-	cmd := command(part(t, "deaf", file), nil)
+	cmd := command(part(t, "stubborn", file), nil)
 	inv := attempt("c_1")
 	ids := make(chan []process.Identity, 1)
 	go func() {

@@ -19,25 +19,25 @@ import (
 	"github.com/pawl-run/pawl/internal/spool"
 )
 
-// request is what a supervisor is asked to do, and reply what it answers, once.
-// The asking side may send one letter in between to have the command ended. If
-// it is gone without a letter it has died, and the command goes on.
+// A request is what a process asks of a supervisor, and a reply is the supervisor's one answer. In
+// between, the process may send one byte to end the command. If the connection closes without
+// that byte, the process has died, and the command goes on.
 type request struct {
 	Job     job
 	Dir     string
-	Promise string // that the log gives of the attempt; empty: none
+	Promise string // of a record, as the log has it for the attempt; empty: none
 	Begin   spool.Begin
 }
 
 type reply struct {
 	Exit    *spool.Exit
-	Refused string // nothing was started, because of this
+	Refused string // why nothing was started
 }
 
-// The letters say why a command is to be ended.
+// The bytes that end a command, by reason.
 const (
-	letterStop = 's'
-	letterLate = 'l'
+	byteStop = 's'
+	byteLate = 'l'
 )
 
 func attempt(inv pawl.Invocation) spool.Attempt {
@@ -61,7 +61,7 @@ func (c *command) supervised(ctx context.Context, j *job, inv pawl.Invocation) (
 		maps.Copy(all, j.Secrets)
 		j.Secrets = all
 	}
-	if j.Dir, err = filepath.Abs(j.Dir); err != nil { // the supervisor is elsewhere
+	if j.Dir, err = filepath.Abs(j.Dir); err != nil { // the supervisor has another working directory
 		return nil, err
 	}
 	ask := request{Job: *j, Dir: dir.Path(), Promise: inv.Supervised, Begin: spool.Begin{
@@ -105,8 +105,8 @@ func (c *command) supervised(ctx context.Context, j *job, inv pawl.Invocation) (
 	return answer.Exit, nil
 }
 
-// stop has the supervisor end a command that it has started. One that it has not
-// started by now never starts, which the error says.
+// stop makes the supervisor end a command that it has started. A command that it has not started
+// by now never starts, which the error says.
 func (c *command) stop(ctx context.Context, conn net.Conn, dir spool.Dir, a spool.Attempt) error {
 	switch fate, err := dir.Fence(a); {
 	case err != nil:
@@ -114,18 +114,18 @@ func (c *command) stop(ctx context.Context, conn net.Conn, dir spool.Dir, a spoo
 	case fate.Never != nil:
 		return tooLate(ctx)
 	}
-	letter := byte(letterStop)
+	reason := byte(byteStop)
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		letter = letterLate
+		reason = byteLate
 	}
-	// The supervisor has recorded the attempt, so it has the whole request, and this
-	// does not get into the middle of it. If it fails there will be no answer either.
-	_, _ = conn.Write([]byte{letter})
+	// The supervisor has recorded the attempt, so it has read the whole request, and this byte
+	// does not land inside of it. If the write fails, there will be no answer either.
+	_, _ = conn.Write([]byte{reason})
 	return nil
 }
 
-// unsupervised makes sense of a supervisor that has died before it answered. What
-// it had started is ended.
+// unsupervised handles a supervisor that has died before it answered: it ends the command if the
+// supervisor had started it.
 func (c *command) unsupervised(dir spool.Dir, a spool.Attempt, err error) (*spool.Exit, error) {
 	fate, lost := dir.Fence(a)
 	switch {
@@ -135,16 +135,16 @@ func (c *command) unsupervised(dir spool.Dir, a spool.Attempt, err error) (*spoo
 		return fate.Exit, nil
 	case fate.Process != "":
 		if id, err := process.ParseIdentity(fate.Process); err == nil {
-			_ = id.End(c.grace) // what does not even end by SIGKILL is the kernel's
+			_ = id.End(c.grace) // only the kernel can end what survives SIGKILL
 		}
 	}
 	return nil, &unknownError{fmt.Errorf("its supervisor has died, so the command was ended; whether it took effect is unknown: %w", errors.Join(err, lost))}
 }
 
-// notRunError says of a call that nothing of it was done, and nothing will be.
+// notRunError says that a call did not run and will not.
 type notRunError struct{ error }
 
-// NotRun is how an engine knows such an error.
+// NotRun identifies such an error to an engine.
 func (*notRunError) NotRun() bool { return true }
 
 func (e *notRunError) Unwrap() error { return e.error }
@@ -153,8 +153,8 @@ func notRun(why string, args ...any) error {
 	return &notRunError{fmt.Errorf("not run: "+why, args...)}
 }
 
-// tooLate is the error of a command whose context ended before it was started. It
-// is both the context's error and the cause.
+// tooLate returns the error of a command whose context ended before the command was started. It
+// wraps both the context's error and the cause.
 func tooLate(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	text := fmt.Sprintf("not run: stopped before it was started: %v", cause)
@@ -167,12 +167,12 @@ func tooLate(ctx context.Context) error {
 // unknownError says that it is unknown whether the command took effect.
 type unknownError struct{ error }
 
-// Unknown is how an engine knows such an error.
+// Unknown identifies such an error to an engine.
 func (*unknownError) Unknown() bool { return true }
 
 func (e *unknownError) Unwrap() error { return e.error }
 
-// defaultTimeout is the machine's, for tools that do not say.
+// defaultTimeout is the machine's default for tools.
 const defaultTimeout = time.Minute
 
 func argvDigest(argv []string) string {
@@ -181,8 +181,7 @@ func argvDigest(argv []string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// dial connects to the supervisor, which is started if there is none, or none
-// any more.
+// dial connects to the supervisor and starts one if none is running.
 func (s *supervising) dial() (net.Conn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +201,7 @@ func (s *supervising) dial() (net.Conn, error) {
 	return line.Dial()
 }
 
-// send writes a message: its length in four bytes, the lower one first, and JSON.
+// send writes a message: its length in four bytes, little-endian, then JSON.
 func send(w io.Writer, message any) error {
 	content, err := json.Marshal(message)
 	if err != nil {

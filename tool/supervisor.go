@@ -16,8 +16,8 @@ import (
 	"github.com/pawl-run/pawl/internal/spool"
 )
 
-// supervisor runs commands for a process that may die. It ends when that has
-// died, or is done, and every command has ended.
+// A supervisor runs commands for a process that may die. It ends when that process has died or
+// finished and every command has ended.
 type supervisor struct {
 	self  string
 	calls sync.WaitGroup
@@ -28,14 +28,14 @@ type supervisor struct {
 	swept   map[string]time.Time // by directory
 }
 
-// supervise does the work of a supervisor.
+// supervise runs a supervisor until it ends.
 func supervise(line *process.Line) {
 	s := &supervisor{running: map[*supervisedCall]bool{}, swept: map[string]time.Time{}}
 	if id, err := process.Self(); err == nil {
 		s.self = id.String()
 	}
 	signals := make(chan os.Signal, 8)
-	// Hangups are caught and not ignored: what is ignored stays so in commands.
+	// Hangups are caught and not ignored: commands would inherit an ignored signal.
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	alone := make(chan struct{})
 	go func() {
@@ -61,20 +61,20 @@ func supervise(line *process.Line) {
 		case sig := <-signals:
 			if sig == syscall.SIGTERM {
 				s.end()
-				_ = line.Close() // what is asked from now on is asked of another
+				_ = line.Close() // later requests go to another supervisor
 			}
 		}
 	}
 }
 
-// supervisedCall is a command that runs.
+// A supervisedCall is a command that runs.
 type supervisedCall struct {
 	stop context.CancelCauseFunc
 	id   process.Identity
 }
 
-// shortest is the grace of commands whose supervisor is told to end. It is less
-// than what an impatient user leaves to the supervisor itself.
+// shortest is the grace of commands when their supervisor is told to end. It is shorter than
+// what an impatient user grants the supervisor itself.
 const shortest = 30 * time.Millisecond
 
 // end ends every command at once.
@@ -89,16 +89,16 @@ func (s *supervisor) end() {
 
 func (c *supervisedCall) end() {
 	c.stop(context.Canceled)
-	go func() { _ = c.id.End(shortest) }() // what does not even end by SIGKILL is the kernel's
+	go func() { _ = c.id.End(shortest) }() // only the kernel can end what survives SIGKILL
 }
 
-// serve runs one command. It is recorded before it starts and when it has ended,
-// and only then answered for.
+// serve runs one command. It records the command before it starts and after it has ended, and only
+// then answers.
 func (s *supervisor) serve(conn net.Conn) {
 	defer conn.Close()
 	var ask request
 	if receive(conn, &ask) != nil {
-		return // who asked has died before he had asked
+		return // the asking process died before its request was complete
 	}
 	began := time.Now()
 	ask.Begin.Supervisor, ask.Begin.At = s.self, began.UTC()
@@ -110,7 +110,7 @@ func (s *supervisor) serve(conn net.Conn) {
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	go heed(ctx, conn, stop, began.Add(ask.Begin.Timeout))
+	go waitForStop(ctx, conn, stop, began.Add(ask.Begin.Timeout))
 	call := &supervisedCall{stop: stop}
 	if p, ok := spool.ParsePromise(ask.Promise); ok && p.Expired(time.Now()) {
 		stop(errExpired)
@@ -118,7 +118,7 @@ func (s *supervisor) serve(conn net.Conn) {
 	exit := ask.Job.perform(ctx, func(pid int) {
 		if id, err := process.Identify(pid); err == nil {
 			call.id = id
-			_ = file.Running(id.String()) // without, nobody could end it but we
+			_ = file.Running(id.String()) // without it only this process could end the command
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -130,15 +130,15 @@ func (s *supervisor) serve(conn net.Conn) {
 	s.mu.Lock()
 	delete(s.running, call)
 	s.mu.Unlock()
-	// The answer does not wait until the disk has the record: who gets it makes it
-	// durable in the log, and who does not finds it here unless the machine is lost.
+	// The answer does not wait until the disk has the record: a process that gets the answer
+	// makes it durable in the log; another finds the record here unless the machine is lost.
 	_ = file.Exited(exit)
 	_ = send(conn, reply{Exit: exit})
 	_ = file.Close()
 	s.sweep(dir)
 }
 
-// begin records the attempt, unless it may not be made any more; refused says why.
+// begin records the attempt, unless it may no longer start; refused says why.
 func (r *request) begin(dir spool.Dir) (file *spool.File, refused string) {
 	p, promised := spool.ParsePromise(r.Promise)
 	if promised && !p.About(dir, process.Boot()) {
@@ -154,16 +154,16 @@ func (r *request) begin(dir spool.Dir) (file *spool.File, refused string) {
 	return file, ""
 }
 
-// errExpired keeps a command from starting that is asked for too late: a process
-// on another host may rely on that.
+// errExpired keeps a command from starting too late: a process on another host may rely on its
+// never starting.
 var errExpired = errors.New("it came too long after the call was announced")
 
-// heed waits for the letter that ends a command. If none can come any more, the
-// command has the rest of its time.
-func heed(ctx context.Context, conn net.Conn, stop context.CancelCauseFunc, deadline time.Time) {
-	var letter [1]byte
-	if _, err := conn.Read(letter[:]); err == nil {
-		stop(letterCause(letter[0]))
+// heed waits for the byte that ends a command. If the connection is closed, the command has the
+// rest of its time.
+func waitForStop(ctx context.Context, conn net.Conn, stop context.CancelCauseFunc, deadline time.Time) {
+	var reason [1]byte
+	if _, err := conn.Read(reason[:]); err == nil {
+		stop(stopCause(reason[0]))
 		return
 	}
 	select {
@@ -173,15 +173,15 @@ func heed(ctx context.Context, conn net.Conn, stop context.CancelCauseFunc, dead
 	}
 }
 
-func letterCause(letter byte) error {
-	if letter == letterLate {
+func stopCause(reason byte) error {
+	if reason == byteLate {
 		return context.DeadlineExceeded
 	}
 	return context.Canceled
 }
 
 const (
-	keep       = 7 * 24 * time.Hour // how long a record is kept that nobody removes
+	keep       = 7 * 24 * time.Hour // how long a record is kept unless removed earlier
 	sweepEvery = time.Hour
 )
 
@@ -194,6 +194,6 @@ func (s *supervisor) sweep(dir spool.Dir) {
 	}
 	s.mu.Unlock()
 	if due {
-		_ = dir.Sweep(now.Add(-keep)) // what stays is swept the next time
+		_ = dir.Sweep(now.Add(-keep)) // a record that cannot be removed is tried again next time
 	}
 }

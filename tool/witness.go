@@ -20,15 +20,14 @@ import (
 	"github.com/pawl-run/pawl/internal/spool"
 )
 
-// missing is the digest of a witness that is not there.
+// missing is the digest of a file that does not exist.
 const missing = "missing"
 
-// Witness digests what the approver of a call relies on, besides the arguments: name and SHA-256
-// in hexadecimal, or "missing" for a file that does not exist. The engine calls it when it
-// requests an approval and again before the call runs; if the digests differ, the approval is
-// void.
+// Witness returns the preconditions of a call, besides its arguments: the name of each file with
+// its SHA-256 in hexadecimal, or "missing" if it does not exist. The engine calls Witness when it
+// requests an approval and again before the call runs. If the digests differ, the approval is void.
 //
-// An error, as for a witness that is no file, says what cannot be digested.
+// It fails if something cannot be digested, such as a name that is not a regular file.
 func (d declared) Witness(ctx context.Context, _ json.RawMessage) (map[string]string, error) {
 	return d.relied(ctx, "")
 }
@@ -39,23 +38,24 @@ func (d declared) relied(ctx context.Context, dir string) (map[string]string, er
 	return w.found, errors.Join(w.errs...)
 }
 
-// The witnesses of a command that are no files of those names.
+// The names of a command's preconditions that are not declared files.
 const (
 	theCommand   = "command line"
 	theProgram   = "program"
 	theDirectory = "working directory"
 )
 
-// Witness digests, besides the declared files, what the command is: its argv
-// and the names of its variables; its working directory, by the path it
-// resolves to and the directory that is there, so that neither another link nor
-// another directory in its place goes unnoticed; its program, by path and
-// content; and the content of every operand that is a script. An operand that
-// becomes one is a new witness. Other files are witnesses if they are declared:
-// a command also names what it writes.
+// Witness returns the digests of the declared files and of what the command is:
 //
-// A change between this and the start of the program is not seen: that takes
-// who can write to those files and knows the moment.
+//   - its argv and the names of its variables;
+//   - its working directory, as the resolved path and the directory's identity, so that neither a
+//     changed link nor another directory in its place goes unnoticed;
+//   - its program, by path and content;
+//   - the content of every operand that is a script. An operand that becomes a script is a new
+//     precondition.
+//
+// Other operands count only if they are declared, since a command also names the files that it
+// writes. A change between this call and the start of the program goes unnoticed.
 func (c *command) Witness(ctx context.Context, _ json.RawMessage) (map[string]string, error) {
 	if c.err != nil {
 		return nil, c.err
@@ -69,15 +69,15 @@ func (c *command) Witness(ctx context.Context, _ json.RawMessage) (map[string]st
 	return w.found, errors.Join(w.errs...)
 }
 
-// witnesses collects digests.
+// witnesses collects the digests of preconditions.
 type witnesses struct {
 	ctx   context.Context
 	found map[string]string
 	errs  []error
 }
 
-// put notes the digest of a file. A file named like a part of the command goes
-// by another of its names.
+// put adds the digest of a file. A file whose name is that of a part of the command gets "./" in
+// front.
 func (w *witnesses) put(name, digest string) {
 	if slices.Contains([]string{theCommand, theProgram, theDirectory}, name) {
 		name = "./" + name
@@ -85,10 +85,10 @@ func (w *witnesses) put(name, digest string) {
 	w.found[name] = digest
 }
 
-// files digests declared witnesses.
+// files adds the digests of declared files.
 func (w *witnesses) files(names []string, dir string) {
 	for _, name := range names {
-		digest, err := w.content(beside(name, dir), nil)
+		digest, err := w.content(within(name, dir), nil)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			w.put(name, missing)
@@ -100,7 +100,7 @@ func (w *witnesses) files(names []string, dir string) {
 	}
 }
 
-// directory digests which directory it is, not what is in it.
+// directory adds the identity of the working directory, not its content.
 func (w *witnesses) directory(dir string) {
 	abs, err := filepath.Abs(dir)
 	if err == nil {
@@ -120,7 +120,7 @@ func (w *witnesses) directory(dir string) {
 	}
 }
 
-// program digests the path and the content of what would be executed.
+// program adds the digest of the program's path and content.
 func (w *witnesses) program(c process.Command) {
 	path, err := process.Locate(c)
 	if err == nil {
@@ -143,10 +143,10 @@ func (w *witnesses) program(c process.Command) {
 	}
 }
 
-// content digests what is in a file, behind a prefix. Only a regular file has
-// content: a pipe or device may never end, and reading from it may do something.
+// content returns the digest of prefix and a file's content. Only a regular file has content: a
+// pipe or device may never end, and reading from it may have effects.
 func (w *witnesses) content(path string, prefix []byte) (string, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that nobody writes to would block the opening
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe without a writer would block
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +156,7 @@ func (w *witnesses) content(path string, prefix []byte) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("it is no file but %s (name files)", kindOf(info.Mode()))
+		return "", fmt.Errorf("it is %s; name a file", kindOf(info.Mode()))
 	}
 	sum := sha256.New()
 	sum.Write(prefix)
@@ -166,7 +166,7 @@ func (w *witnesses) content(path string, prefix []byte) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// read reads a file to its end, or until there is no more time.
+// read adds a file's content to sum until the file, or the context, ends.
 func (w *witnesses) read(sum hash.Hash, f *os.File) error {
 	const chunk = 1 << 20
 	for {
@@ -194,7 +194,7 @@ func kindOf(m fs.FileMode) string {
 	return "a device"
 }
 
-// reason is an error without the path, which the text around it names.
+// reason returns an error without the path, which the surrounding text names.
 func reason(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err
@@ -202,14 +202,14 @@ func reason(err error) error {
 	return err
 }
 
-func beside(name, dir string) string {
+func within(name, dir string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
 	return filepath.Join(dir, name)
 }
 
-// textDigest digests texts so that no two lists have one digest.
+// textDigest returns a digest of texts that differs for different lists.
 func textDigest(texts ...string) string {
 	sum := sha256.New()
 	for _, t := range texts {
@@ -218,13 +218,13 @@ func textDigest(texts ...string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// checkWitnesses finds names that can be those of no file.
+// checkWitnesses reports names that no file can have, and duplicates.
 func checkWitnesses(names []string) (errs []error) {
 	seen := map[string]bool{}
 	for _, name := range names {
 		switch {
 		case name == "" || strings.Contains(name, "\x00"):
-			errs = append(errs, fmt.Errorf("witness %q is no file's name", name))
+			errs = append(errs, fmt.Errorf("witness %q is not a file name", name))
 		case seen[name]:
 			errs = append(errs, fmt.Errorf("witness %q is named twice", name))
 		}

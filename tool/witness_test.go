@@ -263,7 +263,7 @@ func TestWitnessNoFile(t *testing.T) {
 	must(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
 	must(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
 	_, err := witness(t, t.Context(), command([]string{"/bin/sh", "pipe", "sub"}, &tool.CommandOptions{Dir: dir, Witness: []string{"sub", "pipe", "/dev/null"}}))
-	want := "witness sub: it is no file but a directory (name files)\nwitness pipe: it is no file but a pipe (name files)\nwitness /dev/null: it is no file but a device (name files)"
+	want := "witness sub: it is a directory; name a file\nwitness pipe: it is a pipe; name a file\nwitness /dev/null: it is a device; name a file"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -282,7 +282,7 @@ func TestWitnessEnds(t *testing.T) {
 
 func TestWitnessCheck(t *testing.T) {
 	err := tool.Client("pay", "Pay.", nil, &tool.ClientOptions{Witness: []string{"", "a\x00b", "x", "x"}}).(pawl.Checker).Check(pawl.Agent{})
-	for _, want := range []string{`tool "pay": witness "" is no file's name`, `tool "pay": witness "a\x00b" is no file's name`, `tool "pay": witness "x" is named twice`} {
+	for _, want := range []string{`tool "pay": witness "" is not a file name`, `tool "pay": witness "a\x00b" is not a file name`, `tool "pay": witness "x" is named twice`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %s", err, want)
 		}

@@ -1,4 +1,4 @@
-// Package fetch makes a tool that reads pages of the web, and nothing else of the
+// Package fetch makes a tool that reads web pages and reaches nothing else on the
 // network.
 //
 //	fetch.Tool(nil)                                                 // any public host
@@ -27,13 +27,12 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// Options are what may be said of the tool. The zero value allows all public
-// hosts.
+// Options are the options of the tool. The zero value allows all public hosts.
 type Options struct {
-	// Allow names the only hosts to fetch from: docs.example.org, *.example.org for
-	// all beneath it, 10.0.0.7, localhost:8080. They may be on a private network or
-	// on this machine; a link-local address, where clouds hand out credentials,
-	// must be named itself. Empty: all that are public.
+	// Allow names the only hosts to fetch from: docs.example.org, *.example.org for all
+	// its subdomains, 10.0.0.7, localhost:8080. They may be on a private network or on
+	// this machine. A link-local address, where clouds serve credentials, must be named
+	// itself. Empty: all public hosts.
 	Allow []string
 	// Timeout is the deadline of one call, with all redirects; zero is 30 s.
 	Timeout time.Duration
@@ -43,9 +42,9 @@ type Options struct {
 const (
 	mostRedirects = 10
 	mostHeader    = 64 << 10
-	mostBody      = 4 << 20  // after decompression
-	mostText      = 48 << 10 // at once
-	mostError     = 1 << 10  // of the text of a page that says what went wrong
+	mostBody      = 4 << 20  // bytes, after decompression
+	mostText      = 48 << 10 // bytes in one result
+	mostError     = 1 << 10  // bytes of the text of an error page
 	maxResult     = 400 << 10
 	defaultTime   = 30 * time.Second
 )
@@ -55,15 +54,15 @@ type args struct {
 	From int    `json:"from,omitempty" jsonschema:"where in the text to begin, in bytes: what next said when the page was fetched before"`
 }
 
-// A page is what the model gets.
+// A page is the tool's result.
 type page struct {
 	URL    string `json:"url"` // after redirects
 	Type   string `json:"type"`
 	Title  string `json:"title,omitempty"`
 	Text   string `json:"text"`
 	Next   int    `json:"next,omitempty"`   // where the rest begins
-	Length int    `json:"length,omitempty"` // of the whole text, if there is a rest
-	Cut    bool   `json:"cut,omitempty"`    // the page goes on beyond what is read
+	Length int    `json:"length,omitempty"` // of the whole text, unless all of it is in Text
+	Cut    bool   `json:"cut,omitempty"`    // the page is larger than what was read
 }
 
 // Tool is the tool fetch: it gets a page by its URL, as text. It converts HTML, returns other texts
@@ -87,14 +86,14 @@ func Tool(o *Options) pawl.Tool {
 		timeout = defaultTime
 	}
 	f.Tool = tool.FuncWith("fetch", "Get a page of the web as text, by its URL.", f.fetch, pawl.Read, &tool.Options{
-		Timeout: timeout, MaxOutput: maxResult, External: true, Trust: pawl.Untrusted, // anybody may have written the page
+		Timeout: timeout, MaxOutput: maxResult, External: true, Trust: pawl.Untrusted, // strangers may have written the page
 	})
 	f.err = errors.Join(errs...)
 	f.client = &http.Client{
 		CheckRedirect: f.redirect,
 		Transport: &http.Transport{
 			DialContext:            f.dialer.DialContext,
-			DisableKeepAlives:      true, // a connection serves the host that it was checked for
+			DisableKeepAlives:      true, // a connection serves only the host that was checked
 			MaxResponseHeaderBytes: mostHeader,
 			ForceAttemptHTTP2:      true,
 		},
@@ -104,7 +103,7 @@ func Tool(o *Options) pawl.Tool {
 
 type fetcher struct {
 	pawl.Tool
-	dialer reach.Dialer // what it allows is all that is fetched from
+	dialer reach.Dialer // it allows only hosts that may be fetched from
 	client *http.Client
 	err    error
 }
@@ -117,22 +116,22 @@ func (f *fetcher) Check(a pawl.Agent) error {
 	return f.err
 }
 
-// redirect checks where a page sends us.
+// redirect checks the target of a redirect.
 func (f *fetcher) redirect(next *http.Request, before []*http.Request) error {
 	if len(before) > mostRedirects {
 		return &reach.RefusedError{Why: fmt.Sprintf("it redirects more than %d times", mostRedirects)}
 	}
 	if before[len(before)-1].URL.Scheme == "https" && next.URL.Scheme != "https" {
-		return &reach.RefusedError{Why: fmt.Sprintf("it redirects from https to %s, which anybody on the way can read and change", next.URL.Scheme)}
+		return &reach.RefusedError{Why: fmt.Sprintf("it redirects from https to %s, which others on the network can read and change", next.URL.Scheme)}
 	}
 	if err := f.acceptable(next.URL); err != nil {
-		return &reach.RefusedError{Why: "it redirects to where it may not: " + err.Error()}
+		return &reach.RefusedError{Why: "it redirects to a place that is not allowed: " + err.Error()}
 	}
-	next.Header.Del("Referer") // which may hold what only the first host was to know
+	next.Header.Del("Referer") // which may hold secrets of the first host
 	return nil
 }
 
-// acceptable says why a URL is not fetched, as far as its text tells.
+// acceptable returns an error if the URL's text shows that it must not be fetched.
 func (f *fetcher) acceptable(u *url.URL) error {
 	port := u.Port()
 	switch {
@@ -141,7 +140,7 @@ func (f *fetcher) acceptable(u *url.URL) error {
 	case u.Scheme == "https" && port == "":
 		port = "443"
 	case u.Scheme != "http" && u.Scheme != "https":
-		return &reach.RefusedError{Why: fmt.Sprintf("%q is no URL to fetch; give one that begins with https:// or http://", u)}
+		return &reach.RefusedError{Why: fmt.Sprintf("%q cannot be fetched; give a URL that begins with https:// or http://", u)}
 	}
 	switch {
 	case u.Hostname() == "":
@@ -215,7 +214,7 @@ func read(response *http.Response) (*page, error) {
 	case err != nil && response.StatusCode/100 == 2:
 		return nil, fmt.Errorf("%s is %w", p.URL, err)
 	case err != nil:
-		return p, nil // why it was not given counts more than in which form
+		return p, nil // the reason matters more than the form
 	case kind == "text/html" || kind == "application/xhtml+xml":
 		p.Title, p.Text = readable(text, response.Request.URL)
 	default:
@@ -224,14 +223,14 @@ func read(response *http.Response) (*page, error) {
 	return p, nil
 }
 
-// part keeps as much of the text as the model gets at once.
+// part reduces the text to as much as one result may have, beginning at byte from.
 func (p *page) part(from int) (*page, error) {
 	whole := p.Text
 	if from > len(whole) {
 		return nil, fmt.Errorf("from is %d, but the text of %s has %d bytes", from, p.URL, len(whole))
 	}
 	to := min(from+mostText, len(whole))
-	for ; to < len(whole) && to > from && whole[to]&0xc0 == 0x80; to-- { // not within a character
+	for ; to < len(whole) && to > from && whole[to]&0xc0 == 0x80; to-- { // do not split a character
 	}
 	p.Text = strings.ToValidUTF8(whole[from:to], "")
 	if to < len(whole) {
@@ -240,7 +239,7 @@ func (p *page) part(from int) (*page, error) {
 	return p, nil
 }
 
-// plainly is what went wrong without what the packages beneath say around it.
+// plainly returns the error without what the packages below add to it.
 func plainly(u *url.URL, err error) error {
 	if r, ok := errors.AsType[*reach.RefusedError](err); ok {
 		return fmt.Errorf("%s: %w", u, r)

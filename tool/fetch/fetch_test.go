@@ -111,7 +111,7 @@ func TestNamesThatLeadHere(t *testing.T) {
 	if _, err := get(t, tool, "http://docs.example.org/", 0); err == nil || !strings.Contains(err.Error(), "docs.example.org has the address 127.0.0.1, which is loopback") {
 		t.Error(err)
 	}
-	// Whoever allows a name allows it to be on the own network.
+	// An allowed name may lead to the local network.
 	tool = fetch.Tool(&fetch.Options{Allow: []string{"*.example.org"}})
 	fetch.Lookup(tool, here)
 	if p, err := get(t, tool, "http://docs.example.org/", 0); err != nil || p.Text != "home" {
@@ -288,8 +288,8 @@ func TestKinds(t *testing.T) {
 		{"/", "text/plain; charset=iso-8859-1", "\xe9t\xe9", "été"},
 		{"/", "text/plain; charset=none-such", "été", "été"},
 		{"/", "application/ld+json", `{"a":1}`, `{"a":1}`},
-		{"/", "image/png", "PNG", "error: is image/png, which is no text"},
-		{"/", "application/octet-stream", "PNG", "which is no text"},
+		{"/", "image/png", "PNG", "error: is image/png, which is not text"},
+		{"/", "application/octet-stream", "PNG", "which is not text"},
 		{"/gone", "text/plain", "it was moved", "410 Gone: it was moved"},
 		{"/gone", "image/png", "PNG", "410 Gone"},
 	} {

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// decode makes UTF-8 of a text. Without a name of its encoding it is UTF-8 if it
-// can be, else Windows-1252, which is what browsers take it for.
+// decode converts a text to UTF-8. If no charset is given, the text is UTF-8 if valid, else
+// Windows-1252, which browsers assume.
 func decode(body []byte, kind, charset string) (string, error) {
 	if !textual(kind) {
-		return "", fmt.Errorf("%s, which is no text", kind)
+		return "", fmt.Errorf("%s, which is not text", kind)
 	}
 	if charset == "" && utf8.Valid(body) || strings.EqualFold(charset, "utf-8") {
 		return strings.ToValidUTF8(string(body), "\ufffd"), nil
@@ -43,9 +43,9 @@ func textual(kind string) bool {
 	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
 }
 
-// readable is the title and the text of a page in HTML: headings with #, items
-// with -, links with where they lead, and nothing that is not shown. It is no
-// layout: the order is that of the source, and a table is its rows.
+// readable returns the title and the text of an HTML page: headings with #, items with -,
+// links with their targets, and nothing that is hidden. It does no layout: the order is that
+// of the source, and a table is its rows.
 func readable(page string, base *url.URL) (title, text string) {
 	w := &writer{}
 	var hidden, pre int
@@ -55,7 +55,7 @@ func readable(page string, base *url.URL) (title, text string) {
 	tokens := html.NewTokenizer(strings.NewReader(page))
 	for {
 		kind := tokens.Next()
-		if kind == html.ErrorToken { // the end: a tokenizer takes anything for HTML
+		if kind == html.ErrorToken { // the end: a tokenizer accepts any text as HTML
 			return strings.Join(strings.Fields(title), " "), strings.TrimSpace(w.String()) + "\n"
 		}
 		token := tokens.Token()
@@ -138,7 +138,7 @@ func attribute(t html.Token, name string) string {
 	return ""
 }
 
-// target is where a link leads, if it leads to another page.
+// target returns where a link leads, if it leads to another page.
 func target(t html.Token, base *url.URL) string {
 	to, err := base.Parse(strings.TrimSpace(attribute(t, "href")))
 	if err != nil || attribute(t, "href") == "" || to.Scheme != "http" && to.Scheme != "https" {
@@ -151,7 +151,7 @@ func target(t html.Token, base *url.URL) string {
 	return to.String()
 }
 
-// writer puts words on lines, and at most one empty line between them.
+// writer writes words in lines, with at most one empty line between them.
 type writer struct {
 	strings.Builder
 	ends  int  // line ends that the text ends with
@@ -169,7 +169,7 @@ func (w *writer) write(text string) {
 	w.space, w.ends = false, len(text)-len(strings.TrimRight(text, "\n"))
 }
 
-// words writes a text whose white space means nothing.
+// words writes a text whose white space has no meaning.
 func (w *writer) words(text string) {
 	fields := strings.Fields(text)
 	if len(fields) == 0 {

@@ -65,7 +65,7 @@ func Write(dir string) pawl.Tool {
 		}, "content")
 }
 
-// change makes a tool that changes a file; content names its arguments that are text.
+// change makes a tool that changes a file; content names the arguments that are text.
 func change[In any](name, description, dir string, do func(context.Context, *os.Root, In) (string, error),
 	reconcile func(context.Context, pawl.Invocation) (pawl.Output, bool, error),
 	content ...string,
@@ -139,19 +139,19 @@ func written(name, content string) string {
 	return fmt.Sprintf("%s: written, %d bytes", name, len(content))
 }
 
-// content says why a file may not have that content.
+// content returns an error if a file may not have this content.
 func content(name, text string) error {
 	switch {
 	case len(text) > beneath.Largest:
 		return fmt.Errorf("%s would have %d bytes; files above %d are not handled", name, len(text), beneath.Largest)
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return fmt.Errorf("what %s is to hold is not text in UTF-8", name)
+		return fmt.Errorf("the content for %s is not text in UTF-8", name)
 	}
 	return nil
 }
 
-// replaceable says why what is at a path may not be replaced. A link is not
-// written through: replacing the file would replace the link.
+// replaceable returns an error if the file at a path may not be replaced. A symbolic link is
+// refused, since replacing the file would replace the link.
 func replaceable(root *os.Root, name string) error {
 	info, err := root.Lstat(filepath.FromSlash(name))
 	switch {
@@ -167,8 +167,8 @@ func replaceable(root *os.Root, name string) error {
 	return nil
 }
 
-// digest is what a file holds, in hexadecimal, or why nobody can tell. What is no
-// text of a size that is handled the tool refuses anyway.
+// digest returns the SHA-256 of a file's content in hexadecimal, or a word that says why there is
+// none. The tool itself refuses files that are too large or not text.
 func digest(root *os.Root, name string) string {
 	if _, err := root.Lstat(filepath.FromSlash(name)); errors.Is(err, fs.ErrNotExist) {
 		return "missing"

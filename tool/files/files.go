@@ -1,13 +1,12 @@
-// Package files makes tools that read and change text files beneath a directory.
+// Package files makes tools that read and change text files below a directory.
 //
 //	tools := files.Tools("project") // read_file, list_files, search_files, edit_file, write_file
 //
-// Where a path leads is decided by the kernel, through [os.Root], and not by its
-// spelling: neither dots nor links lead out of the directory. Only regular files
-// of at most 4 MiB of UTF-8 are read and written; pipes, devices and sockets are
-// refused without waiting for them. What is mounted beneath the directory is
-// beneath it, and a file with a second name outside (a hard link) is read under
-// the name it has inside.
+// The kernel decides where a path leads, through [os.Root]: neither dots nor links
+// lead out of the directory. Only regular files of at most 4 MiB of UTF-8 are read and
+// written; pipes, devices and sockets are refused without waiting for them. File
+// systems that are mounted below the directory belong to it, and a file with a second
+// name outside (a hard link) can be read under its name inside.
 //
 // Each call opens the directory again, following it if it is a link. If it does not exist, calls
 // return an error.
@@ -25,8 +24,8 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// maxResult is how many bytes a result may have. It is JSON, in which a byte of
-// text may take six.
+// maxResult is how many bytes a result may have. It is JSON, in which a byte of text may take
+// six bytes.
 const maxResult = 400 << 10
 
 // Tools returns all five tools for a directory.
@@ -38,7 +37,7 @@ type readArgs struct {
 	Path  string `json:"path" jsonschema:"the file, relative to the root"`
 	Start int    `json:"start,omitempty" jsonschema:"first line wanted, from 1; the beginning when left out"`
 	End   int    `json:"end,omitempty" jsonschema:"last line wanted; the end when left out"`
-	// Numbers are asked for: a text with them in it must not be copied into an edit.
+	// Numbers are off by default: a text that has them must not be copied into an edit.
 	Numbers bool `json:"numbers,omitempty" jsonschema:"true: each line begins with its number and a tab, which are no part of the file"`
 }
 
@@ -59,7 +58,7 @@ func Read(dir string) pawl.Tool {
 		})
 }
 
-// List is the tool list_files: the names of the files beneath a directory.
+// List is the tool list_files: the names of the files below a directory.
 func List(dir string) pawl.Tool {
 	return reading("list_files", "List the files beneath a directory, one a line. A name that ends in / is a directory whose content is not listed.", dir,
 		func(ctx context.Context, root *os.Root, a listArgs) (string, error) {
@@ -104,7 +103,7 @@ func open(dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// reason is an error without the path, which is nothing to a model.
+// reason returns an error without the path, which the model does not need.
 func reason(err error) error {
 	if at, ok := errors.AsType[*os.PathError](err); ok {
 		return at.Err
@@ -112,15 +111,15 @@ func reason(err error) error {
 	return err
 }
 
-// changing is a tool that changes the file its argument path names. That file is
-// its witness: an approval is void when somebody else has changed it meanwhile.
+// changing is a tool that changes the file that its argument path names. That file is a
+// precondition: an approval is void if the file changes before the call runs.
 type changing struct {
 	pawl.Tool
 	pawl.Reconciler
 	dir string
 }
 
-// Witness digests the file.
+// Witness returns the digest of the file.
 func (c changing) Witness(_ context.Context, args json.RawMessage) (map[string]string, error) {
 	var a struct{ Path string }
 	if err := json.Unmarshal(args, &a); err != nil {

@@ -314,7 +314,7 @@ func TestListAndSearch(t *testing.T) {
 	}
 }
 
-// What came of a write that a crash cut short the file tells, if it has the content.
+// If a crash interrupts a write, the file shows whether it happened, if it has the content.
 func TestReconcile(t *testing.T) {
 	dir := t.TempDir()
 	ask := func(tool, content string) (bool, error) {

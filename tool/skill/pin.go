@@ -11,26 +11,25 @@ import (
 	"syscall"
 )
 
-// The most that a skill's folder may hold, so that taking its digest costs
-// little.
+// The most that a skill's folder may hold, so that its digest is cheap.
 const (
 	mostFiles = 20_000
 	mostBytes = 512 << 20
 )
 
-// pins are the digests of a skill's files by path, as they were when the tool was
-// made, and of the whole.
+// pins are the digests of a skill's files by path, and of the whole, as they were when the tool
+// was made.
 type pins struct {
 	whole string
 	files map[string]string
-	wrong error // what is too large to be pinned
+	wrong error // why the folder cannot be pinned
 }
 
-// missing is the digest of a folder that is not there.
+// missing is the digest of a folder that does not exist.
 const missing = "not there"
 
-// pin takes the digests of all that is in a folder but for .git. Links are
-// followed to files as far as they stay inside, and not to directories.
+// pin computes the digests of all files in a folder except .git. Links to files are followed if
+// they stay inside; links to directories are not.
 func pin(s *Skill) pins {
 	p := pins{files: map[string]string{}}
 	root, err := os.OpenRoot(s.Dir)
@@ -44,7 +43,7 @@ func pin(s *Skill) pins {
 	p.wrong = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil || name == ".":
-			return nil // what cannot be read is not there, here and for the model
+			return nil // a file that cannot be read does not exist for the model either
 		case d.IsDir() && d.Name() == ".git":
 			return fs.SkipDir
 		case d.IsDir():
@@ -52,7 +51,7 @@ func pin(s *Skill) pins {
 		}
 		digest, size := content(root, name, left)
 		if left -= size; left < 0 || len(p.files) == mostFiles {
-			return fmt.Errorf("the skill %s has more than %d files or %d MiB in its folder; keep what is no part of it elsewhere", s.Name, mostFiles, mostBytes>>20)
+			return fmt.Errorf("the skill %s has more than %d files or %d MiB in its folder; keep files that are not part of it elsewhere", s.Name, mostFiles, mostBytes>>20)
 		}
 		p.files[name] = digest
 		fmt.Fprintf(whole, "%s\x00%s\x00", name, digest)
@@ -62,8 +61,8 @@ func pin(s *Skill) pins {
 	return p
 }
 
-// content is the digest of a file's content; of what is no file, or leads out, a
-// word that says so.
+// content returns the digest of a file's content. For anything that is not a file inside the
+// folder it returns a phrase that says so.
 func content(root *os.Root, name string, most int64) (digest string, size int64) {
 	f, err := root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would block the opening
 	if err != nil {
@@ -84,7 +83,7 @@ func content(root *os.Root, name string, most int64) (digest string, size int64)
 	return hex.EncodeToString(h.Sum(nil)), size
 }
 
-// holds reports an error if a file is not what it was when the tool was made.
+// holds returns an error if a file has changed since the tool was made.
 func (p *pins) holds(file string, data []byte) error {
 	now := sha256.Sum256(data)
 	switch was, there := p.files[filepath.ToSlash(file)]; {

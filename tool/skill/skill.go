@@ -1,22 +1,21 @@
-// Package skill lets an agent know of skills, folders with instructions for
-// certain work, and read them only when it does such work.
+// Package skill gives an agent skills: folders with instructions for certain work,
+// which the model reads only when it does such work.
 //
-// What a model always sees of a skill is its name and what it is for: [Prompt]
-// writes that. With the tool that [Tool] makes it reads the instructions, the
-// text of SKILL.md below its head, and the other files of the folder. Where that
-// leads is decided by the kernel, through [os.Root]: nothing outside of the
-// folder can be read, by whatever path or symbolic link.
+// The model always sees the name and the purpose of each skill, which [Prompt] writes.
+// With the tool that [Tool] makes it reads the instructions (the text of SKILL.md below
+// its head) and the other files of the folder. The kernel decides where a path leads,
+// through [os.Root]: nothing outside the folder can be read, by any path or symbolic
+// link.
 //
-// Skills are pinned: the digests of all files of each are the [pawl.ToolInfo]
-// Version of the tool, so that a run is not resumed with other instructions
-// unnoticed, and what has changed since the tool was made is not read.
+// Skills are pinned. The digests of all files are part of the tool's Version in its
+// [pawl.ToolInfo], so that a run does not resume with other instructions unnoticed. A
+// file that has changed since the tool was made is not read.
 //
-// A skill may say which tools it is to be carried out with. [Policy] holds the
-// agent to that: from when the skill was read, calls of other tools are refused.
-// It ends when another skill that names its tools is read, and not before: a
-// model that could lift it by itself would not be held by it. Reading skills and
-// the tools that begin with __ are always allowed, and so is whatever an agent
-// does that is called as a tool, once calling it is.
+// A skill may name the tools for its work. [Policy] enforces that: once the skill was
+// read, calls of other tools are refused until another skill that names its tools is
+// read. The model cannot lift the restriction otherwise. Reading skills and the tools
+// that begin with __ are always allowed. If calling an agent as a tool is allowed, so
+// is everything that agent does.
 //
 // Package spec finds skills in folders.
 package skill
@@ -38,7 +37,7 @@ import (
 	"github.com/pawl-run/pawl/internal/glob"
 )
 
-// File is where a skill's instructions stand in its folder.
+// File is the name of the file in a skill's folder that has its instructions.
 const File = "SKILL.md"
 
 // A Skill is a folder of instructions.
@@ -46,18 +45,18 @@ type Skill struct {
 	Name        string
 	Description string   // what it is for, and when to use it
 	Dir         string   // the folder, with [File] in it
-	Allowed     []string // names or patterns of the tools it is carried out with; nil: any
+	Allowed     []string // names or patterns of the tools for its work; nil: any
 }
 
-// toolName is what the model reads skills with.
+// toolName is the name of the tool that reads skills.
 const toolName = "read_skill"
 
-// mostListed bounds the bytes of the list that a model always sees. Descriptions
-// are cut alike so that all skills are in it.
+// mostListed bounds the bytes of the list that a model always sees. All descriptions are
+// truncated to the same length so that all skills are in it.
 const mostListed = 8 << 10
 
-// Prompt tells a model which skills there are. It belongs at the end of the
-// system prompt. Without skills it is empty.
+// Prompt returns a text that lists the skills for a model. It belongs at the end of the system
+// prompt. Without skills it is empty.
 func Prompt(skills ...Skill) string {
 	if len(skills) == 0 {
 		return ""
@@ -71,12 +70,11 @@ func Prompt(skills ...Skill) string {
 	return b.String()
 }
 
-// mostRead is how many bytes of a skill the model gets at once.
+// mostRead is how many bytes of a skill the model gets in one result.
 const mostRead = 64 << 10
 
-// Tool makes the tool that reads skills. Without a file it gives the
-// instructions, and which other files there are. It reads all files of the
-// skills once, to pin them.
+// Tool makes the tool that reads skills. Called without a file it returns the instructions and
+// the names of the other files. Tool reads all files of the skills once, to pin them.
 func Tool(skills ...Skill) pawl.Tool {
 	r := &reader{skills: slices.Clone(skills)}
 	for i := range r.skills {
@@ -99,8 +97,8 @@ func (r *reader) Check(pawl.Agent) error {
 	return errors.Join(errs...)
 }
 
-// Info names the skills, so that a model can ask for no other, and what they
-// hold, a line for each.
+// Info names the skills, so that a model can ask for no other, and has their digests as its
+// version, a line for each.
 func (r *reader) Info() pawl.ToolInfo {
 	names, versions := make([]string, len(r.skills)), make([]string, len(r.skills))
 	for i, s := range r.skills {
@@ -179,8 +177,8 @@ func (s *Skill) read(ctx context.Context, file string, p *pins) (string, error) 
 	return strings.TrimSpace(body) + "\n\nThe files of this skill, to be read with " + toolName + ":\n" + files, nil
 }
 
-// Split parts the text of a SKILL.md into its head, the YAML between two lines
-// of three hyphens at its beginning, and its body. False: it has no head.
+// Split splits the text of a SKILL.md into its head, which is YAML between two lines of three
+// hyphens at the beginning, and its body. It reports false if the text has no head.
 func Split(text string) (head, body string, ok bool) {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	rest, ok := strings.CutPrefix(text, "---\n")
@@ -240,8 +238,7 @@ func (h *holds) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	return act
 }
 
-// inUse is the skill whose instructions were read last, of those that name
-// their tools; nil: none was.
+// inUse returns the last read of the skills that name their tools; nil if none was read.
 func (h *holds) inUse(s *pawl.State) *Skill {
 	for c := range s.SuccessfulCalls(toolName) {
 		var w wanted
