@@ -152,7 +152,7 @@ func TestRetryBudget(t *testing.T) {
 	retry := hook.Retry(3, nil)
 	agent := func(pause bool) pawl.Agent {
 		turn := 0
-		return pawl.Agent{Name: "mute", Builtins: true, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		return pawl.Agent{Name: "silent", Builtins: true, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 			said := 0
 			for _, m := range r.Messages {
 				if m.Role == pawl.RoleAssistant {

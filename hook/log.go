@@ -35,7 +35,7 @@ func (h lines) Entry(ctx context.Context, _ *pawl.State, e pawl.Entry) engine.Di
 	return engine.Direction{}
 }
 
-// line is what an entry has to say to a person; empty: nothing.
+// line returns the log line for an entry; empty: none.
 func (w writer) line(event pawl.Event) string {
 	switch e := event.(type) {
 	case pawl.RunStarted:
@@ -85,7 +85,7 @@ func (w writer) reply(r pawl.Reply) string {
 	return strings.Join(parts, "; ")
 }
 
-// call is what became of a call.
+// call returns the log line for the event of a call.
 func (w writer) call(event pawl.Event) string {
 	switch e := event.(type) {
 	case pawl.ToolStarted:

@@ -32,7 +32,7 @@ func (h records) Entry(ctx context.Context, _ *pawl.State, e pawl.Entry) engine.
 	return engine.Direction{}
 }
 
-// attrs are what of an event is worth searching for.
+// attrs returns the attributes of an event that are worth searching for.
 func (w writer) attrs(event pawl.Event) (list []slog.Attr) {
 	str := func(key, value string) {
 		if value != "" {
@@ -87,7 +87,7 @@ func (w writer) attrs(event pawl.Event) (list []slog.Attr) {
 	return list
 }
 
-// callAttrs are those of what became of a call.
+// callAttrs returns the attributes of a call's event.
 func (w writer) callAttrs(event pawl.Event) []slog.Attr {
 	about := func(call, tool string, more ...slog.Attr) []slog.Attr {
 		list := []slog.Attr{slog.String("call", call)}

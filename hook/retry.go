@@ -27,7 +27,7 @@ type retry struct {
 // Name returns "retry".
 func (retry) Name() string { return "retry" }
 
-// Entry objects to a reply of a turn that is of no use.
+// Entry rejects a useless reply of a turn.
 func (r retry) Entry(_ context.Context, s *pawl.State, e pawl.Entry) engine.Direction {
 	reply, ok := e.Event.(pawl.ModelReplied)
 	if !ok || reply.Purpose != pawl.PurposeTurn || r.attempts <= 0 {
@@ -39,7 +39,7 @@ func (r retry) Entry(_ context.Context, s *pawl.State, e pawl.Entry) engine.Dire
 	}
 	why := unusable(reply.Reply)
 	if why == "" || r.unusable == nil && reply.Reply.Stop != pawl.StopRefusal && s.Declaration().Output != nil {
-		return engine.Direction{} // what an answer must be like says its schema
+		return engine.Direction{} // the schema already checks an answer
 	}
 	return engine.Direction{Retry: true, Budget: r.attempts, Reason: why}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// writer is a logger and how much of a text goes to it.
+// writer is a logger with the number of characters of a text that it logs.
 type writer struct {
 	log  *slog.Logger
 	most int
@@ -29,8 +29,8 @@ func newWriter(l *slog.Logger, o *Options) writer {
 	return w
 }
 
-// text is the logged part of a text, on one line, redacted before it is truncated: half a key is
-// not recognised.
+// text returns the part of a text that is logged, on one line. The text is redacted before it is
+// truncated, since half a key is not recognised.
 func (w writer) text(s string) string {
 	if w.most == 0 || s == "" {
 		return ""
@@ -42,7 +42,7 @@ func (w writer) text(s string) string {
 	return s
 }
 
-// json is text for a JSON value, of which a string is its text.
+// json is text for a JSON value. A string is logged as its text.
 func (w writer) json(raw json.RawMessage) string {
 	if w.most == 0 || len(raw) == 0 {
 		return ""
@@ -54,8 +54,8 @@ func (w writer) json(raw json.RawMessage) string {
 	return w.text(string(redact.JSON(raw)))
 }
 
-// level is how much an entry matters: what only prepares or remembers is for
-// debugging, what went wrong but is dealt with a warning, a failed run an error.
+// level is how much an entry matters: an event that only prepares or remembers is for debugging, a
+// failure that is handled a warning, a failed run an error.
 func level(event pawl.Event) slog.Level {
 	switch e := event.(type) {
 	case pawl.RunStopped:

@@ -7,26 +7,26 @@ import (
 	"github.com/pawl-run/pawl/internal/exchange"
 )
 
-// byLimit is what a limit demands. Near it, what is old goes, by a model's
-// summary while the request for one still fits; beyond it, the machine writes
-// the summary, and fewer of the latest replies stay whole.
+// byLimit plans what a limit requires. Near the limit a model summarises the old part, while the
+// request for a summary still fits. Beyond the limit the machine writes the summary, and fewer of
+// the latest replies stay whole.
 func (c compaction) byLimit(s *pawl.State, t pawl.Think, w exchange.Window) plan {
 	if c.heavy(w, 0) {
 		return c.lighten(w)
 	}
 	most, guess := c.MaxTokens, false
-	if w.Refused > 0 { // a little less than what is known to be too much
+	if w.Refused > 0 { // a little less than a size that was refused
 		if r := w.Refused - w.Refused/10; most == 0 || r < most {
 			most, guess = r, true
 		}
 	}
-	// So much room is left for the request for a summary, and for what is not yet said.
+	// The difference leaves room for the request for a summary and for new messages.
 	near := most - max(most/8, min(2*(promptTokens+promptTokens/2), most/4))
 	if most == 0 || t.Estimate <= near {
 		return plan{}
 	}
 	tokens := tokensOf(t)
-	after := func(saved int) int { // all of it is estimated anew, with the margin
+	after := func(saved int) int { // the rest is estimated again, with the margin
 		return int((float64(t.Estimate) - tokens(saved)) * (1 + s.Limits().Margin))
 	}
 	why := fmt.Sprintf("limit: about %d tokens of %d", t.Estimate, most)
@@ -60,17 +60,17 @@ func (c compaction) byLimit(s *pawl.State, t pawl.Think, w exchange.Window) plan
 		return plan{do: shorten, why: why}
 	}
 	if guess && (c.MaxTokens == 0 || t.Estimate <= c.MaxTokens) {
-		return plan{} // the provider knows better
+		return plan{} // the provider decides
 	}
 	return plan{do: broken, why: fmt.Sprintf("the next request needs about %d tokens of %d, and nothing more can be left out: prompt, tools and input are too long", t.Estimate, most)}
 }
 
-// heavy reports whether the conversation has too many bytes, when some are saved.
+// heavy reports whether the conversation has too many bytes after saving some.
 func (c compaction) heavy(w exchange.Window, saved int) bool {
 	return w.Bytes+w.Images/3*4-saved > c.MaxBytes // pictures travel as base64
 }
 
-// lighten leaves results out until the conversation has fewer bytes, the latest last.
+// lighten masks results, oldest first, until the conversation has few enough bytes.
 func (c compaction) lighten(w exchange.Window) plan {
 	why := fmt.Sprintf("limit: more than %d bytes", c.MaxBytes)
 	for _, bare := range []int{c.kept(w), 1, 0} {

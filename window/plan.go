@@ -5,28 +5,27 @@ import (
 	"github.com/pawl-run/pawl/internal/exchange"
 )
 
-// operation is what is done to a conversation.
+// operation is a way to shorten a conversation.
 type operation int
 
 const (
 	nothing   operation = iota
-	mask                // the results of old calls are left out
-	summarise           // a model puts what is old into a summary
-	shorten             // so does the machine, without a model
-	broken              // nothing helps
+	mask                // omit the results of old calls
+	summarise           // a model summarises the old part
+	shorten             // the machine summarises it, without a model
+	broken              // nothing can be omitted any more
 )
 
-// plan is one decision: what is done, for what reason, and how many of the
-// latest replies stay.
+// plan is one decision: the operation, the reason, and how many of the latest replies stay.
 type plan struct {
 	do   operation
 	why  string
 	keep int
-	bare int // to shorten: how many of these keep their results
+	bare int // for shorten: how many of these keep their results
 }
 
-// tokensOf says how many tokens so many bytes are, at the rate that t is
-// expected to have as a whole.
+// tokensOf returns a function that converts bytes to tokens, at the expected rate of the whole
+// request t.
 func tokensOf(t pawl.Think) func(bytes int) float64 {
 	rate := 1.0 / bytesPerToken
 	if t.Bytes > 0 {
@@ -35,7 +34,7 @@ func tokensOf(t pawl.Think) func(bytes int) float64 {
 	return func(bytes int) float64 { return float64(bytes) * rate }
 }
 
-// rates are prices of a token relative to each other.
+// rates are the prices of a token relative to each other.
 type rates struct{ read, write, in, out float64 }
 
 func ratesOf(p pawl.Price) rates {
@@ -49,8 +48,8 @@ func ratesOf(p pawl.Price) rates {
 	return r
 }
 
-// byPrice is what pays. Nothing does with a model that costs nothing, such as one
-// that runs in this process.
+// byPrice plans what saves money. With a model that costs nothing, such as one that runs in this
+// process, nothing does.
 func (c compaction) byPrice(s *pawl.State, t pawl.Think, w exchange.Window) plan {
 	price, priced := s.Price(t)
 	if !priced || price.Input <= 0 || c.Never || w.Exchanges == 0 {
@@ -63,7 +62,7 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w exchange.Window) plan
 		ctx     = float64(t.Estimate)
 		tokens  = tokensOf(t)
 		expired = c.expired(s, t, w)
-		again   = max(0, r.write-r.read) // what a token costs more that must be written anew
+		again   = max(0, r.write-r.read) // the surcharge for a token that must be written again
 	)
 	why := "price"
 	if expired {
@@ -103,14 +102,14 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w exchange.Window) plan
 	return plan{}
 }
 
-// expired reports whether the provider's cache has lost the conversation: nobody
-// has read it for too long, or another model is asked.
+// expired reports whether the provider's cache has dropped the conversation: it was not read for
+// longer than the TTL, or another model gets the request.
 func (c compaction) expired(s *pawl.State, t pawl.Think, w exchange.Window) bool {
 	return !w.Sent.IsZero() && (s.Time().Sub(w.Sent) > c.TTL || t.Fallback != w.Fallback)
 }
 
-// affords reports whether a summary and a turn after it fit what is left of the
-// run's ceilings. Else it would end the run rather than help it on.
+// affords reports whether a summary and a turn after it fit the rest of the run's limits. If not,
+// the summary would end the run.
 func (c compaction) affords(s *pawl.State, t pawl.Think) bool {
 	asked := pawl.Think{Model: c.name, Prepared: pawl.Prepared{Fallback: t.Fallback}}
 	need := t.Estimate + promptTokens + mostSummary

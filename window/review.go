@@ -7,18 +7,18 @@ import (
 	"github.com/pawl-run/pawl/internal/exchange"
 )
 
-// LeavesActs reports that calls are let through unseen.
+// LeavesActs reports that the policy never changes calls.
 func (compaction) LeavesActs() bool { return true }
 
-// Review shortens the conversation before a turn that would carry too much, and
-// after a model has refused one for being too long.
+// Review shortens the conversation before a turn whose request would be too long or too expensive,
+// and after a model has refused a request for its length.
 func (c compaction) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if f, failed := s.Failure(); failed && f.Class == pawl.ClassTooLong {
 		return c.refused(s, step)
 	}
 	t, ok := step.(pawl.Think)
 	if !ok || t.Purpose != pawl.PurposeTurn || t.View.Step != "" || s.HasOpen() {
-		return step // a step of a workflow begins afresh by itself
+		return step // each step of a workflow begins without the history
 	}
 	w := s.Window()
 	p := c.byLimit(s, t, w)
@@ -33,12 +33,12 @@ func (c compaction) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	return c.perform(s, step, w, p)
 }
 
-// answered reports whether the summary that was asked for has come.
+// answered reports whether the requested summary has arrived.
 func (c compaction) answered(s *pawl.State, w exchange.Window) bool {
 	return s.RepliedAt(pawl.PurposeSummary) > max(s.RepliedAt(pawl.PurposeTurn), w.Compacted)
 }
 
-// kept is how many replies stay.
+// kept is how many of the latest replies stay.
 func (c compaction) kept(w exchange.Window) int { return min(w.Exchanges, c.Keep) }
 
 // perform turns a plan into a step.
@@ -80,8 +80,8 @@ func (c compaction) perform(s *pawl.State, step pawl.Step, w exchange.Window, p 
 	return pawl.Record{Events: []pawl.Event{e}}
 }
 
-// refused shortens a conversation that a model has found too long, once, without
-// asking a model: it is sent again, and if that does not help the run fails.
+// refused shortens a conversation that a model has refused for its length, once and without a
+// model. The request is sent again; if it is refused again, the run fails.
 func (c compaction) refused(s *pawl.State, step pawl.Step) pawl.Step {
 	w := s.Window()
 	if w.Shortened || s.HasOpen() {
@@ -101,14 +101,14 @@ func (c compaction) refused(s *pawl.State, step pawl.Step) pawl.Step {
 	}
 	keep := c.kept(w)
 	if saves := w.Before(w.Exchanges-keep) - w.Least + w.Maskable(w.Exchanges-keep); saves < w.Bytes/4 {
-		keep = min(keep, 1) // the latest are what is too long
+		keep = min(keep, 1) // the latest replies themselves are too long
 	}
 	bare := keep
 	if w.Maskable(w.Exchanges) > 0 && w.Before(w.Exchanges-keep)-w.Least < w.Bytes/4 {
 		bare = 0
 	}
 	if w.Before(w.Exchanges-keep) <= w.Least && w.Maskable(w.Exchanges-bare) == 0 {
-		return step // nothing can be left out
+		return step // nothing can be omitted
 	}
 	return c.perform(s, step, w, plan{do: shorten, why: fmt.Sprintf("too long for the model at about %d tokens", w.Refused), keep: keep, bare: bare})
 }

@@ -9,26 +9,26 @@ import (
 	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
-// A Transcript is the conversation a model sees, built from the log entry by
-// entry. It only ever grows, so that consecutive requests share their prefix,
-// and every call in it stands before its result in the one user turn that
-// follows. It is not safe for concurrent use.
+// A Transcript is the conversation that a model sees, built from the log entry by entry. It only
+// grows, so that consecutive requests share their prefix; shortening is the exception. Each call
+// stands before its result, and the results are in the one user turn that follows. A Transcript is
+// not safe for concurrent use.
 type Transcript struct {
 	strategy pawl.Strategy
 	messages []pawl.Message
-	begun    int // how many of them are of earlier runs
-	shown    int // how many of them were handed out
-	left     int // replies that a summary stands for
+	begun    int // how many of the messages are from earlier runs
+	shown    int // how many of the messages were returned
+	left     int // replies that a summary replaced
 	marks    marks
-	pending  []pawl.Part // of the user turn being gathered
-	answers  int         // how many of them, in front, answer the last calls
+	pending  []pawl.Part // parts of the user turn that is being collected
+	answers  int         // how many of them, at the front, answer the last calls
 	calls    []pawl.Part // of the latest reply; nil: its calls are answered
 }
 
 // NewTranscript begins an empty conversation for a strategy.
 func NewTranscript(s pawl.Strategy) *Transcript { return &Transcript{strategy: s} }
 
-// Add takes the entry and the state after it.
+// Add adds an entry. s is the state after the entry.
 func (t *Transcript) Add(e pawl.Entry, s *pawl.State) {
 	switch ev := e.Event.(type) {
 	case pawl.RunStarted:
@@ -65,7 +65,7 @@ func (t *Transcript) Add(e pawl.Entry, s *pawl.State) {
 	case pawl.InputGiven:
 		if _, ok := s.Call(ev.Call); ok {
 			t.results(s)
-		} else { // asked by the run, on behalf of no call
+		} else { // asked by the run itself, not by a call
 			t.say(ev.Text, s)
 		}
 	case pawl.ContextCompacted:
@@ -86,16 +86,16 @@ func (t *Transcript) Add(e pawl.Entry, s *pawl.State) {
 	}
 }
 
-// marks are the places in a conversation behind which requests begin to differ,
-// as numbers of messages.
+// marks are positions in the conversation, as numbers of messages, after which requests begin to
+// differ.
 type marks struct {
-	cut    int // what was left out, or a summary, ends here; 0: at the first message
-	before int // where the conversation was cut before, if a request has not been made since
-	sent   int // what the latest request had
-	last   int // and the one before that; 0: it was cut since
+	cut    int // the omitted part, or a summary, ends here; 0: at the first message
+	before int // the previous cut, unless a request was made since
+	sent   int // the messages of the latest request
+	last   int // those of the request before; 0: cut since
 }
 
-// mark says that the conversation is sent.
+// mark records that the conversation is sent.
 func (t *Transcript) mark() {
 	n := len(t.messages)
 	if len(t.pending) > 0 {
@@ -107,11 +107,10 @@ func (t *Transcript) mark() {
 	t.marks.last, t.marks.sent = t.marks.sent, n
 }
 
-// Messages returns the conversation so far, and the places up to which a later or
-// an earlier request is likely to have the same messages, rising, before the last
-// message. The messages are shared and must not be changed; a later Add leaves
-// them as they are. Calls that are open, as when a policy asks a judge about
-// them, are answered as not run yet.
+// Messages returns the conversation so far, and the positions before the last message up to which a
+// later or an earlier request probably has the same messages, in ascending order. The messages are
+// shared and must not be changed; a later Add does not change them. Open calls, as when a policy
+// asks a judge about them, are answered as not run yet.
 func (t *Transcript) Messages(s *pawl.State) ([]pawl.Message, []int) {
 	t.results(s)
 	soFar := t
@@ -134,8 +133,8 @@ func (t *Transcript) Messages(s *pawl.State) ([]pawl.Message, []int) {
 	return slices.Clip(soFar.messages), places
 }
 
-// open lets the user speak first, as every provider demands, in a run that was
-// asked nothing.
+// open adds a user message at the beginning of a run without input, because every provider requires
+// one.
 func (t *Transcript) open() {
 	if len(t.messages)+len(t.pending) == 0 {
 		t.pending = append(t.pending, pawl.Text{Text: "Begin."})
@@ -152,7 +151,7 @@ func (t *Transcript) say(text string, s *pawl.State) {
 
 func (t *Transcript) called(e *pawl.ModelCalled, s *pawl.State) {
 	if e.Says() {
-		if e.View.Step != "" { // nothing before it is shown
+		if e.View.Step != "" { // earlier messages are not shown
 			*t = Transcript{strategy: t.strategy}
 		}
 		t.say(e.View.Prompt, s)
@@ -169,24 +168,24 @@ func (t *Transcript) reply(e *pawl.ModelReplied) {
 	t.open()
 	t.flush()
 	if e.Reply.Stop == pawl.StopRefusal {
-		return // a provider wants no refusal of its own put to it again
+		return // a provider rejects its own refusal as input
 	}
 	parts := e.Reply.Parts
 	isCall := func(p pawl.Part) bool { _, is := p.(pawl.Call); return is }
 	if t.calls = nil; slices.ContainsFunc(parts, isCall) {
 		t.calls = parts
 	}
-	if t.strategy == pawl.StrategyJSON { // the call was read out of the text, which stands for it
+	if t.strategy == pawl.StrategyJSON { // the text contains the call
 		parts = slices.DeleteFunc(slices.Clone(parts), isCall)
 	}
 	t.messages = append(t.messages, pawl.Message{Role: pawl.RoleAssistant, Parts: parts})
 }
 
-// mask leaves the results of calls out of what the model sees. The messages
-// were handed out: those that change are copied.
+// mask omits the results of calls from what the model sees. The messages were returned to callers,
+// so those that change are copied.
 func (t *Transcript) mask(ids []string, s *pawl.State) {
 	t.results(s)
-	t.flush() // what is left out may not have been sent yet
+	t.flush() // an omitted result may not have been sent yet
 	t.messages = slices.Clone(t.messages)
 	t.marks = marks{before: max(t.marks.cut, 1)}
 	more := func(tool pawl.ToolInfo) bool { return tool.Name == "read_more" }
@@ -207,8 +206,8 @@ func (t *Transcript) mask(ids []string, s *pawl.State) {
 	}
 }
 
-// summarise puts a summary in the place of all but the latest replies and what
-// followed them. What the run was asked stays in front as it was.
+// summarise replaces all but the latest replies, and the messages between them, by a summary. The
+// run's input stays in front, unchanged.
 func (t *Transcript) summarise(text string, kept int, s *pawl.State) {
 	t.flush()
 	from := len(t.messages)
@@ -226,14 +225,13 @@ func (t *Transcript) summarise(text string, kept int, s *pawl.State) {
 		head.Parts = append([]pawl.Part{pawl.Text{Text: input}}, head.Parts...)
 	}
 	rest := t.messages[from:]
-	if len(rest) > 0 && rest[0].Role == pawl.RoleUser { // there were fewer replies
+	if len(rest) > 0 && rest[0].Role == pawl.RoleUser { // the transcript has fewer replies
 		head.Parts, rest = append(head.Parts, rest[0].Parts...), rest[1:]
 	}
 	t.messages, t.begun, t.marks = append([]pawl.Message{head}, rest...), 0, marks{}
 }
 
-// swap puts a part in the place of an equal one: of a result of the same call
-// or, in the JSON strategy, of the same text.
+// swap replaces an equal part: a result of the same call or, in the JSON strategy, the same text.
 func (t *Transcript) swap(was, now pawl.Part) {
 	result, native := was.(pawl.ToolResult)
 	for i := len(t.messages) - 1; i >= 0; i-- {
@@ -250,21 +248,21 @@ func (t *Transcript) swap(was, now pawl.Part) {
 	}
 }
 
-// results adds the answers of the present turn's calls once all have one.
+// results adds the answers of the current turn's calls once all have one.
 func (t *Transcript) results(s *pawl.State) {
 	if len(t.calls) == 0 || s.HasOpen() {
 		return
 	}
-	answers, rejected := t.answered(s, "", "the log has no result of it") // as somebody may have written
+	answers, rejected := t.answered(s, "", "the log has no result of it") // a log from elsewhere may lack one
 	t.calls, t.answers, t.pending = nil, len(answers), append(answers, t.pending...)
 	if rejected {
 		t.pending = append(t.pending, pawl.Text{Text: s.LastRejection()})
 	}
 }
 
-// answered are the answers of the present turn's calls, and whether their reply
-// was rejected. open, unless empty, is said of calls that are open, missing of
-// those that the run does not have.
+// answered returns the answers of the current turn's calls, and whether their reply was rejected.
+// open, unless empty, is the error of open calls; missing is that of calls that the run does not
+// have.
 func (t *Transcript) answered(s *pawl.State, open, missing string) (answers []pawl.Part, rejected bool) {
 	answers = make([]pawl.Part, 0, len(t.calls)+len(t.pending))
 	for _, p := range t.calls {
@@ -279,19 +277,19 @@ func (t *Transcript) answered(s *pawl.State, open, missing string) (answers []pa
 			told.Result = unanswered(c, open)
 		}
 		if rejected = rejected || told.Rejected; told.Omitted {
-			continue // no provider wants an answer to a call that stands in text
+			continue // providers accept no answer to a call in text
 		}
 		answers = append(answers, t.part(told.Result))
 	}
 	return answers, rejected
 }
 
-// unanswered answers a call that has no result.
+// unanswered returns an error as the result of a call without one.
 func unanswered(c pawl.Call, why string) pawl.ToolResult {
 	return pawl.ToolResult{Call: c.ID, Ref: c.Ref, Tool: c.Tool, Content: jsonin.Quote("error: " + why), Failed: true}
 }
 
-// part is a call's answer as the strategy has it.
+// part returns a call's answer in the form of the strategy.
 func (t *Transcript) part(r pawl.ToolResult) pawl.Part {
 	if t.strategy != pawl.StrategyJSON {
 		return r
@@ -299,7 +297,7 @@ func (t *Transcript) part(r pawl.ToolResult) pawl.Part {
 	return pawl.Text{Text: fmt.Sprintf("Result of %s:\n%s", r.Tool, r.Text())}
 }
 
-// flush closes the user turn being gathered.
+// flush closes the user turn that is being collected.
 func (t *Transcript) flush() {
 	if len(t.pending) == 0 {
 		return
@@ -307,19 +305,18 @@ func (t *Transcript) flush() {
 	parts := t.pending
 	t.pending, t.answers = nil, 0
 	if n := len(t.messages); n > 0 && t.messages[n-1].Role == pawl.RoleUser {
-		// Two user turns meet only after a request was made of the first and
-		// failed or was lost. The old slice was handed out: copy, then extend.
+		// Two user turns meet only if a request for the first one failed or was lost. Callers
+		// have the old slice: copy, then extend.
 		parts = append(slices.Clone(t.messages[n-1].Parts), parts...)
 		t.messages = slices.Clone(t.messages[:n-1])
 	}
 	t.messages = append(t.messages, pawl.Message{Role: pawl.RoleUser, Parts: parts})
 }
 
-// Next ends the part of the conversation that a run had, which stands at s: calls
-// it left open are answered as what they are, what it ended with is said, and the
-// ids of its calls, which the next run will give again, are set apart by its
-// place in the thread, from 1. clean, unless nil, is asked about the parts of
-// every message.
+// Next ends a run's part of the conversation; s is the state at its end. Calls that the run left open
+// are answered as not run, and its answer is added. The next run numbers its calls from 1 again, so
+// the ids of this run's calls get a prefix with its place in the thread, from 1. If clean is not
+// nil, it is applied to the parts of every message.
 func (t *Transcript) Next(s *pawl.State, place int, clean func([]pawl.Part) []pawl.Part) {
 	t.results(s)
 	if len(t.calls) > 0 {
@@ -328,7 +325,7 @@ func (t *Transcript) Next(s *pawl.State, place int, clean func([]pawl.Part) []pa
 	}
 	t.flush()
 	if t.shown > t.begun {
-		t.messages = slices.Clone(t.messages) // what was handed out stays as it is
+		t.messages = slices.Clone(t.messages) // callers have the old messages
 	}
 	if text := s.UnspokenAnswer(); text != "" {
 		if n := len(t.messages); n > 0 && t.messages[n-1].Role == pawl.RoleAssistant {
@@ -359,6 +356,6 @@ func (t *Transcript) Next(s *pawl.State, place int, clean func([]pawl.Part) []pa
 	t.begun, t.shown = len(t.messages), 0
 }
 
-// Continue returns how a run says that it continues this conversation, which ends
-// with the run that stands at s.
+// Continue returns the record with which a run declares that it continues this conversation. s is
+// the state at the end of the previous run.
 func (t *Transcript) Continue(s *pawl.State) *pawl.Continues { return s.Continue(t.messages) }

@@ -1,16 +1,20 @@
-// Package window plans what a model sees of a run: everything said, until
-// carrying it along costs more than leaving it out. Then results of old calls
-// are left out, or all but the latest turns are put into a summary, once; what
-// was left out stays in the log.
+// Package window plans which part of a run's conversation a model sees. At first it
+// is everything. When repeating it costs more than omitting it, the results of old
+// calls are omitted, or a summary replaces all but the latest turns. The log keeps what
+// the model no longer sees.
 //
-// When to compact is a question of rent or purchase, since a provider that has
-// a request's beginning in its cache charges little for reading it again, and
-// more than usual for writing what is new. Every request pays rent for what
-// could be left out; leaving it out has a price, since what stands behind it must
-// be written anew, and a summary must be made. [Compact] buys when the rent paid
-// so far reaches the price, which costs at most twice what one would pay who
-// knew the future (Karlin, Manasse, Rudolph and Sleator, "Competitive snoopy
-// caching", 1988), and never when the turns that are left cannot earn it back.
+// [Compact] is the policy that shortens a conversation, before a limit or when it
+// saves money. A [Transcript] builds the messages of a request from the log. [Pin] is
+// text in the prompt, which is never shortened.
+//
+// Compaction by price is a rent-or-buy problem. A provider that has the beginning of a
+// request in its cache charges little for reading it again, and more than usual for
+// writing new text. Keeping old text costs rent with every request. Omitting it has a
+// price: the text after it must be written again, and a summary must be made. Compact
+// buys when the rent paid so far reaches the price, which costs at most twice the
+// optimum with knowledge of the future (Karlin, Manasse, Rudolph and Sleator,
+// "Competitive snoopy caching", 1988). It does not buy if the remaining turns cannot
+// earn the price back.
 package window
 
 import (
@@ -23,38 +27,38 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Options are the settings of [Compact]. The zero value is right.
+// Options are the settings of [Compact]. The zero value is valid.
 type Options struct {
-	// Keep is how many of the latest replies, with what came of them, are never
-	// touched unless a limit leaves no choice. Zero: 5; negative: none.
+	// Keep is how many of the latest replies, with their results, stay unchanged unless
+	// a limit leaves no choice. Zero: 5; negative: none.
 	Keep int
-	// MaxTokens is the most tokens a request may have, as estimated. Zero: what
-	// the model takes, which is known once it has refused a request.
+	// MaxTokens is the maximum of estimated tokens of a request. Zero: the model's
+	// limit, which is known once it has refused a request.
 	MaxTokens int
-	// MaxBytes is the most bytes of conversation a request may have, pictures
-	// included. Zero: 16 MiB.
+	// MaxBytes is the maximum of bytes of conversation in a request, including pictures.
+	// Zero: 16 MiB.
 	MaxBytes int
-	// Model writes summaries. Nil: the model of the run, which has the
-	// conversation in its cache.
+	// Model writes summaries. Nil: the model of the run, which has the conversation in
+	// its cache.
 	Model pawl.Model
-	// Never leaves the price out: only limits have the conversation shortened.
+	// Never disables compaction by price: only limits shorten the conversation.
 	Never bool
-	// TTL is how long the provider's cache keeps what nobody reads. Zero: five
-	// minutes, which is Anthropic's and the least of the others'.
+	// TTL is how long the provider's cache keeps text that is not read. Zero: five
+	// minutes, which is Anthropic's time and the shortest of the other providers'.
 	TTL time.Duration
 }
 
 const (
-	defaultKeep  = 5 // what the offline optimum was computed with, too
+	defaultKeep  = 5 // the offline optimum was computed with it, too
 	defaultBytes = 16 << 20
 	defaultTTL   = 5 * time.Minute
 
 	bytesPerToken = 4
-	summaryTokens = 1500 // that a summary is expected to have
-	mostSummary   = 2048 // and may have
-	promptTokens  = 400  // of what asks for one
-	leastSpare    = 256  // tokens worth leaving out in one go
-	leastIdle     = 2000 // and when it costs nothing, since the cache is lost
+	summaryTokens = 1500 // expected of a summary
+	mostSummary   = 2048 // at most, of a summary
+	promptTokens  = 400  // of the request for a summary
+	leastSpare    = 256  // tokens worth omitting at once
+	leastIdle     = 2000 // the same when omitting is free, since the cache is lost
 )
 
 type compaction struct {
@@ -62,7 +66,7 @@ type compaction struct {
 	name string // of the model that writes summaries; empty: the run's
 }
 
-// Compact returns the policy. By price, it acts only where the model has one.
+// Compact returns the policy. Compaction by price needs a model with a price.
 func Compact(o *Options) pawl.Policy {
 	c := compaction{}
 	if o != nil {
@@ -97,8 +101,8 @@ func Guard(a pawl.Agent) pawl.Agent {
 	return a
 }
 
-// Pin is a section of a prompt that holds facts. The prompt is never shortened,
-// and stands at the beginning of every request. Without facts it is empty.
+// Pin returns a section of a prompt that holds facts. The prompt is never shortened, and begins every
+// request. Without facts the section is empty.
 func Pin(facts ...string) string {
 	if len(facts) == 0 {
 		return ""
@@ -111,7 +115,7 @@ func Pin(facts ...string) string {
 	return b.String()
 }
 
-// String prints the policy as it stands in the log.
+// String returns the policy as recorded in the log.
 func (c compaction) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "context(keep %d", c.Keep)
@@ -144,7 +148,7 @@ func (c compaction) Parameters() json.RawMessage {
 	return b
 }
 
-// AuxiliaryModels is the model that writes summaries, if it is another than the run's.
+// AuxiliaryModels returns the model that writes summaries, if it is not the run's.
 func (c compaction) AuxiliaryModels() []pawl.Model {
 	if c.Model == nil {
 		return nil
@@ -152,7 +156,7 @@ func (c compaction) AuxiliaryModels() []pawl.Model {
 	return []pawl.Model{c.Model}
 }
 
-// Check refuses settings that make no sense.
+// Check reports invalid settings.
 func (c compaction) Check(a pawl.Agent) error {
 	n := 0
 	for _, p := range a.Policies {

@@ -14,14 +14,13 @@ import (
 
 const (
 	worseMark  = "- made the goal worse: "
-	mostBroken = 10 // names of what one approach broke
+	mostBroken = 10 // names of broken items of one approach
 )
 
-// worse are the approaches that took the goal back, latest last: what a turn
-// did to the world before a measure that is worse than the one before, or finds
-// broken what was not. They are read off the whole run each time, not off the
-// last summary, so that none is lost or told twice; an approach that failed again
-// stands where it did so last.
+// worse lists the approaches that moved the goal back, latest last: the calls of a turn after which
+// the measure got worse or something new was broken. They are read from the whole run each time, not
+// from the last summary, so that each appears exactly once; an approach that failed repeatedly
+// appears at its last place.
 func worse(s *pawl.State) (lines []string) {
 	var before *gauge.Measure
 	if m, ok := s.Baseline(); ok {
@@ -36,7 +35,7 @@ func worse(s *pawl.State) (lines []string) {
 			}
 			before = now
 		}
-		before = cmp.Or((*gauge.Measure)(t.Drift), before) // what the next turn begins at
+		before = cmp.Or((*gauge.Measure)(t.Drift), before) // the measure at the start of the next turn
 	}
 	if len(came) == 0 {
 		return nil
@@ -62,7 +61,7 @@ func worse(s *pawl.State) (lines []string) {
 	return lines
 }
 
-// harm is what became worse from one measure to the next, in a line.
+// harm describes in one line what became worse from one measure to the next.
 func harm(before, now gauge.Measure) string {
 	var parts []string
 	if _, broke, _ := gauge.Moved(before.Open, now.Open); len(broke) > 0 {

@@ -14,9 +14,9 @@ import (
 )
 
 // TestWorse: of many approaches that broke something, a summary keeps the
-// latest twenty, each once and in a line, and no call that mended or read.
+// latest twenty, each once and in a line, and no call that fixed or read.
 func TestWorse(t *testing.T) {
-	const turns = 60 // every odd one breaks one of 25 tests, the next mends it
+	const turns = 60 // every odd one breaks one of 25 tests, the next fixes it
 	n, refused := 0, false
 	edit := tool.Func("edit", "Edit.", func(_ context.Context, in struct {
 		N    int    `json:"n"`
@@ -26,7 +26,7 @@ func TestWorse(t *testing.T) {
 	}, pawl.Write)
 	look := tool.Func("look", "Look.", func(context.Context, struct{}) (string, error) { return "well", nil }, pawl.Read)
 	entries := play(t, pawl.Agent{
-		Name: "worse", Prompt: "Mend it.", Tools: []pawl.Tool{edit, look}, Policies: []pawl.Policy{window.Compact(nil)},
+		Name: "worse", Prompt: "Fix it.", Tools: []pawl.Tool{edit, look}, Policies: []pawl.Policy{window.Compact(nil)},
 		Limits: pawl.Limits{Iterations: turns + 2, Tokens: 1 << 30},
 		Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
 			if n == turns && !refused {

@@ -22,20 +22,21 @@ func (e *ConflictError) Error() string {
 		strings.Join(e.Paths, ", "), e.Source)
 }
 
-// Apply writes the changes to the original. It writes nothing, and returns a [*ConflictError],
-// unless every path that is touched holds what the difference says it held, or already what it is
-// to hold. So applying a difference twice is the same as applying it once.
+// Apply writes the changes to the original. If a path that it changes has another content than the
+// old or the new one of the difference, it writes nothing and returns a [*ConflictError]. So applying
+// a difference twice is the same as applying it once.
 //
-// New contents are first written and flushed to disk: in the state directory, so that a crash
-// leaves no trace in the project, or beside their targets (.pawl-*) where that is on another file
-// system. Then the intention is recorded in the state directory, then they are renamed into place.
-// A difference of one file is in the project or not at any moment. A crash between the renames of
-// several leaves a half changed project, which the next [Copy] of it, Apply or [Recover] completes;
-// they remove what is left of a crash before the record. A failure without a crash is undone at
-// once. Afterwards the changed files are the originals that [Tree.Diff] compares with.
+// Apply first writes the new contents and flushes them to disk: in the state directory, so that a
+// crash leaves no trace in the project, or next to their targets (.pawl-*) if the project is on
+// another file system. Then it records its intention in the state directory. Then it renames the
+// files into place. A difference of one file is in the project or not at any moment. A crash between
+// the renames of several files leaves a half changed project, which the next [Copy] of it, Apply or
+// [Recover] completes; after a crash before the record they remove the temporary files. A failure
+// without a crash is undone at once. Afterwards the changed files are the originals that [Tree.Diff]
+// compares with.
 //
-// Nothing outside the project is reached, whatever links it contains. The changed files belong to
-// the caller's user and are new files, so that a hard link to an old one keeps the old content.
+// Apply writes only inside the project, whatever links it contains. The changed files belong to the
+// caller's user and are new files, so that a hard link to an old one keeps the old content.
 func (t *Tree) Apply(d Diff) error {
 	unlock, err := t.lock()
 	if err != nil {
@@ -128,11 +129,11 @@ func (t *Tree) prepare(root *os.Root, d Diff) (*journal, error) {
 	return j, nil
 }
 
-// check refuses what [Tree.Diff] would not have made; a difference may have been stored somewhere.
+// check refuses changes that [Tree.Diff] does not make, since a difference may come from storage.
 func (t *Tree) check(c Change) error {
 	if !fs.ValidPath(c.Path) || !filepath.IsLocal(filepath.FromSlash(c.Path)) || c.Path == "." ||
 		slices.Contains(strings.Split(strings.ToLower(c.Path), "/"), ".git") {
-		return fmt.Errorf("%q is no path of a project's file", c.Path)
+		return fmt.Errorf("%q is not the path of a file in the project", c.Path)
 	}
 	for _, f := range []File{c.Old, c.New} {
 		if f.Exists() && (len(f.Digest) != 64 || strings.Trim(f.Digest, "0123456789abcdef") != "" || f.Mode&^(fs.ModePerm|fs.ModeSymlink) != 0) {
@@ -151,8 +152,8 @@ func (t *Tree) check(c Change) error {
 	return nil
 }
 
-// wayIsClear reports whether a file can be put at a path: everything above it is a directory or
-// missing, it is not a directory itself, or the deletions will have made that so.
+// wayIsClear reports whether a file can be put at a path: the path is not a directory, and everything
+// above it is a directory or missing, or the deletions will have made that so.
 func wayIsClear(root *os.Root, name string, deleted map[string]bool) (bool, error) {
 	blocked, err := ancestor(root, name)
 	if err != nil {
@@ -174,7 +175,7 @@ func wayIsClear(root *os.Root, name string, deleted map[string]bool) (bool, erro
 	return clear, err
 }
 
-// ancestor returns the first directory above a path that does not exist or is none, or nothing.
+// ancestor returns the first path above a path that is not a directory or does not exist; "": none.
 func ancestor(root *os.Root, name string) (string, error) {
 	for i, c := range name {
 		if c != '/' {
@@ -191,8 +192,8 @@ func ancestor(root *os.Root, name string) (string, error) {
 	return "", nil
 }
 
-// existing returns the nearest directory above a path that exists, given what ancestor said of the
-// path. A temporary file there is on the file system on which the path will be.
+// existing returns the nearest existing directory above a path, given the result of ancestor. A
+// temporary file there is on the same file system as the path will be.
 func existing(name, blocked string) string {
 	if blocked != "" {
 		return path.Dir(blocked)

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// surroundings stand around the copy like the directories above the project, so
-// that a relative path that leads out of the project leads to the same place
-// from the copy. Only what is asked for is there, each as a link.
+// surroundings imitate the directories above the project around the copy, so that a relative path
+// that leads out of the project leads to the same place from the copy. They have only the requested
+// entries, each as a link.
 type surroundings struct {
 	source string
-	top    string // stands for the highest directory above the project that is needed
-	depth  int    // how far above: 0 when nothing is
+	top    string // replaces the highest directory above the project that is needed
+	depth  int    // how many levels above: 0 if none is needed
 }
 
 // above returns the directory n levels above the project.
@@ -26,8 +26,8 @@ func (s surroundings) above(n int) string {
 	return dir
 }
 
-// at returns what stands for the directory n levels above the project, and for
-// the project itself when n is 0.
+// at returns the replacement of the directory n levels above the project, and of the project itself
+// if n is 0.
 func (s surroundings) at(n int) string {
 	switch {
 	case n == s.depth && n > 0:
@@ -38,15 +38,15 @@ func (s surroundings) at(n int) string {
 	return filepath.Join(s.at(n+1), copyName(s.above(n)))
 }
 
-// outside is a path that leads out: so many levels up, and then to name, which
-// is empty for the directory up there itself.
+// outside is a path that leads out: up by some levels, then down to name, which is empty for the
+// directory up there itself.
 type outside struct {
 	up   int
 	name string
 }
 
-// surround makes what the paths, relative to the project, lead to reachable
-// from where the copy is going to be, and returns that place.
+// surround makes the targets of paths, relative to the project, reachable from the place of the
+// future copy, and returns that place.
 func surround(source, top string, paths []string) (string, error) {
 	s := surroundings{source: source, top: top}
 	var all []outside
@@ -88,8 +88,8 @@ func surround(source, top string, paths []string) (string, error) {
 	return s.at(0), nil
 }
 
-// entries lists what is beside the way to the project, so many levels above it.
-// A repository is left out: to git the copy would be its working tree.
+// entries lists the entries of a directory some levels above the project, except the way to the
+// project. A repository is left out, since git would take the copy for its working tree.
 func (s surroundings) entries(up int) ([]string, error) {
 	all, err := os.ReadDir(s.above(up))
 	if err != nil {
@@ -105,8 +105,8 @@ func (s surroundings) entries(up int) ([]string, error) {
 	return names, nil
 }
 
-// stand makes a link to an original. A small file is copied: the toolchain
-// writes into some of those that it finds above a project, such as go.work.sum.
+// stand links to an original. A small file is copied instead: the toolchain writes to some files that
+// it finds above a project, such as go.work.sum.
 func stand(original, place string) error {
 	info, err := os.Stat(original)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -125,5 +125,5 @@ func stand(original, place string) error {
 	if err := os.Symlink(original, place); !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return nil // two paths lead there
+	return nil // two paths have the same target
 }

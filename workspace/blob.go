@@ -12,15 +12,15 @@ import (
 	"path/filepath"
 )
 
-// blobs are contents found by their digests: the originals that a difference may have to show, and
-// what is new. The originals are many and come at once, and making a file costs more than filling
-// it, so they share one; each later content has a file of its own, named by its digest.
+// blobs are contents stored by digest: the originals that a difference may have to show, and new
+// contents. The originals are many and come at once, and making a file costs more than filling it, so
+// they share one file; each later content has its own file, named by its digest.
 type blobs struct {
 	dir   string
 	spans map[string]span
 }
 
-// span is where a content is in the file of originals.
+// span is the place of a content in the file of originals.
 type span [2]int64 // offset and size
 
 func (t *Tree) blobs() blobs { return blobs{filepath.Join(t.state, "blobs"), t.record.Originals} }
@@ -46,7 +46,7 @@ func (b blobs) has(digest string) bool {
 	return ok
 }
 
-// put stores what it reads and returns its digest.
+// put stores the content of a reader and returns its digest.
 func (b blobs) put(from io.Reader) (string, error) {
 	temp, err := os.CreateTemp(b.dir, "new-")
 	if err != nil {
@@ -59,7 +59,7 @@ func (b blobs) put(from io.Reader) (string, error) {
 	return digest, os.Rename(temp.Name(), b.path(digest))
 }
 
-// file returns the name of the file that a content is in.
+// file returns the name of the file that has a content.
 func (b blobs) file(digest string) string {
 	if _, packed := b.spans[digest]; packed {
 		return b.originals()
@@ -67,14 +67,14 @@ func (b blobs) file(digest string) string {
 	return b.path(digest)
 }
 
-// get returns a content of which there is not much.
+// get returns a small content.
 func (b blobs) get(digest string) ([]byte, error) {
 	var data bytes.Buffer
 	err := b.copyTo(&data, digest)
 	return data.Bytes(), err
 }
 
-// copyTo writes a content of any size and fails if it is not what it was.
+// copyTo writes a content of any size. It fails if the content does not have its digest.
 func (b blobs) copyTo(to io.Writer, digest string) error {
 	f, err := os.Open(b.file(digest))
 	if err != nil {
@@ -92,7 +92,7 @@ func (b blobs) copyTo(to io.Writer, digest string) error {
 	return err
 }
 
-// sync makes sure that contents survive a crash of the system.
+// sync makes contents survive a crash of the system.
 func (b blobs) sync(digests []string) error {
 	synced := map[string]bool{}
 	for _, digest := range digests {
@@ -124,9 +124,9 @@ func copyDigest(to io.Writer, from io.Reader) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// inspect tells what a path below root holds. A directory or anything else that is not a [File]
-// has a mode that no File has. Ancestors that are links are refused, as what they lead to has
-// another path.
+// inspect returns what is at a path below root. A directory, or anything else that is not a [File],
+// has a mode that no File has. Ancestors that are links are refused, since the same file has another
+// path.
 func inspect(root *os.Root, name string) (File, error) {
 	if blocked, err := ancestor(root, name); err != nil || blocked != "" {
 		return File{}, err

@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// Diff is how the copy differs from the originals. It is plain data: it can be stored as JSON and
-// applied by another process, also when the copy has moved on, as long as the state directory is
-// there.
+// Diff is the difference between the copy and the originals. It is plain data: it can be stored as
+// JSON and applied by another process, even after the copy has changed again, as long as the state
+// directory exists.
 type Diff struct {
 	Changes []Change `json:"changes"` // ordered by path, bytewise
-	// LeftOut lists what has been made in the copy but cannot be brought back, such as a link that
-	// leads out of it.
+	// LeftOut lists what was made in the copy and cannot be brought back, such as a link that leads
+	// out of it.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
 }
 
-// Change is what happened to one path.
+// Change is the change of one path.
 type Change struct {
 	Path string `json:"path"` // slash-separated, relative to the project
 	Old  File   `json:"old"`  // the zero File if the path is new
 	New  File   `json:"new"`  // the zero File if it is deleted
-	// Patch is the change in git's form of a unified diff. Of binary files, and files of more than
-	// 1 MiB, it only says that they differ.
+	// Patch is the change in git's form of a unified diff. For binary files, and for files of more
+	// than 1 MiB, it only says that they differ.
 	Patch string `json:"patch"`
 }
 
@@ -75,16 +75,15 @@ func (d Diff) String() string {
 // Empty reports whether nothing has changed.
 func (d Diff) Empty() bool { return len(d.Changes) == 0 }
 
-// Only returns the part of the difference that keep approves of.
+// Only returns the changes for which keep returns true.
 func (d Diff) Only(keep func(Change) bool) Diff {
 	kept := slices.DeleteFunc(slices.Clone(d.Changes), func(c Change) bool { return !keep(c) })
 	return Diff{Changes: kept, LeftOut: d.LeftOut}
 }
 
-// Diff compares the copy with the originals as they were when it was made, or as [Tree.Apply] has
-// last left them. Everything is read: modification times prove nothing. Of permissions only the
-// owner's right to execute counts, as in git. What is ignored does not take part, nor do empty
-// directories.
+// Diff compares the copy with the originals as they were when it was made, or as [Tree.Apply] last
+// left them. It reads all files, since modification times prove nothing. Of the permissions only the
+// owner's right to execute counts, as in git. Ignored files and empty directories do not take part.
 func (t *Tree) Diff(ctx context.Context) (Diff, error) {
 	d, err := t.diff(ctx)
 	if err != nil {
@@ -119,7 +118,7 @@ func (t *Tree) diff(ctx context.Context) (Diff, error) {
 		for _, l := range d.LeftOut {
 			created = append(created, l.Path)
 		}
-		created = slices.DeleteFunc(created, t.nested) // git refuses to speak about another repository
+		created = slices.DeleteFunc(created, t.nested) // git does not check paths of another repository
 		ignored := whichIgnored(ctx, t.record.Source, created)
 		for name := range ignored {
 			names[name] = false
@@ -165,7 +164,7 @@ func (t *Tree) describe(root *os.Root, c *Change) error {
 	return nil
 }
 
-// store puts what a path below root holds among the contents.
+// store stores what is at a path below root.
 func (t *Tree) store(root *os.Root, name string, want File) error {
 	var from io.Reader
 	if want.isLink() {
@@ -189,7 +188,7 @@ func (t *Tree) store(root *os.Root, name string, want File) error {
 	return err
 }
 
-// text returns a content for showing, and whether it can be shown.
+// text returns a content, and whether it can be shown.
 func (t *Tree) text(f File) (string, bool, error) {
 	if !f.Exists() {
 		return "", true, nil

@@ -31,7 +31,7 @@ type filler struct {
 	dirs     []dirMode
 }
 
-// dirMode is applied when a directory's content is there, since it may forbid writing.
+// dirMode is set after a directory is filled, since it may forbid writing.
 type dirMode struct {
 	path string
 	mode fs.FileMode
@@ -138,19 +138,19 @@ func (f *filler) visit(name string, d fs.DirEntry, err error) error {
 	return nil
 }
 
-// Of an ignored directory no more than this is copied.
+// Larger ignored directories are not copied.
 const (
 	mostIgnored      = 4000 // files and directories
 	mostIgnoredBytes = 256 << 20
 )
 
-// isMuch reports whether an ignored directory holds more than is worth copying.
+// isMuch reports whether an ignored directory holds too much to copy.
 func (f *filler) isMuch(dir string) bool {
 	entries, size := 0, int64(0)
 	enough := errors.New("enough")
 	return errors.Is(fs.WalkDir(f.from.FS(), dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return nil //nolint:nilerr // the copying will meet it again
+			return nil //nolint:nilerr // copying will report the error
 		}
 		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
 			size += info.Size()
@@ -162,8 +162,8 @@ func (f *filler) isMuch(dir string) bool {
 	}), enough)
 }
 
-// refer puts a link in the place of an ignored directory. Leaving it out would break tests that use
-// what is installed there. What they write there they would have written there without us.
+// refer replaces an ignored directory by a link. Leaving it out would break tests that use what is
+// installed there. Tests that write there would do so without the copy too.
 func (f *filler) refer(dir string) error {
 	f.record.Files[dir] = entry{File{Mode: fs.ModeSymlink}, true}
 	if err := f.to.Symlink(filepath.Join(f.record.Source, filepath.FromSlash(dir)), dir); err != nil {
@@ -193,9 +193,9 @@ func (f *filler) link(name string, ignored bool) error {
 	return f.to.Symlink(target, name)
 }
 
-// leadsOut says why a link must not be made, or nothing. A target may go up only at its start,
-// from a directory that is known to be real: after a component that is itself a link, ".." leads
-// who knows where. What is left can only run through links that were judged the same way.
+// leadsOut returns why a link must not be made; "": it may. A target may go up only at its start,
+// from a directory that is known to be real: after a component that is itself a link, ".." leads to
+// an unknown place. The rest of the target can run only through links that passed the same check.
 func leadsOut(name, target string) string {
 	slashed := filepath.ToSlash(target)
 	if filepath.IsAbs(target) || strings.HasPrefix(slashed, "/") || filepath.VolumeName(target) != "" {
@@ -265,13 +265,12 @@ func (f *filler) file(name string, info fs.FileInfo, ignored bool) error {
 	return f.to.Chtimes(name, info.ModTime(), info.ModTime()) // make and its like compare times
 }
 
-// share copies a file without the bytes passing through here: where the kernel can copy (on Linux
-// copy_file_range), [io.Copy] leaves it to it, and a file system that can, such as Btrfs or XFS,
-// then shares the blocks until one of the two is changed.
+// share copies a file. Where the kernel can copy (copy_file_range on Linux), [io.Copy] lets it, and
+// file systems such as Btrfs and XFS then share the blocks until one file changes.
 func share(to, from *os.File) (int64, error) { return io.Copy(to, from) }
 
-// digestOf reads a file that was just written. Reading the original for it could tell of another
-// content than was copied.
+// digestOf returns the digest of a file that was just written. The original may have changed since it
+// was copied.
 func digestOf(f *os.File) (string, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return "", err

@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// fsync is a variable as tests with hundreds of applies would otherwise wait for the disk.
+// fsync is a variable because tests with hundreds of applies would otherwise wait for the disk.
 var fsync = (*os.File).Sync
 
-// syncDirs makes the renames and removals last.
+// syncDirs makes renames and removals durable.
 func syncDirs(root *os.Root, j *journal) error {
 	dirs := map[string]bool{}
 	for _, s := range j.Steps {
@@ -36,8 +36,8 @@ func syncDirs(root *os.Root, j *journal) error {
 	return nil
 }
 
-// syncDir flushes an open directory and closes it. Some systems and file systems cannot, and need
-// not.
+// syncDir flushes an open directory and closes it. Some file systems do not support that, and do not
+// need it.
 func syncDir(f *os.File) error {
 	defer f.Close()
 	if err := fsync(f); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrPermission) {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// ignored is a set of paths: files, and directories of which everything is in it.
+// ignored is a set of paths: files, and directories with everything below.
 type ignored map[string]bool
 
 func (g ignored) has(name string, dir bool) bool {
@@ -34,31 +34,31 @@ func (g ignored) has(name string, dir bool) bool {
 	}
 }
 
-// listIgnored asks git what in a directory is untracked and ignored. It reports false if there is
-// no git or no repository; then nothing is ignored. The rules of ignoring are not done over here:
-// they come from many files and from the index, and a near miss would write rubbish into projects.
+// listIgnored asks git which paths in a directory are untracked and ignored. It reports false if
+// there is no git or no repository; then nothing is ignored. The rules come from many files and from
+// the index, and a mistake would write build results into projects, so git applies them.
 func listIgnored(ctx context.Context, dir string) (ignored, bool) {
 	if !versioned(dir) {
 		return nil, false
 	}
 	out, err := git(ctx, dir, "", "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
 	set := toSet(out)
-	// A project in a directory that a repository around it ignores has no use for these rules.
+	// If a repository around the project ignores it as a whole, its rules are of no use here.
 	if err != nil || set["./"] {
 		return nil, false
 	}
 	return set, true
 }
 
-// versioned tells whether a directory may be in a work tree of git, which begins where a .git is:
-// asking git takes longer than most copies.
+// versioned reports whether a directory may be in a git work tree, which has a .git at its top.
+// Asking git takes longer than most copies.
 func versioned(dir string) bool {
 	at, err := filepath.Abs(dir)
 	if err == nil {
 		at, err = filepath.EvalSymlinks(at)
 	}
 	if err != nil {
-		return true // git may know better
+		return true // let git decide
 	}
 	for {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); !errors.Is(err, fs.ErrNotExist) {
@@ -72,7 +72,7 @@ func versioned(dir string) bool {
 	}
 }
 
-// whichIgnored asks which of some paths, that need not exist in dir, git would ignore.
+// whichIgnored returns those of the paths that git would ignore. They need not exist in dir.
 func whichIgnored(ctx context.Context, dir string, paths []string) ignored {
 	if len(paths) == 0 {
 		return nil
@@ -95,8 +95,8 @@ func toSet(list []byte) ignored {
 	return set
 }
 
-// git runs a git command that only reads. The project may belong to anybody, so the one setting of
-// a repository that would make these commands run a program is overridden.
+// git runs a git command that only reads. The project may be untrusted, so the one setting of a
+// repository that would make these commands run a program is overridden.
 func git(ctx context.Context, dir, stdin string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -104,7 +104,7 @@ func git(ctx context.Context, dir, stdin string, args ...string) ([]byte, error)
 	cmd.Dir = dir
 	cmd.Stdin = strings.NewReader(stdin)
 	cmd.WaitDelay = time.Second
-	cmd.Env = []string{"GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"} // nothing of a hook's that calls us, such as GIT_DIR
+	cmd.Env = []string{"GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"} // without variables of a calling git hook, such as GIT_DIR
 	for _, name := range []string{"PATH", "HOME", "XDG_CONFIG_HOME", "SYSTEMROOT", "USERPROFILE"} {
 		if value, ok := os.LookupEnv(name); ok {
 			cmd.Env = append(cmd.Env, name+"="+value)

@@ -12,30 +12,30 @@ import (
 	"syscall"
 )
 
-// journal is the intention of an apply, kept as apply.json in the state directory while it lasts.
+// journal is the intention of an apply, stored as apply.json in the state directory meanwhile.
 type journal struct {
-	// Committed says that every content is on disk, so that the steps are to be completed. Before,
-	// nothing but temporary files may exist.
+	// Committed says that all contents are on disk, so the steps are to be completed. Before that,
+	// only temporary files may exist.
 	Committed bool   `json:"committed"`
 	Steps     []step `json:"steps"`
 	// Done are changes that the original already had.
 	Done []step `json:"done,omitempty"`
 }
 
-// step replaces what one path holds.
+// step replaces the content of one path.
 type step struct {
 	Path string `json:"path"`
 	Temp string `json:"temp,omitempty"`
-	// Stage is a name in the state directory to be used in place of Temp, if renaming from there works.
+	// Stage is a name in the state directory, used instead of Temp if renaming from there works.
 	Stage string `json:"stage,omitempty"`
-	Made  string `json:"made,omitempty"` // the topmost directory made for it
+	Made  string `json:"made,omitempty"` // the topmost directory that was made for the path
 	Old   File   `json:"old"`
 	New   File   `json:"new"`
 }
 
 func (t *Tree) journalPath() string { return filepath.Join(t.state, "apply.json") }
 
-// perform carries a journal out. If it fails, everything is as it was.
+// perform carries out a journal. If it fails, nothing has changed.
 func (t *Tree) perform(root *os.Root, j *journal) error {
 	if err := writeJSON(t.journalPath(), j); err != nil {
 		return err
@@ -52,8 +52,8 @@ func (t *Tree) perform(root *os.Root, j *journal) error {
 	return t.commit(root, j)
 }
 
-// stage makes sure that old and new contents are stored for good, and writes the temporary files,
-// so that a full disk is noticed while nothing has changed.
+// stage stores old and new contents durably and writes the temporary files, so that a full disk is
+// noticed before anything has changed.
 func (t *Tree) stage(root *os.Root, j *journal) error {
 	var digests []string
 	for _, s := range j.Steps {
@@ -82,7 +82,7 @@ func (t *Tree) stage(root *os.Root, j *journal) error {
 	return nil
 }
 
-// commit completes a committed journal, or takes everything back if that proves impossible.
+// commit completes a committed journal, or undoes it if it cannot be completed.
 func (t *Tree) commit(root *os.Root, j *journal) error {
 	if err := t.complete(root, j); err != nil {
 		if undo := t.undo(root, j); undo != nil {
@@ -91,13 +91,13 @@ func (t *Tree) commit(root *os.Root, j *journal) error {
 		return errors.Join(err, t.forget(root, j))
 	}
 	if err := t.rebase(j); err != nil {
-		return err // the journal is there still, so the next call does this again
+		return err // the journal remains, so the next call tries again
 	}
 	t.point()
 	return t.forget(root, j)
 }
 
-// rebase makes what the original holds now the state that differences are taken against.
+// rebase makes the current content of the original the base of later differences.
 func (t *Tree) rebase(j *journal) error {
 	for _, s := range slices.Concat(j.Done, j.Steps) {
 		if s.New.Exists() {

@@ -314,8 +314,8 @@ func TestOneFileLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// A copy of a project in which an apply has died is made of the whole, old or new, wherever it
-// died, and whoever else works in the project.
+// A copy of a project in which an apply has died has all old or all new contents, wherever the
+// apply died and whatever else was written.
 func TestCopySettles(t *testing.T) {
 	t.Parallel()
 	outcomes := map[Recovery]int{}

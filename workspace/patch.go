@@ -20,7 +20,7 @@ const (
 // patch writes one change in git's form of a unified diff.
 func patch(c Change, before, after string, shown bool) string {
 	if c.Old.Exists() && c.New.Exists() && c.Old.isLink() != c.New.isLink() {
-		// Like git: another type of file is another file.
+		// As in git, a change of the file's type is a deletion and an addition.
 		return patch(Change{Path: c.Path, Old: c.Old}, before, "", shown) +
 			patch(Change{Path: c.Path, New: c.New}, "", after, shown)
 	}
@@ -69,7 +69,7 @@ func gitMode(f File) string {
 	return "100644"
 }
 
-// ended marks the end of a name with blanks in it, which programs otherwise take to end there.
+// ended marks the end of a name that contains blanks; other programs would cut it at the blank.
 func ended(name string) string {
 	if strings.Contains(name, " ") && !strings.HasPrefix(name, `"`) {
 		return name + "\t"
@@ -77,7 +77,7 @@ func ended(name string) string {
 	return name
 }
 
-// quote writes a name as git does with core.quotePath off: in C's manner if it has to be.
+// quote writes a name as git does with core.quotePath off: quoted as in C if necessary.
 func quote(name string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }) {
 		return name

@@ -4,8 +4,8 @@ package workspace
 
 import "os"
 
-// Elsewhere new files are made beside their targets, and whoever runs two processes on a state
-// directory must see to it themselves.
+// On other systems new files are made next to their targets, and the caller must not run two
+// processes on one state directory.
 
 func (t *Tree) near(*os.Root, string) bool { return false }
 

@@ -29,8 +29,8 @@ func (t *Tree) near(root *os.Root, dir string) bool {
 	return ok && too && a.Dev == b.Dev
 }
 
-// moveIn renames a file of the state directory to a path of the project. It says errFar if the two
-// are on different file systems after all, as on bind mounts.
+// moveIn renames a file of the state directory to a path of the project. It returns errFar if they
+// are on different file systems after all, as with bind mounts.
 func (t *Tree) moveIn(staged string, root *os.Root, name string) error {
 	state, err := os.Open(t.state)
 	if err != nil {
@@ -52,8 +52,8 @@ func (t *Tree) moveIn(staged string, root *os.Root, name string) error {
 	return nil
 }
 
-// inherit gives a staged file the group that it would have had if it had been made where it is to
-// be: that of the file it replaces, or of a directory that hands its group down.
+// inherit gives a staged file the group that it would have in its final place: that of the file it
+// replaces, or of a directory that passes its group on.
 func inherit(staged *os.File, root *os.Root, name string) {
 	info, err := root.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
@@ -62,12 +62,12 @@ func inherit(staged *os.File, root *os.Root, name string) {
 		}
 	}
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		_ = staged.Chown(-1, int(s.Gid)) // only for members of the group; others could not have made it so either
+		_ = staged.Chown(-1, int(s.Gid)) // fails unless the user is a member of the group, who alone could set it
 	}
 }
 
-// lock waits until no other process applies from this state directory. The lock goes with the
-// process that holds it, however that ends.
+// lock waits until no other process applies from this state directory. The system releases the lock
+// when the process ends.
 func (t *Tree) lock() (unlock func(), err error) {
 	f, err := os.Open(t.state)
 	if err != nil {

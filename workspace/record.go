@@ -12,15 +12,15 @@ import (
 // recordVersion is raised when an older program could misread the record.
 const recordVersion = 1
 
-// record is what is known of the originals, kept as record.json in the state directory.
+// record describes the originals, stored as record.json in the state directory.
 type record struct {
 	Version int              `json:"version"`
 	Source  string           `json:"source"`
 	Copy    string           `json:"copy"` // relative to the state directory
 	Files   map[string]entry `json:"files"`
-	// Originals tells where the contents of small ones are, by digest.
+	// Originals has the places of the contents of small originals, by digest.
 	Originals map[string]span `json:"originals"`
-	// Ignores says that git could tell what is ignored.
+	// Ignores says that git could determine which files are ignored.
 	Ignores bool      `json:"ignores"`
 	Nested  []string  `json:"nested,omitempty"` // directories that are repositories of their own
 	LeftOut []LeftOut `json:"left_out,omitempty"`
@@ -32,7 +32,7 @@ type entry struct {
 	Ignored bool `json:"ignored,omitempty"`
 }
 
-// File is what a path holds: nothing (the zero File), a regular file, or a symbolic link.
+// File is what is at a path: nothing (the zero File), a regular file, or a symbolic link.
 type File struct {
 	// Mode has the permission bits, and [fs.ModeSymlink] for a link.
 	Mode fs.FileMode `json:"mode,omitempty"`
@@ -45,7 +45,7 @@ func (f File) Exists() bool { return f != File{} }
 
 func (f File) isLink() bool { return f.Mode&fs.ModeSymlink != 0 }
 
-// executable is what git knows of permissions.
+// executable reports whether the owner may execute the file, the one permission that git records.
 func (f File) executable() bool { return f.Mode.IsRegular() && f.Mode&0o100 != 0 }
 
 func (t *Tree) recordPath() string { return filepath.Join(t.state, "record.json") }
@@ -76,7 +76,7 @@ func readJSON(path string, v any) error {
 	return nil
 }
 
-// writeJSON replaces a file so that it is, after any crash, either as before or as wanted.
+// writeJSON replaces a file atomically: after a crash it has the old or the new content.
 func writeJSON(path string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// Recovery is what [Recover] found to do.
+// Recovery is the result of [Recover].
 type Recovery int
 
-// What was found: no unfinished apply; one of which nothing had reached the project, or that could
-// not be completed and was taken back; one that was completed.
+// The results: there was no unfinished apply; the apply had changed nothing, or could not be
+// completed and was undone; it was completed.
 const (
 	Nothing Recovery = iota + 1
 	Undone
@@ -30,9 +30,9 @@ func (r Recovery) String() string {
 	return fmt.Sprintf("Recovery(%d)", int(r))
 }
 
-// Recover finishes what a process left undone that died within [Tree.Apply]. It may be called at
-// any time and any number of times for a state directory. An error says why the project is in
-// between still, or was taken back to what it was before (Undone).
+// Recover finishes an [Tree.Apply] whose process died. It may be called at any time and any number of
+// times for a state directory. An error says why the project is still half changed, or why the apply
+// was undone (Undone).
 func Recover(stateDir string) (Recovery, error) {
 	t, err := Open(stateDir, nil)
 	if err != nil {
@@ -46,8 +46,8 @@ func Recover(stateDir string) (Recovery, error) {
 	return t.recover()
 }
 
-// settle recovers what other processes left undone in a project, as far as their state directories
-// are in dir. A copy of a half changed project would be worth nothing.
+// settle recovers the unfinished applies to a project, as far as their state directories are in dir.
+// A copy of a half changed project would be useless.
 func settle(dir, source string) (Recovery, error) {
 	states, err := States(dir)
 	if err != nil {
@@ -60,13 +60,13 @@ func settle(dir, source string) (Recovery, error) {
 			continue
 		}
 		if err := t.loadRecord(); err != nil || t.record.Source != source {
-			continue // it is about another project, or nobody knows
+			continue // another project, or unknown
 		}
 		r, err := Recover(s.Dir)
 		if _, left := os.Lstat(t.journalPath()); err != nil && left == nil {
 			return 0, fmt.Errorf("an earlier fix of it died while it changed files, and neither finishing nor undoing that works: %w", err)
 		}
-		done = max(done, r) // an error without a journal: it was taken back, since somebody has changed files
+		done = max(done, r) // an error without a journal: the apply was undone, since files had changed
 	}
 	return done, nil
 }

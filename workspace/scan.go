@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// scan returns what the copy holds. A file whose permissions differ only in what git does not
-// know has those of the original.
+// scan returns the files of the copy. A file whose permissions differ only in bits that git does not
+// record keeps those of the original.
 func (t *Tree) scan(ctx context.Context, root *os.Root, d *Diff) (map[string]File, error) {
 	found := map[string]File{}
 	err := fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
@@ -35,7 +35,7 @@ func (t *Tree) scan(ctx context.Context, root *os.Root, d *Diff) (map[string]Fil
 		if why != "" {
 			d.LeftOut = append(d.LeftOut, LeftOut{strings.ToValidUTF8(name, "\uFFFD"), why})
 			if isKnown {
-				found[name] = known.File // what cannot be brought back must not delete what was there
+				found[name] = known.File // a file that cannot be brought back must not delete the original
 			}
 			return nil
 		}
@@ -44,7 +44,7 @@ func (t *Tree) scan(ctx context.Context, root *os.Root, d *Diff) (map[string]Fil
 			case file.executable() == known.executable():
 				file.Mode = perm
 			case file.executable():
-				file.Mode = perm | perm&0o444>>2 // who may read may execute, like chmod +x
+				file.Mode = perm | perm&0o444>>2 // readers may execute, as with chmod +x
 			default:
 				file.Mode = perm &^ 0o111
 			}
@@ -55,7 +55,7 @@ func (t *Tree) scan(ctx context.Context, root *os.Root, d *Diff) (map[string]Fil
 	return found, err
 }
 
-// look returns what a path of the copy holds, or why it cannot take part.
+// look returns what is at a path of the copy, or why it cannot take part.
 func (t *Tree) look(root *os.Root, name string, e fs.DirEntry) (f File, why string, err error) {
 	switch {
 	case !utf8.ValidString(name):

@@ -13,11 +13,11 @@ import (
 // statePrefix begins the name of every state directory.
 const statePrefix = "pawl-tree-"
 
-// A State is a state directory that somebody has left in a directory for them.
+// A State is a state directory found by [States].
 type State struct {
 	Dir string
 	At  time.Time // when anything was last made or removed directly in it
-	// Whole is false while the copy is being made, and ever after if that was cut short.
+	// Whole is false while the copy is being made, and stays false if copying was interrupted.
 	Whole bool
 }
 
@@ -45,11 +45,11 @@ func States(dir string) ([]State, error) {
 	return out, nil
 }
 
-// Remove removes a state directory, also one that was never finished. Like
-// [Tree.Close] it refuses while an apply is unfinished.
+// Remove removes a state directory, complete or not. Like [Tree.Close] it refuses while an apply is
+// unfinished.
 func Remove(state string) error {
 	if !strings.HasPrefix(filepath.Base(state), statePrefix) {
-		return fmt.Errorf("%s is no working copy", state)
+		return fmt.Errorf("%s is not a working copy", state)
 	}
 	return (&Tree{state: state}).Close()
 }

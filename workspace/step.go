@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// complete performs the steps that have not been performed, in order.
+// complete performs the remaining steps, in order.
 func (t *Tree) complete(root *os.Root, j *journal) error {
 	for _, s := range j.Steps {
 		now, err := inspect(root, s.Path)
@@ -37,8 +37,8 @@ func (t *Tree) complete(root *os.Root, j *journal) error {
 	return syncDirs(root, j)
 }
 
-// place puts a new content where it belongs. The temporary file may be gone or damaged after a
-// crash of the system.
+// place puts a new content at its path. After a crash of the system the temporary file may be gone or
+// damaged.
 func (t *Tree) place(root *os.Root, s step) error {
 	if err := t.prestage(root, s); err != nil {
 		return err
@@ -65,10 +65,10 @@ func (t *Tree) place(root *os.Root, s step) error {
 	return root.Rename(s.Temp, s.Path)
 }
 
-// errFar says that a file cannot be renamed from the state directory to where it belongs.
+// errFar says that a file cannot be renamed from the state directory to its path.
 var errFar = errors.New("the state directory is on another file system than the project")
 
-// prestage writes the new content of a step where it is renamed from, unless it is there.
+// prestage writes the new content of a step to its staged file, unless it is there.
 func (t *Tree) prestage(root *os.Root, s step) error {
 	if s.Stage == "" {
 		return t.rewrite(root, s.Temp, root, s)
@@ -89,7 +89,7 @@ func (t *Tree) rewrite(in *os.Root, name string, root *os.Root, s step) error {
 	return t.write(in, name, s.New, func(f *os.File) { inherit(f, root, s.Path) })
 }
 
-// removeEmpty removes a directory in which there is no file; of anything else it takes no notice.
+// removeEmpty removes a directory that contains no file. It ignores anything else.
 func removeEmpty(root *os.Root, name string) error {
 	info, err := root.Lstat(name) // WalkDir would follow a link
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
@@ -111,8 +111,8 @@ func removeEmpty(root *os.Root, name string) error {
 	return err
 }
 
-// prune removes the directories above a deleted file that are empty and that the copy does not
-// have. A directory that holds anything, ignored files for instance, stays.
+// prune removes the empty directories above a deleted file that the copy does not have. A directory
+// that holds anything, for instance ignored files, stays.
 func (t *Tree) prune(root *os.Root, name string) {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if info, err := os.Lstat(filepath.Join(t.Dir(), filepath.FromSlash(dir))); err == nil && info.IsDir() {
@@ -124,8 +124,7 @@ func (t *Tree) prune(root *os.Root, name string) {
 	}
 }
 
-// undo restores what completed steps replaced, last first. What somebody else has changed since is
-// theirs.
+// undo restores what completed steps replaced, last first. It leaves files that have changed since.
 func (t *Tree) undo(root *os.Root, j *journal) error {
 	var errs []error
 	for _, s := range slices.Backward(j.Steps) {
@@ -146,7 +145,7 @@ func (t *Tree) undo(root *os.Root, j *journal) error {
 		}
 		for dir := path.Dir(s.Path); s.Made != "" && strings.HasPrefix(dir+"/", s.Made+"/"); dir = path.Dir(dir) {
 			if root.Remove(dir) != nil {
-				break // not made yet, or somebody uses it
+				break // not made yet, or in use
 			}
 		}
 		if err != nil {
@@ -156,7 +155,7 @@ func (t *Tree) undo(root *os.Root, j *journal) error {
 	return errors.Join(errs...)
 }
 
-// write makes a new file or link from a stored content. A file is handed over before it is flushed.
+// write makes a new file or link from a stored content. It passes a file to prepare before flushing it.
 func (t *Tree) write(root *os.Root, name string, f File, prepare func(*os.File)) error {
 	if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -173,6 +172,6 @@ func (t *Tree) write(root *os.Root, name string, f File, prepare func(*os.File))
 		return err
 	}
 	err = t.blobs().copyTo(out, f.Digest)
-	prepare(out) // before the permissions: a change of the group may take some away
+	prepare(out) // before the permissions, since changing the group may clear some
 	return errors.Join(err, out.Chmod(f.Mode.Perm()), fsync(out), out.Close())
 }

@@ -1,9 +1,11 @@
-// Package workspace gives a program a copy of a project directory to work in, tells how the copy has
-// come to differ, and writes the differences back to the original in one step that either happens
-// or does not.
+// Package workspace gives a program a copy of a project directory to work in, shows how the copy
+// differs from the original, and writes the differences back atomically: all of them or none, even
+// after a crash.
 //
-// A tree lives in a state directory outside the project: the copy, a record of the originals, and
-// the contents that a difference needs. Another process can [Open] it and go on.
+// [Copy] makes a [Tree], [Tree.Diff] returns its changes as a [Diff], and [Tree.Apply] writes them to
+// the original. A tree lives in a state directory outside the project, which holds the copy, a record
+// of the originals, and the contents that a difference needs. Another process can [Open] it and
+// continue.
 package workspace
 
 import (
@@ -20,29 +22,28 @@ import (
 // dependencies, too little for a home directory named by mistake.
 const DefaultMaxBytes = 4 << 30
 
-// Options are the choices that [Copy] and [Open] leave; nil is the same as the zero value.
+// Options are the options of [Copy] and [Open]; nil is the zero value.
 type Options struct {
-	// Dir is where state directories are made; empty is the system's place for temporary files.
+	// Dir is where state directories are made; empty: the system's directory for temporary files.
 	// It must not be inside the project.
 	Dir string
-	// Include says which slash-separated paths belong to the tree; nil takes all. It is asked for
-	// directories too, and nothing below a refused one is looked at.
+	// Include reports whether a slash-separated path belongs to the tree; nil: all do. It is called
+	// for directories too, and nothing below a refused one is read.
 	Include func(path string) bool
-	// SkipIgnored leaves out what git ignores. The default copies it, since tests may need what is
-	// generated or installed there; in no case does it take part in a difference.
+	// SkipIgnored leaves out files that git ignores. By default they are copied, since tests may need
+	// what is generated or installed; they never take part in a difference.
 	SkipIgnored bool
-	// Beside lists paths, relative to the project and slash-separated, that lead
-	// out of it and must lead to the same place from the copy, such as ../lib. A
-	// link stands there; of a directory above the project, links to all that is
-	// in it but .git and the way to the project. The work in the copy can reach
-	// the originals through them.
+	// Beside lists paths, relative to the project and slash-separated, that lead out of it and must
+	// lead to the same place from the copy, such as ../lib. The copy gets a link for each; for a
+	// directory above the project it gets links to all its entries except .git and the way to the
+	// project. Programs in the copy can reach the originals through these links.
 	Beside []string
 	// MaxBytes bounds the size of the copy; zero is [DefaultMaxBytes].
 	MaxBytes int64
 }
 
-// Tree is a working copy. Its methods must not be called concurrently, and one process at a time
-// may use it.
+// Tree is a working copy. Its methods must not be called concurrently, and only one process may use it
+// at a time.
 type Tree struct {
 	state   string
 	record  record
@@ -60,7 +61,7 @@ const (
 	turnsOutFar     // only when something is renamed
 )
 
-// LeftOut is a path that has no part in the tree, and why.
+// LeftOut is a path that does not belong to the tree, and why.
 type LeftOut struct {
 	Path string `json:"path"`
 	Why  string `json:"why"`
@@ -68,17 +69,17 @@ type LeftOut struct {
 
 // Copy makes a copy of the project in directory source.
 //
-// Directories, regular files with permissions and modification times, and relative symbolic links
-// that stay inside are copied. Not copied are .git, and what [Tree.LeftOut] then lists: links that
-// lead out (kept, they would let the work in the copy reach the original or anything else;
-// followed, they would pull in what does not belong to the project), sockets, pipes and devices.
+// It copies directories, regular files with permissions and modification times, and relative symbolic
+// links that stay inside. It does not copy .git, sockets, pipes, devices, and links that lead out: a
+// link kept would let programs in the copy change the original, and a link followed would copy what
+// does not belong to the project. [Tree.LeftOut] lists what was not copied, except .git.
 //
-// Where the project belongs to a git repository and git is installed, what git ignores is marked,
-// so that caches and build results never count as changes. A directory that git ignores and that
-// holds much, such as installed packages, is not copied: a link to it stands there.
+// If the project belongs to a git repository and git is installed, files that git ignores are marked,
+// so that caches and build results never count as changes. A large directory that git ignores, such
+// as installed packages, is replaced by a link to the original.
 //
 // If an earlier process died within [Tree.Apply] to the project, and its state directory is in the
-// same directory as this one's, that is recovered first.
+// same directory as this one's, Copy recovers that first.
 func Copy(ctx context.Context, source string, o *Options) (*Tree, error) {
 	t, err := copyTree(ctx, source, o)
 	if err != nil {
@@ -130,7 +131,7 @@ func copyTree(ctx context.Context, source string, o *Options) (*Tree, error) {
 	return t, nil
 }
 
-// makeState makes a fresh state directory.
+// makeState makes a new state directory.
 func makeState(dir, source string) (string, error) {
 	if dir == "" {
 		dir = os.TempDir()
@@ -139,7 +140,7 @@ func makeState(dir, source string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Looked at before anything is made there; what does not exist yet cannot be a link.
+	// Resolve links before making anything; a directory that does not exist cannot be a link.
 	real := dir
 	if r, err := filepath.EvalSymlinks(dir); err == nil {
 		real = r
@@ -153,7 +154,7 @@ func makeState(dir, source string) (string, error) {
 	return os.MkdirTemp(dir, statePrefix) // mode 0700: a project may hold secrets
 }
 
-// copyName keeps the name of the project's directory, which some tools put into what they build.
+// copyName returns the name of the project's directory, which some tools put into their results.
 func copyName(source string) string {
 	name := filepath.Base(source)
 	if name == string(filepath.Separator) || strings.ContainsAny(name, `/\:`) {
@@ -162,8 +163,8 @@ func copyName(source string) string {
 	return name
 }
 
-// Open returns the tree whose state directory is given, as [Tree.StateDir] told it. Of the options
-// only Include counts.
+// Open returns the tree with a state directory, as returned by [Tree.StateDir]. Only the option Include
+// is used.
 func Open(stateDir string, o *Options) (*Tree, error) {
 	stateDir, err := filepath.Abs(stateDir)
 	if err != nil {
@@ -185,26 +186,26 @@ func Open(stateDir string, o *Options) (*Tree, error) {
 // Dir returns the directory of the copy.
 func (t *Tree) Dir() string { return filepath.Join(t.state, filepath.FromSlash(t.record.Copy)) }
 
-// StateDir returns the directory that [Open] and [Recover] want.
+// StateDir returns the directory for [Open] and [Recover].
 func (t *Tree) StateDir() string { return t.state }
 
 // Source returns the directory of the original.
 func (t *Tree) Source() string { return t.record.Source }
 
-// Settled says what [Copy] did before it copied, because an earlier process had died within
-// [Tree.Apply] to the same project with a state directory beside this one; [Nothing] as a rule.
+// Settled returns what [Copy] recovered before it copied, because an earlier process had died within
+// [Tree.Apply] to the same project with a state directory next to this one; usually [Nothing].
 func (t *Tree) Settled() Recovery { return max(t.settled, Nothing) }
 
-// LeftOut returns what [Copy] did not copy and why, in order. What was not asked for (.git, what
-// Include refused, and what git ignores under SkipIgnored) is not listed.
+// LeftOut returns what [Copy] did not copy and why, in order. It does not list .git, what Include
+// refused, and what git ignores under SkipIgnored.
 func (t *Tree) LeftOut() []LeftOut { return t.record.LeftOut }
 
-// Close removes the copy and all state. It refuses while an apply is unfinished, see [Recover].
+// Close removes the copy and all state. It fails while an apply is unfinished; see [Recover].
 func (t *Tree) Close() error {
 	if _, err := os.Lstat(t.journalPath()); err == nil {
 		return fmt.Errorf("close working copy %s: an apply to %s is unfinished; recover it first", t.state, t.record.Source)
 	}
-	// The record goes first: what is left if the removing is cut short must not look like a copy.
+	// Remove the record first: if removal is interrupted, the rest must not look like a copy.
 	if err := os.Remove(t.recordPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -218,8 +219,8 @@ func removeAll(dir string) error {
 	}
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700) //nolint:gosec // a directory that is about to be removed must be enterable
-			if err != nil {           // it could not be read before
+			_ = os.Chmod(path, 0o700) //nolint:gosec // the directory must be readable to be removed
+			if err != nil {           // it was not readable before
 				return filepath.SkipDir
 			}
 		}
