@@ -15,9 +15,9 @@ type Event int
 
 // The events.
 const (
-	Waiting Event = 1 + iota // it waits for somebody: an approval, an answer, a result, word on a doubt
-	Paused                   // it was parked: by a signal, a shutdown, or until a limit of the provider's resets
-	Stopped                  // it has ended
+	Waiting Event = 1 + iota // the run waits for an approval, an answer, a result, or the resolution of an unknown outcome
+	Paused                   // the run was suspended: by a signal, a shutdown, or until a provider's limit resets
+	Stopped                  // the run has ended
 )
 
 // EventNames are the names of the events, in their order.
@@ -44,7 +44,7 @@ func (e *Event) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// A Notice is the body of a request: where a run stood when it paused or ended.
+// A Notice is the body of a request: the state of a run when it paused or ended.
 type Notice struct {
 	ID     string          `json:"id"` // the same whenever this notice is sent
 	Type   Event           `json:"type"`

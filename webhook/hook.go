@@ -16,11 +16,11 @@ type Hook struct {
 	// URL is where notices are posted. It is https, or http to this machine's
 	// loopback; see [CheckURL].
 	URL string
-	// Secret signs the notices: whsec_ and a key in base64, as Standard Webhooks
-	// has it, or any other text, whose bytes are then the key. Without one nothing
-	// is sent; the notices wait.
+	// Secret signs the notices: whsec_ and a key in base64, as in Standard Webhooks, or
+	// any other text, whose bytes are then the key. Without a secret nothing is sent;
+	// the notices wait.
 	Secret string
-	// Events are the kinds it receives; nil: all.
+	// Events are the kinds of notices that the hook receives; nil: all.
 	Events []Event
 }
 
@@ -40,14 +40,14 @@ func CheckURL(text string) error {
 	case u.User != nil:
 		return fmt.Errorf("leave the name and password out; notices are signed instead")
 	case u.Fragment != "":
-		return fmt.Errorf("leave out what follows #, which is not sent")
+		return fmt.Errorf("leave out the fragment after #, which is not sent")
 	case u.Scheme == "http" && !loopback(u.Hostname()):
 		return fmt.Errorf("write https; http is for localhost, 127.0.0.1 and [::1] only")
 	}
 	return nil
 }
 
-// here are the names by which a URL may mean this machine.
+// here are the names for this machine that a URL may have.
 var here = []string{"localhost", "127.0.0.1", "::1"}
 
 func loopback(host string) bool { return slices.Contains(here, strings.ToLower(host)) }
@@ -61,7 +61,7 @@ func (h *Hook) name() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// host is what may be said of where it is.
+// host is the host of the URL, which may be logged.
 func (h *Hook) host() string {
 	u, err := url.Parse(h.URL)
 	if err != nil {

@@ -25,7 +25,7 @@ type Store interface {
 	pawl.Inbox
 }
 
-// Options are what may be said of an outbox. The zero value is right.
+// Options are the options of an outbox. The zero value is valid.
 type Options struct {
 	// Allow names hosts that may be on a private network or on this machine, such
 	// as hooks.internal, 10.0.0.7 or localhost:8080. All others must be public.
@@ -34,23 +34,23 @@ type Options struct {
 	// Set it only if the operator of the program writes the hooks, since such a URL
 	// reaches any local service.
 	Loopback bool
-	// Public is the URL of the server of the runs, as people reach it. With it,
-	// notices have links. Empty: they have none.
+	// Public is the URL of the server of the runs, as people reach it. With it, notices
+	// have links. Empty: they have none.
 	Public string
-	// LinkKey is the key that links to approvals are made with, the same as that of
-	// the server (server.Options). Empty: a link has the token of the request, which only the
-	// process knows that drove the run.
+	// LinkKey is the key for links to approvals, the same as that of the server
+	// (server.Options). Empty: a link has the token of the request, which is known only
+	// to the process that drove the run.
 	LinkKey []byte
-	// Log gets successful and failed deliveries: never a body, and of a URL only its
-	// host. Nil: nothing is logged.
+	// Log gets successful and failed deliveries: never a body, and only the host of a
+	// URL. Nil: nothing is logged.
 	Log *slog.Logger
 	// Timeout is the most one request may take; zero is 10 s.
 	Timeout time.Duration
-	// Patience is for how long a notice is tried, from its first try on; zero is
-	// 24 h. It is tried at least once.
+	// Patience is how long a notice is tried after its first try; zero is 24 h. It is
+	// tried at least once.
 	Patience time.Duration
-	// Sweep is how often [Outbox.Serve] looks for runs that others drove; zero is
-	// 2 minutes.
+	// Sweep is how often [Outbox.Serve] looks for runs that other processes drove; zero
+	// is 2 minutes.
 	Sweep time.Duration
 }
 
@@ -59,7 +59,7 @@ type Outbox struct {
 	journal Store
 	hooks   func(pawl.Declaration) []Hook
 	opt     Options
-	owner   string // in the books
+	owner   string // in claims
 	client  *http.Client
 	dialer  *reach.Dialer
 	now     func() time.Time
@@ -69,7 +69,7 @@ type Outbox struct {
 	busy   map[string]chan struct{} // runs whose notices are being delivered; closed afterwards
 	tokens map[string][]pawl.Pending
 	due    map[string]time.Time // of Serve: when to look at a run
-	stands map[string]standing
+	states map[string]runState
 	wake   chan struct{}
 }
 
@@ -81,7 +81,7 @@ func New(journal Store, hooks func(pawl.Declaration) []Hook, o *Options) (*Outbo
 	}
 	b := &Outbox{
 		journal: journal, hooks: hooks, opt: *o, owner: rand.Text(), dialer: &reach.Dialer{}, now: time.Now, wait: wait,
-		busy: map[string]chan struct{}{}, tokens: map[string][]pawl.Pending{}, due: map[string]time.Time{}, stands: map[string]standing{},
+		busy: map[string]chan struct{}{}, tokens: map[string][]pawl.Pending{}, due: map[string]time.Time{}, states: map[string]runState{},
 		wake: make(chan struct{}, 1),
 	}
 	allow := slices.Clone(o.Allow)
@@ -122,7 +122,7 @@ func (o *Outbox) Deliver(ctx context.Context, result pawl.Result) (left int, err
 			return 0, nil
 		}
 		if end, ok := ctx.Deadline(); ok && next.After(end) {
-			return max(1, left), nil // nothing will be done before
+			return max(1, left), nil // the next try is after the deadline
 		}
 		timer := time.NewTimer(next.Sub(o.now()))
 		select {
@@ -134,7 +134,7 @@ func (o *Outbox) Deliver(ctx context.Context, result pawl.Result) (left int, err
 	}
 }
 
-// remember keeps the tokens of what a run waits for, for links.
+// remember keeps the tokens of a run's pending requests, for links.
 func (o *Outbox) remember(r pawl.Result) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -146,7 +146,7 @@ func (o *Outbox) remember(r pawl.Result) {
 	}
 }
 
-// forget drops the tokens of a run, unless there has been word of it again.
+// forget drops the tokens of a run, unless the run was announced again.
 func (o *Outbox) forget(run string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -180,8 +180,8 @@ func (o *Outbox) links(run string, waits []waiting) *Links {
 	return l
 }
 
-// step does what can be done now for a run. It returns when to come back and
-// how many notices are left.
+// step delivers the notices of a run that are due. It returns when to call it again and how many
+// notices are left.
 func (o *Outbox) step(ctx context.Context, run string) (next time.Time, left int, err error) {
 	free, err := o.take(ctx, run)
 	if err != nil {
@@ -200,8 +200,8 @@ func (o *Outbox) step(ctx context.Context, run string) (next time.Time, left int
 	}
 	done := make(chan outcome, len(hooks))
 	for i := range hooks {
-		go func() { // one that hangs holds up no other
-			next, left, err := o.tell(ctx, run, &hooks[i], list)
+		go func() { // a hook that hangs does not delay the others
+			next, left, err := o.deliverTo(ctx, run, &hooks[i], list)
 			done <- outcome{next, left, err}
 		}()
 	}

@@ -85,7 +85,7 @@ func TestLostToken(t *testing.T) {
 	}
 }
 
-// With a key, whoever tells of a request has a link to it, which is that request's own.
+// With a key, every process can link to a request, and each request has its own link.
 func TestLinkByKey(t *testing.T) {
 	j, to := open(t), receive(t, nil)
 	key := approvallink.NewKey()
@@ -168,8 +168,8 @@ func TestEventsAreChosen(t *testing.T) {
 	}
 }
 
-// Time to give up is counted from the first try, whoever made it; that is put
-// down, and what comes after is told.
+// Patience is counted from the first try, by any process. Giving up is recorded, and
+// later notices are delivered.
 func TestGivenUp(t *testing.T) {
 	j := open(t)
 	to := receive(t, func(n int, w http.ResponseWriter, _ *http.Request) {

@@ -13,37 +13,37 @@ import (
 	"github.com/pawl-run/pawl/internal/reach"
 )
 
-// The times of tries. The wait before another one is "full jitter" of M. Brooker,
-// "Exponential Backoff And Jitter": anything up to a bound that doubles. They go
-// on for a day, as most senders do it, so that a receiver may be down for a night.
+// The times of tries. The wait before the next try is "full jitter" of M. Brooker,
+// "Exponential Backoff And Jitter": a random time up to a bound that doubles. Tries go on for
+// a day, as with most senders, so that a receiver may be down for a night.
 const (
 	defaultTimeout  = 10 * time.Second
 	defaultPatience = 24 * time.Hour
 	firstWait       = 2 * time.Second
 	longestWait     = time.Hour
 
-	// grace is how much longer than its time-out a try may take before it counts
-	// as one whose maker is gone.
+	// grace is how much longer than its time-out a try may take before its process
+	// counts as dead.
 	grace = 5 * time.Second
 )
 
 // wait is how long to wait after try n, or after another process has claimed a try.
 func wait(n int, asked time.Duration) time.Duration {
 	most := longestWait
-	if n < 12 { // before it would be more, and before it overflows
+	if n < 12 { // later the bound would exceed longestWait, then overflow
 		most = min(most, firstWait<<(n-1))
 	}
-	return max(100*time.Millisecond, asked, rand.N(most)) //nolint:gosec // it spreads load and guards nothing
+	return max(100*time.Millisecond, asked, rand.N(most)) //nolint:gosec // it spreads load and is no secret
 }
 
-// newClient makes a client that goes where it is sent and nowhere else: no
-// redirect, no proxy, no cookie, no address inside.
+// newClient makes a client that sends only to the given URL: no redirect, no proxy, no cookie, no
+// address of the private network.
 func newClient(d *reach.Dialer) *http.Client {
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			DialContext:            d.DialContext,
-			DisableKeepAlives:      true, // notices are rare, and what answers them is not read to its end
+			DisableKeepAlives:      true, // notices are rare, and answers are not read to the end
 			MaxResponseHeaderBytes: 16 << 10,
 			ForceAttemptHTTP2:      true,
 		},
@@ -54,10 +54,10 @@ func newClient(d *reach.Dialer) *http.Client {
 type reply struct {
 	code  int
 	text  string
-	after time.Duration // how long it wants to be left alone
+	after time.Duration // how long the receiver wants no requests
 }
 
-// send posts a notice. It keeps only the status of the answer: receivers may answer anything.
+// send posts a notice. It keeps only the status of the answer, since the body may be anything.
 func (o *Outbox) send(ctx context.Context, h *Hook, key []byte, id string, body []byte) reply {
 	ctx, cancel := context.WithTimeout(ctx, o.opt.Timeout)
 	defer cancel()
@@ -84,7 +84,7 @@ func (o *Outbox) send(ctx context.Context, h *Hook, key []byte, id string, body 
 	}
 }
 
-// plainly is what went wrong without the URL, which may have a secret in it.
+// plainly describes the error without the URL, which may contain a secret.
 func plainly(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "no answer in time"
@@ -98,7 +98,7 @@ func plainly(err error) string {
 	return err.Error()
 }
 
-// retryAfter reads the header of that name: seconds or a date.
+// retryAfter parses the Retry-After header: seconds or a date.
 func retryAfter(text string, now time.Time, most time.Duration) time.Duration {
 	var d time.Duration
 	if seconds, err := strconv.ParseInt(text, 10, 32); err == nil {

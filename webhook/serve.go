@@ -19,8 +19,8 @@ const (
 	mostAtOnce = 16
 )
 
-// A standing is what is known of a run between two sweeps.
-type standing struct {
+// A runState is what a sweep remembers about a run for the next one.
+type runState struct {
 	hooked bool   // its agent has hooks, so its log is worth reading
 	done   uint64 // all entries up to this one are delivered
 }
@@ -32,7 +32,7 @@ func (o *Outbox) Tell(result pawl.Result) {
 	o.look(result.Run, o.now())
 }
 
-// look has Serve look at a run, at the latest at a time.
+// look makes Serve visit a run at the given time or earlier.
 func (o *Outbox) look(run string, at time.Time) {
 	o.mu.Lock()
 	if was, ok := o.due[run]; !ok || at.Before(was) {
@@ -84,8 +84,8 @@ func (o *Outbox) Serve(ctx context.Context) {
 	}
 }
 
-// ripe takes out the runs that are due, as many as there is room for, and brings
-// next forward to when another one is.
+// ripe removes and returns the runs that are due, at most room of them, and sets next to the
+// earliest time of another one.
 func (o *Outbox) ripe(now time.Time, next *time.Time, room int) (runs []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -121,9 +121,9 @@ func (o *Outbox) visit(ctx context.Context, run string) {
 // sweep finds runs that may need notices.
 func (o *Outbox) sweep(ctx context.Context) error {
 	o.mu.Lock()
-	known := maps.Clone(o.stands)
+	known := maps.Clone(o.states)
 	o.mu.Unlock()
-	stands := map[string]standing{} // of runs that are still recent
+	stands := map[string]runState{} // of runs that are still recent
 	for h, err := range o.journal.List(ctx, pawl.Query{}) {
 		if err != nil {
 			return err
@@ -147,7 +147,7 @@ func (o *Outbox) sweep(ctx context.Context) error {
 		stands[h.Run] = at
 	}
 	o.mu.Lock()
-	o.stands = stands
+	o.states = stands
 	o.mu.Unlock()
 	return nil
 }

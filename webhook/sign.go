@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// The headers of Standard Webhooks 1.0, which has the scheme: HMAC-SHA256 over
-// id, time and body with a full stop between them, in base64 behind "v1,".
+// The headers of Standard Webhooks 1.0. The signature is HMAC-SHA256 over id, time and body,
+// separated by full stops, in base64 after "v1,".
 const (
 	headerID        = "Webhook-Id"
 	headerTime      = "Webhook-Timestamp"
@@ -26,7 +26,7 @@ const (
 // Tolerance is how far the time of a notice may be from the receiver's.
 const Tolerance = 5 * time.Minute
 
-// ErrNotSigned is what [Verify] fails with.
+// ErrNotSigned is the error of [Verify].
 var ErrNotSigned = errors.New("the notice is not signed with the secret, or was sent at another time")
 
 // Verify checks that a notice was sent by a holder of the secret, within [Tolerance] of now:

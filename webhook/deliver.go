@@ -12,16 +12,16 @@ import (
 // missing secret.
 const later = 10 * time.Minute
 
-// tell delivers notices of a run to one hook, in order, until one has to wait. It returns until
+// deliverTo delivers notices of a run to one hook, in order, until one has to wait. It returns until
 // when, and how many are left.
-func (o *Outbox) tell(ctx context.Context, run string, h *Hook, list []due) (next time.Time, left int, err error) {
+func (o *Outbox) deliverTo(ctx context.Context, run string, h *Hook, list []due) (next time.Time, left int, err error) {
 	name := h.name()
 	list = slices.DeleteFunc(slices.Clone(list), func(d due) bool { return !h.wants(d.event) })
 	for {
 		if err := ctx.Err(); err != nil {
 			return o.now(), len(list), err
 		}
-		books, err := o.account(ctx, run, name)
+		books, err := o.readDeliveries(ctx, run, name)
 		if err != nil {
 			return o.now(), len(list), err
 		}
@@ -48,8 +48,8 @@ func (o *Outbox) tell(ctx context.Context, run string, h *Hook, list []due) (nex
 	}
 }
 
-// try makes the next try of a notice, if it is due and ours. It returns when to
-// come back; zero: at once, for something has come of it.
+// try makes the next try of a notice if it is due and this process has claimed it. It returns when
+// to call it again; zero: at once, since the notice's state has changed.
 func (o *Outbox) try(ctx context.Context, run string, h *Hook, key []byte, d due, t *tries, log *slog.Logger) (time.Time, error) {
 	now := o.now()
 	if t == nil {
@@ -72,7 +72,7 @@ func (o *Outbox) try(ctx context.Context, run string, h *Hook, key []byte, d due
 		return now, err
 	}
 	r := o.send(ctx, h, key, id, body)
-	if ctx.Err() != nil && r.code == 0 { // cut off: whether it got there is not known, so it counts as not made
+	if ctx.Err() != nil && r.code == 0 { // interrupted: the outcome is unknown, so the try does not count
 		return now, context.Cause(ctx)
 	}
 	// Record the result even after the deadline.

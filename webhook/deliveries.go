@@ -22,8 +22,8 @@ import (
 // where HOOK is the name of a hook. Signals are unique, so that only one of two processes gets a
 // try; and they are durable, so that the times of tries survive their process.
 
-// A claim is the body of a signal about one try. It belongs to its writer until its time is
-// over; then any process may claim the next number.
+// A claim is the body of a signal about one try. The try belongs to its writer until Until; then any
+// process may claim the next number.
 type claim struct {
 	By    string    `json:"by"`
 	At    time.Time `json:"at"` // when it is made
@@ -57,8 +57,8 @@ const (
 	requestEnd      = "end"
 )
 
-// An account is the delivery state of one hook.
-type account struct {
+// deliveries is the delivery state of one hook.
+type deliveries struct {
 	gone  bool
 	after uint64 // entries up to this one need no notice
 	tries map[uint64]*tries
@@ -72,9 +72,9 @@ type tries struct {
 	ended bool
 }
 
-// account reads the delivery state of a hook for a run.
-func (o *Outbox) account(ctx context.Context, run, hook string) (account, error) {
-	a := account{tries: map[uint64]*tries{}}
+// readDeliveries reads the delivery state of a hook for a run.
+func (o *Outbox) readDeliveries(ctx context.Context, run, hook string) (deliveries, error) {
+	a := deliveries{tries: map[uint64]*tries{}}
 	for l, err := range o.journal.Signals(ctx, run, 0) {
 		if err != nil {
 			return a, fmt.Errorf("read the mail of run %s: %w", run, err)
@@ -89,13 +89,13 @@ func (o *Outbox) account(ctx context.Context, run, hook string) (account, error)
 			continue
 		}
 		if rest, ok := strings.CutPrefix(l.Request, hook+"."); ok {
-			a.enter(rest, &l)
+			a.add(rest, &l)
 		}
 	}
 	return a, nil
 }
 
-func (a *account) enter(rest string, l *pawl.Signal) {
+func (a *deliveries) add(rest string, l *pawl.Signal) {
 	number, which, _ := strings.Cut(rest, ".")
 	seq, err := strconv.ParseUint(number, 10, 64)
 	if err != nil {
@@ -117,8 +117,7 @@ func (a *account) enter(rest string, l *pawl.Signal) {
 	}
 }
 
-// claim writes that a try is ours. It reports whether it is: somebody may have
-// been quicker.
+// claim records that this process makes a try. It reports false if another process was faster.
 func (o *Outbox) claim(ctx context.Context, run, hook string, seq uint64, n int, at time.Time, last string) (bool, error) {
 	body, err := json.Marshal(claim{o.owner, at.UTC(), at.Add(o.opt.Timeout + grace).UTC(), last})
 	if err != nil {
