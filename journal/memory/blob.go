@@ -9,13 +9,13 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A blob is large bytes, and when they were stored last.
+// A blob is large data, with the time when it was last stored.
 type blob struct {
 	data   []byte
 	stored time.Time
 }
 
-// PutBlob keeps data under its digest; see [pawl.Blobs].
+// PutBlob stores data under its digest; see [pawl.Blobs].
 func (j *Journal) PutBlob(ctx context.Context, digest string, data []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (j *Journal) PutBlob(ctx context.Context, digest string, data []byte) error
 	return nil
 }
 
-// Blob returns a copy of what PutBlob kept; see [pawl.Blobs].
+// Blob returns a copy of stored data; see [pawl.Blobs].
 func (j *Journal) Blob(ctx context.Context, digest string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -11,9 +11,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// setHead replaces the head. What the log itself says (run, seq) is not taken
-// from the caller, and labels are copied only when they change, which is
-// almost never.
+// setHead replaces the head. The run and the seq are those of the log, not of the caller. Labels are
+// copied only when they change, which is rare.
 func (r *run) setHead(h *pawl.Head) {
 	if maps.Equal(h.Labels, r.head.Labels) {
 		h.Labels = r.head.Labels
@@ -24,7 +23,7 @@ func (r *run) setHead(h *pawl.Head) {
 	r.head = *h
 }
 
-// List yields the heads of runs, the one claimed last first; see [pawl.Journal].
+// List yields the heads of runs, the last claimed first; see [pawl.Journal].
 func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, error] {
 	return func(yield func(pawl.Head, error) bool) {
 		j.mu.Lock()

@@ -1,5 +1,5 @@
-// Package memory is a journal that lives as long as its process: for programs
-// that need no resuming, and for tests.
+// Package memory is a [Journal] that lives as long as its process, for tests and for programs that
+// need not resume runs.
 package memory
 
 import (
@@ -15,16 +15,16 @@ import (
 	"github.com/pawl-run/pawl/internal/bell"
 )
 
-// A Journal keeps logs, signals and blobs in memory until the process ends;
-// nothing is dropped before that but what is removed. It implements [pawl.Journal],
-// [pawl.Inbox], [pawl.Blobs] and [pawl.Remover]. Runs do not wait for each other.
+// A Journal keeps logs, signals and blobs in memory until they are removed or the process ends. It
+// implements [pawl.Journal], [pawl.Inbox], [pawl.Blobs] and [pawl.Remover]. Runs do not wait for each
+// other.
 type Journal struct {
 	runs sync.Map // run id to *run; lookups take no lock
 	logs bell.Bell
 
 	mu     sync.Mutex
-	order  []*run // by age, the oldest first
-	office office
+	order  []*run // oldest first
+	inbox inbox
 	blobs  map[string]blob
 }
 
@@ -45,7 +45,7 @@ type run struct {
 	first [4]*[chunk]record // memory for the log's chunks
 	head  pawl.Head
 	lease pawl.Lease
-	gone  bool // it was removed
+	gone  bool // the run was removed
 }
 
 func (j *Journal) run(id string) (*run, error) {
@@ -58,13 +58,13 @@ func (j *Journal) run(id string) (*run, error) {
 
 func unknown(run string) error { return fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun) }
 
-// Claim takes, renews or gives up a lease; see [pawl.Claim].
+// Claim acquires, renews or releases a lease; see [pawl.Claim].
 func (j *Journal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
 	if err := ctx.Err(); err != nil {
 		return pawl.Lease{}, err
 	}
 	if c.Epoch == 0 && c.TTL <= 0 {
-		return pawl.Lease{}, fmt.Errorf("run %s: a lease that is taken needs a time to live above zero", c.Run)
+		return pawl.Lease{}, fmt.Errorf("run %s: a lease needs a time to live above zero", c.Run)
 	}
 	now := time.Now()
 	if c.Epoch == 0 && c.New {
@@ -114,7 +114,7 @@ func (j *Journal) create(c pawl.Claim, now time.Time) (pawl.Lease, error) {
 }
 
 func fenced(run string, have, want uint64) error {
-	return fmt.Errorf("run %s: epoch %d was asked for, the lease is at %d: %w", run, have, want, pawl.ErrFenced)
+	return fmt.Errorf("run %s: the caller has epoch %d, the lease is at %d: %w", run, have, want, pawl.ErrFenced)
 }
 
 // Append adds a batch to a run's log; see [pawl.Journal]. An empty batch is an error.
@@ -128,9 +128,8 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	return j.append(&b, nil)
 }
 
-// AppendEntries is Append for entries that are not encoded; the batch has no
-// records. The entries must be normalised, see [pawl.Entry.Normalise], and the
-// caller must not change what they refer to.
+// AppendEntries is Append for entries that are not encoded; the batch has no records. The entries must
+// be normalised, see [pawl.Entry.Normalise], and the caller must not change what they refer to.
 func (j *Journal) AppendEntries(ctx context.Context, b pawl.Batch, entries []pawl.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -172,9 +171,9 @@ func (r *run) append(b *pawl.Batch, entries []pawl.Entry) error {
 	return nil
 }
 
-// WatchLogs yields the ids of runs that have new entries until ctx ends; each id
-// stands for all that came while the caller was at work. The empty id means that
-// any run may have some: it comes first. No error is ever yielded.
+// WatchLogs yields the ids of runs that have new entries until ctx ends. An id stands for all entries
+// that came while the caller was busy. The empty id means that any run may have new entries: it comes
+// first. No error is ever yielded.
 func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] { return j.logs.Listen(ctx) }
 
 // Read yields a run's records from seq on; see [pawl.Journal].
@@ -186,7 +185,7 @@ func (j *Journal) Read(ctx context.Context, id string, from uint64) iter.Seq2[pa
 			return
 		}
 		r.mu.Lock()
-		log := r.log // records are not changed once they are there
+		log := r.log // records never change
 		r.mu.Unlock()
 		for i := max(from, 1) - 1; i < log.n; i++ {
 			err := ctx.Err()

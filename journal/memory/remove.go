@@ -28,22 +28,22 @@ func (j *Journal) Remove(ctx context.Context, id string, epoch uint64) error {
 	if !j.runs.CompareAndDelete(id, r) {
 		return unknown(id)
 	}
-	// Calls that found the run before must not append to it now.
+	// Calls that found the run earlier must not append to it now.
 	r.gone = true
 	j.order = slices.DeleteFunc(slices.Clone(j.order), func(o *run) bool { return o == r })
-	j.office.clear(id)
+	j.inbox.clear(id)
 	return nil
 }
 
-// clear takes a run's signals out. Lists that were handed out stay as they were.
-func (o *office) clear(run string) {
-	letters := o.byRun[run]
-	if len(letters) == 0 {
+// clear removes a run's signals. Slices that were returned stay unchanged.
+func (o *inbox) clear(run string) {
+	signals := o.byRun[run]
+	if len(signals) == 0 {
 		return
 	}
 	delete(o.byRun, run)
-	for _, l := range letters {
-		delete(o.known, address{l.Run, l.Kind, l.Request})
+	for _, l := range signals {
+		delete(o.known, signalKey{l.Run, l.Kind, l.Request})
 	}
 	o.all = slices.DeleteFunc(slices.Clone(o.all), func(l *pawl.Signal) bool { return l.Run == run })
 }
@@ -61,7 +61,7 @@ func (j *Journal) RemoveBlobs(ctx context.Context, before time.Time, keep func(d
 		}
 	}
 	j.mu.Unlock()
-	old = slices.DeleteFunc(old, keep) // it may ask this journal
+	old = slices.DeleteFunc(old, keep) // keep may call this journal
 	n := 0
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -17,12 +17,12 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Append adds a batch; see [pawl.Journal]. An empty batch is an error, and so
-// is one of more than 64 MB.
+// Append adds a batch; see [pawl.Journal]. An empty batch is an error, and so is one of more than
+// 64 MB.
 //
-// Once the statement is on its way the context no longer counts. If the
-// connection breaks before the answer comes, the batch is put again on another
-// one; a first try that was done after all is recognised.
+// Once the statement is sent, the context no longer counts. If the connection breaks before the answer
+// arrives, the batch is sent again on another connection; if the first try had succeeded, the repeat is
+// recognised and changes nothing.
 func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	size := 0
 	for _, r := range b.Records {
@@ -33,11 +33,11 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	case len(b.Records) == 0:
 		return fmt.Errorf("run %s: a batch needs at least one record", b.Run)
 	case size > maxBytes:
-		return fmt.Errorf("run %s: a batch of %d bytes is more than the %d that are taken at once", b.Run, size, maxBytes)
+		return fmt.Errorf("run %s: a batch of %d bytes exceeds the limit of %d", b.Run, size, maxBytes)
 	case last > math.MaxInt64 || last < b.After:
 		return fmt.Errorf("run %s: a log ends before record %d: %w", b.Run, uint64(math.MaxInt64), pawl.ErrConflict)
 	case b.Epoch > math.MaxInt64:
-		return fmt.Errorf("run %s: epoch %d was never given out: %w", b.Run, b.Epoch, pawl.ErrFenced)
+		return fmt.Errorf("run %s: epoch %d was never assigned: %w", b.Run, b.Epoch, pawl.ErrFenced)
 	}
 	var labels []byte
 	if len(b.Head.Labels) > 0 {
@@ -73,8 +73,8 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	return err
 }
 
-// refuse says why a batch was not taken, unless it was taken before. A batch
-// is known by its place, its bytes and its epoch: in one epoch there is one owner.
+// refuse returns why a batch was refused, or nil if an earlier try of it was accepted. A batch is known
+// by its place, its bytes and its epoch: an epoch has one owner.
 func refuse(ctx context.Context, c *pgx.Conn, b pawl.Batch, last uint64, sizes, data []byte, again bool) (refusal, broken error) {
 	var epoch, end uint64
 	err := c.QueryRow(ctx, `SELECT epoch, seq FROM runs WHERE id = $1`, []byte(b.Run)).Scan(&epoch, &end)
@@ -99,7 +99,7 @@ func refuse(ctx context.Context, c *pgx.Conn, b pawl.Batch, last uint64, sizes, 
 	return fmt.Errorf("run %s: the log ends at %d, not at %d: %w", b.Run, end, b.After, pawl.ErrConflict), nil
 }
 
-// join puts records back to back, with the lengths of all but the last.
+// join concatenates records and returns the lengths of all but the last.
 func join(records [][]byte, size int) (data, sizes []byte) {
 	data = make([]byte, 0, size)
 	for i, r := range records {
@@ -111,7 +111,7 @@ func join(records [][]byte, size int) (data, sizes []byte) {
 	return data, sizes
 }
 
-// split cuts data into records that cannot grow into each other.
+// split cuts data into records. Appending to one cannot overwrite the next.
 func split(sizes, data []byte) ([][]byte, error) {
 	var out [][]byte
 	for len(sizes) > 0 {
@@ -125,8 +125,8 @@ func split(sizes, data []byte) ([][]byte, error) {
 	return append(out, data[:len(data):len(data)]), nil
 }
 
-// checksum finds what the server need not notice: bytes that changed on its
-// disk, whose pages it sums only if it was set up to, and rows that moved.
+// checksum detects what the server may not: bytes that changed on its disk, since page checksums are
+// optional, and rows that moved.
 func checksum(run []byte, last uint64, sizes, data []byte) uint32 {
 	crc := crc32.Update(0, castagnoli, run)
 	crc = crc32.Update(crc, castagnoli, binary.BigEndian.AppendUint64(nil, last))
@@ -136,8 +136,8 @@ func checksum(run []byte, last uint64, sizes, data []byte) uint32 {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// marks are what a list looks for: digests of the agent and of each label,
-// which fit into an index however long they are.
+// marks are what lists search for: digests of the agent and of each label, which fit into an index
+// whatever their length.
 func marks(agent string, labels map[string]string) [][]byte {
 	var out [][]byte
 	mark := func(parts ...string) {
@@ -158,7 +158,7 @@ func marks(agent string, labels map[string]string) [][]byte {
 	return out
 }
 
-// instant is a time as the database keeps it, NULL for none.
+// instant converts a time for the database, NULL for the zero time.
 func instant(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -167,7 +167,7 @@ func instant(t time.Time) *time.Time {
 	return &t
 }
 
-// moment is what instant came from.
+// moment is the inverse of instant.
 func moment(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}
@@ -178,5 +178,5 @@ func moment(t *time.Time) time.Time {
 func unknown(run string) error { return fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun) }
 
 func fenced(run string, have, want uint64) error {
-	return fmt.Errorf("run %s: epoch %d was asked for, the lease is at %d: %w", run, have, want, pawl.ErrFenced)
+	return fmt.Errorf("run %s: the caller has epoch %d, the lease is at %d: %w", run, have, want, pawl.ErrFenced)
 }

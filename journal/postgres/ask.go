@@ -11,19 +11,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A question is one call's statements, which may have to be put to the server
-// several times. Again says that an earlier try may have been done although its
-// answer never came; the question then must recognise its own work. A refusal
-// stands for itself, what is broken names the database.
+// A question is the statements of one call, which may be sent several times. again says that an earlier
+// try may have succeeded although its answer never arrived; the question must then recognise its own
+// work. A refusal is returned as it is; a broken error is wrapped with the database's name.
 type question func(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error)
 
-// write puts a question whose outcome must be known. Until it is on its way,
-// ctx can call it off. From then on ctx no longer counts: the try is finished,
-// or, when the connection breaks, put again until the answer is certain. Only when
-// the patience ends first does the error leave it open.
+// write sends a question whose outcome must be known. Until it is sent, ctx can cancel it. Afterwards
+// ctx no longer counts: the try is finished or, if the connection breaks, repeated until the answer is
+// certain. Only if patience runs out first does the error leave the outcome open.
 func (j *Journal) write(ctx context.Context, q question) error { return j.ask(ctx, true, q) }
 
-// read puts a question that changes nothing.
+// read sends a question that changes nothing.
 func (j *Journal) read(ctx context.Context, q question) error { return j.ask(ctx, false, q) }
 
 func (j *Journal) ask(ctx context.Context, writes bool, q question) error {
@@ -35,14 +33,14 @@ func (j *Journal) ask(ctx context.Context, writes bool, q question) error {
 	}
 	bounded, stop := context.WithTimeout(ctx, j.patience)
 	defer stop()
-	on := bounded // what the tries run under
+	on := bounded // the context of the tries
 	if writes {
 		settled, stop := context.WithTimeout(context.WithoutCancel(ctx), j.patience)
 		defer stop()
 		on = settled
 	}
-	until := bounded // what waiting for a try runs under
-	var last error   // of a try that the next one was to make good
+	until := bounded // the context for waiting for a try
+	var last error   // of the previous try
 	again := false
 	for n := 0; ; n++ {
 		sent, refusal, err := j.try(until, on, again, q)
@@ -57,11 +55,11 @@ func (j *Journal) ask(ctx context.Context, writes bool, q question) error {
 			continue
 		}
 		if last != nil && until.Err() != nil {
-			err = last // that time is up is not what is wrong
+			err = last // report the cause, not the time-out
 		}
 		switch {
 		case again:
-			return j.err(fmt.Errorf("whether this was written is not known: %w", err))
+			return j.err(fmt.Errorf("it is unknown whether this was written: %w", err))
 		case ctx.Err() != nil:
 			return ctx.Err()
 		}
@@ -69,7 +67,7 @@ func (j *Journal) ask(ctx context.Context, writes bool, q question) error {
 	}
 }
 
-// try puts a question once. Sent is false if the server cannot have seen it.
+// try sends a question once. sent is false if the server cannot have received it.
 func (j *Journal) try(until, on context.Context, again bool, q question) (sent bool, refusal, broken error) {
 	c, err := j.pool.Acquire(until)
 	if err != nil {
@@ -86,22 +84,22 @@ func (j *Journal) try(until, on context.Context, again bool, q question) (sent b
 	return !pgconn.SafeToRetry(broken), refusal, broken
 }
 
-// A lostError is the end of a connection on which an answer was awaited.
+// A lostError says that a connection ended before the answer arrived.
 type lostError struct{ err error }
 
 func (e *lostError) Error() string { return "the connection broke: " + e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
-// passing reports whether another try may fare better.
+// passing reports whether another try may succeed.
 func passing(err error) bool {
 	if errors.As(err, new(*pgconn.PgError)) {
-		return open(err) || state(err) == "40001" || state(err) == "40P01" // met others, and gave way
+		return open(err) || state(err) == "40001" || state(err) == "40P01" // serialization failure, deadlock
 	}
 	return open(err) || errors.As(err, new(*pgconn.ConnectError)) || pgconn.SafeToRetry(err) && !errors.Is(err, errClosed)
 }
 
-// open reports whether what failed may have been done all the same, or a
-// server that cannot be asked now may say so later.
+// open reports whether the failed statement may have been executed after all, or the server may answer
+// later.
 func open(err error) bool {
 	switch s := state(err); {
 	case s == "":
@@ -109,21 +107,21 @@ func open(err error) bool {
 	case s[:2] == "08": // the connection; https://www.postgresql.org/docs/current/errcodes-appendix.html
 		return true
 	default:
-		return s == "57P01" || s == "57P02" || s == "57P03" || s == "57P05" || // the server goes down, or comes up
+		return s == "57P01" || s == "57P02" || s == "57P03" || s == "57P05" || // the server shuts down or starts
 			s == "53300" // too many connections
 	}
 }
 
-// away reports whether the server cannot be reached, or has not what it takes to
-// answer: the same will be right when it can and has.
+// away reports whether the server cannot be reached or lacks the resources to answer, so that the same
+// call may succeed later.
 func away(err error) bool {
 	s := state(err)
 	return passing(err) || errors.As(err, new(*pgconn.ConnectError)) || errors.Is(err, context.DeadlineExceeded) ||
 		s != "" && s[:2] == "53" || // resources: connections, memory, room on the disk
-		s == "25006" // it only reads, as one does that another has taken over from
+		s == "25006" // it is read-only, such as a former primary
 }
 
-// state is the code of an error that the server has sent, else empty.
+// state is the SQLSTATE of an error from the server; empty for other errors.
 func state(err error) string {
 	var said *pgconn.PgError
 	if errors.As(err, &said) && len(said.Code) == 5 {
@@ -132,10 +130,10 @@ func state(err error) string {
 	return ""
 }
 
-// pause waits longer and longer, up to a second, before try n+1.
+// pause waits before try n+1, longer each time, up to a second.
 func pause(ctx context.Context, n int) bool {
 	bound := min(time.Second, 20*time.Millisecond<<min(n, 10))
-	t := time.NewTimer(bound/2 + rand.N(bound/2)) //nolint:gosec // chance here spreads load; nobody gains by guessing it
+	t := time.NewTimer(bound/2 + rand.N(bound/2)) //nolint:gosec // it spreads load and is no secret
 	defer t.Stop()
 	select {
 	case <-t.C:

@@ -14,23 +14,22 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Claim takes, renews or gives up a lease; see [pawl.Claim]. Whether a lease
-// has lapsed is judged by the server's clock, read when the run's row is held:
-// the clocks of those who claim do not matter, and waiting does not eat the
-// lease. The id of a run has at most 2,000 bytes.
+// Claim acquires, renews or releases a lease; see [pawl.Claim]. The server's clock decides whether a
+// lease has lapsed; it is read while the run's row is locked, so the clocks of the claiming processes do
+// not matter, and waiting does not shorten the lease. The id of a run has at most 2,000 bytes.
 func (j *Journal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
 	switch {
 	case c.Run == "":
 		return pawl.Lease{}, errors.New("a claim needs the id of a run")
 	case c.Epoch == 0 && c.New && len(c.Run) > longestID:
-		return pawl.Lease{}, fmt.Errorf("run %.20s…: an id of %d bytes is more than the %d that are taken", c.Run, len(c.Run), longestID)
+		return pawl.Lease{}, fmt.Errorf("run %.20s…: an id of %d bytes exceeds the limit of %d", c.Run, len(c.Run), longestID)
 	case c.Epoch == 0 && c.TTL <= 0:
-		return pawl.Lease{}, fmt.Errorf("run %s: a lease that is taken needs a time to live above zero", c.Run)
+		return pawl.Lease{}, fmt.Errorf("run %s: a lease needs a time to live above zero", c.Run)
 	case c.Epoch > math.MaxInt64:
-		return pawl.Lease{}, fmt.Errorf("run %s: epoch %d was never given out: %w", c.Run, c.Epoch, pawl.ErrFenced)
+		return pawl.Lease{}, fmt.Errorf("run %s: epoch %d was never assigned: %w", c.Run, c.Epoch, pawl.ErrFenced)
 	}
-	// Taking is not done twice: a taking whose answer was lost would be refused
-	// in favour of a lease that is its own. This is how it knows that one.
+	// A lease must not be acquired twice: a repeat after a lost answer would be refused because of
+	// its own lease. The mark identifies that lease.
 	var mark [16]byte
 	rand.Read(mark[:])
 	q := &claim{Claim: c, mark: mark[:]}
@@ -49,15 +48,15 @@ func (j *Journal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
 	return q.lease, nil
 }
 
-// longestID is what surely fits into an index and, in hexadecimal, into a word
-// of news, which is shorter than 8,000 bytes.
+// longestID fits into an index and, in hexadecimal, into a notification, which is shorter than 8,000
+// bytes.
 const longestID = 2000
 
 type claim struct {
 	pawl.Claim
 
 	mark  []byte
-	lease pawl.Lease // what came of it
+	lease pawl.Lease // the result
 }
 
 func (q *claim) create(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error) {
@@ -82,7 +81,7 @@ func (q *claim) take(ctx context.Context, c *pgx.Conn, again bool) (refusal, bro
 		if err != nil || found {
 			return nil, err
 		}
-		// It is unknown or held, or was until just now.
+		// The run is unknown or held, or was until just now.
 		free, ours, err := q.look(ctx, c)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
@@ -95,9 +94,8 @@ func (q *claim) take(ctx context.Context, c *pgx.Conn, again bool) (refusal, bro
 	}
 }
 
-// renew does not wait for the disk: a renewal that a crash of the server takes
-// back was none, and the epoch guards the log. So the heartbeats of a thousand
-// runs cost no thousand flushes.
+// renew does not wait for the disk: if a crash of the server loses a renewal, the lease lapses, and the
+// epoch guards the log. So the heartbeats of a thousand runs do not cost a thousand flushes.
 func (q *claim) renew(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 	return q.keep(ctx, c, `WITH easy AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS set)
 		UPDATE runs SET until = clock_timestamp() + $3 FROM easy WHERE id = $1 AND epoch = $2 AND easy.set = 'off' RETURNING owner, epoch, until`,
@@ -108,7 +106,7 @@ func (q *claim) giveUp(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broke
 	return q.keep(ctx, c, `UPDATE runs SET owner = '', until = NULL WHERE id = $1 AND epoch = $2 RETURNING owner, epoch, until`, q.Epoch)
 }
 
-// keep changes a lease that the claim says it has. Done twice it is done once.
+// keep changes a lease that the caller should have. It may safely run twice.
 func (q *claim) keep(ctx context.Context, c *pgx.Conn, sql string, args ...any) (refusal, broken error) {
 	found, err := q.ask(ctx, c, sql, args...)
 	if err != nil || found {
@@ -124,7 +122,7 @@ func (q *claim) keep(ctx context.Context, c *pgx.Conn, sql string, args ...any) 
 	return fenced(q.Run, q.Epoch, q.lease.Epoch), nil
 }
 
-// look says how the lease stands.
+// look reads the state of the lease.
 func (q *claim) look(ctx context.Context, c *pgx.Conn) (free, ours bool, err error) {
 	var owner, mark []byte
 	var epoch uint64
@@ -135,7 +133,7 @@ func (q *claim) look(ctx context.Context, c *pgx.Conn) (free, ours bool, err err
 	return free, bytes.Equal(mark, q.mark), err
 }
 
-// ask runs a statement about the run that says what the lease is then, if it found it.
+// ask runs a statement about the run that returns the lease, and reports whether it matched a row.
 func (q *claim) ask(ctx context.Context, c *pgx.Conn, sql string, args ...any) (found bool, err error) {
 	var owner []byte
 	var epoch uint64

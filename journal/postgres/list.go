@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// List yields the heads of runs, the one created last first; see [pawl.Journal].
+// List yields the heads of runs, the last created first; see [pawl.Journal].
 func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, error] {
 	return func(yield func(pawl.Head, error) bool) {
 		before, left := int64(math.MaxInt64), q.Max
@@ -41,7 +41,7 @@ func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, e
 	}
 }
 
-// heads reads some of a list, and the age of the last of them.
+// heads reads a portion of a list, and returns the position of its last run.
 func (j *Journal) heads(ctx context.Context, q pawl.Query, before int64, most int) (out []pawl.Head, last int64, err error) {
 	sql, args := selection(q, before, most)
 	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
@@ -63,7 +63,7 @@ func (j *Journal) heads(ctx context.Context, q pawl.Query, before int64, most in
 	return out, last, err
 }
 
-// selection says a query in SQL.
+// selection translates a query to SQL.
 func selection(q pawl.Query, before int64, most int) (sql string, args []any) {
 	args = []any{before, most}
 	where := `ref < $1`
@@ -82,7 +82,7 @@ func selection(q pawl.Query, before int64, most int) (sql string, args []any) {
 	}
 	if q.Loop != "" {
 		add(`loop`, `=`, []byte(q.Loop))
-		where += fmt.Sprintf(` AND sha256(loop) = sha256($%d) AND loop <> ''`, len(args)) // the words of the index
+		where += fmt.Sprintf(` AND sha256(loop) = sha256($%d) AND loop <> ''`, len(args)) // as in the index
 	}
 	if q.Thread != "" {
 		add(`thread`, `=`, []byte(q.Thread))
@@ -101,7 +101,7 @@ func selection(q pawl.Query, before int64, most int) (sql string, args []any) {
 		FROM runs WHERE ` + where + ` ORDER BY ref DESC LIMIT $2`, args
 }
 
-// after is the first id behind all that begin with prefix; nil if there is none.
+// after returns the first id after all ids with a prefix; nil if there is none.
 func after(prefix string) []byte {
 	b := []byte(prefix)
 	for len(b) > 0 {

@@ -87,7 +87,7 @@ func TestEngineListens(t *testing.T) {
 		cancelled(newIdle().begin(t, here))
 	}
 
-	// A line that is cut costs time only, and is mended.
+	// A broken connection costs only time and is replaced.
 	run := newIdle().begin(t, here)
 	j.hidden.Store(false)
 	raw(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`)

@@ -338,7 +338,7 @@ func TestUnreachable(t *testing.T) {
 	w.setDown(true)
 	w.doom(unread, 0)
 	err := j.Append(t.Context(), b)
-	if err == nil || !strings.Contains(err.Error(), "whether this was written is not known") || !strings.Contains(err.Error(), w.Addr().String()) {
+	if err == nil || !strings.Contains(err.Error(), "it is unknown whether this was written") || !strings.Contains(err.Error(), w.Addr().String()) {
 		t.Errorf("an append whose answer was lost says %v", err)
 	}
 	err = j.Append(t.Context(), b)
@@ -366,8 +366,8 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestCancelled calls off an append that waits for a lock: it is too late, and
-// the caller learns what came of it. A read is called off at once.
+// TestCancelled cancels an append that waits for a lock: it is too late, and the
+// caller learns the outcome. A read is cancelled at once.
 func TestCancelled(t *testing.T) {
 	j, schema := prepared(t)
 	c, err := pgx.Connect(t.Context(), started(t).url())

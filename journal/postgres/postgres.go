@@ -1,12 +1,12 @@
-// Package postgres is a journal in a PostgreSQL database, shared by any number
-// of processes on any number of machines.
+// Package postgres is a [Journal] in a PostgreSQL database, shared by any number of processes on any
+// number of machines.
 //
-// An append is one statement and one round trip: it compares epoch and end of the log, adds the
-// batch and replaces the head, or does nothing. Leases are judged by the server's clock alone.
-// Watchers need not poll: see [Journal.WatchSignals] and [Journal.WatchLogs].
+// An append is one statement and one round trip: it compares the epoch and the end of the log, adds the
+// batch and replaces the head, or does nothing. Leases are judged by the server's clock alone. Watchers
+// need not poll: see [Journal.WatchSignals] and [Journal.WatchLogs].
 //
-// A broken connection does not break a run. The statement is repeated on another connection; if
-// the first try had succeeded, the journal detects that and does nothing.
+// A broken connection does not break a run. The statement is repeated on another connection; if the
+// first try had succeeded, the journal detects that and does nothing.
 package postgres
 
 import (
@@ -35,9 +35,9 @@ type Journal struct {
 	pool     *pgxpool.Pool
 	patience time.Duration
 	closed   atomic.Bool
-	letters  *hub
+	signals  *hub
 	logs     *hub
-	news     *news
+	news     *notifier
 }
 
 var (
@@ -47,32 +47,30 @@ var (
 	_ pawl.Remover = (*Journal)(nil)
 )
 
-// Options are what can be chosen about a database. Nil means none.
+// Options are the options of a database; nil is the zero value.
 type Options struct {
-	// Schema is where the tables are, "pawl" if empty; it is created if need be.
-	// Lower-case letters, digits and underscores, at most 40. Journals in
-	// different schemas know nothing of each other.
+	// Schema is the schema of the tables, "pawl" if empty. It is created if necessary.
+	// Lower-case letters, digits and underscores, at most 40. Journals in different
+	// schemas are independent.
 	Schema string
 }
 
 // maxBytes bounds one batch, signal or blob.
 const maxBytes = 64 << 20
 
-// patience is how long a call puts up with a database that cannot be reached
-// before it fails: a restart, or the change to another server, should be over
-// by then.
+// patience is how long a call retries while the database cannot be reached. A restart, or a failover to
+// another server, should be over by then.
 const patience = 30 * time.Second
 
 var schemas = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,39}$`)
 
-// Open opens the database that url names (postgres://user@host:5432/name?…,
-// with the parameters of libpq and pgxpool's pool_max_conns, which is 4 or the
-// number of processors if that is more) and creates or updates the tables. A database of a
-// newer version is refused, as is a schema with tables of another program, and
-// both are left as they are. It fails at once when the database cannot be
-// reached. The context bounds the opening only.
+// Open opens the database at url (postgres://user@host:5432/name?…, with the parameters of libpq and
+// pgxpool's pool_max_conns, which is 4 or the number of processors if that is more) and creates or
+// updates the tables. It refuses a database of a newer version, and a schema with tables of another
+// program, and leaves both unchanged. It fails at once if the database cannot be reached. The context
+// bounds only the opening.
 //
-// A connection pooler in between must give whole sessions.
+// A connection pooler in between must use session pooling.
 func Open(ctx context.Context, url string, o *Options) (*Journal, error) {
 	schema := "pawl"
 	if o != nil && o.Schema != "" {
@@ -102,7 +100,7 @@ func (j *Journal) open(ctx context.Context, config *pgxpool.Config) error {
 	}
 	config.AfterConnect = j.enter
 	if config.PingTimeout <= 0 {
-		config.PingTimeout = 5 * time.Second // or a connection that fell silent would be waited for
+		config.PingTimeout = 5 * time.Second // else a silent connection would block
 	}
 	var err error
 	if j.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
@@ -117,15 +115,15 @@ func (j *Journal) open(ctx context.Context, config *pgxpool.Config) error {
 		j.pool.Close()
 		return err
 	}
-	j.letters, j.logs = newHub(c, j.schema+".letters"), newHub(c, j.schema+".logs")
-	j.news = &news{j: j}
+	j.signals, j.logs = newHub(c, j.schema+".letters"), newHub(c, j.schema+".logs")
+	j.news = &notifier{j: j}
 	return nil
 }
 
-// enter sets what a connection must not take from the server's or the user's
-// defaults. An answer means durable, so a server that does not wait for its disk is told
-// to; stronger settings, which wait for replicas too, stay. With stricter
-// isolation, statements that meet would fail instead of waiting for each other.
+// enter sets what a connection must not inherit from the defaults of the server or the user. An append
+// that has returned must be durable, so a server that does not wait for its disk is told to; stronger
+// settings, which also wait for replicas, stay. With stricter isolation, concurrent statements would
+// fail instead of waiting for each other.
 func (j *Journal) enter(ctx context.Context, c *pgx.Conn) error {
 	_, err := c.Exec(ctx, `SELECT set_config('search_path', $1, false),
 		set_config('default_transaction_isolation', 'read committed', false),
@@ -134,7 +132,7 @@ func (j *Journal) enter(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// name is what errors call the database: where it is, without who asks.
+// name returns the database's address for errors, without the user.
 func name(c *pgx.ConnConfig) string {
 	return "postgres://" + net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) + "/" + c.Database
 }
@@ -146,7 +144,7 @@ func (j *Journal) Close() error {
 		return nil
 	}
 	j.news.close()
-	j.letters.close()
+	j.signals.close()
 	j.logs.close()
 	j.pool.Close()
 	return nil
@@ -155,7 +153,7 @@ func (j *Journal) Close() error {
 // errClosed is the error of a closed journal.
 var errClosed = errors.New("the journal is closed")
 
-// err names the database in an error of it.
+// err adds the database's name to an error.
 func (j *Journal) err(err error) error {
 	if err == nil {
 		return nil

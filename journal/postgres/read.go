@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// portion bounds what is read before the caller sees it, in bytes or rows: who
-// is at work on what he was given keeps no connection from others.
+// A portion bounds what is read before the caller sees it, in bytes or rows, so that a slow caller does
+// not hold a connection.
 const (
 	portionBytes = 1 << 20
 	portionRows  = 512
@@ -55,8 +55,8 @@ func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[p
 func (j *Journal) portion(ctx context.Context, ref int64, run string, from, end uint64) (out []pawl.Row, err error) {
 	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 		out = nil
-		// The lengths are known without fetching the bytes, so the server stops
-		// where the portion is full; what it has begun to send must be taken.
+		// The server knows the lengths without reading the bytes, so it stops where the
+		// portion is full; bytes that it has begun to send must be received.
 		rows, err := c.Query(ctx, `SELECT seq, sizes, crc, data FROM
 			(SELECT seq, sizes, crc, data, sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS before FROM
 				(SELECT seq, sizes, crc, data FROM batches WHERE run = $1 AND seq >= $2 AND seq <= $3 ORDER BY seq LIMIT $4) AS rows) AS summed
@@ -74,7 +74,7 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from, end 
 				return nil, err
 			}
 			if checksum([]byte(run), last, sizes, data) != crc {
-				return damaged(run, "the records up to %d are not as they were written", last), nil
+				return damaged(run, "the records up to %d have changed since they were written", last), nil
 			}
 			records, err := split(sizes, data)
 			if err != nil {
@@ -103,7 +103,7 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from, end 
 		if err := c.QueryRow(ctx, `SELECT EXISTS (SELECT FROM runs WHERE ref = $1)`, ref).Scan(&there); err != nil {
 			return nil, err
 		}
-		if !there { // it was removed meanwhile
+		if !there { // the run was removed meanwhile
 			return unknown(run), nil
 		}
 		return damaged(run, "it ends at %d, but should at %d", from-1, end), nil
@@ -114,7 +114,7 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from, end 
 	return out, err
 }
 
-// A damage is what a log cannot have become by appending.
+// A damage is an error about a log that appending cannot have produced.
 type damage struct{ err error }
 
 func (e *damage) Error() string { return e.err.Error() }

@@ -19,7 +19,7 @@ func (j *Journal) Remove(ctx context.Context, run string, epoch uint64) error {
 			err := c.QueryRow(ctx, `SELECT ref, epoch FROM runs WHERE id = $1`, []byte(run)).Scan(&ref, &held)
 			switch {
 			case errors.Is(err, pgx.ErrNoRows) && again:
-				return nil, nil // nobody else may
+				return nil, nil // only this call can have removed it
 			case errors.Is(err, pgx.ErrNoRows):
 				return unknown(run), nil
 			case err != nil:
@@ -78,7 +78,7 @@ func (j *Journal) RemoveBlobs(ctx context.Context, before time.Time, keep func(d
 	}
 }
 
-// serverTime is a time of ours by the server's clock, or a little before that.
+// serverTime converts a time of this machine to the server's clock, or slightly earlier.
 func (j *Journal) serverTime(ctx context.Context, t time.Time) (out time.Time, err error) {
 	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 		var now time.Time
@@ -89,7 +89,7 @@ func (j *Journal) serverTime(ctx context.Context, t time.Time) (out time.Time, e
 	return out, err
 }
 
-// oldBlobs lists some digests behind one, in order.
+// oldBlobs lists some digests after from, in order.
 func (j *Journal) oldBlobs(ctx context.Context, from []byte, cutoff time.Time) (out [][]byte, err error) {
 	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 		rows, err := c.Query(ctx, `SELECT digest FROM blobs WHERE digest > $1 AND stored < $2 ORDER BY digest LIMIT $3`, from, cutoff, portionRows)

@@ -14,7 +14,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// steps are the migrations in order; a database at version n has had the first n.
+// steps returns the migrations in order; a database at version n has had the first n.
 func steps() ([]string, error) {
 	names, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
@@ -72,8 +72,8 @@ func (j *Journal) migrate(ctx context.Context, c *pgx.Conn) error {
 	})
 }
 
-// version is that of the tables, zero if there are none, or an error if they
-// are not to be touched.
+// version returns the version of the tables, zero if there are none, or an error if they must not be
+// changed.
 func (j *Journal) version(ctx context.Context, c *pgx.Conn, newest int) (int, error) {
 	var ours bool
 	var tables int

@@ -14,29 +14,26 @@ import (
 	"github.com/pawl-run/pawl/internal/bell"
 )
 
-// WatchSignals yields the ids of runs for which signals have come, from any
-// process, soon after they are durable, until ctx ends or the journal is
-// closed. The empty id means that any run may have some: it comes first, when
-// listening has begun, and again whenever word may have been lost. So who
-// looks at all mail then and at a run's mail when it is named misses nothing
-// as long as the database can be reached; who cannot bear even that gap looks
-// by himself now and then. Ids that come while the caller is at work are kept,
-// each once. All watchers of a journal share one connection beside the pool.
-// No error is ever yielded: a connection that breaks is made anew.
+// WatchSignals yields the ids of runs that have new signals, from any process, soon after the signals are
+// durable, until ctx ends or the journal is closed. The empty id means that any run may have new signals:
+// it comes first, when listening has begun, and again whenever notifications may have been lost. A caller
+// that reads all signals then, and a run's signals when the run is named, misses nothing as long as the
+// database can be reached; a caller that must not miss signals meanwhile should also poll. Ids that come
+// while the caller is busy are kept, each once. All watchers of a journal share one connection outside
+// the pool. No error is ever yielded: a broken connection is replaced.
 func (j *Journal) WatchSignals(ctx context.Context) iter.Seq2[string, error] {
 	return j.letters.bell.Listen(ctx)
 }
 
-// WatchLogs is [Journal.WatchSignals] for entries. Word of them follows their
-// commit by some milliseconds and is not part of it, since those who give word
-// in a commit wait for each other: what a process appended just before it was
-// killed is not told of.
+// WatchLogs is [Journal.WatchSignals] for entries. Notifications of entries follow their commit by some
+// milliseconds and are not part of it, since commits with notifications wait for each other. So entries
+// that a process appended just before it was killed are not announced.
 func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] {
 	return j.logs.bell.Listen(ctx)
 }
 
 // A hub tells what comes over one channel of the database to all who watch. It
-// has a connection as long as there is one.
+// there is a watcher.
 type hub struct {
 	channel string
 	config  *pgx.ConnConfig
@@ -78,11 +75,11 @@ func (h *hub) close() {
 	}
 }
 
-// listen keeps a connection on which word comes until ctx ends.
+// listen keeps a connection for notifications until ctx ends.
 func (h *hub) listen(ctx context.Context) {
 	h.on.Store(false)
 	for n := 0; ctx.Err() == nil; n++ {
-		if h.hear(ctx) {
+		if h.listenOnce(ctx) {
 			n = 0
 		}
 		h.on.Store(false)
@@ -94,8 +91,8 @@ func (h *hub) listen(ctx context.Context) {
 // without notice would never deliver anything.
 const silence = 30 * time.Second
 
-// hear reports whether it got as far as listening.
-func (h *hub) hear(ctx context.Context) (heard bool) {
+// listenOnce listens on one connection, and reports whether it got as far as listening.
+func (h *hub) listenOnce(ctx context.Context) (heard bool) {
 	c, err := pgx.ConnectConfig(ctx, h.config.Copy())
 	if err != nil {
 		return false
@@ -121,7 +118,7 @@ func (h *hub) hear(ctx context.Context) (heard bool) {
 	}
 }
 
-// next is the next word, nil after a silence.
+// next returns the next notification; nil after a silence.
 func next(ctx context.Context, c *pgx.Conn) (*string, error) {
 	some, stop := context.WithTimeout(ctx, silence)
 	defer stop()
@@ -129,7 +126,7 @@ func next(ctx context.Context, c *pgx.Conn) (*string, error) {
 	if err == nil {
 		run, err := hex.DecodeString(n.Payload)
 		if err != nil {
-			run = nil // somebody else's word, on our channel: look everywhere
+			run = nil // a notification of another program on our channel: check all runs
 		}
 		return new(string(run)), nil
 	}
@@ -141,24 +138,24 @@ func next(ctx context.Context, c *pgx.Conn) (*string, error) {
 	return nil, c.Ping(some)
 }
 
-// payload is how a run is named in a word, which is text.
+// payload is a run's id in a notification, which is text.
 func payload(run string) string { return hex.EncodeToString([]byte(run)) }
 
-// news gives word of runs that have new entries, many at a time.
-type news struct {
+// A notifier sends notifications of runs that have new entries, many at a time.
+type notifier struct {
 	j *Journal
 
 	mu     sync.Mutex
 	runs   map[string]bool
-	timer  *time.Timer // set: word will be given
+	timer  *time.Timer // set while a notification is due
 	closed bool
 	giving sync.WaitGroup
 }
 
-// newsEvery is how long word is put off, so that what follows at once goes with it.
+// newsEvery is the delay of a notification, so that later ones go with it.
 const newsEvery = 10 * time.Millisecond
 
-func (n *news) about(run string) {
+func (n *notifier) about(run string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
@@ -171,14 +168,14 @@ func (n *news) about(run string) {
 		n.giving.Add(1)
 		n.timer = time.AfterFunc(newsEvery, func() {
 			defer n.giving.Done()
-			n.give()
+			n.send()
 		})
 	}
 }
 
-// give gives word of all there is. Nobody is told when it cannot be given: who
-// watches finds out by himself, if later.
-func (n *news) give() {
+// send sends all pending notifications. A failure is not reported: watchers find the entries by
+// themselves, later.
+func (n *notifier) send() {
 	n.mu.Lock()
 	runs := n.runs
 	n.runs, n.timer = nil, nil
@@ -195,8 +192,8 @@ func (n *news) give() {
 	_, _ = n.j.pool.Exec(ctx, `SELECT pg_notify($1, run) FROM unnest($2::text[]) AS run`, n.j.logs.channel, words)
 }
 
-// close gives the last word and ends it.
-func (n *news) close() {
+// close sends the last notifications and ends the sender.
+func (n *notifier) close() {
 	n.mu.Lock()
 	n.closed = true
 	if n.timer != nil && n.timer.Stop() {
@@ -204,5 +201,5 @@ func (n *news) close() {
 	}
 	n.mu.Unlock()
 	n.giving.Wait()
-	n.give()
+	n.send()
 }

@@ -108,7 +108,7 @@ func TestWatch(t *testing.T) {
 		mail.hears(t, run)
 	}
 
-	// A connection that breaks is made anew, and the gap is told.
+	// A broken connection is replaced, and the gap is announced.
 	raw(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`)
 	mail.hears(t, "")
 	logs.hears(t, "")

@@ -15,20 +15,19 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// known is what the writer remembers of a run, so that a commit need not look
-// it up. The row of a run is where it is for ever; epoch and end hold while no
-// other connection has written, which SQLite tells as it looks after its own
-// cache; head is what runs says while the log ends where this process left it.
+// known is what the writer remembers of a run, so that a commit need not look it up. ref never changes;
+// epoch and end are valid while no other connection has written, which SQLite reports; head is valid
+// while the log ends where this process left it.
 type known struct {
 	ref   int64
 	seen  uint64 // the writer's view in which epoch and end were read or written
 	epoch uint64
 	end   uint64
-	head  *pawl.Head // nil: not known
+	head  *pawl.Head // nil: unknown
 }
 
-// Append adds a batch; see [pawl.Journal]. An empty batch is an error, and so
-// is one of more than 64 MB.
+// Append adds a batch; see [pawl.Journal]. An empty batch is an error, and so is one of more than
+// 64 MB.
 func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	size := 0
 	for _, r := range b.Records {
@@ -39,7 +38,7 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	case len(b.Records) == 0:
 		return fmt.Errorf("run %s: a batch needs at least one record", b.Run)
 	case size > maxBytes:
-		return fmt.Errorf("run %s: a batch of %d bytes is more than the %d that are taken at once", b.Run, size, maxBytes)
+		return fmt.Errorf("run %s: a batch of %d bytes exceeds the limit of %d", b.Run, size, maxBytes)
 	case last > math.MaxUint32:
 		return fmt.Errorf("run %s: a log ends at record %d: %w", b.Run, uint32(math.MaxUint32), pawl.ErrConflict)
 	}
@@ -50,8 +49,8 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	return err
 }
 
-// write runs do in a transaction. Refusals stand for themselves; what goes
-// wrong with the database names the file.
+// write runs do in a transaction. A refusal is returned as it is; an error of the database is wrapped
+// with the file's name.
 func (j *Journal) write(ctx context.Context, do func(w *writer) (refusal, broken error)) error {
 	if j.writer == nil {
 		return j.err(ErrReadOnly)
@@ -96,7 +95,7 @@ func (w *writer) append(b pawl.Batch, last uint64, size int) (refusal, broken er
 	return nil, nil
 }
 
-// look says where a run stands within the transaction that has begun; nil if there is none.
+// look returns the state of a run within the current transaction; nil if there is no run.
 func (w *writer) look(run string) (*known, error) {
 	k := w.known[run]
 	if k != nil && k.seen == w.view {
@@ -122,7 +121,7 @@ func (w *writer) look(run string) (*known, error) {
 		k.epoch = uint64(s.ColumnInt64(0))
 		k.end = uint64(s.ColumnInt64(1)) & math.MaxUint32
 	})
-	if err == nil && !found && w.known[run] == k { // another process removed it, and may have made it anew
+	if err == nil && !found && w.known[run] == k { // another process removed it, and may have created it again
 		delete(w.known, run)
 		return w.look(run)
 	}
@@ -154,7 +153,7 @@ func (w *writer) insert(ref int64, last uint64, size int, b pawl.Batch) error {
 		}
 	}
 	h, s := &b.Head, w.stmts.insert
-	updated := s.BindNull(5) // one by one: this is what every step waits for
+	updated := s.BindNull(5) // one by one, for speed: every step waits for this
 	if !h.Updated.IsZero() {
 		updated = s.BindInt64(5, nanos(h.Updated))
 	}
@@ -166,13 +165,13 @@ func (w *writer) insert(ref int64, last uint64, size int, b pawl.Batch) error {
 	return s.Exec()
 }
 
-// mostScratch is the most memory that is kept for joining the records of a batch.
+// mostScratch bounds the memory kept for joining the records of a batch.
 const mostScratch = 64 << 10
 
-// checksum finds what SQLite does not look for: bytes that changed on the disk.
+// checksum detects what SQLite does not look for: bytes that changed on the disk.
 func checksum(id int64, sizes, data []byte) int32 {
 	crc := ^uint32(0)
-	for shift := 56; shift >= 0; shift -= 8 { // crc32.Update of its eight bytes, which would leave the stack
+	for shift := 56; shift >= 0; shift -= 8 { // crc32.Update of its eight bytes, which would allocate
 		crc = castagnoli[byte(crc)^byte(uint64(id)>>shift)] ^ crc>>8
 	}
 	crc = crc32.Update(^crc, castagnoli, sizes)
@@ -181,7 +180,7 @@ func checksum(id int64, sizes, data []byte) int32 {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sameHead compares what runs keeps of a head; the figures go with the batch.
+// sameHead compares the parts of a head that the table runs has; the figures are in the batch.
 func sameHead(a, b pawl.Head) bool {
 	return a.Status == b.Status && a.Agent == b.Agent && a.Loop == b.Loop && a.Thread == b.Thread &&
 		a.Parent == b.Parent && a.Origin == b.Origin && a.Created.Equal(b.Created) && a.WakeAt.Equal(b.WakeAt) &&
@@ -212,7 +211,7 @@ func (w *writer) setHead(ref int64, h pawl.Head) error {
 	return s.Exec()
 }
 
-// setLabels has lists find a run by the labels of a JSON object, and by no others.
+// setLabels makes a run findable by the labels of a JSON object, and by no others.
 func (w *writer) setLabels(ref int64, text []byte) error {
 	s := w.stmts.labels
 	if err := bind(s, ref); err != nil {
@@ -247,5 +246,5 @@ func (w *writer) setLabels(ref int64, text []byte) error {
 func unknown(run string) error { return fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun) }
 
 func fenced(run string, have, want uint64) error {
-	return fmt.Errorf("run %s: epoch %d was asked for, the lease is at %d: %w", run, have, want, pawl.ErrFenced)
+	return fmt.Errorf("run %s: the caller has epoch %d, the lease is at %d: %w", run, have, want, pawl.ErrFenced)
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// PutBlob stores data; see [pawl.Blobs]. Data that does not have the digest is
-// an error, and so is more than 64 MB.
+// PutBlob stores data; see [pawl.Blobs]. It fails if the data does not have the digest, or has more than
+// 64 MB.
 func (j *Journal) PutBlob(ctx context.Context, digest string, data []byte) error {
 	sum := sha256.Sum256(data)
 	if digest != hex.EncodeToString(sum[:]) {
 		return fmt.Errorf("blob %s: the data has the SHA-256 %x", digest, sum)
 	}
 	if len(data) > maxBytes {
-		return fmt.Errorf("blob %s: %d bytes are more than the %d that are taken", digest, len(data), maxBytes)
+		return fmt.Errorf("blob %s: %d bytes exceed the limit of %d", digest, len(data), maxBytes)
 	}
 	return j.write(ctx, func(w *writer) (refusal, broken error) {
 		if err := bind(w.stmts.blob, sum[:], data); err != nil {

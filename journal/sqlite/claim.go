@@ -9,13 +9,13 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Claim takes, renews or gives up a lease; see [pawl.Claim].
+// Claim acquires, renews or releases a lease; see [pawl.Claim].
 func (j *Journal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
 	switch {
 	case c.Run == "":
 		return pawl.Lease{}, errors.New("a claim needs the id of a run")
 	case c.Epoch == 0 && c.TTL <= 0:
-		return pawl.Lease{}, fmt.Errorf("run %s: a lease that is taken needs a time to live above zero", c.Run)
+		return pawl.Lease{}, fmt.Errorf("run %s: a lease needs a time to live above zero", c.Run)
 	}
 	var l pawl.Lease
 	err := j.write(ctx, func(w *writer) (refusal, broken error) {
@@ -41,7 +41,7 @@ func (w *writer) claim(c pawl.Claim) (l pawl.Lease, refusal, broken error) {
 	if err != nil {
 		return l, nil, err
 	}
-	// The clock is read when the lock is held: waiting for it is not to eat the lease.
+	// Read the clock under the lock, so that waiting for it does not shorten the lease.
 	now := time.Now().UTC().Round(0)
 	create := c.Epoch == 0 && c.New
 	switch {
@@ -65,10 +65,10 @@ func (w *writer) claim(c pawl.Claim) (l pawl.Lease, refusal, broken error) {
 		l.Until = now.Add(c.TTL)
 	default:
 		l.Owner, l.Until = "", time.Time{}
-		delete(w.known, c.Run) // or runs that have ended would be remembered for ever
+		delete(w.known, c.Run) // else ended runs would be kept for ever
 	}
 	if c.Epoch == 0 {
-		delete(w.known, c.Run) // its epoch has changed
+		delete(w.known, c.Run) // the epoch has changed
 	}
 	if err := bind(w.stmts.own, ref, l.Owner, l.Epoch, l.Until); err != nil {
 		return l, nil, err

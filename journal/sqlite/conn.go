@@ -20,13 +20,12 @@ import (
 type conn struct {
 	*sqlite3.Conn
 
-	ctx   context.Context // bounds the waiting for locks of whoever uses it now
+	ctx   context.Context // bounds how long the current user waits for locks
 	early bool            // the file may have been empty when it was opened
 }
 
-// connect opens a connection with what every connection needs. Waiting for
-// another process is bounded by the context of the one who waits, not by a
-// time that would be too short for one and too long for the next.
+// connect opens a connection with the settings that every connection needs. The context of the current
+// user bounds how long it waits for another process; no fixed time would suit all users.
 func connect(ctx context.Context, path string, o *Options, v view) (*conn, error) {
 	params := v.params()
 	if params == "" { // the log beside the database gets the mode of the database
@@ -51,8 +50,8 @@ func connect(ctx context.Context, path string, o *Options, v view) (*conn, error
 	return c, nil
 }
 
-// pause sleeps a little, longer each time, and reports whether to try again.
-// Commits take 20 µs to a few ms, so it starts low.
+// pause sleeps a little, longer each time, and reports whether to try again. Commits take 20 µs to a few
+// ms, so the first pause is short.
 func pause(ctx context.Context, n int) bool {
 	t := time.NewTimer(min(time.Duration(n+1)*100*time.Microsecond, 5*time.Millisecond))
 	defer t.Stop()
@@ -64,7 +63,7 @@ func pause(ctx context.Context, n int) bool {
 	}
 }
 
-// close finishes all statements first, without which SQLite refuses.
+// close finalizes all statements first; otherwise SQLite refuses to close.
 func (c *conn) close() error {
 	var errs []error
 	for _, s := range slices.Collect(c.Stmts()) {
@@ -73,7 +72,7 @@ func (c *conn) close() error {
 	return errors.Join(append(errs, c.Close())...)
 }
 
-// rollback ends a transaction that failed, unless SQLite has done so already.
+// rollback ends a failed transaction, unless SQLite has done so already.
 func (c *conn) rollback() error {
 	if c.GetAutocommit() {
 		return nil
@@ -81,7 +80,7 @@ func (c *conn) rollback() error {
 	return c.Exec(`ROLLBACK`)
 }
 
-// statement compiles SQL that is used again and again.
+// statement compiles SQL that is used repeatedly.
 func (c *conn) statement(sql string) (*sqlite3.Stmt, error) {
 	s, _, err := c.PrepareFlags(sql, sqlite3.PREPARE_PERSISTENT)
 	if err != nil {
@@ -90,7 +89,7 @@ func (c *conn) statement(sql string) (*sqlite3.Stmt, error) {
 	return s, nil
 }
 
-// number asks a question with one number for an answer.
+// number runs a query whose result is one number.
 func (c *conn) number(sql string) (int, error) {
 	s, _, err := c.Prepare(sql)
 	if err != nil {
@@ -142,7 +141,7 @@ func bind(s *sqlite3.Stmt, args ...any) error {
 	return nil
 }
 
-// nanos is t since 1970; what lies beyond the years 1678 to 2262 moves to their ends.
+// nanos returns t in nanoseconds since 1970. Times outside the years 1678 to 2262 become the nearest end.
 func nanos(t time.Time) int64 {
 	switch {
 	case t.Before(time.Unix(0, math.MinInt64)):
@@ -153,7 +152,7 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// instant reads what bind wrote for a time.
+// instant reads a time that bind wrote.
 func instant(s *sqlite3.Stmt, col int) time.Time {
 	if s.ColumnType(col) == sqlite3.NULL {
 		return time.Time{}

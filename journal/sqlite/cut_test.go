@@ -286,7 +286,7 @@ func TestSyncFailsOnce(t *testing.T) {
 		if err == nil {
 			_, err = h.Wait(t.Context())
 		}
-		broken := d.Mend() > 0
+		broken := d.Repair() > 0
 		if err != nil {
 			failed++
 		}

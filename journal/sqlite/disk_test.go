@@ -83,8 +83,8 @@ func (d *disk) Delete(path string, sync bool) error {
 	return d.VFSFilename.Delete(path, sync)
 }
 
-// Breaks has the disk fail the operations of a kind, or with an empty one all
-// that change it, from the nth on, until it is mended.
+// Breaks makes the operations of a kind fail, or all that change the disk if op is
+// empty, from the nth on, until Repair is called.
 func (d *disk) Breaks(op string, n int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,8 +107,8 @@ func (d *disk) OnSync(f func()) {
 	d.synced = f
 }
 
-// Mend returns how many operations failed.
-func (d *disk) Mend() int {
+// Repair ends the failures and returns how many operations failed.
+func (d *disk) Repair() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fault = nil

@@ -101,8 +101,8 @@ func count(t *testing.T, j *Journal, run string) int {
 	return n
 }
 
-// TestFaults breaks the disk and mends it again: what fails says so, leaves
-// nothing behind, and does not outlast its cause.
+// TestFaults breaks the disk and repairs it: a failed call returns an error, leaves
+// nothing behind, and calls after the repair succeed.
 func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		on   func(f *faulty) *atomic.Pointer[error]

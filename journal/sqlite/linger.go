@@ -2,73 +2,72 @@ package sqlite
 
 import "time"
 
-// A snapshot is the writer's right to read what it wrote last. SQLite takes one
-// when a transaction begins and gives it up at its end, which are four of the six
-// locks that a commit sets and lifts, and dearer than its write. So it is kept from
-// one transaction to the next as long as they follow each other closely and nobody
-// else writes. On a snapshot a transaction is refused to begin if somebody else
-// writes or has written since (https://sqlite.org/rescode.html#busy_snapshot), and
-// then it begins without.
+// A snapshot is the writer's view of the database after its last transaction. SQLite takes a snapshot
+// when a transaction begins and releases it at the end. That is four of the six lock operations of a
+// commit, and costs more than the write. So the snapshot is kept from one transaction to the next, as
+// long as they follow each other closely and no other process writes. If another process has written
+// since, SQLite refuses to begin a transaction on the snapshot
+// (https://sqlite.org/rescode.html#busy_snapshot), and the transaction begins without it.
 //
-// What somebody may read cannot be overwritten, so the snapshot is let go of before
-// the write-ahead log is emptied, and when the writer rests: others who empty the
-// log meanwhile get no further than the snapshot.
+// Data that a snapshot can read cannot be overwritten. So the snapshot is released before the write-ahead
+// log is emptied, and when the writer is idle: other processes that empty the log meanwhile cannot go
+// past the snapshot.
 type snapshot struct {
-	held  bool        // by a statement that has begun
-	due   bool        // the log is to be emptied
-	clock *time.Timer // rings when the writer rests
-	rings bool        // it is set
-	seen  uint64      // the writer's transactions when it was set
+	held  bool        // a statement holds the snapshot
+	due   bool        // the log must be emptied
+	timer *time.Timer // fires when the writer may be idle
+	armed bool        // the timer is set
+	seen  uint64      // the writer's transactions when the timer was set
 }
 
-// rests is how long nobody wrote when the writer is said to rest, or twice that.
-const rests = 5 * time.Millisecond
+// idleAfter is the time without writes after which the writer counts as idle, or up to twice that.
+const idleAfter = 5 * time.Millisecond
 
-// hold keeps what the transaction that has begun reads.
+// hold keeps the snapshot of the current transaction.
 func (w *writer) hold() error {
 	w.held = w.stmts.read.Step()
 	return w.stmts.read.Err()
 }
 
-// letGo gives the snapshot up.
-func (w *writer) letGo() {
+// releaseSnapshot releases the snapshot.
+func (w *writer) releaseSnapshot() {
 	w.held = false
-	_ = w.stmts.read.Reset() // which says what came of its step, once more
+	_ = w.stmts.read.Reset() // which repeats the error of Step
 }
 
-// empty moves the log into the file, as far as nobody reads it; what cannot be
-// moved now is moved after the next commit.
+// empty moves the log into the file, as far as no reader needs it; the rest is moved after the next
+// commit.
 func (w *writer) empty() {
 	w.due = false
-	w.letGo()
+	w.releaseSnapshot()
 	_ = w.c.Exec(`PRAGMA wal_checkpoint(PASSIVE)`)
 }
 
-// mind sets the clock that rings when the writer rests. It is not stopped between
-// transactions: setting it each time costs more than having it ring in vain.
-func (w *writer) mind() {
-	if w.held && !w.rings {
-		w.rings, w.seen = true, w.own.Load()
-		w.clock.Reset(rests)
+// armTimer sets the timer. It is not stopped between transactions: setting it each time costs more than an
+// occasional needless firing.
+func (w *writer) armTimer() {
+	if w.held && !w.armed {
+		w.armed, w.seen = true, w.own.Load()
+		w.timer.Reset(idleAfter)
 	}
 }
 
-// rest lets go of the snapshot unless somebody wrote since the clock was set.
-func (w *writer) rest() {
+// releaseIfIdle releases the snapshot unless this process wrote since the timer was set.
+func (w *writer) releaseIfIdle() {
 	w.mu.Lock()
 	if w.busy {
-		w.clock.Reset(rests)
+		w.timer.Reset(idleAfter)
 		w.mu.Unlock()
 		return
 	}
 	w.busy = true
 	w.mu.Unlock()
-	w.rings = false
+	w.armed = false
 	if w.held && !w.closed {
 		if w.seen == w.own.Load() {
-			w.letGo()
+			w.releaseSnapshot()
 		}
-		w.mind()
+		w.armTimer()
 	}
 	w.pass()
 }

@@ -68,7 +68,7 @@ func TestSnapshotIsNobodysHindrance(t *testing.T) {
 		if i > 1000 {
 			t.Fatal("a writer that rests keeps its snapshot")
 		}
-		time.Sleep(rests)
+		time.Sleep(idleAfter)
 	}
 }
 

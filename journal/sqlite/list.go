@@ -16,12 +16,12 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// List yields the heads of runs, the one claimed last first; see [pawl.Journal].
+// List yields the heads of runs, the last claimed first; see [pawl.Journal].
 func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, error] {
 	return func(yield func(pawl.Head, error) bool) {
 		sql, args := selection(q)
 		before, left := int64(math.MaxInt64), q.Max
-		for rows := 32; ; rows = min(2*rows, portionRows) { // most want but the first
+		for rows := 32; ; rows = min(2*rows, portionRows) { // most callers want only the first
 			heads, next, err := j.heads(ctx, sql, append([]any{before}, args...), q, rows)
 			for _, h := range heads {
 				if !yield(h, nil) {
@@ -43,7 +43,7 @@ func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, e
 	}
 }
 
-// heads reads a portion of a list and returns the ref to go on from, zero at its end.
+// heads reads a portion of a list and returns the ref to continue from, zero at the end.
 func (j *Journal) heads(ctx context.Context, sql string, args []any, q pawl.Query, most int) (out []pawl.Head, next int64, err error) {
 	rows := 0
 	err = j.pool.read(ctx, func(r *reader) error {
@@ -65,10 +65,9 @@ func (j *Journal) heads(ctx context.Context, sql string, args []any, q pawl.Quer
 	return out, next, err
 }
 
-// selection says a query in SQL. One index is followed, in the order of the
-// list: that of the filter which is likely to select least. What else there is to
-// select by is looked at in the rows, behind a plus, which keeps SQLite from
-// thinking of another index; a second label is left to matches.
+// selection translates a query to SQL. It follows one index, in the order of the list: that of the filter
+// that probably selects least. Other filters are applied to the rows, with a plus before the column, which
+// keeps SQLite from using another index; matches checks a second label.
 func selection(q pawl.Query) (sql string, args []any) {
 	from, order, where, followed := `runs`, `ref`, []string{`ref < ?`}, ""
 	add := func(column, value string) {
@@ -77,7 +76,7 @@ func selection(q pawl.Query) (sql string, args []any) {
 		}
 		if followed == "" {
 			followed = column
-			where = append(where, column+` = ?`, column+` <> ''`) // the words of the index
+			where = append(where, column+` = ?`, column+` <> ''`) // as in the index
 		} else {
 			where = append(where, `+`+column+` = ?`)
 		}
@@ -91,7 +90,7 @@ func selection(q pawl.Query) (sql string, args []any) {
 			where, args = append(where, `runs.id < ?`), append(args, end)
 		}
 	case !q.Due.IsZero():
-		followed, where[0] = "ref", `+ref < ?` // without the plus SQLite walks all runs, to have them in order
+		followed, where[0] = "ref", `+ref < ?` // without the plus SQLite scans all runs, to have them in order
 	case len(q.Labels) > 0:
 		followed, order = "label", `run`
 		from = `labels CROSS JOIN runs ON ref = run` // cross: labels first
@@ -124,8 +123,8 @@ func selection(q pawl.Query) (sql string, args []any) {
 		WHERE ` + strings.Join(where, ` AND `) + ` ORDER BY ` + order + ` DESC`, args
 }
 
-// after is the first string behind all that begin with prefix, by bytes, as
-// SQLite compares text; empty if there is none.
+// after returns the first string after all strings with a prefix, by bytes, as SQLite compares text;
+// empty if there is none.
 func after(prefix string) string {
 	b := []byte(prefix)
 	for len(b) > 0 {

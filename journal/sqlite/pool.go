@@ -8,13 +8,12 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// readers is how many connections read at once. Nobody keeps one while the
-// caller looks at what was read, so a few are enough and nested reads cannot
-// wait for each other.
+// readers is the number of connections for reading. No connection is kept while the caller looks at the
+// data, so a few are enough, and nested reads cannot wait for each other.
 const readers = 4
 
-// A pool opens connections for reading when they are first needed. Readers and
-// the writer do not wait for each other.
+// A pool opens connections for reading when they are first needed. Readers and the writer do not wait for
+// each other.
 type pool struct {
 	path  string
 	o     *Options
@@ -25,11 +24,11 @@ type pool struct {
 	closed bool
 }
 
-// A reader is a connection with the statements used on it, by their text.
+// A reader is a connection with its compiled statements, by their text.
 type reader struct {
 	*conn
 
-	view  view // what it was opened on
+	view  view // the state of the file when it was opened
 	stmts map[string]*sqlite3.Stmt
 }
 
@@ -102,7 +101,7 @@ func (p *pool) put(r *reader) error {
 	return nil
 }
 
-// close closes what is idle; what is lent out is closed when it comes back.
+// close closes idle connections; those in use are closed when they are returned.
 func (p *pool) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,8 +114,8 @@ func (p *pool) close() error {
 	return errors.Join(errs...)
 }
 
-// query runs SQL and calls row for each row until that says no. The texts come
-// from a small closed set, so they are kept compiled.
+// query runs SQL and calls row for each row until row returns false. The texts come from a small fixed
+// set, so they are kept compiled.
 func (r *reader) query(sql string, row func(s *sqlite3.Stmt) (more bool, err error), args ...any) (err error) {
 	s := r.stmts[sql]
 	if s == nil {

@@ -134,7 +134,7 @@ func started(t *testing.T, j *sqlite.Journal) (begun, ended int) {
 }
 
 // TestDiskFails breaks the disk at its nth write or sync, for good: nothing is done
-// that the log does not know of, and when the disk is mended, the run goes on.
+// that is not in the log, and after the repair the run continues.
 func TestDiskFails(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
@@ -164,7 +164,7 @@ func TestDiskFails(t *testing.T) {
 				if err == nil {
 					_, err = h.Wait(t.Context())
 				}
-				if broken = d.Mend() > 0; broken && err == nil && len(p.paid) < payments {
+				if broken = d.Repair() > 0; broken && err == nil && len(p.paid) < payments {
 					t.Errorf("failing from %d on: no error", n)
 				}
 				if begun, _ := started(t, j); begun < len(p.paid) {

@@ -14,19 +14,18 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// portion bounds what is read before the caller sees it, in bytes or rows.
-// Holding a connection, and with it a snapshot, while the caller is at work
-// would keep the write-ahead log from being emptied. The first portion is small,
-// since nothing goes on beside it, and each has twice the rows of the one before.
+// A portion bounds what is read before the caller sees it, in bytes or rows. A connection, and with it a
+// snapshot, that is held while the caller is busy would keep the write-ahead log from being emptied. The
+// first portion is small, since the caller waits for it; each later one has twice the rows of the one
+// before.
 const (
 	portionBytes = 256 << 10
 	portionRows  = 512
 	firstRows    = 64
 )
 
-// Read yields a run's records from seq on; see [pawl.Journal]. While the caller
-// is at work on a portion, the next one is read: folding a log takes about as
-// long as reading it.
+// Read yields a run's records from seq on; see [pawl.Journal]. While the caller uses a portion, the next
+// one is read: folding a log takes about as long as reading it.
 func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[pawl.Row, error] {
 	return func(yield func(pawl.Row, error) bool) {
 		ref, err := j.ref(ctx, run)
@@ -38,7 +37,7 @@ func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[p
 		var ahead chan portion
 		defer func() {
 			cancel()
-			if ahead != nil { // nothing reads the journal any more when the loop is left
+			if ahead != nil { // all reading has ended when the loop is left
 				<-ahead
 			}
 		}()
@@ -59,7 +58,7 @@ func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[p
 				return
 			}
 			if p.last {
-				// A log that was removed halfway has not ended there.
+				// A log that was removed meanwhile has not ended here.
 				if now, err := j.ref(ctx, run); err != nil || now != ref {
 					yield(pawl.Row{}, cmp.Or(err, unknown(run)))
 				}
@@ -71,7 +70,7 @@ func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[p
 	}
 }
 
-// ref is the place of a run.
+// ref returns the row id of a run.
 func (j *Journal) ref(ctx context.Context, run string) (ref int64, err error) {
 	err = j.pool.read(ctx, func(r *reader) error {
 		return r.query(`SELECT ref FROM runs WHERE id = ?`, func(s *sqlite3.Stmt) (bool, error) {
@@ -85,21 +84,21 @@ func (j *Journal) ref(ctx context.Context, run string) (ref int64, err error) {
 	return ref, j.err(err)
 }
 
-// A portion is some records that follow each other.
+// A portion is a sequence of records.
 type portion struct {
 	rows []pawl.Row
-	next uint64 // where the next one begins
-	last bool   // there is no next one
-	err  error  // what keeps it from being longer
+	next uint64 // where the next portion begins
+	last bool   // there is no next portion
+	err  error  // why it is not longer
 }
 
-// portion reads some records from seq on, no more than are in so many rows.
+// portion reads some records from seq on, at most those of a number of rows.
 func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint64, rows int) portion {
 	if from > math.MaxUint32 {
 		return portion{last: true}
 	}
 	var out []pawl.Row
-	if rows > firstRows { // the log was longer than half of that, so it is likely to be
+	if rows > firstRows { // the log has more than half of that, so allocate the whole
 		out = make([]pawl.Row, 0, rows+8)
 	}
 	size, next, last := 0, from, true
@@ -137,13 +136,13 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint6
 			}, ref<<32|int64(from), ref<<32|math.MaxUint32)
 	})
 	if damaged(err) {
-		err = fmt.Errorf("run %s, behind record %d: %w", run, next-1, err)
+		err = fmt.Errorf("run %s, after record %d: %w", run, next-1, err)
 	}
 	return portion{out, next, last || err != nil, err}
 }
 
-// records says how many stand back to back, given the sizes of all but the last
-// and of all together.
+// records returns the number of concatenated records, given the sizes of all but the last and the total
+// size.
 func records(sizes []byte, all int) (n int, err error) {
 	for n = 1; len(sizes) > 0; n++ {
 		size, w := binary.Uvarint(sizes)

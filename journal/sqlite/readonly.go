@@ -8,19 +8,18 @@ import (
 	"time"
 )
 
-// A view is what a connection that may write nothing was opened on. SQLite
-// cannot read a write-ahead log without an index it shares with the writers. So
-// as long as there is a log, such a connection takes part in that index; when
-// there is none, nobody has the database open, and it is read as a file that does
-// not change, for otherwise SQLite would want to make a log. The zero view is
-// that of a connection that may write.
+// A view is the state of the file when a read-only connection was opened. SQLite cannot read a write-ahead
+// log without an index that it shares with the writers. So as long as there is a log, such a connection
+// takes part in that index. If there is no log, no process has the database open, and it is read as a file
+// that does not change; otherwise SQLite would try to make a log. The zero view is that of a connection
+// that may write.
 type view struct {
-	live bool      // somebody writes, or was killed
-	at   time.Time // of the last change, when nobody does
+	live bool      // a process writes, or was killed
+	at   time.Time // of the last change, if no process writes
 	size int64
 }
 
-// look says how a database can be read now.
+// look returns how a database can be read now.
 func look(path string) (view, error) {
 	file, err := os.Stat(path)
 	if err != nil {
@@ -34,13 +33,13 @@ func look(path string) (view, error) {
 		return view{}, err
 	}
 	index, err := os.Open(path + "-shm")
-	if err != nil { // SQLite would try to make one, for somebody else to stumble over
-		return view{}, fmt.Errorf("what is newest stands in %s-wal, which cannot be read without its index: %w; have somebody open it who may write there, or copy it with that file to a place of your own", path, err)
+	if err != nil { // SQLite would try to make one, which could disturb other processes
+		return view{}, fmt.Errorf("the newest entries are in %s-wal, which cannot be read without its index: %w; open the database as a user with write permission, or copy both files to a directory of your own", path, err)
 	}
 	return view{live: true}, index.Close()
 }
 
-// params are the parameters of the connection.
+// params returns the parameters of the connection.
 func (v view) params() string {
 	switch {
 	case v.live:

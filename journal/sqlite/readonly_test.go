@@ -101,8 +101,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// Whoever only reads sees what is written meanwhile, and goes on seeing it
-// when a writer comes or goes.
+// A reader sees new entries, also after a writer opens or closes the database.
 func TestReadOnlyBesideWriter(t *testing.T) {
 	s := shelf(t.TempDir())
 	j := openAt(t, s.path(), nil)
@@ -157,7 +156,7 @@ func TestReadOnlyAfterKill(t *testing.T) {
 		t.Errorf("without an index: %v", err)
 	}
 	if got := log(t.Context(), t, openAt(t, bare.path(), nil)); !slices.Equal(got, []string{"1"}) {
-		t.Errorf("whoever may write reads %q", got)
+		t.Errorf("a connection that may write reads %q", got)
 	}
 }
 

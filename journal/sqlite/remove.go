@@ -45,7 +45,7 @@ func (w *writer) remove(run string, epoch uint64) (refusal, broken error) {
 	return nil, nil
 }
 
-// exec runs what is not worth being kept compiled.
+// exec runs SQL that is not worth keeping compiled.
 func (w *writer) exec(sql string, args ...any) error {
 	s, _, err := w.c.Prepare(sql)
 	if err != nil {
@@ -78,7 +78,7 @@ func (j *Journal) RemoveBlobs(ctx context.Context, before time.Time, keep func(d
 	}
 	slices.Sort(gone)
 	n := 0
-	for _, ref := range gone { // each by itself: others are not to wait for all
+	for _, ref := range gone { // one transaction each, so that other writers do not wait for all
 		err := j.write(ctx, func(w *writer) (refusal, broken error) {
 			err := w.exec(`DELETE FROM blobs WHERE ref IN (SELECT ref `+old+` AND ref = ?)`, before, ref)
 			if err == nil && w.c.Changes() > 0 {
@@ -128,7 +128,7 @@ func (j *Journal) Compact(ctx context.Context) (was, is int64, err error) {
 	return was, is, j.err(errors.Join(err, c.close()))
 }
 
-// size is how long the database and what is not in it yet are.
+// size returns the size of the database and its log.
 func size(path string) (int64, error) {
 	file, err := os.Stat(path)
 	if err != nil {

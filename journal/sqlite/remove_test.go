@@ -36,11 +36,11 @@ func TestRemovedElsewhere(t *testing.T) {
 	if err := mine.Append(t.Context(), late); !errors.Is(err, pawl.ErrUnknownRun) {
 		t.Errorf("an append to a run that was removed: %v", err)
 	}
-	anew := claim(theirs, "r")
+	again := claim(theirs, "r")
 	if err := mine.Append(t.Context(), late); !errors.Is(err, pawl.ErrConflict) {
-		t.Errorf("an append to a run that was removed and made anew: %v", err)
+		t.Errorf("an append to a run that was removed and created again: %v", err)
 	}
-	add(t, mine, anew, 0, "new")
+	add(t, mine, again, 0, "new")
 	for run, want := range map[string]string{"r": "new", "other": "other"} {
 		for r, err := range mine.Read(t.Context(), run, 0) {
 			if err != nil || string(r.Data) != want || r.Seq != 1 {

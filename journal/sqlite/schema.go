@@ -17,7 +17,7 @@ const application = 0x5041574c
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// steps are the migrations in order; a database at version n has had the first n.
+// steps returns the migrations in order; a database at version n has had the first n.
 func steps() ([]string, error) {
 	names, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
@@ -37,10 +37,9 @@ func steps() ([]string, error) {
 	return out, nil
 }
 
-// errEarly is what a connection fails with that was opened when the file was
-// empty, and finds that somebody else has made the database since. It knows
-// nothing of the size of its pages and of their checksums: what it reads seems
-// damaged to it, and what it moves out of the write-ahead log would have no sums.
+// errEarly is the error of a connection that was opened while the file was empty, if another process has
+// created the database since. The connection does not know the size of the pages and that they have
+// checksums: it would take what it reads for damaged, and would write pages without checksums.
 var errEarly = errors.New("the database was made while it was opened")
 
 // migrate brings the schema up to date in one transaction. Several processes
@@ -50,7 +49,7 @@ func migrate(ctx context.Context, c *conn) error {
 	if err != nil {
 		return err
 	}
-	// In one transaction, or another process could change the answer halfway.
+	// In one transaction, so that another process cannot change the answer in between.
 	if err := c.Exec(`BEGIN`); err != nil {
 		return err
 	}
@@ -61,7 +60,7 @@ func migrate(ctx context.Context, c *conn) error {
 	if c.early && version > 0 {
 		return errEarly
 	}
-	// Both pragmas write to the file, so they come after the question whose it is.
+	// Both pragmas write to the file, so the check that it is ours comes first.
 	if version == 0 {
 		// A commit writes whole pages, and the rows of a usual loop have about
 		// 500 bytes: 2,048 writes 4.2 kB a commit against 5.9 kB with the
@@ -69,9 +68,9 @@ func migrate(ctx context.Context, c *conn) error {
 		if err := c.Exec(`PRAGMA page_size = 2048`); err != nil {
 			return err
 		}
-		// Each page keeps a checksum in its last eight bytes, which is looked at
-		// whenever the page is read (https://sqlite.org/cksumvfs.html). A database
-		// that was made without stays without: its logs have sums of their own.
+		// Each page keeps a checksum in its last eight bytes, which is checked whenever the
+		// page is read (https://sqlite.org/cksumvfs.html). A database that was created without
+		// them stays so: its logs have their own checksums.
 		if _, err := c.FileControl("", sqlite3.FCNTL_RESERVE_BYTES, 8); err != nil {
 			return err
 		}
@@ -106,7 +105,7 @@ func migrate(ctx context.Context, c *conn) error {
 	return nil
 }
 
-// current refuses a database that cannot be read as it is.
+// current refuses a database whose schema is not the current one.
 func current(c *conn) error {
 	list, err := steps()
 	if err != nil {
@@ -114,12 +113,12 @@ func current(c *conn) error {
 	}
 	version, err := ours(c, len(list))
 	if err == nil && version < len(list) {
-		err = fmt.Errorf("the database is of an older version of pawl (schema %d, this one knows %d) and is brought up to date by whoever opens it for writing", version, len(list))
+		err = fmt.Errorf("the database is of an older version of pawl (schema %d, this one knows %d); open it for writing to upgrade it", version, len(list))
 	}
 	return err
 }
 
-// ours returns the version of the schema, zero for an empty file, or refuses.
+// ours returns the version of the schema, zero for an empty file, or an error if the file is not ours.
 func ours(c *conn, newest int) (int, error) {
 	version, err := c.number(`PRAGMA user_version`)
 	if err != nil {
@@ -143,8 +142,8 @@ func ours(c *conn, newest int) (int, error) {
 	return version, nil
 }
 
-// wal switches to write-ahead logging. While another process does the same the
-// switch is refused without asking the busy handler, hence the loop.
+// wal switches to write-ahead logging. While another process does the same, SQLite refuses without calling
+// the busy handler, hence the loop.
 func (c *conn) wal(ctx context.Context) error {
 	for n := 0; ; n++ {
 		err := c.Exec(`PRAGMA journal_mode = WAL`)

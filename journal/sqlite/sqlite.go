@@ -1,11 +1,9 @@
-// Package sqlite is a journal in one SQLite file, shared by any number of
-// processes on one machine. It needs no C compiler.
+// Package sqlite is a [Journal] in one SQLite file, shared by any number of processes on one machine. It
+// needs no C compiler.
 //
-// What a loop waits for is the commit, so that one is kept small: a batch is
-// one row, put at the end of one table together with the running figures of
-// the head, and the row of the run is touched only when its status, labels,
-// wake-up or lease change. Appends that arrive while another commits share the
-// next commit.
+// A loop waits for commits, so they are kept small: a batch is one row at the end of one table, together
+// with the running figures of the head. The row of the run changes only with its status, labels, wake-up
+// time or lease. Appends that arrive during a commit share the next commit.
 package sqlite
 
 import (
@@ -30,7 +28,7 @@ type Journal struct {
 	writer *writer
 	pool   *pool
 	tail   tail
-	logs   *bell.Bell // rung for runs that have new entries
+	logs   *bell.Bell // notified of runs that have new entries
 }
 
 var (
@@ -40,12 +38,12 @@ var (
 	_ pawl.Remover = (*Journal)(nil)
 )
 
-// Options are what can be chosen about a database. Nil means none.
+// Options are the options of a database; nil is the zero value.
 type Options struct {
-	// Normal leaves the newest appends to the operating system instead of
-	// waiting for the disk (synchronous=NORMAL instead of FULL). A process
-	// that is killed still loses nothing; a power cut can lose the appends of
-	// the last moments, though never leave a hole or half a batch.
+	// Normal leaves the newest appends to the operating system instead of waiting for
+	// the disk (synchronous=NORMAL instead of FULL). A killed process still loses
+	// nothing. A power failure can lose the appends of the last moments, but never
+	// leaves a gap or half a batch.
 	Normal bool
 	// ReadOnly opens an existing database for reading and changes no file, so that a
 	// database without write permission can be read. Every write fails with
@@ -53,24 +51,23 @@ type Options struct {
 	// to the file, so that log and its index (FILE-wal and FILE-shm) must be readable, too.
 	ReadOnly bool
 
-	vfs   string // a file system to open the database on; tests break it
-	pages int    // of the log, when they are moved into the file; tests do it often
+	vfs   string // the file system of the database; tests break it
+	pages int    // the size of the log at which it is emptied; small in tests
 }
 
-// maxBytes bounds one batch, signal or blob. SQLite copies what it is given
-// twice within the 256 MB that a connection may use.
+// maxBytes bounds one batch, signal or blob. SQLite copies data twice, within the 256 MB that a connection
+// may use.
 const maxBytes = 64 << 20
 
-// Open opens the database at path and creates it if need be, readable by its
-// owner only, and likewise the directories above it. A database of an older
-// version is brought up to date; one of a newer version, or of another
-// program, is refused and left as it is. The context bounds the opening only.
+// Open opens the database at path. It creates the database, and the directories above it, if necessary,
+// readable by their owner only. A database of an older version is upgraded; one of a newer version, or of
+// another program, is refused and left unchanged. The context bounds only the opening.
 func Open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	if o == nil {
 		o = &Options{}
 	}
 	j, err := open(ctx, path, o)
-	if errors.Is(err, errEarly) { // it is empty no more
+	if errors.Is(err, errEarly) { // it is no longer empty
 		j, err = open(ctx, path, o)
 	}
 	if err != nil {
@@ -85,7 +82,7 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 		return nil, err
 	}
 	if o.ReadOnly {
-		j := &Journal{path: path, pool: newPool(path, o), logs: newBell(path, nil)}
+		j := &Journal{path: path, pool: newPool(path, o), logs: newNotifier(path, nil)}
 		err := j.pool.read(ctx, func(r *reader) error {
 			err := current(r.conn)
 			if r.conn.early && damaged(err) {
@@ -134,7 +131,7 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	if err := alike(path+"-shm", path); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	w.logs = newBell(path, w)
+	w.logs = newNotifier(path, w)
 	return &Journal{path: path, writer: w, pool: newPool(path, o), tail: left, logs: w.logs}, nil
 }
 
@@ -155,8 +152,8 @@ func alike(index, database string) error {
 	return os.Chmod(index, want.Mode().Perm())
 }
 
-// Close waits for what is being written, moves it into the main file if no
-// other process has that open, and closes the database. Every later call fails.
+// Close waits for pending writes, moves them into the main file unless another process has it open, and
+// closes the database. Every later call fails.
 func (j *Journal) Close() error {
 	j.logs.Close()
 	if j.writer == nil {
@@ -171,7 +168,7 @@ var errClosed = errors.New("the journal is closed")
 // ErrReadOnly is the error of every write to a journal that was opened for reading.
 var ErrReadOnly = errors.New("it is open for reading only")
 
-// err names the file in an error of the database.
+// err adds the file's name to an error of the database.
 func (j *Journal) err(err error) error {
 	if err == nil {
 		return nil
@@ -179,9 +176,8 @@ func (j *Journal) err(err error) error {
 	return fmt.Errorf("journal %s: %w", j.path, reached(explain(err)))
 }
 
-// reached says of an error whether it is one of reaching the file: it is not to be
-// opened, somebody has it locked, or the disk takes or gives nothing. The same
-// will be right when that is over.
+// reached marks errors of reaching the file: it cannot be opened, another process has locked it, or the
+// disk cannot be read or written. The same call may succeed later.
 func reached(err error) error {
 	for _, code := range []sqlite3.ErrorCode{sqlite3.CANTOPEN, sqlite3.PERM, sqlite3.BUSY, sqlite3.LOCKED, sqlite3.IOERR, sqlite3.FULL, sqlite3.READONLY} {
 		if errors.Is(err, code) && !damaged(err) {
@@ -199,13 +195,13 @@ func damaged(err error) bool {
 	return errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.IOERR_DATA)
 }
 
-// explain adds the meaning of SQLite's terser codes.
+// explain adds the meaning of SQLite's short error codes.
 func explain(err error) error {
 	switch {
 	case damaged(err):
 		return fmt.Errorf("the database is damaged; restore it from a copy: %w", err)
 	case errors.Is(err, sqlite3.NOTADB):
-		return fmt.Errorf("the file is damaged or is no SQLite database: %w", err)
+		return fmt.Errorf("the file is damaged or is not an SQLite database: %w", err)
 	case errors.Is(err, sqlite3.FULL):
 		return fmt.Errorf("the disk is full: %w", err)
 	}

@@ -8,15 +8,14 @@ import (
 	"os"
 )
 
-// Dropped is what of the write-ahead log was of no use when the journal was
-// opened, because it does not end in a commit: in bytes, and in how many of the
-// commits that stand there. A process or a computer that dies in a write leaves
-// bytes and one commit at most, of which nobody had been told that it is
-// durable. More commits were durable once, unless somebody wrote with
-// [Options.Normal]: the log has been damaged, and what they held is lost.
+// Dropped returns how much of the write-ahead log was ignored when the journal was opened, because it does
+// not end in a commit: in bytes, and in commits. A process or a computer that dies during a write leaves
+// some bytes and at most one commit, which was not yet reported as durable. If there are more commits, they
+// were durable once, unless a process wrote with [Options.Normal]: the log was damaged, and their content
+// is lost.
 func (j *Journal) Dropped() (bytes int64, commits int) { return j.tail.bytes, j.tail.commits }
 
-// A tail is what stands in a write-ahead log behind its last whole commit.
+// A tail is the part of a write-ahead log after its last whole commit.
 type tail struct {
 	bytes   int64
 	commits int
@@ -25,14 +24,13 @@ type tail struct {
 // The parts of a write-ahead log; see https://sqlite.org/fileformat2.html#walformat
 const (
 	walHeader = 32
-	walMagic  = 0x377f0682 // and one more where sums are taken of big-endian words
+	walMagic  = 0x377f0682 // plus one if checksums use big-endian words
 	walOldest = 512        // the smallest page
 	walNewest = 65536      // the largest page
 )
 
-// tailOf looks for the tail of the log beside the database at path. SQLite finds
-// the same last commit, and does not tell of what it leaves out. Frames of an
-// earlier round, which have other salts than the header, are none of the log.
+// tailOf finds the tail of the log of the database at path. SQLite finds the same last commit but does not
+// report what it ignores. Frames of an earlier round, which have other salts than the header, do not count.
 func tailOf(path string) (t tail, err error) {
 	f, err := os.Open(path + "-wal")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -51,7 +49,7 @@ func tailOf(path string) (t tail, err error) {
 		return tail{bytes: int64(len(log))}, nil
 	}
 	salts := log[16:24]
-	if first := walHeader + 8; !sound && len(log) >= first+8 { // the header is what cannot be trusted
+	if first := walHeader + 8; !sound && len(log) >= first+8 { // the header is damaged
 		salts = log[first : first+8]
 	}
 	end := walHeader
@@ -59,7 +57,7 @@ func tailOf(path string) (t tail, err error) {
 		frame := log[at:min(at+frameHeader+size, len(log))]
 		if len(frame) >= 16 && string(frame[8:16]) != string(salts) {
 			sound = false
-			// Of an earlier round both salts are others; one alone was damaged.
+			// Both salts differ in an earlier round; if only one does, it was damaged.
 			if string(frame[8:12]) != string(salts[:4]) && string(frame[12:16]) != string(salts[4:]) {
 				continue
 			}
@@ -85,8 +83,8 @@ func tailOf(path string) (t tail, err error) {
 	return t, nil
 }
 
-// tail looks again while nobody writes: what another process is writing is no
-// tail. It comes before the first write of this one, which may go over it.
+// tail looks again while no process writes, since a write in progress is not a tail. It runs before the
+// first write of this process, which may overwrite the tail.
 func (c *conn) tail(path string) (t tail, err error) {
 	if err := c.Exec(`BEGIN IMMEDIATE`); err != nil {
 		return t, err
@@ -95,8 +93,7 @@ func (c *conn) tail(path string) (t tail, err error) {
 	return t, errors.Join(err, c.rollback())
 }
 
-// opening reads the header of a log: the size of its pages, none if that cannot
-// be told, and whether its sum is right.
+// opening reads the header of a log: the page size, zero if unknown, and whether its checksum is right.
 func opening(log []byte) (sum walSum, size int, sound bool) {
 	if len(log) < walHeader {
 		return sum, 0, false
@@ -110,7 +107,7 @@ func opening(log []byte) (sum walSum, size int, sound bool) {
 	return sum, size, sum.is(log[24:walHeader]) && binary.BigEndian.Uint32(log)|1 == walMagic|1
 }
 
-// walSum is the running sum of a log.
+// walSum is the running checksum of a log.
 type walSum struct {
 	big  bool
 	a, b uint32

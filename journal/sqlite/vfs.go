@@ -10,23 +10,22 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 )
 
-// fileSystem is the name under which SQLite finds the file system below.
+// fileSystem registers the file system below with SQLite and returns its name.
 var fileSystem = sync.OnceValue(func() string {
 	const name = "pawl-journal"
 	vfs.Register(name, files{vfs.Find("os").(vfs.VFSFilename)})
 	return name
 })
 
-// files is the system's files with two changes: a full disk is told from a
-// broken one, and a commit costs one write to the write-ahead log, not two for each
-// of its pages.
+// files is the system's file system with two changes: a full disk has its own error, and a commit costs one
+// write to the write-ahead log instead of two for each of its pages.
 type files struct{ vfs.VFSFilename }
 
 // OpenFilename opens a file.
 func (fs files) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
 	f, got, err := fs.VFSFilename.OpenFilename(name, flags)
 	if err != nil && flags&vfs.OPEN_WAL != 0 && name.URIParameter("mode") == "ro" {
-		// A log that may only be read is enough for who only reads.
+		// A read-only log is enough for a reader.
 		flags = flags&^(vfs.OPEN_READWRITE|vfs.OPEN_CREATE) | vfs.OPEN_READONLY
 		f, got, err = fs.VFSFilename.OpenFilename(name, flags)
 	}
@@ -39,7 +38,7 @@ func (fs files) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, 
 	return file{f}, got, nil
 }
 
-// full gives SQLite its own code for a disk without room.
+// full maps the error of a full disk to SQLite's code for it.
 func full(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return vfs.SystemError(err, sqlite3.FULL)
@@ -49,7 +48,7 @@ func full(err error) error {
 
 type file struct{ vfs.File }
 
-// WriteAt writes.
+// WriteAt writes at an offset.
 func (f file) WriteAt(p []byte, off int64) (int, error) {
 	n, err := f.File.WriteAt(p, off)
 	return n, full(err)
@@ -58,7 +57,7 @@ func (f file) WriteAt(p []byte, off int64) (int, error) {
 // Sync waits for the disk.
 func (f file) Sync(flags vfs.SyncFlag) error { return full(f.File.Sync(flags)) }
 
-// SharedMemory is where connections find the index of the write-ahead log.
+// SharedMemory returns the index of the write-ahead log, shared by all connections.
 func (f file) SharedMemory() vfs.SharedMemory {
 	if shared, ok := f.File.(vfs.FileSharedMemory); ok {
 		return shared.SharedMemory()
@@ -66,27 +65,25 @@ func (f file) SharedMemory() vfs.SharedMemory {
 	return nil
 }
 
-// DeviceCharacteristics leaves out what would need controls that are not passed on.
+// DeviceCharacteristics omits those that need file controls, which are not passed on.
 func (f file) DeviceCharacteristics() vfs.DeviceCharacteristic {
 	return f.File.DeviceCharacteristics() &^ vfs.IOCAP_BATCH_ATOMIC
 }
 
-// A wal is a write-ahead log. SQLite writes a frame as a header of 24 bytes and
-// then its page (https://sqlite.org/fileformat2.html#the_write_ahead_log). The
-// header of a frame that is appended is held back until the page comes, which
-// is the very next call, and goes with it; that saves 7% of a small commit.
-// Headers that are written anywhere else, as SQLite does to correct checksums,
-// have no page to wait for and are not held back. While a transaction commits,
-// its frames are held back, too, and go with the last one, which says that it is.
-// At no other time: when the lock is given up that all processes share, nothing
-// may be left that would go over what somebody else writes next.
+// A wal is a write-ahead log. SQLite writes a frame as a header of 24 bytes and then its page
+// (https://sqlite.org/fileformat2.html#the_write_ahead_log). A wal holds back the header of an appended frame
+// until the page comes with the next call, and writes both at once; that saves 7% of a small commit. Headers
+// that SQLite rewrites elsewhere, to correct checksums, are not held back, since no page follows. While a
+// transaction commits, its frames are held back too, and written with the last one, which marks the commit.
+// Nothing is held back at any other time: once the lock that all processes share is released, a late write
+// would overwrite what another process writes next.
 type wal struct {
 	file
 
-	end        int64  // of what was written or held back last
-	held       []byte // what is held back, to be written before end
-	header     bool   // it ends in a header whose page has not come
-	last       bool   // of a transaction
+	end        int64  // the end of what was last written or held back
+	held       []byte // held back, to be written before end
+	header     bool   // held ends in a header without its page
+	last       bool   // the header is that of a transaction's last frame
 	committing bool
 }
 
@@ -95,7 +92,7 @@ const (
 	mostHeld    = 64 << 10
 )
 
-// WriteAt writes, or keeps what belongs to what comes next.
+// WriteAt writes, or holds back what belongs to the next write.
 func (w *wal) WriteAt(p []byte, off int64) (int, error) {
 	switch {
 	case w.header && off == w.end && len(p) > frameHeader:
@@ -123,7 +120,7 @@ func (w *wal) WriteAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// flush writes what is held back, before anything else happens to the file.
+// flush writes what is held back, before any other operation on the file.
 func (w *wal) flush() error {
 	if len(w.held) == 0 {
 		return nil
@@ -133,17 +130,17 @@ func (w *wal) flush() error {
 	return err
 }
 
-// drop forgets what is held back.
+// drop discards what is held back.
 func (w *wal) drop() { w.held, w.header = w.held[:0], false }
 
-// commit says that a transaction commits, or no longer does. What is held back
-// then is of one that failed.
+// commit says that a transaction begins or ends its commit. At the end, what is still held back belongs to a
+// failed transaction.
 func (w *wal) commit(now bool) {
 	w.committing = now
 	w.drop()
 }
 
-// ReadAt reads.
+// ReadAt reads at an offset.
 func (w *wal) ReadAt(p []byte, off int64) (int, error) {
 	if err := w.flush(); err != nil {
 		return 0, err
@@ -151,7 +148,7 @@ func (w *wal) ReadAt(p []byte, off int64) (int, error) {
 	return w.file.ReadAt(p, off)
 }
 
-// Truncate cuts.
+// Truncate changes the size.
 func (w *wal) Truncate(size int64) error {
 	return errors.Join(w.flush(), w.file.Truncate(size))
 }
@@ -164,7 +161,7 @@ func (w *wal) Sync(flags vfs.SyncFlag) error {
 	return w.file.Sync(flags)
 }
 
-// Size measures.
+// Size returns the size.
 func (w *wal) Size() (int64, error) {
 	if err := w.flush(); err != nil {
 		return 0, err
@@ -172,7 +169,7 @@ func (w *wal) Size() (int64, error) {
 	return w.file.Size()
 }
 
-// Close closes.
+// Close flushes and closes the file.
 func (w *wal) Close() error {
 	return errors.Join(w.flush(), w.file.Close())
 }

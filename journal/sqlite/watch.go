@@ -17,20 +17,20 @@ import (
 func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] { return j.logs.Listen(ctx) }
 
 const (
-	lookAnyway = time.Second           // what no word comes of is found by then
-	quiet      = 50 * time.Millisecond // how long nobody here has written before somebody else may have
+	pollEvery = time.Second           // finds changes that were not announced
+	quiet      = 50 * time.Millisecond // after this time without own writes, a change is another process's
 	longest    = 250 * time.Millisecond
 )
 
-// newBell makes the bell of a journal. While somebody listens, there is one who
-// looks out for other processes.
-func newBell(path string, w *writer) *bell.Bell {
+// newNotifier makes the notifier of a journal. While there is a listener, a goroutine watches for writes of other
+// processes.
+func newNotifier(path string, w *writer) *bell.Bell {
 	b := new(bell.Bell)
 	b.First = func() func() {
 		ctx, stop := context.WithCancel(context.Background())
 		done := make(chan struct{})
 		o := outside{path: path, writer: w, ring: func() { b.Ring("") }}
-		o.seen, _ = o.index() // before anybody is told that from here on he is told
+		o.seen, _ = o.index() // before the first listener relies on it
 		go func() {
 			defer close(done)
 			o.watch(ctx)
@@ -40,20 +40,20 @@ func newBell(path string, w *writer) *bell.Bell {
 	return b
 }
 
-// outside looks out for what other processes write. Our own writer finds that
-// out whenever it begins, so what it does itself is told apart by its being at
-// work: only when it has rested is a change somebody else's.
+// outside watches for writes of other processes. This process's writer detects them whenever it begins a
+// transaction. Its own writes are told apart by its being active: a change is another process's only if the
+// writer was idle.
 type outside struct {
 	path   string
 	writer *writer // nil: the journal is for reading only
 	ring   func()
-	seen   index  // the latest state that was rung for
+	seen   index  // the latest state that was announced
 	own    uint64 // the writer's transactions at the latest look
 }
 
 func (o *outside) watch(ctx context.Context) {
 	touched := make(chan struct{}, 1)
-	touched <- struct{}{} // what was written before the log was watched
+	touched <- struct{}{} // for writes before the log was watched
 	every := o.touches(ctx, touched)
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -65,7 +65,7 @@ func (o *outside) watch(ctx context.Context) {
 			o.settle(ctx)
 		case <-tick.C:
 			now, ok := o.index()
-			if ok && now == o.seen && time.Since(anyway) < lookAnyway {
+			if ok && now == o.seen && time.Since(anyway) < pollEvery {
 				continue
 			}
 			if now != o.seen || !ok {
@@ -76,9 +76,8 @@ func (o *outside) watch(ctx context.Context) {
 	}
 }
 
-// settle rings when what was written to the log counts. A commit is written,
-// waited for, and then shown to readers in the index, so that there may be
-// nothing new to read yet when the log is touched.
+// settle notifies listeners once a write to the log is visible. A commit is written, flushed, and then shown to
+// readers in the index, so there may be nothing new to read yet when the log changes.
 func (o *outside) settle(ctx context.Context) {
 	for wait, waited := time.Millisecond/2, time.Duration(0); waited < longest; wait, waited = 2*wait, waited+wait {
 		if now, ok := o.index(); !ok || now != o.seen {
@@ -99,7 +98,7 @@ func (o *outside) settle(ctx context.Context) {
 	}
 }
 
-// writes reports whether our own writer was or is at work since it was asked last.
+// writes reports whether this process's writer is active, or was since the last call.
 func (o *outside) writes() bool {
 	if o.writer == nil {
 		return false
@@ -120,15 +119,15 @@ func rest(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// index is what readers go by: the header of the index of the write-ahead log,
-// which every commit changes; see https://sqlite.org/walformat.html#the_wal_index_header
+// index is the header of the index of the write-ahead log, which every commit changes; see
+// https://sqlite.org/walformat.html#the_wal_index_header
 type index [48]byte
 
-// headerOf reads it from the file, which all processes map.
+// headerOf reads the header from the file, which all processes map.
 func headerOf(path string) (now index, ok bool) {
 	f, err := os.Open(path + "-shm")
 	if err != nil {
-		return now, os.IsNotExist(err) // nobody has written since the log was moved
+		return now, os.IsNotExist(err) // no process has written since the log was emptied
 	}
 	n, err := f.ReadAt(now[:], 0)
 	return now, f.Close() == nil && (err == nil || n == 0)

@@ -11,13 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// touches puts a token into touched when the log beside the database is written
-// to, until ctx ends, and returns how often to look besides. The directory is
-// watched, since the log comes and goes.
+// touches puts a token into touched when the log next to the database is written, until ctx ends, and returns
+// how often to look besides. It watches the directory, since the log comes and goes.
 func (o *outside) touches(ctx context.Context, touched chan<- struct{}) time.Duration {
 	const blind = 100 * time.Millisecond
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
-	if err != nil { // there are only so many for each user
+	if err != nil { // the number per user is limited
 		return blind
 	}
 	f := os.NewFile(uintptr(fd), "inotify")
@@ -44,11 +43,10 @@ func (o *outside) touches(ctx context.Context, touched chan<- struct{}) time.Dur
 			}
 		}
 	}()
-	return lookAnyway
+	return pollEvery
 }
 
-// about reports whether one of some events is about a name, or says that others
-// were lost.
+// about reports whether one of the events is about a name, or says that events were lost.
 func about(events, name []byte) bool {
 	for len(events) >= unix.SizeofInotifyEvent {
 		mask := binary.NativeEndian.Uint32(events[4:])
@@ -61,6 +59,6 @@ func about(events, name []byte) bool {
 	return false
 }
 
-// index reads what readers go by. Its locks belong to the open file and not to
-// the process, so that opening and closing it again takes none away.
+// index reads the header. Its locks belong to the open file and not to the process, so opening and closing the
+// file releases none.
 func (o *outside) index() (index, bool) { return headerOf(o.path) }

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// touches does nothing: there is only looking.
+// touches does nothing: on these systems the log is polled.
 func (o *outside) touches(context.Context, chan<- struct{}) time.Duration {
 	return 100 * time.Millisecond
 }
 
-// index is the size and time of the log. Its index is left alone: where locks
-// belong to the process, closing that file would take them away.
+// index is the size and time of the log. The index file is not opened: where locks belong to the process, closing
+// it would release them.
 func (o *outside) index() (now index, ok bool) {
 	info, err := os.Stat(o.path + "-wal")
 	if err != nil {
@@ -23,5 +23,5 @@ func (o *outside) index() (now index, ok bool) {
 	}
 	binary.BigEndian.PutUint64(now[:], uint64(info.Size()))
 	binary.BigEndian.PutUint64(now[8:], uint64(info.ModTime().UnixNano()))
-	return now, time.Since(info.ModTime()) > 2*time.Second // two writes may have one time
+	return now, time.Since(info.ModTime()) > 2*time.Second // two writes may have the same time
 }

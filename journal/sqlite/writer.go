@@ -16,27 +16,26 @@ import (
 	"github.com/pawl-run/pawl/internal/bell"
 )
 
-// A writer is the one connection of this process that writes. Whoever finds
-// nobody writing leads: it begins a transaction, takes those along who came
-// meanwhile, commits, answers them, and appoints the next leader. So a lone
-// caller commits by itself, with no goroutine to wake, and a crowd shares
-// commits, which on a disk that is waited for is what its throughput hangs on.
+// A writer is the one connection of this process that writes. A caller that finds no leader becomes the leader:
+// it begins a transaction, includes the requests that arrived meanwhile, commits, answers them, and appoints the
+// next leader. So a lone caller commits by itself, without waking a goroutine, and many callers share commits,
+// which determines the throughput of a slow disk.
 type writer struct {
 	mu    sync.Mutex
-	busy  bool // somebody leads
+	busy  bool // there is a leader
 	queue []*request
 
-	// What follows belongs to the leader.
+	// The following fields belong to the leader.
 	c      *conn
 	log    *wal
 	closed bool
 	stmts  statements
 	known  map[string]*known
 	data   any    // SQLite's count of changes to the file, as of our last commit
-	view   uint64 // rises when somebody else has changed it
-	alone  bool   // nobody else had when the transaction began
+	view   uint64 // increases when another process has changed it
+	alone  bool   // no other process had when the transaction began
 	joined []byte // memory for the records of a batch
-	sizes  []byte // and for how long they are
+	sizes  []byte // memory for their sizes
 
 	snapshot
 
@@ -44,16 +43,16 @@ type writer struct {
 	own  atomic.Uint64 // transactions begun and ended here: odd while there is one
 }
 
-// A request is one call's part of a transaction. It looks before it writes: a
-// refusal leaves nothing behind, so that others in the transaction may go on.
+// A request is one call's part of a transaction. It checks before it writes: a refusal leaves nothing behind, so
+// that the other requests of the transaction can continue.
 type request struct {
 	ctx  context.Context
 	do   func(w *writer) (refusal, broken error)
 	err  error
-	turn chan bool // true: lead, false: done; nil for who leads from the start
+	turn chan bool // true: lead, false: done; nil for the first leader
 }
 
-// most bounds a transaction, so that the first in it does not wait for ever longer ones.
+// most bounds the requests of a transaction, so that the first one does not wait for too many others.
 const most = 256
 
 func prepare(ctx context.Context, c *conn, o *Options) (*writer, error) {
@@ -61,8 +60,8 @@ func prepare(ctx context.Context, c *conn, o *Options) (*writer, error) {
 	if o.Normal {
 		sync = "NORMAL"
 	}
-	// From the first commit on: were the tables not waited for, a sync that fails
-	// later could lose them, and with them whatever is written behind them.
+	// Before the first commit: if creating the tables did not wait for the disk, a later failed sync could
+	// lose them, and with them everything written after them.
 	if err := c.Exec(`PRAGMA synchronous = ` + sync); err != nil {
 		return nil, err
 	}
@@ -77,7 +76,7 @@ func prepare(ctx context.Context, c *conn, o *Options) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{c: c, log: file.(*wal), known: make(map[string]*known)}
-	w.clock = time.AfterFunc(math.MaxInt64, w.rest)
+	w.timer = time.AfterFunc(math.MaxInt64, w.releaseIfIdle)
 	// The log is emptied every 4 MB, as it is with SQLite's own page size.
 	most := cmp.Or(o.pages, 2000)
 	c.WALHook(func(_ *sqlite3.Conn, _ string, pages int) error {
@@ -87,9 +86,8 @@ func prepare(ctx context.Context, c *conn, o *Options) (*writer, error) {
 	return w, w.stmts.prepare(c)
 }
 
-// write has do run in a transaction and returns when that is durable, or do's
-// refusal. Once the transaction has begun the context no longer counts; the
-// rest takes as long as the disk does.
+// write runs do in a transaction and returns when the transaction is durable, or do's refusal. Once the
+// transaction has begun, the context no longer counts; the rest takes as long as the disk does.
 func (w *writer) write(ctx context.Context, do func(w *writer) (refusal, broken error)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -111,8 +109,8 @@ func (w *writer) write(ctx context.Context, do func(w *writer) (refusal, broken 
 	return r.err
 }
 
-// wait is done when somebody has answered r or its context ends in the queue,
-// and not done when r has to lead.
+// wait waits for an answer to r. It reports done when r was answered or its context ended in the queue, and not
+// done when r must lead.
 func (w *writer) wait(r *request) (done bool, err error) {
 	select {
 	case lead := <-r.turn:
@@ -128,7 +126,7 @@ func (w *writer) wait(r *request) (done bool, err error) {
 	if i >= 0 {
 		return true, r.ctx.Err()
 	}
-	// It is being written or was just appointed, so the answer is near.
+	// r is being written or was just appointed, so the answer comes soon.
 	lead := <-r.turn
 	return !lead, r.err
 }
@@ -162,7 +160,7 @@ func (w *writer) pass() {
 	next.turn <- true
 }
 
-// begin takes the lock that all processes share.
+// begin acquires the lock that all processes share.
 func (w *writer) begin(ctx context.Context) (began error) {
 	if w.closed {
 		return errClosed
@@ -176,7 +174,7 @@ func (w *writer) begin(ctx context.Context) (began error) {
 	}()
 	err := w.stmts.begin.Exec()
 	if w.held && errors.Is(err, sqlite3.BUSY) {
-		w.letGo()
+		w.releaseSnapshot()
 		err = w.stmts.begin.Exec()
 	}
 	if err != nil && ctx.Err() != nil {
@@ -196,9 +194,8 @@ func (w *writer) begin(ctx context.Context) (began error) {
 	return nil
 }
 
-// transact runs a group in the transaction that has begun. When the database
-// fails under it, each member gets a transaction of its own, so that what only
-// one of them brings about (a batch too big for the disk) is only its failure.
+// transact runs a group in the current transaction. If the database fails, each request gets its own transaction,
+// so that an error caused by one of them (a batch too large for the disk) is only its own.
 func (w *writer) transact(group []*request) {
 	err := w.try(group)
 	if err == nil {
@@ -239,15 +236,15 @@ func (w *writer) try(group []*request) (err error) {
 		w.data, err = w.c.FileControl("", sqlite3.FCNTL_DATA_VERSION)
 	}
 	if err != nil {
-		clear(w.known) // it may hold what was not written
-		w.letGo()
+		clear(w.known) // it may describe what was not written
+		w.releaseSnapshot()
 		return errors.Join(err, w.c.rollback())
 	}
-	w.mind()
+	w.armTimer()
 	return nil
 }
 
-// close waits its turn and then ends the connection; who comes later is told so.
+// close waits for its turn and then closes the connection. Later requests fail.
 func (w *writer) close() error {
 	err := w.write(context.Background(), func(w *writer) (error, error) {
 		w.closed = true
@@ -256,15 +253,15 @@ func (w *writer) close() error {
 	if errors.Is(err, errClosed) {
 		return nil
 	}
-	// Nobody begins once closed is set, so the connection is ours.
+	// No transaction begins once closed is set, so the connection is not in use.
 	return errors.Join(err, w.c.close())
 }
 
-// statements are what the writer runs, compiled once.
+// statements are the writer's statements, compiled once.
 type statements struct {
 	read, begin, commit, find, end, insert, head *sqlite3.Stmt
 	lease, create, own, labels                   *sqlite3.Stmt
-	letter, post, blob, stored                   *sqlite3.Stmt
+	signal, send, blob, stored                   *sqlite3.Stmt
 }
 
 func (s *statements) prepare(c *conn) error {
@@ -284,8 +281,8 @@ func (s *statements) prepare(c *conn) error {
 		{&s.create, `INSERT INTO runs (ref, id, owner, epoch, until) VALUES
 			((SELECT max(run, coalesce((SELECT max(ref) FROM runs), 0)) + 1 FROM removed), ?, ?, ?, ?)`},
 		{&s.own, `UPDATE runs SET owner = ?2, epoch = ?3, until = ?4 WHERE ref = ?1`},
-		{&s.letter, `SELECT id, sender, body, time FROM letters WHERE run = ? AND kind = ? AND request = ?`},
-		{&s.post, `INSERT INTO letters (id, run, kind, request, sender, body, time) VALUES
+		{&s.signal, `SELECT id, sender, body, time FROM letters WHERE run = ? AND kind = ? AND request = ?`},
+		{&s.send, `INSERT INTO letters (id, run, kind, request, sender, body, time) VALUES
 			((SELECT max(letter, coalesce((SELECT max(id) FROM letters), 0)) + 1 FROM removed), ?, ?, ?, ?, ?, ?)`},
 		{&s.blob, `INSERT INTO blobs (digest, data) VALUES (?, ?) ON CONFLICT DO NOTHING`},
 		{&s.stored, `INSERT INTO stored (blob, time) SELECT ref, ? FROM blobs WHERE digest = ? ON CONFLICT DO UPDATE SET time = excluded.time`},

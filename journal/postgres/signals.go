@@ -13,9 +13,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Send makes a signal durable; see [pawl.Inbox]. Signals are posted one
-// after the other, so that nobody can see one before all with a lower ID: an
-// ID from a sequence is given when it is asked for, but seen when its
+// Send makes a signal durable; see [pawl.Inbox]. Signals are sent one after the other, so that no reader
+// sees one before all with a lower ID: an ID from a sequence is assigned on request but visible when its
 // transaction ends, which may be in another order.
 func (j *Journal) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) {
 	kind, err := l.Kind.MarshalText()
@@ -23,32 +22,32 @@ func (j *Journal) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) 
 		return pawl.Signal{}, err
 	}
 	if len(l.Body) > maxBytes {
-		return pawl.Signal{}, fmt.Errorf("run %s: a letter of %d bytes is more than the %d that are taken", l.Run, len(l.Body), maxBytes)
+		return pawl.Signal{}, fmt.Errorf("run %s: a signal of %d bytes exceeds the limit of %d", l.Run, len(l.Body), maxBytes)
 	}
-	p := &post{letter: l, kind: string(kind), channel: j.letters.channel}
+	p := &sending{signal: l, kind: string(kind), channel: j.signals.channel}
 	if err := j.write(ctx, p.send); err != nil {
 		return pawl.Signal{}, err
 	}
 	return p.out, nil
 }
 
-type post struct {
-	letter  pawl.Signal
+type sending struct {
+	signal  pawl.Signal
 	kind    string
 	channel string
 	out     pawl.Signal
 }
 
-// send finds the signal or puts it in. Done twice it is done once.
-func (p *post) send(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
-	l := p.letter
+// send finds the signal or inserts it. It may safely run twice.
+func (p *sending) send(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+	l := p.signal
 	for {
 		if found, refusal, err := p.look(ctx, c); found || refusal != nil || err != nil {
 			return refusal, err
 		}
-		// The signal and the word of it are one commit. Nothing comes back if
-		// somebody has put it in meanwhile, or has removed the run; a run that is
-		// held for a key cannot be removed, but appended to.
+		// The signal and its notification are one commit. No row is returned if another
+		// process has inserted the signal, or removed the run, meanwhile. A run whose row is
+		// locked for a key cannot be removed but can be appended to.
 		var id int64
 		err := c.QueryRow(ctx, `WITH next AS (UPDATE mailbox SET last = last + 1 RETURNING last),
 				run AS (SELECT ref FROM runs WHERE id = $1 FOR KEY SHARE)
@@ -68,23 +67,23 @@ func (p *post) send(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken e
 	}
 }
 
-// look finds the signal that was there first, and compares.
-func (p *post) look(ctx context.Context, c *pgx.Conn) (found bool, refusal, broken error) {
+// look finds the existing signal and compares it.
+func (p *sending) look(ctx context.Context, c *pgx.Conn) (found bool, refusal, broken error) {
 	var id *int64
 	var by, body []byte
 	var at *time.Time
 	err := c.QueryRow(ctx, `SELECT l.id, l.sender, l.body, l.time FROM runs r
 		LEFT JOIN letters l ON l.run = r.ref AND l.kind = $2 AND sha256(l.request) = sha256($3) WHERE r.id = $1`,
-		[]byte(p.letter.Run), p.kind, []byte(p.letter.Request)).Scan(&id, &by, &body, &at)
+		[]byte(p.signal.Run), p.kind, []byte(p.signal.Request)).Scan(&id, &by, &body, &at)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return false, unknown(p.letter.Run), nil
+		return false, unknown(p.signal.Run), nil
 	case err != nil || id == nil:
 		return false, nil, err
 	}
-	p.out = p.letter
+	p.out = p.signal
 	p.out.ID, p.out.By, p.out.Body, p.out.Time = *id, string(by), body, moment(at)
-	if !bytes.Equal(body, p.letter.Body) {
+	if !bytes.Equal(body, p.signal.Body) {
 		return true, &pawl.SignalConflictError{First: p.out}, nil
 	}
 	return true, nil, nil
@@ -94,8 +93,8 @@ func (p *post) look(ctx context.Context, c *pgx.Conn) (found bool, refusal, brok
 func (j *Journal) Signals(ctx context.Context, run string, after int64) iter.Seq2[pawl.Signal, error] {
 	return func(yield func(pawl.Signal, error) bool) {
 		for {
-			letters, err := j.some(ctx, run, after)
-			for _, l := range letters {
+			signals, err := j.some(ctx, run, after)
+			for _, l := range signals {
 				if !yield(l, nil) {
 					return
 				}
@@ -105,7 +104,7 @@ func (j *Journal) Signals(ctx context.Context, run string, after int64) iter.Seq
 				yield(pawl.Signal{}, err)
 				return
 			}
-			if len(letters) == 0 {
+			if len(signals) == 0 {
 				return
 			}
 		}
@@ -138,7 +137,7 @@ func (j *Journal) some(ctx context.Context, run string, after int64) (out []pawl
 				return nil, err
 			}
 			if err := l.Kind.UnmarshalText([]byte(kind)); err != nil {
-				return nil, fmt.Errorf("letter %d: %w", l.ID, err)
+				return nil, fmt.Errorf("signal %d: %w", l.ID, err)
 			}
 			l.Run, l.Request, l.By, l.Body, l.Time = string(run), string(request), string(by), body, moment(at)
 			out = append(out, l)

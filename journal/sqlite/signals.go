@@ -18,7 +18,7 @@ func (j *Journal) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) 
 		return pawl.Signal{}, err
 	}
 	if len(l.Body) > maxBytes {
-		return pawl.Signal{}, fmt.Errorf("run %s: a letter of %d bytes is more than the %d that are taken", l.Run, len(l.Body), maxBytes)
+		return pawl.Signal{}, fmt.Errorf("run %s: a signal of %d bytes exceeds the limit of %d", l.Run, len(l.Body), maxBytes)
 	}
 	var out pawl.Signal
 	err = j.write(ctx, func(w *writer) (refusal, broken error) {
@@ -44,7 +44,7 @@ func (w *writer) send(l pawl.Signal, kind string) (out pawl.Signal, refusal, bro
 	if !found {
 		return out, unknown(l.Run), nil
 	}
-	s := w.stmts.letter
+	s := w.stmts.signal
 	if err := bind(s, ref, kind, l.Request); err != nil {
 		return out, nil, err
 	}
@@ -60,10 +60,10 @@ func (w *writer) send(l pawl.Signal, kind string) (out pawl.Signal, refusal, bro
 	case found:
 		return out, nil, nil
 	}
-	if err := bind(w.stmts.post, ref, kind, l.Request, l.By, []byte(l.Body), l.Time); err != nil {
+	if err := bind(w.stmts.send, ref, kind, l.Request, l.By, []byte(l.Body), l.Time); err != nil {
 		return out, nil, err
 	}
-	if err := w.stmts.post.Exec(); err != nil {
+	if err := w.stmts.send.Exec(); err != nil {
 		return out, nil, err
 	}
 	out.ID, out.Body = w.c.LastInsertRowID(), bytes.Clone(l.Body)
@@ -74,8 +74,8 @@ func (w *writer) send(l pawl.Signal, kind string) (out pawl.Signal, refusal, bro
 func (j *Journal) Signals(ctx context.Context, run string, after int64) iter.Seq2[pawl.Signal, error] {
 	return func(yield func(pawl.Signal, error) bool) {
 		for {
-			letters, err := j.letters(ctx, run, after)
-			for _, l := range letters {
+			signals, err := j.signals(ctx, run, after)
+			for _, l := range signals {
 				if !yield(l, nil) {
 					return
 				}
@@ -85,14 +85,14 @@ func (j *Journal) Signals(ctx context.Context, run string, after int64) iter.Seq
 				yield(pawl.Signal{}, j.err(err))
 				return
 			}
-			if len(letters) == 0 {
+			if len(signals) == 0 {
 				return
 			}
 		}
 	}
 }
 
-func (j *Journal) letters(ctx context.Context, run string, after int64) ([]pawl.Signal, error) {
+func (j *Journal) signals(ctx context.Context, run string, after int64) ([]pawl.Signal, error) {
 	sql := `SELECT l.id, r.id, kind, request, sender, body, time FROM letters l JOIN runs r ON r.ref = l.run WHERE l.id > ?`
 	args := []any{after}
 	if run != "" {
@@ -108,7 +108,7 @@ func (j *Journal) letters(ctx context.Context, run string, after int64) ([]pawl.
 				By: s.ColumnText(4), Body: s.ColumnBlob(5, nil), Time: instant(s, 6),
 			}
 			if err := l.Kind.UnmarshalText(s.ColumnRawText(2)); err != nil {
-				return false, fmt.Errorf("letter %d: %w", l.ID, err)
+				return false, fmt.Errorf("signal %d: %w", l.ID, err)
 			}
 			out = append(out, l)
 			size += len(l.Body)

@@ -9,23 +9,22 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// An office is where signals lie: all of them in order of ID, and the same by
-// run, since every owner looks for its own once a second; known says what makes
-// a signal unique.
-type office struct {
+// An inbox stores signals: all of them in order of ID, and the same by run, since every owner looks
+// for its own once a second. known has the signals by what makes them unique.
+type inbox struct {
 	all   []*pawl.Signal
 	byRun map[string][]*pawl.Signal
-	known map[address]*pawl.Signal
-	last  int64 // the ID given last
+	known map[signalKey]*pawl.Signal
+	last  int64 // the last assigned ID
 }
 
-type address struct {
+type signalKey struct {
 	run     string
 	kind    pawl.SignalKind
 	request string
 }
 
-// Send keeps a signal; see [pawl.Inbox].
+// Send stores a signal; see [pawl.Inbox].
 func (j *Journal) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) {
 	if err := ctx.Err(); err != nil {
 		return pawl.Signal{}, err
@@ -35,19 +34,19 @@ func (j *Journal) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) 
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if _, err := j.run(l.Run); err != nil { // under the lock, or it may be removed in between
+	if _, err := j.run(l.Run); err != nil { // under the lock, so that the run is not removed in between
 		return pawl.Signal{}, err
 	}
-	o := &j.office
-	at := address{l.Run, l.Kind, l.Request}
+	o := &j.inbox
+	at := signalKey{l.Run, l.Kind, l.Request}
 	if first, ok := o.known[at]; ok {
 		if !bytes.Equal(first.Body, l.Body) {
-			return pawl.Signal{}, &pawl.SignalConflictError{First: handOut(first)}
+			return pawl.Signal{}, &pawl.SignalConflictError{First: copyOf(first)}
 		}
-		return handOut(first), nil
+		return copyOf(first), nil
 	}
 	if o.known == nil {
-		o.byRun, o.known = make(map[string][]*pawl.Signal), make(map[address]*pawl.Signal)
+		o.byRun, o.known = make(map[string][]*pawl.Signal), make(map[signalKey]*pawl.Signal)
 	}
 	o.last++
 	l.ID = o.last
@@ -55,11 +54,11 @@ func (j *Journal) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) 
 	o.all = append(o.all, &l)
 	o.byRun[l.Run] = append(o.byRun[l.Run], &l)
 	o.known[at] = &l
-	return handOut(&l), nil
+	return copyOf(&l), nil
 }
 
-// handOut copies a signal, so that the caller may change it.
-func handOut(l *pawl.Signal) pawl.Signal {
+// copyOf copies a signal, so that the caller may change it.
+func copyOf(l *pawl.Signal) pawl.Signal {
 	out := *l
 	out.Body = bytes.Clone(l.Body)
 	return out
@@ -69,18 +68,18 @@ func handOut(l *pawl.Signal) pawl.Signal {
 func (j *Journal) Signals(ctx context.Context, run string, after int64) iter.Seq2[pawl.Signal, error] {
 	return func(yield func(pawl.Signal, error) bool) {
 		j.mu.Lock()
-		letters := j.office.all
+		signals := j.inbox.all
 		if run != "" {
-			letters = j.office.byRun[run]
+			signals = j.inbox.byRun[run]
 		}
 		j.mu.Unlock()
-		from := sort.Search(len(letters), func(i int) bool { return letters[i].ID > after })
-		for _, l := range letters[from:] {
+		from := sort.Search(len(signals), func(i int) bool { return signals[i].ID > after })
+		for _, l := range signals[from:] {
 			if err := ctx.Err(); err != nil {
 				yield(pawl.Signal{}, err)
 				return
 			}
-			if !yield(handOut(l), nil) {
+			if !yield(copyOf(l), nil) {
 				return
 			}
 		}
