@@ -19,38 +19,36 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// CommandOptions is what a server's program may say beyond its arguments. The
-// zero value is right for one that needs no variables.
+// CommandOptions are the optional parts of a server's program. The zero value is right for a
+// program that needs no environment variables.
 type CommandOptions struct {
-	// Dir is the working directory; empty is the caller's.
+	// Dir is the working directory; empty: that of this process.
 	Dir string
-	// Env names the variables the program gets of those of this process, besides
+	// Env names the environment variables of this process that the program gets, besides
 	// PATH, HOME, LANG and TMPDIR.
 	Env []string
-	// Secrets names further ones, whose values are secrets: where the arguments
-	// of a call hold {{secret:NAME}}, the server gets the value.
+	// Secrets names further variables, whose values are secret. Where the arguments of a
+	// call have {{secret:NAME}}, the server gets the value.
 	Secrets []string
-	// Cage is what the program is held to by the kernel, with everything that it
-	// starts; nil: to what the user may. Its files are relative to Dir.
+	// Cage restricts the program and everything that it starts; nil: it may do what the
+	// user may. The cage's files are relative to Dir.
 	Cage Cage
 }
 
-// A Cage is what a program is held to. A [github.com/pawl-run/pawl/tool.Cage] is
-// one, and nothing else: see there for what it takes.
+// A Cage restricts a program. [github.com/pawl-run/pawl/tool.Cage] is the only implementation; see
+// there for its requirements.
 type Cage interface {
-	// Inner is asked once. Nil is no cage.
+	// Inner is called once. Nil is no cage.
 	Inner() *cage.Cage
 }
 
-// Command is a server that is a program and speaks on its standard input and
-// output. It is started when the server is connected to, and again when it has
-// died. There is no shell. A program with a slash is relative to Dir, one
-// without is looked up in PATH.
+// Command is a server that is a program and communicates by its standard input and output. It is
+// started when the server is connected, and again if it has died. There is no shell. A program with a
+// slash is relative to Dir; one without is looked up in PATH.
 //
-// The program has a session of its own. When the connection is closed its input
-// ends; a second later the whole session gets SIGTERM, and two seconds after
-// that SIGKILL. Of what it prints besides messages the last 8 KiB are kept, for
-// errors. It runs on Linux and macOS.
+// The program has its own session. When the connection is closed, its input ends; a second later the
+// whole session gets SIGTERM, and two seconds after that SIGKILL. The last 8 KiB of its output that are
+// not messages are kept for errors. It runs on Linux and macOS.
 func Command(argv []string, o *CommandOptions) Transport {
 	if o == nil {
 		o = &CommandOptions{}
@@ -91,8 +89,8 @@ func (c *command) check() error {
 	return errors.Join(append(c.cage.Wrong(), c.cage.Missing())...)
 }
 
-// enter has the program run in its cage, if it has one, and returns what to call
-// when it has ended.
+// enter makes the program run in its cage, if it has one. The caller calls leave when the program has
+// ended.
 func (c *command) enter(run *process.Command) (leave func(), err error) {
 	if c.cage == nil {
 		return func() {}, nil
@@ -107,10 +105,10 @@ func (c *command) enter(run *process.Command) (leave func(), err error) {
 	}
 	run.Env = o.Env(run.Env)
 	run.Through = &process.Through{Argv: o.Argv, Attr: o.Attr, Explain: cage.Explain}
-	return func() { _ = o.Close() }, nil // what cannot be removed is in the place for what is temporary
+	return func() { _ = o.Close() }, nil // a directory that cannot be removed is a temporary one
 }
 
-// hint says of a caged program that has failed what may have been in its way.
+// hint returns an error about the cage, which may be why the program failed; nil: no cage.
 func (c *command) hint() error {
 	if c.cage == nil {
 		return nil
@@ -123,7 +121,7 @@ func (c *command) known() *redact.Secrets {
 	for _, name := range c.secrets {
 		values[name] = os.Getenv(name)
 	}
-	known, _ := redact.New(values) // of a value that is too short the engine complains
+	known, _ := redact.New(values) // the engine reports values that are too short
 	return known
 }
 
@@ -137,11 +135,11 @@ func (c *command) restore(args []byte) []byte {
 const (
 	patience = time.Second     // between the end of input and SIGTERM
 	grace    = 2 * time.Second // between SIGTERM and SIGKILL
-	tail     = 8 << 10         // bytes kept of what a program prints beside messages
+	tail     = 8 << 10         // bytes kept of a program's output besides messages
 )
 
 func (c *command) open() (line, error) {
-	ctx, cancel := context.WithCancel(context.Background()) // it lives until it is closed
+	ctx, cancel := context.WithCancel(context.Background()) // the program runs until the line is closed
 	feed := newFeed()
 	out, put := io.Pipe()
 	said := &noise{kept: excerpt.New(tail, nil)}
@@ -191,7 +189,7 @@ func (c *command) open() (line, error) {
 	}, nil
 }
 
-// noise keeps the end of what a program says that is no message.
+// noise keeps the end of a program's output that is not messages.
 type noise struct {
 	mu   sync.Mutex
 	kept *excerpt.Buffer

@@ -5,31 +5,30 @@
 //	defer files.Close()
 //	agent.Tools = append(agent.Tools, files.Tools()...)
 //
-// A server is a program or a place that somebody else wrote, and everything it
-// says is taken for that. Its tools are called NAME__tool, so that none can
-// pass for another server's or for one of ours. What a tool says of its own
-// effect counts only for a server that is trusted; every other tool is a
-// [pawl.Write]. Descriptions are bounded, and cleaned of what a reader does not
-// see. A server may not ask the model or the user anything: it is offered
-// neither sampling nor elicitation nor roots.
+// [Connect] connects to a [Server] over a [Transport]: a program ([Command]) or a URL
+// ([HTTP]). [Server.Tools] returns its tools.
 //
-// A program gets a clean environment, and can be held to a cage by the kernel; see
-// [CommandOptions].
+// A server is third-party code, and everything that it sends is untrusted. Its tools are
+// called NAME__tool, so that no tool can pass for that of another server or a built-in
+// one. What a tool declares about its own effect counts only if the server is trusted;
+// otherwise every tool is a [pawl.Write]. Descriptions are bounded, and invisible
+// characters are removed. A server cannot ask the model or the user anything: it is
+// offered neither sampling nor elicitation nor roots.
+//
+// A program gets a clean environment and can run in a cage; see [CommandOptions].
 //
 // # Definitions are pinned
 //
-// The digest of a tool's whole definition is the [pawl.ToolInfo] Version, so
-// that a run is not resumed with a tool that has come to say something else.
-// When a server announces a change while a run goes on, its tools are listed
-// again before the next call: those whose definition is another than the pinned
-// one are refused, by name, until the run is resumed with the change allowed.
-// New tools are not offered, and tools that are gone are refused.
+// The digest of a tool's whole definition is the Version in its [pawl.ToolInfo], so that
+// a run does not resume with a changed tool unnoticed. If a server announces a change
+// during a run, its tools are listed again before the next call. Tools whose definition
+// differs from the pinned one are refused, by name, until the run is resumed with the
+// change allowed. New tools are not offered, and removed tools are refused.
 //
-// # Servers die
+// # Lost servers
 //
-// A call that finds its server gone starts or reaches it again, at most four
-// times in a row with growing waits. If that fails, the call has an error and
-// the run goes on. A Read or Idempotent call whose server is lost underneath it
-// is made once more; of a Write nobody knows whether it took place, and the
-// model is told so.
+// A call that finds its server gone starts it, or connects to it, again: at most four
+// times in a row, with growing waits. If that fails, the call fails and the run goes on.
+// A Read or Idempotent call whose server is lost meanwhile is made once more. A Write
+// whose server is lost has an unknown outcome, and the model reads that.
 package mcp

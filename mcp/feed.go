@@ -11,14 +11,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// feed hands messages to a program. A Write returns when the program's input has
-// the message, or with an error if it has not: a call that came too late is known
-// not to have been made. It takes one Write at a time.
+// A feed writes messages to a program. Write returns when the program's input has the message, or with an
+// error if it does not: then the call was certainly not made. Only one Write may run at a time.
 type feed struct {
 	messages chan []byte
 	results  chan error
-	closed   chan struct{} // by us
-	ended    chan struct{} // the program has
+	closed   chan struct{} // by Close
+	ended    chan struct{} // closed when the program has ended
 	once     sync.Once     // of closed
 }
 
@@ -26,7 +25,7 @@ func newFeed() *feed {
 	return &feed{messages: make(chan []byte), results: make(chan error, 1), closed: make(chan struct{}), ended: make(chan struct{})}
 }
 
-// serve writes the program's input until that is closed or the program has ended.
+// serve writes to the program's input until the feed is closed or the program has ended.
 func (f *feed) serve(stdin io.Writer) {
 	for {
 		select {
@@ -46,19 +45,19 @@ func (f *feed) serve(stdin io.Writer) {
 
 var errEnded = errors.New("the program has ended")
 
-// Write hands over one message.
+// Write writes one message.
 func (f *feed) Write(p []byte) (int, error) {
 	if err := f.over(); err != nil {
 		return 0, err
 	}
 	select {
-	case f.messages <- bytes.Clone(p): // which serve may hold on to after Close
+	case f.messages <- bytes.Clone(p): // serve may still use the copy after Close
 	case <-f.closed:
 		return 0, f.over()
 	case <-f.ended:
 		return 0, f.over()
 	}
-	select { // a program that has ended lets no write wait
+	select { // do not wait for a program that has ended
 	case err := <-f.results:
 		if err != nil {
 			return 0, err
@@ -86,12 +85,12 @@ func (f *feed) Close() error {
 	return nil
 }
 
-// halfError is a message of which the program may have got something.
+// A halfError is about a message that the program may have received in part.
 type halfError struct{ error }
 
 func (e *halfError) Unwrap() error { return e.error }
 
-// telling is a transport that tells the fate of a call whether the server has it.
+// telling is a transport that records in a call's fate whether the server has the call.
 type telling struct{ sdk.Transport }
 
 func (t telling) Connect(ctx context.Context) (sdk.Connection, error) {

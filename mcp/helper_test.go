@@ -295,7 +295,7 @@ var parts = map[string]func(){
 	"shuts once": func() { shuts(func() {}) },
 	"ends once":  func() { shuts(func() { os.Exit(0) }) },
 	"shuts":      func() { _ = os.Remove("shut"); shuts(func() {}) },
-	"deaf": func() {
+	"not reading": func() {
 		in := bufio.NewReader(os.Stdin)
 		for _, result := range []string{"", hello, "", `{"tools":[` + tool("t") + `]}`} {
 			line, _ := in.ReadBytes('\n')

@@ -14,15 +14,15 @@ import (
 	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
-// HTTPOptions is what may be said of a server in the network. The zero value is
-// right for one that asks for no credentials.
+// HTTPOptions are the optional parts of a server on the network. The zero value is right for a server
+// without credentials.
 type HTTPOptions struct {
 	// Header is sent with every request, such as Authorization.
 	Header http.Header
 }
 
-// HTTP is a server that is reached by streamable HTTP at a URL: https, or http on this machine. It
-// does not follow redirects to another host, which would get the requests and their credentials.
+// HTTP is a server at a URL that speaks streamable HTTP: https, or http on this machine. Redirects to another
+// host are not followed, since that host would get the requests and their credentials.
 func HTTP(address string, o *HTTPOptions) Transport {
 	h := &remotePlace{address: address}
 	h.url, h.wrong = url.Parse(address)
@@ -77,10 +77,10 @@ func (h *remotePlace) open() (line, error) {
 		Transport: &traveller{base, h},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if r.URL.Scheme != h.url.Scheme || r.URL.Host != h.url.Host {
-				return fmt.Errorf("it sends us to %s://%s, which is another place", r.URL.Scheme, r.URL.Host)
+				return fmt.Errorf("it redirects to another host, %s://%s", r.URL.Scheme, r.URL.Host)
 			}
 			if len(via) > 5 {
-				return errors.New("it redirects without end")
+				return errors.New("it redirects too often")
 			}
 			return nil
 		},
@@ -92,8 +92,7 @@ func (h *remotePlace) open() (line, error) {
 	}, nil
 }
 
-// traveller adds the server's header to requests for that server only, and bounds the size of
-// answers.
+// A traveller adds the server's header to requests for that server only, and bounds the size of answers.
 type traveller struct {
 	base *http.Transport
 	to   *remotePlace
@@ -120,21 +119,21 @@ func (t *traveller) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := t.base.RoundTrip(r)
 	if err != nil {
 		if at, ok := errors.AsType[*net.OpError](err); ok && at.Op == "dial" {
-			unsent() // nobody was there to take it
+			unsent() // the connection failed
 		}
 		return nil, err
 	}
 	if resp.StatusCode >= 400 && resp.StatusCode < 500 {
 		unsent()
 	}
-	// A stream may go on for ever, and its events are bounded each.
+	// A stream may be endless; its events are bounded individually.
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		resp.Body = &bounded{resp.Body, mostMessage}
 	}
 	return resp, nil
 }
 
-// bounded is a body that fails when it turns out too long.
+// bounded is a body that fails if it is too long.
 type bounded struct {
 	io.ReadCloser
 	left int

@@ -7,9 +7,8 @@ import (
 	"io"
 )
 
-// lines hands on the messages of a program's output, one a line, and keeps the
-// rest apart: many servers let a library greet the world on standard output,
-// which is no reason to lose them.
+// lines passes on the messages in a program's output, one a line, and keeps other lines apart: many servers
+// print a greeting on standard output, which is no reason to fail.
 type lines struct {
 	to    *io.PipeWriter
 	noise io.Writer
@@ -41,7 +40,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// pass hands on a whole line.
+// pass passes on a whole line.
 func (l *lines) pass() error {
 	text := bytes.TrimSpace(l.line)
 	var err error

@@ -11,11 +11,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// link is one connection that is up, or was.
+// A link is a connection, open or closed.
 type link struct {
 	session *sdk.ClientSession
 	line    line
-	gone    chan struct{} // closed when it is up no more
+	gone    chan struct{} // closed when the connection is lost
 	stale   atomic.Bool   // the server has announced other tools
 	all     []definition
 	pins    map[string]string // by the server's names
@@ -23,15 +23,15 @@ type link struct {
 	dropped sync.Once
 }
 
-// over says that the connection is up no more.
+// over marks the connection as lost.
 func (l *link) over() { l.ended.Do(func() { close(l.gone) }) }
 
 // drop ends the connection and what was started for it.
 func (l *link) drop() {
 	l.over()
 	l.dropped.Do(func() {
-		// Closing waits for calls to return, which somebody who does not read
-		// keeps for ever, so what is below them goes at the same time.
+		// Closing waits for pending calls, which a server that does not read blocks for ever, so
+		// the transport below them is closed at the same time.
 		closed := make(chan struct{})
 		go func() {
 			defer close(closed)
@@ -47,10 +47,10 @@ func (l *link) drop() {
 	})
 }
 
-// implementation is who we say we are.
+// implementation is how this client introduces itself.
 var implementation = &sdk.Implementation{Name: "pawl", Version: "1"}
 
-// dial brings a connection up and lists the tools behind it.
+// dial opens a connection and lists the server's tools.
 func (s *Server) dial(ctx context.Context) (*link, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opt.Opening, fmt.Errorf("it did not answer within %v: %w", s.opt.Opening, context.DeadlineExceeded))
 	defer cancel()
@@ -60,11 +60,11 @@ func (s *Server) dial(ctx context.Context) (*link, error) {
 	}
 	l := &link{line: way, gone: make(chan struct{})}
 	client := sdk.NewClient(implementation, &sdk.ClientOptions{
-		Capabilities:           &sdk.ClientCapabilities{}, // it may ask nobody anything
+		Capabilities:           &sdk.ClientCapabilities{}, // the server may not ask the user or the model
 		MultiRoundTrip:         &sdk.MultiRoundTripOptions{Disabled: true},
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { l.stale.Store(true) },
 	})
-	// What is done with a connection does not always end with its context.
+	// Connecting does not always end with its context.
 	done := make(chan struct{})
 	var failed error
 	go func() {
@@ -83,7 +83,7 @@ func (s *Server) dial(ctx context.Context) (*link, error) {
 		}
 	case <-ctx.Done():
 		err = and(context.Cause(ctx), way.why())
-		go func() { // the connecting gives up when the line is closed
+		go func() { // connecting fails when the line is closed
 			<-done
 			l.drop()
 		}()
@@ -103,7 +103,7 @@ func (s *Server) dial(ctx context.Context) (*link, error) {
 
 func (s *Server) wrong(err error) error { return fmt.Errorf("mcp server %s: %w", s.name, err) }
 
-// read lists the tools, again if they change meanwhile.
+// read lists the tools, and lists them again if they change meanwhile.
 func (s *Server) read(ctx context.Context, l *link) error {
 	const tries = 3
 	for range tries {
@@ -124,9 +124,8 @@ func (s *Server) read(ctx context.Context, l *link) error {
 	return errors.New("its list of tools does not stop changing")
 }
 
-// How often a lost server is tried for one call, and the wait before the second
-// try, which doubles. A program that dies at once is so started four times for a
-// call, in about a second.
+// How often connecting is tried for one call, and the wait before the second try, which doubles. A program
+// that dies at once is thus started four times for a call, in about a second.
 const (
 	mostTries = 4
 	firstWait = 150 * time.Millisecond
@@ -134,8 +133,8 @@ const (
 
 var errClosed = errors.New("it was disconnected at the end of the run")
 
-// link gives the connection with its tools up to date, brought up again if need
-// be. Pins are what the caller compares with.
+// link returns a connection with an up-to-date list of tools, connecting again if necessary. The caller
+// compares the tools with pins.
 func (s *Server) link(ctx context.Context) (l *link, pins map[string]string, err error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -177,7 +176,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ready is one try at having a connection that is up to date.
+// ready is one try to get an up-to-date connection.
 func (s *Server) ready(ctx context.Context) (*link, error) {
 	if s.now != nil {
 		select {

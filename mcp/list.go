@@ -13,8 +13,7 @@ import (
 	"github.com/pawl-run/pawl/internal/canon"
 )
 
-// What a list of tools may come to. The largest that is known of has a few
-// hundred tools; a server that goes on beyond this is not meant well.
+// The bounds of a list of tools. The largest known list has a few hundred tools; a larger one is malicious.
 const (
 	mostPages      = 100
 	mostTools      = 1000
@@ -23,12 +22,12 @@ const (
 
 // A definition is a tool as its server describes it.
 type definition struct {
-	name        string // the server's
+	name        string // the server's name for it
 	description string
 	input       json.RawMessage
 	readOnly    bool
 	idempotent  bool
-	pin         string // the digest of all the server says of it
+	pin         string // the digest of the whole definition
 	wrong       error  // why it cannot be used
 }
 

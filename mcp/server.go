@@ -15,69 +15,65 @@ import (
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
-// Options is what may be said of a server beyond what is required. The zero
-// value is right for one that is not trusted.
+// Options are the optional parts of a server. The zero value is right for an untrusted server.
 type Options struct {
-	// Trusted takes the results of tools for the words of somebody who may tell the
-	// agent what to do, and their effects from their annotations: a read-only hint
-	// makes a Read, an idempotent hint an Idempotent. Otherwise, and without a
-	// hint, a tool is a Write.
+	// Trusted treats the results of tools as instructions that the agent may follow, and
+	// takes the effects of tools from their annotations: a read-only hint makes a Read, an
+	// idempotent hint an Idempotent. Otherwise, and without a hint, a tool is a Write.
 	Trusted bool
-	// Allow names the tools that are offered, as the server calls them. Nil is all.
+	// Allow names the tools to offer, by the server's names. Nil: all.
 	Allow []string
 	// Timeout is the deadline of one call; zero is 60 s.
 	Timeout time.Duration
 	// MaxOutput is how many bytes of a result the model gets; zero is 16 KiB.
 	MaxOutput int
-	// MaxParallel is how many calls of one of its tools may run at once in a run;
-	// zero: as many as the agent allows. A Write runs alone.
+	// MaxParallel is how many calls of one of the server's tools may run at once in one
+	// run; zero: as many as the agent allows. A Write runs alone.
 	MaxParallel int
-	// Opening is the most that starting or reaching the server and listing its
-	// tools may take; zero is 60 s.
+	// Opening bounds the time for starting or reaching the server and listing its tools;
+	// zero is 60 s.
 	Opening time.Duration
-	// Identity is what the pins are bound to beside the definitions, so that the
-	// tools of another server are other tools. Empty is the command or the URL.
+	// Identity is part of the pins besides the definitions, so that the same tools of
+	// another server are different tools. Empty: the command or the URL.
 	Identity string
 }
 
-// A Server is a connection to an MCP server, kept up until it is closed. It is
-// safe for concurrent use.
+// A Server is a connection to an MCP server, kept up until it is closed. It is safe for concurrent use.
 type Server struct {
 	name      string
 	transport Transport
 	opt       Options
 	tools     []pawl.Tool
-	cage      string // what it is held to; empty: to nothing
+	cage      string // a description of the cage; empty: none
 
-	turn chan struct{} // holds a token for whoever changes what follows
-	now  *link         // nil: there is none
+	turn chan struct{} // holds the token to change the following fields
+	now  *link         // nil: not connected
 
 	mu     sync.Mutex
 	ended  chan struct{} // closed by Close
 	closed bool
 }
 
-// serverName has no double underscore, which ends it in the names of tools.
+// serverName excludes double underscores, which separate the server's name from the tool's.
 var serverName = regexp.MustCompile(`^[a-zA-Z0-9]+([_-]?[a-zA-Z0-9]+)*$`)
 
 // longestName leaves room for the name of a tool.
 const longestName = 32
 
-// Names reports what is wrong with a name for a server: it has 1 to 32 letters
-// and digits, with single _ and - between them.
+// Names returns an error if name is not valid for a server: it has 1 to 32 letters and digits, with single _ and - between
+// them.
 func Names(name string) error {
 	if len(name) > longestName || !serverName.MatchString(name) {
-		return fmt.Errorf("%q is no name for an MCP server; use 1 to %d letters and digits, with single _ or - between them", name, longestName)
+		return fmt.Errorf("%q is not a valid name for an MCP server; use 1 to %d letters and digits, with single _ or - between them", name, longestName)
 	}
 	return nil
 }
 
-// Connect starts or reaches a server, lists its tools and pins them. ctx bounds
-// this only: the connection lives until [Server.Close].
+// Connect starts or reaches a server, lists its tools and pins them. ctx bounds only that: the connection lives until
+// [Server.Close].
 //
-// It fails when the server cannot be reached, when two of its tools come to the
-// same name here, when one that is to be offered cannot be (its definition is
-// too large, or its schema is none), and when it lacks one that Allow names.
+// It fails if the server cannot be reached, if two of its tools get the same name here, if a tool to offer is invalid (its
+// definition is too large, or its schema is not a schema), and if it lacks a tool that Allow names.
 func Connect(ctx context.Context, name string, t Transport, o *Options) (*Server, error) {
 	s := &Server{name: name, transport: t, turn: make(chan struct{}, 1), ended: make(chan struct{})}
 	if o != nil {
@@ -104,15 +100,13 @@ func Connect(ctx context.Context, name string, t Transport, o *Options) (*Server
 	return s, nil
 }
 
-// Name is the name the server was connected under.
+// Name returns the name under which the server was connected.
 func (s *Server) Name() string { return s.name }
 
-// Tools returns the server's tools, in its order. What they are does not change
-// while the server is connected to.
+// Tools returns the server's tools, in its order. They do not change while the server is connected.
 func (s *Server) Tools() []pawl.Tool { return slices.Clone(s.tools) }
 
-// Close ends the connection and the program behind it. Calls under way fail. It
-// may be called more than once.
+// Close ends the connection and the program behind it. Pending calls fail. Close may be called more than once.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	first := !s.closed
@@ -162,8 +156,8 @@ func (s *Server) offer(all []definition) (tools []pawl.Tool, err error) {
 	return tools, errors.Join(errs...)
 }
 
-// forked is the error of a schema that refers to itself from two alternatives. Its
-// author, who is not trusted, decides how long it takes to check arguments.
+// forked returns an error for a schema that refers to itself from two alternatives. The author of the schema, who is not
+// trusted, could make checking arguments take arbitrarily long.
 func forked(input json.RawMessage) error {
 	schema, err := jsonschema.Compile(input, nil)
 	if err != nil || !schema.Forks() { // the machine reports what is wrong with it
@@ -172,7 +166,7 @@ func forked(input json.RawMessage) error {
 	return errors.New("its input schema refers to itself from two alternatives, which can make a check of arguments take for ever; mark the server as trusted")
 }
 
-// listed names some of the tools there are.
+// listed names some of the tools.
 func listed(all []definition) string {
 	const most = 12
 	var names []string

@@ -247,7 +247,7 @@ func TestNeverReached(t *testing.T) {
 	for part, waits := range map[string]time.Duration{"shuts once": 0, "ends once": 0, "ends once, a while ago": 50 * time.Millisecond, "shuts": 0} {
 		times := 1
 		if part == "ends once" {
-			times = 4 // whoever notices first
+			times = 4 // either side may notice first
 		}
 		for range times {
 			t.Run(part, func(t *testing.T) {
@@ -325,10 +325,9 @@ func TestCancel(t *testing.T) {
 	t.Error("the server was not told that the call is cancelled")
 }
 
-// A server that does not even read cannot hold a call up, whose arguments fill
-// the pipe.
-func TestDeaf(t *testing.T) {
-	s := connect(t, "deaf", nil)
+// A server that does not read cannot block a call whose arguments fill the pipe.
+func TestServerNotReading(t *testing.T) {
+	s := connect(t, "not reading", nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	began := time.Now()
@@ -385,7 +384,7 @@ func TestRedirect(t *testing.T) {
 	web := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer web.Close()
 	_, err := mcp.Connect(t.Context(), "web", mcp.HTTP(web.URL, nil), nil)
-	if err == nil || !strings.Contains(err.Error(), "another place") || asked {
+	if err == nil || !strings.Contains(err.Error(), "redirects to another host") || asked {
 		t.Errorf("%v, asked %v", err, asked)
 	}
 }

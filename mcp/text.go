@@ -10,9 +10,8 @@ import (
 	"github.com/pawl-run/pawl/internal/terminal"
 )
 
-// visible is a text without what its reader would not see: control characters,
-// escape sequences' first bytes among them, and the format characters of
-// Unicode, with which text is hidden, turned round or smuggled past a person.
+// visible removes characters that a reader would not see: control characters, such as the first bytes of escape sequences,
+// and the format characters of Unicode, which can hide or reverse text.
 func visible(s string) string {
 	return terminal.Without(strings.ToValidUTF8(s, "\uFFFD"), hidden)
 }
@@ -27,7 +26,7 @@ func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
 }
 
-// described is a description as the model may see it.
+// described returns a description in the form for the model.
 func described(s string) string {
 	const most = 4 << 10
 	s = strings.TrimSpace(visible(s))
@@ -44,8 +43,8 @@ func described(s string) string {
 // mostName is the machine's bound for names of tools.
 const mostName = 64
 
-// named is what a server's tool is called here. A character that no name may
-// have becomes _, and a name that is too long ends in a digest of the whole.
+// named returns the name of a server's tool here. An invalid character becomes _, and a name that is too long ends in a
+// digest of the whole.
 func named(server, tool string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {

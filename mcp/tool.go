@@ -15,10 +15,10 @@ import (
 	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
-// remote is a tool behind a server. It is immutable.
+// remote is a tool of a server. It is immutable.
 type remote struct {
 	server *Server
-	name   string // the server's
+	name   string // the server's name for the tool
 	pin    string
 	info   pawl.ToolInfo
 }
@@ -46,14 +46,13 @@ func (s *Server) tool(d definition) *remote {
 // Info returns the declaration.
 func (t *remote) Info() pawl.ToolInfo { return t.info }
 
-// leaving is how long a call that is cancelled may take to come back before
-// its connection is given up.
+// leaving is how long a cancelled call may take to return before its connection is closed.
 const leaving = 300 * time.Millisecond
 
-// Grace is how long Run may go on after its context ended.
+// Grace is how long Run may take after its context ended.
 func (t *remote) Grace() time.Duration { return leaving + patience + grace + time.Second }
 
-// keyMeta is where a server that cares finds the idempotency key of a call.
+// keyMeta is the metadata key under which a server finds the idempotency key of a call.
 const keyMeta = "pawl/idempotency-key"
 
 // Run calls the tool.
@@ -64,7 +63,7 @@ func (t *remote) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, err
 	}
 	args = t.server.transport.restore(args)
 	params := &sdk.CallToolParams{Name: t.name, Arguments: args, Meta: sdk.Meta{keyMeta: inv.Key}}
-	if p := traceparent.From(ctx); p.ID != "" { // as the conventions for MCP have it
+	if p := traceparent.From(ctx); p.ID != "" { // as in the conventions for MCP
 		params.Meta[traceparent.Header] = p.ID
 		if p.State != "" {
 			params.Meta[traceparent.State] = p.State
@@ -78,7 +77,7 @@ func (t *remote) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, err
 		if err := t.permitted(pins); err != nil {
 			return pawl.Output{}, err
 		}
-		// The kit writes into what it is given.
+		// The SDK modifies the parameters.
 		again := *params
 		again.Meta = maps.Clone(params.Meta)
 		result, refused, err := l.call(ctx, &again)
@@ -139,8 +138,7 @@ func (e *notRunError) Unwrap() error { return e.error }
 
 func notRun(err error) error { return &notRunError{fmt.Errorf("not run: %w", err)} }
 
-// call makes one call. Refused says of one that failed that it certainly did not
-// take place.
+// call makes one call. If it fails, refused says that it certainly did not take place.
 func (l *link) call(ctx context.Context, params *sdk.CallToolParams) (result *sdk.CallToolResult, refused bool, err error) {
 	ctx, fate := withFate(ctx)
 	type answer struct {
@@ -156,7 +154,7 @@ func (l *link) call(ctx context.Context, params *sdk.CallToolParams) (result *sd
 	select {
 	case a = <-done:
 	case <-l.gone:
-		select { // an answer may have been the last it said
+		select { // the answer may have arrived just before the end
 		case a = <-done:
 		case <-time.After(leaving):
 			a.err = sdk.ErrConnectionClosed
@@ -165,7 +163,7 @@ func (l *link) call(ctx context.Context, params *sdk.CallToolParams) (result *sd
 		select {
 		case <-done:
 		case <-time.After(leaving):
-			l.drop() // it does not even take the cancelling
+			l.drop() // it does not even accept the cancellation
 		}
 		return nil, !fate.sent.Load(), context.Cause(ctx)
 	}
@@ -176,11 +174,10 @@ func (l *link) call(ctx context.Context, params *sdk.CallToolParams) (result *sd
 		return nil, false, fmt.Errorf("the server refused the call: %s", visible(said.Message))
 	}
 	err = &lostError{and(l.line.why(), a.err)}
-	l.drop() // from here on nothing is sent any more
+	l.drop() // nothing is sent from here on
 	return nil, !fate.sent.Load() || errors.Is(a.err, sdk.ErrSessionMissing), err
 }
 
-// local reports whether an error's code is one that the kit gives to what
-// happened on this side: the connection is closing at one end or the other, or
-// the transport has failed. The names are in the kit's internal/jsonrpc2.
+// local reports whether the SDK uses an error's code for failures on this side: the connection is closing at one end or the
+// other, or the transport has failed. The names are in the SDK's internal/jsonrpc2.
 func local(code int64) bool { return code == -32003 || code == -32004 || code == -32005 }

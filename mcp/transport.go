@@ -8,31 +8,31 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A Transport is how a server is reached: [Command] or [HTTP]. It can be used
-// for several servers, each of which has a connection of its own.
+// A Transport is a way to reach a server: [Command] or [HTTP]. It can be used for several servers, each of which has its own
+// connection.
 type Transport interface {
-	// is tells the servers of one name apart, for their pins, and says what the
-	// server is held to, and how; empty: to nothing.
+	// is returns an identity for the pins, which tells servers of one name apart, and a
+	// description of the cage; empty: none.
 	is() (identity, cage string)
 	// open begins a connection. It does not wait for the server.
 	open() (line, error)
-	// check says what is wrong with the transport.
+	// check returns what is wrong with the transport.
 	check() error
-	// restore puts back what of a call's arguments stands for a secret.
+	// restore replaces the placeholders of secrets in a call's arguments.
 	restore(args []byte) []byte
 }
 
-// line is one connection's way to its server.
+// A line is the transport of one connection.
 type line struct {
 	transport sdk.Transport
-	// close ends it and what was started for it. It is called once, last.
+	// close ends the line and what was started for it. It is called once, last.
 	close func()
-	// why is what is known of its end, such as an exit code and what the server
-	// printed; it may wait a little for that. Nil: nothing.
+	// why returns what is known about the end, such as an exit code and the server's
+	// output; it may wait a little. Nil: nothing is known.
 	why func() error
 }
 
-// and is two errors in one line, of which either may be none.
+// and joins two errors in one line. Either may be nil.
 func and(a, b error) error {
 	switch {
 	case a == nil:
@@ -43,12 +43,10 @@ func and(a, b error) error {
 	return fmt.Errorf("%w; %w", a, b)
 }
 
-// mostMessage bounds one message of a server, in bytes. A result beyond it costs
-// the connection, not the memory.
+// mostMessage bounds one message of a server, in bytes. A larger one costs the connection, not the memory.
 const mostMessage = 8 << 20
 
-// fate is what the transport learns of a call beside its answer: whether the
-// server may have it. It travels in the call's context.
+// A fate records whether the server may have received a call. It travels in the call's context.
 type fate struct{ sent atomic.Bool }
 
 type fateKey struct{}
@@ -63,8 +61,7 @@ func fateOf(ctx context.Context) *fate {
 	return f
 }
 
-// sending says that the call is being sent. The function that it returns takes
-// that back, unless the call was sent before.
+// sending records that the call is being sent. The returned function takes that back, unless the call was sent before.
 func (f *fate) sending() (unsent func()) {
 	before := f.sent.Swap(true)
 	return func() { f.sent.Store(before) }

@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// model takes in what happens to a model call. Retries of one are one span, as
-// the conventions have it: what failed is an event of it.
+// model handles the events of a model call. Retries of a call are one span, as in the conventions; a failed attempt is an
+// event of the span.
 func (l *life) model(e pawl.Entry) {
 	switch ev := e.Event.(type) {
 	case pawl.ModelCalled:
@@ -40,7 +40,7 @@ func (l *life) called(ev *pawl.ModelCalled, e pawl.Entry) {
 			c.attempts++
 			return
 		}
-		l.finishChat(c, e.Time, c.failed) // another model is asked in its place
+		l.finishChat(c, e.Time, c.failed) // another model gets the request
 	}
 	provider, model := nameOf(info.Name)
 	p := &span{
@@ -57,7 +57,7 @@ func (l *life) called(ev *pawl.ModelCalled, e pawl.Entry) {
 	l.chat = p
 }
 
-// asked is the model that a call goes to.
+// asked returns the model that a call goes to.
 func (l *life) asked(ev *pawl.ModelCalled) pawl.ModelInfo {
 	if i := slices.IndexFunc(l.decl.Auxiliary, func(m pawl.ModelInfo) bool { return m.Name == ev.Model }); ev.Model != "" && i >= 0 {
 		return l.decl.Auxiliary[i]
@@ -68,7 +68,7 @@ func (l *life) asked(ev *pawl.ModelCalled) pawl.ModelInfo {
 	return l.decl.Model
 }
 
-// where is the address of an endpoint.
+// where returns the address of an endpoint.
 func where(endpoint string) []attribute.KeyValue {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Hostname() == "" {
@@ -93,7 +93,7 @@ func (l *life) replied(ev *pawl.ModelReplied, e pawl.Entry) {
 	if c == nil {
 		return
 	}
-	c.failed = "" // an attempt before may have
+	c.failed = "" // an earlier attempt may have failed
 	l.spend(c, ev.Reply.Usage, ev.Cost)
 	c.add(usage(ev.Reply.Usage)...)
 	c.add(attribute.StringSlice(keyFinish, []string{finish(ev.Reply)}))
@@ -139,7 +139,7 @@ func (l *life) failed(ev *pawl.ModelFailed, e pawl.Entry) {
 	l.chat = nil
 }
 
-// spend books what an attempt has cost.
+// spend adds the cost of an attempt.
 func (l *life) spend(c *span, u pawl.Usage, dollars float64) {
 	l.usage = l.usage.Add(u)
 	ctx := context.Background()
@@ -164,13 +164,13 @@ func (l *life) finishChat(c *span, end time.Time, why string) {
 	l.emit(c, end)
 }
 
-// of is the attributes by which a model call is counted.
+// of returns the attributes by which a model call is counted.
 func (p *span) of() []attribute.KeyValue {
 	provider, model := nameOf(p.info.Name)
 	return []attribute.KeyValue{text(keyOperation, opChat), text(keyProvider, provider), text(keyModel, model)}
 }
 
-// finish is why a reply ended, in the words of most providers.
+// finish returns why a reply ended, in the words of most providers.
 func finish(r pawl.Reply) string {
 	switch r.Stop {
 	case pawl.StopLength:

@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// message is one as the conventions write it into an attribute.
+// message is a message in the form of the conventions.
 type message struct {
 	Role   string `json:"role"`
 	Parts  []part `json:"parts"`
@@ -24,7 +24,7 @@ type part struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 }
 
-// said is a message of one text, without its secrets.
+// said is a message of one text, without secrets.
 func said(key, role, content string) attribute.KeyValue {
 	return written(key, []message{{Role: role, Parts: []part{{Type: "text", Content: content}}}})
 }
@@ -52,7 +52,7 @@ func spoken(r pawl.Reply) attribute.KeyValue {
 
 func written(key string, value any) attribute.KeyValue {
 	raw, err := json.Marshal(value)
-	if err != nil { // arguments that are no JSON
+	if err != nil { // arguments that are not JSON
 		return text(key, "")
 	}
 	return text(key, string(redact.JSON(raw)))

@@ -32,7 +32,7 @@ func (i IDs) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
 	return s
 }
 
-// wish is what ids a span is to have.
+// A wish has the ids that a span must get.
 type wish struct {
 	trace trace.TraceID
 	span  trace.SpanID

@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
-// life is the time for which this process drives a run.
+// A life is the time during which this process drives a run.
 type life struct {
 	t     *Telemetry
 	run   string
@@ -51,7 +51,7 @@ func (t *Telemetry) begin(ctx context.Context, s *pawl.State, e pawl.Entry) {
 	if !ok {
 		return
 	}
-	t.Left(ctx, e.Run, nil) // one that was let go of, and taken back at once
+	t.Left(ctx, e.Run, nil) // a life that ended and continues at once
 	l := &life{
 		t: t, run: e.Run, agent: start.Declaration.Agent, talk: cmp.Or(start.Thread, e.Run), decl: start.Declaration,
 		calls: map[string]*span{}, waits: map[string]*span{},
@@ -84,7 +84,7 @@ func (t *Telemetry) begin(ctx context.Context, s *pawl.State, e pawl.Entry) {
 	if t.opt.Content {
 		attrs = append(attrs, instructions(l.decl.Prompt), said(keyInputMessages, "user", s.Input()))
 	}
-	_, l.root = t.tracer.Start( //nolint:spancheck // it ends with the life
+	_, l.root = t.tracer.Start( //nolint:spancheck // the span ends with the life
 		ctx, operation+" "+l.agent, append(opts, trace.WithAttributes(attrs...))...)
 	l.at = l.root.SpanContext()
 	l.own = l.at.SpanID() == spanOf(e.Run, e.Seq) && l.at.TraceID() == id
@@ -94,7 +94,7 @@ func (t *Telemetry) begin(ctx context.Context, s *pawl.State, e pawl.Entry) {
 	t.mu.Unlock()
 }
 
-// goesOn reports whether there is a life that nothing has ended yet.
+// goesOn reports whether the life has not ended.
 func (l *life) goesOn() bool {
 	if l == nil {
 		return false
@@ -129,7 +129,7 @@ func (l *life) links(ctx context.Context, e pawl.Entry, parent trace.SpanContext
 	return all
 }
 
-// entry takes in what happens to the run.
+// entry handles an entry of the run.
 func (l *life) entry(s *pawl.State, e pawl.Entry) {
 	switch ev := e.Event.(type) {
 	case pawl.RunStopped:
@@ -139,7 +139,7 @@ func (l *life) entry(s *pawl.State, e pawl.Entry) {
 		l.ending = &ending{time: e.Time, status: ev.Status, state: s.Clone()}
 		return
 	}
-	l.ending = nil // it was not let go of after all: somebody here has decided
+	l.ending = nil // the run was not released after all: this process has decided
 	switch ev := e.Event.(type) {
 	case pawl.ModelCalled, pawl.ModelDelta, pawl.ModelReplied, pawl.ModelFailed:
 		l.model(e)
@@ -161,7 +161,7 @@ func (l *life) note(e pawl.Entry, name string, attrs ...attribute.KeyValue) {
 	l.t.relay.do(func() { root.AddEvent(name, trace.WithTimestamp(e.Time), trace.WithAttributes(attrs...)) })
 }
 
-// place is the span of an intent.
+// place returns the span of an intent.
 func (l *life) place(intent uint64) (trace.SpanContext, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -182,7 +182,7 @@ func (l *life) place(intent uint64) (trace.SpanContext, bool) {
 	return l.at, true
 }
 
-// end ends the run's span, and whatever is still open in it.
+// end ends the run's span and all open spans in it.
 func (l *life) end(err error) {
 	end, broke := l.ending, err != nil
 	if end == nil {
@@ -218,7 +218,7 @@ func (l *life) end(err error) {
 	l.logEnd(end, err)
 }
 
-// outcome is how a run has ended, or why it is parked.
+// outcome is how a run has ended, or why it is suspended.
 func (l *life) outcome(end *ending) []attribute.KeyValue {
 	s := end.state
 	attrs := []attribute.KeyValue{
@@ -259,7 +259,7 @@ func (l *life) logEnd(end *ending, err error) {
 	l.log(level, message, attrs...)
 }
 
-// log has something logged, with the run's span in the record's context.
+// log logs a record with the run's span in its context.
 func (l *life) log(level slog.Level, message string, attrs ...slog.Attr) {
 	to := l.t.opt.Log
 	if to == nil {
@@ -302,10 +302,10 @@ func cutShort(s pawl.Status, broke bool) string {
 // providers are the providers that the conventions name differently.
 var providers = map[string]string{"google": "gcp.gemini"}
 
-// nameOf takes a model's name apart into its provider and its own name.
+// nameOf splits a model's name into its provider and its own name.
 func nameOf(name string) (provider, model string) {
 	provider, model, ok := strings.Cut(name, "/")
-	if !ok { // such as mechanic, which is both
+	if !ok { // such as mechanic, which is both in one
 		return name, name
 	}
 	return cmp.Or(providers[provider], provider), model

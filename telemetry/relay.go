@@ -27,11 +27,10 @@ func (r *relay) begin(size int, dropped func()) {
 	}()
 }
 
-// do has something done, unless too much waits already. A fourth of the queue is
-// kept for must.
+// do queues work, unless the queue is full. A fourth of the queue is reserved for must.
 func (r *relay) do(f func()) { r.offer(f, cap(r.queue)-cap(r.queue)/4) }
 
-// must is do for the ends of runs, without which nothing else makes sense.
+// must is do for the ends of runs, without which other records are useless.
 func (r *relay) must(f func()) { r.offer(f, cap(r.queue)) }
 
 func (r *relay) offer(f func(), most int) {
@@ -82,7 +81,7 @@ func (r *relay) flush(ctx context.Context) error {
 	}
 }
 
-// end takes nothing more, and waits until the rest is done.
+// end refuses new work and waits until the rest is done.
 func (r *relay) end(ctx context.Context) error {
 	r.mu.Lock()
 	if !r.closed {

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// span is one that is being put together of entries.
+// A span is built from entries.
 type span struct {
 	name   string
 	kind   trace.SpanKind
@@ -46,7 +46,7 @@ func (p *span) fail(why string) {
 	p.add(text(keyErrorType, why))
 }
 
-// emit hands a whole span over.
+// emit passes on a complete span.
 func (l *life) emit(p *span, end time.Time) {
 	tracer, at, run := l.t.tracer, l.at, l.run
 	l.t.relay.do(func() {
@@ -63,7 +63,7 @@ func (l *life) emit(p *span, end time.Time) {
 	})
 }
 
-// usage is a usage as attributes.
+// usage returns a usage as attributes.
 func usage(u pawl.Usage) []attribute.KeyValue {
 	attrs := []attribute.KeyValue{attribute.Int(keyInputTokens, u.Input), attribute.Int(keyOutputTokens, u.Output)}
 	for key, n := range map[string]int{keyCacheRead: u.CacheRead, keyCacheWrite: u.CacheWrite, keyReasoning: u.Reasoning} {

@@ -7,7 +7,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	mute "go.opentelemetry.io/otel/metric/noop"
+	nometric "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
@@ -15,8 +15,7 @@ import (
 	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
-// Options are what may be said of telemetry. The zero value is right for most
-// programs.
+// Options are the options of telemetry. The zero value is valid.
 type Options struct {
 	// Content includes texts in spans: the prompt, the input, replies, arguments and
 	// results, with secrets removed. Without it no text is included.
@@ -29,9 +28,8 @@ type Options struct {
 	Queue int
 }
 
-// Telemetry watches the runs of engines and reports them. It is an
-// engine.Watcher, safe for concurrent use, and never holds a run: metrics are
-// counted at once, spans and records handed over to a goroutine of its own.
+// Telemetry watches the runs of engines and reports them. It is an engine.Watcher, safe for concurrent use, and never delays
+// a run: metrics are counted at once; spans and records go to a goroutine of its own.
 type Telemetry struct {
 	tracer trace.Tracer
 	meters meters
@@ -44,7 +42,7 @@ type Telemetry struct {
 
 const scope = "github.com/pawl-run/pawl/telemetry"
 
-// New returns telemetry by way of the two providers, either of which may be nil.
+// New returns telemetry for two providers, either of which may be nil.
 func New(t trace.TracerProvider, m metric.MeterProvider, o *Options) *Telemetry {
 	tel := &Telemetry{lives: map[string]*life{}}
 	if o != nil {
@@ -54,7 +52,7 @@ func New(t trace.TracerProvider, m metric.MeterProvider, o *Options) *Telemetry 
 		t = noop.NewTracerProvider()
 	}
 	if m == nil {
-		m = mute.NewMeterProvider()
+		m = nometric.NewMeterProvider()
 	}
 	tel.tracer = t.Tracer(scope)
 	tel.meters.open(m.Meter(scope))
@@ -72,7 +70,7 @@ func (t *Telemetry) Entry(ctx context.Context, s *pawl.State, e pawl.Entry) {
 		t.begin(ctx, s, e)
 		return
 	case pawl.RunResumed:
-		if !t.life(e.Run).goesOn() { // a fork is resumed as soon as it is made
+		if !t.life(e.Run).goesOn() { // a fork resumes as soon as it is made
 			t.begin(ctx, s, e)
 		}
 		return
@@ -104,7 +102,7 @@ func (t *Telemetry) Within(ctx context.Context, run string, intent uint64) conte
 	return placed(trace.ContextWithSpanContext(ctx, sc), sc)
 }
 
-// Left ends the span of a run that was let go of.
+// Left ends the span of a run that this process has released.
 func (t *Telemetry) Left(ctx context.Context, run string, err error) {
 	t.mu.Lock()
 	l := t.lives[run]
@@ -117,7 +115,7 @@ func (t *Telemetry) Left(ctx context.Context, run string, err error) {
 	}
 }
 
-// Flush waits until all that was taken in has been handed to the providers.
+// Flush waits until all earlier entries have been passed to the providers.
 func (t *Telemetry) Flush(ctx context.Context) error { return t.relay.flush(ctx) }
 
 // Shutdown is Flush, and drops everything after it. It does not shut down the providers: they
@@ -130,12 +128,12 @@ func (t *Telemetry) life(run string) *life {
 	return t.lives[run]
 }
 
-// placed returns a context in which a span is the place in the trace.
+// placed returns a context with a span's place in the trace.
 func placed(ctx context.Context, sc trace.SpanContext) context.Context {
 	return traceparent.With(ctx, traceparent.Of(sc.TraceID(), sc.SpanID(), byte(sc.TraceFlags()), sc.TraceState().String()))
 }
 
-// spanContext is the span that a place in a trace names.
+// spanContext returns the span of a place in a trace.
 func spanContext(p traceparent.Parent) trace.SpanContext {
 	id, span, flags, ok := p.Split()
 	if !ok {

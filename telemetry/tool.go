@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// tool takes in what happens to a tool call.
+// tool handles the events of a tool call.
 func (l *life) tool(s *pawl.State, e pawl.Entry) {
 	switch ev := e.Event.(type) {
 	case pawl.ToolStarted:
@@ -22,7 +22,7 @@ func (l *life) tool(s *pawl.State, e pawl.Entry) {
 		l.finished(&ev, e)
 	case pawl.ToolDoubted:
 		l.close(ev.Call, e.Time, pawl.ToolUnknown.String())
-	case pawl.ToolSettled: // a call of an owner before us, as often as not
+	case pawl.ToolSettled: // often a call of an earlier owner
 	case pawl.InputRequested:
 		l.close(ev.Call, e.Time, "")
 	case pawl.ChildStopped:
@@ -91,7 +91,7 @@ func (l *life) finished(ev *pawl.ToolFinished, e pawl.Entry) {
 	l.emit(c, e.Time)
 }
 
-// close ends the span of a call that has no result, or none yet.
+// close ends the span of a call without a result.
 func (l *life) close(call string, end time.Time, why string) {
 	c := l.calls[call]
 	if c == nil {

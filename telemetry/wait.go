@@ -55,7 +55,7 @@ func (l *life) answered(s *pawl.State, e pawl.Entry, call, kind, decision string
 		l.t.meters.pending.remove(l.run, call)
 	}
 	was, _ := s.Call(call)
-	if p == nil { // it was asked in an earlier life, maybe of another process
+	if p == nil { // the question is from an earlier life, perhaps of another process
 		if p = l.before(was, kind); p == nil {
 			return
 		}
@@ -72,8 +72,7 @@ func (l *life) answered(s *pawl.State, e pawl.Entry, call, kind, decision string
 	l.emit(p, e.Time)
 }
 
-// before is the span of an approval that was asked for in an earlier life; when
-// that was shows in when it would have expired.
+// before returns the span of an approval that was requested in an earlier life. The expiry tells when.
 func (l *life) before(was pawl.CallState, kind string) *span {
 	if kind != "approval" || was.Expires.IsZero() || was.Requested == 0 {
 		return nil

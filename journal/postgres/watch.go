@@ -22,7 +22,7 @@ import (
 // while the caller is busy are kept, each once. All watchers of a journal share one connection outside
 // the pool. No error is ever yielded: a broken connection is replaced.
 func (j *Journal) WatchSignals(ctx context.Context) iter.Seq2[string, error] {
-	return j.letters.bell.Listen(ctx)
+	return j.signals.bell.Listen(ctx)
 }
 
 // WatchLogs is [Journal.WatchSignals] for entries. Notifications of entries follow their commit by some
@@ -32,13 +32,13 @@ func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] {
 	return j.logs.bell.Listen(ctx)
 }
 
-// A hub tells what comes over one channel of the database to all who watch. It
-// there is a watcher.
+// A hub passes notifications of one database channel to all watchers. It has a connection as long
+// as there is a watcher.
 type hub struct {
 	channel string
 	config  *pgx.ConnConfig
 	bell    bell.Bell
-	on      atomic.Bool // the listener listens
+	on      atomic.Bool // the listener is listening
 
 	// Of the latest listener; the bell's lock guards them.
 	stop context.CancelFunc
@@ -51,8 +51,8 @@ func newHub(config *pgx.ConnConfig, channel string) *hub {
 	return h
 }
 
-// begin starts a listener, which waits for the one before it to end, and returns
-// the function that stops it.
+// begin starts a listener, which waits for the previous one to end, and returns the function that
+// stops it.
 func (h *hub) begin() (last func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	before, gone := h.gone, make(chan struct{})
@@ -69,7 +69,7 @@ func (h *hub) begin() (last func()) {
 
 func (h *hub) close() {
 	h.bell.Close()
-	if h.stop != nil { // no other begins
+	if h.stop != nil { // no other listener begins now
 		h.stop()
 		<-h.gone
 	}

@@ -11,16 +11,15 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// callLabel is where a run says which call it is, so that a server that is started
-// again knows the runs that the one before it left.
+// callLabel is the label of a run with the key of its call, by which a restarted server finds the runs of
+// its predecessor.
 const callLabel = "mcp.call"
 
-// shown is how much of a call's key a label has.
+// shown is the length of a call's key in a label.
 const shown = 16
 
-// earlier finds the run of the same call that a server before this one left
-// waiting, or in the middle, or whose client was told to come again. One that
-// began with another agent is not it.
+// earlier finds the run of the same call from an earlier server: one that waits, is still running, or whose
+// client was told to call again. A run that began with another agent does not count.
 func (s *Server) earlier(ctx context.Context, agent pawl.Agent, same string, d *driven) (found bool, err error) {
 	m, err := pawl.NewMachine(agent)
 	if err != nil {
@@ -34,7 +33,7 @@ func (s *Server) earlier(ctx context.Context, agent pawl.Agent, same string, d *
 		if err != nil {
 			return false, err
 		}
-		// Policies are for the engine to compare, which adds some of its own.
+		// The engine compares policies, since it adds some of its own.
 		changed := state.Declaration().Differences(m.Declaration())
 		if slices.ContainsFunc(changed, func(part string) bool { return part != "policies" }) {
 			return false, nil
@@ -50,8 +49,7 @@ func (s *Server) earlier(ctx context.Context, agent pawl.Agent, same string, d *
 	return false, nil
 }
 
-// owed reports whether the client of a run that has ended was told to come again,
-// and nobody has been given its result.
+// owed reports whether the client of an ended run was told to call again and has not received the result.
 func (s *Server) owed(ctx context.Context, run string) (bool, error) {
 	for entry, err := range engine.Entries(ctx, s.journal, run, 1) {
 		if err != nil {
@@ -64,16 +62,15 @@ func (s *Server) owed(ctx context.Context, run string) (bool, error) {
 	return false, nil
 }
 
-// collect notes that the result of a run is given to its client, and reports
-// whether this is the first time. The note is a signal, which can be posted once,
-// of a kind that means nothing to a run without that child; a journal that takes
-// none forgets with the server.
+// collect records that the client receives the result of a run, and reports whether this is the first time.
+// The record is a signal, which can be sent only once, of a kind that means nothing to a run without that
+// child. With a journal without an inbox, the record ends with the server.
 func (s *Server) collect(ctx context.Context, run string) (first bool, err error) {
 	mail, ok := s.journal.(pawl.Inbox)
 	if !ok {
 		return false, nil
 	}
-	body, err := json.Marshal(map[string]string{"collected": rand.Text()}) // another each time, for the second to be a conflict
+	body, err := json.Marshal(map[string]string{"collected": rand.Text()}) // unique, so that a second signal is a conflict
 	if err != nil {
 		return false, err
 	}
@@ -84,7 +81,7 @@ func (s *Server) collect(ctx context.Context, run string) (first bool, err error
 	return err == nil, err
 }
 
-// elsewhereError says that a run has an owner.
+// An elsewhereError says that a run has another owner.
 type elsewhereError struct{ run string }
 
 func (e *elsewhereError) Error() string {

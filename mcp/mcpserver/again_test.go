@@ -9,8 +9,7 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// restart puts another server in the place of the world's, as when a client
-// starts it anew.
+// restart replaces the world's server, as when a client starts it again.
 func (w *world) restart(t *testing.T) {
 	t.Helper()
 	w.server.Close()
@@ -21,8 +20,8 @@ func (w *world) restart(t *testing.T) {
 	t.Cleanup(w.server.Close)
 }
 
-// A server that is started again knows what its clients wait for, gives it once,
-// and makes the call anew after that.
+// A restarted server knows what its clients wait for and returns it once. After that
+// the same call is a new one.
 func TestStartedAgain(t *testing.T) {
 	w := serve(t)
 	_, run, failed := call(t, w.connect(t, nil), "pay", `{"n":1}`)
@@ -109,7 +108,7 @@ func TestStartedAgainAsAnother(t *testing.T) {
 	}
 }
 
-// A call that ended at once is made anew, by whatever server.
+// Repeating a call that ended at once makes a new call, on any server.
 func TestStartedAgainWithoutWaiting(t *testing.T) {
 	w := serve(t)
 	_, run, _ := call(t, w.connect(t, nil), "double", `{"n":1}`)

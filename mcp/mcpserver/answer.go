@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// failed is an answer that says what went wrong, to the client's model.
+// failed returns an error result for the client's model.
 func failed(run, text string) *sdk.CallToolResult {
 	r := &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
 	if run != "" {
@@ -20,8 +20,8 @@ func failed(run, text string) *sdk.CallToolResult {
 	return r
 }
 
-// done is the answer of a call that succeeded: a text as it is, anything else as
-// JSON, an object as structured content besides, and the pictures.
+// done returns the result of a successful call: a text as it is, anything else as JSON, an object also as
+// structured content, and the pictures.
 func (s *Server) done(ctx context.Context, d driven, result json.RawMessage) *sdk.CallToolResult {
 	r := &sdk.CallToolResult{Meta: sdk.Meta{runMeta: d.ID}}
 	var text string
@@ -42,7 +42,7 @@ func (s *Server) done(ctx context.Context, d driven, result json.RawMessage) *sd
 			}
 		}
 	}
-	if len(r.Content) == 0 || string(result) != "null" { // pictures may be all there is
+	if len(r.Content) == 0 || string(result) != "null" { // the result may consist of pictures only
 		r.Content = append([]sdk.Content{&sdk.TextContent{Text: text}}, r.Content...)
 	}
 	return r
@@ -61,8 +61,8 @@ func untold(c pawl.CallState) string {
 	return c.Error
 }
 
-// report tells a client that wants it how its call goes on, one step of the run
-// after the other. The channel is closed when nothing more is told.
+// report sends progress notifications for a call to a client that asked for them, one for each step of the
+// run. The channel is closed when no more follow.
 func (s *Server) report(ctx context.Context, r *sdk.CallToolRequest, h *engine.Handle) <-chan struct{} {
 	told := make(chan struct{})
 	token := r.Params.GetProgressToken()

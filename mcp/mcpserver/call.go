@@ -14,11 +14,10 @@ import (
 	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
-// runMeta is where a result names its run.
+// runMeta is the key of the run's id in a result's metadata.
 const runMeta = "pawl/run"
 
-// call runs a tool for a client, or looks after the run that waits with the
-// same call.
+// call runs a tool for a client, or continues the waiting run of the same call.
 func (s *Server) call(ctx context.Context, r *sdk.CallToolRequest, tool string) (*sdk.CallToolResult, error) {
 	args := r.Params.Arguments
 	if len(args) == 0 || string(args) == "null" {
@@ -40,7 +39,7 @@ func (s *Server) call(ctx context.Context, r *sdk.CallToolRequest, tool string) 
 	return failed(run.ID, s.ended(ctx, run.result)), nil
 }
 
-// ask has the agent work for a client.
+// ask lets the agent work on a client's task.
 func (s *Server) ask(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	var in struct {
 		Input string `json:"input"`
@@ -67,7 +66,7 @@ type driven struct {
 	ID     string
 	result pawl.Result
 	state  *pawl.State
-	again  bool // its call was made before
+	again  bool // the call was made before
 }
 
 // drive begins a run, or resumes the one that waits with the same call, and drives it to its end. A
@@ -124,8 +123,8 @@ func (s *Server) drive(ctx context.Context, r *sdk.CallToolRequest, agent pawl.A
 	return d, err
 }
 
-// asked is ctx with the place in a trace of the client that calls, by the metadata
-// of its call or by the header of its request.
+// asked returns ctx with the trace context of the calling client, from the metadata of its call or the header of
+// its request.
 func asked(ctx context.Context, r *sdk.CallToolRequest) context.Context {
 	of := func(name string) string {
 		if said, ok := r.Params.Meta[name].(string); ok {
@@ -139,8 +138,8 @@ func asked(ctx context.Context, r *sdk.CallToolRequest) context.Context {
 	return traceparent.With(ctx, traceparent.Parse(of(traceparent.Header), of(traceparent.State)))
 }
 
-// open begins the run, or resumes the one that waits with the same call. No handle: that one has
-// ended, or still waits; d has its state.
+// open begins the run, or resumes the waiting run of the same call. Without a handle that run has ended or still
+// waits, and d has its state.
 func (s *Server) open(ctx context.Context, agent pawl.Agent, same, input string, d *driven) (*engine.Handle, error) {
 	s.mu.Lock()
 	waits, again := s.waiting[same]
@@ -159,7 +158,7 @@ func (s *Server) open(ctx context.Context, agent pawl.Agent, same, input string,
 	h, err := s.goOn(ctx, agent, d)
 	elsewhere, changed := (*elsewhereError)(nil), (*engine.ChangedError)(nil)
 	if !again && errors.As(err, &elsewhere) || errors.As(err, &changed) {
-		*d = driven{} // it is somebody else's own call, or was held to something else
+		*d = driven{} // the run belongs to another call, or to other conditions
 		return s.start(ctx, agent, same, input)
 	}
 	return h, err

@@ -11,17 +11,16 @@ import (
 	"github.com/pawl-run/pawl/stop"
 )
 
-// callKey is where the source of an agent says that it is one of [Calling].
+// callKey is the key in an agent's source that marks it as made by [Calling].
 const callKey = "mcp_call"
 
-// Calling makes the agent of a single call of one of an agent's tools: the same
-// tools, policies, approvals and limits, and in place of the model the client
-// that calls. Its input is the call's arguments, and it is done when the call
-// is. The run of such an agent is resumed with what Calling makes of the agent
-// it was made of; [CalledBy] tells from its source that it is one.
+// Calling returns an agent for a single call of one of an agent's tools. It has the same tools, policies, approvals
+// and limits; the calling client takes the place of the model. The agent's input is the call's arguments, and its run
+// ends when the call is answered. To resume such a run, call Calling again with the original agent; [CalledBy] tells
+// from the source of a run's agent whether it is such a run.
 //
-// A goal, an observer, a stop condition and what is asked of the answer are the
-// agent's own business and left out: nobody thinks in such a run.
+// The goal, observer, stop condition and output of the original agent are left out, since no model thinks in such a
+// run.
 func Calling(agent pawl.Agent, tool string) (pawl.Agent, error) {
 	known := false
 	for _, t := range agent.Tools {
@@ -38,8 +37,8 @@ func Calling(agent pawl.Agent, tool string) (pawl.Agent, error) {
 	return a, nil
 }
 
-// called writes into a source what is called. A source that is no JSON object
-// is its program's own, who resumes such runs itself.
+// called adds the called tool to a source. A source that is not a JSON object is left alone: its program resumes such
+// runs itself.
 func called(source, tool string) string {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal([]byte(source), &fields) != nil {
@@ -53,8 +52,8 @@ func called(source, tool string) string {
 	return string(b)
 }
 
-// CalledBy is the tool that an agent with this source was made to call by
-// [Calling]; false: it was not.
+// CalledBy returns the tool that an agent with this source was made to call by [Calling]. It reports false if the agent
+// was not made by Calling.
 func CalledBy(source string) (tool string, ok bool) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal([]byte(source), &fields) != nil || json.Unmarshal(fields[callKey], &tool) != nil {
@@ -63,15 +62,15 @@ func CalledBy(source string) (tool string, ok bool) {
 	return tool, tool != ""
 }
 
-// client stands for the model: it makes the one call that somebody else wants.
+// client takes the place of the model and makes the one call.
 type client struct{ tool string }
 
-// Describe says that it costs nothing.
+// Describe returns a model that costs nothing.
 func (c client) Describe() pawl.ModelInfo {
 	return pawl.ModelInfo{Name: "mcp-client", Price: &pawl.Price{}}
 }
 
-// Stream makes the call, and after it has been answered, or refused, ends.
+// Stream makes the call, and ends after the call was answered or refused.
 func (c client) Stream(_ context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
 		reply, err := c.reply(r)
@@ -84,8 +83,8 @@ func (c client) Stream(_ context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, 
 }
 
 func (c client) reply(r pawl.Request) (pawl.Reply, error) {
-	// Nobody reads, so next to no tokens are used; none at all would be taken for
-	// not reported and estimated.
+	// No model runs, so next to no tokens are used; zero would count as not reported, and the engine would
+	// estimate.
 	used := pawl.Usage{Input: 1}
 	if len(r.Messages) != 1 {
 		return pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "answered"}}, Usage: used}, nil

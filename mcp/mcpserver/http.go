@@ -13,14 +13,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// idle is how long a client may be silent before it is forgotten.
+// idle is how long a client may be silent before its session ends.
 const idle = 30 * time.Minute
 
-// Handler serves clients over streamable HTTP, who show the token as a bearer
-// token. It takes requests to this machine from this machine only: the Host must
-// be a loopback name or address, and so must the Origin where there is one, so
-// that no page in a browser and no name that was made to point here gets through.
-// A message has at most 1 MiB. The token must not be empty.
+// Handler serves clients over streamable HTTP. They authenticate with the token as a bearer token. Only requests
+// from this machine to this machine are served: the Host must be a loopback name or address, and so must the Origin
+// if there is one. That excludes pages in a browser and names that resolve to this machine. A message has at most 1 MiB.
+// The token must not be empty.
 func (s *Server) Handler(token string) (http.Handler, error) {
 	if token == "" {
 		return nil, errors.New("the token is empty; set one, or anyone who reaches the port would be served")
@@ -43,7 +42,7 @@ func (s *Server) Handler(token string) (http.Handler, error) {
 	}), nil
 }
 
-// behind is the handler behind the gate.
+// behind is the handler behind the checks.
 func (s *Server) behind() http.Handler {
 	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.kit }, &sdk.StreamableHTTPOptions{
 		MaxRequestBodyBytes: mostRequest, SessionTimeout: idle, PropagateRequestCancellation: true,

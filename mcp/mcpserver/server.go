@@ -31,8 +31,7 @@ type Options struct {
 	Place explain.Place
 }
 
-// A Server serves one agent. It is safe for concurrent use and for any number of
-// clients, who share it.
+// A Server serves one agent. It is safe for concurrent use and for any number of clients, which share it.
 type Server struct {
 	engine  *engine.Engine
 	journal pawl.Journal
@@ -47,16 +46,14 @@ type Server struct {
 	end  context.CancelFunc
 
 	mu      sync.Mutex
-	waiting map[string]string // what was called to the run that waits with it
+	waiting map[string]string // from a call to its waiting run
 	closed  bool
 	driving sync.WaitGroup
 }
 
-// New makes a server of an agent, whose runs e drives on the journal. Tools that the client of
-// a run itself runs are left out, and so are those that only ask a person. The
-// engine's approver, if it has one, is asked about calls that need approval.
-// The error is for an agent that makes no sense, or one with a tool of its own
-// name.
+// New makes a server of an agent. e drives the agent's runs on the journal. Tools that the client of a run runs, and tools
+// that only ask a person, are left out. The engine's approver, if it has one, decides about calls that need approval. New
+// fails if the agent is invalid or has a tool with its own name.
 func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (*Server, error) {
 	if o == nil {
 		o = &Options{}
@@ -73,7 +70,7 @@ func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (
 	s.life, s.end = context.WithCancel(context.Background())
 	s.kit = sdk.NewServer(&sdk.Implementation{Name: "pawl/" + agent.Name, Version: version}, &sdk.ServerOptions{
 		Instructions: agent.Description,
-		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, // the tools do not change
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, // the tools never change
 	})
 	_, taken, ok := m.Tool(agent.Name)
 	if ok {
@@ -103,17 +100,17 @@ func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (
 // askHuman is the tool that asks a person; a client can ask its user itself.
 const askHuman = "ask_human"
 
-// inner reports whether a tool says that it is a part of its agent's loop, as a
-// step of a workflow is, and nothing to call by itself.
+// inner reports whether a tool is only a part of its agent's loop, such as a step of a workflow, and cannot be called by
+// itself.
 func inner(t pawl.Tool) bool {
 	i, ok := t.(interface{ Inner() bool })
 	return ok && i.Inner()
 }
 
-// pureTool reports whether a tool is the machine's own.
+// pureTool reports whether a tool is one of the machine's own.
 func pureTool(name string) bool { return len(name) > 2 && name[:2] == "__" }
 
-// listed is a tool as clients are shown it.
+// listed is a tool in the form for clients.
 func listed(info pawl.ToolInfo) *sdk.Tool {
 	input := info.Input
 	if len(input) == 0 {
@@ -121,7 +118,7 @@ func listed(info pawl.ToolInfo) *sdk.Tool {
 	}
 	var members map[string]any
 	if json.Unmarshal(input, &members) == nil && members["type"] == nil {
-		members["type"] = "object" // which arguments are anyhow, and the protocol wants said
+		members["type"] = "object" // arguments always are, and the protocol requires it
 		input, _ = json.Marshal(members)
 	}
 	return &sdk.Tool{Name: info.Name, Description: info.Description, InputSchema: input, Annotations: &sdk.ToolAnnotations{
@@ -136,12 +133,12 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer unhook()
 	err := s.kit.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: keepOpen{out}, MaxLineLength: mostRequest})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE) || errors.Is(err, sdk.ErrConnectionClosed) {
-		return nil // the client has gone, or we have
+		return nil // the client or this server has closed the connection
 	}
 	return err
 }
 
-// Close parks the runs that clients have begun and not seen the end of.
+// Close suspends the runs whose calls have not ended.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -150,7 +147,7 @@ func (s *Server) Close() {
 	s.driving.Wait()
 }
 
-// enter has Close wait for a call until leave; false: it is closing.
+// enter makes Close wait for a call until leave is called. It reports false if the server is closing.
 func (s *Server) enter() (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

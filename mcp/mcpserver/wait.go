@@ -25,7 +25,7 @@ func (s *Server) goOn(ctx context.Context, agent pawl.Agent, d *driven) (*engine
 			return nil, err
 		}
 	case status != pawl.StatusPaused:
-		return nil, nil // somebody went on with it
+		return nil, nil // another process resumed it
 	}
 	h, err := s.engine.Resume(s.life, agent, d.ID, nil)
 	if held := (*pawl.HeldError)(nil); errors.As(err, &held) {
@@ -41,7 +41,7 @@ func (s *Server) heard(ctx context.Context, d *driven) (bool, error) {
 		return false, nil
 	}
 	for l, err := range mail.Signals(ctx, d.ID, d.state.Signal()) {
-		if err != nil || l.Kind != pawl.SignalDelivery { // it is not for the run
+		if err != nil || l.Kind != pawl.SignalDelivery { // a receipt is not for the run
 			return err == nil, err
 		}
 	}
@@ -82,7 +82,7 @@ func (s *Server) waits(ctx context.Context, r pawl.Result) string {
 	return b.String()
 }
 
-// ended says how a run ended that did not succeed.
+// ended describes how a run ended without success.
 func (s *Server) ended(ctx context.Context, r pawl.Result) string {
 	text := "the run ended as " + r.Status.Words()
 	if r.Reason.Condition != "" && r.Status != pawl.StatusPlanFailed {

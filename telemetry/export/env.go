@@ -23,7 +23,7 @@ type settings struct {
 
 func (s settings) disabled() bool { return strings.EqualFold(s.getenv("OTEL_SDK_DISABLED"), "true") }
 
-// of is a variable of a signal, or the one for all signals.
+// of returns a variable of a signal, or the one for all signals.
 func (s settings) of(signal, name string) string {
 	if v := s.getenv("OTEL_EXPORTER_OTLP_" + strings.ToUpper(signal) + "_" + name); v != "" {
 		return v
@@ -57,11 +57,11 @@ func (s settings) outlet(signal string) (*outlet, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("%s is not a URL; write one such as http://localhost:4318", own)
 	}
-	if u.User != nil || u.RawQuery != "" { // which the exporters leave out without a word
+	if u.User != nil || u.RawQuery != "" { // which the exporters silently ignore
 		return nil, fmt.Errorf("%s has a password or a query; use OTEL_EXPORTER_OTLP_HEADERS for credentials", own)
 	}
 	if by := s.of(signal, "PROTOCOL"); by != "" && by != "http/protobuf" {
-		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %q; only http/protobuf is spoken here, at port 4318 of most collectors", by)
+		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %q; only http/protobuf is supported, at port 4318 of most collectors", by)
 	}
 	o := &outlet{signal: signal, url: address, timeout: 10 * time.Second, end: s.end}
 	if ms := s.of(signal, "TIMEOUT"); ms != "" {
@@ -155,13 +155,12 @@ func (s settings) resource(version string) (*resource.Resource, error) {
 	return resource.NewSchemaless(attrs...), err // of equal names the last one counts
 }
 
-// Secrets are the values of headers that the environment has requests carry, by
-// the variable they stand in and their place in it.
+// Secrets returns the values of the headers that the environment adds to requests, by variable and position.
 func Secrets(getenv func(string) string) map[string]string {
 	all := map[string]string{}
 	for _, signal := range []string{"", "TRACES_", "METRICS_", "LOGS_"} {
 		name := "OTEL_EXPORTER_OTLP_" + signal + "HEADERS"
-		pairs, _ := list(getenv(name)) // what cannot be read is not sent either
+		pairs, _ := list(getenv(name)) // an invalid list is not sent either
 		for i, kv := range pairs {
 			key := name + "_" + strconv.Itoa(i+1)
 			all[key] = kv[1]

@@ -20,21 +20,21 @@ import (
 	"github.com/pawl-run/pawl/telemetry"
 )
 
-// Options are what may be said of exporting. The zero value is right.
+// Options are the options of an export. The zero value is valid.
 type Options struct {
 	// Version of the program, for the resource. Empty: unknown.
 	Version string
-	// Metrics makes a handler for Prometheus, also when nothing is sent anywhere.
+	// Metrics makes a handler for Prometheus, even if nothing is sent.
 	Metrics bool
 	// Failed is called once if something cannot be sent; the runs continue. May be nil.
 	Failed func(error)
 }
 
-// An Export is telemetry on its way out.
+// An Export sends telemetry.
 type Export struct {
 	// Telemetry watches engines.
 	Telemetry *telemetry.Telemetry
-	// Metrics answers Prometheus; nil: it was not asked for.
+	// Metrics answers Prometheus; nil: not requested.
 	Metrics http.Handler
 	// Log sends records with the traces; nil: logs are not sent.
 	Log *slog.Logger
@@ -87,7 +87,7 @@ func (e *Export) traces(to *outlet, from *resource.Resource) (trace.TracerProvid
 	return p, nil
 }
 
-// metrics sends metrics, and shows them where that is asked for.
+// metrics sends metrics, and serves them if shown.
 func (e *Export) metrics(to *outlet, from *resource.Resource, shown bool) (metric.MeterProvider, error) {
 	if to == nil && !shown {
 		return nil, nil

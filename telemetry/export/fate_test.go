@@ -65,7 +65,7 @@ func TestEndings(t *testing.T) {
 	// A fork has a trace of its own, with a link to where it comes from.
 	fork, err := eng.Fork(t.Context(), pawl.Agent{Name: "idler", Model: speaker{}, Tools: agent.Tools}, "r3", 1, &engine.ForkOptions{ID: "r4", AllowChange: true})
 	finish(t, fork, err, pawl.StatusSuccess)
-	// One that nobody drives is ended by whoever cancels it.
+	// A run without an owner is ended by the process that cancels it.
 	agent = pawl.Agent{Name: "waiter", Model: speaker{turns: [][]pawl.Call{{ask("pay", `{}`)}}}, Policies: []pawl.Policy{approval.For("pay")},
 		Tools: []pawl.Tool{tool.Command("pay", "Pay.", []string{"true"}, nil)}}
 	h, err = eng.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r6"})
@@ -156,7 +156,7 @@ func TestVariables(t *testing.T) {
 		"OTEL_EXPORTER_OTLP_HEADERS":     {"hunter2", "its part 1 is not of the form name=value"},
 		"OTEL_EXPORTER_OTLP_TIMEOUT":     {"5s", "write milliseconds"},
 		"OTEL_EXPORTER_OTLP_COMPRESSION": {"zstd", "write gzip or none"},
-		"OTEL_EXPORTER_OTLP_PROTOCOL":    {"grpc", "only http/protobuf is spoken here"},
+		"OTEL_EXPORTER_OTLP_PROTOCOL":    {"grpc", "only http/protobuf is supported"},
 		"OTEL_RESOURCE_ATTRIBUTES":       {"hunter2", "OTEL_RESOURCE_ATTRIBUTES: its part 1"},
 	} {
 		vars := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", variable: c.value}

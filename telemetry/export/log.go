@@ -10,12 +10,12 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 )
 
-// telling is the provider of log records.
+// telling returns the provider of log records.
 func telling(by sdklog.Exporter, from *resource.Resource) *sdklog.LoggerProvider {
 	return sdklog.NewLoggerProvider(sdklog.WithResource(from), sdklog.WithProcessor(informing{sdklog.NewBatchProcessor(by)}))
 }
 
-// logged is a provider as a [slog.Logger].
+// logged returns a provider as a [slog.Logger].
 func logged(to log.LoggerProvider) *slog.Logger {
 	return otelslog.NewLogger("github.com/pawl-run/pawl", otelslog.WithLoggerProvider(to))
 }

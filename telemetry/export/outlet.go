@@ -32,8 +32,8 @@ type outlet struct {
 	end     *end
 }
 
-// firstWait is the wait before a second try, which grows from there. The
-// exporters' own is five seconds, which is all that there is at the end.
+// firstWait is the wait before a second try; later waits grow. The exporters' default is five seconds, which is all the time
+// at shutdown.
 const firstWait = 300 * time.Millisecond
 
 // client keeps data and keys at their destination: the exporters' own client would follow
@@ -108,7 +108,7 @@ func (o *outlet) send(ctx context.Context, export func(context.Context) error) {
 // answer.
 const mostSaid = 500
 
-// wrong is an error without the URL, which may hold a key.
+// wrong returns the error without the URL, which may contain a key.
 func (o *outlet) wrong(err error) error {
 	if err == nil {
 		return nil

@@ -45,7 +45,7 @@ func (s settings) trust(signal, address string) (*tls.Config, error) {
 	return to, nil
 }
 
-// plain is an error without the path, which no message here has.
+// plain returns the error without the path, which no message here includes.
 func plain(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err
