@@ -20,34 +20,34 @@ import (
 	"github.com/pawl-run/pawl/stop"
 )
 
-// RunFiles runs the transcripts dir/*.txt, each in a bubble of its own; with
-// -rewrite it writes down what happens instead of comparing. A transcript is a
-// list of commands, what each is given, ---- and what came of it:
+// RunFiles runs the transcripts dir/*.txt, each in its own synctest bubble. With
+// -rewrite it writes the results instead of comparing. A transcript is a list of
+// commands, each with its input, ---- and its result:
 //
 //	agent          declares the agent, a line a field, and empties the world;
-//	               with anew, the world and its runs stay
+//	               with keep, the world and its runs stay
 //	run            [input=(TEXT)] [thread=NAME] [key=KEY] [kill=before:WHAT|after:WHAT]:
 //	               starts a run
 //	resume         [limits=(K=V, …)] [stop=(EXPR)] [change] [kill=…]
-//	fork           at=SEQ [input=(TEXT)]: goes on from there as another run
+//	fork           at=SEQ [input=(TEXT)]: continues from there as another run
 //	answer, submit, approve, approve-run, deny, happened, unhappened   CALL, given TEXT or JSON
-//	change         NAME, given anything: what tools rely on by that name is another now
+//	change         NAME, given anything: changes the precondition of that name
 //	               a call of a child run is written .c_1/c_1: of the child c_1
-//	child          CALL: the log of the run that a call is
-//	cancel         given a reason: ends a run that nobody drives
+//	child          CALL: the log of a call's child run
+//	cancel         given a reason: ends a run without an owner
 //	wait           D: lets time pass
 //	replay         decides every step of the log again
-//	result         what the run has come to
-//	requests       what the model was sent since last asked, without what it
-//	               had been sent in the request before
-//	ran            what the tools really did since last asked
+//	result         the run's result
+//	requests       the requests to the model since the last such command, without
+//	               what the previous request had
+//	ran            the calls that the tools performed since the last such command
 //	save           NAME: with -rewrite, adds the log to ../histories/vN, where N is
 //	               one less than the machine's number
 //
-// agent, run, resume and fork take lines of script: think, tool NAME -> …, see,
-// measure and decide say what the world does next, tool NAME? -> what a tool
-// says of a call that was cut short, and at D VERB what happens meanwhile:
-// cancel, park, close, or a signal. WHAT is a type of entry or a seq.
+// agent, run, resume and fork take script lines. think, tool NAME -> …, see,
+// measure and decide say what the world does next; tool NAME? -> … is how a tool
+// reconciles an interrupted call; at D VERB happens meanwhile: cancel, park, close,
+// or a signal. WHAT is a type of entry or a seq.
 func RunFiles(t *testing.T, dir string) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -102,7 +102,7 @@ func (s *stage) perform(d *datadriven.TestData) (string, error) {
 	}
 	switch d.Cmd {
 	case "agent":
-		if word == "anew" {
+		if word == "keep" {
 			return "", s.amend(d.Input)
 		}
 		return "", s.declare(d.Input)
@@ -165,7 +165,7 @@ func (s *stage) declare(input string) (err error) {
 	return err
 }
 
-// amend declares the agent anew.
+// amend declares the agent again and keeps the world.
 func (s *stage) amend(input string) error {
 	agent, err := s.world.agent(input)
 	agent.Model = Check(s.t, s.world)
