@@ -329,8 +329,8 @@ func TestToolRemoved(t *testing.T) {
 	}
 }
 
-// TestCeilingWithoutPrice: a run with a ceiling in dollars does not go on with a
-// model that has no price, whoever allows what.
+// TestCeilingWithoutPrice: a run with a ceiling in dollars does not continue with a
+// model that has no price, even if the change is allowed.
 func TestCeilingWithoutPrice(t *testing.T) {
 	e := engine.New(newTap(), nil)
 	agent := entire()

@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-run/pawl/tool"
 )
 
-// A filter changes text before it becomes an event. The model, the log and
-// whoever reads it later see the same; what was filtered out was never there.
+// A filter changes text before it becomes an event. The model, the log and later
+// readers see the same text; the original is not stored.
 func ExampleFilterFunc() {
 	const secret = "hunter2"
 	config := func(context.Context, struct{}) (map[string]string, error) {

@@ -37,8 +37,8 @@ func ExampleStartOptions_thread() {
 	// I see 3 messages. 1 iteration, user_said("(?i)unhappy") >= 2 && iterations >= 1 <nil>
 }
 
-// Starting a run under a key can be repeated, as when nobody knows whether it was
-// started: there is one run, whoever asks.
+// A run started under a key can safely be started again, as when it is unknown
+// whether the first start succeeded: both return the same run.
 func ExampleStartOptions_key() {
 	agent := pawl.Agent{Name: "clerk", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
 		return pawl.Say("Ordered."), nil

@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-run/pawl/internal/spool"
 )
 
-// supervised is a Write that somebody else starts, and cannot tell what came of it.
+// supervised is a Write that another process starts, and whose outcome it cannot tell.
 type supervised struct {
 	fake
 	promise func() string
@@ -93,7 +93,7 @@ func TestFencedFirst(t *testing.T) {
 			if name == "cancel" {
 				return
 			}
-			// The doubt is none for whoever reads the record, in either direction.
+			// The record shows that the call was never started, so only that resolution is accepted.
 			if err := e.Resolve(t.Context(), "r", "c_1", "boss", engine.Resolution{Happened: json.RawMessage(`1`)}); err == nil || !strings.Contains(err.Error(), "was never started") {
 				t.Errorf("settled as happened: %v", err)
 			}

@@ -274,7 +274,7 @@ func TestStaleDecision(t *testing.T) {
 			asked = entry.Seq
 		}
 	}
-	ends(t, resume(t, e, agent), pawl.StatusWaitingApproval) // which asks anew
+	ends(t, resume(t, e, agent), pawl.StatusWaitingApproval) // which requests the approval again
 	late := pawl.Signal{Run: "r", Kind: pawl.SignalDecision, Request: fmt.Sprint("c_1.", asked), By: "me", Body: json.RawMessage(`{"approve":true}`), Time: time.Now()}
 	if _, err := j.Send(t.Context(), late); err != nil {
 		t.Fatal(err)

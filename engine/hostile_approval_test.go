@@ -186,11 +186,11 @@ func TestApproverLeftBehind(t *testing.T) {
 	j, l, end := newTap(), new(ledger), make(chan struct{})
 	defer close(end)
 	agent := payer(l, call("pay", 1))
-	deaf := engine.ApproverFunc(func(context.Context, engine.Request) (engine.Decision, error) {
+	stuck := engine.ApproverFunc(func(context.Context, engine.Request) (engine.Decision, error) {
 		<-end
 		return engine.Decision{Approve: true}, nil
 	})
-	eng := engine.New(j, &engine.Options{Approver: deaf, Patience: 20 * time.Millisecond})
+	eng := engine.New(j, &engine.Options{Approver: stuck, Patience: 20 * time.Millisecond})
 	ends(t, begin(t, eng, agent), pawl.StatusSuccess)
 	s, _ := engine.Load(t.Context(), j, "r")
 	if c, _ := s.Call("c_1"); l.len() != 0 || !strings.Contains(c.Error, "nobody decided within 20ms") {

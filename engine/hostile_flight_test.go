@@ -184,7 +184,7 @@ func TestModelLeftBehind(t *testing.T) {
 	free := make(chan struct{})
 	defer close(free)
 	var tries atomic.Int64
-	agent := pawl.Agent{Name: "deaf", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+	agent := pawl.Agent{Name: "stuck", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
 		if tries.Add(1) == 1 {
 			<-free
 		}

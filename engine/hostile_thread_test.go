@@ -119,8 +119,8 @@ func TestThreadRace(t *testing.T) {
 	}
 }
 
-// Whoever is killed before the first entry of the next run is durable leaves the
-// place to the next; whoever lives and is slow loses it, and says so.
+// A process that is killed before the first entry of the next run is durable leaves
+// the place to another; a process that is only slow loses it and returns an error.
 func TestThreadClaimLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newTap()

@@ -359,7 +359,7 @@ func unsealed(file []byte) (lines []string) {
 }
 
 // TestImportDamaged changes whole lines, once as an accident would and once with
-// sums made anew, so that the rules behind the sums are seen to hold.
+// recomputed sums, so that the other rules are tested too.
 func TestImportDamaged(t *testing.T) {
 	file, _ := exported(t, true)
 	whole := unsealed(file)
@@ -411,7 +411,7 @@ func TestImportDamaged(t *testing.T) {
 			changed := c.do(append([]string{}, whole...))
 			j, got, err := imports(t, sealed(changed...))
 			if damaged := new(archive.DamagedError); !errors.As(err, &damaged) || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("with sums made anew: %+v, %v", got, err)
+				t.Errorf("with recomputed sums: %+v, %v", got, err)
 			}
 			if len(logOf(t, j, "r")) > 0 {
 				t.Error("something was imported")

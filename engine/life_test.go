@@ -429,7 +429,7 @@ func TestStep(t *testing.T) {
 			}
 			if s.Status().Ended() {
 				if s.Status() != pawl.StatusNoProgress || s.Iteration() != 3 {
-					t.Errorf("ended %v in turn %d: stepping must not start the counters afresh", s.Verdict(), s.Iteration())
+					t.Errorf("ended %v in turn %d: stepping must not reset the counters", s.Verdict(), s.Iteration())
 				}
 				return
 			}

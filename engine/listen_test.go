@@ -127,8 +127,8 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// A signal that nobody tells of is found by looking, if nobody says a word, if
-// it was said that all is well, and if whoever should say is broken.
+// A signal without a notification is found by polling: if the notifier is silent, if
+// it only announced that it listens, and if it fails.
 func TestListenFallsBack(t *testing.T) {
 	broken := errors.New("the line is down")
 	for name, c := range map[string]struct {
@@ -137,7 +137,7 @@ func TestListenFallsBack(t *testing.T) {
 		watch func(context.Context) iter.Seq2[string, error]
 	}{
 		"silent": {400 * time.Millisecond, 1, words(nil)},
-		"mute": {time.Second, 1, func(ctx context.Context) iter.Seq2[string, error] {
+		"announced": {time.Second, 1, func(ctx context.Context) iter.Seq2[string, error] {
 			return func(yield func(string, error) bool) {
 				if yield("", nil) {
 					<-ctx.Done()

@@ -317,9 +317,9 @@ func TestChildrenLeaveRoom(t *testing.T) {
 func TestPlacesAreGivenBack(t *testing.T) {
 	end := make(chan struct{})
 	defer close(end)
-	deaf := func(context.Context, pawl.Invocation) (pawl.Output, error) { <-end; return pawl.Output{}, nil }
+	stuck := func(context.Context, pawl.Invocation) (pawl.Output, error) { <-end; return pawl.Output{}, nil }
 	broken := func(context.Context, pawl.Invocation) (pawl.Output, error) { panic("broken") }
-	for name, run := range map[string]func(context.Context, pawl.Invocation) (pawl.Output, error){"deaf": deaf, "broken": broken} {
+	for name, run := range map[string]func(context.Context, pawl.Invocation) (pawl.Output, error){"stuck": stuck, "broken": broken} {
 		for _, n := range []int{1, 3} {
 			agent := pawl.Agent{Name: "busy", MaxParallel: 1, Model: turns(reply(n, "look")), Tools: []pawl.Tool{
 				quick{fake{name: "look", effect: pawl.Read, limit: tick, run: run}}}}
