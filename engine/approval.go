@@ -70,11 +70,11 @@ type Request struct {
 	Run, Agent, Call, Tool string
 
 	Args      json.RawMessage
-	Reason    string            // which rule wants it approved, and what changed since it was asked before
-	Witnesses map[string]string // digests of what the call relies on
+	Reason    string            // the rule that requires approval, and what changed since an earlier request
+	Witnesses map[string]string // the call's preconditions: digests by name
 	Expires   time.Time
 	Iteration int
-	Thought   string // what the model said when it made the call
+	Thought   string // the model's text with the call
 }
 
 // witness is a tool that returns the preconditions of a call: digests of what it
@@ -84,7 +84,7 @@ type witness interface {
 	Witness(ctx context.Context, args json.RawMessage) (map[string]string, error)
 }
 
-// preconditionTime is the most that taking the preconditions of one call may take.
+// preconditionTime bounds how long reading the preconditions of one call may take.
 const preconditionTime = 10 * time.Second
 
 // Approve approves a held call in the name of the user by. The approval is durable
@@ -158,18 +158,18 @@ func checkArgs(s *pawl.State, tool string, args json.RawMessage) error {
 	return nil
 }
 
-// requests are what one run asks people for: approvals, answers, results of client
-// tools, outcomes of calls in doubt.
+// requests are what one run asks of people: approvals, answers, results of client tools, and
+// unknown outcomes of calls.
 type requests struct {
 	rec      *recorder
 	tokens   map[string]string // of the requests made here, by call
-	deferred map[string]uint64 // the requests the approver left to others, by call
-	reissue  bool              // pending requests are to be made again
-	ended    uint64            // the epoch in which the run ended last; cancels from before are void
+	deferred map[string]uint64 // the requests that the approver left to others, by call
+	reissue  bool              // pending requests must be made again
+	ended    uint64            // the epoch in which the run last ended; earlier cancels are void
 }
 
-// ask is the entry for a call that has to be approved. A call whose preconditions
-// cannot be read is refused.
+// ask returns the entry for a call that needs approval. A call whose preconditions cannot be read
+// is refused.
 func (q *requests) ask(c *pawl.Classified) pawl.Event {
 	seen, err := preconditions(q.rec, c.Call.Tool, c.Call.Args)
 	if err != nil {
@@ -195,7 +195,7 @@ func (q *requests) addTokens(r *pawl.Result) {
 	}
 }
 
-// preconditions takes the digests of what a call relies on.
+// preconditions returns the digests of what a call relies on.
 func preconditions(r *recorder, name string, args json.RawMessage) (seen map[string]string, err error) {
 	tool, _, _ := r.machine.Tool(name)
 	w, ok := tool.(witness)
@@ -206,16 +206,15 @@ func preconditions(r *recorder, name string, args json.RawMessage) (seen map[str
 		seen map[string]string
 		err  error
 	}
-	// A file may lie on a disk that hangs, say.
+	// The disk of a file may hang.
 	if err := withTimeout(r.base, preconditionTime, func(ctx context.Context) { answer.seen, answer.err = w.Witness(ctx, args) }); err != nil {
 		return nil, err
 	}
 	return answer.seen, answer.err
 }
 
-// expire ends the requests that were not decided in time, and those that are to be
-// made again because the run was resumed with nothing decided: the token of the old
-// request may be lost.
+// expire ends the requests that were not decided in time. If the run was resumed without a
+// decision, it ends all requests so that they are made again, since their tokens may be lost.
 func (q *requests) expire() {
 	now := time.Now()
 	for c := range q.rec.state.Open() {
@@ -228,7 +227,7 @@ func (q *requests) expire() {
 	}
 }
 
-// decided is the entry for a decision.
+// decided returns the entry for a decision.
 func (q *requests) decided(c pawl.CallState, d Decision, signal int64) pawl.Event {
 	r := q.rec
 	e := pawl.ApprovalDecided{Call: c.ID, Approved: d.Approve, By: d.By, Scope: pawl.ScopeCall, Reason: r.clean.text(d.Reason), Signal: signal}
@@ -261,8 +260,8 @@ type approverCall struct {
 	err      error
 }
 
-// askApprover asks the engine's approver about the calls that wait, after the run
-// has been recorded as waiting. It reports whether the run goes on.
+// askApprover asks the engine's approver about the held calls, after the run was recorded as
+// waiting. It reports whether the run continues.
 func (d *driver) askApprover() (decided bool, err error) {
 	r, approver := &d.rec, d.rec.engine.opt.Approver
 	if approver == nil {
@@ -310,11 +309,11 @@ func (a *approverCall) perform(ctx context.Context) {
 	a.says, a.err = a.approver.Approve(ctx, a.request)
 }
 
-// record appends the decision. A signal that came meanwhile takes precedence.
+// record appends the decision. A signal that arrived meanwhile takes precedence.
 func (a *approverCall) record(r *recorder, cut error, abandoned bool) {
 	var d Decision
 	var failed error
-	if !abandoned { // of one that has not returned, nothing may be read
+	if !abandoned { // the approver has not returned, so d must not be read
 		d, failed = a.says, a.err
 	}
 	switch {

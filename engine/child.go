@@ -12,9 +12,8 @@ import (
 	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
-// child is a call that is a run of its own, in the place of the tool that the
-// call is of. What is known of it beforehand is set by its parent; the rest may
-// be read when Run has returned.
+// A child is a call that is a run of its own; it replaces the call's tool. The parent sets the fields
+// before Run; the others may be read after Run has returned.
 type child struct {
 	pawl.Tool
 	engine   *Engine
@@ -22,27 +21,27 @@ type child struct {
 	run      string
 	agent    pawl.Agent
 	input    string
-	nonce    string // sets the keys of its calls apart, as it does its parent's
-	recorded bool   // its parent's log has a child.stopped of it
-	taints   bool   // what it is asked comes of what is not trusted
+	nonce    string // makes the keys of its calls unique, as for its parent's
+	recorded bool   // the parent's log has a child.stopped for it
+	taints   bool   // its input derives from untrusted text
 	hooks    []Hook
 
 	result  pawl.Result
 	state   *pawl.State
-	heard   int64 // the last signal its own run was delivered
-	missing bool  // it has been begun, and its log is not here
-	err     error // the world broke
+	heard   int64 // the last signal that was delivered to its run
+	missing bool  // it has begun, but its log is not in this journal
+	err     error // an error that breaks the parent's run
 }
 
-// childTime is the deadline of a call that is a run of its own: none that
-// counts, since the run has a clock of its own, which its parent's bounds.
+// childTime is the deadline of a call that is a run of its own. It is effectively infinite, since the
+// child has its own time limit, which the parent's bounds.
 const childTime = 1000 * time.Hour
 
 // Grace is how long a child may take to stop. Its own effects are stopped and
 // abandoned one by one, so it needs no bound.
 func (c *child) Grace() time.Duration { return childTime }
 
-// Run drives the child until it ends, waits, or is to stop with its parent.
+// Run drives the child until it ends, waits, or must stop with its parent.
 func (c *child) Run(ctx context.Context, _ pawl.Invocation) (pawl.Output, error) {
 	h, err := c.drive(ctx)
 	switch {
@@ -66,9 +65,8 @@ func (c *child) Run(ctx context.Context, _ pawl.Invocation) (pawl.Output, error)
 	return c.output()
 }
 
-// drive starts the child, or resumes it where it stands. It returns no handle
-// when there is nothing to drive: the child has ended, has another owner, or is
-// missing.
+// drive starts the child, or resumes it. It returns no handle if there is nothing to drive: the child
+// has ended, has another owner, or is missing.
 func (c *child) drive(ctx context.Context) (*Handle, error) {
 	life := outside(context.WithoutCancel(ctx))
 	state, cancelledBy, err := c.engine.loadChild(life, c.run)
@@ -88,7 +86,7 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 	h, err := c.engine.Resume(life, c.agent, c.run, &ResumeOptions{
 		Limits: beyond(c.agent.Limits, state.Limits()), AllowChange: true, driven: true, hooks: c.hooks,
 	})
-	if held, ok := errors.AsType[*pawl.HeldError](err); ok { // who has it wakes us
+	if held, ok := errors.AsType[*pawl.HeldError](err); ok { // its owner will wake the parent
 		c.result.Status = pawl.StatusPaused
 		c.result.Reason.Detail = "it is driven by " + held.Lease.Owner
 		return nil, nil
@@ -96,7 +94,7 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 	return h, err
 }
 
-// broke takes in an error that is not the child's to tell the model.
+// broke handles an error that concerns the parent's run, not the child's result.
 func (c *child) broke(err error) error {
 	if errors.Is(err, errClosed) {
 		c.result.Status = pawl.StatusPaused
@@ -113,7 +111,7 @@ func (c *child) cancel() error {
 
 func byParent(run string) string { return "run " + run }
 
-// output is what the child's run has come to, for the model.
+// output returns the result of the child's run for the model.
 func (c *child) output() (pawl.Output, error) {
 	r := &c.result
 	switch {
@@ -134,7 +132,7 @@ func (c *child) output() (pawl.Output, error) {
 	return pawl.Output{}, errors.New(text)
 }
 
-// beyond are the limits of want that are not as they are.
+// beyond returns the limits of want that differ from are.
 func beyond(want, are pawl.Limits) (l pawl.Limits) {
 	if want.Tokens != are.Tokens {
 		l.Tokens = want.Tokens
@@ -148,8 +146,8 @@ func beyond(want, are pawl.Limits) (l pawl.Limits) {
 	return l
 }
 
-// loadChild is [Load] for a child, which has no entries if it was never started, and
-// who cancelled it last.
+// loadChild is [Load] for a child, which has no entries if it was never started. It also returns who
+// last cancelled the child.
 func (e *Engine) loadChild(ctx context.Context, run string) (s *pawl.State, cancelledBy string, err error) {
 	s = new(pawl.State)
 	for entry, err := range entriesFor(ctx, e.journal, run, s) {
@@ -170,13 +168,13 @@ func (e *Engine) loadChild(ctx context.Context, run string) (s *pawl.State, canc
 // children are the calls of a run that are runs of their own.
 type children struct {
 	rec      *recorder
-	recorded map[string]bool           // those with a child.stopped in the run's log
-	heard    map[string]int64          // the last signal each was delivered here
-	waits    map[string][]pawl.Pending // what each waits for
+	recorded map[string]bool           // the children with a child.stopped in the run's log
+	heard    map[string]int64          // the last signal that was delivered here, by child
+	waits    map[string][]pawl.Pending // pending requests, by child
 }
 
-// of makes a call a run of its own, and returns the entry that says so. What it is
-// asked may be impossible to say; the call's result is then that error.
+// of makes a call a child run and returns the entry that announces it. If the child's input cannot be
+// made from the arguments, the call's result is that error.
 func (k *children) of(t *toolCall) (started pawl.Event) {
 	r := k.rec
 	agent, input, err := r.machine.Child(*t.disposed)
@@ -193,7 +191,7 @@ func (k *children) of(t *toolCall) (started pawl.Event) {
 	return pawl.ChildStarted{Call: t.inv.Call, Child: t.disposed.Child, Agent: agent.Name, Limits: agent.Limits}
 }
 
-// refusing is a tool that cannot be asked.
+// refusing is a tool whose call has invalid arguments.
 type refusing struct {
 	pawl.Tool
 	err error
@@ -203,8 +201,7 @@ func (r refusing) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 	return pawl.Output{}, r.err
 }
 
-// stopped appends where a child stands, and reports whether that leaves a
-// result to append.
+// stopped appends the state of a child, and reports whether the call then has a result to append.
 func (k *children) stopped(t *toolCall, cut error) bool {
 	c := t.child
 	if c.err != nil {
@@ -229,13 +226,13 @@ func (k *children) stopped(t *toolCall, cut error) bool {
 	return status.Ended() && (status != pawl.StatusCancelled || cut != errCancelled)
 }
 
-// childStopped is the entry that settles what a child has used.
+// childStopped returns the entry that accounts for what a child has used.
 func childStopped(call, run string, status pawl.Status, s *pawl.State) pawl.ChildStopped {
 	dollars, priced := s.Cost()
 	return pawl.ChildStopped{Call: call, Child: run, Status: status, Usage: s.Usage(), Cost: dollars, Unpriced: !priced && s.Tokens() > 0, ModelCalls: s.ModelCalls()}
 }
 
-// addPending adds what the run's children wait for.
+// addPending adds the pending requests of the run's children.
 func (k *children) addPending(r *pawl.Result) {
 	if len(k.waits) == 0 {
 		return
@@ -247,9 +244,9 @@ func (k *children) addPending(r *pawl.Result) {
 	}
 }
 
-// recover appends that the run has a new owner, after keeping calls of the last one
-// from starting late. What children have used that were running then is booked
-// before anything is decided on what is left.
+// recover appends that the run has a new owner, after keeping calls of the previous owner from
+// starting late. The costs of children that ran then are booked before anything is decided on the
+// rest of the limits.
 func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
 	if err := fence(ctx, k.rec); err != nil {
 		return err
@@ -273,8 +270,8 @@ func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
 	return nil
 }
 
-// cancel cancels the children that wait when the run ends. If that fails, a child
-// waits on; it is found when the run is resumed.
+// cancel cancels the waiting children when the run ends. If that fails, a child keeps waiting until
+// the run is resumed.
 func (k *children) cancel() {
 	for c := range k.rec.state.Open() {
 		if c.Child != "" && (c.Phase == pawl.PhaseAwaitingChild || c.Phase == pawl.PhaseLost) {
@@ -283,8 +280,7 @@ func (k *children) cancel() {
 	}
 }
 
-// signalled reports whether a child that is waited for has a signal it was not
-// delivered yet.
+// signalled reports whether a waiting child has a signal that was not delivered to it.
 func (k *children) signalled() bool {
 	if k.rec.engine.mail == nil {
 		return false
@@ -314,7 +310,7 @@ func (k *children) wakeParent() {
 	})
 }
 
-// Pending is everything a run waits for, what its children wait for included.
+// Pending returns everything that a run and its children wait for.
 func Pending(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending, error) {
 	list := s.Result().Pending
 	for c := range s.Open() {
@@ -334,8 +330,8 @@ func Pending(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending
 	return list, nil
 }
 
-// AgentOf returns the agent of a run that descends from a run of root: one of
-// the agents among its tools, or among theirs, under the policies it inherits.
+// AgentOf returns the agent of a run that descends from a run of root: one of the agents among root's
+// tools, or among theirs, with the policies that it inherits.
 func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl.Agent, error) {
 	child, _, err := e.loadChild(ctx, run)
 	if err != nil {
@@ -366,8 +362,8 @@ func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl
 	return root, fmt.Errorf("run %s has no call that is run %s", parent, run)
 }
 
-// ParentOf is the parent of a child run; empty: it is none. A fork of a child is a
-// run of its own.
+// ParentOf returns the parent of a child run; "": the run is not a child. A fork of a child is a run
+// of its own.
 func ParentOf(s *pawl.State) string {
 	parent := s.Head().Parent // not of Start, which copies the whole declaration
 	if parent == "" || !strings.HasPrefix(s.Run(), parent+".") {

@@ -11,9 +11,9 @@ import (
 	"github.com/pawl-run/pawl/window"
 )
 
-// A driver is one ownership of a run: from claiming it to letting go of it. It
-// decides, thinks, acts and ends. One goroutine at a time drives; others reach it
-// through its inbox and the recorder's feed only.
+// A driver is one ownership of a run, from claiming it to releasing it. It decides, thinks, acts and
+// ends. One goroutine at a time drives; others reach it only through its inbox and the recorder's
+// feed.
 type driver struct {
 	rec      recorder
 	inbox    inbox
@@ -21,18 +21,17 @@ type driver struct {
 	requests requests
 	children children
 
-	steps      int            // how many more to take; negative: any number
+	steps      int            // how many more steps to take; negative: any number
 	found      uint64         // the last entry when the run was claimed
 	reconciled map[string]int // the attempts whose tools were asked for the outcome, by call
 	early      bool           // keep what is streamed for the handle's first watcher
 	modelCall  *modelCall     // memory for the next one
 	toolCall   *toolCall
-	life       *life       // what handles on the run hold
+	life       *life       // shared with the handles on the run
 	detach     func() bool // from the end of the run's context
 }
 
-// newDriver is for a run that was claimed. Of a nil machine, nothing is known of
-// the agent.
+// newDriver returns a driver for a claimed run. If the machine is nil, nothing is known of the agent.
 func (e *Engine) newDriver(m *pawl.Machine, l pawl.Lease) *driver {
 	d := new(driver)
 	r := &d.rec
@@ -62,7 +61,7 @@ func (d *driver) run(drive func() error) {
 			if err != errAbandoned {
 				d.finish(err)
 			}
-		case d.effects.handed.Load() == before: // the code has ended this goroutine, and no other drives the run
+		case d.effects.handed.Load() == before: // the agent's code has ended this goroutine, and no other drives the run
 			p := blame.Of(errExited)
 			go func() { d.finish(d.panicked(p)) }()
 		}
@@ -71,9 +70,8 @@ func (d *driver) run(drive func() error) {
 	returned = true
 }
 
-// drive performs steps until the run ends, is suspended, or breaks, or has taken
-// as many as it was to. It is the only loop there is: a run that is resumed takes
-// the same way as one that just began.
+// drive performs steps until the run ends, is suspended or breaks, or until the given number of steps
+// was taken. It is the only loop: a resumed run goes the same way as a new one.
 func (d *driver) drive() error {
 	for d.steps != 0 {
 		d.steps-- // before the step: a goroutine that takes over must not take it again
@@ -106,7 +104,7 @@ func (d *driver) step() (done bool, err error) {
 		d.requests.expire()
 	}
 	d.requests.reissue = false
-	// What is to end is not suspended: resuming it would forget that.
+	// A cancelled run is not suspended, since resuming would void the cancel.
 	if _, cancelled := r.state.Cancelled(); !cancelled {
 		if _, suspend, _ := d.inbox.wanted(); suspend {
 			reason := "shut down"
@@ -120,7 +118,7 @@ func (d *driver) step() (done bool, err error) {
 	if err := d.askHooks(); err != nil {
 		return true, err
 	}
-	if asked, err := d.reconcile(); asked || err != nil { // a cancel that is void kept it back
+	if asked, err := d.reconcile(); asked || err != nil { // a void cancel had delayed it
 		return false, err
 	}
 	at := r.state.Seq()
@@ -143,7 +141,7 @@ func (d *driver) step() (done bool, err error) {
 	return false, err
 }
 
-// settle takes a step that is no effect.
+// settle performs a step without an effect.
 func (d *driver) settle(at uint64, step pawl.Step) (done bool, err error) {
 	r := &d.rec
 	switch step := step.(type) {
@@ -151,7 +149,7 @@ func (d *driver) settle(at uint64, step pawl.Step) (done bool, err error) {
 		if len(step.Events) == 0 {
 			return true, fmt.Errorf("run %s: the machine decided to record nothing at entry %d", r.lease.Run, at)
 		}
-		for _, e := range step.Events { // which code of the agent may have made, and kept
+		for _, e := range step.Events { // code of the agent may have made them, and kept a reference
 			own, err := copied(pawl.Entry{Event: e})
 			if err != nil {
 				return false, fmt.Errorf("run %s: %w", r.lease.Run, err)
@@ -173,7 +171,7 @@ func (d *driver) settle(at uint64, step pawl.Step) (done bool, err error) {
 	return false, r.failed
 }
 
-// end makes the log durable and gives the run up.
+// end makes the log durable and releases the run.
 func (d *driver) end() error {
 	defer d.rec.lease.release()
 	if err := d.rec.flush(); err != nil {
@@ -183,15 +181,14 @@ func (d *driver) end() error {
 	return nil
 }
 
-// part releases a run that is suspended. A signal may have come since they were
-// read, from a caller that found the run held and relies on its owner; so they are
-// read once more when others can claim the run, and the run is claimed again if
-// there is one. It reports whether the run has been released.
+// part releases a suspended run. A signal may have been sent since signals were last read, by a caller
+// that relies on the owner. So part reads once more after the release, and claims the run again if
+// there is a signal. It reports whether the run has been released.
 func (d *driver) part() (done bool, err error) {
 	if err := d.end(); err != nil {
 		return true, err
 	}
-	if d.rec.engine.fetch(d.rec.base, d) != nil { // it is read when the run is resumed
+	if d.rec.engine.fetch(d.rec.base, d) != nil { // the signal is read when the run is resumed
 		return true, nil
 	}
 	_, suspend, _ := d.inbox.wanted()
@@ -202,7 +199,7 @@ func (d *driver) part() (done bool, err error) {
 	return false, nil
 }
 
-// finish announces that the run is not driven any more.
+// finish announces that this process no longer drives the run.
 func (d *driver) finish(err error) {
 	l, r := d.life, &d.rec
 	d.detach()
@@ -219,8 +216,8 @@ func (d *driver) finish(err error) {
 	close(l.done)
 }
 
-// panicked ends the run because of a panic. The error is that the run cannot be ended:
-// it is not ours, or its log does not stand where its state does.
+// panicked ends the run because of a panic. It fails if the run cannot be ended: another process owns
+// it, or its log does not match its state.
 func (d *driver) panicked(p *blame.Panic) error {
 	r := &d.rec
 	clean := func(text string) string { return redact.Text(r.engine.secrets.Scrub(text)) }
@@ -242,8 +239,8 @@ func (d *driver) panicked(p *blame.Panic) error {
 	return panicError(r.lease.Run, p)
 }
 
-// panicDetail is what the log says of a panic. What a filter that panics would have
-// taken out must not stand there, so the value is left out then.
+// panicDetail describes a panic for the log. If a filter panicked, the panic's value is left out, since
+// it may have what the filter would have removed.
 func (c *cleaner) panicDetail(p *blame.Panic) (detail string) {
 	defer func() {
 		if recover() != nil {
@@ -255,7 +252,7 @@ func (c *cleaner) panicDetail(p *blame.Panic) (detail string) {
 	return c.text(p.Error())
 }
 
-// caught calls do and returns a panic as an error. The run is then given up.
+// caught calls do and returns a panic as an error, after releasing the run.
 func (l *lease) caught(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -26,9 +26,9 @@ type effect struct {
 	began     time.Time       // when it starts
 	values    context.Context // the values of its context; nil: those of the run
 	quiet     quiet           // how long it may show no sign of life
-	done      chan<- *effect  // of calls side by side; nil: it runs on the driver's goroutine
+	done      chan<- *effect  // for parallel calls; nil: the effect runs on the driver's goroutine
 
-	// Under the lock of effects until the effect is over.
+	// The effects' lock guards these until the effect is over.
 	deadline  time.Time
 	cut       error // why it was stopped; nil: it was not
 	abandoned bool
@@ -43,17 +43,16 @@ type work interface {
 	record(r *recorder, cut error, abandoned bool)
 }
 
-// timeLeft is what remains of a run's time.
+// timeLeft is the rest of a run's time limit.
 func timeLeft(s *pawl.State, now time.Time) time.Duration {
 	return s.Limits().Time - s.Elapsed() - max(0, now.Sub(s.Time()))
 }
 
-// errAbandoned unwinds a goroutine whose run another one drives now.
+// errAbandoned unwinds a goroutine that no longer drives its run.
 var errAbandoned = errors.New("abandoned")
 
-// errExited is the result of an effect that ended its goroutine with
-// runtime.Goexit, as a failing assertion of a test does. Deferred calls run then,
-// and nothing else: another goroutine has to drive the run on.
+// errExited is the result of an effect that ended its goroutine with runtime.Goexit, as a failing
+// assertion of a test does. Only deferred calls run then, so another goroutine must drive the run.
 var errExited = errors.New("it ended its goroutine (runtime.Goexit) instead of returning")
 
 // Why an effect is stopped.
@@ -65,8 +64,8 @@ var (
 	errSignal    = fmt.Errorf("there is mail for the run: %w", context.Canceled)
 )
 
-// effects are those of a run in progress: one on the driver's goroutine, or calls
-// side by side. One clock enforces their deadlines.
+// effects are the effects in progress of a run: one on the driver's goroutine, or parallel
+// calls. One timer enforces their deadlines.
 type effects struct {
 	driver  *driver
 	handed  atomic.Int32 // how often another goroutine has taken the run over
@@ -74,12 +73,12 @@ type effects struct {
 	running []*effect
 	one     [1]*effect // memory for running
 	clock   *time.Timer
-	rings   time.Time // when the clock does; zero: it is not set
+	rings   time.Time // when the timer fires; zero: it is not set
 }
 
-// run performs an effect on this goroutine and records its result. It returns
-// errAbandoned if another goroutine drives the run by then. Nothing is handed over
-// otherwise, which is what makes a turn cheap.
+// run performs an effect on this goroutine and records its result. It returns errAbandoned if another
+// goroutine drives the run by then. Without an abandonment no goroutine switch is needed, which makes
+// a turn cheap.
 func (s *effects) run(e *effect) error {
 	s.start(e)
 	returned := false
@@ -96,11 +95,11 @@ func (s *effects) run(e *effect) error {
 	return nil
 }
 
-// depart performs an effect on a goroutine of its own.
+// depart performs an effect on its own goroutine.
 func (s *effects) depart(e *effect) {
 	s.start(e)
 	go func() {
-		defer func() { // also when the effect ends this goroutine
+		defer func() { // even if the effect ends this goroutine
 			if s.end(e) {
 				e.done <- e
 			}
@@ -122,10 +121,10 @@ func (s *effects) start(e *effect) {
 	if _, again := e.quiet.look(now); !again.IsZero() {
 		s.ringAt(again, again.Sub(now))
 	}
-	s.heed(e) // what was wanted before is still wanted
+	s.heed(e) // apply requests that came earlier
 }
 
-// end ends an effect. It reports false if the effect was abandoned before.
+// end ends an effect. It reports false if the effect was abandoned already.
 func (s *effects) end(e *effect) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,9 +142,9 @@ func (s *effects) remove(e *effect) bool {
 	return true
 }
 
-// ringAt sets the clock, unless it rings before that anyway. It is not stopped
-// between effects: nearly all end long before their deadline, and setting it
-// twice a turn costs more than letting it ring in vain.
+// ringAt sets the timer unless it fires earlier anyway. The timer is not stopped between effects:
+// nearly all end long before their deadline, and setting it twice a turn costs more than needless
+// firings.
 func (s *effects) ringAt(at time.Time, wait time.Duration) {
 	if !s.rings.IsZero() && !at.Before(s.rings) {
 		return
@@ -158,8 +157,7 @@ func (s *effects) ringAt(at time.Time, wait time.Duration) {
 	}
 }
 
-// ring is the clock: at its deadline an effect is stopped, and when the grace is over
-// too, it is abandoned.
+// ring handles the timer: an effect is stopped at its deadline, and abandoned after its grace.
 func (s *effects) ring() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +166,7 @@ func (s *effects) ring() {
 	for _, e := range slices.Clone(s.running) {
 		wait := e.deadline.Sub(now)
 		switch {
-		case wait > 0: // the clock was set for another effect, or to look for signs of life
+		case wait > 0: // the timer was set for another effect, or to check for signs of life
 			if e.cut == nil {
 				over, again := e.quiet.look(now)
 				if over {
@@ -187,14 +185,14 @@ func (s *effects) ring() {
 			if e.abandoned = true; e.done == nil {
 				s.handOver(e)
 			} else {
-				e.done <- e // has room for each effect
+				e.done <- e // the channel has room for each effect
 			}
 		}
 	}
 }
 
-// handOver has another goroutine record the effect and drive the run on, because
-// the driver's goroutine is lost to it.
+// handOver makes another goroutine record the effect and drive the run, because the effect does not
+// return the driver's goroutine.
 func (s *effects) handOver(e *effect) {
 	s.handed.Add(1)
 	d := s.driver
@@ -204,7 +202,7 @@ func (s *effects) handOver(e *effect) {
 	})
 }
 
-// stop ends an effect's context. The lock is held.
+// stop ends an effect's context. The caller holds the lock.
 func (s *effects) stop(e *effect, why error) {
 	e.cut = why
 	e.deadline = time.Now().Add(e.grace)
@@ -212,7 +210,7 @@ func (s *effects) stop(e *effect, why error) {
 	s.ringAt(e.deadline, e.grace)
 }
 
-// interrupt stops the running effects that give way to what the outside wants.
+// interrupt stops the running effects that must yield to the inbox.
 func (s *effects) interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,7 +219,7 @@ func (s *effects) interrupt() {
 	}
 }
 
-// heed is interrupt for one effect, with the lock held.
+// heed is interrupt for one effect. The caller holds the lock.
 func (s *effects) heed(e *effect) {
 	switch cancel, suspend, read := s.driver.inbox.wanted(); {
 	case e.cut != nil:
@@ -241,14 +239,14 @@ func (s *effects) abort() {
 	for _, e := range s.running {
 		why := errCancelled
 		if t, ok := e.work.(*toolCall); ok && t.child != nil {
-			why = errSuspended // the next owner has its children, too
+			why = errSuspended // the next owner owns its children too
 		}
 		e.ctx.cancel(why)
 	}
 	s.running = s.running[:0]
 }
 
-// close stops the clock for good.
+// close stops the timer for good.
 func (s *effects) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -257,20 +255,20 @@ func (s *effects) close() {
 	}
 }
 
-// quiet looks for signs of life. The effect counts them, which takes no look at
-// the clock; the clock of the effects looks now and then for new ones.
+// quiet checks for signs of life. The effect counts them without reading the clock; the timer checks
+// from time to time whether the count has grown.
 type quiet struct {
-	first, next time.Duration // the longest before the first sign, and between two; 0: no limit
+	first, next time.Duration // the time-outs before the first sign, and between two; 0: none
 	signs       uint32        //nolint:modernize // counted atomically, and copied before it counts
-	seen        uint32        // signs at the last look
-	since       time.Time     // when the clock first saw that many
+	seen        uint32        // the count at the last check
+	since       time.Time     // when the timer first saw that count
 }
 
 func (q *quiet) sign() uint32 { return atomic.AddUint32(&q.signs, 1) }
 
-// look reports whether it has been quiet for too long, and when to look again
-// if not; zero: never. A sign counts from the first look that saw it, so up to a
-// quarter of the time allowed may pass unnoticed.
+// look reports whether the effect has been quiet for too long and, if not, when to check again; zero:
+// never. A sign counts from the first check that saw it, so the time-out may be up to a quarter too
+// long.
 func (q *quiet) look(now time.Time) (over bool, again time.Time) {
 	if n := atomic.LoadUint32(&q.signs); n != q.seen {
 		q.seen, q.since = n, now

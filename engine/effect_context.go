@@ -7,41 +7,40 @@ import (
 	"sync/atomic"
 )
 
-// effectContext is the context of one effect: the run's values, and an end of
-// its own. Effects in memory hardly ever look at theirs, so what it takes to
-// have an end is made when somebody first asks for it, or when it comes.
+// effectContext is the context of one effect: the run's values, and its own end. Effects in memory
+// rarely use their context, so its channel is made on the first request for it, or when it ends.
 type effectContext struct {
 	context.Context        // the run's values, without an end
 	run, tool       string // tool is empty if the effect is no tool call
 	mu              sync.Mutex
-	ending          context.Context // nil: not asked for yet
+	ending          context.Context // nil: not requested yet
 	end             context.CancelCauseFunc
 	over            atomic.Bool
 }
 
-// newEffectContext is the context of an effect.
+// newEffectContext returns the context of an effect.
 func newEffectContext(r *recorder, e *effect) *effectContext {
 	c := &effectContext{Context: r.base, run: r.lease.Run}
 	if t, ok := e.work.(*toolCall); ok {
 		c.tool = t.inv.Tool
 	}
-	if e.values != nil { // else no entry announces it, such as a look at the world
+	if e.values != nil { // else no entry announces the effect, such as an observation
 		c.Context = e.values
 	}
 	return c
 }
 
-// effectKey is the key under which a context has the effect that it was made of.
+// effectKey is the key of the effect in a context.
 type effectKey struct{}
 
-// outside is a context with the values of an effect's, for a run that the
-// effect's own run accounts for.
+// outside returns a context with the values of an effect's, for a run that the effect's own run
+// accounts for.
 func outside(ctx context.Context) context.Context {
 	return context.WithValue(ctx, effectKey{}, (*effectContext)(nil))
 }
 
-// nested is the error of a run that the code of an effect would drive. Nothing
-// that such a run spends would count against the limits of the effect's run.
+// nested returns an error if the code of an effect would drive another run. What such a run spends would
+// not count against the limits of the effect's run.
 func nested(ctx context.Context) error {
 	c, _ := ctx.Value(effectKey{}).(*effectContext)
 	switch {
@@ -53,7 +52,7 @@ func nested(ctx context.Context) error {
 	return fmt.Errorf("tool %s of run %s cannot drive another run, whose cost would escape the limits of this one; offer its agent to the model with tool.Agent", c.tool, c.run)
 }
 
-// Done returns the channel that is closed when the effect is to stop.
+// Done returns the channel that is closed when the effect must stop.
 func (c *effectContext) Done() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,8 +69,8 @@ func (c *effectContext) make() context.Context {
 	return c.ending
 }
 
-// Err is nil until the effect is to stop. A stream asks for it at each chunk, so
-// it takes no lock before.
+// Err is nil until the effect must stop. A stream calls it for each chunk, so it takes no lock before
+// that.
 func (c *effectContext) Err() error {
 	if !c.over.Load() {
 		return nil
@@ -81,8 +80,8 @@ func (c *effectContext) Err() error {
 	return c.make().Err()
 }
 
-// Value returns the run's value for a key. Package context finds by it what
-// ends its own contexts, and so hangs contexts made of this one on the same.
+// Value returns the run's value for a key. Package context uses it to find the parent that can be
+// cancelled, so contexts derived from this one end with it.
 func (c *effectContext) Value(key any) any {
 	if key == (effectKey{}) {
 		return c
@@ -96,7 +95,7 @@ func (c *effectContext) Value(key any) any {
 	return from.Value(key)
 }
 
-// cancel ends the effect; a nil cause says only that it is over.
+// cancel ends the effect. A nil cause means that the effect is over.
 func (c *effectContext) cancel(cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -27,16 +27,16 @@ type Engine struct {
 	verify   bool       // every entry is checked; see verifying
 	opt      Options
 	limits   rateLimits
-	owner    string // who drives its runs, as leases and logs have it
+	owner    string // the owner of its runs, as in leases and logs
 	secrets  *redact.Secrets
 	invalid  error // what is wrong with the options
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the following fields
 	live    map[string]*driver
 	closed  bool
 	beat    heartbeat
-	closing chan struct{}  // closed when the engine is
-	watches sync.WaitGroup // of runs that others drive
+	closing chan struct{}  // closed when the engine is closed
+	watches sync.WaitGroup // of runs that other processes drive
 }
 
 // Options are an engine's settings. The zero value is right for most programs.
@@ -90,13 +90,12 @@ type Options struct {
 
 // New returns an engine on a journal. Closing the engine does not close the journal.
 //
-// The engine reads the signals that other processes send at least once a second. If
-// the journal has a method
+// The engine reads signals from other processes at least once a second. If the journal has a method
 //
 //	WatchSignals(ctx context.Context) iter.Seq2[string, error]
 //
-// the engine ranges over it as well while there are live runs: it yields the ids of
-// runs that have signals, and the empty id when any run may have some.
+// the engine also ranges over it while there are live runs. It yields the ids of runs that have
+// signals, and the empty id when any run may have some.
 func New(journal pawl.Journal, o *Options) *Engine {
 	e := &Engine{journal: journal, live: map[string]*driver{}, closing: make(chan struct{})}
 	if o != nil {
@@ -134,7 +133,7 @@ func Run(ctx context.Context, agent pawl.Agent, input string) (pawl.Result, erro
 	return p.Run(ctx, input)
 }
 
-// machine prepares an agent, the built-in policies added after its own; see guarded.
+// machine prepares an agent, with the built-in policies after its own; see guarded.
 func (e *Engine) machine(agent pawl.Agent, compacts bool) (*pawl.Machine, error) {
 	if e.invalid != nil {
 		return nil, e.invalid
@@ -146,8 +145,8 @@ func (e *Engine) machine(agent pawl.Agent, compacts bool) (*pawl.Machine, error)
 	return m, e.serves(m)
 }
 
-// machineOf is machine for a run that began with a declaration, which may be of
-// a time when there was one built-in policy less.
+// machineOf is machine for a run that began with a declaration, which may date from before one of the
+// built-in policies existed.
 func (e *Engine) machineOf(agent pawl.Agent, began pawl.Declaration) (*pawl.Machine, error) {
 	compacts := false
 	for range began.PoliciesOf("context") {
@@ -169,8 +168,7 @@ func (e *Engine) serves(m *pawl.Machine) error {
 	return nil
 }
 
-// guarded is the agent with the built-in policies, without the younger one of
-// them if it is not to compact.
+// guarded returns the agent with the built-in policies, without compaction unless compacts is set.
 func guarded(agent *pawl.Agent, compacts bool) pawl.Agent {
 	if compacts {
 		return progress.Guard(window.Guard(*agent))
@@ -178,8 +176,8 @@ func guarded(agent *pawl.Agent, compacts bool) pawl.Agent {
 	return progress.Guard(*agent)
 }
 
-// lasting reports whether the journal outlives the process, so that somebody
-// can be waited for.
+// lasting reports whether the journal outlives the process, so that a run can wait for other
+// processes.
 func (e *Engine) lasting() bool {
 	_, volatile := e.journal.(*memory.Journal)
 	return !volatile
@@ -222,7 +220,7 @@ func (e *Engine) Close() error {
 		<-d.life.done
 	}
 	e.watches.Wait()
-	e.beat.subscriptions.Wait() // the journal may be closed now: nothing reads it any more
+	e.beat.subscriptions.Wait() // nothing reads the journal any more, so it may be closed now
 	e.beat.beating.Lock()
 	defer e.beat.beating.Unlock()
 	return nil

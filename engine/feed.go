@@ -6,9 +6,9 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// feed tells watchers that there is something new. Entries are read from the
-// journal by each watcher at its own pace; only pieces of replies, which are in
-// no journal, are handed over, and a watcher too slow for them loses the oldest.
+// A feed tells watchers that there are new entries. Each watcher reads entries from the journal at its own
+// pace. Pieces of replies, which are in no journal, are passed on here, and a watcher too slow for them
+// loses the oldest.
 type feed struct {
 	mu       sync.Mutex
 	watchers []*watcher
@@ -18,27 +18,26 @@ type feed struct {
 
 type watcher struct {
 	feed   *feed
-	wake   chan struct{} // holds one token when there is something to take
+	wake   chan struct{} // holds one token if there is something to take
 	pieces []piece
 	news   bool // entries were appended
 	end    bool
 }
 
-// A piece is one or more neighbouring chunks of a reply. It becomes an entry
-// only when its watcher comes for it, and until then takes in the chunks that
-// follow: a watcher behind a quick model gets more at a time, not more to do.
+// A piece is one or more consecutive chunks of a reply. It becomes an entry when its watcher takes it, and
+// until then absorbs later chunks: a watcher behind a fast model gets larger pieces, not more of them.
 type piece struct {
 	live  pawl.Entry // without its event
 	first pawl.Chunk
-	more  []byte // first's text, or thinking, and all that was joined to it
+	more  []byte // the text, or thinking, of first and all chunks joined to it
 }
 
 const (
-	mostPieces = 4096    // that wait for one watcher
-	mostJoined = 8 << 10 // bytes of one piece
+	mostPieces = 4096    // maximum of pieces waiting for one watcher
+	mostJoined = 8 << 10 // maximum of bytes of one piece
 )
 
-// join takes in a chunk if it goes on with the piece's text or thinking.
+// join adds a chunk if it continues the piece's text or thinking.
 func (p *piece) join(live *pawl.Entry, c *pawl.Chunk) bool {
 	if p.live.At != live.At || c.Call != "" || p.first.Call != "" || len(p.more) > mostJoined {
 		return false
@@ -58,7 +57,7 @@ func (p *piece) join(live *pawl.Entry, c *pawl.Chunk) bool {
 	return true
 }
 
-// entry is the piece as a watcher gets it.
+// entry returns the piece as an entry for a watcher.
 func (p *piece) entry() pawl.Entry {
 	d := pawl.ModelDelta{Text: p.first.Text, Thinking: p.first.Thinking, Tool: p.first.Call}
 	switch {
@@ -93,10 +92,9 @@ func (f *feed) unwatch(w *watcher) {
 	}
 }
 
-// take returns what has come since: whether there are entries to read and
-// whether they are the last, and pieces, for which it takes the memory of those
-// it returned before. Entries up to last go with these pieces; those that are
-// appended while the watcher reads may belong behind pieces still to come.
+// take returns the news: whether there are entries to read, whether they are the last, and pieces. It reuses
+// the memory of spare. Entries up to last belong before later pieces; entries that are appended while the
+// watcher reads may belong after pieces that are still to come.
 func (w *watcher) take(spare []piece) (news, end bool, last uint64, pieces []piece) {
 	w.feed.mu.Lock()
 	defer w.feed.mu.Unlock()
@@ -113,7 +111,7 @@ func (w *watcher) poke() {
 	}
 }
 
-// news says that entries were appended, and which is the last.
+// news announces that entries were appended, and the last of them.
 func (f *feed) news(last uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -124,15 +122,14 @@ func (f *feed) news(last uint64) {
 	}
 }
 
-// delta hands a chunk of a reply to the watchers. live is its entry, but for
-// the event.
+// delta passes a chunk of a reply to the watchers. live is its entry without the event.
 func (f *feed) delta(live *pawl.Entry, c *pawl.Chunk) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, w := range f.watchers {
 		n := len(w.pieces)
 		if n > 0 && w.pieces[n-1].join(live, c) {
-			continue // it was poked for the piece
+			continue // it was poked when the piece began
 		}
 		if n >= mostPieces {
 			w.pieces = append(w.pieces[:0], w.pieces[n/2:]...)

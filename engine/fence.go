@@ -10,10 +10,9 @@ import (
 	"github.com/pawl-run/pawl/internal/spool"
 )
 
-// fence keeps what the run's last owner announced, and somebody else was to
-// start, from starting late: see [pawl.ToolStarted.Supervised]. It comes before
-// anything is said or decided about these calls. What has started is left to its
-// tool, which knows how to wait for it.
+// fence keeps calls from starting late that the run's previous owner announced and another process was to
+// start; see [pawl.ToolStarted.Supervised]. It runs before these calls are resolved or decided about. A call
+// that has started is left to its tool, which can wait for it.
 func fence(ctx context.Context, r *recorder) error {
 	for c := range r.state.Open() {
 		if c.Phase != pawl.PhaseStarted && c.Phase != pawl.PhaseLost && c.Phase != pawl.PhaseInDoubt {
@@ -26,7 +25,7 @@ func fence(ctx context.Context, r *recorder) error {
 			continue
 		}
 		if c.Effect != pawl.Write {
-			continue // which may be made twice
+			continue // such calls may run twice
 		}
 		if err := outlast(ctx, r, &c); err != nil {
 			return err
@@ -35,7 +34,7 @@ func fence(ctx context.Context, r *recorder) error {
 	return nil
 }
 
-// outlast waits until a call cannot start any more that another host may start.
+// outlast waits until a call that another host may start cannot start any more.
 func outlast(ctx context.Context, r *recorder, c *pawl.CallState) error {
 	p, ok := spool.ParsePromise(c.Supervised)
 	for ok {
@@ -53,8 +52,8 @@ func outlast(ctx context.Context, r *recorder, c *pawl.CallState) error {
 	return nil
 }
 
-// recorded is where the latest attempt at a call is recorded, if that is here, and
-// whether the absence of a record there proves that it was not started.
+// recorded returns where the latest attempt at a call is recorded, whether the absence of a record there
+// proves that it was not started, and whether that place is on this machine.
 func recorded(c *pawl.CallState) (dir spool.Dir, proof, here bool) {
 	p, ok := spool.ParsePromise(c.Supervised)
 	if dir = spool.At(p.Path); !ok || p.Path == "" || !p.About(dir, process.Boot()) {
@@ -67,9 +66,8 @@ func attempt(run string, c *pawl.CallState) spool.Attempt {
 	return spool.Attempt{Run: run, Call: c.ID, Key: c.Key, Number: c.Attempt}
 }
 
-// settleable fences a call in doubt before a settlement of it is taken, and
-// fails if the record of its supervisor says otherwise: then the doubt is one
-// only of those who could not reach the record.
+// settleable fences a call with an unknown outcome before a resolution is accepted. It fails if the record of
+// its supervisor contradicts the resolution.
 func settleable(run string, c *pawl.CallState, happened bool) error {
 	dir, proof, here := recorded(c)
 	if !here {

@@ -11,25 +11,24 @@ import (
 
 // ForkOptions are the settings of a fork.
 type ForkOptions struct {
-	ID    string // the new run's id; empty: a new one
+	ID    string // the new run's id; empty: a generated one
 	Input string // an additional message
-	// Labels are in place of those of the other run; nil: those, as they were at
-	// the entry.
+	// Labels replace those of the other run; nil: the other run's labels at the entry.
 	Labels map[string]string
 	Stop   pawl.Condition
-	// AllowChange lets the fork go on under another agent.
+	// AllowChange lets the fork continue with another agent.
 	AllowChange bool
 	// Limits raises or lowers limits; zero fields stay. If the run has used them up
 	// at the entry, Fork fails with a *SpentError.
 	Limits pawl.Limits
-	// AllowSpent forks the run although it has used Limits up already.
+	// AllowSpent forks the run even if it has used up Limits already.
 	AllowSpent bool
 	// Watch is StartOptions.Watch.
 	Watch bool
 }
 
-// Fork starts a new run that shares the log of another up to entry seq, where no
-// effect may be in progress. The other run is only read.
+// Fork starts a new run that shares the log of another up to entry seq, where no effect may be in progress. The
+// other run is only read.
 func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uint64, o *ForkOptions) (*Handle, error) {
 	if o == nil {
 		o = &ForkOptions{}
@@ -84,10 +83,9 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	return e.launch(ctx, d, -1)
 }
 
-// prefix reads entries 1 to seq of a run and checks that the log may be cut there.
-// It reads on to the end, where it stands that a log was redacted. from is the run
-// that wrote the last of them: where a fork is forked within what it shares with
-// another, that other one, under whose name the keys of the calls were made.
+// prefix reads entries 1 to seq of a run and checks that the log may be cut there. It reads on to the end, where
+// the log may say that it was redacted. from is the run that wrote entry seq: if the run is itself a fork and seq
+// is in its shared part, that is the other run, whose id is part of the calls' keys.
 func (e *Engine) prefix(ctx context.Context, run string, seq uint64) (shared []pawl.Entry, from string, err error) {
 	s := new(pawl.State)
 	from = run
@@ -128,8 +126,8 @@ func (e *Engine) prefix(ctx context.Context, run string, seq uint64) (shared []p
 	return shared, from, nil
 }
 
-// Replay folds a run's log and decides every recorded step of it again; see
-// [replay.Run]. Nothing is called and nothing is written.
+// Replay folds a run's log and decides every recorded step again; see [replay.Run]. It makes no calls and writes
+// nothing.
 func (e *Engine) Replay(ctx context.Context, agent pawl.Agent, run string) (steps int, err error) {
 	start, err := firstOf(ctx, e.journal, run)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"io"
 )
 
-// The lines of an export that are no entries.
+// The lines of an export that are not entries.
 type (
 	exportHead struct {
 		Export   int    `json:"export"` // the format
@@ -29,10 +29,10 @@ type (
 
 const exportFormat = 1
 
-// A chain is what the sum of a line depends on: everything before it. The sum
-// is the last member of the line, the first half of the SHA-256 over the whole
-// one of the line before and the line without that member, in lower-case hex.
-// It tells accidents; who alters a line on purpose can make new sums.
+// A chain is the sum over everything before a line. The sum of a line is its last member: the first
+// half of the SHA-256, in lower-case hexadecimal, of the whole sum of the previous line and this line
+// without that member. It detects accidents, not intent: anyone who changes a line can compute new
+// sums.
 type chain [sha256.Size]byte
 
 const (
@@ -50,7 +50,7 @@ func (c *chain) sum(line []byte) string {
 	return hex.EncodeToString(c[:sumSize/2])
 }
 
-// seal adds its sum to a line, which is a JSON object that is not empty.
+// seal adds its sum to a line, which is a non-empty JSON object.
 func (c *chain) seal(line []byte) []byte {
 	sum := c.sum(line)
 	out := make([]byte, 0, len(line)+sumMember)
@@ -58,9 +58,9 @@ func (c *chain) seal(line []byte) []byte {
 	return append(append(append(out, sumOpening...), sum...), sumClosing...)
 }
 
-var errSum = errors.New("its sum is not right: it was changed, or stands in another place than it was written in")
+var errSum = errors.New("its sum is wrong: the line was changed or moved")
 
-// open takes the sum off a line again. The chain stays as it is when it is not right.
+// open removes the sum from a line. If the sum is wrong, the chain does not change.
 func (c *chain) open(line []byte) ([]byte, error) {
 	at := len(line) - sumMember
 	if at < 0 || !bytes.HasPrefix(line[at:], []byte(sumOpening)) || !bytes.HasSuffix(line, []byte(sumClosing)) {
@@ -75,7 +75,7 @@ func (c *chain) open(line []byte) ([]byte, error) {
 	return body, nil
 }
 
-// exporter writes sealed lines until that fails.
+// An exporter writes sealed lines until writing fails.
 type exporter struct {
 	w   io.Writer
 	c   chain
@@ -96,12 +96,12 @@ func (x *exporter) raw(data []byte) {
 	}
 }
 
-// strictly reads a line that has the members of v and no others.
+// strictly decodes a line that has the members of v and no others.
 func strictly(line []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
-		return fmt.Errorf("it is no line of an export: %w", err)
+		return fmt.Errorf("it is not a line of an export: %w", err)
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 // Package archive moves runs between journals by files.
 //
-// [Export] writes a run as lines of JSON: a head, then the entries as they stand in
-// the log, the blobs, and an end. Each line has a sum that depends on all lines
-// before it. [Import] writes the run to another journal.
+// [Export] writes a run as lines of JSON: a head, the entries as in the log, the blobs,
+// and an end. Each line has a sum that depends on all lines before it. [Import] writes
+// the run to another journal.
 package archive

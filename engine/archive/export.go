@@ -11,17 +11,16 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// Options are an export's settings. Nil means none.
+// Options are the options of an export; nil is the zero value.
 type Options struct {
-	// Raw keeps the bytes of the log, and adds the blobs it refers to. Without
-	// it, what looks like a secret is taken out of every entry, and the run can
-	// be read where it is imported, not resumed.
+	// Raw keeps the bytes of the log and adds the blobs that it refers to. Without Raw,
+	// suspected secrets are removed from every entry, and the imported run can be read
+	// but not resumed.
 	Raw bool
 }
 
-// Export writes a run as lines of JSON. A run that is being driven is exported as far
-// as it went when the export began. If the log cannot be read to the end, Export
-// fails with the first lines written.
+// Export writes a run as lines of JSON. A live run is exported up to its last entry when the export
+// began. If the log cannot be read to the end, Export fails after writing the first lines.
 func Export(ctx context.Context, j pawl.Journal, run string, w io.Writer, o *Options) error {
 	if o == nil {
 		o = &Options{}
@@ -61,7 +60,7 @@ func Export(ctx context.Context, j pawl.Journal, run string, w io.Writer, o *Opt
 		for _, digest := range blobs {
 			data, err := store.Blob(ctx, digest)
 			if errors.Is(err, pawl.ErrUnknownBlob) {
-				continue // the log has an excerpt of what could not be kept
+				continue // the log has an excerpt of the lost blob
 			}
 			if err != nil {
 				return fmt.Errorf("export run %s: %w", run, err)
@@ -76,7 +75,7 @@ func Export(ctx context.Context, j pawl.Journal, run string, w io.Writer, o *Opt
 	return nil
 }
 
-// entryOf reads the next line of a log and folds it.
+// entryOf decodes the next line of a log and folds it.
 func entryOf(s *pawl.State, run string, data []byte) (pawl.Entry, error) {
 	entry, err := pawl.DecodeEntry(data)
 	if err == nil && entry.Run != run {
@@ -91,7 +90,7 @@ func entryOf(s *pawl.State, run string, data []byte) (pawl.Entry, error) {
 	return entry, err
 }
 
-// lastOf is the seq of a run's last entry.
+// lastOf returns the seq of a run's last entry.
 func lastOf(ctx context.Context, j pawl.Journal, run string) (uint64, error) {
 	for h, err := range j.List(ctx, pawl.Query{Run: run}) {
 		if err != nil {

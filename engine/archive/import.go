@@ -21,16 +21,16 @@ import (
 type Imported struct {
 	Run      string `json:"run"`
 	Entries  uint64 `json:"entries"` // how many were imported
-	Of       uint64 `json:"of"`      // how many the export had when it was whole
+	Of       uint64 `json:"of"`      // how many the whole export had
 	Blobs    int    `json:"blobs"`
-	Redacted bool   `json:"redacted"` // it can be read only
-	Torn     bool   `json:"torn"`     // the file breaks off, if only before its last line
-	// Continues is the run whose conversation this one goes on with; it can do so
-	// when that run is there, too. Empty: none.
+	Redacted bool   `json:"redacted"` // the run can be read but not resumed
+	Torn     bool   `json:"torn"`     // the file is truncated, perhaps only by its last line
+	// Continues is the run whose conversation this run continues. Resuming needs that
+	// run in the same journal. Empty: none.
 	Continues string `json:"continues,omitempty"`
 }
 
-// A DamagedError says why a file is no export, or no longer one.
+// A DamagedError says why a file is not a whole export.
 type DamagedError struct {
 	Line int // from 1
 	Err  error
@@ -42,16 +42,14 @@ func (e *DamagedError) Error() string { return fmt.Sprintf("line %d of the expor
 // Unwrap returns what is wrong with the line.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Import writes the run that [Export] exported to a journal, under the same id and
-// without an owner. A raw export can be resumed with its agent, a redacted one only
-// read.
+// Import writes a run that [Export] exported to a journal, under the same id and without an owner. A
+// raw export can be resumed with its agent; a redacted one can only be read.
 //
-// A file that breaks off is imported as far as it goes; if entries are missing,
-// the run can be read and forked, not resumed, since it may have done more than
-// it knows of. Anything else that is wrong with the file is a *DamagedError, and
-// nothing is imported; likewise pawl.ErrRunExists if the run is there already. A
-// process that dies in Import leaves a run with all entries or with none, as long
-// as they fit into one batch of 32 MB.
+// A truncated file is imported up to where it ends. If entries are missing, the run can be read and
+// forked but not resumed, since it may have done more than its log says. Any other problem with the
+// file is a *DamagedError, and nothing is imported. If the run exists already, Import fails with
+// pawl.ErrRunExists. A process that dies in Import leaves a run with all entries or none, as long as
+// they fit into one batch of 32 MB.
 func Import(ctx context.Context, j pawl.Journal, r io.Reader) (Imported, error) {
 	f := importFile{in: bufio.NewReader(r)}
 	if err := f.read(); err != nil {
@@ -73,7 +71,7 @@ func Import(ctx context.Context, j pawl.Journal, r io.Reader) (Imported, error) 
 	return got, nil
 }
 
-// importFile is an export that is being read.
+// An importFile is an export that is being read.
 type importFile struct {
 	in    *bufio.Reader
 	chain chain
@@ -86,7 +84,7 @@ type importFile struct {
 	ended bool
 }
 
-// read takes the file in up to its end, or to where it breaks off.
+// read reads the file to its end, or to where it is truncated.
 func (f *importFile) read() error {
 	for {
 		line, whole, err := f.next()
@@ -112,16 +110,16 @@ func (f *importFile) read() error {
 		}
 	}
 	if f.state.Seq() == 0 {
-		return &DamagedError{max(f.line, 1), errors.New("the file breaks off before its first entry")}
+		return &DamagedError{max(f.line, 1), errors.New("the file ends before its first entry")}
 	}
 	return nil
 }
 
-// mostLine bounds a line: a journal takes 64 MB at once, which is a third more in base64.
+// mostLine bounds a line: a journal accepts 64 MB at once, which is a third more in base64.
 const mostLine = 96 << 20
 
-// next is the next line without its end, nil if there is none. It is not whole
-// if the file ends in it.
+// next returns the next line without its line end; nil: none. It is not whole if the file ends
+// within the line.
 func (f *importFile) next() (line []byte, whole bool, err error) {
 	for {
 		part, err := f.in.ReadSlice('\n')
@@ -139,18 +137,18 @@ func (f *importFile) next() (line []byte, whole bool, err error) {
 	}
 }
 
-// torn reports whether a line is the beginning of one: an object that is not over yet.
+// torn reports whether a line is the beginning of an incomplete object.
 func torn(line []byte) bool {
 	var v json.RawMessage
 	return line[0] == '{' && errors.Is(json.NewDecoder(bytes.NewReader(line)).Decode(&v), io.ErrUnexpectedEOF)
 }
 
-// take reads a line whose sum is right.
+// take processes a line whose sum is right.
 func (f *importFile) take(line []byte) error {
 	starts := func(text string) bool { return bytes.HasPrefix(line, []byte(text)) }
 	switch {
 	case f.ended:
-		return errors.New("it stands behind the end")
+		return errors.New("it comes after the end")
 	case f.line == 1:
 		if err := strictly(line, &f.head); err != nil {
 			return err
@@ -175,7 +173,7 @@ func (f *importFile) take(line []byte) error {
 		return nil
 	}
 	if len(f.blobs) > 0 || f.state.Seq() == f.head.Entries {
-		return fmt.Errorf("an entry stands behind the last one, %d", f.head.Entries)
+		return fmt.Errorf("an entry comes after the last one, %d", f.head.Entries)
 	}
 	entry, err := entryOf(&f.state, f.head.Run, line)
 	if n := f.state.Declaration().Machine; err == nil && entry.Seq == 1 && n > pawl.MachineNumber {
@@ -200,14 +198,14 @@ func (f *importFile) blob(line []byte) error {
 		return err
 	}
 	if f.head.Redacted || f.state.Seq() != f.head.Entries || digestOf(data) != b.Blob {
-		return fmt.Errorf("the blob %s is not what it is called, or stands in a place where none can be", b.Blob)
+		return fmt.Errorf("the blob %s does not have that digest, or is in the wrong place", b.Blob)
 	}
 	f.blobs = append(f.blobs, data)
 	return nil
 }
 
-// seal adds the entry that says where the log came from. It was written when the
-// last one was: the time between is not the run's.
+// seal adds the entry that says where the log came from. It gets the time of the last entry, since
+// the time between does not belong to the run.
 func (f *importFile) seal() error {
 	s := &f.state
 	entry := pawl.Entry{
@@ -225,11 +223,11 @@ func (f *importFile) seal() error {
 	return err
 }
 
-// mostBatch is how many bytes of entries are appended at once.
+// mostBatch is the maximum of bytes of entries in one append.
 const mostBatch = 32 << 20
 
-// store writes the run. One that cannot be written whole is not left behind,
-// where the journal can remove it.
+// store writes the run. If the run cannot be written whole, it is removed again, if the journal can
+// remove runs.
 func (f *importFile) store(ctx context.Context, j pawl.Journal) error {
 	blobs, _ := j.(pawl.Blobs)
 	if len(f.blobs) > 0 && blobs == nil {
@@ -246,7 +244,7 @@ func (f *importFile) store(ctx context.Context, j pawl.Journal) error {
 			}
 		}
 		if mail, ok := j.(pawl.Inbox); ok {
-			// What is in the log was delivered where it was written.
+			// The original journal has delivered the notices of the log.
 			delivered := pawl.Signal{Run: lease.Run, Kind: pawl.SignalDelivery, Request: "imported", By: "import", Body: fmt.Appendf(nil, `{"seq":%d}`, f.state.Seq()), Time: time.Now().UTC()}
 			if _, err := mail.Send(ctx, delivered); err != nil {
 				return err
@@ -254,7 +252,7 @@ func (f *importFile) store(ctx context.Context, j pawl.Journal) error {
 		}
 		b := pawl.Batch{Run: lease.Run, Epoch: lease.Epoch, Head: f.state.Head()}
 		if f.head.Redacted {
-			b.Head.WakeAt = time.Time{} // it will not go on
+			b.Head.WakeAt = time.Time{} // the run will not continue
 		}
 		for rest := f.lines; len(rest) > 0; {
 			n, size := 0, 0
