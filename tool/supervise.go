@@ -143,6 +143,6 @@ func (s *supervising) make() (spool.Dir, error) {
 
 // Why a tool cannot determine the outcome of a command.
 var (
-	errUnknown    = errors.New("the outcome of the command is unknown")
+	errUnknown      = errors.New("the outcome of the command is unknown")
 	errUnsupervised = fmt.Errorf("%w: commands of this program are not supervised; have main call tool.Supervise first", errUnknown)
 )

@@ -22,10 +22,10 @@ type Journal struct {
 	runs sync.Map // run id to *run; lookups take no lock
 	logs bell.Bell
 
-	mu     sync.Mutex
-	order  []*run // oldest first
+	mu    sync.Mutex
+	order []*run // oldest first
 	inbox inbox
-	blobs  map[string]blob
+	blobs map[string]blob
 }
 
 var (

@@ -18,8 +18,8 @@ func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] { retu
 
 const (
 	pollEvery = time.Second           // finds changes that were not announced
-	quiet      = 50 * time.Millisecond // after this time without own writes, a change is another process's
-	longest    = 250 * time.Millisecond
+	quiet     = 50 * time.Millisecond // after this time without own writes, a change is another process's
+	longest   = 250 * time.Millisecond
 )
 
 // newNotifier makes the notifier of a journal. While there is a listener, a goroutine watches for writes of other
