@@ -1,7 +1,6 @@
 package pawl
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -39,39 +38,13 @@ The result of the action comes back in the next message. The actions, each with 
 	return b.String()
 }
 
-// readJSONReply reads a reply under the JSON strategy: the one JSON object in its text
-// becomes a thought and a call. Prose around the object is tolerated. The
-// second result says why it is rejected. number is the call's.
+// readJSONReply reads a reply under the JSON strategy: the one JSON object in its
+// text becomes a call with this number. The second result says why the reply is
+// rejected; empty: it is not.
 func readJSONReply(r Reply, number int) (Reply, string) {
-	// An object within a broken one, such as its action_input, would otherwise be
-	// taken for the reply.
-	if broken := jsonin.Broken(r.Text()); broken != nil {
-		return r, fmt.Sprintf("the reply has a JSON object that is malformed (%v); it needs exactly one that is not", broken)
+	action, input, flaw := jsonin.Action(r.Text())
+	if flaw == "" {
+		r.Parts = append(append([]Part(nil), r.Parts...), Call{ID: callID(number), Tool: action, Args: wire.Args(input)})
 	}
-	plan, n := jsonin.Only(r.Text())
-	switch {
-	case n == 0:
-		return r, "the reply has no JSON object; it needs exactly one, with thought, action and action_input"
-	case n > 1:
-		return r, fmt.Sprintf("the reply has %d JSON objects; it needs exactly one", n)
-	}
-	var members map[string]json.RawMessage // as a struct would take ACTION for action
-	for _, key := range [...]string{"thought", "action", "action_input"} {
-		if jsonin.Times(plan, key) > 1 { // another reader might take the other one
-			return r, fmt.Sprintf("the JSON object has %q more than once", key)
-		}
-	}
-	var thought, action *string
-	if json.Unmarshal(plan, &members) != nil || !text(members["thought"], &thought) || !text(members["action"], &action) {
-		return r, "thought and action must be strings"
-	}
-	if action == nil || *action == "" {
-		return r, `the JSON object has no "action"`
-	}
-	parts := append([]Part(nil), r.Parts...)
-	r.Parts = append(parts, Call{ID: callID(number), Tool: *action, Args: wire.Args(members["action_input"])})
-	return r, ""
+	return r, flaw
 }
-
-// text reads a text that may be missing or null.
-func text(raw json.RawMessage, to **string) bool { return raw == nil || json.Unmarshal(raw, to) == nil }

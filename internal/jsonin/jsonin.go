@@ -4,6 +4,7 @@ package jsonin
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -66,6 +67,44 @@ func Times(object []byte, key string) (n int) {
 		}
 	}
 	return n
+}
+
+// Action reads the one JSON object in a text that names an action and its input,
+// and may have a thought. Text around the object is ignored. flaw says why there is
+// none, for a model to read; empty: there is one.
+func Action(text string) (action string, input json.RawMessage, flaw string) {
+	// An object within a broken one, such as its action_input, would otherwise be
+	// taken for the reply.
+	if fault := Broken(text); fault != nil {
+		return "", nil, fmt.Sprintf("the reply has a JSON object that is malformed (%v); it needs exactly one that is not", fault)
+	}
+	object, n := Only(text)
+	switch {
+	case n == 0:
+		return "", nil, "the reply has no JSON object; it needs exactly one, with thought, action and action_input"
+	case n > 1:
+		return "", nil, fmt.Sprintf("the reply has %d JSON objects; it needs exactly one", n)
+	}
+	for _, key := range [...]string{"thought", "action", "action_input"} {
+		if Times(object, key) > 1 { // another reader might take the other one
+			return "", nil, fmt.Sprintf("the JSON object has %q more than once", key)
+		}
+	}
+	var members map[string]json.RawMessage // as a struct would take ACTION for action
+	var thought string
+	err := json.Unmarshal(object, &members)
+	for key, to := range map[string]*string{"thought": &thought, "action": &action} {
+		if raw := members[key]; raw != nil && err == nil {
+			err = json.Unmarshal(raw, to) // leaves a text empty for null
+		}
+	}
+	switch {
+	case err != nil:
+		return "", nil, "thought and action must be strings"
+	case action == "":
+		return "", nil, `the JSON object has no "action"`
+	}
+	return action, members["action_input"], ""
 }
 
 // Document returns the JSON document in a text: the text itself, or the content
