@@ -184,9 +184,9 @@ func TestNothingIsLeftForLater(t *testing.T) {
 // The root is what every user reads first. It is to hold 150 exported names and
 // 6,500 lines; the limits are what it has, and only go down.
 const (
-	mostNames     = 240
+	mostNames     = 239
 	mostFiles     = 39
-	mostRootLines = 7800
+	mostRootLines = 7745
 )
 
 func TestRootBudget(t *testing.T) {
