@@ -11,14 +11,14 @@ import (
 )
 
 // place is where the user types the next command: on this machine, for the same runs.
-func (a *app) place() explain.Place {
+func (env *environment) place() explain.Place {
 	switch {
-	case a.server != "":
-		return explain.Place{Flags: []string{"--server", a.server}, Server: true}
-	case a.database == "": // the next command reads the same environment
+	case env.server != "":
+		return explain.Place{Flags: []string{"--server", env.server}, Server: true}
+	case env.database == "": // the next command reads the same environment
 		return explain.Place{}
 	}
-	name := a.database
+	name := env.database
 	if u, err := url.Parse(name); err == nil && u.User != nil {
 		if _, secret := u.User.Password(); secret {
 			name = "URL" // the URL may hold a password
@@ -28,14 +28,12 @@ func (a *app) place() explain.Place {
 }
 
 // typed is a command about a run as the user types it.
-func (a *app) typed(words ...string) string { return a.place().Command(words...) }
+func (env *environment) typed(words ...string) string { return env.place().Command(words...) }
 
 // advise lists what the user can do about a run in its current state, and recommends
 // the first of it in the result.
 func (a *app) advise(ctx context.Context, r *pawl.Result) []explain.Action {
-	a.mu.Lock()
-	j := a.journal
-	a.mu.Unlock()
+	j := a.current()
 	if j == nil { // a second signal has closed it
 		return nil
 	}
@@ -57,15 +55,15 @@ func pasted(next explain.Action) string { return next.Command + " # " + next.Why
 
 // recorded says that a signal is recorded for a run that this command does not
 // resume, and what resumes it.
-func (a *app) recorded(r explain.Report, news bool) {
+func (con *console) recorded(r explain.Report, news bool) {
 	switch {
-	case a.quiet:
+	case con.quiet:
 	case r.Status == pawl.StatusSuccess, r.Status.Waiting() && !news:
-		a.sayf("run %s has it already; it is %s", r.Run, r.Status.Words())
+		con.sayf("run %s has it already; it is %s", r.Run, r.Status.Words())
 	case r.Status.Ended():
-		a.sayf("run %s is %s; the signal is recorded, %s", r.Run, r.Status.Words(), onward(r))
+		con.sayf("run %s is %s; the signal is recorded, %s", r.Run, r.Status.Words(), onward(r))
 	default:
-		a.sayf("recorded for run %s; %s", r.Run, onward(r))
+		con.sayf("recorded for run %s; %s", r.Run, onward(r))
 	}
 }
 

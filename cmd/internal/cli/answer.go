@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl/runs"
 )
 
-func (a *app) answerCommand() *cobra.Command {
+func answerCommand(a *app) *cobra.Command {
 	p := &post{}
 	call := ""
 	c := a.command("answer RUN TEXT [flags]", "Answer a run's question", cobra.ExactArgs(2), func(ctx context.Context, args []string) (int, error) {
@@ -20,9 +20,9 @@ func (a *app) answerCommand() *cobra.Command {
 		}
 		answer := runs.Answer(p.sender(), args[1])
 		if call != "" {
-			return a.signal(ctx, args[0], call, p, answer)
+			return sendSignal(ctx, a, args[0], call, p, answer)
 		}
-		return a.mail(ctx, args[0], p, func(j pawl.Journal, to *runs.Addressee) error {
+		return signalRun(ctx, a, args[0], p, func(j pawl.Journal, to *runs.Addressee) error {
 			id, err := questionOf(ctx, j, to)
 			if err != nil {
 				return err
@@ -62,7 +62,7 @@ func questionOf(ctx context.Context, j pawl.Journal, to *runs.Addressee) (string
 	return last, nil
 }
 
-func (a *app) submitCommand() *cobra.Command {
+func submitCommand(a *app) *cobra.Command {
 	p := &post{}
 	c := a.command("submit RUN CALL JSON [flags]", "Hand in the result of a call that the client runs", cobra.ExactArgs(3),
 		func(ctx context.Context, args []string) (int, error) {
@@ -70,13 +70,13 @@ func (a *app) submitCommand() *cobra.Command {
 			if !json.Valid(result) {
 				return 0, misuse("%q is not JSON; give the call's result, such as '\"done\"' or null", args[2])
 			}
-			return a.signal(ctx, args[0], args[1], p, runs.Result(p.sender(), result))
+			return sendSignal(ctx, a, args[0], args[1], p, runs.Result(p.sender(), result))
 		})
 	p.flags(c)
 	return remotely(a.runArgument(c), "no-continue")
 }
 
-func (a *app) settleCommand() *cobra.Command {
+func settleCommand(a *app) *cobra.Command {
 	p := &post{}
 	happened, not := "", false
 	c := a.command("settle RUN CALL (--happened JSON | --did-not-happen) [flags]", "Resolve a call with an unknown outcome", cobra.ExactArgs(2),
@@ -88,7 +88,7 @@ func (a *app) settleCommand() *cobra.Command {
 			if !not && !json.Valid(resolution.Happened) {
 				return 0, misuse("--happened: %q is not JSON; give the call's result, such as '\"done\"' or null", happened)
 			}
-			return a.signal(ctx, args[0], args[1], p, runs.Resolution(p.sender(), resolution))
+			return sendSignal(ctx, a, args[0], args[1], p, runs.Resolution(p.sender(), resolution))
 		})
 	c.Flags().StringVar(&happened, "happened", "", "it took place, with this result")
 	c.Flags().BoolVar(&not, "did-not-happen", false, "it did not take place; run it again")

@@ -62,17 +62,17 @@ func (a *app) approver(mode approvalsMode, agent pawl.Agent) engine.Approver {
 }
 
 // asks reports whether this process asks for what a run waits for.
-func (a *app) asks(mode approvalsMode) bool {
-	return mode == modeAsk || mode == "" && a.attended()
+func (con *console) asks(mode approvalsMode) bool {
+	return mode == modeAsk || mode == "" && con.attended()
 }
 
 // attended reports whether a person can be asked: input and error output are both
 // terminals.
-func (a *app) attended() bool {
-	in, ok := a.in.(*os.File)
+func (con *console) attended() bool {
+	in, ok := con.in.(*os.File)
 	if !ok || columns(in) == 0 {
 		return false
 	}
-	shown, ok := a.err.under().(*os.File)
+	shown, ok := con.err.under().(*os.File)
 	return ok && columns(shown) > 0
 }

@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"maps"
 	"slices"
 	"time"
 
@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-run/pawl/runs"
 )
 
-func (a *app) approveCommand() *cobra.Command {
+func approveCommand(a *app) *cobra.Command {
 	p := &post{}
 	all, edited, token, scope := false, "", "", pawl.ScopeCall
 	c := a.command("approve RUN [CALL…] [flags]", "Approve calls that wait for approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
@@ -27,7 +27,7 @@ func (a *app) approveCommand() *cobra.Command {
 		if scope != pawl.ScopeCall && scope != pawl.ScopeRun {
 			return 0, misuse("--scope is %q; write call, or run for all calls of the run with equal arguments", scope)
 		}
-		return a.decide(ctx, args, all, p, single(map[string]bool{"--args": with != nil, "--token": token != ""}), runs.Approval(p.sender(), &engine.ApproveOptions{
+		return decide(ctx, a, args, all, p, cmp.Or(given("--args", with != nil), given("--token", token != "")), runs.Approval(p.sender(), &engine.ApproveOptions{
 			ForRun: scope == pawl.ScopeRun, Args: with, Token: token,
 		}))
 	})
@@ -39,11 +39,11 @@ func (a *app) approveCommand() *cobra.Command {
 	return remotely(a.runArgument(c), "no-continue")
 }
 
-func (a *app) denyCommand() *cobra.Command {
+func denyCommand(a *app) *cobra.Command {
 	p := &post{}
 	all, reason, token := false, "", ""
 	c := a.command("deny RUN [CALL…] [flags]", "Deny calls that wait for approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
-		return a.decide(ctx, args, all, p, single(map[string]bool{"--token": token != ""}), runs.Denial(p.sender(), reason, &engine.DenyOptions{Token: token}))
+		return decide(ctx, a, args, all, p, given("--token", token != ""), runs.Denial(p.sender(), reason, &engine.DenyOptions{Token: token}))
 	})
 	c.Flags().StringVar(&token, "token", "", "the token of the request (not needed with access to the database)")
 	c.Flags().BoolVar(&all, "all", false, "deny every call that waits")
@@ -52,28 +52,18 @@ func (a *app) denyCommand() *cobra.Command {
 	return remotely(a.runArgument(c), "no-continue")
 }
 
-// rank sorts false before true.
-func rank(holds bool) int {
-	if holds {
-		return 1
-	}
-	return 0
-}
-
-// single returns the given flag that applies to one call only; empty: none was given.
-func single(given map[string]bool) string {
-	for _, flag := range slices.Sorted(maps.Keys(given)) {
-		if given[flag] {
-			return flag
-		}
+// given returns a flag that was given; empty: it was not.
+func given(flag string, was bool) string {
+	if was {
+		return flag
 	}
 	return ""
 }
 
 // decide approves or denies calls: those named, all, or the only one. one is the
 // given flag, if any, that applies to a single call.
-func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one string, s runs.Signal) (int, error) {
-	return a.mail(ctx, args[0], p, func(_ pawl.Journal, to *runs.Addressee) error {
+func decide(ctx context.Context, a *app, args []string, all bool, p *post, one string, s runs.Signal) (int, error) {
+	return signalRun(ctx, a, args[0], p, func(_ pawl.Journal, to *runs.Addressee) error {
 		run, calls := to.State.Run(), args[1:]
 		waiting := runs.Waiting(to.Pending, "approval")
 		var named []pawl.Pending
@@ -97,10 +87,9 @@ func (a *app) decide(ctx context.Context, args []string, all bool, p *post, one 
 		}
 		// Check all calls before deciding any: a typing error in one of several must not
 		// leave the others decided.
-		open := func(p pawl.Pending) bool {
-			return p.Kind != "" && (p.ExpiresAt == nil || time.Now().Before(*p.ExpiresAt))
-		}
-		slices.SortStableFunc(named, func(x, y pawl.Pending) int { return rank(open(x)) - rank(open(y)) })
+		closed := func(p pawl.Pending) bool { return p.Kind == "" || p.ExpiresAt != nil && time.Now().After(*p.ExpiresAt) }
+		open := slices.DeleteFunc(slices.Clone(named), closed)
+		named = append(slices.DeleteFunc(slices.Clone(named), func(p pawl.Pending) bool { return !closed(p) }), open...)
 		if one != "" && len(named) > 1 {
 			return listing(waiting, "%s applies to one call; name it:", one)
 		}

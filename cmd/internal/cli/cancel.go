@@ -11,18 +11,16 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-func (a *app) cancelCommand() *cobra.Command {
+func cancelCommand(a *app) *cobra.Command {
 	reason := ""
-	c := a.command("cancel RUN [flags]", "Cancel a run in any process", cobra.ExactArgs(1), func(ctx context.Context, args []string) (int, error) {
-		return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
-			return a.cancel(ctx, j, h, reason)
-		})
+	c := oneRun(a, "cancel RUN [flags]", "Cancel a run in any process", func(ctx context.Context, j store, h pawl.Head) (int, error) {
+		return cancelRun(ctx, a, j, h, reason)
 	})
 	c.Flags().StringVar(&reason, "reason", "", "the reason, for the log")
-	return remotely(a.runArgument(c))
+	return remotely(c)
 }
 
-func (a *app) cancel(ctx context.Context, j store, h pawl.Head, reason string) (int, error) {
+func cancelRun(ctx context.Context, a *app, j store, h pawl.Head, reason string) (int, error) {
 	h, err := runs.Cancel(ctx, j, h, func(ctx context.Context, run string) error {
 		if r, ok := j.(*remote); ok {
 			_, err := r.Cancel(ctx, run, client.CancelRun{Reason: reason})
@@ -38,7 +36,7 @@ func (a *app) cancel(ctx context.Context, j store, h pawl.Head, reason string) (
 		return 0, err
 	}
 	if h.Status.Ended() {
-		if err := a.tellOf(ctx, j, h.Run); err != nil {
+		if err := tellOf(ctx, a, j, h.Run); err != nil {
 			return 0, err
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/pawl-run/pawl/spec"
 )
 
-func (a *app) checkCommand() *cobra.Command {
+func checkCommand(a *app) *cobra.Command {
 	d := &driving{}
 	c := a.command("check SPEC [flags]", "Validate a spec and print every problem", cobra.ExactArgs(1),
-		func(_ context.Context, args []string) (int, error) { return a.check(args[0], d) })
+		func(_ context.Context, args []string) (int, error) { return checkSpec(a, args[0], d) })
 	d.modelFlag(c)
 	d.limitFlag(c, false)
 	d.stopFlag(c)
@@ -22,7 +22,7 @@ func (a *app) checkCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) check(file string, d *driving) (int, error) {
+func checkSpec(a *app, file string, d *driving) (int, error) {
 	l, err := parseLimits(d.limit, false)
 	if err != nil {
 		return 0, err

@@ -17,15 +17,8 @@ import (
 
 // app is one invocation of the command.
 type app struct {
-	in      io.Reader
-	out     io.Writer
-	err     *lockedWriter
-	environ []string
-
-	json     bool
-	quiet    bool
-	database string
-	server   string
+	console
+	environment
 
 	reports *reports // telemetry of the runs
 
@@ -36,6 +29,22 @@ type app struct {
 	mu      sync.Mutex
 	journal store       // open, if any
 	lines   *lineReader // typed input, once a question was asked
+}
+
+// console is what a command reads, writes and shows.
+type console struct {
+	in    io.Reader
+	out   io.Writer
+	err   *lockedWriter
+	json  bool
+	quiet bool
+}
+
+// environment is where a command finds the runs and the settings of its user.
+type environment struct {
+	environ  []string
+	database string // the value of --database
+	server   string // the value of --server
 }
 
 // Main runs one invocation and returns its exit code. The end of ctx, SIGINT and
@@ -52,7 +61,10 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	signal.Notify(pipes, syscall.SIGPIPE)
 	defer signal.Stop(pipes)
 
-	a := &app{in: stdin, out: resultWriter{shown(stdout)}, err: newLockedWriter(stderr), environ: environ, reports: &reports{}}
+	a := &app{
+		console:     console{in: stdin, out: resultWriter{shown(stdout)}, err: newLockedWriter(stderr)},
+		environment: environment{environ: environ}, reports: &reports{},
+	}
 	code := make(chan int, 1)
 	go func() { code <- a.execute(ctx, args) }()
 	for ctx.Err() == nil {
@@ -148,6 +160,6 @@ func (l *lockedWriter) put(b []byte) {
 }
 
 // sayf prints one line for the person at the terminal.
-func (a *app) sayf(format string, args ...any) {
-	fmt.Fprintln(a.err, oneLine(fmt.Sprintf(format, args...)))
+func (con *console) sayf(format string, args ...any) {
+	fmt.Fprintln(con.err, oneLine(fmt.Sprintf(format, args...)))
 }

@@ -38,8 +38,8 @@ func ownersFile(state string) string { return filepath.Join(state, "runs.json") 
 
 // claimCopy records that a run works in a copy. If that fails, the copy is kept as
 // long as one whose run began when the copy was made.
-func (a *app) claimCopy(state, run string) {
-	db, err := a.databaseName()
+func (env *environment) claimCopy(state, run string) {
+	db, err := env.databaseName()
 	if err != nil {
 		return
 	}
@@ -72,7 +72,7 @@ func readOwners(state string) (owners []copyOwner, err error) {
 // prune removes the working copies in a directory whose runs no longer exist, and
 // all but the latest few of those that were not resumed for a week. It removes
 // copies that were never completed, and keeps any copy it cannot judge.
-func (a *app) prune(ctx context.Context, j store, dir string, now time.Time) {
+func prune(ctx context.Context, a *app, j store, dir string, now time.Time) {
 	states, err := workspace.States(dir)
 	if err != nil {
 		return
@@ -96,22 +96,22 @@ func (a *app) prune(ctx context.Context, j store, dir string, now time.Time) {
 	}
 }
 
-func (a *app) removeCopy(state string) {
-	if err := workspace.Remove(state); err != nil && !a.quiet {
-		a.sayf("cannot remove an old working copy: %v", err)
+func (con *console) removeCopy(state string) {
+	if err := workspace.Remove(state); err != nil && !con.quiet {
+		con.sayf("cannot remove an old working copy: %v", err)
 	}
 }
 
 // lastUsed returns when any of a copy's runs last continued; gone: the copy had runs,
 // and none exists any more.
-func (a *app) lastUsed(ctx context.Context, j store, s workspace.State) (at time.Time, gone bool) {
+func (env *environment) lastUsed(ctx context.Context, j store, s workspace.State) (at time.Time, gone bool) {
 	owners, err := readOwners(s.Dir)
 	if err != nil || len(owners) == 0 {
 		return s.At, false
 	}
 	gone = true
 	for _, o := range owners {
-		h, err := a.headOf(ctx, j, o)
+		h, err := env.headOf(ctx, j, o)
 		switch {
 		case errors.Is(err, pawl.ErrUnknownRun):
 			continue
@@ -129,8 +129,8 @@ func (a *app) lastUsed(ctx context.Context, j store, s workspace.State) (at time
 }
 
 // headOf looks a run up in its own journal.
-func (a *app) headOf(ctx context.Context, j store, o copyOwner) (pawl.Head, error) {
-	db, err := a.databaseName()
+func (env *environment) headOf(ctx context.Context, j store, o copyOwner) (pawl.Head, error) {
+	db, err := env.databaseName()
 	if err != nil {
 		return pawl.Head{}, err
 	}

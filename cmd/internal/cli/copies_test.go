@@ -40,7 +40,7 @@ func newYard(t *testing.T) *yard {
 		t.Cleanup(func() { _ = j.Close() })
 		y.journals[path] = j
 	}
-	y.app = &app{err: &lockedWriter{w: io.Discard}, database: "sqlite:" + filepath.Join(root, "own.db")}
+	y.app = &app{console: console{err: &lockedWriter{w: io.Discard}}, environment: environment{database: "sqlite:" + filepath.Join(root, "own.db")}}
 	return y
 }
 
@@ -69,7 +69,7 @@ func (y *yard) copy(name string, ago time.Duration, owners ...copyOwner) string 
 		y.t.Fatal(err)
 	}
 	for _, o := range owners {
-		(&app{database: "sqlite:" + o.Database}).claimCopy(c.StateDir(), o.Run)
+		(&environment{database: "sqlite:" + o.Database}).claimCopy(c.StateDir(), o.Run)
 	}
 	if err := os.Chtimes(c.StateDir(), time.Time{}, y.now.Add(-ago)); err != nil {
 		y.t.Fatal(err)
@@ -81,7 +81,7 @@ func (y *yard) copy(name string, ago time.Duration, owners ...copyOwner) string 
 // left clears up and names what is left, sorted.
 func (y *yard) left() []string {
 	y.t.Helper()
-	y.app.prune(y.t.Context(), y.journals[filepath.Join(filepath.Dir(y.dir), "own.db")], y.dir, y.now)
+	prune(y.t.Context(), y.app, y.journals[filepath.Join(filepath.Dir(y.dir), "own.db")], y.dir, y.now)
 	states, err := workspace.States(y.dir)
 	if err != nil {
 		y.t.Fatal(err)

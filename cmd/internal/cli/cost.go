@@ -34,10 +34,10 @@ func costOf(r explain.Report, next int) cost {
 }
 
 // showCost prints what a run cost, and what more of it may cost.
-func (a *app) showCost(r explain.Report, next int) error {
+func (con *console) showCost(r explain.Report, next int) error {
 	c := costOf(r, next)
-	if a.json {
-		return printJSON(a.out, c)
+	if con.json {
+		return printJSON(con.out, c)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s, %s, %s, %s", oneLine(c.Agent), c.Run, c.Status, counted(c.Iterations, "iteration"), counted(c.ModelCalls, "model call"))
@@ -59,7 +59,7 @@ func (a *app) showCost(r explain.Report, next int) error {
 		}
 	}
 	c.ahead(&b, r)
-	_, err := io.WriteString(a.out, b.String())
+	_, err := io.WriteString(con.out, b.String())
 	return err
 }
 

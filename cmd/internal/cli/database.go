@@ -35,6 +35,13 @@ func (a *app) open(ctx context.Context) (store, error) {
 	return j, nil
 }
 
+// current is the open database; nil: a second signal has closed it.
+func (a *app) current() store {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.journal
+}
+
 func (a *app) openStore(ctx context.Context) (store, error) {
 	if a.server != "" {
 		return opened(a.toServer())
@@ -55,12 +62,12 @@ func (a *app) openStore(ctx context.Context) (store, error) {
 }
 
 // tellDropped reports what the database lost when a process or the computer died.
-func (a *app) tellDropped(j *sqlite.Journal, path string) {
+func (con *console) tellDropped(j *sqlite.Journal, path string) {
 	switch bytes, commits := j.Dropped(); {
 	case commits > 1:
-		a.sayf("%s is damaged: %d bytes of its log cannot be read, and %d writes after them are lost; restore it from a copy if something is missing", path, bytes, commits)
+		con.sayf("%s is damaged: %d bytes of its log cannot be read, and %d writes after them are lost; restore it from a copy if something is missing", path, bytes, commits)
 	case bytes > 0:
-		a.sayf("%s: dropped %d bytes of an incomplete write", path, bytes)
+		con.sayf("%s: dropped %d bytes of an incomplete write", path, bytes)
 	}
 }
 

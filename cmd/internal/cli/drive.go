@@ -26,18 +26,18 @@ type sink struct {
 }
 
 // openEvents opens the file for entries; nil: --events is not given.
-func (a *app) openEvents(name string) (*sink, error) {
+func (con *console) openEvents(name string) (*sink, error) {
 	switch name {
 	case "":
 		return nil, nil
 	case "-":
-		return &sink{a.err, func() error { return nil }, a.sayf}, nil
+		return &sink{con.err, func() error { return nil }, con.sayf}, nil
 	}
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, misuse("--events: %w", err)
 	}
-	return &sink{f, f.Close, a.sayf}, nil
+	return &sink{f, f.Close, con.sayf}, nil
 }
 
 // add writes an entry. It does nothing if s is nil, or after a failure.
@@ -69,13 +69,13 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 		return pawl.Result{}, err
 	}
 	defer events.end()
-	result, found, err := a.driveOn(ctx, agent, limits, after, events, false, begin)
+	result, found, err := driveOn(ctx, a, agent, limits, after, events, false, begin)
 	for err == nil && !found && ctx.Err() == nil && a.asks(d.approvals) {
-		goOn, seen, wrong := a.answerHere(ctx, d, agent, result)
+		goOn, seen, wrong := answerHere(ctx, a, d, agent, result)
 		if err = wrong; goOn == nil {
 			break
 		}
-		result, _, err = a.driveOn(ctx, agent, limits, seen, events, true, goOn)
+		result, _, err = driveOn(ctx, a, agent, limits, seen, events, true, goOn)
 	}
 	watching := context.WithoutCancel(ctx)
 	a.unspool(watching, result)
@@ -87,15 +87,15 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 
 // driveOn begins or resumes a run, and watches it until it ends or waits. found: the
 // run existed before; again: this process has driven it just now.
-func (a *app) driveOn(ctx context.Context, agent pawl.Agent, limits pawl.Limits, after uint64, events *sink, again bool, begin begin) (result pawl.Result, found bool, err error) {
-	view := a.watchRun(agent, limits)
+func driveOn(ctx context.Context, a *app, agent pawl.Agent, limits pawl.Limits, after uint64, events *sink, again bool, begin begin) (result pawl.Result, found bool, err error) {
+	view := watchRun(a, agent, limits)
 	h, err := begin(ctx)
 	if err != nil {
 		return pawl.Result{}, false, err
 	}
 	if !again { // a refused run calls nothing
 		a.announce(agent, limits)
-		a.warnDisabled(ctx, h.ID())
+		warnDisabled(ctx, a, h.ID())
 	}
 	if h.Found() { // the first invocation has shown what it did before
 		if was, err := runs.Head(ctx, a.journal, h.ID()); err == nil {
@@ -126,10 +126,10 @@ func (a *app) driveOn(ctx context.Context, agent pawl.Agent, limits pawl.Limits,
 }
 
 // watch shows a run's entries, and streams them, until it ends.
-func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events *sink, view view) {
+func (con *console) watch(ctx context.Context, h *engine.Handle, after uint64, events *sink, view view) {
 	for e, err := range h.Entries(ctx) {
 		if err != nil {
-			a.sayf("pawl: watching the run failed: %v", err)
+			con.sayf("pawl: watching the run failed: %v", err)
 			return
 		}
 		if view != nil {
@@ -139,14 +139,14 @@ func (a *app) watch(ctx context.Context, h *engine.Handle, after uint64, events 
 			continue
 		}
 		events.add(e)
-		if !a.quiet && view == nil {
-			a.progress(e)
+		if !con.quiet && view == nil {
+			con.progress(e)
 		}
 	}
 }
 
 // warnDisabled names the tools that a run does not offer because they have changed.
-func (a *app) warnDisabled(ctx context.Context, run string) {
+func warnDisabled(ctx context.Context, a *app, run string) {
 	for e, err := range engine.Entries(ctx, a.journal, run, 1) {
 		start, ok := e.Event.(pawl.RunStarted)
 		if err != nil || !ok {
@@ -160,8 +160,8 @@ func (a *app) warnDisabled(ctx context.Context, run string) {
 }
 
 // announce prints the model, where it is called, and the limits.
-func (a *app) announce(agent pawl.Agent, limits pawl.Limits) {
-	if a.quiet {
+func (con *console) announce(agent pawl.Agent, limits pawl.Limits) {
+	if con.quiet {
 		return
 	}
 	models := []string{place(agent.Model)}
@@ -183,13 +183,13 @@ func (a *app) announce(agent pawl.Agent, limits pawl.Limits) {
 	if text = "model " + text; describes(agent.Model).Name == workflow.NoModel {
 		text = "no model"
 	}
-	a.sayf("%s: %s; at most %v", agent.Name, text, limits)
+	con.sayf("%s: %s; at most %v", agent.Name, text, limits)
 	if from, isFix, err := testfix.ParseSource(agent.Source); isFix && err == nil {
-		a.sayf("%s", fixPlaces(from, agent.Model))
+		con.sayf("%s", fixPlaces(from, agent.Model))
 	}
 	if p, err := recordedPolicy(agent.Source); err == nil && p != nil {
 		name, _ := p.Source()
-		a.sayf("held to %s", name)
+		con.sayf("held to %s", name)
 	}
 }
 
@@ -220,15 +220,15 @@ func describes(m pawl.Model) pawl.ModelInfo {
 
 // conclude prints the result of a run and returns its exit code.
 func (a *app) conclude(ctx context.Context, r pawl.Result) (int, error) {
-	a.ending(ctx, &r)
-	return exitCode(r.Status), a.printResult(ctx, r)
+	ending(ctx, a, &r)
+	return exitCode(r.Status), printResult(ctx, a, r)
 }
 
 // printResult prints the answer, or the whole result as JSON with the context and
 // trace that the agent asks for.
-func (a *app) printResult(ctx context.Context, r pawl.Result) error {
+func printResult(ctx context.Context, a *app, r pawl.Result) error {
 	if a.json {
-		whole, err := a.whole(ctx, r)
+		whole, err := whole(ctx, a, r)
 		if err != nil {
 			return err
 		}
@@ -247,7 +247,7 @@ func (a *app) printResult(ctx context.Context, r pawl.Result) error {
 
 // ending says in a few lines how a run ended and what the user can do; when quiet,
 // in one line why it did not succeed. The result recommends the same.
-func (a *app) ending(ctx context.Context, r *pawl.Result) {
+func ending(ctx context.Context, a *app, r *pawl.Result) {
 	why := r.Reason.Condition
 	switch {
 	case r.Reason.Detail != "" && why != "" && r.Status != pawl.StatusPlanFailed:

@@ -47,7 +47,7 @@ func TestDropped(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out strings.Builder
-			a := &app{err: &lockedWriter{w: &out}, database: "sqlite:" + path}
+			a := &app{console: console{err: &lockedWriter{w: &out}}, environment: environment{database: "sqlite:" + path}}
 			j, err := a.open(t.Context())
 			if err != nil {
 				t.Fatal(err)

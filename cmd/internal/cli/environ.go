@@ -8,9 +8,9 @@ import (
 )
 
 // getenv looks a variable up in the invocation's environment.
-func (a *app) getenv(name string) string {
+func (env *environment) getenv(name string) string {
 	value := ""
-	for _, entry := range a.environ {
+	for _, entry := range env.environ {
 		if v, ok := strings.CutPrefix(entry, name+"="); ok {
 			value = v // the last one counts, as for a process that is started with it
 		}
@@ -20,10 +20,10 @@ func (a *app) getenv(name string) string {
 
 // databaseURL is the database of --database or PAWL_DATABASE, or the user's default:
 // a path, or the URL of a server.
-func (a *app) databaseURL() (string, error) {
-	from, named := a.namedDatabase()
+func (env *environment) databaseURL() (string, error) {
+	from, named := env.namedDatabase()
 	if named == "" {
-		return a.ownDatabase()
+		return env.ownDatabase()
 	}
 	if onServer(named) {
 		return named, nil
@@ -35,11 +35,11 @@ func (a *app) databaseURL() (string, error) {
 }
 
 // namedDatabase returns the database that a flag or variable names, and which; empty: none does.
-func (a *app) namedDatabase() (from, named string) {
-	if a.database != "" {
-		return "--database", a.database
+func (env *environment) namedDatabase() (from, named string) {
+	if env.database != "" {
+		return "--database", env.database
 	}
-	return "PAWL_DATABASE", a.getenv("PAWL_DATABASE")
+	return "PAWL_DATABASE", env.getenv("PAWL_DATABASE")
 }
 
 // onServer reports whether url names a database server rather than a file.
@@ -49,8 +49,8 @@ func onServer(url string) bool {
 
 // databaseName identifies a database: its full path, or its URL without user and
 // parameters, which may hold a password.
-func (a *app) databaseName() (string, error) {
-	name, err := a.databaseURL()
+func (env *environment) databaseName() (string, error) {
+	name, err := env.databaseURL()
 	if err != nil {
 		return "", err
 	}
@@ -66,16 +66,16 @@ func (a *app) databaseName() (string, error) {
 
 // ownDatabase is the default database: under the user's state directory, by the XDG
 // Base Directory Specification.
-func (a *app) ownDatabase() (string, error) {
-	return a.stateFile("pawl.db", "name the database with --database sqlite:PATH")
+func (env *environment) ownDatabase() (string, error) {
+	return env.stateFile("pawl.db", "name the database with --database sqlite:PATH")
 }
 
 // stateFile is a file under the user's state directory; otherwise says what to do if
 // that directory is unknown.
-func (a *app) stateFile(name, otherwise string) (string, error) {
-	dir := a.getenv("XDG_STATE_HOME")
+func (env *environment) stateFile(name, otherwise string) (string, error) {
+	dir := env.getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) { // the specification says to ignore a relative path
-		home := a.getenv("HOME")
+		home := env.getenv("HOME")
 		if home == "" {
 			return "", refused(errors.New("neither XDG_STATE_HOME nor HOME is set; " + otherwise))
 		}

@@ -12,20 +12,17 @@ import (
 	"github.com/pawl-run/pawl/runs"
 )
 
-func (a *app) eventsCommand() *cobra.Command {
+func eventsCommand(a *app) *cobra.Command {
 	follow := false
-	c := a.command("events RUN [flags]", "Print a run's entries in order, one JSON object a line", cobra.ExactArgs(1),
-		func(ctx context.Context, args []string) (int, error) {
-			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
-				return 0, a.entries(ctx, j, h, follow)
-			})
-		})
+	c := oneRun(a, "events RUN [flags]", "Print a run's entries in order, one JSON object a line", func(ctx context.Context, j store, h pawl.Head) (int, error) {
+		return 0, printLog(ctx, a, j, h, follow)
+	})
 	c.Flags().BoolVar(&follow, "follow", false, "print new entries until the run ends; a run that waits has not ended")
-	return looking(remotely(a.runArgument(c)))
+	return looking(remotely(c))
 }
 
 // followRemote prints the log of a run at a server.
-func (a *app) followRemote(ctx context.Context, r *remote, run string) error {
+func followRemote(ctx context.Context, a *app, r *remote, run string) error {
 	for e, err := range r.Follow(ctx, run, 0) {
 		if err != nil {
 			return err
@@ -49,11 +46,11 @@ func printEntry(w io.Writer, e pawl.Entry) error {
 	return err
 }
 
-// entries prints the log as it is in the journal, byte for byte except for secrets and
+// printLog prints the log as it is in the journal, byte for byte except for secrets and
 // invisible characters, so that a log this build cannot decode can still be read.
-func (a *app) entries(ctx context.Context, j pawl.Journal, h pawl.Head, follow bool) error {
+func printLog(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, follow bool) error {
 	if r, ok := j.(*remote); ok && follow {
-		return a.followRemote(ctx, r, h.Run)
+		return followRemote(ctx, a, r, h.Run)
 	}
 	wait, stop := func() error { return nil }, func() {}
 	if follow {

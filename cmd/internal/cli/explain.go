@@ -10,19 +10,16 @@ import (
 	"github.com/pawl-run/pawl/runs"
 )
 
-func (a *app) explainCommand() *cobra.Command {
-	return looking(remotely(a.runArgument(a.command("explain RUN [flags]", "Explain why a run stopped, what it did, what it cost and what to do next", cobra.ExactArgs(1),
-		func(ctx context.Context, args []string) (int, error) {
-			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
-				report, err := runs.Report(ctx, j, h, a.place())
-				if err != nil {
-					return 0, err
-				}
-				if a.json {
-					return 0, printJSON(a.out, report)
-				}
-				_, err = io.WriteString(a.out, report.Markdown())
-				return 0, err
-			})
-		}))))
+func explainCommand(a *app) *cobra.Command {
+	return looking(remotely(oneRun(a, "explain RUN [flags]", "Explain why a run stopped, what it did, what it cost and what to do next", func(ctx context.Context, j store, h pawl.Head) (int, error) {
+		report, err := runs.Report(ctx, j, h, a.place())
+		if err != nil {
+			return 0, err
+		}
+		if a.json {
+			return 0, printJSON(a.out, report)
+		}
+		_, err = io.WriteString(a.out, report.Markdown())
+		return 0, err
+	})))
 }

@@ -15,21 +15,18 @@ import (
 	"github.com/pawl-run/pawl/runs"
 )
 
-func (a *app) exportCommand() *cobra.Command {
+func exportCommand(a *app) *cobra.Command {
 	o := &archive.Options{}
-	c := a.command("export RUN [flags]", "Print a run as JSON lines for import, with likely secrets removed", cobra.ExactArgs(1),
-		func(ctx context.Context, args []string) (int, error) {
-			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
-				out := bufio.NewWriter(a.out)
-				err := archive.Export(ctx, j, h.Run, out, o)
-				return 0, errors.Join(err, out.Flush())
-			})
-		})
+	c := oneRun(a, "export RUN [flags]", "Print a run as JSON lines for import, with likely secrets removed", func(ctx context.Context, j store, h pawl.Head) (int, error) {
+		out := bufio.NewWriter(a.out)
+		err := archive.Export(ctx, j, h.Run, out, o)
+		return 0, errors.Join(err, out.Flush())
+	})
 	c.Flags().BoolVar(&o.Raw, "raw", false, "export the log unredacted, with its blobs; only such an export can be resumed after import")
-	return a.runArgument(c)
+	return c
 }
 
-func (a *app) importCommand() *cobra.Command {
+func importCommand(a *app) *cobra.Command {
 	return a.command("import FILE [flags]", "Import a run from the output of export; FILE may be - for standard input", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			in := io.NopCloser(a.in)
@@ -40,13 +37,13 @@ func (a *app) importCommand() *cobra.Command {
 				}
 				in = f
 			}
-			code, err := a.with(ctx, func(j store) (int, error) { return 0, a.take(ctx, j, args[0], in) })
+			code, err := a.with(ctx, func(j store) (int, error) { return 0, importLog(ctx, a, j, args[0], in) })
 			return code, errors.Join(err, in.Close())
 		})
 }
 
-// take imports a file, and reports what is missing.
-func (a *app) take(ctx context.Context, j store, name string, in io.Reader) error {
+// importLog imports a file, and reports what is missing.
+func importLog(ctx context.Context, a *app, j store, name string, in io.Reader) error {
 	got, err := archive.Import(ctx, j, in)
 	if errors.As(err, new(*archive.DamagedError)) || errors.Is(err, pawl.ErrRunExists) {
 		return refused(fmt.Errorf("%s: %w", name, err))

@@ -31,14 +31,14 @@ type fixing struct {
 	keep       string
 }
 
-func (a *app) fixCommand() *cobra.Command {
+func fixCommand(a *app) *cobra.Command {
 	f := &fixing{}
 	c := a.command("fix [DIR] [flags]", "Fix the failing tests of the project in DIR", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) (int, error) {
 		dir := "."
 		if len(args) > 0 {
 			dir = args[0]
 		}
-		return a.fix(ctx, f, dir)
+		return fixProject(ctx, a, f, dir)
 	})
 	c.Long = "Fix the failing tests of the project in DIR (default: the current directory). The work is done in a copy;\nits diff is applied to the project once, at the end, when every test passes."
 	c.Flags().StringVar(&f.test, "test", "", "the command that runs the tests, without a shell (default: go test ./... for a Go module, pytest for a Python project)")
@@ -68,7 +68,7 @@ func joinKeep(args []string) []string {
 	return args
 }
 
-func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
+func fixProject(ctx context.Context, a *app, f *fixing, dir string) (int, error) {
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
 		return 0, misuse("directory %s does not exist; name the project's directory", dir)
@@ -101,7 +101,7 @@ func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
 	}
 	return a.with(ctx, func(j store) (int, error) {
 		if o.StateDir != "" {
-			a.prune(ctx, j, o.StateDir, time.Now())
+			prune(ctx, a, j, o.StateDir, time.Now())
 		}
 		fix, err := testfix.New(ctx, dir, model, o)
 		if err != nil {
@@ -124,15 +124,15 @@ func (a *app) fix(ctx context.Context, f *fixing, dir string) (int, error) {
 		if err != nil {
 			return 0, errors.Join(err, fix.Close())
 		}
-		w := a.fixWork(fix, agent, f.dryRun)
+		w := fixWork(a, fix, agent, f.dryRun)
 		w.limits = limits
-		return a.driveWork(ctx, &f.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
+		return driveWork(ctx, a, &f.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
 			return a.engine(j, &f.driving, agent).Start(ctx, agent, fix.Input(), &engine.StartOptions{Labels: labels})
 		})
 	})
 }
 
-func (a *app) fixOptions(f *fixing, dir string) (*testfix.Options, map[string]string, error) {
+func (env *environment) fixOptions(f *fixing, dir string) (*testfix.Options, map[string]string, error) {
 	l, err := parseLimits(f.limit, false)
 	if err != nil {
 		return nil, nil, err
@@ -152,7 +152,7 @@ func (a *app) fixOptions(f *fixing, dir string) (*testfix.Options, map[string]st
 			return nil, nil, misuse("--keep=%s: write --keep or --keep best", f.keep)
 		}
 	}
-	o.StateDir = a.fixState(dir)
+	o.StateDir = env.fixState(dir)
 	return o, labels, nil
 }
 
@@ -160,8 +160,8 @@ func (a *app) fixOptions(f *fixing, dir string) (*testfix.Options, map[string]st
 // temporary files, because a suspended run may wait longer than those are kept.
 // Empty, which selects the temporary directory after all: the place is unknown or
 // inside the project.
-func (a *app) fixState(dir string) string {
-	own, err := a.ownDatabase()
+func (env *environment) fixState(dir string) string {
+	own, err := env.ownDatabase()
 	if err != nil {
 		return ""
 	}
@@ -201,11 +201,11 @@ type fixResult struct {
 
 // concludeFix applies the diff that is to be kept to the project and prints it. The
 // copy stays as long as the run can be resumed.
-func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, dryRun bool) (int, error) {
+func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, dryRun bool) (int, error) {
 	ctx = context.WithoutCancel(ctx) // apply the diff even if ctx ends now
-	a.ending(ctx, &r)
+	ending(ctx, a, &r)
 	if r.Status.Ended() && r.Status != pawl.StatusSuccess {
-		a.lastWords(ctx, r.Run)
+		lastWords(ctx, a, r.Run)
 	}
 	var diff testfix.Diff
 	if r.Status.Ended() { // a suspended run has no outcome yet
@@ -248,10 +248,8 @@ func (a *app) concludeFix(ctx context.Context, fix *testfix.Fix, r pawl.Result, 
 }
 
 // lastWords prints the model's last message in full: why it could not fix the tests.
-func (a *app) lastWords(ctx context.Context, run string) {
-	a.mu.Lock()
-	j := a.journal
-	a.mu.Unlock()
+func lastWords(ctx context.Context, a *app, run string) {
+	j := a.current()
 	if a.quiet || j == nil {
 		return
 	}

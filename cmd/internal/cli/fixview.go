@@ -32,7 +32,7 @@ type fixView struct {
 }
 
 // watchFix makes the view of a fix; nil: the agent is not a fix.
-func (a *app) watchFix(agent pawl.Agent, limits pawl.Limits) *fixView {
+func watchFix(a *app, agent pawl.Agent, limits pawl.Limits) *fixView {
 	if _, isFix, err := testfix.ParseSource(agent.Source); !isFix || err != nil || a.quiet {
 		return nil
 	}

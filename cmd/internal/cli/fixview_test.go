@@ -58,7 +58,7 @@ c2 edit_file: error after 0 ms: old does not occur
 			"\x1b[2m1 attempt · open 2 of 2 · turn 1/20 · 0/500k tokens · 0s/3…\x1b[0m"},
 	} {
 		var out bytes.Buffer
-		a := &app{err: &lockedWriter{w: &out}}
+		a := &app{console: console{err: &lockedWriter{w: &out}}}
 		v := &fixView{a: a, talks: true, colour: c.colour}
 		if c.live {
 			v.live = func() int { return 60 }

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-func (a *app) forkCommand() *cobra.Command {
+func forkCommand(a *app) *cobra.Command {
 	r := &resuming{}
 	var at uint64
 	c := a.command("fork RUN --at SEQ [INPUT] [flags]", "Start a new run that shares another run's log up to entry SEQ", cobra.RangeArgs(1, 2),
@@ -28,7 +28,7 @@ func (a *app) forkCommand() *cobra.Command {
 				}
 			}
 			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
-				return a.fork(ctx, j, h, at, input, r)
+				return forkRun(ctx, a, j, h, at, input, r)
 			})
 		})
 	c.Flags().Uint64Var(&at, "at", 0, "the last entry to share")
@@ -44,7 +44,7 @@ func (a *app) forkCommand() *cobra.Command {
 	return remotely(a.runArgument(c), "spec", "model", "stop", "policy")
 }
 
-func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input string, r *resuming) (int, error) {
+func forkRun(ctx context.Context, a *app, j store, h pawl.Head, at uint64, input string, r *resuming) (int, error) {
 	labels, err := parseLabels(r.label)
 	if err != nil {
 		return 0, err
@@ -54,7 +54,7 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 		if err != nil {
 			return 0, err
 		}
-		return a.driveRemote(ctx, to, &r.driving, 0, func(ctx context.Context) (pawl.Result, error) {
+		return driveRemote(ctx, a, to, &r.driving, 0, func(ctx context.Context) (pawl.Result, error) {
 			return to.Fork(ctx, h.Run, client.ForkRun{At: at, Input: input, Labels: labels, Limits: limits})
 		})
 	}
@@ -65,7 +65,7 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 	if err != nil {
 		return 0, err
 	}
-	w, err := a.reopen(ctx, j, s, r, true)
+	w, err := reopen(ctx, a, j, s, r, true)
 	if err != nil {
 		return 0, err
 	}
@@ -73,7 +73,7 @@ func (a *app) fork(ctx context.Context, j store, h pawl.Head, at uint64, input s
 		w.drop()
 		return 0, misuse("the mechanic reads no input; fork run %s without input, or name a model with --model", h.Run)
 	}
-	return a.driveWork(ctx, &r.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
+	return driveWork(ctx, a, &r.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
 		run, err := a.engine(j, &r.driving, w.agent).Fork(ctx, w.agent, h.Run, at, &engine.ForkOptions{
 			Input: input, Labels: runs.Relabelled(s, labels), Stop: w.how.Stop, Limits: w.how.Limits, AllowSpent: w.how.AllowSpent, AllowChange: r.spec != "" || r.model != "",
 		})

@@ -47,14 +47,14 @@ type sweepSum struct {
 	Compacts bool  `json:"compacted"` // free pages were returned to the file system
 }
 
-func (a *app) gcCommand() *cobra.Command {
+func gcCommand(a *app) *cobra.Command {
 	s := &sweep{}
 	c := a.command("gc [flags]", "Delete old runs with their messages and unreferenced blobs", cobra.NoArgs,
 		func(ctx context.Context, _ []string) (int, error) {
 			if err := s.parse(time.Now()); err != nil {
 				return 0, err
 			}
-			return a.withRuns(ctx, func(j store) (int, error) { return 0, a.gc(ctx, j, s) })
+			return a.withRuns(ctx, func(j store) (int, error) { return 0, collect(ctx, a, j, s) })
 		})
 	c.Flags().StringVar(&s.older, "older-than", "30d", "only runs inactive for this long, as 30d or 12h")
 	c.Flags().StringVar(&s.statuses, "status", "", "only runs of these statuses, as failed,cancelled; waiting, paused and interrupted ones must be named (default: those that have ended)")
@@ -121,7 +121,7 @@ func (s *sweep) wants(ctx context.Context, j store, h pawl.Head) (pawl.Status, b
 	return status, s.want[status], nil
 }
 
-func (a *app) gc(ctx context.Context, j store, s *sweep) error {
+func collect(ctx context.Context, a *app, j store, s *sweep) error {
 	r, ok := j.(pawl.Remover)
 	if !ok {
 		return misuse("this database cannot remove runs")
@@ -138,7 +138,7 @@ func (a *app) gc(ctx context.Context, j store, s *sweep) error {
 	}
 	var lines []sweepLine
 	var sum sweepSum
-	needed, err := a.needs(ctx, j, s, order, all)
+	needed, err := needsOf(ctx, a, j, s, order, all)
 	if err != nil {
 		return err
 	}
@@ -189,10 +189,10 @@ func (a *app) gc(ctx context.Context, j store, s *sweep) error {
 	return a.sumUp(s, sum)
 }
 
-// needs are the runs that the remaining runs depend on: the runs whose conversations
+// needsOf are the runs that the remaining runs depend on: the runs whose conversations
 // they continue, their parents, whose ids could otherwise be used again, and the
 // children they are forks of.
-func (a *app) needs(ctx context.Context, j store, s *sweep, order []pawl.Head, all map[string]pawl.Head) (needs, error) {
+func needsOf(ctx context.Context, a *app, j store, s *sweep, order []pawl.Head, all map[string]pawl.Head) (needs, error) {
 	n := needs{}
 	for _, h := range order {
 		_, wanted, err := s.wants(ctx, j, h)
@@ -350,10 +350,10 @@ func references(ctx context.Context, j store) (map[string]bool, error) {
 	return used, nil
 }
 
-func (a *app) printSwept(lines []sweepLine) error {
-	if a.json {
+func (con *console) printSwept(lines []sweepLine) error {
+	if con.json {
 		for _, l := range lines {
-			if err := printJSON(a.out, l); err != nil {
+			if err := printJSON(con.out, l); err != nil {
 				return err
 			}
 		}
@@ -362,7 +362,7 @@ func (a *app) printSwept(lines []sweepLine) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tAGENT\tSTATUS\tUPDATED\tSIZE")
 	for _, l := range lines {
 		fmt.Fprintf(w, "%s\t%s\t%v\t%s\t%s\n", l.Run, oneLine(l.Agent), l.Status, when(l.UpdatedAt), room(l.Bytes))
@@ -370,26 +370,26 @@ func (a *app) printSwept(lines []sweepLine) error {
 	return w.Flush()
 }
 
-func (a *app) sumUp(s *sweep, sum sweepSum) error {
-	if a.json {
-		return printJSON(a.out, sum)
+func (con *console) sumUp(s *sweep, sum sweepSum) error {
+	if con.json {
+		return printJSON(con.out, sum)
 	}
 	would := ""
 	if s.dry {
 		would = "would be "
 	}
-	a.sayf("%d runs %sremoved, %s of log", sum.Runs, would, room(sum.Bytes))
+	con.sayf("%d runs %sremoved, %s of log", sum.Runs, would, room(sum.Bytes))
 	if sum.Blobs > 0 {
-		a.sayf("%d blobs removed that no run refers to", sum.Blobs)
+		con.sayf("%d blobs removed that no run refers to", sum.Blobs)
 	}
 	if sum.Held > 0 {
-		a.sayf("%d runs kept: they were resumed meanwhile", sum.Held)
+		con.sayf("%d runs kept: they were resumed meanwhile", sum.Held)
 	}
 	switch {
 	case sum.FileWas > sum.FileIs:
-		a.sayf("the database has shrunk to %s from %s", room(sum.FileIs), room(sum.FileWas))
+		con.sayf("the database has shrunk to %s from %s", room(sum.FileIs), room(sum.FileWas))
 	case !s.dry && !sum.Compacts && sum.Runs > 0:
-		a.sayf("new runs will use the freed space; run gc while no run is active to return it to the file system")
+		con.sayf("new runs will use the freed space; run gc while no run is active to return it to the file system")
 	}
 	return nil
 }

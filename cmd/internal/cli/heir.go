@@ -12,7 +12,7 @@ import (
 // heirOf rebuilds the agent of a child run, or of a fork of one, with what it
 // inherited: a fork keeps the gates of its caller. Nil: the run is neither, or the
 // user gave another spec. An *orphanError says that none of its callers exists.
-func (a *app) heirOf(ctx context.Context, j pawl.Journal, s *pawl.State, r remake) (*work, error) {
+func heirOf(ctx context.Context, a *app, j pawl.Journal, s *pawl.State, r remake) (*work, error) {
 	if r.spec != "" {
 		return nil, nil
 	}
@@ -41,7 +41,7 @@ func (a *app) heirOf(ctx context.Context, j pawl.Journal, s *pawl.State, r remak
 		return nil, err
 	}
 	if r.model != "" {
-		mine, err := a.reworkOf(ctx, s, r)
+		mine, err := reworkOf(ctx, a, s, r)
 		if err != nil {
 			return nil, err
 		}

@@ -12,22 +12,22 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) initCommand() *cobra.Command {
+func initCommand(a *app) *cobra.Command {
 	return a.command("init [NAME]", "Write a starter spec, NAME.yaml, that runs as it is", cobra.MaximumNArgs(1),
 		func(_ context.Context, args []string) (int, error) {
 			name := "agent"
 			if len(args) > 0 {
 				name = args[0]
 			}
-			return 0, a.init(name)
+			return 0, writeStarter(a, name)
 		})
 }
 
 // starterName matches valid names of specs.
 var starterName = regexp.MustCompile(`^[a-z0-9-]+$`)
 
-// init writes a starter and its script. It overwrites nothing.
-func (a *app) init(name string) error {
+// writeStarter writes a starter and its script. It overwrites nothing.
+func writeStarter(a *app, name string) error {
 	name = strings.TrimSuffix(name, ".yaml")
 	base := filepath.Base(name)
 	if !starterName.MatchString(base) {

@@ -34,8 +34,8 @@ func (p *post) flags(c *cobra.Command) {
 // sender is the user that a signal is recorded under.
 func (p *post) sender() string { return cmp.Or(p.by, engine.Self().User) }
 
-// mail signals a run and resumes the run if it should.
-func (a *app) mail(ctx context.Context, ref string, p *post, say func(j pawl.Journal, to *runs.Addressee) error) (int, error) {
+// signalRun signals a run and resumes the run if it should.
+func signalRun(ctx context.Context, a *app, ref string, p *post, say func(j pawl.Journal, to *runs.Addressee) error) (int, error) {
 	return a.onRun(ctx, ref, func(j store, h pawl.Head) (int, error) {
 		said := func(to *runs.Addressee) error {
 			err := say(j, to)
@@ -45,7 +45,7 @@ func (a *app) mail(ctx context.Context, ref string, p *post, say func(j pawl.Jou
 			return err
 		}
 		if r, ok := j.(*remote); ok {
-			return a.mailRemote(ctx, r, p, h, said)
+			return signalRemote(ctx, a, r, p, h, said)
 		}
 		to, err := runs.Address(ctx, j, h.Run, func(s *pawl.State) runs.Desk { return engine.New(j, a.options(s.Declaration().Source)) })
 		if err == nil {
@@ -54,18 +54,18 @@ func (a *app) mail(ctx context.Context, ref string, p *post, say func(j pawl.Jou
 		if err != nil {
 			return 0, err
 		}
-		return a.after(ctx, j, h.Run, p, to.Fresh)
+		return forward(ctx, a, j, h.Run, p, to.Fresh)
 	})
 }
 
-// signal is [app.mail] for one signal to one call.
-func (a *app) signal(ctx context.Context, ref, call string, p *post, s runs.Signal) (int, error) {
-	return a.mail(ctx, ref, p, func(_ pawl.Journal, to *runs.Addressee) error { return to.Signal(ctx, call, s) })
+// sendSignal is [signalRun] for one signal to one call.
+func sendSignal(ctx context.Context, a *app, ref, call string, p *post, s runs.Signal) (int, error) {
+	return signalRun(ctx, a, ref, p, func(_ pawl.Journal, to *runs.Addressee) error { return to.Signal(ctx, call, s) })
 }
 
-// after resumes the root of a run that got a signal, if this user suspended it in this
+// forward resumes the root of a run that got a signal, if this user suspended it in this
 // directory, or if the user asks for it; see [runs.Forward].
-func (a *app) after(ctx context.Context, j store, run string, p *post, fresh bool) (int, error) {
+func forward(ctx context.Context, a *app, j store, run string, p *post, fresh bool) (int, error) {
 	code, resumed := 0, false
 	resume := func(ctx context.Context, root pawl.Head) error {
 		s, err := engine.Load(ctx, j, root.Run)
@@ -75,7 +75,7 @@ func (a *app) after(ctx context.Context, j store, run string, p *post, fresh boo
 		if !p.goOn && (p.stay || !ours(s.Owner()) || !ofPawl(s)) {
 			return runs.ErrElsewhere
 		}
-		code, err = a.resume(ctx, j, root, &resuming{driving: p.driving})
+		code, err = resumeRun(ctx, a, j, root, &resuming{driving: p.driving})
 		if !p.goOn && errors.As(err, new(*orphanError)) { // it needs an agent that the user names
 			return runs.ErrElsewhere
 		}
@@ -93,7 +93,7 @@ func (a *app) after(ctx context.Context, j store, run string, p *post, fresh boo
 	}
 	switch {
 	case err != nil:
-		return 0, a.stuck(ctx, j, root, err)
+		return 0, stuck(ctx, a, j, root, err)
 	case resumed:
 		return code, nil
 	}
@@ -121,7 +121,7 @@ func ofPawl(s *pawl.State) bool {
 }
 
 // stuck explains why a run that has its signal cannot resume.
-func (a *app) stuck(ctx context.Context, j pawl.Journal, root pawl.Head, err error) error {
+func stuck(ctx context.Context, a *app, j pawl.Journal, root pawl.Head, err error) error {
 	if errors.As(err, new(*pawl.HeldError)) {
 		return err
 	}

@@ -21,8 +21,8 @@ type view interface {
 }
 
 // watchRun makes the view of a run; nil: print a line for each entry.
-func (a *app) watchRun(agent pawl.Agent, limits pawl.Limits) view {
-	if fix := a.watchFix(agent, limits); fix != nil {
+func watchRun(a *app, agent pawl.Agent, limits pawl.Limits) view {
+	if fix := watchFix(a, agent, limits); fix != nil {
 		return fix
 	}
 	f, ok := a.err.under().(*os.File)

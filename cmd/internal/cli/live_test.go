@@ -114,7 +114,7 @@ func TestWidth(t *testing.T) {
 func TestLiveView(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Unix(1000, 0)
-	a := &app{err: &lockedWriter{w: &out}}
+	a := &app{console: console{err: &lockedWriter{w: &out}}}
 	v := &liveView{a: a, limits: pawl.Limits{Iterations: 20, Tokens: 500_000, Time: 30 * time.Minute, Cost: 2}, columns: func() int { return 60 }, now: func() time.Time { return now }}
 	seq := uint64(0)
 	add := func(events ...pawl.Event) {

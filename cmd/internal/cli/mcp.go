@@ -25,10 +25,10 @@ type serving struct {
 	tokenFile string
 }
 
-func (a *app) mcpCommand() *cobra.Command {
+func mcpCommand(a *app) *cobra.Command {
 	s := &serving{}
 	c := a.command("mcp SPEC [flags]", "Serve the agent in SPEC and its tools over MCP, on standard input and output or over HTTP", cobra.ExactArgs(1),
-		func(ctx context.Context, args []string) (int, error) { return a.serveMCP(ctx, s, args[0]) })
+		func(ctx context.Context, args []string) (int, error) { return serveMCP(ctx, a, s, args[0]) })
 	c.Flags().StringVar(&s.address, "http", "", "serve HTTP at this loopback address, such as 127.0.0.1:8081, instead of standard input and output")
 	c.Flags().StringVar(&s.tokenFile, "token-file", "", "the file with the bearer token for HTTP (default: $PAWL_TOKEN, else one is generated and printed)")
 	s.modelFlag(c)
@@ -39,7 +39,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) serveMCP(ctx context.Context, s *serving, file string) (int, error) {
+func serveMCP(ctx context.Context, a *app, s *serving, file string) (int, error) {
 	if s.approvals == modeAsk {
 		return 0, misuse("--approvals ask needs a terminal, which an MCP server does not have; write park or deny")
 	}
@@ -64,7 +64,7 @@ func (a *app) serveMCP(ctx context.Context, s *serving, file string) (int, error
 	if listener != nil {
 		defer listener.Close()
 	}
-	agent, err := a.served(ctx, s, file, l.Set)
+	agent, err := agentToServe(ctx, a, s, file, l.Set)
 	if err != nil {
 		return 0, err
 	}
@@ -75,7 +75,7 @@ func (a *app) serveMCP(ctx context.Context, s *serving, file string) (int, error
 		}
 		eng := a.engine(j, &s.driving, agent)
 		defer eng.Close()
-		rests, quit, err := a.tellOfCalls(ctx, j, agent)
+		rests, quit, err := tellOfCalls(ctx, a, j, agent)
 		if err != nil {
 			return 0, err
 		}
@@ -87,7 +87,7 @@ func (a *app) serveMCP(ctx context.Context, s *serving, file string) (int, error
 		defer server.Close()
 		a.announce(agent, limits)
 		if listener != nil {
-			err = a.serveHTTP(ctx, server, listener, token)
+			err = serveOverHTTP(ctx, a, server, listener, token)
 		} else {
 			err = server.Serve(ctx, a.in, a.out)
 		}
@@ -98,8 +98,8 @@ func (a *app) serveMCP(ctx context.Context, s *serving, file string) (int, error
 	})
 }
 
-// served makes the agent to serve.
-func (a *app) served(ctx context.Context, s *serving, file string, limits pawl.Limits) (pawl.Agent, error) {
+// agentToServe makes the agent to serve.
+func agentToServe(ctx context.Context, a *app, s *serving, file string, limits pawl.Limits) (pawl.Agent, error) {
 	policy, err := readPolicy(s.policy)
 	if err != nil {
 		return pawl.Agent{}, err
@@ -118,7 +118,7 @@ func (a *app) served(ctx context.Context, s *serving, file string, limits pawl.L
 }
 
 // listen opens the port of --http, and finds its token. Nil: --http is not given.
-func (a *app) listen(ctx context.Context, s *serving) (net.Listener, string, error) {
+func (env *environment) listen(ctx context.Context, s *serving) (net.Listener, string, error) {
 	if s.address == "" {
 		return nil, "", nil
 	}
@@ -127,7 +127,7 @@ func (a *app) listen(ctx context.Context, s *serving) (net.Listener, string, err
 	if err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, "", misuse("--http is %q; write a loopback address with a port, such as 127.0.0.1:8081", s.address)
 	}
-	token, err := a.token(s.tokenFile)
+	token, err := env.token(s.tokenFile)
 	if err != nil {
 		return nil, "", err
 	}
@@ -139,9 +139,9 @@ func (a *app) listen(ctx context.Context, s *serving) (net.Listener, string, err
 }
 
 // token is the configured bearer token; empty: none is configured.
-func (a *app) token(file string) (string, error) {
+func (env *environment) token(file string) (string, error) {
 	if file == "" {
-		return a.getenv("PAWL_TOKEN"), nil
+		return env.getenv("PAWL_TOKEN"), nil
 	}
 	text, err := os.ReadFile(file)
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
@@ -154,8 +154,8 @@ func (a *app) token(file string) (string, error) {
 	return token, err
 }
 
-// serveHTTP serves until ctx ends.
-func (a *app) serveHTTP(ctx context.Context, server *mcpserver.Server, listener net.Listener, token string) error {
+// serveOverHTTP serves until ctx ends.
+func serveOverHTTP(ctx context.Context, a *app, server *mcpserver.Server, listener net.Listener, token string) error {
 	if token == "" {
 		token = rand.Text()
 		a.sayf("token: %s", token) // even if quiet: it is printed nowhere else

@@ -14,25 +14,19 @@ import (
 // tellOfCalls delivers the webhooks of a served agent's runs, until quit. Call the
 // returned function with a run that this process releases; nil: the agent names no
 // webhooks.
-func (a *app) tellOfCalls(ctx context.Context, j store, agent pawl.Agent) (rests func(pawl.Result), quit func(), err error) {
+func tellOfCalls(ctx context.Context, a *app, j store, agent pawl.Agent) (rests func(pawl.Result), quit func(), err error) {
 	if a.webhooks(agent.Source) == nil {
 		return nil, func() {}, nil
 	}
-	out, err := webhook.New(j, func(d pawl.Declaration) []webhook.Hook {
+	out, stop, err := outbox(ctx, j, func(d pawl.Declaration) []webhook.Hook {
 		if d.Agent != agent.Name {
 			return nil // other processes deliver for other runs of the journal
 		}
 		return a.webhooks(d.Source)
 	}, &webhook.Options{Allow: a.webhookAllow(), Loopback: true, Log: slog.New(&noticeLog{a: a})})
 	if err != nil {
-		return nil, nil, misuse("PAWL_WEBHOOK_ALLOW: %w", err)
+		return nil, nil, err
 	}
-	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		out.Serve(serving)
-	}()
 	var mu sync.Mutex
 	last := map[string]lastRest{} // may be undelivered when the client disconnects
 	rests = func(r pawl.Result) {
@@ -44,7 +38,6 @@ func (a *app) tellOfCalls(ctx context.Context, j store, agent pawl.Agent) (rests
 	}
 	quit = func() {
 		stop()
-		<-done
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellForLeaving)
 		defer cancel()
 		mu.Lock()

@@ -40,9 +40,9 @@ func (a *app) registry() *spec.Registry {
 }
 
 // defaultModel is the default of the provider whose key is set; empty: no key is set.
-func (a *app) defaultModel() string {
+func (env *environment) defaultModel() string {
 	for _, p := range []struct{ key, provider string }{{"ANTHROPIC_API_KEY", "anthropic"}, {"OPENAI_API_KEY", "openai"}, {"GEMINI_API_KEY", "google"}} {
-		if a.getenv(p.key) != "" {
+		if env.getenv(p.key) != "" {
 			return p.provider + "/" + prices.Default(p.provider)
 		}
 	}

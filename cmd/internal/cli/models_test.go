@@ -17,14 +17,14 @@ func TestDefaultModel(t *testing.T) {
 		{[]string{"GEMINI_API_KEY=k", "OPENAI_API_KEY=k"}, "openai/gpt-6-sol"},
 		{[]string{"OPENAI_API_KEY=", "ANTHROPIC_API_KEY=k"}, "anthropic/claude-sonnet-5"},
 	} {
-		if got := (&app{environ: c.environ}).defaultModel(); got != c.want {
+		if got := (&environment{environ: c.environ}).defaultModel(); got != c.want {
 			t.Errorf("%q: %s, want %s", c.environ, got, c.want)
 		}
 	}
 }
 
 func TestModelsOfProviders(t *testing.T) {
-	a := &app{environ: []string{"ANTHROPIC_BASE_URL=http://127.0.0.1:1", "OPENAI_BASE_URL=http://127.0.0.1:2", "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:3"}}
+	a := &app{environment: environment{environ: []string{"ANTHROPIC_BASE_URL=http://127.0.0.1:1", "OPENAI_BASE_URL=http://127.0.0.1:2", "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:3"}}}
 	for name, endpoint := range map[string]string{
 		"anthropic/x": "http://127.0.0.1:1", "openai/x": "http://127.0.0.1:2", "google/x": "http://127.0.0.1:3",
 	} {

@@ -16,11 +16,11 @@ import (
 	"github.com/pawl-run/pawl/spec"
 )
 
-func (a *app) planCommand() *cobra.Command {
+func planCommand(a *app) *cobra.Command {
 	d := &driving{}
 	o := &explain.PlanOptions{}
 	c := a.command("plan SPEC [INPUT] [flags]", "Project what a run of SPEC may cost, without calling a model", cobra.RangeArgs(1, 2),
-		func(ctx context.Context, args []string) (int, error) { return a.plan(ctx, d, args[0], args[1:], o) })
+		func(ctx context.Context, args []string) (int, error) { return planRun(ctx, a, d, args[0], args[1:], o) })
 	c.Flags().IntVar(&o.Iterations, "iterations", 0, "turns of the likely run (default: half its limit, at most 20)")
 	c.Flags().IntVar(&o.Result, "result", 0, "tokens of tool results per turn (default: 1200, or less if the tools return less)")
 	d.modelFlag(c)
@@ -38,7 +38,7 @@ type planned struct {
 	PricesSource *string `json:"prices_source"`
 }
 
-func (a *app) plan(ctx context.Context, d *driving, file string, rest []string, o *explain.PlanOptions) (int, error) {
+func planRun(ctx context.Context, a *app, d *driving, file string, rest []string, o *explain.PlanOptions) (int, error) {
 	if o.Iterations < 0 || o.Result < 0 {
 		return 0, misuse("--iterations and --result: write a number above zero")
 	}

@@ -88,14 +88,14 @@ func policyFor(s *pawl.State, given *spec.Policy, loosen bool) (*spec.Policy, er
 }
 
 // lower lowers limits to those of a policy; nil: there is none.
-func (a *app) lower(p *spec.Policy) func(pawl.Limits) pawl.Limits {
+func (con *console) lower(p *spec.Policy) func(pawl.Limits) pawl.Limits {
 	if p == nil {
 		return nil
 	}
 	return func(wanted pawl.Limits) pawl.Limits {
 		held := p.Lower(wanted)
-		if name, _ := p.Source(); held != wanted && !a.quiet {
-			a.sayf("%s: at most %v", name, held)
+		if name, _ := p.Source(); held != wanted && !con.quiet {
+			con.sayf("%s: at most %v", name, held)
 		}
 		return held
 	}

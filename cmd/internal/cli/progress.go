@@ -10,9 +10,9 @@ import (
 )
 
 // progress prints an entry in one line, if it concerns people.
-func (a *app) progress(e pawl.Entry) {
+func (con *console) progress(e pawl.Entry) {
 	if text := progressText(e.Event); text != "" {
-		a.sayf("[%d] %s", e.Iteration, text)
+		con.sayf("[%d] %s", e.Iteration, text)
 	}
 }
 

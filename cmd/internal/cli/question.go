@@ -25,10 +25,8 @@ func (a *app) lineReader() *lineReader {
 // answerHere asks the person at the terminal the questions of a run. It returns how to
 // resume the run, and the last entry that was shown; nil: nothing was answered, and
 // the run still waits.
-func (a *app) answerHere(ctx context.Context, d *driving, agent pawl.Agent, r pawl.Result) (goOn begin, after uint64, err error) {
-	a.mu.Lock()
-	j := a.journal
-	a.mu.Unlock()
+func answerHere(ctx context.Context, a *app, d *driving, agent pawl.Agent, r pawl.Result) (goOn begin, after uint64, err error) {
+	j := a.current()
 	if j == nil || !r.Status.Waiting() { // a second signal has closed it
 		return nil, 0, nil
 	}

@@ -26,18 +26,18 @@ func ready(s *spec.Spec, r *spec.Registry, model string) error {
 }
 
 // readyModel is ready for a model that no spec names.
-func (a *app) readyModel(name string, m pawl.Model) error {
+func (env *environment) readyModel(name string, m pawl.Model) error {
 	if keyed, ok := m.(spec.Readiness); ok {
 		if err := keyed.Ready(); err != nil {
-			return misuse("%s: %w", a.namedBy(name), err)
+			return misuse("%s: %w", env.namedBy(name), err)
 		}
 	}
 	return nil
 }
 
 // namedBy says what named a model that no spec names.
-func (a *app) namedBy(model string) string {
-	if model == a.getenv("PAWL_MODEL") {
+func (env *environment) namedBy(model string) string {
+	if model == env.getenv("PAWL_MODEL") {
 		return "PAWL_MODEL"
 	}
 	return "--model"

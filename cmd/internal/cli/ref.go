@@ -116,6 +116,13 @@ func (a *app) onRun(ctx context.Context, ref string, do func(j store, h pawl.Hea
 	})
 }
 
+// oneRun makes a command about one run, its only argument.
+func oneRun(a *app, use, short string, do func(ctx context.Context, j store, h pawl.Head) (int, error)) *cobra.Command {
+	return a.runArgument(a.command(use, short, cobra.ExactArgs(1), func(ctx context.Context, args []string) (int, error) {
+		return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) { return do(ctx, j, h) })
+	}))
+}
+
 // completeRuns completes run ids in a shell.
 func (a *app) completeRuns(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {

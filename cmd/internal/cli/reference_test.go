@@ -21,7 +21,7 @@ const reference = "../../../docs/command.md"
 // The reference has every command and every flag that there is, as they say of
 // themselves.
 func TestReference(t *testing.T) {
-	a := &app{in: strings.NewReader(""), out: new(bytes.Buffer), err: &lockedWriter{w: new(bytes.Buffer)}}
+	a := &app{console: console{in: strings.NewReader(""), out: new(bytes.Buffer), err: &lockedWriter{w: new(bytes.Buffer)}}}
 	root := a.root()
 	data, err := os.ReadFile(reference)
 	if err != nil {

@@ -37,7 +37,7 @@ func (f fixAgain) into(source string) string {
 }
 
 // reopenFix reopens the working copy of an earlier process.
-func (a *app) reopenFix(from testfix.Source, source string, s *pawl.State, r remake) (*work, error) {
+func reopenFix(a *app, from testfix.Source, source string, s *pawl.State, r remake) (*work, error) {
 	var again fixAgain
 	if err := json.Unmarshal([]byte(source), &again); err != nil {
 		return nil, err
@@ -77,21 +77,21 @@ func (a *app) reopenFix(from testfix.Source, source string, s *pawl.State, r rem
 	agent := fix.Agent()
 	agent.Stop = condition
 	agent.Source = again.into(agent.Source)
-	return a.fixWork(fix, agent, again.DryRun), nil
+	return fixWork(a, fix, agent, again.DryRun), nil
 }
 
-func (a *app) fixWork(fix *testfix.Fix, agent pawl.Agent, dryRun bool) *work {
+func fixWork(a *app, fix *testfix.Fix, agent pawl.Agent, dryRun bool) *work {
 	return &work{
 		agent:    agent,
 		begun:    func(run string) { a.claimCopy(fix.Source().State, run) },
-		conclude: func(ctx context.Context, r pawl.Result) (int, error) { return a.concludeFix(ctx, fix, r, dryRun) },
+		conclude: func(ctx context.Context, r pawl.Result) (int, error) { return concludeFix(ctx, a, fix, r, dryRun) },
 		drop:     func() { _ = fix.Release() }, // nothing was written
 	}
 }
 
 // lateFix completes a fix that succeeded but was killed before its diff was applied to
 // the project. late is false for any other run.
-func (a *app) lateFix(ctx context.Context, s *pawl.State) (code int, late bool, err error) {
+func lateFix(ctx context.Context, a *app, s *pawl.State) (code int, late bool, err error) {
 	source := s.Declaration().Source
 	from, isFix, err := testfix.ParseSource(source)
 	if err != nil || !isFix {
@@ -100,7 +100,7 @@ func (a *app) lateFix(ctx context.Context, s *pawl.State) (code int, late bool, 
 	if _, err := workspace.Open(from.State, nil); err != nil {
 		return 0, false, nil // the diff was applied; the copy is removed or being removed
 	}
-	w, err := a.reopenFix(from, source, s, remake{})
+	w, err := reopenFix(a, from, source, s, remake{})
 	if err != nil {
 		return 0, true, err
 	}

@@ -42,13 +42,13 @@ func remotely(c *cobra.Command, but ...string) *cobra.Command {
 }
 
 // localOnly refuses --server for commands and flags that do not support it.
-func (a *app) localOnly(c *cobra.Command, _ []string) error {
-	if a.server == "" {
+func (env *environment) localOnly(c *cobra.Command, _ []string) error {
+	if env.server == "" {
 		return nil
 	}
 	but, ok := c.Annotations["server"]
 	switch {
-	case a.database != "":
+	case env.database != "":
 		return &failure{misuse("--database and --server exclude each other; give one of them")}
 	case !ok:
 		return &failure{misuse("pawl %s works on the database or on local files; leave out --server", c.Name())}
@@ -65,8 +65,8 @@ func (a *app) localOnly(c *cobra.Command, _ []string) error {
 }
 
 // toServer makes the client for the server of --server.
-func (a *app) toServer() (*remote, error) {
-	c, err := client.New(a.server, a.getenv("PAWL_TOKEN"), nil)
+func (env *environment) toServer() (*remote, error) {
+	c, err := client.New(env.server, env.getenv("PAWL_TOKEN"), nil)
 	if err != nil {
 		return nil, misuse("--server: %w", err)
 	}

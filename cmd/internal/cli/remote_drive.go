@@ -19,7 +19,7 @@ type asked func(ctx context.Context) (pawl.Result, error)
 
 // driveRemote asks a server to drive a run and watches the run until it has no owner.
 // Entries up to after are history.
-func (a *app) driveRemote(ctx context.Context, r *remote, d *driving, after uint64, ask asked) (int, error) {
+func driveRemote(ctx context.Context, a *app, r *remote, d *driving, after uint64, ask asked) (int, error) {
 	events, err := a.openEvents(d.events)
 	if err != nil {
 		return 0, err
@@ -57,7 +57,7 @@ func (a *app) driveRemote(ctx context.Context, r *remote, d *driving, after uint
 			}
 			continue
 		}
-		said, err := a.askHere(ctx, r, d.approvals, result)
+		said, err := askHere(ctx, a, r, d.approvals, result)
 		if err != nil {
 			return 0, err
 		}

@@ -53,9 +53,9 @@ func (m *remoteMail) Resolve(ctx context.Context, run, call, by string, r engine
 	return m.said(m.Client.Settle(ctx, run, call, client.Settle{Happened: r.Happened, DidNotHappen: r.DidNotHappen, By: by}))
 }
 
-// mailRemote sends a signal to a run at a server, which then resumes the run, and
+// signalRemote sends a signal to a run at a server, which then resumes the run, and
 // watches the run.
-func (a *app) mailRemote(ctx context.Context, r *remote, p *post, h pawl.Head, say func(to *runs.Addressee) error) (int, error) {
+func signalRemote(ctx context.Context, a *app, r *remote, p *post, h pawl.Head, say func(to *runs.Addressee) error) (int, error) {
 	root, err := runs.Root(ctx, r, h)
 	if err != nil {
 		return 0, err
@@ -66,7 +66,7 @@ func (a *app) mailRemote(ctx context.Context, r *remote, p *post, h pawl.Head, s
 		return 0, err
 	}
 	before := root.Seq
-	code, err := a.driveRemote(ctx, r, &p.driving, before, func(ctx context.Context) (pawl.Result, error) {
+	code, err := driveRemote(ctx, a, r, &p.driving, before, func(ctx context.Context) (pawl.Result, error) {
 		err := say(to)
 		if err == nil && !driven(mail.last.Status) {
 			if root, err = runs.Head(ctx, r, root.Run); err == nil && root.Seq == before {
@@ -93,7 +93,7 @@ var errStays = errors.New("the server did not resume the run")
 
 // askHere decides what a run at a server waits for, as --approvals says: nil if
 // nothing was decided.
-func (a *app) askHere(ctx context.Context, r *remote, mode approvalsMode, result pawl.Result) (*pawl.Result, error) {
+func askHere(ctx context.Context, a *app, r *remote, mode approvalsMode, result pawl.Result) (*pawl.Result, error) {
 	waiting := runs.Waiting(result.Pending, "approval")
 	if len(waiting) == 0 || result.Status != pawl.StatusWaitingApproval {
 		return nil, nil

@@ -20,7 +20,7 @@ import (
 )
 
 // runRemote asks a server to run one of its agents, or the spec in a file.
-func (a *app) runRemote(ctx context.Context, d *driving, name string, rest []string, o *engine.StartOptions) (int, error) {
+func runRemote(ctx context.Context, a *app, d *driving, name string, rest []string, o *engine.StartOptions) (int, error) {
 	limits, err := sentLimits(d.limit, false)
 	if err != nil {
 		return 0, err
@@ -45,7 +45,7 @@ func (a *app) runRemote(ctx context.Context, d *driving, name string, rest []str
 	}
 	return a.with(ctx, func(j store) (int, error) {
 		r := j.(*remote)
-		return a.driveRemote(ctx, r, d, 0, func(ctx context.Context) (pawl.Result, error) {
+		return driveRemote(ctx, a, r, d, 0, func(ctx context.Context) (pawl.Result, error) {
 			if served := r.serves(ctx, ask.Spec); served != "" {
 				ask.Agent, ask.Spec = served, nil
 			}

@@ -21,17 +21,14 @@ type replayed struct {
 	Error  *string `json:"error"` // the first difference
 }
 
-func (a *app) replayCommand() *cobra.Command {
-	return remotely(a.runArgument(a.command("replay RUN [flags]", "Recompute every recorded step of a run and compare; nothing is called", cobra.ExactArgs(1),
-		func(ctx context.Context, args []string) (int, error) {
-			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
-				return a.replay(ctx, j, h.Run)
-			})
-		})))
+func replayCommand(a *app) *cobra.Command {
+	return remotely(oneRun(a, "replay RUN [flags]", "Recompute every recorded step of a run and compare; nothing is called", func(ctx context.Context, j store, h pawl.Head) (int, error) {
+		return replayRun(ctx, a, j, h.Run)
+	}))
 }
 
-func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, error) {
-	steps, differs, err := a.replayed(ctx, j, run)
+func replayRun(ctx context.Context, a *app, j pawl.Journal, run string) (int, error) {
+	steps, differs, err := replayAt(ctx, a, j, run)
 	if err != nil {
 		return 0, err
 	}
@@ -51,11 +48,11 @@ func (a *app) replay(ctx context.Context, j pawl.Journal, run string) (int, erro
 	return 0, err
 }
 
-// replayed replays a run here or at its server.
-func (a *app) replayed(ctx context.Context, j pawl.Journal, run string) (steps int, differs, err error) {
+// replayAt replays a run here or at its server.
+func replayAt(ctx context.Context, a *app, j pawl.Journal, run string) (steps int, differs, err error) {
 	r, ok := j.(*remote)
 	if !ok {
-		return a.decideAgain(ctx, j, run)
+		return decideAgain(ctx, a, j, run)
 	}
 	out, err := r.Replay(ctx, run)
 	if err == nil && !out.Agrees {
@@ -66,7 +63,7 @@ func (a *app) replayed(ctx context.Context, j pawl.Journal, run string) (steps i
 
 // decideAgain replays a run. differs is the first difference; err says that the run
 // cannot be replayed.
-func (a *app) decideAgain(ctx context.Context, j pawl.Journal, run string) (steps int, differs, err error) {
+func decideAgain(ctx context.Context, a *app, j pawl.Journal, run string) (steps int, differs, err error) {
 	line, err := runs.Line(ctx, j, run)
 	if err != nil {
 		return 0, nil, err

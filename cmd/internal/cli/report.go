@@ -35,8 +35,8 @@ func (a *app) reporting(metrics bool) *export.Export {
 	return a.reports.to
 }
 
-func (a *app) unreported(err error) {
-	a.sayf("pawl: telemetry: %s; runs continue without telemetry", redact.Text(err.Error()))
+func (con *console) unreported(err error) {
+	con.sayf("pawl: telemetry: %s; runs continue without telemetry", redact.Text(err.Error()))
 }
 
 // watchers are the observers of an engine's runs.
@@ -85,6 +85,6 @@ func (a *app) reported() {
 }
 
 // asked adds to ctx the parent span that the environment names.
-func (a *app) asked(ctx context.Context) context.Context {
-	return traceparent.With(ctx, traceparent.Parse(a.getenv(traceparent.Variable), a.getenv(traceparent.StateVar)))
+func (env *environment) asked(ctx context.Context) context.Context {
+	return traceparent.With(ctx, traceparent.Parse(env.getenv(traceparent.Variable), env.getenv(traceparent.StateVar)))
 }

@@ -23,24 +23,21 @@ type resuming struct {
 	allowChange bool
 }
 
-func (a *app) resumeCommand() *cobra.Command {
+func resumeCommand(a *app) *cobra.Command {
 	r := &resuming{}
-	c := a.command("resume RUN [flags]", "Resume a run that is suspended, ended without success, or was interrupted", cobra.ExactArgs(1),
-		func(ctx context.Context, args []string) (int, error) {
-			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
-				root, err := runs.Root(ctx, j, h)
-				switch {
-				case err != nil:
-					return 0, err
-				case root.Run != h.Run && (r.limit != nil || r.spec != "" || r.model != "" || r.stop != ""):
-					return 0, misuse("run %s is a child of run %s and resumes with it, unchanged; apply the flags to run %[2]s", h.Run, root.Run)
-				case root.Run != h.Run:
-					a.sayf("run %s is a child of run %s; resuming that one", h.Run, root.Run)
-					h = root
-				}
-				return a.resume(ctx, j, h, r)
-			})
-		})
+	c := oneRun(a, "resume RUN [flags]", "Resume a run that is suspended, ended without success, or was interrupted", func(ctx context.Context, j store, h pawl.Head) (int, error) {
+		root, err := runs.Root(ctx, j, h)
+		switch {
+		case err != nil:
+			return 0, err
+		case root.Run != h.Run && (r.limit != nil || r.spec != "" || r.model != "" || r.stop != ""):
+			return 0, misuse("run %s is a child of run %s and resumes with it, unchanged; apply the flags to run %[2]s", h.Run, root.Run)
+		case root.Run != h.Run:
+			a.sayf("run %s is a child of run %s; resuming that one", h.Run, root.Run)
+			h = root
+		}
+		return resumeRun(ctx, a, j, h, r)
+	})
 	r.limitFlag(c, true)
 	c.Flags().StringVar(&r.spec, "spec", "", "resume with the agent of this spec instead of the original one")
 	c.Flags().BoolVar(&r.allowChange, "allow-change", false, "resume although the agent has changed; the change is recorded")
@@ -56,34 +53,34 @@ func (a *app) resumeCommand() *cobra.Command {
 	r.eventsFlag(c)
 	r.policyFlag(c)
 	r.approvalsFlag(c)
-	return remotely(a.runArgument(c), "spec", "allow-change", "model", "stop", "policy")
+	return remotely(c, "spec", "allow-change", "model", "stop", "policy")
 }
 
-func (a *app) resume(ctx context.Context, j store, h pawl.Head, r *resuming) (int, error) {
+func resumeRun(ctx context.Context, a *app, j store, h pawl.Head, r *resuming) (int, error) {
 	if at, ok := j.(*remote); ok {
 		limits, err := sentLimits(r.limit, true)
 		if err != nil {
 			return 0, err
 		}
-		return a.driveRemote(ctx, at, &r.driving, h.Seq, func(ctx context.Context) (pawl.Result, error) {
+		return driveRemote(ctx, a, at, &r.driving, h.Seq, func(ctx context.Context) (pawl.Result, error) {
 			return at.Resume(ctx, h.Run, client.ResumeRun{Limits: limits})
 		})
 	}
 	s, err := runs.Resumable(ctx, j, h, 0)
 	if s != nil && s.Status() == pawl.StatusSuccess {
-		if code, late, err := a.lateFix(ctx, s); late {
+		if code, late, err := lateFix(ctx, a, s); late {
 			return code, err
 		}
 	}
 	if err != nil {
 		return 0, err
 	}
-	w, err := a.reopen(ctx, j, s, r, false)
+	w, err := reopen(ctx, a, j, s, r, false)
 	if err != nil {
 		return 0, err
 	}
 	a.stillRuns(ctx, j, s)
-	code, err := a.driveWork(ctx, &r.driving, w, s.Seq(), func(ctx context.Context) (*engine.Handle, error) {
+	code, err := driveWork(ctx, a, &r.driving, w, s.Seq(), func(ctx context.Context) (*engine.Handle, error) {
 		run, err := a.engine(j, &r.driving, w.agent).Resume(ctx, w.agent, h.Run, &w.how)
 		return run, lost(err)
 	})
@@ -130,7 +127,7 @@ func (e *changedError) Error() string {
 func (e *changedError) Unwrap() error { return e.ChangedError }
 
 // reopen rebuilds the agent of a run to be resumed or, asWas, forked.
-func (a *app) reopen(ctx context.Context, j pawl.Journal, s *pawl.State, r *resuming, asWas bool) (*work, error) {
+func reopen(ctx context.Context, a *app, j pawl.Journal, s *pawl.State, r *resuming, asWas bool) (*work, error) {
 	typed, err := parseLimits(r.limit, true)
 	if err != nil {
 		return nil, err
@@ -169,7 +166,7 @@ func (a *app) reopen(ctx context.Context, j pawl.Journal, s *pawl.State, r *resu
 }
 
 // driveWork drives the run that begin begins, and concludes it.
-func (a *app) driveWork(ctx context.Context, d *driving, w *work, after uint64, begin begin) (int, error) {
+func driveWork(ctx context.Context, a *app, d *driving, w *work, after uint64, begin begin) (int, error) {
 	result, err := a.drive(ctx, d, w.agent, w.limits, after, func(ctx context.Context) (*engine.Handle, error) {
 		run, err := begin(ctx)
 		if err == nil && w.begun != nil {

@@ -83,10 +83,10 @@ func (a *app) root() *cobra.Command {
 	flags.SortFlags = false
 	root.PersistentPreRunE = a.localOnly
 	root.AddCommand(
-		a.runCommand(), a.fixCommand(),
-		a.planCommand(), a.runsCommand(), a.showCommand(), a.eventsCommand(), a.waitCommand(), a.explainCommand(),
-		a.resumeCommand(), a.answerCommand(), a.approveCommand(), a.denyCommand(), a.submitCommand(), a.settleCommand(), a.cancelCommand(),
-		a.forkCommand(), a.replayCommand(), a.exportCommand(), a.importCommand(), a.gcCommand(), a.checkCommand(), a.serveCommand(), a.mcpCommand(), a.initCommand(), a.schemaCommand(), a.versionCommand(),
+		runCommand(a), fixCommand(a),
+		planCommand(a), runsCommand(a), showCommand(a), eventsCommand(a), waitCommand(a), explainCommand(a),
+		resumeCommand(a), answerCommand(a), approveCommand(a), denyCommand(a), submitCommand(a), settleCommand(a), cancelCommand(a),
+		forkCommand(a), replayCommand(a), exportCommand(a), importCommand(a), gcCommand(a), checkCommand(a), serveCommand(a), mcpCommand(a), initCommand(a), schemaCommand(a), versionCommand(a),
 	)
 	return root
 }

@@ -18,16 +18,16 @@ import (
 	"github.com/pawl-run/pawl/workflow"
 )
 
-func (a *app) runCommand() *cobra.Command {
+func runCommand(a *app) *cobra.Command {
 	d := &driving{}
 	var o engine.StartOptions
 	var c *cobra.Command
 	c = a.command("run SPEC [INPUT] [flags]", "Run the agent in SPEC on INPUT (- for standard input)", cobra.RangeArgs(1, 2),
 		func(ctx context.Context, args []string) (int, error) {
 			if a.server != "" {
-				return a.runRemote(ctx, d, args[0], args[1:], &o)
+				return runRemote(ctx, a, d, args[0], args[1:], &o)
 			}
-			return a.run(ctx, d, args[0], args[1:], &o, c.Flags().Changed("thread"))
+			return runSpec(ctx, a, d, args[0], args[1:], &o, c.Flags().Changed("thread"))
 		})
 	c.Flags().StringVar(&o.Thread, "thread", "", "continue this conversation: the messages of its last run come first (default: the spec's, else none)")
 	c.Flags().StringVar(&o.Key, "key", "", "idempotency key: reuse returns the existing run")
@@ -43,8 +43,8 @@ func (a *app) runCommand() *cobra.Command {
 	return remotely(c, "policy", "tools", "workflows", "allow-change")
 }
 
-// run runs a spec. named: the thread of o overrides the spec's.
-func (a *app) run(ctx context.Context, d *driving, file string, rest []string, o *engine.StartOptions, named bool) (int, error) {
+// runSpec runs a spec. named: the thread of o overrides the spec's.
+func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string, o *engine.StartOptions, named bool) (int, error) {
 	l, err := parseLimits(d.limit, false)
 	if err != nil {
 		return 0, err
@@ -93,7 +93,7 @@ func (a *app) run(ctx context.Context, d *driving, file string, rest []string, o
 			return 0, err
 		}
 		w := &work{agent: agent, limits: limits, conclude: a.conclude, drop: func() {}}
-		return a.driveWork(ctx, d, w, 0, func(ctx context.Context) (*engine.Handle, error) {
+		return driveWork(ctx, a, d, w, 0, func(ctx context.Context) (*engine.Handle, error) {
 			return a.engine(j, d, agent).Start(ctx, agent, input, o)
 		})
 	})
@@ -146,20 +146,20 @@ func ceilings(agent pawl.Agent) (pawl.Limits, error) {
 }
 
 // warn prints the spec's warnings. model is the value of --model.
-func (a *app) warn(s *spec.Spec, r *spec.Registry, model string) {
+func (con *console) warn(s *spec.Spec, r *spec.Registry, model string) {
 	for _, p := range flagged(s.Warnings(r), model) {
-		a.sayf("pawl: warning: %v", p)
+		con.sayf("pawl: warning: %v", p)
 	}
 }
 
 // input is the run's input: an argument, standard input, or else the spec's.
-func (a *app) input(ctx context.Context, args []string, otherwise string) (string, error) {
+func (con *console) input(ctx context.Context, args []string, otherwise string) (string, error) {
 	text := otherwise
 	if len(args) > 0 {
 		text = args[0]
 		if text == "-" {
 			var err error
-			if text, err = a.stdin(ctx); err != nil {
+			if text, err = con.stdin(ctx); err != nil {
 				return "", err
 			}
 		}
@@ -174,14 +174,14 @@ func (a *app) input(ctx context.Context, args []string, otherwise string) (strin
 const mostInput = 16 << 20
 
 // stdin reads standard input without its last line end. A signal ends the wait.
-func (a *app) stdin(ctx context.Context) (string, error) {
+func (con *console) stdin(ctx context.Context) (string, error) {
 	type read struct {
 		data []byte
 		err  error
 	}
 	done := make(chan read, 1)
 	go func() {
-		data, err := io.ReadAll(io.LimitReader(a.in, mostInput+1))
+		data, err := io.ReadAll(io.LimitReader(con.in, mostInput+1))
 		done <- read{data, err}
 	}()
 	select {

@@ -19,7 +19,7 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-func (a *app) runsCommand() *cobra.Command {
+func runsCommand(a *app) *cobra.Command {
 	var q pawl.Query
 	var status string
 	var labels []string
@@ -67,16 +67,16 @@ func list(ctx context.Context, j pawl.Journal, f runs.Filter) iter.Seq2[client.R
 }
 
 // printRuns prints runs as they are found: tables of at most together rows.
-func (a *app) printRuns(lines iter.Seq2[client.RunLine, error]) error {
+func (con *console) printRuns(lines iter.Seq2[client.RunLine, error]) error {
 	const together = 1000 // rows that share column widths
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
 	n := 0
 	for l, err := range lines {
 		switch {
 		case err != nil:
 			return errors.Join(err, w.Flush())
-		case a.json:
-			if err := printJSON(a.out, l); err != nil {
+		case con.json:
+			if err := printJSON(con.out, l); err != nil {
 				return err
 			}
 			continue
@@ -94,8 +94,8 @@ func (a *app) printRuns(lines iter.Seq2[client.RunLine, error]) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", oneLine(l.Run), oneLine(l.Agent), l.Status.Words(), when(l.CreatedAt), l.Iterations, cost, labelText(l.Labels))
 	}
-	if n == 0 && !a.json {
-		a.sayf("no runs")
+	if n == 0 && !con.json {
+		con.sayf("no runs")
 	}
 	return w.Flush()
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/pawl-run/pawl/spec"
 )
 
-func (a *app) schemaCommand() *cobra.Command {
+func schemaCommand(a *app) *cobra.Command {
 	return looking(a.command("schema", "Print the JSON Schema of specs, for editors", cobra.NoArgs,
 		func(context.Context, []string) (int, error) {
 			_, err := a.out.Write(spec.Schema())

@@ -40,7 +40,7 @@ func (a *app) options(source string) *engine.Options {
 }
 
 // hooksOf returns the hooks that the spec of an agent names. A spec is read once.
-func (a *app) hooksOf() func(pawl.Declaration) []engine.Hook {
+func (con *console) hooksOf() func(pawl.Declaration) []engine.Hook {
 	var mu sync.Mutex
 	made := map[string][]engine.Hook{}
 	return func(d pawl.Declaration) []engine.Hook {
@@ -48,7 +48,7 @@ func (a *app) hooksOf() func(pawl.Declaration) []engine.Hook {
 		defer mu.Unlock()
 		hooks, ok := made[d.Source]
 		if !ok {
-			hooks = a.hooks(spec.HooksOf(d.Source))
+			hooks = con.hooks(spec.HooksOf(d.Source))
 			made[d.Source] = hooks
 		}
 		return hooks
@@ -57,15 +57,15 @@ func (a *app) hooksOf() func(pawl.Declaration) []engine.Hook {
 
 // hooks makes the hooks that a spec names. Hooks that print for people are left out
 // when quiet.
-func (a *app) hooks(named []spec.Hook) (all []engine.Hook) {
+func (con *console) hooks(named []spec.Hook) (all []engine.Hook) {
 	for _, h := range named {
 		switch {
 		case h.Name == "retry":
 			all = append(all, hook.Retry(h.Attempts, nil))
 		case h.JSON:
-			all = append(all, hook.Records(slog.New(slog.NewJSONHandler(a.err, nil)), nil))
-		case !a.quiet:
-			all = append(all, hook.Log(slog.New(slog.NewTextHandler(a.err, nil)), nil))
+			all = append(all, hook.Records(slog.New(slog.NewJSONHandler(con.err, nil)), nil))
+		case !con.quiet:
+			all = append(all, hook.Log(slog.New(slog.NewTextHandler(con.err, nil)), nil))
 		}
 	}
 	return all

@@ -28,10 +28,10 @@ type service struct {
 	verbose   bool
 }
 
-func (a *app) serveCommand() *cobra.Command {
+func serveCommand(a *app) *cobra.Command {
 	s := &service{}
 	c := a.command("serve [SPEC…|DIR…] [flags]", "Serve the agents in specs over HTTP, with a web page that shows their runs", cobra.ArbitraryArgs,
-		func(ctx context.Context, args []string) (int, error) { return a.serve(ctx, s, args) })
+		func(ctx context.Context, args []string) (int, error) { return serveRuns(ctx, a, s, args) })
 	c.Flags().StringVar(&s.address, "addr", "127.0.0.1:8080", "where to listen; non-loopback addresses require a token (--token-file) and --host")
 	c.Flags().StringVar(&s.socket, "socket", "", "listen at this Unix socket, which only the user can open, instead of an address")
 	c.Flags().StringVar(&s.tokenFile, "token-file", "", "a file with the bearer token, or with lines of TOKEN NAME SCOPES [KEY=VALUE…] (default: $PAWL_TOKEN, else one is generated and printed)")
@@ -50,7 +50,7 @@ func (a *app) serveCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) serve(ctx context.Context, s *service, args []string) (int, error) {
+func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, error) {
 	switch s.approvals {
 	case modeAsk:
 		return 0, misuse("--approvals ask needs a terminal, which a server does not have; write park or deny")
@@ -65,7 +65,7 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 	if err != nil {
 		return 0, err
 	}
-	h, err := a.hosting(s, args)
+	h, err := hosting(a, s, args)
 	if err != nil {
 		return 0, err
 	}
@@ -80,11 +80,11 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 			return 0, err
 		}
 		defer listener.Close()
-		key, err := a.linkKey(s)
+		key, err := linkKey(a, s)
 		if err != nil {
 			return 0, err
 		}
-		rests, quit, err := a.tellAll(ctx, s, j, listener, key, h.log)
+		rests, quit, err := tellAll(ctx, a, s, j, listener, key, h.log)
 		if err != nil {
 			return 0, err
 		}
@@ -93,7 +93,7 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 		if err != nil {
 			return 0, refused(err)
 		}
-		if err := a.paused(ctx, s, j, h, served); err != nil {
+		if err := resumePaused(ctx, a, s, j, h, served); err != nil {
 			return 0, err
 		}
 		a.tellServed(s, h, listener, made)
@@ -105,35 +105,35 @@ func (a *app) serve(ctx context.Context, s *service, args []string) (int, error)
 }
 
 // tellServed prints what is served and where. A generated token is printed only here.
-func (a *app) tellServed(s *service, h *serveHost, l net.Listener, made string) {
+func (con *console) tellServed(s *service, h *serveHost, l net.Listener, made string) {
 	where := "http://" + l.Addr().String()
 	if s.socket != "" {
 		where = "unix:" + s.socket
 	}
-	if !a.quiet {
+	if !con.quiet {
 		for _, one := range h.served {
-			a.sayf("agent %s: %s", one.about.Name, place(one.work.Agent.Model))
+			con.sayf("agent %s: %s", one.about.Name, place(one.work.Agent.Model))
 		}
 		if len(h.served) == 0 && !s.specs {
-			a.sayf("no agents to start; the runs in the database can be shown, decided and resumed")
+			con.sayf("no agents to start; the runs in the database can be shown, decided and resumed")
 		}
 		if s.specs {
-			a.sayf("clients may send specs, whose commands run in %s as this user", h.dir)
+			con.sayf("clients may send specs, whose commands run in %s as this user", h.dir)
 		}
 	}
 	if made != "" {
-		a.sayf("token: %s", made)
+		con.sayf("token: %s", made)
 	}
 	if made != "" && s.socket == "" {
-		a.sayf("open %s/#token=%s", where, made)
+		con.sayf("open %s/#token=%s", where, made)
 	}
-	a.sayf("serving at %s", where)
+	con.sayf("serving at %s", where)
 }
 
-// paused resumes the runs that were paused when an earlier server stopped, if --resume
+// resumePaused resumes the runs that were paused when an earlier server stopped, if --resume
 // is given, and otherwise prints that there are some. Every server resumes runs that
 // are paused until a time, and runs whose owner died.
-func (a *app) paused(ctx context.Context, s *service, j store, h *serveHost, served *server.Server) error {
+func resumePaused(ctx context.Context, a *app, s *service, j store, h *serveHost, served *server.Server) error {
 	var waiting []string
 	for head, err := range j.List(ctx, pawl.Query{Status: pawl.StatusPaused}) {
 		switch {

@@ -58,7 +58,7 @@ type servedAgent struct {
 }
 
 // hosting reads the specs to serve, and reports all of their problems.
-func (a *app) hosting(s *service, args []string) (*serveHost, error) {
+func hosting(a *app, s *service, args []string) (*serveHost, error) {
 	l, err := parseLimits(s.limit, false)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (a *app) hosting(s *service, args []string) (*serveHost, error) {
 	if h.dir, err = os.Getwd(); err != nil {
 		return nil, err
 	}
-	files, err := a.specFiles(args)
+	files, err := specFiles(a, args)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (h *serveHost) options(r *spec.Registry) *spec.Options {
 }
 
 // specFiles expands the arguments: files, and the specs in directories.
-func (a *app) specFiles(args []string) (files []string, err error) {
+func specFiles(a *app, args []string) (files []string, err error) {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		if err != nil || !info.IsDir() {
@@ -339,7 +339,7 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork bool) (server
 func (h *serveHost) Replay(ctx context.Context, run string) (client.Replayed, error) {
 	beside := h.app.beside()
 	defer beside.disconnect()
-	steps, differs, err := beside.decideAgain(ctx, h.journal, run)
+	steps, differs, err := decideAgain(ctx, beside, h.journal, run)
 	out := client.Replayed{Run: run, Steps: steps, Agrees: differs == nil}
 	if differs != nil {
 		out.Problem = differs.Error()
@@ -357,7 +357,7 @@ func (h *serveHost) Desk(s *pawl.State) *engine.Engine {
 
 // beside is an invocation for one agent, whose connections end with it.
 func (a *app) beside() *app {
-	return &app{in: a.in, out: a.out, err: a.err, environ: a.environ, quiet: a.quiet, database: a.database, reports: a.reports}
+	return &app{console: a.console, environment: a.environment, reports: a.reports}
 }
 
 // elsewhere is the error for a run that must be resumed elsewhere.

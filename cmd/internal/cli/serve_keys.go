@@ -15,8 +15,8 @@ const leastToken = 16
 
 // keys are the accepted tokens: from a file, the environment, or else a generated one,
 // which is also returned in made.
-func (a *app) keys(s *service) (keys []server.Key, made string, err error) {
-	token := a.getenv("PAWL_TOKEN")
+func (env *environment) keys(s *service) (keys []server.Key, made string, err error) {
+	token := env.getenv("PAWL_TOKEN")
 	switch {
 	case s.tokenFile != "":
 		keys, err = readKeys(s.tokenFile)

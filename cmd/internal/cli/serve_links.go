@@ -17,7 +17,7 @@ import (
 // linkKey is the key that signs links to approvals. It is stored outside the journal,
 // which people without the right to decide may read. If no file is named and none can
 // be written, the key ends with this process.
-func (a *app) linkKey(s *service) ([]byte, error) {
+func linkKey(a *app, s *service) ([]byte, error) {
 	if s.socket != "" && s.public == "" {
 		return nil, nil // no links are made
 	}

@@ -28,34 +28,28 @@ func (s *service) publicURL(l net.Listener) (string, error) {
 
 // tellAll delivers the webhooks of all runs of the journal, until quit. Call the
 // returned function with a run that this process releases.
-func (a *app) tellAll(ctx context.Context, s *service, j store, l net.Listener, key []byte, log *slog.Logger) (rests func(pawl.Result), quit func(), err error) {
+func tellAll(ctx context.Context, a *app, s *service, j store, l net.Listener, key []byte, log *slog.Logger) (rests func(pawl.Result), quit func(), err error) {
 	public, err := s.publicURL(l)
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := webhook.New(j, func(d pawl.Declaration) []webhook.Hook { return a.webhooks(d.Source) }, &webhook.Options{
+	out, stop, err := outbox(ctx, j, func(d pawl.Declaration) []webhook.Hook { return a.webhooks(d.Source) }, &webhook.Options{
 		Allow: a.webhookAllow(), Loopback: !s.specs, Public: public, LinkKey: key, Log: log,
 	})
 	if err != nil {
-		return nil, nil, misuse("PAWL_WEBHOOK_ALLOW: %w", err)
+		return nil, nil, err
 	}
-	done := make(chan struct{})
-	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
-	go func() {
-		defer close(done)
-		out.Serve(serving)
-	}()
 	rests = func(r pawl.Result) {
 		if ctx.Err() == nil {
 			out.Tell(r)
 			return
 		}
 		// The server was told to stop, suspended the run, and waits for this.
-		within, cancel := context.WithTimeout(serving, tellForLeaving)
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellForLeaving)
 		defer cancel()
 		if left, err := out.Deliver(within, r); err != nil || left > 0 {
 			log.Warn("webhooks are left to the next server", "run", r.Run, "left", left)
 		}
 	}
-	return rests, func() { stop(); <-done }, nil
+	return rests, stop, nil
 }

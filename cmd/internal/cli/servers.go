@@ -53,8 +53,8 @@ func (a *app) connect(ctx context.Context, s spec.MCPServer) ([]pawl.Tool, func(
 	return server.Tools(), server.Close, nil
 }
 
-func (a *app) credentials(s spec.MCPServer) *mcp.HTTPOptions {
-	if token := a.getenv(s.Token); s.Token != "" && token != "" {
+func (env *environment) credentials(s spec.MCPServer) *mcp.HTTPOptions {
+	if token := env.getenv(s.Token); s.Token != "" && token != "" {
 		return &mcp.HTTPOptions{Header: http.Header{"Authorization": {"Bearer " + token}}}
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-run/pawl/spec"
 )
 
-func (a *app) showCommand() *cobra.Command {
+func showCommand(a *app) *cobra.Command {
 	effective, spent, next := false, false, 10
 	c := a.runArgument(a.command("show RUN [flags]", "Show the status and result of a run", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
@@ -49,22 +49,22 @@ func (a *app) showCommand() *cobra.Command {
 }
 
 // showSpec prints the agent of a run as it is in force.
-func (a *app) showSpec(ctx context.Context, j store, h pawl.Head) error {
+func (con *console) showSpec(ctx context.Context, j store, h pawl.Head) error {
 	s, err := engine.Load(ctx, j, h.Run)
 	if err != nil {
 		return err
 	}
 	e := spec.Of(s)
-	if a.json {
-		return printJSON(a.out, e)
+	if con.json {
+		return printJSON(con.out, e)
 	}
-	_, err = io.WriteString(a.out, e.String())
+	_, err = io.WriteString(con.out, e.String())
 	return err
 }
 
 // show prints a summary for people.
-func (a *app) show(r explain.Report, h pawl.Head) error {
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+func (con *console) show(r explain.Report, h pawl.Head) error {
+	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
 	row := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(w, "%s\t%s\n", name, oneLine(value))
@@ -100,7 +100,7 @@ func (a *app) show(r explain.Report, h pawl.Head) error {
 		return err
 	}
 	if answer := terminal.Clean(r.Answer); strings.TrimSpace(answer) != "" {
-		_, err := io.WriteString(a.out, "\n"+strings.TrimRight(answer, "\n")+"\n")
+		_, err := io.WriteString(con.out, "\n"+strings.TrimRight(answer, "\n")+"\n")
 		return err
 	}
 	return nil

@@ -29,14 +29,14 @@ func (a *app) spool(o *engine.Options) {
 
 // stillRuns names the commands that outlived the process of a run or of its child, and
 // that the run now waits for, and says how to leave.
-func (a *app) stillRuns(ctx context.Context, j pawl.Journal, s *pawl.State) {
-	if a.quiet {
+func (con *console) stillRuns(ctx context.Context, j pawl.Journal, s *pawl.State) {
+	if con.quiet {
 		return
 	}
 	for c := range s.Open() {
 		if c.Child != "" {
 			if child, err := engine.Load(ctx, j, c.Child); err == nil {
-				a.stillRuns(ctx, j, child)
+				con.stillRuns(ctx, j, child)
 			}
 			continue
 		}
@@ -53,7 +53,7 @@ func (a *app) stillRuns(ctx context.Context, j pawl.Journal, s *pawl.State) {
 			continue
 		}
 		left := max(0, time.Until(fate.Begin.At.Add(fate.Begin.Timeout)))
-		a.sayf("%s %s still runs under its supervisor, for %v at most; waiting for its result (Ctrl-C leaves it running; pawl resume %s waits for it again)",
+		con.sayf("%s %s still runs under its supervisor, for %v at most; waiting for its result (Ctrl-C leaves it running; pawl resume %s waits for it again)",
 			c.ID, c.Tool, left.Round(time.Second), s.Run())
 	}
 }
@@ -61,9 +61,7 @@ func (a *app) stillRuns(ctx context.Context, j pawl.Journal, s *pawl.State) {
 // unspool removes the records of commands that ended, according to the run. What cannot
 // be removed now is removed after a week.
 func (a *app) unspool(ctx context.Context, r pawl.Result) {
-	a.mu.Lock()
-	j := a.journal
-	a.mu.Unlock()
+	j := a.current()
 	if j == nil || r.ToolCalls == 0 { // a second signal has closed it
 		return
 	}

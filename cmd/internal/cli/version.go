@@ -16,18 +16,18 @@ type build struct {
 	Go      string `json:"go"`
 }
 
-func (a *app) versionCommand() *cobra.Command {
+func versionCommand(a *app) *cobra.Command {
 	return looking(a.command("version", "Print version, commit and Go version", cobra.NoArgs, func(context.Context, []string) (int, error) {
 		return 0, a.version()
 	}))
 }
 
-func (a *app) version() error {
+func (con *console) version() error {
 	b := thisBuild()
-	if a.json {
-		return printJSON(a.out, b)
+	if con.json {
+		return printJSON(con.out, b)
 	}
-	_, err := fmt.Fprintf(a.out, "pawl %s, commit %s, %s\n", b.Version, b.Commit, b.Go)
+	_, err := fmt.Fprintf(con.out, "pawl %s, commit %s, %s\n", b.Version, b.Commit, b.Go)
 	return err
 }
 

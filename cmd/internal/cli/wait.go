@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-run/pawl/runs"
 )
 
-func (a *app) waitCommand() *cobra.Command {
+func waitCommand(a *app) *cobra.Command {
 	var timeout time.Duration
 	c := a.command("wait RUN [flags]", "Wait until a run ends or is suspended, and exit as run would have", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
@@ -18,16 +18,16 @@ func (a *app) waitCommand() *cobra.Command {
 				return 0, misuse("--timeout is %v; it must not be negative", timeout)
 			}
 			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
-				return a.wait(ctx, j, h, timeout)
+				return waitFor(ctx, a, j, h, timeout)
 			})
 		})
 	c.Flags().DurationVar(&timeout, "timeout", 0, "wait at most this long, such as 30s (default: as long as it takes)")
 	return remotely(a.runArgument(c))
 }
 
-// wait polls a run until it has no owner. A run whose owner died does not continue by
+// waitFor polls a run until it has no owner. A run whose owner died does not continue by
 // itself, so wait returns.
-func (a *app) wait(ctx context.Context, j pawl.Journal, h pawl.Head, timeout time.Duration) (int, error) {
+func waitFor(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, timeout time.Duration) (int, error) {
 	waiting := ctx
 	if timeout > 0 {
 		var cancel context.CancelFunc

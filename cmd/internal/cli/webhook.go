@@ -19,18 +19,18 @@ const (
 )
 
 // webhooks are those of an agent's source, with their secrets.
-func (a *app) webhooks(source string) []webhook.Hook {
+func (env *environment) webhooks(source string) []webhook.Hook {
 	var hooks []webhook.Hook
 	for _, w := range spec.WebhooksOf(source) {
-		hooks = append(hooks, webhook.Hook{URL: w.URL, Secret: a.getenv(w.Secret), Events: w.Events})
+		hooks = append(hooks, webhook.Hook{URL: w.URL, Secret: env.getenv(w.Secret), Events: w.Events})
 	}
 	return hooks
 }
 
 // webhookAllow are the internal hosts that webhooks may reach. The operator of the
 // program sets them, not the author of a spec.
-func (a *app) webhookAllow() (hosts []string) {
-	for h := range strings.SplitSeq(a.getenv("PAWL_WEBHOOK_ALLOW"), ",") {
+func (env *environment) webhookAllow() (hosts []string) {
+	for h := range strings.SplitSeq(env.getenv("PAWL_WEBHOOK_ALLOW"), ",") {
 		if h = strings.TrimSpace(h); h != "" {
 			hosts = append(hosts, h)
 		}
@@ -42,9 +42,7 @@ func (a *app) webhookAllow() (hosts []string) {
 // its result; see awaitDeliveries.
 func (a *app) tell(ctx context.Context, source string, r pawl.Result) {
 	hooks := a.webhooks(source)
-	a.mu.Lock()
-	j := a.journal
-	a.mu.Unlock()
+	j := a.current()
 	if hooks == nil || j == nil { // or a second signal has closed the journal
 		return
 	}
@@ -71,8 +69,22 @@ func (a *app) tell(ctx context.Context, source string, r pawl.Result) {
 	}()
 }
 
+// outbox delivers webhooks until stop, which waits for the last delivery.
+func outbox(ctx context.Context, j store, hooks func(pawl.Declaration) []webhook.Hook, o *webhook.Options) (out *webhook.Outbox, stop func(), err error) {
+	if out, err = webhook.New(j, hooks, o); err != nil {
+		return nil, nil, misuse("PAWL_WEBHOOK_ALLOW: %w", err)
+	}
+	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		out.Serve(serving)
+	}()
+	return out, func() { cancel(); <-done }, nil
+}
+
 // tellOf is tell for a run that a command has ended without driving it.
-func (a *app) tellOf(ctx context.Context, j store, run string) error {
+func tellOf(ctx context.Context, a *app, j store, run string) error {
 	s, err := engine.Load(ctx, j, run)
 	if err == nil && engine.ParentOf(s) == "" {
 		a.tell(ctx, s.Declaration().Source, s.Result())

@@ -10,11 +10,9 @@ import (
 
 // whole is a result with the context and the trace that its agent asks for. It keeps
 // what only this process knows, such as tokens.
-func (a *app) whole(ctx context.Context, r pawl.Result) (explain.Result, error) {
+func whole(ctx context.Context, a *app, r pawl.Result) (explain.Result, error) {
 	whole := explain.Result{Result: r}
-	a.mu.Lock()
-	j := a.journal
-	a.mu.Unlock()
+	j := a.current()
 	if j == nil { // a second signal has closed it
 		return whole, nil
 	}

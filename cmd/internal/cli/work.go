@@ -51,10 +51,10 @@ func (a *app) workOf(ctx context.Context, j pawl.Journal, s *pawl.State, r remak
 	if err != nil {
 		return nil, err
 	}
-	w, err := a.heirOf(ctx, j, s, r)
+	w, err := heirOf(ctx, a, j, s, r)
 	orphan, alone := errors.AsType[*orphanError](err)
 	if w == nil && (err == nil || alone) {
-		w, err = a.reworkOf(ctx, s, r)
+		w, err = reworkOf(ctx, a, s, r)
 	}
 	if err != nil {
 		return w, err
@@ -73,13 +73,13 @@ func (a *app) workOf(ctx context.Context, j pawl.Journal, s *pawl.State, r remak
 }
 
 // reworkOf rebuilds the agent of a run.
-func (a *app) reworkOf(ctx context.Context, s *pawl.State, r remake) (*work, error) {
+func reworkOf(ctx context.Context, a *app, s *pawl.State, r remake) (*work, error) {
 	source := s.Declaration().Source
 	switch from, isFix, err := testfix.ParseSource(source); {
 	case err != nil:
 		return nil, err
 	case isFix && r.spec == "":
-		return a.reopenFix(from, source, s, r)
+		return reopenFix(a, from, source, s, r)
 	}
 	registry := a.registry()
 	if !spec.IsSource(source) {
@@ -90,7 +90,7 @@ func (a *app) reworkOf(ctx context.Context, s *pawl.State, r remake) (*work, err
 		if err != nil {
 			return nil, err
 		}
-		return a.workFor(ctx, made, registry, s, r)
+		return workFor(ctx, a, made, registry, s, r)
 	}
 	source, err := renew(source, r)
 	if err != nil {
@@ -103,10 +103,10 @@ func (a *app) reworkOf(ctx context.Context, s *pawl.State, r remake) (*work, err
 	if err != nil {
 		return nil, err
 	}
-	return a.workFor(ctx, made, registry, s, r)
+	return workFor(ctx, a, made, registry, s, r)
 }
 
-func (a *app) workFor(ctx context.Context, made *spec.Spec, registry *spec.Registry, s *pawl.State, r remake) (*work, error) {
+func workFor(ctx context.Context, a *app, made *spec.Spec, registry *spec.Registry, s *pawl.State, r remake) (*work, error) {
 	var agent pawl.Agent
 	var err error
 	if r.declared { // nothing is called
