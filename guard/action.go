@@ -1,6 +1,8 @@
 package guard
 
-import "fmt"
+import (
+	"github.com/pawl-run/pawl/internal/names"
+)
 
 // Action is what a rule does about a finding.
 type Action int
@@ -16,17 +18,7 @@ const (
 	Retry
 )
 
+var actionNames = names.Make[Action]("action", []string{"redact", "block", "warn", "retry"})
+
 // String returns the action's name in specs.
-func (a Action) String() string {
-	switch a {
-	case Redact:
-		return "redact"
-	case Block:
-		return "block"
-	case Warn:
-		return "warn"
-	case Retry:
-		return "retry"
-	}
-	return fmt.Sprintf("action(%d)", int(a))
-}
+func (a Action) String() string { return actionNames.String(a) }

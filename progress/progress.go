@@ -33,6 +33,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/names"
 )
 
 // Then is what a policy does with a stuck run.
@@ -45,18 +46,10 @@ const (
 	Hint                     // the model gets one hint; if that does not help, the run ends
 )
 
+var thenNames = names.Make[Then]("then", []string{"fail", "escalate", "hint"})
+
 // String returns the rung's name in specs.
-func (t Then) String() string {
-	switch t {
-	case Fail:
-		return "fail"
-	case Escalate:
-		return "escalate"
-	case Hint:
-		return "hint"
-	}
-	return fmt.Sprintf("then(%d)", int(t))
-}
+func (t Then) String() string { return thenNames.String(t) }
 
 const (
 	// Window is how many repetitions a run may make before it counts as stuck,

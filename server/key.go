@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/names"
 )
 
 // A Scope is a set of operations that a key allows.
@@ -22,25 +23,13 @@ const (
 	Decide                  // approve, deny, answer, submit and settle
 )
 
-var scopeNames = []string{"read", "run", "decide"}
+var scopeNames = names.Make[Scope]("scope", []string{"read", "run", "decide"})
 
 // String returns the scope's name.
-func (s Scope) String() string {
-	if s < Read || s > Decide {
-		return "scope"
-	}
-	return scopeNames[s-1]
-}
+func (s Scope) String() string { return scopeNames.String(s) }
 
 // UnmarshalText parses a scope's name.
-func (s *Scope) UnmarshalText(text []byte) error {
-	i := slices.Index(scopeNames, string(text))
-	if i < 0 {
-		return fmt.Errorf("unknown scope %q; write %s", text, strings.Join(scopeNames, ", "))
-	}
-	*s = Scope(i + 1)
-	return nil
-}
+func (s *Scope) UnmarshalText(text []byte) error { return scopeNames.Unmarshal(s, text) }
 
 // A Key is a bearer token and what it allows.
 type Key struct {

@@ -3,7 +3,6 @@ package spec
 import (
 	"cmp"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -154,12 +153,7 @@ func (m *family) read(path string) (string, error) {
 	if m.known {
 		return "", os.ErrNotExist
 	}
-	f, err := os.Open(path) //nolint:gosec // the caller that names the file may read it
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
+	data, err := readSome(path)
 	if err != nil {
 		return "", err
 	}

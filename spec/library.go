@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,12 +17,7 @@ type shelf struct {
 
 // openShelf reads a file of tools.
 func openShelf(path string) (*shelf, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
+	data, err := readSome(path)
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -54,12 +52,7 @@ type policyGate struct {
 // LoadPolicy reads the policy in a file. Its error is [Problems], unless the
 // file cannot be read.
 func LoadPolicy(path string) (*Policy, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("policy: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
+	data, err := readSome(path)
 	if err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}

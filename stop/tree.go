@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/names"
 )
 
 // A Node is a condition, or a part of one, evaluated in a state. It shows
@@ -41,29 +42,16 @@ const (
 	KindLeaf                     // has no children
 )
 
-var kindNames = []string{"any", "all", "not", "override", "leaf"}
+var kindNames = names.Make[Kind]("kind", []string{"any", "all", "not", "override", "leaf"})
 
 // String returns the kind's name.
-func (k Kind) String() string {
-	if k < KindAny || k > KindLeaf {
-		return fmt.Sprintf("kind(%d)", int(k))
-	}
-	return kindNames[k-1]
-}
+func (k Kind) String() string { return kindNames.String(k) }
 
 // MarshalText writes the kind's name.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads the kind's name.
-func (k *Kind) UnmarshalText(text []byte) error {
-	for i, name := range kindNames {
-		if name == string(text) {
-			*k = Kind(1 + i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown kind %q (write %s)", text, strings.Join(kindNames, ", "))
-}
+func (k *Kind) UnmarshalText(text []byte) error { return kindNames.Unmarshal(k, text) }
 
 // Tree evaluates a condition in a state. A condition from another package is a
 // leaf.

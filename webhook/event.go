@@ -2,12 +2,10 @@ package webhook
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/names"
 )
 
 // An Event is a kind of notice about a run.
@@ -23,26 +21,16 @@ const (
 // EventNames are the names of the events, in their order.
 var EventNames = []string{"run.waiting", "run.paused", "run.stopped"}
 
+var eventNames = names.Make[Event]("event", EventNames)
+
 // String returns the event's name.
-func (e Event) String() string {
-	if e < Waiting || int(e) > len(EventNames) {
-		return fmt.Sprintf("event(%d)", int(e))
-	}
-	return EventNames[e-1]
-}
+func (e Event) String() string { return eventNames.String(e) }
 
 // MarshalText writes the event's name.
 func (e Event) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // UnmarshalText reads the event's name.
-func (e *Event) UnmarshalText(b []byte) error {
-	i := slices.Index(EventNames, string(b))
-	if i < 0 {
-		return fmt.Errorf("event %q is not one of %s", b, strings.Join(EventNames, ", "))
-	}
-	*e = Event(i + 1)
-	return nil
-}
+func (e *Event) UnmarshalText(b []byte) error { return eventNames.Unmarshal(e, b) }
 
 // A Notice is the body of a request: the state of a run when it paused or ended.
 type Notice struct {

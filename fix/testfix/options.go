@@ -1,10 +1,10 @@
 package testfix
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/names"
 )
 
 // Options are the choices that New leaves. The zero value is right for a Go
@@ -45,34 +45,13 @@ const (
 	Best                    // the edits after which the fewest tests were open, none of which passed at first
 )
 
+var keepNames = names.Make[Keep]("keep", []string{"nothing", "last", "best"})
+
 // String returns the choice's name.
-func (k Keep) String() string {
-	switch k {
-	case Nothing:
-		return "nothing"
-	case Last:
-		return "last"
-	case Best:
-		return "best"
-	}
-	return fmt.Sprintf("keep(%d)", int(k))
-}
+func (k Keep) String() string { return keepNames.String(k) }
 
 // MarshalText writes the choice's name.
-func (k Keep) MarshalText() ([]byte, error) {
-	if k < Nothing || k > Best {
-		return nil, fmt.Errorf("keep: %d is none of nothing, last and best", int(k))
-	}
-	return []byte(k.String()), nil
-}
+func (k Keep) MarshalText() ([]byte, error) { return keepNames.Marshal(k) }
 
 // UnmarshalText reads the choice's name.
-func (k *Keep) UnmarshalText(b []byte) error {
-	for c := Nothing; c <= Best; c++ {
-		if c.String() == string(b) {
-			*k = c
-			return nil
-		}
-	}
-	return fmt.Errorf("keep: %q is none of nothing, last and best", b)
-}
+func (k *Keep) UnmarshalText(b []byte) error { return keepNames.Unmarshal(k, b) }

@@ -1,6 +1,6 @@
 package gotest
 
-import "fmt"
+import "github.com/pawl-run/pawl/internal/names"
 
 // Kind says in which way something fails.
 type Kind int
@@ -24,19 +24,15 @@ const (
 	KindUnfinished
 )
 
-var kindNames = []string{"", "test", "build", "panic", "timeout", "race", "setup", "unfinished"}
+var kindNames = names.Make[Kind]("kind of failure", []string{"test", "build", "panic", "timeout", "race", "setup", "unfinished"})
 
-func (k Kind) String() string { return name(kindNames, int(k), "Kind") }
+func (k Kind) String() string { return kindNames.String(k) }
 
 // MarshalText writes the kind's name.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText accepts what MarshalText writes.
-func (k *Kind) UnmarshalText(b []byte) error {
-	n, err := parse(kindNames, string(b), "kind of failure")
-	*k = Kind(n)
-	return err
-}
+func (k *Kind) UnmarshalText(b []byte) error { return kindNames.Unmarshal(k, b) }
 
 // Status is the verdict on a test or package.
 type Status int
@@ -52,32 +48,12 @@ const (
 	StatusUnfinished
 )
 
-var statusNames = []string{"", "pass", "fail", "skip", "unfinished"}
+var statusNames = names.Make[Status]("status", []string{"pass", "fail", "skip", "unfinished"})
 
-func (s Status) String() string { return name(statusNames, int(s), "Status") }
+func (s Status) String() string { return statusNames.String(s) }
 
 // MarshalText writes the status's name.
 func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText accepts what MarshalText writes.
-func (s *Status) UnmarshalText(b []byte) error {
-	n, err := parse(statusNames, string(b), "status")
-	*s = Status(n)
-	return err
-}
-
-func name(names []string, n int, typ string) string {
-	if n < 1 || n >= len(names) {
-		return fmt.Sprintf("%s(%d)", typ, n)
-	}
-	return names[n]
-}
-
-func parse(names []string, s, what string) (int, error) {
-	for i := 1; i < len(names); i++ {
-		if names[i] == s {
-			return i, nil
-		}
-	}
-	return 0, fmt.Errorf("unknown %s %q: want one of %q", what, s, names[1:])
-}
+func (s *Status) UnmarshalText(b []byte) error { return statusNames.Unmarshal(s, b) }

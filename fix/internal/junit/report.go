@@ -6,7 +6,11 @@
 // runners that have testcase elements with a classname and a name.
 package junit
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/pawl-run/pawl/internal/names"
+)
 
 // Report is the outcome of one run.
 type Report struct {
@@ -58,20 +62,10 @@ const (
 	Errored        // it could not be collected, set up or torn down
 )
 
+var statusNames = names.Make[Status]("status", []string{"passed", "skipped", "failed", "error"})
+
 // String returns the verdict's name.
-func (s Status) String() string {
-	switch s {
-	case Passed:
-		return "passed"
-	case Skipped:
-		return "skipped"
-	case Failed:
-		return "failed"
-	case Errored:
-		return "error"
-	}
-	return fmt.Sprintf("status(%d)", int(s))
-}
+func (s Status) String() string { return statusNames.String(s) }
 
 // ID names the test as pytest does on its command line: file::class::name. It
 // stays the same from run to run. A test without a file is named by its class.
