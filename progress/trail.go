@@ -72,7 +72,8 @@ func follow(s *pawl.State, room []turn, most int) trail {
 		later, drift = nil, nil
 	}
 	if base, ok := s.Baseline(); ok {
-		t.before = (*gauge.Measure)(&base)
+		before := gauge.Measure(base) // the address of base would cost an allocation without a baseline, too
+		t.before = &before
 	}
 	return t.in(s, measured)
 }
