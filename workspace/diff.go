@@ -7,8 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-
-	"github.com/pawl-run/pawl/internal/names"
 )
 
 // Diff is the difference between the copy and the originals. It is plain data: it can be stored as
@@ -41,9 +39,17 @@ const (
 	Deleted
 )
 
-var kindNames = names.Make[Kind]("kind", []string{"added", "modified", "deleted"})
-
-func (k Kind) String() string { return kindNames.String(k) }
+func (k Kind) String() string {
+	switch k {
+	case Added:
+		return "added"
+	case Modified:
+		return "modified"
+	case Deleted:
+		return "deleted"
+	}
+	return fmt.Sprintf("Kind(%d)", int(k))
+}
 
 // Kind returns the kind of the change.
 func (c Change) Kind() Kind {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-
-	"github.com/pawl-run/pawl/internal/names"
 )
 
 // Recovery is the result of [Recover].
@@ -20,9 +18,17 @@ const (
 	Completed
 )
 
-var recoveryNames = names.Make[Recovery]("recovery", []string{"nothing", "undone", "completed"})
-
-func (r Recovery) String() string { return recoveryNames.String(r) }
+func (r Recovery) String() string {
+	switch r {
+	case Nothing:
+		return "nothing"
+	case Undone:
+		return "undone"
+	case Completed:
+		return "completed"
+	}
+	return fmt.Sprintf("Recovery(%d)", int(r))
+}
 
 // Recover finishes an [Tree.Apply] whose process died. It may be called at any time and any number of
 // times for a state directory. An error says why the project is still half changed, or why the apply
