@@ -7,15 +7,14 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// letterOf is the kind of signal that answers what a run waits for.
+// letterOf is the kind of signal that answers a pending request.
 var letterOf = map[string]pawl.SignalKind{
 	"approval": pawl.SignalDecision, "input": pawl.SignalAnswer, "client_tool": pawl.SignalResult, "doubt": pawl.SignalResolution,
 }
 
-// Heard marks what of the things that runs wait for has been answered by a signal
-// which lies in the inbox, and which no owner has turned into an entry yet.
-// Resuming the run does so. The list is that of [Pending]; the log stays the only
-// truth of the run, which waits until then.
+// Heard marks the requests in a list from [Pending] that a signal in the inbox answers already, although no
+// owner has turned the signal into an entry yet. Resuming the run does so. Until then the run still waits,
+// since the log is the only truth about it.
 func Heard(ctx context.Context, j pawl.Journal, list []pawl.Pending) error {
 	mail, ok := j.(pawl.Inbox)
 	if !ok {
@@ -54,9 +53,8 @@ func hear(s *pawl.State, l *pawl.Signal, list []pawl.Pending) {
 	}
 }
 
-// Signalled reports whether a run that waits would go on if somebody resumed it,
-// since a signal lies in its inbox, or in that of a child run, that no owner has read:
-// an answer to something it waits for, or a request to cancel it.
+// Signalled reports whether a waiting run would continue if it were resumed, because its inbox, or that of a
+// child run, has an unread signal: an answer to a pending request, or a request to cancel the run.
 func Signalled(ctx context.Context, j pawl.Journal, run string) (bool, error) {
 	mail, ok := j.(pawl.Inbox)
 	if !ok {

@@ -14,32 +14,31 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A heartbeat keeps the leases of an engine's live runs and delivers their signals.
-// A clock starts it, one for the whole engine however many runs it has, which is
-// stopped when there are none: a goroutine that waits for the next beat would keep
-// an engine that was made for one short run in memory until then.
+// A heartbeat keeps the leases of an engine's live runs and delivers their signals. One timer for the whole
+// engine starts it, however many runs there are. The timer is stopped when there are none: a goroutine that
+// waits for the next beat would keep an engine that was made for one short run in memory until then.
 type heartbeat struct {
 	clock      *time.Timer
-	on         bool        // the clock is set, or a beat in progress
+	on         bool        // the timer is set, or a beat is in progress
 	renewed    time.Time   // when leases were last renewed
 	delivered  int64       // the ID of the last signal that was delivered
-	unread     []*driver   // their signals could not be read
+	unread     []*driver   // drivers whose signals could not be read
 	unreadable atomic.Bool // the inbox could not be read, which was logged
 	beating    sync.Mutex  // held during a beat
 
 	subscription   *subscription  // to the journal's notifications; nil: none
-	subscribeAfter time.Time      // the last subscription failed shortly before
+	subscribeAfter time.Time      // not before then, since the last subscription failed
 	subscriptions  sync.WaitGroup // all that have not ended
 }
 
-// How often the inbox is read. The rule is once a second, which is enough when the
-// journal notifies as well.
+// How often the inbox is read. At least once a second is promised; that is enough if the journal notifies as
+// well.
 const (
 	readEvery         = 400 * time.Millisecond
 	readEveryNotified = 900 * time.Millisecond
 )
 
-// interval is the time between two beats. The engine's lock is held.
+// interval is the time between two beats. The caller holds the engine's lock.
 func (e *Engine) interval() time.Duration {
 	every := readEvery
 	if s := e.beat.subscription; s != nil && s.notified {
@@ -48,8 +47,7 @@ func (e *Engine) interval() time.Duration {
 	return min(every, e.opt.Lease/3)
 }
 
-// add has the heartbeat look after a driver. Signals that were sent since they were
-// last read, and before the heartbeat knew of the driver, are fetched here.
+// add adds a driver to the heartbeat, and fetches the signals that were sent since they were last read.
 func (e *Engine) add(ctx context.Context, d *driver) error {
 	e.mu.Lock()
 	if e.closed {
@@ -67,11 +65,11 @@ func (e *Engine) add(ctx context.Context, d *driver) error {
 		}
 	}
 	e.mu.Unlock()
-	_ = e.fetch(ctx, d) // what cannot be read now is fetched at the next beat
+	_ = e.fetch(ctx, d) // signals that cannot be read now are fetched at the next beat
 	return nil
 }
 
-// drop takes a driver out of the heartbeat.
+// drop removes a driver from the heartbeat.
 func (e *Engine) drop(d *driver) {
 	e.mu.Lock()
 	b := &e.beat
@@ -80,9 +78,9 @@ func (e *Engine) drop(d *driver) {
 	}
 	if len(e.live) == 0 {
 		if b.on && b.clock.Stop() {
-			b.on = false // else a beat is in progress, and finds out
+			b.on = false // else a beat is in progress and will notice
 		}
-		if b.subscription != nil { // it is not waited for: Close does that
+		if b.subscription != nil { // Close waits for it, not drop
 			b.subscription.stop()
 			b.subscription = nil
 		}
@@ -109,7 +107,7 @@ func (e *Engine) heartbeat() {
 		e.deliver(ctx, delivered)
 	}
 	for _, d := range unread {
-		_ = e.fetch(ctx, d) // it is among them again if that fails
+		_ = e.fetch(ctx, d) // if that fails, d is added to unread again
 	}
 	if now := time.Now(); now.Sub(b.renewed) >= e.opt.Lease/3 {
 		b.renewed = now
@@ -123,8 +121,8 @@ func (e *Engine) heartbeat() {
 	}
 }
 
-// deliver delivers the signals of all live runs behind that ID. If the inbox
-// cannot be read now, it is read again at the next beat.
+// deliver delivers the signals of all live runs with an ID above after. If the inbox cannot be read now, it is
+// read again at the next beat.
 func (e *Engine) deliver(ctx context.Context, after int64) {
 	for l, err := range e.mail.Signals(ctx, "", after) {
 		if err != nil {
@@ -138,25 +136,23 @@ func (e *Engine) deliver(ctx context.Context, after int64) {
 		e.beat.delivered = max(e.beat.delivered, l.ID)
 		e.mu.Unlock()
 		if d != nil {
-			_ = e.fetch(ctx, d) // not l alone, which may come behind one that found the run not yet live
+			_ = e.fetch(ctx, d) // not only l: an earlier signal may have arrived before the run was live
 		}
 	}
 	e.beat.unreadable.Store(false)
 }
 
-// fetchLater has the next beat fetch the signals of a run: they may count as
-// delivered.
+// fetchLater makes the next beat fetch the signals of a run, since they may count as delivered.
 func (e *Engine) fetchLater(d *driver) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.live[d.rec.lease.Run] == d && !slices.Contains(e.beat.unread, d) { // else they are read when the run is resumed
+	if e.live[d.rec.lease.Run] == d && !slices.Contains(e.beat.unread, d) { // otherwise they are read when the run is resumed
 		e.beat.unread = append(e.beat.unread, d)
 	}
 }
 
-// renew renews the leases. A run that another owner has taken is released; a lease
-// that could not be renewed is tried again at the next beat, and the epoch guards
-// the log meanwhile.
+// renew renews the leases. A run that another owner has taken is released. A lease that could not be renewed is
+// tried again at the next beat; the epoch guards the log meanwhile.
 func (e *Engine) renew(ctx context.Context) {
 	e.mu.Lock()
 	all := slices.Collect(maps.Values(e.live))
@@ -193,12 +189,12 @@ type subscription struct {
 	notified bool // it works
 }
 
-// resubscribe is how long a notifier that failed is left alone.
+// resubscribe is the wait before a notifier that failed is used again.
 const resubscribe = 5 * time.Second
 
-// subscribe subscribes to the notifier unless that was done. The first beat does so,
-// and not the start of a run: a run that is over before costs the notifier nothing.
-// The engine's lock is held, and there are live runs.
+// subscribe subscribes to the notifier unless there is a subscription. The first beat does so, not the start of
+// a run, so that a shorter run costs the notifier nothing. The caller holds the engine's lock, and there are live
+// runs.
 func (e *Engine) subscribe(now time.Time) {
 	b := &e.beat
 	if e.notifier == nil || e.mail == nil || b.subscription != nil || e.closed || now.Before(b.subscribeAfter) {
@@ -216,7 +212,7 @@ func (e *Engine) listen(ctx context.Context, s *subscription) {
 	defer func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		if b := &e.beat; b.subscription == s { // it was not stopped
+		if b := &e.beat; b.subscription == s { // the subscription was not stopped
 			b.subscription, b.subscribeAfter = nil, time.Now().Add(resubscribe)
 		}
 	}()
@@ -236,7 +232,7 @@ func (e *Engine) listen(ctx context.Context, s *subscription) {
 		case run == "":
 			e.deliver(ctx, delivered)
 		case d != nil:
-			_ = e.fetch(ctx, d) // what cannot be read now is fetched at the next beat
+			_ = e.fetch(ctx, d) // signals that cannot be read now are fetched at the next beat
 		}
 	}
 }

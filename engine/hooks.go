@@ -12,39 +12,37 @@ import (
 	"github.com/pawl-run/pawl/internal/blame"
 )
 
-// A Hook watches entries, one by one and in order, between their being
-// appended and the next effect; an intent (model.called, tool.started) is shown
-// together with its result. It is called from one goroutine of a run at a
-// time, and again on resuming for the entries of the last step, but for those up
-// to the last one that was directed. Of an entry, the hooks are asked in order
-// until one directs something. That is recorded as hook.directed,
-// which is shown to no hook; a panic of a hook directs nothing, and neither does
-// what it makes of the last entry, run.stopped or run.paused. The run waits for
-// its hooks, half a minute at most over the entries of a step: a hook that has
-// not returned by then is abandoned and not asked any more.
+// A Hook watches entries, one by one and in order, between their being appended and the next effect. An intent
+// (model.called, tool.started) is shown together with its result. A hook is called from one goroutine of a run at
+// a time. When a run is resumed, it sees the entries of the last step again, except those up to the last one for
+// which a direction was recorded.
+//
+// For each entry, the hooks are called in order until one directs something. That is recorded as hook.directed,
+// which is shown to no hook. A panic of a hook directs nothing, and its direction for the last entry, run.stopped
+// or run.paused, is ignored. The run waits for its hooks, at most half a minute for the entries of a step: a hook
+// that has not returned by then is abandoned and not called any more.
 type Hook interface {
 	Name() string
 	Entry(ctx context.Context, s *pawl.State, e pawl.Entry) Direction
 }
 
-// A Direction is what a [Hook] makes of an entry. The zero Direction goes on.
-// Cancel goes before Retry.
+// A Direction is the result of a [Hook] for an entry. The zero Direction continues. Cancel takes precedence over
+// Retry.
 type Direction struct {
 	// Cancel ends the run as cancelled.
 	Cancel bool
-	// Retry has what the entry records made again. A model.replied of a turn
-	// counts as rejected: its calls are refused, the model reads the
-	// Reason and is asked again in the same iteration, at most twice; two such
-	// iterations in a row end the run. After a tool.finished of a Read or
-	// Idempotent call, the call is run again with the same key, at most twice,
-	// and the model sees the last result only. A Write is never run again, nor
-	// is anything else made again: such a direction, and one too many, is
+	// Retry repeats what the entry records. A model.replied of a turn counts as
+	// rejected: its calls are refused, the model reads the Reason and is asked again
+	// in the same iteration, at most twice; two such iterations in a row end the run.
+	// After a tool.finished of a Read or Idempotent call, the call runs again with the
+	// same key, at most twice, and the model sees only the last result. A Write never
+	// runs again, and nothing else is repeated: such a direction, and one too many, is
 	// recorded as refused and changes nothing.
 	Retry bool
-	// Budget is how often, in the whole run and counted in its log, this hook may
-	// have something made again; zero: as often as the machine allows.
+	// Budget is how many retries this hook may direct in the whole run, counted in its
+	// log; zero: as many as the machine allows.
 	Budget int
-	// Reason says why, for the log and, of a reply, for the model.
+	// Reason is for the log and, if a reply is rejected, for the model.
 	Reason string
 }
 
@@ -59,12 +57,11 @@ func (h *hooks) count(e pawl.HookDirected) {
 	h.retried[e.Hook]++
 }
 
-// hookTime is the most that the hooks may take over the entries of one step.
+// hookTime bounds the time of the hooks for the entries of one step.
 const hookTime = 30 * time.Second
 
-// askHooks shows the hooks what was appended since they were last asked. It is
-// made durable first: a hook sees nothing that could still vanish. What they
-// direct is appended, all of it before anything is decided.
+// askHooks shows the hooks the entries that were appended since the last call. The entries are made durable first,
+// so that a hook sees nothing that could still vanish. All directions are appended before anything is decided.
 func (d *driver) askHooks() error {
 	if len(d.rec.hooks.unseen) == 0 {
 		return nil
@@ -85,10 +82,10 @@ type hookCall struct {
 	state    *pawl.State
 	entries  []pawl.Entry
 	said     []directed
-	at       atomic.Pointer[directed] // the hook that is asked just now
+	at       atomic.Pointer[directed] // the hook that is being called
 }
 
-// directed is what a hook makes of an entry.
+// directed is a hook's direction for an entry.
 type directed struct {
 	index int
 	hook  string
@@ -124,8 +121,8 @@ func (c *hookCall) perform(ctx context.Context) {
 	}
 }
 
-// record appends what the hooks direct. One that was abandoned at work may
-// not be asked beside itself, so it is not asked any more.
+// record appends the directions. An abandoned hook is not called any more, since two calls of a hook must not
+// overlap.
 func (c *hookCall) record(r *recorder, _ error, abandoned bool) {
 	if abandoned {
 		at := c.at.Load()
@@ -134,7 +131,7 @@ func (c *hookCall) record(r *recorder, _ error, abandoned bool) {
 		r.appendNow(pawl.HookDirected{Hook: at.hook, Direction: "left behind",
 			Reason: "it did not return in time, and is not asked any more"})
 		r.hooks.unseen = nil
-		return // nothing else of it may be read
+		return // perform has not returned, so nothing else of c may be read
 	}
 	for _, d := range c.said {
 		reason := r.clean.text(d.Reason)
@@ -154,8 +151,8 @@ func (c *hookCall) record(r *recorder, _ error, abandoned bool) {
 	r.hooks.unseen = nil
 }
 
-// showEnd shows the hooks how the run ended or why it is suspended. Nothing comes
-// after that, so what they direct about it is neither recorded nor obeyed.
+// showEnd shows the hooks the entry that ends or suspends the run. Their directions are ignored, since nothing
+// follows that entry.
 func (r *recorder) showEnd() {
 	var last []pawl.Entry
 	for _, e := range r.hooks.unseen {
@@ -170,8 +167,8 @@ func (r *recorder) showEnd() {
 	}
 }
 
-// withTimeout calls do on a goroutine of its own and waits until it has returned, or for
-// that long; it reports which. A panic in do is reported as an error.
+// withTimeout calls do on its own goroutine and waits until do has returned or limit is over. It returns an error
+// for a time-out and for a panic in do.
 func withTimeout(ctx context.Context, limit time.Duration, do func(context.Context)) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -195,7 +192,7 @@ func withTimeout(ctx context.Context, limit time.Duration, do func(context.Conte
 	}
 }
 
-// nameOf is what a hook calls itself; its type, if it panics.
+// nameOf returns the name of a hook; its type, if Name panics.
 func nameOf(h Hook) (name string) {
 	defer func() {
 		if recover() != nil {
@@ -218,8 +215,7 @@ func askHook(ctx context.Context, h Hook, s *pawl.State, e pawl.Entry) (d Direct
 	return h.Entry(ctx, s, own)
 }
 
-// copied returns an entry with bytes of its own: what is written into it
-// reaches neither the log nor the state, which share theirs.
+// copied returns a deep copy of an entry: writing into it reaches neither the log nor the state.
 func copied(e pawl.Entry) (pawl.Entry, error) {
 	line, err := e.AppendJSON(nil)
 	if err != nil {
@@ -228,9 +224,8 @@ func copied(e pawl.Entry) (pawl.Entry, error) {
 	return pawl.DecodeEntry(line)
 }
 
-// hooksOf returns the hooks of an agent and those of the runs above its run. An
-// agent's own hook takes the place of one of the same name above it. A run that
-// is not driven by its parent reads in the journal who its parents are.
+// hooksOf returns the hooks of an agent and those of the runs above its run. An agent's own hook replaces one of the
+// same name above it. If the parent does not drive the run, the parents are read from the journal.
 func (e *Engine) hooksOf(d pawl.Declaration, above []Hook, driven bool, parent string) []Hook {
 	if e.opt.HooksOf == nil {
 		return nil

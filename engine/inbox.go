@@ -15,9 +15,9 @@ import (
 // An inbox holds the signals that have reached a run and that its driver has not
 // read, and wakes the driver. Any goroutine may put signals in.
 type inbox struct {
-	wake    chan struct{}   // holds one token when there is something to look at
-	life    context.Context // the run's: at its end the run is suspended
-	effects *effects        // which signals may stop
+	wake    chan struct{}   // holds one token if there is something to read
+	life    context.Context // the run's context: when it ends, the run is suspended
+	effects *effects        // the effects that signals may stop
 	timer   *time.Timer     // the driver's own
 	wants   atomic.Uint32   // what the signals ask for: want bits, read without the lock
 
@@ -26,16 +26,15 @@ type inbox struct {
 	last    int64 // the ID of the last signal received
 }
 
-// What the outside wants of a run.
+// What the inbox asks of the driver.
 const (
 	wantRead    = 1 << iota // there are signals to read
 	wantCancel              // one of them cancels the run
-	wantSuspend             // the driver is to let go of the run
+	wantSuspend             // the driver must release the run
 )
 
-// deliver puts signals in. They must come in the order of their IDs: one that is
-// not after the last received counts as read. A delivery receipt, which says
-// nothing to a run, does not wake the driver.
+// deliver adds signals, which must come in the order of their IDs: a signal whose ID is not above the last received
+// one counts as read. A delivery receipt means nothing to a run and does not wake the driver.
 func (b *inbox) deliver(signals ...pawl.Signal) {
 	b.mu.Lock()
 	want := uint32(0)
@@ -82,20 +81,20 @@ func (b *inbox) take() []pawl.Signal {
 	return signals
 }
 
-// waiting returns the signals that wait, without taking them.
+// waiting returns the unread signals without removing them.
 func (b *inbox) waiting() []pawl.Signal {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.signals)
 }
 
-// suspend asks the driver to let go of the run at the next opportunity.
+// suspend asks the driver to release the run at the next opportunity.
 func (b *inbox) suspend() {
 	b.wants.Or(wantSuspend)
 	b.notify()
 }
 
-// notify wakes the driver, and stops the effects that give way to what is wanted.
+// notify wakes the driver, and stops the effects that yield to what is wanted.
 func (b *inbox) notify() {
 	select {
 	case b.wake <- struct{}{}:
@@ -104,8 +103,7 @@ func (b *inbox) notify() {
 	b.effects.interrupt()
 }
 
-// wanted returns what the outside wants: that the run be cancelled, that it be
-// suspended, or that its signals be read.
+// wanted returns what the inbox asks for: to cancel the run, to suspend it, or to read signals.
 func (b *inbox) wanted() (cancel, suspend, read bool) {
 	w := b.wants.Load()
 	return w&wantCancel != 0, w&wantSuspend != 0 || b.life.Err() != nil, w&wantRead != 0
@@ -122,7 +120,7 @@ func (b *inbox) alarm(after time.Duration) <-chan time.Time {
 	return b.timer.C
 }
 
-// wait waits for a while, or until the outside wants something.
+// wait waits for a time, or until the inbox asks for something.
 func (b *inbox) wait(d time.Duration) {
 	select {
 	case <-b.alarm(d):
@@ -131,8 +129,8 @@ func (b *inbox) wait(d time.Duration) {
 	}
 }
 
-// fetch delivers all the signals that the journal has for a run. Those that cannot
-// be read now are fetched again at the next heartbeat.
+// fetch delivers all signals that the journal has for a run. If they cannot be read now, they are fetched again at
+// the next heartbeat.
 func (e *Engine) fetch(ctx context.Context, d *driver) error {
 	if e.mail == nil {
 		return nil

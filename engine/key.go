@@ -11,12 +11,11 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A KeyError says that a run was started under the same key that is not the one
-// that is wanted.
+// A KeyError says that the key was used for a run with another agent or input.
 type KeyError struct {
 	Key   string
-	Run   string   // the one there is
-	Parts []string // in what they differ, such as "input" or "prompt"
+	Run   string   // the existing run
+	Parts []string // what differs, such as "input" or "prompt"
 }
 
 // Error names the run and what differs.
@@ -25,7 +24,7 @@ func (e *KeyError) Error() string {
 		e.Key, e.Run, strings.Join(e.Parts, ", "))
 }
 
-// find is a handle on the run that was started under the key.
+// find returns a handle on the run that was started under the key.
 func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
 	e := b.engine
 	start, err := firstOf(ctx, e.journal, run)
@@ -70,15 +69,15 @@ func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
 			again.found = true
 			return again, nil
 		}
-		if !errors.As(err, new(*pawl.HeldError)) { // else somebody else took it up
+		if !errors.As(err, new(*pawl.HeldError)) { // otherwise another process has resumed it
 			if now, bad := e.head(ctx, run); bad != nil || now.Seq == h.Seq {
-				return nil, err // nor has it gone on, and ended, meanwhile
+				return nil, err // and the run has not continued and ended meanwhile
 			}
 		}
 	}
 }
 
-// watch looks at a run that others drive until they let go of it.
+// watch polls a run of another owner until it is released.
 func (l *life) watch(ctx context.Context, h pawl.Head) {
 	defer l.engine.watches.Done()
 	defer close(l.done)
@@ -100,7 +99,7 @@ func (l *life) watch(ctx context.Context, h pawl.Head) {
 	}
 }
 
-// distant yields the entries of a run that others drive.
+// distant yields the entries of a run that another process drives.
 func (l *life) distant(ctx context.Context) iter.Seq2[pawl.Entry, error] {
 	return func(yield func(pawl.Entry, error) bool) {
 		next, over := uint64(1), false

@@ -21,7 +21,7 @@ type lease struct {
 	released bool
 }
 
-// release gives the run up, so that others need not wait for the lease to lapse.
+// release releases the run, so that others need not wait for the lease to lapse.
 func (l *lease) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -31,7 +31,7 @@ func (l *lease) release() {
 	}
 }
 
-// release gives up a claim. One that cannot be given up lapses by itself.
+// release releases a claim. If that fails, the claim lapses by itself.
 func (e *Engine) release(l pawl.Lease) {
 	ctx := context.Background()
 	if e.lasting() { // else the journal answers at once
@@ -72,7 +72,7 @@ func (l *lease) regain(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	if now.Epoch != l.Epoch+1 { // the log has gone on without us
+	if now.Epoch != l.Epoch+1 { // another owner may have appended
 		l.engine.release(now)
 		return false
 	}
@@ -80,8 +80,8 @@ func (l *lease) regain(ctx context.Context) bool {
 	return true
 }
 
-// begin claims the id of a new run. An id that was claimed and never used is
-// free: it may be derived from what must happen once, and would be lost otherwise.
+// begin claims the id of a new run. An id that was claimed and never used is free: it may be derived from a key, and
+// the run could otherwise never start.
 func (e *Engine) begin(ctx context.Context, run string) (pawl.Lease, error) {
 	l, exists := e.journal.Claim(ctx, pawl.Claim{Run: run, Owner: e.owner, TTL: e.opt.Lease, New: true})
 	if !errors.Is(exists, pawl.ErrRunExists) || e.begun(ctx, run) {
@@ -91,7 +91,7 @@ func (e *Engine) begin(ctx context.Context, run string) (pawl.Lease, error) {
 	if err != nil {
 		return l, errors.Join(exists, err)
 	}
-	if e.begun(ctx, run) { // by an owner that was quicker and is done with it already
+	if e.begun(ctx, run) { // a faster owner has begun and released it already
 		e.release(l)
 		return l, exists
 	}
@@ -105,7 +105,7 @@ func ClaimNew(ctx context.Context, j pawl.Journal, run string) (pawl.Lease, erro
 	return New(j, nil).begin(ctx, run)
 }
 
-// Release gives up a lease, so that others need not wait for it to lapse.
+// Release releases a lease, so that others need not wait for it to lapse.
 func Release(j pawl.Journal, l pawl.Lease) { New(j, nil).release(l) }
 
 // begun reports whether a run has entries, or may have.

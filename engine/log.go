@@ -7,8 +7,7 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// log writes to the operator's log. What is returned as an error or stands in a run's
-// log is not written here as well.
+// log writes to the operator's log. What is returned as an error, or is in a run's log, is not written here too.
 func (e *Engine) log(level slog.Level, message, run string, attrs ...slog.Attr) {
 	if e.opt.Log == nil {
 		return
@@ -20,7 +19,7 @@ func (e *Engine) log(level slog.Level, message, run string, attrs ...slog.Attr) 
 	e.opt.Log.LogAttrs(context.Background(), level, message, attrs...)
 }
 
-// because is an error without secrets.
+// because returns an error as an attribute, without secrets.
 func (e *Engine) because(err error) slog.Attr {
 	return slog.String("error", redact.Text(e.secrets.Scrub(err.Error())))
 }

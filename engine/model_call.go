@@ -11,20 +11,19 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// think performs a model call: its intent is durable before the request
-// leaves, and one entry records the result.
+// think performs a model call: its intent is durable before the request is sent, and one entry records the result.
 func (d *driver) think(at uint64, t *pawl.Think) error {
 	c, err := newModelCall(d, at, t)
 	if c == nil {
 		return err
 	}
 	if err = d.effects.run(&c.effect); err == nil {
-		d.modelCall = c // not of a call that was abandoned: its goroutine still has it
+		d.modelCall = c // not if the call was abandoned: its goroutine still uses it
 	}
 	return err
 }
 
-// newModelCall makes a model call ready to start; nil: there is none yet.
+// newModelCall returns a model call ready to start; nil: it cannot start yet.
 func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 	r := &d.rec
 	model, info := r.machine.Asked(*t)
@@ -36,7 +35,7 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 	if wait <= 0 {
 		wait = held(r, info.Endpoint, now)
 	}
-	if wait > 0 { // Decide is asked again afterwards
+	if wait > 0 { // the machine decides again afterwards
 		if err := r.flush(); err != nil {
 			return nil, err
 		}
@@ -53,7 +52,7 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 		live: pawl.Entry{Run: r.lease.Run, At: r.state.Seq(), Time: r.state.Time(), Iteration: t.Iteration},
 	}
 	c.effect = effect{work: c, limit: r.engine.opt.Call, grace: time.Second, intent: c.live.At}
-	if _, whole := c.model.(pawl.ModelFunc); !whole { // which shows nothing before it is done
+	if _, whole := c.model.(pawl.ModelFunc); !whole { // a ModelFunc streams nothing
 		c.quiet = quiet{first: r.engine.opt.First, next: r.engine.opt.Idle}
 	}
 	if err := r.announce(&c.effect); err != nil {
@@ -61,7 +60,7 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 	}
 	now = time.Now()
 	left := timeLeft(r.state, now)
-	if left <= 0 { // which the log does not say yet
+	if left <= 0 { // the log does not show that yet
 		c.failed(&pawl.ModelError{Class: pawl.ClassNetwork, Message: "not sent: the run's time was over"}, nil)
 		return nil, nil
 	}
@@ -79,9 +78,9 @@ type modelCall struct {
 	at        uint64
 	t         pawl.Think
 	model     pawl.Model
-	endpoint  string // of the model; empty: it is within this process
+	endpoint  string // of the model; empty: in this process
 	request   pawl.Request
-	live      pawl.Entry // the template of what is streamed
+	live      pawl.Entry // the template of streamed entries
 	outOfTime bool       // the deadline is the run's, not the call's
 	shown     liveReply
 	reply     *pawl.Reply
@@ -98,7 +97,7 @@ func (c *modelCall) perform(ctx context.Context) {
 			c.err = &pawl.ModelError{Class: pawl.ClassPanic, Message: fmt.Sprintf("the model panicked: %v", p)}
 		}
 	}()
-	c.err = errNoReply                               // also when the model ends this goroutine
+	c.err = errNoReply                               // also if the model ends this goroutine
 	if f, whole := c.model.(pawl.ModelFunc); whole { // a sequence of one chunk, without the sequence
 		c.whole, c.err = f(ctx, c.request)
 		c.reply = &c.whole
@@ -107,7 +106,7 @@ func (c *modelCall) perform(ctx context.Context) {
 	c.stream(ctx)
 }
 
-// stream takes in a reply piece by piece.
+// stream reads a reply chunk by chunk.
 func (c *modelCall) stream(ctx context.Context) {
 	for chunk, err := range c.model.Stream(ctx, c.request) {
 		if c.err = err; err != nil {
@@ -128,7 +127,7 @@ func (c *modelCall) stream(ctx context.Context) {
 	}
 }
 
-// show hands a chunk to the watchers, cleaned as the reply will be.
+// show passes a chunk to the watchers, cleaned as the reply will be.
 func (c *modelCall) show(chunk *pawl.Chunk, last bool) {
 	if clean := &c.rec.clean; !clean.idle() {
 		*chunk = c.shown.add(clean, *chunk, last)
@@ -138,13 +137,13 @@ func (c *modelCall) show(chunk *pawl.Chunk, last bool) {
 	}
 }
 
-// record appends the reply, or why there is none.
+// record appends the reply or the failure.
 func (c *modelCall) record(r *recorder, cut error, abandoned bool) {
 	if abandoned {
 		r.log(slog.LevelWarn, "a model call did not stop when told to and was left behind", slog.String("endpoint", c.endpoint))
 	}
 	err := c.cutShort(cut)
-	if !abandoned && (c.err == nil || err == nil) { // of one that was abandoned nothing may be read
+	if !abandoned && (c.err == nil || err == nil) { // an abandoned call must not be read
 		err = c.err
 	}
 	if err == nil {
@@ -158,7 +157,7 @@ func (c *modelCall) record(r *recorder, cut error, abandoned bool) {
 	c.failed(err, cut)
 }
 
-// failed appends that the call brought no reply.
+// failed appends the failure of the call.
 func (c *modelCall) failed(err, cut error) {
 	r := c.rec
 	begun := cut == errQuiet || cut == errTimeout || atomic.LoadUint32(&c.quiet.signs) > 0
@@ -175,8 +174,7 @@ func (c *modelCall) failed(err, cut error) {
 	}
 }
 
-// cutShort is the error of a call that was stopped; nil if it was not. The model's own
-// error says less.
+// cutShort returns the error of a call that was stopped; nil if it was not. It says more than the model's own error.
 func (c *modelCall) cutShort(cut error) error {
 	switch {
 	case cut == nil:
@@ -199,23 +197,22 @@ func (c *modelCall) cutShort(cut error) error {
 	return late
 }
 
-// retryAt chooses when a failed call is worth another try. The provider's wish
-// is a lower bound, never an upper one. A connection that broke is tried again
-// at once, but only once: it may have been one that had stood idle for too long.
+// retryAt returns when to retry a failed call. The provider's wish is a lower bound. A broken connection is retried at
+// once, but only once: it may have been idle for too long.
 func retryAt(r *recorder, f *pawl.ModelFailed, err error) time.Time {
 	if !f.Class.Transient() {
 		return time.Time{}
 	}
 	tries := r.state.Tries()
 	if missed, _ := r.state.Missed(f.Purpose); missed.Class != 0 {
-		tries = missed.Attempt // a judge's failures are counted apart
+		tries = missed.Attempt // a judge's failures are counted separately
 	}
 	wait := r.engine.opt.Backoff(tries + 1)
 	if f.Class == pawl.ClassNetwork && tries == 0 {
 		wait = 0
 	}
 	if me, ok := errors.AsType[*pawl.ModelError](err); ok && me.RetryAfter > 0 {
-		wait = me.RetryAfter + min(wait, me.RetryAfter/4) // later by chance, so that not all come at once
+		wait = me.RetryAfter + min(wait, me.RetryAfter/4) // randomly later, so that not all retries come at once
 	}
 	return time.Now().UTC().Add(wait)
 }

@@ -10,15 +10,14 @@ import (
 	"github.com/pawl-run/pawl/internal/blame"
 )
 
-// newObservation makes a look at the world, which measures the goal as well, ready
-// to start now; nil: it is not made.
+// newObservation returns an observation, which also measures the goal, ready to start; nil: it must not start.
 func newObservation(r *recorder, at uint64) (*observation, error) {
 	if err := r.flush(); err != nil {
 		return nil, err
 	}
 	now := time.Now()
 	left := timeLeft(r.state, now)
-	if left <= 0 { // which the log does not say yet
+	if left <= 0 { // the log does not show that yet
 		r.append(at, pawl.Observed{Text: "the observation failed: the run's time was over before it began", Failed: true})
 		return nil, nil
 	}
@@ -27,10 +26,10 @@ func newObservation(r *recorder, at uint64) (*observation, error) {
 	return o, nil
 }
 
-// commandGrace is longer than a command's own time from TERM to KILL.
+// commandGrace is longer than a command's own time from SIGTERM to SIGKILL.
 const commandGrace = 7 * time.Second
 
-// observation is a look at the world in progress.
+// observation is an observation in progress.
 type observation struct {
 	effect
 	agent   pawl.Agent
@@ -47,7 +46,7 @@ func (o *observation) perform(ctx context.Context) {
 			o.panic = blame.Of(p)
 		}
 	}()
-	o.err = errExited // until all of it has returned
+	o.err = errExited // until all calls have returned
 	if o.agent.Observer != nil {
 		if o.seen, o.err = o.observe(ctx); o.err != nil {
 			return
@@ -74,9 +73,8 @@ func (o *observation) metric(ctx context.Context) (pawl.Measure, error) {
 	return o.agent.Goal.Metric.Measure(ctx, o.seen)
 }
 
-// record appends what was seen. If the world cannot be observed, the
-// model gets the error in place of an observation; the goal then stays unmeasured. A look cut short
-// from outside leaves no trace: resuming looks again.
+// record appends the observation. If the world cannot be observed, the model reads the error instead, and the goal stays
+// unmeasured. An observation that was stopped from outside is not recorded: a resumed run observes again.
 func (o *observation) record(r *recorder, cut error, abandoned bool) {
 	var seen pawl.Observation
 	var measure *pawl.Measure
@@ -102,7 +100,7 @@ func (o *observation) record(r *recorder, cut error, abandoned bool) {
 		}
 		value := measure.Value
 		if value == 0 {
-			value = 0 // a metric that counts failures as -n says -0 of none
+			value = 0 // a metric that counts failures as -n returns -0 for none
 		}
 		r.append(o.at, pawl.Measured{Value: value, Open: open})
 	}

@@ -12,27 +12,26 @@ import (
 	"github.com/pawl-run/pawl/internal/process"
 )
 
-// An Owner says who drives a run: which process, of whom, where. It is what
-// others are shown when they find a run taken.
+// An Owner describes the process that drives a run: which one, of which user, where. Others see it when they find a run
+// held.
 type Owner struct {
-	Process string `json:"process,omitempty"` // the process for good: id, start and boot
+	Process string `json:"process,omitempty"` // the process's identity: id, start time and boot
 	Host    string `json:"host,omitempty"`
 	User    string `json:"user,omitempty"`
 	Dir     string `json:"dir,omitempty"`
 	PID     int    `json:"pid,omitempty"`
 }
 
-// Self is the present process as an owner.
+// Self returns this process as an owner.
 func Self() Owner { return self() }
 
-// self asks the system once: neither process, user nor directory change under
-// a program that leaves them alone, and a run in memory costs less than asking.
+// self asks the system only once: process, user and directory rarely change, and asking costs more than a run in memory.
 var self = sync.OnceValue(func() Owner {
 	o := Owner{PID: os.Getpid()}
 	if id, err := process.Self(); err == nil {
 		o.Process = id.String()
 	}
-	o.Host, _ = os.Hostname() // what cannot be learnt is left out
+	o.Host, _ = os.Hostname() // an unknown name is left out
 	o.Dir, _ = os.Getwd()
 	if u, err := user.Current(); err == nil {
 		o.User = u.Username
@@ -40,10 +39,10 @@ var self = sync.OnceValue(func() Owner {
 	return o
 })
 
-// selfText is what the present process writes itself as.
+// selfText is this process in the form for leases and logs.
 var selfText = sync.OnceValue(func() string { return self().String() })
 
-// String is the owner as JSON, as it stands in leases and in the log.
+// String returns the owner as JSON, as in leases and in the log.
 func (o Owner) String() string {
 	b, err := json.Marshal(o)
 	if err != nil {
@@ -52,22 +51,20 @@ func (o Owner) String() string {
 	return string(b)
 }
 
-// ParseOwner reads what String wrote. Text of another form gives an Owner that
-// nothing is known of.
+// ParseOwner parses the result of String. Other text gives the zero Owner.
 func ParseOwner(s string) Owner {
 	var o Owner
 	_ = json.Unmarshal([]byte(s), &o)
 	return o
 }
 
-// Gone reports whether the owning process is known to have ended. Of a process
-// on another host nothing is known.
+// Gone reports whether the owning process is known to have ended. It returns false for a process on another host.
 func (o Owner) Gone() bool {
 	id, err := process.ParseIdentity(o.Process)
 	return err == nil && id.Gone()
 }
 
-// newID makes a run id: a ULID (github.com/ulid/spec), which sorts by time.
+// newID returns a run id: a ULID (github.com/ulid/spec), which sorts by time.
 func newID(now time.Time) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:], uint64(now.UnixMilli())<<16)
@@ -75,7 +72,7 @@ func newID(now time.Time) string {
 	return spell(b)
 }
 
-// spell writes 128 bits as ULIDs are: 26 letters of five bits, the first two zero.
+// spell encodes 128 bits as in ULIDs: 26 letters of five bits, the first two zero.
 func spell(b [16]byte) string {
 	const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	high, low := binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])

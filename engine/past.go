@@ -10,11 +10,11 @@ import (
 	"github.com/pawl-run/pawl/window"
 )
 
-// A MissingError says that a run cannot go on because the journal does not have
-// the run it continues, or not all of it.
+// A MissingError says that a run cannot continue because the journal lacks the run whose conversation it continues, or part
+// of it.
 type MissingError struct {
-	Run     string // that goes on with the conversation
-	Earlier string // that is missing
+	Run     string // the run that continues the conversation
+	Earlier string // the missing run
 	Err     error
 }
 
@@ -26,15 +26,14 @@ func (e *MissingError) Error() string {
 // Unwrap returns what is wrong with the earlier run.
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// past is what a run continues: where the run before it stood, and the messages of
-// all before it.
+// A past is what a run continues: the state at the end of the previous run, and the messages of all earlier runs.
 type past struct {
 	state      *pawl.State
 	transcript *window.Transcript
-	runs       int // whose messages these are
+	runs       int // how many runs the messages are from
 }
 
-// firstOf is the first event of a run.
+// firstOf returns the first event of a run.
 func firstOf(ctx context.Context, j pawl.Journal, run string) (pawl.RunStarted, error) {
 	for entry, err := range Entries(ctx, j, run, 1) {
 		if err != nil {
@@ -46,10 +45,9 @@ func firstOf(ctx context.Context, j pawl.Journal, run string) (pawl.RunStarted, 
 	return pawl.RunStarted{}, fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun)
 }
 
-// past reads what a run continues, from the log of every run before it, oldest
-// first. Seq zero takes the last of them to its end. What enters the new run's
-// requests is cleaned as its own texts are, since it may know of secrets and have
-// filters that the earlier one had not.
+// past reads what a run continues, from the log of every earlier run, oldest first. If Seq is zero, the last of them is
+// read to its end. Text that enters the new run's requests is cleaned as its own texts are, since the new run may have
+// secrets and filters that the earlier one did not have.
 func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, clean cleaner) (past, error) {
 	if from == nil {
 		return past{state: new(pawl.State)}, nil
@@ -77,7 +75,7 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 		if i > 0 {
 			p.state = p.state.Next()
 		}
-		whole := p.state // the log is read to its end, where it stands that it was redacted
+		whole := p.state // the end of the log says whether it was redacted
 		for entry, err := range Entries(ctx, e.journal, c.Run, 1) {
 			if err == nil {
 				err = whole.CheckNext(entry)
@@ -106,7 +104,7 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 	return p, nil
 }
 
-// before is the state a run begins in that has this past.
+// before returns the state in which a run with this past begins.
 func (p *past) before() *pawl.State {
 	if p.transcript == nil {
 		return new(pawl.State)

@@ -11,18 +11,15 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// The tools of a server that is not trusted are pinned by the first run that
-// declares them: its log is the record. A later run of the agent with a tool that
-// describes itself otherwise gets one in its place that refuses every call and is
-// declared with the version that people have seen, until a run is started with
-// AllowChange.
+// The tools of an untrusted server are pinned by the first run that declares them: its log is the record. If a tool describes
+// itself differently in a later run of the agent, that run gets a replacement that refuses every call. The replacement is
+// declared with the version that people have seen, until a run is started with AllowChange.
 
-// mostPinned is how many runs of the agent are looked at for the last that declared
-// a tool. All of them are only when the agent has a tool that none declared.
+// mostPinned is how many runs of the agent are searched for the last one that declared a tool. All of them are searched only
+// if the agent has a tool that none declared.
 const mostPinned = 2000
 
-// pinned returns the agent with the tools disabled that have changed since its
-// last runs, and whether there are any.
+// pinned returns the agent with changed tools disabled, and whether there are any.
 func (e *Engine) pinned(ctx context.Context, agent pawl.Agent) (pawl.Agent, bool, error) {
 	open := map[string]pawl.ToolInfo{}
 	for _, t := range agent.Tools {
@@ -37,7 +34,7 @@ func (e *Engine) pinned(ctx context.Context, agent pawl.Agent) (pawl.Agent, bool
 		}
 		start, err := firstOf(ctx, e.journal, head.Run)
 		if err != nil {
-			continue // a log that another version wrote pins nothing
+			continue // a log of another version pins nothing
 		}
 		for _, was := range start.Declaration.Tools {
 			now, ok := open[was.Name]
@@ -56,7 +53,7 @@ func (e *Engine) pinned(ctx context.Context, agent pawl.Agent) (pawl.Agent, bool
 	return disabled(agent, changed), len(changed) > 0, nil
 }
 
-// stillDisabled is the agent with the tools disabled that its run began without.
+// stillDisabled returns the agent with the tools disabled that its run began without.
 func stillDisabled(agent pawl.Agent, began pawl.Declaration) pawl.Agent {
 	changed, names := map[string]pawl.ToolInfo{}, Disabled(began)
 	for _, was := range began.Tools {
@@ -67,7 +64,7 @@ func stillDisabled(agent pawl.Agent, began pawl.Declaration) pawl.Agent {
 	return disabled(agent, changed)
 }
 
-// hasForeign reports whether a tool of the agent is an untrusted server's.
+// hasForeign reports whether a tool of the agent belongs to an untrusted server.
 func hasForeign(agent *pawl.Agent) bool {
 	return slices.ContainsFunc(agent.Tools, func(t pawl.Tool) bool {
 		_, ok := foreign(agent, t)
@@ -75,9 +72,9 @@ func hasForeign(agent *pawl.Agent) bool {
 	})
 }
 
-// foreign is what an untrusted server declares of a tool, and whether it is one's.
+// foreign returns the declaration of an untrusted server's tool, and whether the tool is one.
 func foreign(agent *pawl.Agent, t pawl.Tool) (info pawl.ToolInfo, ok bool) {
-	if t == nil { // which the machine will refuse
+	if t == nil { // the machine will refuse it
 		return info, false
 	}
 	info = t.Info()
@@ -103,13 +100,13 @@ func disabled(agent pawl.Agent, changed map[string]pawl.ToolInfo) pawl.Agent {
 
 const disabledText = "Disabled: its definition has changed since an earlier run of this agent, and nobody has allowed that. Do not call it."
 
-// disabledTool stands for a tool whose definition has changed.
+// disabledTool replaces a tool whose definition has changed.
 type disabledTool struct{ info pawl.ToolInfo }
 
 // Info declares the tool with the version that was seen before.
 func (t disabledTool) Info() pawl.ToolInfo { return t.info }
 
-// Refusal has the machine refuse every call, before a policy asks a person for one.
+// Refusal makes the machine refuse every call before a policy asks a person.
 func (t disabledTool) Refusal() string {
 	return fmt.Sprintf("the definition of %s has changed since an earlier run of this agent, so it is disabled until a person has looked at it and started a run with --allow-change; go on without it", t.info.Name)
 }
@@ -119,8 +116,8 @@ func (t disabledTool) Run(context.Context, pawl.Invocation) (pawl.Output, error)
 	return pawl.Output{}, errors.New(t.Refusal())
 }
 
-// Disabled are the names of the tools that a run began without, because their
-// definitions had changed since an earlier run of the agent.
+// Disabled returns the names of the tools that a run began without, because their definitions had changed since an earlier
+// run of the agent.
 func Disabled(d pawl.Declaration) (names []string) {
 	for _, t := range d.Tools {
 		if t.Foreign && t.Description == disabledText {

@@ -7,33 +7,31 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// How many calls of a run may run at once when its agent does not say:
-// calls that start a process or leave this one, and calls of Go functions.
+// The default limits of calls of a run at once: calls that start a process or leave this one, and calls of Go functions.
 const (
 	mostExternal = 10
 	mostFuncs    = 256
 )
 
-// A pool bounds the calls that run in this process. A call of an agent that may
-// run n calls at once takes 1/(4n) of the pool: four times n of its calls fill
-// it, and agents with different limits share it by the same measure. Calls are
-// admitted in the order in which they ask, so none waits for ever.
+// A pool bounds the calls that run in this process. A call of an agent that may run n calls at once takes 1/(4n) of the pool:
+// 4n of its calls fill the pool, and agents with different limits share it in proportion. Calls are admitted in the order
+// of their requests, so none waits for ever.
 type pool struct {
 	mu    sync.Mutex
 	used  int64
 	queue []*ticket
 }
 
-// whole is all of a pool.
+// whole is the size of a pool.
 const whole = 1 << 40
 
-// pools are those of Go functions and of external calls.
+// pools are the pools for Go functions and for external calls.
 var pools [2]pool
 
 // A ticket is a place in the queue of a pool.
 type ticket struct {
 	share int64
-	ready chan struct{} // closed when the share is the ticket's
+	ready chan struct{} // closed when the ticket gets its share
 }
 
 // try takes a share if no call waits and there is room.
@@ -53,11 +51,11 @@ func (p *pool) wait(share int64) *ticket {
 	defer p.mu.Unlock()
 	t := &ticket{share, make(chan struct{})}
 	p.queue = append(p.queue, t)
-	p.admit() // it may have become free meanwhile
+	p.admit() // a share may have become free meanwhile
 	return t
 }
 
-// give gives a share back.
+// give returns a share.
 func (p *pool) give(share int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +75,7 @@ func (p *pool) leave(t *ticket) {
 	p.admit()
 }
 
-// admit lets those in front of the queue in, as far as there is room.
+// admit admits tickets from the front of the queue, as far as there is room.
 func (p *pool) admit() {
 	for len(p.queue) > 0 && p.used+p.queue[0].share <= whole {
 		p.used += p.queue[0].share
@@ -86,18 +84,17 @@ func (p *pool) admit() {
 	}
 }
 
-// slot is what a running call takes up: a place in a lane of its run, and a
-// share of a pool.
+// A slot is what a running call occupies: a place in a lane of its run, and a share of a pool.
 type slot struct {
-	lane  int   // its run counts calls of a lane together
-	most  int   // as many of them may run
-	kind  int   // which pool
+	lane  int   // the run counts the calls of a lane together
+	most  int   // the maximum of calls in the lane
+	kind  int   // the index of the pool
 	share int64 // zero: none
 	held  bool
 }
 
-// slotOf is what a call will take up. A run of its own takes no share of a pool:
-// its calls do, and would wait for ever if runs like it had filled the pool.
+// slotOf returns what a call will occupy. A child run takes no share of a pool: its calls do, and would wait for ever if
+// child runs had filled the pool.
 func slotOf(r *recorder, c *pawl.Classified) slot {
 	info := c.Info()
 	l := slot{most: mostFuncs}
@@ -113,13 +110,13 @@ func slotOf(r *recorder, c *pawl.Classified) slot {
 	return l
 }
 
-// try takes the share of the pool if it can be had at once.
+// try takes the share of the pool if it is free now.
 func (l *slot) try() bool {
 	l.held = l.share == 0 || pools[l.kind].try(l.share)
 	return l.held
 }
 
-// free gives the share back, once.
+// free returns the share, once.
 func (l *slot) free() {
 	if l.held && l.share > 0 {
 		pools[l.kind].give(l.share)

@@ -5,12 +5,11 @@ import (
 	"time"
 )
 
-// rateLimits hold back calls to an endpoint that has refused one as too many, for
-// all runs of an engine: without them every run finds out for itself, and together
-// they never let up.
+// rateLimits hold back calls of all runs of an engine to an endpoint that has refused one for its rate. Without them every run
+// would find the limit by itself, and together they would keep exceeding it.
 type rateLimits struct {
 	mu         sync.Mutex
-	byEndpoint map[string]rateLimit // that of models within this process is empty, and never limited
+	byEndpoint map[string]rateLimit // models in this process have the empty endpoint, which is never limited
 }
 
 type rateLimit struct {
@@ -18,7 +17,7 @@ type rateLimit struct {
 	refused int // in a row, each counted once calls were let through again
 }
 
-// refused records that an endpoint refuses calls until a time.
+// refused records that an endpoint refuses calls until a given time.
 func (l *rateLimits) refused(endpoint string, until, now time.Time) {
 	if endpoint == "" {
 		return
@@ -38,7 +37,7 @@ func (l *rateLimits) refused(endpoint string, until, now time.Time) {
 	l.byEndpoint[endpoint] = was
 }
 
-// replied forgets what an endpoint refused, because it replies again.
+// replied clears the limit of an endpoint that replies again.
 func (l *rateLimits) replied(endpoint string) {
 	if endpoint != "" {
 		l.mu.Lock()
@@ -47,14 +46,13 @@ func (l *rateLimits) replied(endpoint string) {
 	}
 }
 
-// maxHeld is the longest a call is held back for what other runs were refused.
-// When a provider wants hours, each run asks for itself, and is suspended.
+// maxHeld is the longest that a call is held back for a refusal of another run. If a provider wants longer, each run calls by
+// itself and is suspended.
 const maxHeld = 5 * time.Minute
 
-// held is how long the run's next call waits for its endpoint, each run for a time
-// of its own, so that they do not all call at once. One that would wait beyond its
-// run's time does not: it hears from the provider itself, and the machine ends the
-// run on what the log then says.
+// held is how long the run's next call waits for its endpoint, slightly different for each run so that they do not all call at
+// once. A call that would wait beyond its run's time is not held back: the provider's answer is logged, and the machine ends the
+// run on it.
 func held(r *recorder, endpoint string, now time.Time) time.Duration {
 	if endpoint == "" {
 		return 0

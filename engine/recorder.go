@@ -19,30 +19,29 @@ import (
 // lease, which others share, have their own.
 type recorder struct {
 	engine  *Engine
-	machine *pawl.Machine // nil: nothing is known of the agent
+	machine *pawl.Machine // nil: the agent is unknown
 	lease   lease
 	clean   cleaner
 	base    context.Context // the values of the run's context, without its end
 
 	state      *pawl.State
 	transcript *window.Transcript
-	runs       int          // that this one continues
+	runs       int          // the number of runs that this one continues
 	pending    []pawl.Entry // appended, not yet durable
-	copied     int          // how many of them, in front, another run wrote
+	copied     int          // how many of them, at the front, another run wrote
 	durable    uint64       // the last durable entry
-	failed     error        // why nothing can be recorded any more
+	failed     error        // why nothing more can be recorded
 	hooks      hooks
 	feed       feed
 }
 
-// append adds events to the log. They are folded at once, and durable after the
-// next flush; no effect may happen in between. What is folded is what the log can
-// say, so that a live run and a resumed one cannot differ.
+// append adds events to the log. They are folded at once, and durable after the next flush; no effect may happen in between. The
+// folded event is the one that decoding the log would give, so that a live run and a resumed one cannot differ.
 func (r *recorder) append(at uint64, events ...pawl.Event) {
 	r.appendIn(r.state.Iteration(), at, events...)
 }
 
-// appendNow is append for what is decided on the state as it is.
+// appendNow is append for events that were decided on the current state.
 func (r *recorder) appendNow(events ...pawl.Event) { r.append(r.state.Seq(), events...) }
 
 // appendIn is append for events of another iteration than the state's.
@@ -102,9 +101,8 @@ func (r *recorder) flush() error {
 	return nil
 }
 
-// write hands the pending entries to the journal. The run's own end must still be
-// written when its context is over. A memory journal keeps entries as they are;
-// one that wraps it gets bytes, like every other.
+// write writes the pending entries to the journal, even if the run's context is over, since its end must be recorded. A memory
+// journal gets entries; every other journal, even one that wraps it, gets bytes.
 func (r *recorder) write() error {
 	b := pawl.Batch{Run: r.lease.Run, Epoch: r.lease.Epoch, After: r.durable, Head: r.state.Head()}
 	if m, ok := r.engine.journal.(*memory.Journal); ok {
@@ -120,7 +118,7 @@ func (r *recorder) write() error {
 	return r.engine.journal.Append(r.base, b)
 }
 
-// encode writes entries into buffer, one after the other.
+// encode appends the encoded entries to buffer.
 func encode(buffer *[]byte, entries []pawl.Entry) (records [][]byte, err error) {
 	lines, ends := (*buffer)[:0], make([]int, len(entries))
 	for i := range entries {
@@ -141,21 +139,20 @@ func encode(buffer *[]byte, entries []pawl.Entry) (records [][]byte, err error) 
 	return records, nil
 }
 
-// buffers hold entries while they are written. Journals keep none of their
-// arguments, see [pawl.Journal].
+// buffers hold encoded entries during a write. Journals do not keep their arguments; see [pawl.Journal].
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, 2<<10)) }}
 
 // maxBuffer is the largest buffer that is kept for reuse, in bytes.
 const maxBuffer = 64 << 10
 
-// continues has the conversation go on with that of an earlier run.
+// continues makes the conversation continue that of an earlier run.
 func (r *recorder) continues(p *past) {
 	if p != nil && p.transcript != nil {
 		r.state, r.transcript, r.runs = p.before(), p.transcript, p.runs
 	}
 }
 
-// announce makes the intents of effects durable. No watcher sees an effect before.
+// announce makes the intents of effects durable. Watchers see no effect before that.
 func (r *recorder) announce(effects ...*effect) error {
 	if err := r.flush(); err != nil {
 		return err
@@ -166,14 +163,13 @@ func (r *recorder) announce(effects ...*effect) error {
 	return nil
 }
 
-// writable reports whether an entry can be added to the log: the run is ours and
-// goes on, and its state is that of the log and of what was appended.
+// writable reports whether entries can be added: this process owns the run, the run has not ended, and the state matches the log.
 func (r *recorder) writable() bool {
 	return r.lease.ours() && r.failed == nil && r.state.Seq() > 0 &&
 		r.state.Seq() == r.durable+uint64(len(r.pending)) && !r.state.Status().Ended()
 }
 
-// resumed appends that the present owner goes on with the run.
+// resumed appends that the current owner resumes the run.
 func (r *recorder) resumed() {
 	r.appendNow(pawl.RunResumed{Owner: r.lease.Owner, Epoch: r.lease.Epoch})
 }
@@ -183,29 +179,28 @@ func (r *recorder) log(level slog.Level, message string, attrs ...slog.Attr) {
 	r.engine.log(level, message, r.lease.Run, attrs...)
 }
 
-// hooks are those of one run, and what they have not been shown.
+// hooks are the hooks of one run, and the entries that they have not seen.
 type hooks struct {
-	list     []Hook         // in the order in which they are asked; nil: not looked up yet
+	list     []Hook         // in call order; nil: not looked up yet
 	above    []Hook         // of the agent and of the runs above
-	driven   bool           // by the run whose child this one is, which has set above
-	disabled []int          // the hooks that are not asked any more, by index
-	retried  map[string]int // what each hook has had made again in this run
+	driven   bool           // the parent run drives this run and has set above
+	disabled []int          // hooks that are no longer called, by index
+	retried  map[string]int // retries that each hook has directed in this run
 	unseen   []pawl.Entry   // appended, not yet shown
 }
 
-// watchingHooks returns the hooks of the run: those of all runs, those of its agent,
-// and those of the runs above it. They are looked up once, when the first entry is
-// folded.
+// watchingHooks returns the hooks of the run: those of all runs, those of its agent, and those of the runs above it. They are looked up
+// once, when the first entry is folded.
 func (r *recorder) watchingHooks() []Hook {
 	h := &r.hooks
 	if h.list == nil {
 		var d pawl.Declaration
-		if r.machine != nil { // what the run goes on with, which may differ from what it began with
+		if r.machine != nil { // the current agent, which may differ from the first
 			d = r.machine.Declaration()
 		} else {
 			d = r.state.Declaration()
 		}
-		h.list = slices.Clip(r.engine.opt.Hooks) // all there are, should HooksOf panic
+		h.list = slices.Clip(r.engine.opt.Hooks) // the only hooks if HooksOf panics
 		h.above = r.engine.hooksOf(d, h.above, h.driven, ParentOf(r.state))
 		h.list = append([]Hook{}, slices.Concat(r.engine.opt.Hooks, h.above)...)
 	}

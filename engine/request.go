@@ -12,23 +12,21 @@ import (
 // ErrNoRequest says that an entry is not the intent to call a model.
 var ErrNoRequest = errors.New("no model is called there")
 
-// Sent is a request to a model as it left, rebuilt from the log.
+// Sent is a request to a model, rebuilt from the log.
 type Sent struct {
 	pawl.Request
-	Entry    pawl.Entry       // that says so
+	Entry    pawl.Entry       // the entry of the call
 	Called   pawl.ModelCalled // its event
-	Model    pawl.ModelInfo   // that was asked
+	Model    pawl.ModelInfo   // the model that got the request
 	State    *pawl.State      // after the entry
-	Masked   []string         // calls whose results are left out
-	Previous uint64           // the entry of the request of the same purpose before it; zero: there is none
+	Masked   []string         // calls whose results were omitted
+	Previous uint64           // the entry of the previous request with the same purpose; zero: none
 }
 
-// RequestAt rebuilds the request that the entry seq of a run announces: the
-// conversation as far as the model saw it then, with what was left out and
-// summarised by then, and prompt, tools and knobs as the run recorded them. A run
-// that continues another needs the log of that one too. What an engine's filters
-// do to the messages of earlier runs is not in any log, and is not done. It costs
-// a fold of the log up to there. ErrNoRequest: that entry is another.
+// RequestAt rebuilds the request that the entry seq of a run announces: the conversation as the model saw it then, with its omissions and
+// summaries, and prompt, tools and parameters as the run recorded them. A run that continues another needs the log of that one too. Changes
+// by an engine's filters to the messages of earlier runs are in no log and are missing. It folds the log up to that entry. If the entry is
+// not a model call, RequestAt fails with ErrNoRequest.
 func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sent, error) {
 	p, err := before(ctx, j, run)
 	if err != nil {
@@ -66,8 +64,7 @@ func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sen
 	return Sent{}, fmt.Errorf("run %s has entries 1 to %d, none of them is %d: %w", run, state.Seq(), seq, ErrNoRequest)
 }
 
-// StateAt folds a run's log up to the entry seq, with what the run continues, if
-// it continues one.
+// StateAt folds a run's log up to the entry seq, including what the run continues.
 func StateAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (*pawl.State, error) {
 	p, err := before(ctx, j, run)
 	if err != nil {
@@ -86,7 +83,7 @@ func StateAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (*pawl
 	return state, nil
 }
 
-// before is what a run continues, from the logs alone.
+// before returns what a run continues, from the logs alone.
 func before(ctx context.Context, j pawl.Journal, run string) (past, error) {
 	start, err := firstOf(ctx, j, run)
 	if err != nil {

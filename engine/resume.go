@@ -18,13 +18,13 @@ type ResumeOptions struct {
 	// Limits raises or lowers limits; zero fields stay. If the run has used them up,
 	// Resume fails with a *SpentError.
 	Limits pawl.Limits
-	// AllowSpent resumes the run although it has used Limits up already. It then
+	// AllowSpent resumes the run even if it has used up Limits already. It then
 	// ends as exhausted, with a last answer if that fits.
 	AllowSpent bool
 	// Stop replaces the stop condition; nil keeps it.
 	Stop pawl.Condition
-	// AllowChange goes on although the agent differs from the one the run
-	// began with; the difference is recorded.
+	// AllowChange continues although the agent differs from the one the run began
+	// with. The difference is recorded.
 	AllowChange bool
 	// After, unless zero, resumes only if the log still ends with that entry, and
 	// fails with pawl.ErrConflict otherwise: of concurrent calls for the same reason,
@@ -34,18 +34,17 @@ type ResumeOptions struct {
 	Watch bool
 
 	driven bool   // by the parent
-	of     string // the run that a fork is made of
-	hooks  []Hook // of the runs above, which drive it
+	of     string // the run that is being forked
+	hooks  []Hook // of the runs above, which drive the run
 }
 
-// A ChangedError says that a run cannot be resumed or forked because the agent
-// is not the one it began with.
+// A ChangedError says that a run cannot be resumed or forked because the agent differs from the one it began with.
 type ChangedError struct {
 	Run   string
 	Parts []string // such as "prompt" or "tool search"
 }
 
-// Error names the parts that differ and what can be done.
+// Error names the parts that differ and the remedies.
 func (e *ChangedError) Error() string {
 	return fmt.Sprintf("run %s began with another agent: %s changed; resume or fork it with the agent it began with, or allow the change",
 		e.Run, strings.Join(e.Parts, ", "))
@@ -57,10 +56,8 @@ var (
 	ErrTorn     = errors.New("it was imported from an export that broke off, and what the missing entries told of would be done again; fork it to go on from where it is known")
 )
 
-// Resume goes on with a run that is suspended, interrupted, or ended other than by
-// success. It fails with a *pawl.HeldError if the run has a live owner, a *ChangedError
-// if the agent is not the one it began with, and a *SpentError if the run has used up
-// the limits that it is given.
+// Resume continues a run that is suspended, interrupted, or ended without success. It fails with a *pawl.HeldError if the run has a live owner,
+// with a *ChangedError if the agent differs from the one it began with, and with a *SpentError if the run has used up the given limits.
 func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*Handle, error) {
 	d, err := e.reopen(ctx, agent, run, o)
 	if err != nil {
@@ -70,7 +67,7 @@ func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *Re
 	return e.launch(ctx, d, -1)
 }
 
-// reopen claims a run, reads it, and takes it up again under agent.
+// reopen claims a run, reads it, and resumes it under agent.
 func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*driver, error) {
 	if o == nil {
 		o = &ResumeOptions{}
@@ -108,12 +105,11 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 	return d, nil
 }
 
-// tightened reports whether nothing but further policies and less trust in what
-// tools say sets two declarations apart: a policy can only tighten.
+// tightened reports whether two declarations differ only by further policies and less trust in tools: a policy can only tighten.
 func tightened(was, now pawl.Declaration, parts []string) bool {
 	for _, part := range parts {
 		lessTrust := strings.HasPrefix(part, "trust ") && was.Digests[part] == ""
-		newer := strings.HasPrefix(part, "flow ") && was.Machine < 3 // which knew no such declarations
+		newer := strings.HasPrefix(part, "flow ") && was.Machine < 3 // when such declarations did not exist
 		if part != "policies" && !lessTrust && !newer {
 			return false
 		}
@@ -129,9 +125,8 @@ func tightened(was, now pawl.Declaration, parts []string) bool {
 	return true
 }
 
-// repriced reports whether two declarations have other prices for the same models. The
-// run may go on, but what is reserved from here on comes of the new prices, so the log
-// has to say so.
+// repriced reports whether two declarations have different prices for the same models. The run may continue, but its reservations use the new
+// prices, so the log must record them.
 func repriced(was, now pawl.Declaration) bool {
 	same := func(a, b pawl.ModelInfo) bool {
 		return a.Price == b.Price || a.Price != nil && b.Price != nil && *a.Price == *b.Price
@@ -139,7 +134,7 @@ func repriced(was, now pawl.Declaration) bool {
 	return !same(was.Model, now.Model) || !slices.EqualFunc(was.Fallback, now.Fallback, same) || !slices.EqualFunc(was.Auxiliary, now.Auxiliary, same)
 }
 
-// claim takes a run over and folds its log.
+// claim takes over a run and folds its log.
 func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string, o *ResumeOptions) (*driver, error) {
 	l, err := e.own(ctx, run)
 	if err != nil {
@@ -155,7 +150,7 @@ func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string, o *Resu
 	return d, nil
 }
 
-// load folds what the journal has of the run, and fetches the signals that wait.
+// load folds the log of the run and fetches the unread signals.
 func load(ctx context.Context, d *driver) error {
 	r := &d.rec
 	run, e := r.lease.Run, r.engine
@@ -192,8 +187,7 @@ func load(ctx context.Context, d *driver) error {
 	return e.fetch(ctx, d)
 }
 
-// readable says whether this build knows all that a log may say. One of a newer
-// build could be read as meaning something else, so it is not gone on with.
+// readable reports an error for a log of a newer build. Its entries could have another meaning, so the run is not continued.
 func readable(s *pawl.State, run string) error {
 	if n := s.Declaration().Machine; n > pawl.MachineNumber {
 		return fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", run, n, pawl.MachineNumber)
@@ -201,10 +195,8 @@ func readable(s *pawl.State, run string) error {
 	return nil
 }
 
-// recall keeps what the new owner must know of an old entry beside the state:
-// in which epoch the run ended last, and what the hooks may not have been
-// shown, which is everything since the last intent and behind the last
-// entry they directed something about.
+// recall keeps what the new owner must know of old entries besides the state: the epoch in which the run last ended, and the entries that the
+// hooks may not have seen: those since the last intent and after the last entry with a direction.
 func recall(d *driver, e pawl.Entry) {
 	h := &d.rec.hooks
 	switch ev := e.Event.(type) {
@@ -235,10 +227,10 @@ func recall(d *driver, e pawl.Entry) {
 	}
 }
 
-// resume checks that the run may go on under the agent, and records that it does.
+// resume checks that the run may continue with the agent, and records that it does.
 func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) error {
 	r := &d.rec
-	run := cmp.Or(o.of, r.lease.Run) // the caller knows no other
+	run := cmp.Or(o.of, r.lease.Run) // the id that the caller knows
 	if st := r.state.Status(); st == pawl.StatusSuccess {
 		return fmt.Errorf("run %s is done: %s; fork it to go another way", run, r.state.Verdict())
 	}
@@ -264,7 +256,7 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 	}
 	r.machine = declared
 	replaced := o.Stop
-	if was := r.state.StopSource(); replaced == nil && was != now.Stop && resumed.Changed == nil { // when the run was last resumed
+	if was := r.state.StopSource(); replaced == nil && was != now.Stop && resumed.Changed == nil { // changed when the run was last resumed
 		if replaced, err = stop.Parse(was, nil); err != nil {
 			return fmt.Errorf("run %s: its stop condition %q cannot be read: %w", run, was, err)
 		}
@@ -275,7 +267,7 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 			return err
 		}
 	}
-	// The limits must be such as this agent may have.
+	// The limits must be allowed for this agent.
 	if o.Limits != (pawl.Limits{}) || r.state.Limits().Cost > 0 {
 		bounded := agent
 		bounded.Limits = r.state.Limits().Merge(o.Limits)

@@ -13,11 +13,9 @@ import (
 	"github.com/pawl-run/pawl/stop"
 )
 
-// Run compares the entries of a run's log with what the machine decides on before and
-// each entry after. It returns how many steps agree, and an error that names the first
-// entry that this build would not have written. Entries that come from outside
-// (signals, owners, limits) are folded and not compared, nor is what was decided while
-// the run had another agent by permission.
+// Run compares the entries of a run's log with what the machine decides before and after each entry. It returns how many steps agree,
+// and an error that names the first entry that this build would not have written. Entries from outside (signals, owners, limits) are
+// folded but not compared, as are steps that were decided while the run had another agent by permission.
 func Run(m *pawl.Machine, before *pawl.State, run string, log iter.Seq2[pawl.Entry, error]) (steps int, err error) {
 	r := replay{machine: m, run: run, state: before}
 	var entries []pawl.Entry
@@ -46,12 +44,12 @@ func Run(m *pawl.Machine, before *pawl.State, run string, log iter.Seq2[pawl.Ent
 
 // replay is the state of a Run.
 type replay struct {
-	machine *pawl.Machine // of the agent at hand
+	machine *pawl.Machine // of the given agent
 	run     string        // the name of the log
 	forks   []pawl.RunForked
 
 	state   *pawl.State
-	now     *pawl.Machine // with the prices and the stop condition that the log says; nil: the run had another agent
+	now     *pawl.Machine // with the prices and the stop condition of the log; nil: the run had another agent
 	changed []string
 	judged  bool
 	steps   int
@@ -61,7 +59,7 @@ type replay struct {
 	got     []pawl.Entry
 }
 
-// compare compares the present step with what was written for it.
+// compare compares the current step with the entries that were written for it.
 func (r *replay) compare() error {
 	if r.step != nil {
 		if err := agrees(r.now, r.decided, r.step, r.got); err != nil {
@@ -77,8 +75,8 @@ func (r *replay) take(e pawl.Entry) error {
 	if e.Run != r.run {
 		return fmt.Errorf("run %s: entry %d belongs to run %s", r.run, e.Seq, e.Run)
 	}
-	// What a fork shares was decided, and its keys were made, under the name of the
-	// run it came from.
+	// The shared entries of a fork were decided, and their keys made, under the id of the original
+	// run.
 	if i := slices.IndexFunc(r.forks, func(f pawl.RunForked) bool { return e.Seq <= f.Seq }); i >= 0 {
 		e.Run = r.forks[i].From
 	}
@@ -110,7 +108,7 @@ func (r *replay) take(e pawl.Entry) error {
 	return r.follow(e.Event)
 }
 
-// follow adopts what the log says of the agent from here on.
+// follow applies what the log says about the agent from here on.
 func (r *replay) follow(event pawl.Event) error {
 	switch e := event.(type) {
 	case pawl.RunStarted:
@@ -143,8 +141,7 @@ func (r *replay) follow(event pawl.Event) error {
 	return nil
 }
 
-// given reports whether an event is not the machine's decision, or not one that
-// this build can make again.
+// given reports whether an event is not a decision of the machine, or one that this build cannot repeat.
 func (r *replay) given(event pawl.Event) bool {
 	switch e := event.(type) {
 	case pawl.RunStarted, pawl.RunResumed, pawl.RunExtended, pawl.RunForked, pawl.CancelRequested, pawl.HookDirected,
@@ -153,18 +150,17 @@ func (r *replay) given(event pawl.Event) bool {
 	case pawl.RunPaused:
 		return e.Status == pawl.StatusPaused && e.WakeAt.IsZero() // a shutdown
 	case pawl.RunStopped:
-		return e.Leaf == pawl.PanicLeaf // the engine's, since nothing could be decided
+		return e.Leaf == pawl.PanicLeaf // the engine's, since the machine could not decide
 	case pawl.Noted:
 		return e.Imported() || r.recorded(event)
 	case pawl.ChildStopped:
-		return e.Status == pawl.StatusInterrupted // found so by a new owner
+		return e.Status == pawl.StatusInterrupted // recorded by a new owner
 	}
 	return r.recorded(event)
 }
 
-// grounding is the name of the policy whose findings replay takes as recorded
-// under a machine before 3, because the rules that made them are gone. What follows
-// from a finding is decided again.
+// grounding is the name of the policy whose findings replay takes from the log under a machine before 3, because the rules that made them
+// no longer exist. What follows from a finding is decided again.
 const grounding = "judge.grounding"
 
 // recorded reports whether an event is such a finding, or a judge's call for one.
@@ -185,16 +181,16 @@ func (r *replay) recorded(event pawl.Event) bool {
 	return by == grounding && r.state.Machine() < 3
 }
 
-// checksAgain reports whether a step checks an answer in which those rules found
-// nothing to check. What they let happen instead is not compared.
+// checksAgain reports whether a step checks an answer in which those old rules found nothing to check. The entries that the log has
+// instead are not compared.
 func (r *replay) checksAgain(step pawl.Step) bool {
 	think, _ := step.(pawl.Think)
 	record, _ := step.(pawl.Record)
 	return r.recorded(pawl.ModelCalled{Purpose: think.Purpose}) || len(record.Events) > 0 && r.recorded(record.Events[0])
 }
 
-// agrees compares what was written for a step with what is decided now. A
-// crash may have cut the entries of a step short; what is there must fit.
+// agrees compares the entries written for a step with the current decision. A crash may have cut the entries of a step short; those that
+// exist must match.
 func agrees(m *pawl.Machine, decided *pawl.State, step pawl.Step, got []pawl.Entry) error {
 	first := got[0].Event
 	wrong := func(want any) error {
@@ -267,7 +263,7 @@ func actAgrees(decided *pawl.State, act pawl.Act, got []pawl.Entry) error {
 		case pawl.ClientToolRequested:
 			id, want = ev.Call, pawl.CallHand
 		case pawl.Noted, pawl.MemoryStored, pawl.ProgressLogged:
-			continue // a pure tool's facts, which stand before its answer
+			continue // facts of a pure tool, which come before its answer
 		default:
 			return fmt.Errorf("entry %d: the log has %s, this build acts on calls", e.Seq, e.Type())
 		}
@@ -290,7 +286,7 @@ func actAgrees(decided *pawl.State, act pawl.Act, got []pawl.Entry) error {
 			}
 		case pawl.InputRequested:
 			if d.Do == pawl.CallRun {
-				want = pawl.CallRun // the tool wants a person asked
+				want = pawl.CallRun // the tool asks a person
 			}
 		case pawl.ChildStarted:
 			ev.Limits.Time = max(ev.Limits.Time, d.Limits.Time) // less was left when it started
