@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
-// A child is a call that is a run of its own; it replaces the call's tool. The parent sets the fields
-// before Run; the others may be read after Run has returned.
+// A child is a call that is a run of its own; it replaces the call's tool. The parent sets
+// the fields before Run; the others may be read after Run has returned.
 type child struct {
 	pawl.Tool
 	engine   *Engine
@@ -33,8 +33,8 @@ type child struct {
 	err     error // an error that breaks the parent's run
 }
 
-// childTime is the deadline of a call that is a run of its own. It is effectively infinite, since the
-// child has its own time limit, which the parent's bounds.
+// childTime is the deadline of a call that is a run of its own. It is effectively infinite,
+// since the child has its own time limit, which the parent's bounds.
 const childTime = 1000 * time.Hour
 
 // Grace is how long a child may take to stop. Its own effects are stopped and
@@ -65,8 +65,8 @@ func (c *child) Run(ctx context.Context, _ pawl.Invocation) (pawl.Output, error)
 	return c.output()
 }
 
-// drive starts the child, or resumes it. It returns no handle if there is nothing to drive: the child
-// has ended, has another owner, or is missing.
+// drive starts the child, or resumes it. It returns no handle if there is nothing to drive:
+// the child has ended, has another owner, or is missing.
 func (c *child) drive(ctx context.Context) (*Handle, error) {
 	life := outside(context.WithoutCancel(ctx))
 	state, cancelledBy, err := c.engine.loadChild(life, c.run)
@@ -146,8 +146,8 @@ func beyond(want, are pawl.Limits) (l pawl.Limits) {
 	return l
 }
 
-// loadChild is [Load] for a child, which has no entries if it was never started. It also returns who
-// last cancelled the child.
+// loadChild is [Load] for a child, which has no entries if it was never started. It also
+// returns who last cancelled the child.
 func (e *Engine) loadChild(ctx context.Context, run string) (s *pawl.State, cancelledBy string, err error) {
 	s = new(pawl.State)
 	for entry, err := range entriesFor(ctx, e.journal, run, s) {
@@ -173,8 +173,8 @@ type children struct {
 	waits    map[string][]pawl.Pending // pending requests, by child
 }
 
-// of makes a call a child run and returns the entry that announces it. If the child's input cannot be
-// made from the arguments, the call's result is that error.
+// of makes a call a child run and returns the entry that announces it. If the child's input
+// cannot be made from the arguments, the call's result is that error.
 func (k *children) of(t *toolCall) (started pawl.Event) {
 	r := k.rec
 	agent, input, err := r.machine.Child(*t.disposed)
@@ -330,8 +330,8 @@ func Pending(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending
 	return list, nil
 }
 
-// AgentOf returns the agent of a run that descends from a run of root: one of the agents among root's
-// tools, or among theirs, with the policies that it inherits.
+// AgentOf returns the agent of a run that descends from a run of root: one of the agents
+// among root's tools, or among theirs, with the policies that it inherits.
 func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl.Agent, error) {
 	child, _, err := e.loadChild(ctx, run)
 	if err != nil {
@@ -362,8 +362,8 @@ func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl
 	return root, fmt.Errorf("run %s has no call that is run %s", parent, run)
 }
 
-// ParentOf returns the parent of a child run; "": the run is not a child. A fork of a child is a run
-// of its own.
+// ParentOf returns the parent of a child run; "": the run is not a child. A fork of a child
+// is a run of its own.
 func ParentOf(s *pawl.State) string {
 	parent := s.Head().Parent // not of Start, which copies the whole declaration
 	if parent == "" || !strings.HasPrefix(s.Run(), parent+".") {

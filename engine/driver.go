@@ -11,9 +11,9 @@ import (
 	"github.com/pawl-run/pawl/window"
 )
 
-// A driver is one ownership of a run, from claiming it to releasing it. It decides, thinks, acts and
-// ends. One goroutine at a time drives; others reach it only through its inbox and the recorder's
-// feed.
+// A driver is one ownership of a run, from claiming it to releasing it. It decides, thinks,
+// acts and ends. One goroutine at a time drives; others reach it only through its inbox and
+// the recorder's feed.
 type driver struct {
 	rec      recorder
 	inbox    inbox
@@ -31,7 +31,8 @@ type driver struct {
 	detach     func() bool // from the end of the run's context
 }
 
-// newDriver returns a driver for a claimed run. If the machine is nil, nothing is known of the agent.
+// newDriver returns a driver for a claimed run. If the machine is nil, nothing is known of
+// the agent.
 func (e *Engine) newDriver(m *pawl.Machine, l pawl.Lease) *driver {
 	d := new(driver)
 	r := &d.rec
@@ -70,8 +71,9 @@ func (d *driver) run(drive func() error) {
 	returned = true
 }
 
-// drive performs steps until the run ends, is suspended or breaks, or until the given number of steps
-// was taken. It is the only loop: a resumed run goes the same way as a new one.
+// drive performs steps until the run ends, is suspended or breaks, or until the given
+// number of steps was taken. It is the only loop: a resumed run goes the same way as a new
+// one.
 func (d *driver) drive() error {
 	for d.steps != 0 {
 		d.steps-- // before the step: a goroutine that takes over must not take it again
@@ -181,9 +183,9 @@ func (d *driver) end() error {
 	return nil
 }
 
-// part releases a suspended run. A signal may have been sent since signals were last read, by a caller
-// that relies on the owner. So part reads once more after the release, and claims the run again if
-// there is a signal. It reports whether the run has been released.
+// part releases a suspended run. A signal may have been sent since signals were last read,
+// by a caller that relies on the owner. So part reads once more after the release, and
+// claims the run again if there is a signal. It reports whether the run has been released.
 func (d *driver) part() (done bool, err error) {
 	if err := d.end(); err != nil {
 		return true, err
@@ -216,8 +218,8 @@ func (d *driver) finish(err error) {
 	close(l.done)
 }
 
-// panicked ends the run because of a panic. It fails if the run cannot be ended: another process owns
-// it, or its log does not match its state.
+// panicked ends the run because of a panic. It fails if the run cannot be ended: another
+// process owns it, or its log does not match its state.
 func (d *driver) panicked(p *blame.Panic) error {
 	r := &d.rec
 	clean := func(text string) string { return redact.Text(r.engine.secrets.Scrub(text)) }
@@ -239,8 +241,8 @@ func (d *driver) panicked(p *blame.Panic) error {
 	return panicError(r.lease.Run, p)
 }
 
-// panicDetail describes a panic for the log. If a filter panicked, the panic's value is left out, since
-// it may have what the filter would have removed.
+// panicDetail describes a panic for the log. If a filter panicked, the panic's value is
+// left out, since it may have what the filter would have removed.
 func (c *cleaner) panicDetail(p *blame.Panic) (detail string) {
 	defer func() {
 		if recover() != nil {

@@ -76,9 +76,9 @@ type effects struct {
 	rings   time.Time // when the timer fires; zero: it is not set
 }
 
-// run performs an effect on this goroutine and records its result. It returns errAbandoned if another
-// goroutine drives the run by then. Without an abandonment no goroutine switch is needed, which makes
-// a turn cheap.
+// run performs an effect on this goroutine and records its result. It returns errAbandoned
+// if another goroutine drives the run by then. Without an abandonment no goroutine switch
+// is needed, which makes a turn cheap.
 func (s *effects) run(e *effect) error {
 	s.start(e)
 	returned := false
@@ -255,8 +255,8 @@ func (s *effects) close() {
 	}
 }
 
-// quiet checks for signs of life. The effect counts them without reading the clock; the timer checks
-// from time to time whether the count has grown.
+// quiet checks for signs of life. The effect counts them without reading the clock; the
+// timer checks from time to time whether the count has grown.
 type quiet struct {
 	first, next time.Duration // the time-outs before the first sign, and between two; 0: none
 	signs       uint32        //nolint:modernize // counted atomically, and copied before it counts
@@ -266,9 +266,9 @@ type quiet struct {
 
 func (q *quiet) sign() uint32 { return atomic.AddUint32(&q.signs, 1) }
 
-// look reports whether the effect has been quiet for too long and, if not, when to check again; zero:
-// never. A sign counts from the first check that saw it, so the time-out may be up to a quarter too
-// long.
+// look reports whether the effect has been quiet for too long and, if not, when to check
+// again; zero: never. A sign counts from the first check that saw it, so the time-out may
+// be up to a quarter too long.
 func (q *quiet) look(now time.Time) (over bool, again time.Time) {
 	if n := atomic.LoadUint32(&q.signs); n != q.seen {
 		q.seen, q.since = n, now

@@ -39,8 +39,8 @@ func outside(ctx context.Context) context.Context {
 	return context.WithValue(ctx, effectKey{}, (*effectContext)(nil))
 }
 
-// nested returns an error if the code of an effect would drive another run. What such a run spends would
-// not count against the limits of the effect's run.
+// nested returns an error if the code of an effect would drive another run. What such a run
+// spends would not count against the limits of the effect's run.
 func nested(ctx context.Context) error {
 	c, _ := ctx.Value(effectKey{}).(*effectContext)
 	switch {
@@ -69,8 +69,8 @@ func (c *effectContext) make() context.Context {
 	return c.ending
 }
 
-// Err is nil until the effect must stop. A stream calls it for each chunk, so it takes no lock before
-// that.
+// Err is nil until the effect must stop. A stream calls it for each chunk, so it takes no
+// lock before that.
 func (c *effectContext) Err() error {
 	if !c.over.Load() {
 		return nil

@@ -145,8 +145,8 @@ func (e *Engine) machine(agent pawl.Agent, compacts bool) (*pawl.Machine, error)
 	return m, e.serves(m)
 }
 
-// machineOf is machine for a run that began with a declaration, which may date from before one of the
-// built-in policies existed.
+// machineOf is machine for a run that began with a declaration, which may date from before
+// one of the built-in policies existed.
 func (e *Engine) machineOf(agent pawl.Agent, began pawl.Declaration) (*pawl.Machine, error) {
 	compacts := false
 	for range began.PoliciesOf("context") {

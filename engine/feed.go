@@ -6,9 +6,9 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A feed tells watchers that there are new entries. Each watcher reads entries from the journal at its own
-// pace. Pieces of replies, which are in no journal, are passed on here, and a watcher too slow for them
-// loses the oldest.
+// A feed tells watchers that there are new entries. Each watcher reads entries from the
+// journal at its own pace. Pieces of replies, which are in no journal, are passed on here,
+// and a watcher too slow for them loses the oldest.
 type feed struct {
 	mu       sync.Mutex
 	watchers []*watcher
@@ -24,8 +24,9 @@ type watcher struct {
 	end    bool
 }
 
-// A piece is one or more consecutive chunks of a reply. It becomes an entry when its watcher takes it, and
-// until then absorbs later chunks: a watcher behind a fast model gets larger pieces, not more of them.
+// A piece is one or more consecutive chunks of a reply. It becomes an entry when its
+// watcher takes it, and until then absorbs later chunks: a watcher behind a fast model gets
+// larger pieces, not more of them.
 type piece struct {
 	live  pawl.Entry // without its event
 	first pawl.Chunk
@@ -92,9 +93,10 @@ func (f *feed) unwatch(w *watcher) {
 	}
 }
 
-// take returns the news: whether there are entries to read, whether they are the last, and pieces. It reuses
-// the memory of spare. Entries up to last belong before later pieces; entries that are appended while the
-// watcher reads may belong after pieces that are still to come.
+// take returns the news: whether there are entries to read, whether they are the last, and
+// pieces. It reuses the memory of spare. Entries up to last belong before later pieces;
+// entries that are appended while the watcher reads may belong after pieces that are still
+// to come.
 func (w *watcher) take(spare []piece) (news, end bool, last uint64, pieces []piece) {
 	w.feed.mu.Lock()
 	defer w.feed.mu.Unlock()

@@ -10,9 +10,10 @@ import (
 	"github.com/pawl-run/pawl/internal/spool"
 )
 
-// fence keeps calls from starting late that the run's previous owner announced and another process was to
-// start; see [pawl.ToolStarted.Supervised]. It runs before these calls are resolved or decided about. A call
-// that has started is left to its tool, which can wait for it.
+// fence keeps calls from starting late that the run's previous owner announced and another
+// process was to start; see [pawl.ToolStarted.Supervised]. It runs before these calls are
+// resolved or decided about. A call that has started is left to its tool, which can wait
+// for it.
 func fence(ctx context.Context, r *recorder) error {
 	for c := range r.state.Open() {
 		if c.Phase != pawl.PhaseStarted && c.Phase != pawl.PhaseLost && c.Phase != pawl.PhaseInDoubt {
@@ -52,8 +53,8 @@ func outlast(ctx context.Context, r *recorder, c *pawl.CallState) error {
 	return nil
 }
 
-// recorded returns where the latest attempt at a call is recorded, whether the absence of a record there
-// proves that it was not started, and whether that place is on this machine.
+// recorded returns where the latest attempt at a call is recorded, whether the absence of a
+// record there proves that it was not started, and whether that place is on this machine.
 func recorded(c *pawl.CallState) (dir spool.Dir, proof, here bool) {
 	p, ok := spool.ParsePromise(c.Supervised)
 	if dir = spool.At(p.Path); !ok || p.Path == "" || !p.About(dir, process.Boot()) {
@@ -66,8 +67,8 @@ func attempt(run string, c *pawl.CallState) spool.Attempt {
 	return spool.Attempt{Run: run, Call: c.ID, Key: c.Key, Number: c.Attempt}
 }
 
-// settleable fences a call with an unknown outcome before a resolution is accepted. It fails if the record of
-// its supervisor contradicts the resolution.
+// settleable fences a call with an unknown outcome before a resolution is accepted. It
+// fails if the record of its supervisor contradicts the resolution.
 func settleable(run string, c *pawl.CallState, happened bool) error {
 	dir, proof, here := recorded(c)
 	if !here {

@@ -27,8 +27,8 @@ type ForkOptions struct {
 	Watch bool
 }
 
-// Fork starts a new run that shares the log of another up to entry seq, where no effect may be in progress. The
-// other run is only read.
+// Fork starts a new run that shares the log of another up to entry seq, where no effect may
+// be in progress. The other run is only read.
 func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uint64, o *ForkOptions) (*Handle, error) {
 	if o == nil {
 		o = &ForkOptions{}
@@ -83,9 +83,10 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	return e.launch(ctx, d, -1)
 }
 
-// prefix reads entries 1 to seq of a run and checks that the log may be cut there. It reads on to the end, where
-// the log may say that it was redacted. from is the run that wrote entry seq: if the run is itself a fork and seq
-// is in its shared part, that is the other run, whose id is part of the calls' keys.
+// prefix reads entries 1 to seq of a run and checks that the log may be cut there. It reads
+// on to the end, where the log may say that it was redacted. from is the run that wrote
+// entry seq: if the run is itself a fork and seq is in its shared part, that is the other
+// run, whose id is part of the calls' keys.
 func (e *Engine) prefix(ctx context.Context, run string, seq uint64) (shared []pawl.Entry, from string, err error) {
 	s := new(pawl.State)
 	from = run
@@ -126,8 +127,8 @@ func (e *Engine) prefix(ctx context.Context, run string, seq uint64) (shared []p
 	return shared, from, nil
 }
 
-// Replay folds a run's log and decides every recorded step again; see [replay.Run]. It makes no calls and writes
-// nothing.
+// Replay folds a run's log and decides every recorded step again; see [replay.Run]. It
+// makes no calls and writes nothing.
 func (e *Engine) Replay(ctx context.Context, agent pawl.Agent, run string) (steps int, err error) {
 	start, err := firstOf(ctx, e.journal, run)
 	if err != nil {

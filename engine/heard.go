@@ -12,9 +12,9 @@ var letterOf = map[string]pawl.SignalKind{
 	"approval": pawl.SignalDecision, "input": pawl.SignalAnswer, "client_tool": pawl.SignalResult, "doubt": pawl.SignalResolution,
 }
 
-// Heard marks the requests in a list from [Pending] that a signal in the inbox answers already, although no
-// owner has turned the signal into an entry yet. Resuming the run does so. Until then the run still waits,
-// since the log is the only truth about it.
+// Heard marks the requests in a list from [Pending] that a signal in the inbox answers
+// already, although no owner has turned the signal into an entry yet. Resuming the run does
+// so. Until then the run still waits, since the log is the only truth about it.
 func Heard(ctx context.Context, j pawl.Journal, list []pawl.Pending) error {
 	mail, ok := j.(pawl.Inbox)
 	if !ok {
@@ -53,8 +53,9 @@ func hear(s *pawl.State, l *pawl.Signal, list []pawl.Pending) {
 	}
 }
 
-// Signalled reports whether a waiting run would continue if it were resumed, because its inbox, or that of a
-// child run, has an unread signal: an answer to a pending request, or a request to cancel the run.
+// Signalled reports whether a waiting run would continue if it were resumed, because its
+// inbox, or that of a child run, has an unread signal: an answer to a pending request, or a
+// request to cancel the run.
 func Signalled(ctx context.Context, j pawl.Journal, run string) (bool, error) {
 	mail, ok := j.(pawl.Inbox)
 	if !ok {

@@ -14,9 +14,10 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A heartbeat keeps the leases of an engine's live runs and delivers their signals. One timer for the whole
-// engine starts it, however many runs there are. The timer is stopped when there are none: a goroutine that
-// waits for the next beat would keep an engine that was made for one short run in memory until then.
+// A heartbeat keeps the leases of an engine's live runs and delivers their signals. One
+// timer for the whole engine starts it, however many runs there are. The timer is stopped
+// when there are none: a goroutine that waits for the next beat would keep an engine that
+// was made for one short run in memory until then.
 type heartbeat struct {
 	clock      *time.Timer
 	on         bool        // the timer is set, or a beat is in progress
@@ -31,8 +32,8 @@ type heartbeat struct {
 	subscriptions  sync.WaitGroup // all that have not ended
 }
 
-// How often the inbox is read. At least once a second is promised; that is enough if the journal notifies as
-// well.
+// How often the inbox is read. At least once a second is promised; that is enough if the
+// journal notifies as well.
 const (
 	readEvery         = 400 * time.Millisecond
 	readEveryNotified = 900 * time.Millisecond
@@ -47,7 +48,8 @@ func (e *Engine) interval() time.Duration {
 	return min(every, e.opt.Lease/3)
 }
 
-// add adds a driver to the heartbeat, and fetches the signals that were sent since they were last read.
+// add adds a driver to the heartbeat, and fetches the signals that were sent since they
+// were last read.
 func (e *Engine) add(ctx context.Context, d *driver) error {
 	e.mu.Lock()
 	if e.closed {
@@ -121,8 +123,8 @@ func (e *Engine) heartbeat() {
 	}
 }
 
-// deliver delivers the signals of all live runs with an ID above after. If the inbox cannot be read now, it is
-// read again at the next beat.
+// deliver delivers the signals of all live runs with an ID above after. If the inbox cannot
+// be read now, it is read again at the next beat.
 func (e *Engine) deliver(ctx context.Context, after int64) {
 	for l, err := range e.mail.Signals(ctx, "", after) {
 		if err != nil {
@@ -151,8 +153,8 @@ func (e *Engine) fetchLater(d *driver) {
 	}
 }
 
-// renew renews the leases. A run that another owner has taken is released. A lease that could not be renewed is
-// tried again at the next beat; the epoch guards the log meanwhile.
+// renew renews the leases. A run that another owner has taken is released. A lease that
+// could not be renewed is tried again at the next beat; the epoch guards the log meanwhile.
 func (e *Engine) renew(ctx context.Context) {
 	e.mu.Lock()
 	all := slices.Collect(maps.Values(e.live))
@@ -192,9 +194,9 @@ type subscription struct {
 // resubscribe is the wait before a notifier that failed is used again.
 const resubscribe = 5 * time.Second
 
-// subscribe subscribes to the notifier unless there is a subscription. The first beat does so, not the start of
-// a run, so that a shorter run costs the notifier nothing. The caller holds the engine's lock, and there are live
-// runs.
+// subscribe subscribes to the notifier unless there is a subscription. The first beat does
+// so, not the start of a run, so that a shorter run costs the notifier nothing. The caller
+// holds the engine's lock, and there are live runs.
 func (e *Engine) subscribe(now time.Time) {
 	b := &e.beat
 	if e.notifier == nil || e.mail == nil || b.subscription != nil || e.closed || now.Before(b.subscribeAfter) {

@@ -12,22 +12,24 @@ import (
 	"github.com/pawl-run/pawl/internal/blame"
 )
 
-// A Hook watches entries, one by one and in order, between their being appended and the next effect. An intent
-// (model.called, tool.started) is shown together with its result. A hook is called from one goroutine of a run at
-// a time. When a run is resumed, it sees the entries of the last step again, except those up to the last one for
-// which a direction was recorded.
+// A Hook watches entries, one by one and in order, between their being appended and the
+// next effect. An intent (model.called, tool.started) is shown together with its result. A
+// hook is called from one goroutine of a run at a time. When a run is resumed, it sees the
+// entries of the last step again, except those up to the last one for which a direction was
+// recorded.
 //
-// For each entry, the hooks are called in order until one directs something. That is recorded as hook.directed,
-// which is shown to no hook. A panic of a hook directs nothing, and its direction for the last entry, run.stopped
-// or run.paused, is ignored. The run waits for its hooks, at most half a minute for the entries of a step: a hook
-// that has not returned by then is abandoned and not called any more.
+// For each entry, the hooks are called in order until one directs something. That is
+// recorded as hook.directed, which is shown to no hook. A panic of a hook directs nothing,
+// and its direction for the last entry, run.stopped or run.paused, is ignored. The run
+// waits for its hooks, at most half a minute for the entries of a step: a hook that has not
+// returned by then is abandoned and not called any more.
 type Hook interface {
 	Name() string
 	Entry(ctx context.Context, s *pawl.State, e pawl.Entry) Direction
 }
 
-// A Direction is the result of a [Hook] for an entry. The zero Direction continues. Cancel takes precedence over
-// Retry.
+// A Direction is the result of a [Hook] for an entry. The zero Direction continues. Cancel
+// takes precedence over Retry.
 type Direction struct {
 	// Cancel ends the run as cancelled.
 	Cancel bool
@@ -60,8 +62,9 @@ func (h *hooks) count(e pawl.HookDirected) {
 // hookTime bounds the time of the hooks for the entries of one step.
 const hookTime = 30 * time.Second
 
-// askHooks shows the hooks the entries that were appended since the last call. The entries are made durable first,
-// so that a hook sees nothing that could still vanish. All directions are appended before anything is decided.
+// askHooks shows the hooks the entries that were appended since the last call. The entries
+// are made durable first, so that a hook sees nothing that could still vanish. All
+// directions are appended before anything is decided.
 func (d *driver) askHooks() error {
 	if len(d.rec.hooks.unseen) == 0 {
 		return nil
@@ -121,8 +124,8 @@ func (c *hookCall) perform(ctx context.Context) {
 	}
 }
 
-// record appends the directions. An abandoned hook is not called any more, since two calls of a hook must not
-// overlap.
+// record appends the directions. An abandoned hook is not called any more, since two calls
+// of a hook must not overlap.
 func (c *hookCall) record(r *recorder, _ error, abandoned bool) {
 	if abandoned {
 		at := c.at.Load()
@@ -151,8 +154,8 @@ func (c *hookCall) record(r *recorder, _ error, abandoned bool) {
 	r.hooks.unseen = nil
 }
 
-// showEnd shows the hooks the entry that ends or suspends the run. Their directions are ignored, since nothing
-// follows that entry.
+// showEnd shows the hooks the entry that ends or suspends the run. Their directions are
+// ignored, since nothing follows that entry.
 func (r *recorder) showEnd() {
 	var last []pawl.Entry
 	for _, e := range r.hooks.unseen {
@@ -167,8 +170,8 @@ func (r *recorder) showEnd() {
 	}
 }
 
-// withTimeout calls do on its own goroutine and waits until do has returned or limit is over. It returns an error
-// for a time-out and for a panic in do.
+// withTimeout calls do on its own goroutine and waits until do has returned or limit is
+// over. It returns an error for a time-out and for a panic in do.
 func withTimeout(ctx context.Context, limit time.Duration, do func(context.Context)) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -224,8 +227,9 @@ func copied(e pawl.Entry) (pawl.Entry, error) {
 	return pawl.DecodeEntry(line)
 }
 
-// hooksOf returns the hooks of an agent and those of the runs above its run. An agent's own hook replaces one of the
-// same name above it. If the parent does not drive the run, the parents are read from the journal.
+// hooksOf returns the hooks of an agent and those of the runs above its run. An agent's own
+// hook replaces one of the same name above it. If the parent does not drive the run, the
+// parents are read from the journal.
 func (e *Engine) hooksOf(d pawl.Declaration, above []Hook, driven bool, parent string) []Hook {
 	if e.opt.HooksOf == nil {
 		return nil

@@ -33,8 +33,9 @@ const (
 	wantSuspend             // the driver must release the run
 )
 
-// deliver adds signals, which must come in the order of their IDs: a signal whose ID is not above the last received
-// one counts as read. A delivery receipt means nothing to a run and does not wake the driver.
+// deliver adds signals, which must come in the order of their IDs: a signal whose ID is not
+// above the last received one counts as read. A delivery receipt means nothing to a run and
+// does not wake the driver.
 func (b *inbox) deliver(signals ...pawl.Signal) {
 	b.mu.Lock()
 	want := uint32(0)
@@ -129,8 +130,8 @@ func (b *inbox) wait(d time.Duration) {
 	}
 }
 
-// fetch delivers all signals that the journal has for a run. If they cannot be read now, they are fetched again at
-// the next heartbeat.
+// fetch delivers all signals that the journal has for a run. If they cannot be read now,
+// they are fetched again at the next heartbeat.
 func (e *Engine) fetch(ctx context.Context, d *driver) error {
 	if e.mail == nil {
 		return nil

@@ -80,8 +80,8 @@ func (l *lease) regain(ctx context.Context) bool {
 	return true
 }
 
-// begin claims the id of a new run. An id that was claimed and never used is free: it may be derived from a key, and
-// the run could otherwise never start.
+// begin claims the id of a new run. An id that was claimed and never used is free: it may
+// be derived from a key, and the run could otherwise never start.
 func (e *Engine) begin(ctx context.Context, run string) (pawl.Lease, error) {
 	l, exists := e.journal.Claim(ctx, pawl.Claim{Run: run, Owner: e.owner, TTL: e.opt.Lease, New: true})
 	if !errors.Is(exists, pawl.ErrRunExists) || e.begun(ctx, run) {

@@ -7,7 +7,8 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// log writes to the operator's log. What is returned as an error, or is in a run's log, is not written here too.
+// log writes to the operator's log. What is returned as an error, or is in a run's log, is
+// not written here too.
 func (e *Engine) log(level slog.Level, message, run string, attrs ...slog.Attr) {
 	if e.opt.Log == nil {
 		return

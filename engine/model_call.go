@@ -11,7 +11,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// think performs a model call: its intent is durable before the request is sent, and one entry records the result.
+// think performs a model call: its intent is durable before the request is sent, and one
+// entry records the result.
 func (d *driver) think(at uint64, t *pawl.Think) error {
 	c, err := newModelCall(d, at, t)
 	if c == nil {
@@ -174,7 +175,8 @@ func (c *modelCall) failed(err, cut error) {
 	}
 }
 
-// cutShort returns the error of a call that was stopped; nil if it was not. It says more than the model's own error.
+// cutShort returns the error of a call that was stopped; nil if it was not. It says more
+// than the model's own error.
 func (c *modelCall) cutShort(cut error) error {
 	switch {
 	case cut == nil:
@@ -197,8 +199,8 @@ func (c *modelCall) cutShort(cut error) error {
 	return late
 }
 
-// retryAt returns when to retry a failed call. The provider's wish is a lower bound. A broken connection is retried at
-// once, but only once: it may have been idle for too long.
+// retryAt returns when to retry a failed call. The provider's wish is a lower bound. A
+// broken connection is retried at once, but only once: it may have been idle for too long.
 func retryAt(r *recorder, f *pawl.ModelFailed, err error) time.Time {
 	if !f.Class.Transient() {
 		return time.Time{}

@@ -10,7 +10,8 @@ import (
 	"github.com/pawl-run/pawl/internal/blame"
 )
 
-// newObservation returns an observation, which also measures the goal, ready to start; nil: it must not start.
+// newObservation returns an observation, which also measures the goal, ready to start; nil:
+// it must not start.
 func newObservation(r *recorder, at uint64) (*observation, error) {
 	if err := r.flush(); err != nil {
 		return nil, err
@@ -73,8 +74,9 @@ func (o *observation) metric(ctx context.Context) (pawl.Measure, error) {
 	return o.agent.Goal.Metric.Measure(ctx, o.seen)
 }
 
-// record appends the observation. If the world cannot be observed, the model reads the error instead, and the goal stays
-// unmeasured. An observation that was stopped from outside is not recorded: a resumed run observes again.
+// record appends the observation. If the world cannot be observed, the model reads the
+// error instead, and the goal stays unmeasured. An observation that was stopped from
+// outside is not recorded: a resumed run observes again.
 func (o *observation) record(r *recorder, cut error, abandoned bool) {
 	var seen pawl.Observation
 	var measure *pawl.Measure

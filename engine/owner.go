@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-run/pawl/internal/process"
 )
 
-// An Owner describes the process that drives a run: which one, of which user, where. Others see it when they find a run
-// held.
+// An Owner describes the process that drives a run: which one, of which user, where. Others
+// see it when they find a run held.
 type Owner struct {
 	Process string `json:"process,omitempty"` // the process's identity: id, start time and boot
 	Host    string `json:"host,omitempty"`
@@ -25,7 +25,8 @@ type Owner struct {
 // Self returns this process as an owner.
 func Self() Owner { return self() }
 
-// self asks the system only once: process, user and directory rarely change, and asking costs more than a run in memory.
+// self asks the system only once: process, user and directory rarely change, and asking
+// costs more than a run in memory.
 var self = sync.OnceValue(func() Owner {
 	o := Owner{PID: os.Getpid()}
 	if id, err := process.Self(); err == nil {
@@ -58,7 +59,8 @@ func ParseOwner(s string) Owner {
 	return o
 }
 
-// Gone reports whether the owning process is known to have ended. It returns false for a process on another host.
+// Gone reports whether the owning process is known to have ended. It returns false for a
+// process on another host.
 func (o Owner) Gone() bool {
 	id, err := process.ParseIdentity(o.Process)
 	return err == nil && id.Gone()

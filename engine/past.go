@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-run/pawl/window"
 )
 
-// A MissingError says that a run cannot continue because the journal lacks the run whose conversation it continues, or part
-// of it.
+// A MissingError says that a run cannot continue because the journal lacks the run whose
+// conversation it continues, or part of it.
 type MissingError struct {
 	Run     string // the run that continues the conversation
 	Earlier string // the missing run
@@ -26,7 +26,8 @@ func (e *MissingError) Error() string {
 // Unwrap returns what is wrong with the earlier run.
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// A past is what a run continues: the state at the end of the previous run, and the messages of all earlier runs.
+// A past is what a run continues: the state at the end of the previous run, and the
+// messages of all earlier runs.
 type past struct {
 	state      *pawl.State
 	transcript *window.Transcript
@@ -45,9 +46,10 @@ func firstOf(ctx context.Context, j pawl.Journal, run string) (pawl.RunStarted, 
 	return pawl.RunStarted{}, fmt.Errorf("run %s: %w", run, pawl.ErrUnknownRun)
 }
 
-// past reads what a run continues, from the log of every earlier run, oldest first. If Seq is zero, the last of them is
-// read to its end. Text that enters the new run's requests is cleaned as its own texts are, since the new run may have
-// secrets and filters that the earlier one did not have.
+// past reads what a run continues, from the log of every earlier run, oldest first. If Seq
+// is zero, the last of them is read to its end. Text that enters the new run's requests is
+// cleaned as its own texts are, since the new run may have secrets and filters that the
+// earlier one did not have.
 func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, clean cleaner) (past, error) {
 	if from == nil {
 		return past{state: new(pawl.State)}, nil

@@ -11,12 +11,13 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// The tools of an untrusted server are pinned by the first run that declares them: its log is the record. If a tool describes
-// itself differently in a later run of the agent, that run gets a replacement that refuses every call. The replacement is
-// declared with the version that people have seen, until a run is started with AllowChange.
+// The tools of an untrusted server are pinned by the first run that declares them: its log
+// is the record. If a tool describes itself differently in a later run of the agent, that
+// run gets a replacement that refuses every call. The replacement is declared with the
+// version that people have seen, until a run is started with AllowChange.
 
-// mostPinned is how many runs of the agent are searched for the last one that declared a tool. All of them are searched only
-// if the agent has a tool that none declared.
+// mostPinned is how many runs of the agent are searched for the last one that declared a
+// tool. All of them are searched only if the agent has a tool that none declared.
 const mostPinned = 2000
 
 // pinned returns the agent with changed tools disabled, and whether there are any.
@@ -116,8 +117,8 @@ func (t disabledTool) Run(context.Context, pawl.Invocation) (pawl.Output, error)
 	return pawl.Output{}, errors.New(t.Refusal())
 }
 
-// Disabled returns the names of the tools that a run began without, because their definitions had changed since an earlier
-// run of the agent.
+// Disabled returns the names of the tools that a run began without, because their
+// definitions had changed since an earlier run of the agent.
 func Disabled(d pawl.Declaration) (names []string) {
 	for _, t := range d.Tools {
 		if t.Foreign && t.Description == disabledText {

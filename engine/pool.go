@@ -7,15 +7,17 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// The default limits of calls of a run at once: calls that start a process or leave this one, and calls of Go functions.
+// The default limits of calls of a run at once: calls that start a process or leave this
+// one, and calls of Go functions.
 const (
 	mostExternal = 10
 	mostFuncs    = 256
 )
 
-// A pool bounds the calls that run in this process. A call of an agent that may run n calls at once takes 1/(4n) of the pool:
-// 4n of its calls fill the pool, and agents with different limits share it in proportion. Calls are admitted in the order
-// of their requests, so none waits for ever.
+// A pool bounds the calls that run in this process. A call of an agent that may run n calls
+// at once takes 1/(4n) of the pool: 4n of its calls fill the pool, and agents with
+// different limits share it in proportion. Calls are admitted in the order of their
+// requests, so none waits for ever.
 type pool struct {
 	mu    sync.Mutex
 	used  int64
@@ -93,8 +95,8 @@ type slot struct {
 	held  bool
 }
 
-// slotOf returns what a call will occupy. A child run takes no share of a pool: its calls do, and would wait for ever if
-// child runs had filled the pool.
+// slotOf returns what a call will occupy. A child run takes no share of a pool: its calls
+// do, and would wait for ever if child runs had filled the pool.
 func slotOf(r *recorder, c *pawl.Classified) slot {
 	info := c.Info()
 	l := slot{most: mostFuncs}

@@ -7,16 +7,17 @@ import (
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
-// Prepared is an agent that was checked and declared once, for any number of runs, which then begin faster. It is immutable,
-// and safe for concurrent use if the agent's model and tools are.
+// Prepared is an agent that was checked and declared once, for any number of runs, which
+// then begin faster. It is immutable, and safe for concurrent use if the agent's model and
+// tools are.
 type Prepared struct {
 	agent   pawl.Agent
 	machine *pawl.Machine // nil: each run prepares its own
 	foreign bool          // the agent has a tool of an untrusted server
 }
 
-// Prepare checks an agent. The error joins all contradictions, one a line. The caller must not change what the agent refers to
-// afterwards.
+// Prepare checks an agent. The error joins all contradictions, one a line. The caller must
+// not change what the agent refers to afterwards.
 func Prepare(agent pawl.Agent) (*Prepared, error) {
 	m, err := pawl.NewMachine(guarded(&agent, true))
 	if err != nil {

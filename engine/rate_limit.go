@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// rateLimits hold back calls of all runs of an engine to an endpoint that has refused one for its rate. Without them every run
-// would find the limit by itself, and together they would keep exceeding it.
+// rateLimits hold back calls of all runs of an engine to an endpoint that has refused one
+// for its rate. Without them every run would find the limit by itself, and together they
+// would keep exceeding it.
 type rateLimits struct {
 	mu         sync.Mutex
 	byEndpoint map[string]rateLimit // models in this process have the empty endpoint, which is never limited
@@ -46,13 +47,13 @@ func (l *rateLimits) replied(endpoint string) {
 	}
 }
 
-// maxHeld is the longest that a call is held back for a refusal of another run. If a provider wants longer, each run calls by
-// itself and is suspended.
+// maxHeld is the longest that a call is held back for a refusal of another run. If a
+// provider wants longer, each run calls by itself and is suspended.
 const maxHeld = 5 * time.Minute
 
-// held is how long the run's next call waits for its endpoint, slightly different for each run so that they do not all call at
-// once. A call that would wait beyond its run's time is not held back: the provider's answer is logged, and the machine ends the
-// run on it.
+// held is how long the run's next call waits for its endpoint, slightly different for each
+// run so that they do not all call at once. A call that would wait beyond its run's time is
+// not held back: the provider's answer is logged, and the machine ends the run on it.
 func held(r *recorder, endpoint string, now time.Time) time.Duration {
 	if endpoint == "" {
 		return 0

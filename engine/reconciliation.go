@@ -21,9 +21,9 @@ type reconciliation struct {
 	err      error
 }
 
-// reconcile asks tools for the outcomes of their lost calls and of calls in doubt, once for each attempt, unless the run must
-// end or be released. It runs before signals are read, since a tool's answer counts more than a person's. It reports whether a
-// tool was asked.
+// reconcile asks tools for the outcomes of their lost calls and of calls in doubt, once for
+// each attempt, unless the run must end or be released. It runs before signals are read,
+// since a tool's answer counts more than a person's. It reports whether a tool was asked.
 func (d *driver) reconcile() (asked bool, err error) {
 	r := &d.rec
 	if !r.state.Waits(pawl.PhaseLost) && !r.state.Waits(pawl.PhaseInDoubt) {
@@ -76,8 +76,8 @@ func (c *reconciliation) perform(ctx context.Context) {
 	c.out, c.happened, c.err = c.tool.Reconcile(ctx, c.inv)
 }
 
-// record resolves the call if the tool could tell its outcome; otherwise the call stays as it is. An answer that came too late
-// still counts.
+// record resolves the call if the tool could tell its outcome; otherwise the call stays as
+// it is. An answer that came too late still counts.
 func (c *reconciliation) record(r *recorder, _ error, abandoned bool) {
 	if abandoned || c.err != nil && !c.happened {
 		return

@@ -35,8 +35,9 @@ type recorder struct {
 	feed       feed
 }
 
-// append adds events to the log. They are folded at once, and durable after the next flush; no effect may happen in between. The
-// folded event is the one that decoding the log would give, so that a live run and a resumed one cannot differ.
+// append adds events to the log. They are folded at once, and durable after the next flush;
+// no effect may happen in between. The folded event is the one that decoding the log would
+// give, so that a live run and a resumed one cannot differ.
 func (r *recorder) append(at uint64, events ...pawl.Event) {
 	r.appendIn(r.state.Iteration(), at, events...)
 }
@@ -101,8 +102,9 @@ func (r *recorder) flush() error {
 	return nil
 }
 
-// write writes the pending entries to the journal, even if the run's context is over, since its end must be recorded. A memory
-// journal gets entries; every other journal, even one that wraps it, gets bytes.
+// write writes the pending entries to the journal, even if the run's context is over, since
+// its end must be recorded. A memory journal gets entries; every other journal, even one
+// that wraps it, gets bytes.
 func (r *recorder) write() error {
 	b := pawl.Batch{Run: r.lease.Run, Epoch: r.lease.Epoch, After: r.durable, Head: r.state.Head()}
 	if m, ok := r.engine.journal.(*memory.Journal); ok {
@@ -139,7 +141,8 @@ func encode(buffer *[]byte, entries []pawl.Entry) (records [][]byte, err error) 
 	return records, nil
 }
 
-// buffers hold encoded entries during a write. Journals do not keep their arguments; see [pawl.Journal].
+// buffers hold encoded entries during a write. Journals do not keep their arguments; see
+// [pawl.Journal].
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, 2<<10)) }}
 
 // maxBuffer is the largest buffer that is kept for reuse, in bytes.
@@ -163,7 +166,8 @@ func (r *recorder) announce(effects ...*effect) error {
 	return nil
 }
 
-// writable reports whether entries can be added: this process owns the run, the run has not ended, and the state matches the log.
+// writable reports whether entries can be added: this process owns the run, the run has not
+// ended, and the state matches the log.
 func (r *recorder) writable() bool {
 	return r.lease.ours() && r.failed == nil && r.state.Seq() > 0 &&
 		r.state.Seq() == r.durable+uint64(len(r.pending)) && !r.state.Status().Ended()
@@ -189,8 +193,8 @@ type hooks struct {
 	unseen   []pawl.Entry   // appended, not yet shown
 }
 
-// watchingHooks returns the hooks of the run: those of all runs, those of its agent, and those of the runs above it. They are looked up
-// once, when the first entry is folded.
+// watchingHooks returns the hooks of the run: those of all runs, those of its agent, and
+// those of the runs above it. They are looked up once, when the first entry is folded.
 func (r *recorder) watchingHooks() []Hook {
 	h := &r.hooks
 	if h.list == nil {

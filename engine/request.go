@@ -23,10 +23,12 @@ type Sent struct {
 	Previous uint64           // the entry of the previous request with the same purpose; zero: none
 }
 
-// RequestAt rebuilds the request that the entry seq of a run announces: the conversation as the model saw it then, with its omissions and
-// summaries, and prompt, tools and parameters as the run recorded them. A run that continues another needs the log of that one too. Changes
-// by an engine's filters to the messages of earlier runs are in no log and are missing. It folds the log up to that entry. If the entry is
-// not a model call, RequestAt fails with ErrNoRequest.
+// RequestAt rebuilds the request that the entry seq of a run announces: the conversation as
+// the model saw it then, with its omissions and summaries, and prompt, tools and parameters
+// as the run recorded them. A run that continues another needs the log of that one too.
+// Changes by an engine's filters to the messages of earlier runs are in no log and are
+// missing. It folds the log up to that entry. If the entry is not a model call, RequestAt
+// fails with ErrNoRequest.
 func RequestAt(ctx context.Context, j pawl.Journal, run string, seq uint64) (Sent, error) {
 	p, err := before(ctx, j, run)
 	if err != nil {

@@ -38,7 +38,8 @@ type ResumeOptions struct {
 	hooks  []Hook // of the runs above, which drive the run
 }
 
-// A ChangedError says that a run cannot be resumed or forked because the agent differs from the one it began with.
+// A ChangedError says that a run cannot be resumed or forked because the agent differs from
+// the one it began with.
 type ChangedError struct {
 	Run   string
 	Parts []string // such as "prompt" or "tool search"
@@ -56,8 +57,10 @@ var (
 	ErrTorn     = errors.New("it was imported from an export that broke off, and what the missing entries told of would be done again; fork it to go on from where it is known")
 )
 
-// Resume continues a run that is suspended, interrupted, or ended without success. It fails with a *pawl.HeldError if the run has a live owner,
-// with a *ChangedError if the agent differs from the one it began with, and with a *SpentError if the run has used up the given limits.
+// Resume continues a run that is suspended, interrupted, or ended without success. It fails
+// with a *pawl.HeldError if the run has a live owner, with a *ChangedError if the agent
+// differs from the one it began with, and with a *SpentError if the run has used up the
+// given limits.
 func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*Handle, error) {
 	d, err := e.reopen(ctx, agent, run, o)
 	if err != nil {
@@ -105,7 +108,8 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 	return d, nil
 }
 
-// tightened reports whether two declarations differ only by further policies and less trust in tools: a policy can only tighten.
+// tightened reports whether two declarations differ only by further policies and less trust
+// in tools: a policy can only tighten.
 func tightened(was, now pawl.Declaration, parts []string) bool {
 	for _, part := range parts {
 		lessTrust := strings.HasPrefix(part, "trust ") && was.Digests[part] == ""
@@ -125,8 +129,8 @@ func tightened(was, now pawl.Declaration, parts []string) bool {
 	return true
 }
 
-// repriced reports whether two declarations have different prices for the same models. The run may continue, but its reservations use the new
-// prices, so the log must record them.
+// repriced reports whether two declarations have different prices for the same models. The
+// run may continue, but its reservations use the new prices, so the log must record them.
 func repriced(was, now pawl.Declaration) bool {
 	same := func(a, b pawl.ModelInfo) bool {
 		return a.Price == b.Price || a.Price != nil && b.Price != nil && *a.Price == *b.Price
@@ -187,7 +191,8 @@ func load(ctx context.Context, d *driver) error {
 	return e.fetch(ctx, d)
 }
 
-// readable reports an error for a log of a newer build. Its entries could have another meaning, so the run is not continued.
+// readable reports an error for a log of a newer build. Its entries could have another
+// meaning, so the run is not continued.
 func readable(s *pawl.State, run string) error {
 	if n := s.Declaration().Machine; n > pawl.MachineNumber {
 		return fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", run, n, pawl.MachineNumber)
@@ -195,8 +200,9 @@ func readable(s *pawl.State, run string) error {
 	return nil
 }
 
-// recall keeps what the new owner must know of old entries besides the state: the epoch in which the run last ended, and the entries that the
-// hooks may not have seen: those since the last intent and after the last entry with a direction.
+// recall keeps what the new owner must know of old entries besides the state: the epoch in
+// which the run last ended, and the entries that the hooks may not have seen: those since
+// the last intent and after the last entry with a direction.
 func recall(d *driver, e pawl.Entry) {
 	h := &d.rec.hooks
 	switch ev := e.Event.(type) {

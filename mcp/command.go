@@ -42,13 +42,13 @@ type Cage interface {
 	Inner() *cage.Cage
 }
 
-// Command is a server that is a program and communicates by its standard input and output. It is
-// started when the server is connected, and again if it has died. There is no shell. A program with a
-// slash is relative to Dir; one without is looked up in PATH.
+// Command is a server that is a program and communicates by its standard input and output.
+// It is started when the server is connected, and again if it has died. There is no shell.
+// A program with a slash is relative to Dir; one without is looked up in PATH.
 //
-// The program has its own session. When the connection is closed, its input ends; a second later the
-// whole session gets SIGTERM, and two seconds after that SIGKILL. The last 8 KiB of its output that are
-// not messages are kept for errors. It runs on Linux and macOS.
+// The program has its own session. When the connection is closed, its input ends; a second
+// later the whole session gets SIGTERM, and two seconds after that SIGKILL. The last 8 KiB
+// of its output that are not messages are kept for errors. It runs on Linux and macOS.
 func Command(argv []string, o *CommandOptions) Transport {
 	if o == nil {
 		o = &CommandOptions{}
@@ -89,8 +89,8 @@ func (c *command) check() error {
 	return errors.Join(append(c.cage.Wrong(), c.cage.Missing())...)
 }
 
-// enter makes the program run in its cage, if it has one. The caller calls leave when the program has
-// ended.
+// enter makes the program run in its cage, if it has one. The caller calls leave when the
+// program has ended.
 func (c *command) enter(run *process.Command) (leave func(), err error) {
 	if c.cage == nil {
 		return func() {}, nil

@@ -11,8 +11,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A feed writes messages to a program. Write returns when the program's input has the message, or with an
-// error if it does not: then the call was certainly not made. Only one Write may run at a time.
+// A feed writes messages to a program. Write returns when the program's input has the
+// message, or with an error if it does not: then the call was certainly not made. Only one
+// Write may run at a time.
 type feed struct {
 	messages chan []byte
 	results  chan error

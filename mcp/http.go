@@ -14,15 +14,16 @@ import (
 	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
-// HTTPOptions are the optional parts of a server on the network. The zero value is right for a server
-// without credentials.
+// HTTPOptions are the optional parts of a server on the network. The zero value is right
+// for a server without credentials.
 type HTTPOptions struct {
 	// Header is sent with every request, such as Authorization.
 	Header http.Header
 }
 
-// HTTP is a server at a URL that speaks streamable HTTP: https, or http on this machine. Redirects to another
-// host are not followed, since that host would get the requests and their credentials.
+// HTTP is a server at a URL that speaks streamable HTTP: https, or http on this machine.
+// Redirects to another host are not followed, since that host would get the requests and
+// their credentials.
 func HTTP(address string, o *HTTPOptions) Transport {
 	h := &remotePlace{address: address}
 	h.url, h.wrong = url.Parse(address)
@@ -92,7 +93,8 @@ func (h *remotePlace) open() (line, error) {
 	}, nil
 }
 
-// A traveller adds the server's header to requests for that server only, and bounds the size of answers.
+// A traveller adds the server's header to requests for that server only, and bounds the
+// size of answers.
 type traveller struct {
 	base *http.Transport
 	to   *remotePlace

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// lines passes on the messages in a program's output, one a line, and keeps other lines apart: many servers
-// print a greeting on standard output, which is no reason to fail.
+// lines passes on the messages in a program's output, one a line, and keeps other lines
+// apart: many servers print a greeting on standard output, which is no reason to fail.
 type lines struct {
 	to    *io.PipeWriter
 	noise io.Writer

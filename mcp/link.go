@@ -124,8 +124,9 @@ func (s *Server) read(ctx context.Context, l *link) error {
 	return errors.New("its list of tools does not stop changing")
 }
 
-// How often connecting is tried for one call, and the wait before the second try, which doubles. A program
-// that dies at once is thus started four times for a call, in about a second.
+// How often connecting is tried for one call, and the wait before the second try, which
+// doubles. A program that dies at once is thus started four times for a call, in about a
+// second.
 const (
 	mostTries = 4
 	firstWait = 150 * time.Millisecond
@@ -133,8 +134,8 @@ const (
 
 var errClosed = errors.New("it was disconnected at the end of the run")
 
-// link returns a connection with an up-to-date list of tools, connecting again if necessary. The caller
-// compares the tools with pins.
+// link returns a connection with an up-to-date list of tools, connecting again if
+// necessary. The caller compares the tools with pins.
 func (s *Server) link(ctx context.Context) (l *link, pins map[string]string, err error) {
 	select {
 	case s.turn <- struct{}{}:

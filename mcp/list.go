@@ -13,7 +13,8 @@ import (
 	"github.com/pawl-run/pawl/internal/canon"
 )
 
-// The bounds of a list of tools. The largest known list has a few hundred tools; a larger one is malicious.
+// The bounds of a list of tools. The largest known list has a few hundred tools; a larger
+// one is malicious.
 const (
 	mostPages      = 100
 	mostTools      = 1000

@@ -38,7 +38,8 @@ type Options struct {
 	Identity string
 }
 
-// A Server is a connection to an MCP server, kept up until it is closed. It is safe for concurrent use.
+// A Server is a connection to an MCP server, kept up until it is closed. It is safe for
+// concurrent use.
 type Server struct {
 	name      string
 	transport Transport
@@ -60,8 +61,8 @@ var serverName = regexp.MustCompile(`^[a-zA-Z0-9]+([_-]?[a-zA-Z0-9]+)*$`)
 // longestName leaves room for the name of a tool.
 const longestName = 32
 
-// Names returns an error if name is not valid for a server: it has 1 to 32 letters and digits, with single _ and - between
-// them.
+// Names returns an error if name is not valid for a server: it has 1 to 32 letters and
+// digits, with single _ and - between them.
 func Names(name string) error {
 	if len(name) > longestName || !serverName.MatchString(name) {
 		return fmt.Errorf("%q is not a valid name for an MCP server; use 1 to %d letters and digits, with single _ or - between them", name, longestName)
@@ -69,11 +70,12 @@ func Names(name string) error {
 	return nil
 }
 
-// Connect starts or reaches a server, lists its tools and pins them. ctx bounds only that: the connection lives until
-// [Server.Close].
+// Connect starts or reaches a server, lists its tools and pins them. ctx bounds only that:
+// the connection lives until [Server.Close].
 //
-// It fails if the server cannot be reached, if two of its tools get the same name here, if a tool to offer is invalid (its
-// definition is too large, or its schema is not a schema), and if it lacks a tool that Allow names.
+// It fails if the server cannot be reached, if two of its tools get the same name here, if
+// a tool to offer is invalid (its definition is too large, or its schema is not a schema),
+// and if it lacks a tool that Allow names.
 func Connect(ctx context.Context, name string, t Transport, o *Options) (*Server, error) {
 	s := &Server{name: name, transport: t, turn: make(chan struct{}, 1), ended: make(chan struct{})}
 	if o != nil {
@@ -106,7 +108,8 @@ func (s *Server) Name() string { return s.name }
 // Tools returns the server's tools, in its order. They do not change while the server is connected.
 func (s *Server) Tools() []pawl.Tool { return slices.Clone(s.tools) }
 
-// Close ends the connection and the program behind it. Pending calls fail. Close may be called more than once.
+// Close ends the connection and the program behind it. Pending calls fail. Close may be
+// called more than once.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	first := !s.closed
@@ -156,8 +159,9 @@ func (s *Server) offer(all []definition) (tools []pawl.Tool, err error) {
 	return tools, errors.Join(errs...)
 }
 
-// forked returns an error for a schema that refers to itself from two alternatives. The author of the schema, who is not
-// trusted, could make checking arguments take arbitrarily long.
+// forked returns an error for a schema that refers to itself from two alternatives. The
+// author of the schema, who is not trusted, could make checking arguments take arbitrarily
+// long.
 func forked(input json.RawMessage) error {
 	schema, err := jsonschema.Compile(input, nil)
 	if err != nil || !schema.Forks() { // the machine reports what is wrong with it

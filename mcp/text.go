@@ -10,8 +10,9 @@ import (
 	"github.com/pawl-run/pawl/internal/terminal"
 )
 
-// visible removes characters that a reader would not see: control characters, such as the first bytes of escape sequences,
-// and the format characters of Unicode, which can hide or reverse text.
+// visible removes characters that a reader would not see: control characters, such as the
+// first bytes of escape sequences, and the format characters of Unicode, which can hide or
+// reverse text.
 func visible(s string) string {
 	return terminal.Without(strings.ToValidUTF8(s, "\uFFFD"), hidden)
 }
@@ -43,8 +44,8 @@ func described(s string) string {
 // mostName is the machine's bound for names of tools.
 const mostName = 64
 
-// named returns the name of a server's tool here. An invalid character becomes _, and a name that is too long ends in a
-// digest of the whole.
+// named returns the name of a server's tool here. An invalid character becomes _, and a
+// name that is too long ends in a digest of the whole.
 func named(server, tool string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {

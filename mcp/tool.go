@@ -178,6 +178,7 @@ func (l *link) call(ctx context.Context, params *sdk.CallToolParams) (result *sd
 	return nil, !fate.sent.Load() || errors.Is(a.err, sdk.ErrSessionMissing), err
 }
 
-// local reports whether the SDK uses an error's code for failures on this side: the connection is closing at one end or the
-// other, or the transport has failed. The names are in the SDK's internal/jsonrpc2.
+// local reports whether the SDK uses an error's code for failures on this side: the
+// connection is closing at one end or the other, or the transport has failed. The names are
+// in the SDK's internal/jsonrpc2.
 func local(code int64) bool { return code == -32003 || code == -32004 || code == -32005 }

@@ -8,8 +8,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A Transport is a way to reach a server: [Command] or [HTTP]. It can be used for several servers, each of which has its own
-// connection.
+// A Transport is a way to reach a server: [Command] or [HTTP]. It can be used for several
+// servers, each of which has its own connection.
 type Transport interface {
 	// is returns an identity for the pins, which tells servers of one name apart, and a
 	// description of the cage; empty: none.
@@ -43,7 +43,8 @@ func and(a, b error) error {
 	return fmt.Errorf("%w; %w", a, b)
 }
 
-// mostMessage bounds one message of a server, in bytes. A larger one costs the connection, not the memory.
+// mostMessage bounds one message of a server, in bytes. A larger one costs the connection,
+// not the memory.
 const mostMessage = 8 << 20
 
 // A fate records whether the server may have received a call. It travels in the call's context.
@@ -61,7 +62,8 @@ func fateOf(ctx context.Context) *fate {
 	return f
 }
 
-// sending records that the call is being sent. The returned function takes that back, unless the call was sent before.
+// sending records that the call is being sent. The returned function takes that back,
+// unless the call was sent before.
 func (f *fate) sending() (unsent func()) {
 	before := f.sent.Swap(true)
 	return func() { f.sent.Store(before) }

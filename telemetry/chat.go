@@ -15,8 +15,8 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// model handles the events of a model call. Retries of a call are one span, as in the conventions; a failed attempt is an
-// event of the span.
+// model handles the events of a model call. Retries of a call are one span, as in the
+// conventions; a failed attempt is an event of the span.
 func (l *life) model(e pawl.Entry) {
 	switch ev := e.Event.(type) {
 	case pawl.ModelCalled:

@@ -28,8 +28,9 @@ type Options struct {
 	Queue int
 }
 
-// Telemetry watches the runs of engines and reports them. It is an engine.Watcher, safe for concurrent use, and never delays
-// a run: metrics are counted at once; spans and records go to a goroutine of its own.
+// Telemetry watches the runs of engines and reports them. It is an engine.Watcher, safe for
+// concurrent use, and never delays a run: metrics are counted at once; spans and records go
+// to a goroutine of its own.
 type Telemetry struct {
 	tracer trace.Tracer
 	meters meters

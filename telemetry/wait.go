@@ -72,7 +72,8 @@ func (l *life) answered(s *pawl.State, e pawl.Entry, call, kind, decision string
 	l.emit(p, e.Time)
 }
 
-// before returns the span of an approval that was requested in an earlier life. The expiry tells when.
+// before returns the span of an approval that was requested in an earlier life. The expiry
+// tells when.
 func (l *life) before(was pawl.CallState, kind string) *span {
 	if kind != "approval" || was.Expires.IsZero() || was.Requested == 0 {
 		return nil

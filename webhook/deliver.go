@@ -12,8 +12,8 @@ import (
 // missing secret.
 const later = 10 * time.Minute
 
-// deliverTo delivers notices of a run to one hook, in order, until one has to wait. It returns until
-// when, and how many are left.
+// deliverTo delivers notices of a run to one hook, in order, until one has to wait. It
+// returns until when, and how many are left.
 func (o *Outbox) deliverTo(ctx context.Context, run string, h *Hook, list []due) (next time.Time, left int, err error) {
 	name := h.name()
 	list = slices.DeleteFunc(slices.Clone(list), func(d due) bool { return !h.wants(d.event) })

@@ -22,8 +22,8 @@ import (
 // where HOOK is the name of a hook. Signals are unique, so that only one of two processes gets a
 // try; and they are durable, so that the times of tries survive their process.
 
-// A claim is the body of a signal about one try. The try belongs to its writer until Until; then any
-// process may claim the next number.
+// A claim is the body of a signal about one try. The try belongs to its writer until Until;
+// then any process may claim the next number.
 type claim struct {
 	By    string    `json:"by"`
 	At    time.Time `json:"at"` // when it is made

@@ -313,10 +313,10 @@ func (t *Transcript) flush() {
 	t.messages = append(t.messages, pawl.Message{Role: pawl.RoleUser, Parts: parts})
 }
 
-// Next ends a run's part of the conversation; s is the state at its end. Calls that the run left open
-// are answered as not run, and its answer is added. The next run numbers its calls from 1 again, so
-// the ids of this run's calls get a prefix with its place in the thread, from 1. If clean is not
-// nil, it is applied to the parts of every message.
+// Next ends a run's part of the conversation; s is the state at its end. Calls that the run
+// left open are answered as not run, and its answer is added. The next run numbers its
+// calls from 1 again, so the ids of this run's calls get a prefix with its place in the
+// thread, from 1. If clean is not nil, it is applied to the parts of every message.
 func (t *Transcript) Next(s *pawl.State, place int, clean func([]pawl.Part) []pawl.Part) {
 	t.results(s)
 	if len(t.calls) > 0 {

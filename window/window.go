@@ -101,8 +101,8 @@ func Guard(a pawl.Agent) pawl.Agent {
 	return a
 }
 
-// Pin returns a section of a prompt that holds facts. The prompt is never shortened, and begins every
-// request. Without facts the section is empty.
+// Pin returns a section of a prompt that holds facts. The prompt is never shortened, and
+// begins every request. Without facts the section is empty.
 func Pin(facts ...string) string {
 	if len(facts) == 0 {
 		return ""

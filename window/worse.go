@@ -17,10 +17,10 @@ const (
 	mostBroken = 10 // names of broken items of one approach
 )
 
-// worse lists the approaches that moved the goal back, latest last: the calls of a turn after which
-// the measure got worse or something new was broken. They are read from the whole run each time, not
-// from the last summary, so that each appears exactly once; an approach that failed repeatedly
-// appears at its last place.
+// worse lists the approaches that moved the goal back, latest last: the calls of a turn
+// after which the measure got worse or something new was broken. They are read from the
+// whole run each time, not from the last summary, so that each appears exactly once; an
+// approach that failed repeatedly appears at its last place.
 func worse(s *pawl.State) (lines []string) {
 	var before *gauge.Measure
 	if m, ok := s.Baseline(); ok {

@@ -22,18 +22,18 @@ func (e *ConflictError) Error() string {
 		strings.Join(e.Paths, ", "), e.Source)
 }
 
-// Apply writes the changes to the original. If a path that it changes has another content than the
-// old or the new one of the difference, it writes nothing and returns a [*ConflictError]. So applying
-// a difference twice is the same as applying it once.
+// Apply writes the changes to the original. If a path that it changes has another content
+// than the old or the new one of the difference, it writes nothing and returns a
+// [*ConflictError]. So applying a difference twice is the same as applying it once.
 //
-// Apply first writes the new contents and flushes them to disk: in the state directory, so that a
-// crash leaves no trace in the project, or next to their targets (.pawl-*) if the project is on
-// another file system. Then it records its intention in the state directory. Then it renames the
-// files into place. A difference of one file is in the project or not at any moment. A crash between
-// the renames of several files leaves a half changed project, which the next [Copy] of it, Apply or
-// [Recover] completes; after a crash before the record they remove the temporary files. A failure
-// without a crash is undone at once. Afterwards the changed files are the originals that [Tree.Diff]
-// compares with.
+// Apply first writes the new contents and flushes them to disk: in the state directory, so
+// that a crash leaves no trace in the project, or next to their targets (.pawl-*) if the
+// project is on another file system. Then it records its intention in the state directory.
+// Then it renames the files into place. A difference of one file is in the project or not
+// at any moment. A crash between the renames of several files leaves a half changed
+// project, which the next [Copy] of it, Apply or [Recover] completes; after a crash before
+// the record they remove the temporary files. A failure without a crash is undone at once.
+// Afterwards the changed files are the originals that [Tree.Diff] compares with.
 //
 // Apply writes only inside the project, whatever links it contains. The changed files belong to the
 // caller's user and are new files, so that a hard link to an old one keeps the old content.
@@ -152,8 +152,8 @@ func (t *Tree) check(c Change) error {
 	return nil
 }
 
-// wayIsClear reports whether a file can be put at a path: the path is not a directory, and everything
-// above it is a directory or missing, or the deletions will have made that so.
+// wayIsClear reports whether a file can be put at a path: the path is not a directory, and
+// everything above it is a directory or missing, or the deletions will have made that so.
 func wayIsClear(root *os.Root, name string, deleted map[string]bool) (bool, error) {
 	blocked, err := ancestor(root, name)
 	if err != nil {

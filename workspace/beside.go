@@ -105,8 +105,8 @@ func (s surroundings) entries(up int) ([]string, error) {
 	return names, nil
 }
 
-// stand links to an original. A small file is copied instead: the toolchain writes to some files that
-// it finds above a project, such as go.work.sum.
+// stand links to an original. A small file is copied instead: the toolchain writes to some
+// files that it finds above a project, such as go.work.sum.
 func stand(original, place string) error {
 	info, err := os.Stat(original)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,9 +12,10 @@ import (
 	"path/filepath"
 )
 
-// blobs are contents stored by digest: the originals that a difference may have to show, and new
-// contents. The originals are many and come at once, and making a file costs more than filling it, so
-// they share one file; each later content has its own file, named by its digest.
+// blobs are contents stored by digest: the originals that a difference may have to show,
+// and new contents. The originals are many and come at once, and making a file costs more
+// than filling it, so they share one file; each later content has its own file, named by
+// its digest.
 type blobs struct {
 	dir   string
 	spans map[string]span
@@ -124,9 +125,9 @@ func copyDigest(to io.Writer, from io.Reader) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// inspect returns what is at a path below root. A directory, or anything else that is not a [File],
-// has a mode that no File has. Ancestors that are links are refused, since the same file has another
-// path.
+// inspect returns what is at a path below root. A directory, or anything else that is not a
+// [File], has a mode that no File has. Ancestors that are links are refused, since the same
+// file has another path.
 func inspect(root *os.Root, name string) (File, error) {
 	if blocked, err := ancestor(root, name); err != nil || blocked != "" {
 		return File{}, err

@@ -81,9 +81,10 @@ func (d Diff) Only(keep func(Change) bool) Diff {
 	return Diff{Changes: kept, LeftOut: d.LeftOut}
 }
 
-// Diff compares the copy with the originals as they were when it was made, or as [Tree.Apply] last
-// left them. It reads all files, since modification times prove nothing. Of the permissions only the
-// owner's right to execute counts, as in git. Ignored files and empty directories do not take part.
+// Diff compares the copy with the originals as they were when it was made, or as
+// [Tree.Apply] last left them. It reads all files, since modification times prove nothing.
+// Of the permissions only the owner's right to execute counts, as in git. Ignored files and
+// empty directories do not take part.
 func (t *Tree) Diff(ctx context.Context) (Diff, error) {
 	d, err := t.diff(ctx)
 	if err != nil {

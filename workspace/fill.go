@@ -269,8 +269,8 @@ func (f *filler) file(name string, info fs.FileInfo, ignored bool) error {
 // file systems such as Btrfs and XFS then share the blocks until one file changes.
 func share(to, from *os.File) (int64, error) { return io.Copy(to, from) }
 
-// digestOf returns the digest of a file that was just written. The original may have changed since it
-// was copied.
+// digestOf returns the digest of a file that was just written. The original may have
+// changed since it was copied.
 func digestOf(f *os.File) (string, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return "", err

@@ -36,8 +36,8 @@ func syncDirs(root *os.Root, j *journal) error {
 	return nil
 }
 
-// syncDir flushes an open directory and closes it. Some file systems do not support that, and do not
-// need it.
+// syncDir flushes an open directory and closes it. Some file systems do not support that,
+// and do not need it.
 func syncDir(f *os.File) error {
 	defer f.Close()
 	if err := fsync(f); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrPermission) {

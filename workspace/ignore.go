@@ -34,9 +34,10 @@ func (g ignored) has(name string, dir bool) bool {
 	}
 }
 
-// listIgnored asks git which paths in a directory are untracked and ignored. It reports false if
-// there is no git or no repository; then nothing is ignored. The rules come from many files and from
-// the index, and a mistake would write build results into projects, so git applies them.
+// listIgnored asks git which paths in a directory are untracked and ignored. It reports
+// false if there is no git or no repository; then nothing is ignored. The rules come from
+// many files and from the index, and a mistake would write build results into projects, so
+// git applies them.
 func listIgnored(ctx context.Context, dir string) (ignored, bool) {
 	if !versioned(dir) {
 		return nil, false

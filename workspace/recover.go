@@ -30,9 +30,9 @@ func (r Recovery) String() string {
 	return fmt.Sprintf("Recovery(%d)", int(r))
 }
 
-// Recover finishes an [Tree.Apply] whose process died. It may be called at any time and any number of
-// times for a state directory. An error says why the project is still half changed, or why the apply
-// was undone (Undone).
+// Recover finishes an [Tree.Apply] whose process died. It may be called at any time and any
+// number of times for a state directory. An error says why the project is still half
+// changed, or why the apply was undone (Undone).
 func Recover(stateDir string) (Recovery, error) {
 	t, err := Open(stateDir, nil)
 	if err != nil {
@@ -46,8 +46,8 @@ func Recover(stateDir string) (Recovery, error) {
 	return t.recover()
 }
 
-// settle recovers the unfinished applies to a project, as far as their state directories are in dir.
-// A copy of a half changed project would be useless.
+// settle recovers the unfinished applies to a project, as far as their state directories
+// are in dir. A copy of a half changed project would be useless.
 func settle(dir, source string) (Recovery, error) {
 	states, err := States(dir)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// scan returns the files of the copy. A file whose permissions differ only in bits that git does not
-// record keeps those of the original.
+// scan returns the files of the copy. A file whose permissions differ only in bits that git
+// does not record keeps those of the original.
 func (t *Tree) scan(ctx context.Context, root *os.Root, d *Diff) (map[string]File, error) {
 	found := map[string]File{}
 	err := fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {

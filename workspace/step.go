@@ -37,8 +37,8 @@ func (t *Tree) complete(root *os.Root, j *journal) error {
 	return syncDirs(root, j)
 }
 
-// place puts a new content at its path. After a crash of the system the temporary file may be gone or
-// damaged.
+// place puts a new content at its path. After a crash of the system the temporary file may
+// be gone or damaged.
 func (t *Tree) place(root *os.Root, s step) error {
 	if err := t.prestage(root, s); err != nil {
 		return err
@@ -155,7 +155,8 @@ func (t *Tree) undo(root *os.Root, j *journal) error {
 	return errors.Join(errs...)
 }
 
-// write makes a new file or link from a stored content. It passes a file to prepare before flushing it.
+// write makes a new file or link from a stored content. It passes a file to prepare before
+// flushing it.
 func (t *Tree) write(root *os.Root, name string, f File, prepare func(*os.File)) error {
 	if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

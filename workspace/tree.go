@@ -2,10 +2,10 @@
 // differs from the original, and writes the differences back atomically: all of them or none, even
 // after a crash.
 //
-// [Copy] makes a [Tree], [Tree.Diff] returns its changes as a [Diff], and [Tree.Apply] writes them to
-// the original. A tree lives in a state directory outside the project, which holds the copy, a record
-// of the originals, and the contents that a difference needs. Another process can [Open] it and
-// continue.
+// [Copy] makes a [Tree], [Tree.Diff] returns its changes as a [Diff], and [Tree.Apply]
+// writes them to the original. A tree lives in a state directory outside the project, which
+// holds the copy, a record of the originals, and the contents that a difference needs.
+// Another process can [Open] it and continue.
 package workspace
 
 import (
@@ -30,8 +30,8 @@ type Options struct {
 	// Include reports whether a slash-separated path belongs to the tree; nil: all do. It is called
 	// for directories too, and nothing below a refused one is read.
 	Include func(path string) bool
-	// SkipIgnored leaves out files that git ignores. By default they are copied, since tests may need
-	// what is generated or installed; they never take part in a difference.
+	// SkipIgnored leaves out files that git ignores. By default they are copied, since
+	// tests may need what is generated or installed; they never take part in a difference.
 	SkipIgnored bool
 	// Beside lists paths, relative to the project and slash-separated, that lead out of it and must
 	// lead to the same place from the copy, such as ../lib. The copy gets a link for each; for a
@@ -42,8 +42,8 @@ type Options struct {
 	MaxBytes int64
 }
 
-// Tree is a working copy. Its methods must not be called concurrently, and only one process may use it
-// at a time.
+// Tree is a working copy. Its methods must not be called concurrently, and only one process
+// may use it at a time.
 type Tree struct {
 	state   string
 	record  record
@@ -69,14 +69,15 @@ type LeftOut struct {
 
 // Copy makes a copy of the project in directory source.
 //
-// It copies directories, regular files with permissions and modification times, and relative symbolic
-// links that stay inside. It does not copy .git, sockets, pipes, devices, and links that lead out: a
-// link kept would let programs in the copy change the original, and a link followed would copy what
-// does not belong to the project. [Tree.LeftOut] lists what was not copied, except .git.
+// It copies directories, regular files with permissions and modification times, and
+// relative symbolic links that stay inside. It does not copy .git, sockets, pipes, devices,
+// and links that lead out: a link kept would let programs in the copy change the original,
+// and a link followed would copy what does not belong to the project. [Tree.LeftOut] lists
+// what was not copied, except .git.
 //
-// If the project belongs to a git repository and git is installed, files that git ignores are marked,
-// so that caches and build results never count as changes. A large directory that git ignores, such
-// as installed packages, is replaced by a link to the original.
+// If the project belongs to a git repository and git is installed, files that git ignores
+// are marked, so that caches and build results never count as changes. A large directory
+// that git ignores, such as installed packages, is replaced by a link to the original.
 //
 // If an earlier process died within [Tree.Apply] to the project, and its state directory is in the
 // same directory as this one's, Copy recovers that first.
@@ -163,8 +164,8 @@ func copyName(source string) string {
 	return name
 }
 
-// Open returns the tree with a state directory, as returned by [Tree.StateDir]. Only the option Include
-// is used.
+// Open returns the tree with a state directory, as returned by [Tree.StateDir]. Only the
+// option Include is used.
 func Open(stateDir string, o *Options) (*Tree, error) {
 	stateDir, err := filepath.Abs(stateDir)
 	if err != nil {
@@ -192,8 +193,9 @@ func (t *Tree) StateDir() string { return t.state }
 // Source returns the directory of the original.
 func (t *Tree) Source() string { return t.record.Source }
 
-// Settled returns what [Copy] recovered before it copied, because an earlier process had died within
-// [Tree.Apply] to the same project with a state directory next to this one; usually [Nothing].
+// Settled returns what [Copy] recovered before it copied, because an earlier process had
+// died within [Tree.Apply] to the same project with a state directory next to this one;
+// usually [Nothing].
 func (t *Tree) Settled() Recovery { return max(t.settled, Nothing) }
 
 // LeftOut returns what [Copy] did not copy and why, in order. It does not list .git, what Include

@@ -29,10 +29,10 @@ type (
 
 const exportFormat = 1
 
-// A chain is the sum over everything before a line. The sum of a line is its last member: the first
-// half of the SHA-256, in lower-case hexadecimal, of the whole sum of the previous line and this line
-// without that member. It detects accidents, not intent: anyone who changes a line can compute new
-// sums.
+// A chain is the sum over everything before a line. The sum of a line is its last member:
+// the first half of the SHA-256, in lower-case hexadecimal, of the whole sum of the
+// previous line and this line without that member. It detects accidents, not intent: anyone
+// who changes a line can compute new sums.
 type chain [sha256.Size]byte
 
 const (

@@ -42,14 +42,14 @@ func (e *DamagedError) Error() string { return fmt.Sprintf("line %d of the expor
 // Unwrap returns what is wrong with the line.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Import writes a run that [Export] exported to a journal, under the same id and without an owner. A
-// raw export can be resumed with its agent; a redacted one can only be read.
+// Import writes a run that [Export] exported to a journal, under the same id and without an
+// owner. A raw export can be resumed with its agent; a redacted one can only be read.
 //
-// A truncated file is imported up to where it ends. If entries are missing, the run can be read and
-// forked but not resumed, since it may have done more than its log says. Any other problem with the
-// file is a *DamagedError, and nothing is imported. If the run exists already, Import fails with
-// pawl.ErrRunExists. A process that dies in Import leaves a run with all entries or none, as long as
-// they fit into one batch of 32 MB.
+// A truncated file is imported up to where it ends. If entries are missing, the run can be
+// read and forked but not resumed, since it may have done more than its log says. Any other
+// problem with the file is a *DamagedError, and nothing is imported. If the run exists
+// already, Import fails with pawl.ErrRunExists. A process that dies in Import leaves a run
+// with all entries or none, as long as they fit into one batch of 32 MB.
 func Import(ctx context.Context, j pawl.Journal, r io.Reader) (Imported, error) {
 	f := importFile{in: bufio.NewReader(r)}
 	if err := f.read(); err != nil {

@@ -13,9 +13,11 @@ import (
 	"github.com/pawl-run/pawl/stop"
 )
 
-// Run compares the entries of a run's log with what the machine decides before and after each entry. It returns how many steps agree,
-// and an error that names the first entry that this build would not have written. Entries from outside (signals, owners, limits) are
-// folded but not compared, as are steps that were decided while the run had another agent by permission.
+// Run compares the entries of a run's log with what the machine decides before and after
+// each entry. It returns how many steps agree, and an error that names the first entry that
+// this build would not have written. Entries from outside (signals, owners, limits) are
+// folded but not compared, as are steps that were decided while the run had another agent
+// by permission.
 func Run(m *pawl.Machine, before *pawl.State, run string, log iter.Seq2[pawl.Entry, error]) (steps int, err error) {
 	r := replay{machine: m, run: run, state: before}
 	var entries []pawl.Entry
@@ -141,7 +143,8 @@ func (r *replay) follow(event pawl.Event) error {
 	return nil
 }
 
-// given reports whether an event is not a decision of the machine, or one that this build cannot repeat.
+// given reports whether an event is not a decision of the machine, or one that this build
+// cannot repeat.
 func (r *replay) given(event pawl.Event) bool {
 	switch e := event.(type) {
 	case pawl.RunStarted, pawl.RunResumed, pawl.RunExtended, pawl.RunForked, pawl.CancelRequested, pawl.HookDirected,
@@ -159,8 +162,9 @@ func (r *replay) given(event pawl.Event) bool {
 	return r.recorded(event)
 }
 
-// grounding is the name of the policy whose findings replay takes from the log under a machine before 3, because the rules that made them
-// no longer exist. What follows from a finding is decided again.
+// grounding is the name of the policy whose findings replay takes from the log under a
+// machine before 3, because the rules that made them no longer exist. What follows from a
+// finding is decided again.
 const grounding = "judge.grounding"
 
 // recorded reports whether an event is such a finding, or a judge's call for one.
@@ -181,16 +185,16 @@ func (r *replay) recorded(event pawl.Event) bool {
 	return by == grounding && r.state.Machine() < 3
 }
 
-// checksAgain reports whether a step checks an answer in which those old rules found nothing to check. The entries that the log has
-// instead are not compared.
+// checksAgain reports whether a step checks an answer in which those old rules found
+// nothing to check. The entries that the log has instead are not compared.
 func (r *replay) checksAgain(step pawl.Step) bool {
 	think, _ := step.(pawl.Think)
 	record, _ := step.(pawl.Record)
 	return r.recorded(pawl.ModelCalled{Purpose: think.Purpose}) || len(record.Events) > 0 && r.recorded(record.Events[0])
 }
 
-// agrees compares the entries written for a step with the current decision. A crash may have cut the entries of a step short; those that
-// exist must match.
+// agrees compares the entries written for a step with the current decision. A crash may
+// have cut the entries of a step short; those that exist must match.
 func agrees(m *pawl.Machine, decided *pawl.State, step pawl.Step, got []pawl.Entry) error {
 	first := got[0].Event
 	wrong := func(want any) error {

@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// setHead replaces the head. The run and the seq are those of the log, not of the caller. Labels are
-// copied only when they change, which is rare.
+// setHead replaces the head. The run and the seq are those of the log, not of the caller.
+// Labels are copied only when they change, which is rare.
 func (r *run) setHead(h *pawl.Head) {
 	if maps.Equal(h.Labels, r.head.Labels) {
 		h.Labels = r.head.Labels

@@ -15,8 +15,8 @@ type record struct {
 	turn int
 }
 
-// records is a log. It grows by chunks, so that no record moves: a slice that doubles allocates more
-// than twice what it holds.
+// records is a log. It grows by chunks, so that no record moves: a slice that doubles
+// allocates more than twice what it holds.
 type records struct {
 	chunks []*[chunk]record
 	n      uint64

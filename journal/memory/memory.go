@@ -15,9 +15,9 @@ import (
 	"github.com/pawl-run/pawl/internal/bell"
 )
 
-// A Journal keeps logs, signals and blobs in memory until they are removed or the process ends. It
-// implements [pawl.Journal], [pawl.Inbox], [pawl.Blobs] and [pawl.Remover]. Runs do not wait for each
-// other.
+// A Journal keeps logs, signals and blobs in memory until they are removed or the process
+// ends. It implements [pawl.Journal], [pawl.Inbox], [pawl.Blobs] and [pawl.Remover]. Runs
+// do not wait for each other.
 type Journal struct {
 	runs sync.Map // run id to *run; lookups take no lock
 	logs bell.Bell
@@ -128,8 +128,9 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	return j.append(&b, nil)
 }
 
-// AppendEntries is Append for entries that are not encoded; the batch has no records. The entries must
-// be normalised, see [pawl.Entry.Normalise], and the caller must not change what they refer to.
+// AppendEntries is Append for entries that are not encoded; the batch has no records. The
+// entries must be normalised, see [pawl.Entry.Normalise], and the caller must not change
+// what they refer to.
 func (j *Journal) AppendEntries(ctx context.Context, b pawl.Batch, entries []pawl.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -171,9 +172,9 @@ func (r *run) append(b *pawl.Batch, entries []pawl.Entry) error {
 	return nil
 }
 
-// WatchLogs yields the ids of runs that have new entries until ctx ends. An id stands for all entries
-// that came while the caller was busy. The empty id means that any run may have new entries: it comes
-// first. No error is ever yielded.
+// WatchLogs yields the ids of runs that have new entries until ctx ends. An id stands for
+// all entries that came while the caller was busy. The empty id means that any run may have
+// new entries: it comes first. No error is ever yielded.
 func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] { return j.logs.Listen(ctx) }
 
 // Read yields a run's records from seq on; see [pawl.Journal].

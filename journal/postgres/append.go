@@ -20,9 +20,9 @@ import (
 // Append adds a batch; see [pawl.Journal]. An empty batch is an error, and so is one of more than
 // 64 MB.
 //
-// Once the statement is sent, the context no longer counts. If the connection breaks before the answer
-// arrives, the batch is sent again on another connection; if the first try had succeeded, the repeat is
-// recognised and changes nothing.
+// Once the statement is sent, the context no longer counts. If the connection breaks before
+// the answer arrives, the batch is sent again on another connection; if the first try had
+// succeeded, the repeat is recognised and changes nothing.
 func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	size := 0
 	for _, r := range b.Records {
@@ -73,8 +73,8 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	return err
 }
 
-// refuse returns why a batch was refused, or nil if an earlier try of it was accepted. A batch is known
-// by its place, its bytes and its epoch: an epoch has one owner.
+// refuse returns why a batch was refused, or nil if an earlier try of it was accepted. A
+// batch is known by its place, its bytes and its epoch: an epoch has one owner.
 func refuse(ctx context.Context, c *pgx.Conn, b pawl.Batch, last uint64, sizes, data []byte, again bool) (refusal, broken error) {
 	var epoch, end uint64
 	err := c.QueryRow(ctx, `SELECT epoch, seq FROM runs WHERE id = $1`, []byte(b.Run)).Scan(&epoch, &end)
@@ -125,8 +125,8 @@ func split(sizes, data []byte) ([][]byte, error) {
 	return append(out, data[:len(data):len(data)]), nil
 }
 
-// checksum detects what the server may not: bytes that changed on its disk, since page checksums are
-// optional, and rows that moved.
+// checksum detects what the server may not: bytes that changed on its disk, since page
+// checksums are optional, and rows that moved.
 func checksum(run []byte, last uint64, sizes, data []byte) uint32 {
 	crc := crc32.Update(0, castagnoli, run)
 	crc = crc32.Update(crc, castagnoli, binary.BigEndian.AppendUint64(nil, last))

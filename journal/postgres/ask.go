@@ -11,14 +11,16 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A question is the statements of one call, which may be sent several times. again says that an earlier
-// try may have succeeded although its answer never arrived; the question must then recognise its own
-// work. A refusal is returned as it is; a broken error is wrapped with the database's name.
+// A question is the statements of one call, which may be sent several times. again says
+// that an earlier try may have succeeded although its answer never arrived; the question
+// must then recognise its own work. A refusal is returned as it is; a broken error is
+// wrapped with the database's name.
 type question func(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error)
 
-// write sends a question whose outcome must be known. Until it is sent, ctx can cancel it. Afterwards
-// ctx no longer counts: the try is finished or, if the connection breaks, repeated until the answer is
-// certain. Only if patience runs out first does the error leave the outcome open.
+// write sends a question whose outcome must be known. Until it is sent, ctx can cancel it.
+// Afterwards ctx no longer counts: the try is finished or, if the connection breaks,
+// repeated until the answer is certain. Only if patience runs out first does the error
+// leave the outcome open.
 func (j *Journal) write(ctx context.Context, q question) error { return j.ask(ctx, true, q) }
 
 // read sends a question that changes nothing.
@@ -98,8 +100,8 @@ func passing(err error) bool {
 	return open(err) || errors.As(err, new(*pgconn.ConnectError)) || pgconn.SafeToRetry(err) && !errors.Is(err, errClosed)
 }
 
-// open reports whether the failed statement may have been executed after all, or the server may answer
-// later.
+// open reports whether the failed statement may have been executed after all, or the server
+// may answer later.
 func open(err error) bool {
 	switch s := state(err); {
 	case s == "":
@@ -112,8 +114,8 @@ func open(err error) bool {
 	}
 }
 
-// away reports whether the server cannot be reached or lacks the resources to answer, so that the same
-// call may succeed later.
+// away reports whether the server cannot be reached or lacks the resources to answer, so
+// that the same call may succeed later.
 func away(err error) bool {
 	s := state(err)
 	return passing(err) || errors.As(err, new(*pgconn.ConnectError)) || errors.Is(err, context.DeadlineExceeded) ||

@@ -14,9 +14,10 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Claim acquires, renews or releases a lease; see [pawl.Claim]. The server's clock decides whether a
-// lease has lapsed; it is read while the run's row is locked, so the clocks of the claiming processes do
-// not matter, and waiting does not shorten the lease. The id of a run has at most 2,000 bytes.
+// Claim acquires, renews or releases a lease; see [pawl.Claim]. The server's clock decides
+// whether a lease has lapsed; it is read while the run's row is locked, so the clocks of
+// the claiming processes do not matter, and waiting does not shorten the lease. The id of a
+// run has at most 2,000 bytes.
 func (j *Journal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
 	switch {
 	case c.Run == "":
@@ -48,8 +49,8 @@ func (j *Journal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
 	return q.lease, nil
 }
 
-// longestID fits into an index and, in hexadecimal, into a notification, which is shorter than 8,000
-// bytes.
+// longestID fits into an index and, in hexadecimal, into a notification, which is shorter
+// than 8,000 bytes.
 const longestID = 2000
 
 type claim struct {
@@ -94,8 +95,9 @@ func (q *claim) take(ctx context.Context, c *pgx.Conn, again bool) (refusal, bro
 	}
 }
 
-// renew does not wait for the disk: if a crash of the server loses a renewal, the lease lapses, and the
-// epoch guards the log. So the heartbeats of a thousand runs do not cost a thousand flushes.
+// renew does not wait for the disk: if a crash of the server loses a renewal, the lease
+// lapses, and the epoch guards the log. So the heartbeats of a thousand runs do not cost a
+// thousand flushes.
 func (q *claim) renew(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 	return q.keep(ctx, c, `WITH easy AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS set)
 		UPDATE runs SET until = clock_timestamp() + $3 FROM easy WHERE id = $1 AND epoch = $2 AND easy.set = 'off' RETURNING owner, epoch, until`,

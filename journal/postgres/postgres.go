@@ -1,9 +1,10 @@
-// Package postgres is a [Journal] in a PostgreSQL database, shared by any number of processes on any
-// number of machines.
+// Package postgres is a [Journal] in a PostgreSQL database, shared by any number of
+// processes on any number of machines.
 //
-// An append is one statement and one round trip: it compares the epoch and the end of the log, adds the
-// batch and replaces the head, or does nothing. Leases are judged by the server's clock alone. Watchers
-// need not poll: see [Journal.WatchSignals] and [Journal.WatchLogs].
+// An append is one statement and one round trip: it compares the epoch and the end of the
+// log, adds the batch and replaces the head, or does nothing. Leases are judged by the
+// server's clock alone. Watchers need not poll: see [Journal.WatchSignals] and
+// [Journal.WatchLogs].
 //
 // A broken connection does not break a run. The statement is repeated on another connection; if the
 // first try had succeeded, the journal detects that and does nothing.
@@ -58,17 +59,17 @@ type Options struct {
 // maxBytes bounds one batch, signal or blob.
 const maxBytes = 64 << 20
 
-// patience is how long a call retries while the database cannot be reached. A restart, or a failover to
-// another server, should be over by then.
+// patience is how long a call retries while the database cannot be reached. A restart, or a
+// failover to another server, should be over by then.
 const patience = 30 * time.Second
 
 var schemas = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,39}$`)
 
-// Open opens the database at url (postgres://user@host:5432/name?…, with the parameters of libpq and
-// pgxpool's pool_max_conns, which is 4 or the number of processors if that is more) and creates or
-// updates the tables. It refuses a database of a newer version, and a schema with tables of another
-// program, and leaves both unchanged. It fails at once if the database cannot be reached. The context
-// bounds only the opening.
+// Open opens the database at url (postgres://user@host:5432/name?…, with the parameters of
+// libpq and pgxpool's pool_max_conns, which is 4 or the number of processors if that is
+// more) and creates or updates the tables. It refuses a database of a newer version, and a
+// schema with tables of another program, and leaves both unchanged. It fails at once if the
+// database cannot be reached. The context bounds only the opening.
 //
 // A connection pooler in between must use session pooling.
 func Open(ctx context.Context, url string, o *Options) (*Journal, error) {
@@ -120,10 +121,10 @@ func (j *Journal) open(ctx context.Context, config *pgxpool.Config) error {
 	return nil
 }
 
-// enter sets what a connection must not inherit from the defaults of the server or the user. An append
-// that has returned must be durable, so a server that does not wait for its disk is told to; stronger
-// settings, which also wait for replicas, stay. With stricter isolation, concurrent statements would
-// fail instead of waiting for each other.
+// enter sets what a connection must not inherit from the defaults of the server or the
+// user. An append that has returned must be durable, so a server that does not wait for its
+// disk is told to; stronger settings, which also wait for replicas, stay. With stricter
+// isolation, concurrent statements would fail instead of waiting for each other.
 func (j *Journal) enter(ctx context.Context, c *pgx.Conn) error {
 	_, err := c.Exec(ctx, `SELECT set_config('search_path', $1, false),
 		set_config('default_transaction_isolation', 'read committed', false),

@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A portion bounds what is read before the caller sees it, in bytes or rows, so that a slow caller does
-// not hold a connection.
+// A portion bounds what is read before the caller sees it, in bytes or rows, so that a slow
+// caller does not hold a connection.
 const (
 	portionBytes = 1 << 20
 	portionRows  = 512

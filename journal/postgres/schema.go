@@ -72,8 +72,8 @@ func (j *Journal) migrate(ctx context.Context, c *pgx.Conn) error {
 	})
 }
 
-// version returns the version of the tables, zero if there are none, or an error if they must not be
-// changed.
+// version returns the version of the tables, zero if there are none, or an error if they
+// must not be changed.
 func (j *Journal) version(ctx context.Context, c *pgx.Conn, newest int) (int, error) {
 	var ours bool
 	var tables int

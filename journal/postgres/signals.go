@@ -13,9 +13,9 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Send makes a signal durable; see [pawl.Inbox]. Signals are sent one after the other, so that no reader
-// sees one before all with a lower ID: an ID from a sequence is assigned on request but visible when its
-// transaction ends, which may be in another order.
+// Send makes a signal durable; see [pawl.Inbox]. Signals are sent one after the other, so
+// that no reader sees one before all with a lower ID: an ID from a sequence is assigned on
+// request but visible when its transaction ends, which may be in another order.
 func (j *Journal) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) {
 	kind, err := l.Kind.MarshalText()
 	if err != nil {

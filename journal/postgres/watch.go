@@ -14,20 +14,22 @@ import (
 	"github.com/pawl-run/pawl/internal/bell"
 )
 
-// WatchSignals yields the ids of runs that have new signals, from any process, soon after the signals are
-// durable, until ctx ends or the journal is closed. The empty id means that any run may have new signals:
-// it comes first, when listening has begun, and again whenever notifications may have been lost. A caller
-// that reads all signals then, and a run's signals when the run is named, misses nothing as long as the
-// database can be reached; a caller that must not miss signals meanwhile should also poll. Ids that come
-// while the caller is busy are kept, each once. All watchers of a journal share one connection outside
-// the pool. No error is ever yielded: a broken connection is replaced.
+// WatchSignals yields the ids of runs that have new signals, from any process, soon after
+// the signals are durable, until ctx ends or the journal is closed. The empty id means that
+// any run may have new signals: it comes first, when listening has begun, and again
+// whenever notifications may have been lost. A caller that reads all signals then, and a
+// run's signals when the run is named, misses nothing as long as the database can be
+// reached; a caller that must not miss signals meanwhile should also poll. Ids that come
+// while the caller is busy are kept, each once. All watchers of a journal share one
+// connection outside the pool. No error is ever yielded: a broken connection is replaced.
 func (j *Journal) WatchSignals(ctx context.Context) iter.Seq2[string, error] {
 	return j.signals.bell.Listen(ctx)
 }
 
-// WatchLogs is [Journal.WatchSignals] for entries. Notifications of entries follow their commit by some
-// milliseconds and are not part of it, since commits with notifications wait for each other. So entries
-// that a process appended just before it was killed are not announced.
+// WatchLogs is [Journal.WatchSignals] for entries. Notifications of entries follow their
+// commit by some milliseconds and are not part of it, since commits with notifications wait
+// for each other. So entries that a process appended just before it was killed are not
+// announced.
 func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] {
 	return j.logs.bell.Listen(ctx)
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// known is what the writer remembers of a run, so that a commit need not look it up. ref never changes;
-// epoch and end are valid while no other connection has written, which SQLite reports; head is valid
-// while the log ends where this process left it.
+// known is what the writer remembers of a run, so that a commit need not look it up. ref
+// never changes; epoch and end are valid while no other connection has written, which
+// SQLite reports; head is valid while the log ends where this process left it.
 type known struct {
 	ref   int64
 	seen  uint64 // the writer's view in which epoch and end were read or written
@@ -49,8 +49,8 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	return err
 }
 
-// write runs do in a transaction. A refusal is returned as it is; an error of the database is wrapped
-// with the file's name.
+// write runs do in a transaction. A refusal is returned as it is; an error of the database
+// is wrapped with the file's name.
 func (j *Journal) write(ctx context.Context, do func(w *writer) (refusal, broken error)) error {
 	if j.writer == nil {
 		return j.err(ErrReadOnly)

@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// PutBlob stores data; see [pawl.Blobs]. It fails if the data does not have the digest, or has more than
-// 64 MB.
+// PutBlob stores data; see [pawl.Blobs]. It fails if the data does not have the digest, or
+// has more than 64 MB.
 func (j *Journal) PutBlob(ctx context.Context, digest string, data []byte) error {
 	sum := sha256.Sum256(data)
 	if digest != hex.EncodeToString(sum[:]) {

@@ -24,8 +24,9 @@ type conn struct {
 	early bool            // the file may have been empty when it was opened
 }
 
-// connect opens a connection with the settings that every connection needs. The context of the current
-// user bounds how long it waits for another process; no fixed time would suit all users.
+// connect opens a connection with the settings that every connection needs. The context of
+// the current user bounds how long it waits for another process; no fixed time would suit
+// all users.
 func connect(ctx context.Context, path string, o *Options, v view) (*conn, error) {
 	params := v.params()
 	if params == "" { // the log beside the database gets the mode of the database
@@ -50,8 +51,8 @@ func connect(ctx context.Context, path string, o *Options, v view) (*conn, error
 	return c, nil
 }
 
-// pause sleeps a little, longer each time, and reports whether to try again. Commits take 20 µs to a few
-// ms, so the first pause is short.
+// pause sleeps a little, longer each time, and reports whether to try again. Commits take
+// 20 µs to a few ms, so the first pause is short.
 func pause(ctx context.Context, n int) bool {
 	t := time.NewTimer(min(time.Duration(n+1)*100*time.Microsecond, 5*time.Millisecond))
 	defer t.Stop()
@@ -141,7 +142,8 @@ func bind(s *sqlite3.Stmt, args ...any) error {
 	return nil
 }
 
-// nanos returns t in nanoseconds since 1970. Times outside the years 1678 to 2262 become the nearest end.
+// nanos returns t in nanoseconds since 1970. Times outside the years 1678 to 2262 become
+// the nearest end.
 func nanos(t time.Time) int64 {
 	switch {
 	case t.Before(time.Unix(0, math.MinInt64)):

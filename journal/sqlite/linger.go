@@ -2,16 +2,17 @@ package sqlite
 
 import "time"
 
-// A snapshot is the writer's view of the database after its last transaction. SQLite takes a snapshot
-// when a transaction begins and releases it at the end. That is four of the six lock operations of a
-// commit, and costs more than the write. So the snapshot is kept from one transaction to the next, as
-// long as they follow each other closely and no other process writes. If another process has written
-// since, SQLite refuses to begin a transaction on the snapshot
-// (https://sqlite.org/rescode.html#busy_snapshot), and the transaction begins without it.
+// A snapshot is the writer's view of the database after its last transaction. SQLite takes
+// a snapshot when a transaction begins and releases it at the end. That is four of the six
+// lock operations of a commit, and costs more than the write. So the snapshot is kept from
+// one transaction to the next, as long as they follow each other closely and no other
+// process writes. If another process has written since, SQLite refuses to begin a
+// transaction on the snapshot (https://sqlite.org/rescode.html#busy_snapshot), and the
+// transaction begins without it.
 //
-// Data that a snapshot can read cannot be overwritten. So the snapshot is released before the write-ahead
-// log is emptied, and when the writer is idle: other processes that empty the log meanwhile cannot go
-// past the snapshot.
+// Data that a snapshot can read cannot be overwritten. So the snapshot is released before
+// the write-ahead log is emptied, and when the writer is idle: other processes that empty
+// the log meanwhile cannot go past the snapshot.
 type snapshot struct {
 	held  bool        // a statement holds the snapshot
 	due   bool        // the log must be emptied
@@ -43,8 +44,8 @@ func (w *writer) empty() {
 	_ = w.c.Exec(`PRAGMA wal_checkpoint(PASSIVE)`)
 }
 
-// armTimer sets the timer. It is not stopped between transactions: setting it each time costs more than an
-// occasional needless firing.
+// armTimer sets the timer. It is not stopped between transactions: setting it each time
+// costs more than an occasional needless firing.
 func (w *writer) armTimer() {
 	if w.held && !w.armed {
 		w.armed, w.seen = true, w.own.Load()

@@ -65,9 +65,10 @@ func (j *Journal) heads(ctx context.Context, sql string, args []any, q pawl.Quer
 	return out, next, err
 }
 
-// selection translates a query to SQL. It follows one index, in the order of the list: that of the filter
-// that probably selects least. Other filters are applied to the rows, with a plus before the column, which
-// keeps SQLite from using another index; matches checks a second label.
+// selection translates a query to SQL. It follows one index, in the order of the list: that
+// of the filter that probably selects least. Other filters are applied to the rows, with a
+// plus before the column, which keeps SQLite from using another index; matches checks a
+// second label.
 func selection(q pawl.Query) (sql string, args []any) {
 	from, order, where, followed := `runs`, `ref`, []string{`ref < ?`}, ""
 	add := func(column, value string) {
@@ -123,8 +124,8 @@ func selection(q pawl.Query) (sql string, args []any) {
 		WHERE ` + strings.Join(where, ` AND `) + ` ORDER BY ` + order + ` DESC`, args
 }
 
-// after returns the first string after all strings with a prefix, by bytes, as SQLite compares text;
-// empty if there is none.
+// after returns the first string after all strings with a prefix, by bytes, as SQLite
+// compares text; empty if there is none.
 func after(prefix string) string {
 	b := []byte(prefix)
 	for len(b) > 0 {

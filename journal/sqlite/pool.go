@@ -8,12 +8,12 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// readers is the number of connections for reading. No connection is kept while the caller looks at the
-// data, so a few are enough, and nested reads cannot wait for each other.
+// readers is the number of connections for reading. No connection is kept while the caller
+// looks at the data, so a few are enough, and nested reads cannot wait for each other.
 const readers = 4
 
-// A pool opens connections for reading when they are first needed. Readers and the writer do not wait for
-// each other.
+// A pool opens connections for reading when they are first needed. Readers and the writer
+// do not wait for each other.
 type pool struct {
 	path  string
 	o     *Options
@@ -114,8 +114,8 @@ func (p *pool) close() error {
 	return errors.Join(errs...)
 }
 
-// query runs SQL and calls row for each row until row returns false. The texts come from a small fixed
-// set, so they are kept compiled.
+// query runs SQL and calls row for each row until row returns false. The texts come from a
+// small fixed set, so they are kept compiled.
 func (r *reader) query(sql string, row func(s *sqlite3.Stmt) (more bool, err error), args ...any) (err error) {
 	s := r.stmts[sql]
 	if s == nil {

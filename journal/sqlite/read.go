@@ -14,18 +14,18 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A portion bounds what is read before the caller sees it, in bytes or rows. A connection, and with it a
-// snapshot, that is held while the caller is busy would keep the write-ahead log from being emptied. The
-// first portion is small, since the caller waits for it; each later one has twice the rows of the one
-// before.
+// A portion bounds what is read before the caller sees it, in bytes or rows. A connection,
+// and with it a snapshot, that is held while the caller is busy would keep the write-ahead
+// log from being emptied. The first portion is small, since the caller waits for it; each
+// later one has twice the rows of the one before.
 const (
 	portionBytes = 256 << 10
 	portionRows  = 512
 	firstRows    = 64
 )
 
-// Read yields a run's records from seq on; see [pawl.Journal]. While the caller uses a portion, the next
-// one is read: folding a log takes about as long as reading it.
+// Read yields a run's records from seq on; see [pawl.Journal]. While the caller uses a
+// portion, the next one is read: folding a log takes about as long as reading it.
 func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[pawl.Row, error] {
 	return func(yield func(pawl.Row, error) bool) {
 		ref, err := j.ref(ctx, run)
@@ -141,8 +141,8 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint6
 	return portion{out, next, last || err != nil, err}
 }
 
-// records returns the number of concatenated records, given the sizes of all but the last and the total
-// size.
+// records returns the number of concatenated records, given the sizes of all but the last
+// and the total size.
 func records(sizes []byte, all int) (n int, err error) {
 	for n = 1; len(sizes) > 0; n++ {
 		size, w := binary.Uvarint(sizes)

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// A view is the state of the file when a read-only connection was opened. SQLite cannot read a write-ahead
-// log without an index that it shares with the writers. So as long as there is a log, such a connection
-// takes part in that index. If there is no log, no process has the database open, and it is read as a file
-// that does not change; otherwise SQLite would try to make a log. The zero view is that of a connection
-// that may write.
+// A view is the state of the file when a read-only connection was opened. SQLite cannot
+// read a write-ahead log without an index that it shares with the writers. So as long as
+// there is a log, such a connection takes part in that index. If there is no log, no
+// process has the database open, and it is read as a file that does not change; otherwise
+// SQLite would try to make a log. The zero view is that of a connection that may write.
 type view struct {
 	live bool      // a process writes, or was killed
 	at   time.Time // of the last change, if no process writes

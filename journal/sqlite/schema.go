@@ -37,9 +37,10 @@ func steps() ([]string, error) {
 	return out, nil
 }
 
-// errEarly is the error of a connection that was opened while the file was empty, if another process has
-// created the database since. The connection does not know the size of the pages and that they have
-// checksums: it would take what it reads for damaged, and would write pages without checksums.
+// errEarly is the error of a connection that was opened while the file was empty, if
+// another process has created the database since. The connection does not know the size of
+// the pages and that they have checksums: it would take what it reads for damaged, and
+// would write pages without checksums.
 var errEarly = errors.New("the database was made while it was opened")
 
 // migrate brings the schema up to date in one transaction. Several processes
@@ -118,7 +119,8 @@ func current(c *conn) error {
 	return err
 }
 
-// ours returns the version of the schema, zero for an empty file, or an error if the file is not ours.
+// ours returns the version of the schema, zero for an empty file, or an error if the file
+// is not ours.
 func ours(c *conn, newest int) (int, error) {
 	version, err := c.number(`PRAGMA user_version`)
 	if err != nil {
@@ -142,8 +144,8 @@ func ours(c *conn, newest int) (int, error) {
 	return version, nil
 }
 
-// wal switches to write-ahead logging. While another process does the same, SQLite refuses without calling
-// the busy handler, hence the loop.
+// wal switches to write-ahead logging. While another process does the same, SQLite refuses
+// without calling the busy handler, hence the loop.
 func (c *conn) wal(ctx context.Context) error {
 	for n := 0; ; n++ {
 		err := c.Exec(`PRAGMA journal_mode = WAL`)

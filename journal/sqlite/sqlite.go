@@ -1,9 +1,10 @@
-// Package sqlite is a [Journal] in one SQLite file, shared by any number of processes on one machine. It
-// needs no C compiler.
+// Package sqlite is a [Journal] in one SQLite file, shared by any number of processes on
+// one machine. It needs no C compiler.
 //
-// A loop waits for commits, so they are kept small: a batch is one row at the end of one table, together
-// with the running figures of the head. The row of the run changes only with its status, labels, wake-up
-// time or lease. Appends that arrive during a commit share the next commit.
+// A loop waits for commits, so they are kept small: a batch is one row at the end of one
+// table, together with the running figures of the head. The row of the run changes only
+// with its status, labels, wake-up time or lease. Appends that arrive during a commit share
+// the next commit.
 package sqlite
 
 import (
@@ -55,13 +56,14 @@ type Options struct {
 	pages int    // the size of the log at which it is emptied; small in tests
 }
 
-// maxBytes bounds one batch, signal or blob. SQLite copies data twice, within the 256 MB that a connection
-// may use.
+// maxBytes bounds one batch, signal or blob. SQLite copies data twice, within the 256 MB
+// that a connection may use.
 const maxBytes = 64 << 20
 
-// Open opens the database at path. It creates the database, and the directories above it, if necessary,
-// readable by their owner only. A database of an older version is upgraded; one of a newer version, or of
-// another program, is refused and left unchanged. The context bounds only the opening.
+// Open opens the database at path. It creates the database, and the directories above it,
+// if necessary, readable by their owner only. A database of an older version is upgraded;
+// one of a newer version, or of another program, is refused and left unchanged. The context
+// bounds only the opening.
 func Open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	if o == nil {
 		o = &Options{}
@@ -152,8 +154,8 @@ func alike(index, database string) error {
 	return os.Chmod(index, want.Mode().Perm())
 }
 
-// Close waits for pending writes, moves them into the main file unless another process has it open, and
-// closes the database. Every later call fails.
+// Close waits for pending writes, moves them into the main file unless another process has
+// it open, and closes the database. Every later call fails.
 func (j *Journal) Close() error {
 	j.logs.Close()
 	if j.writer == nil {
@@ -176,8 +178,8 @@ func (j *Journal) err(err error) error {
 	return fmt.Errorf("journal %s: %w", j.path, reached(explain(err)))
 }
 
-// reached marks errors of reaching the file: it cannot be opened, another process has locked it, or the
-// disk cannot be read or written. The same call may succeed later.
+// reached marks errors of reaching the file: it cannot be opened, another process has
+// locked it, or the disk cannot be read or written. The same call may succeed later.
 func reached(err error) error {
 	for _, code := range []sqlite3.ErrorCode{sqlite3.CANTOPEN, sqlite3.PERM, sqlite3.BUSY, sqlite3.LOCKED, sqlite3.IOERR, sqlite3.FULL, sqlite3.READONLY} {
 		if errors.Is(err, code) && !damaged(err) {

@@ -8,11 +8,11 @@ import (
 	"os"
 )
 
-// Dropped returns how much of the write-ahead log was ignored when the journal was opened, because it does
-// not end in a commit: in bytes, and in commits. A process or a computer that dies during a write leaves
-// some bytes and at most one commit, which was not yet reported as durable. If there are more commits, they
-// were durable once, unless a process wrote with [Options.Normal]: the log was damaged, and their content
-// is lost.
+// Dropped returns how much of the write-ahead log was ignored when the journal was opened,
+// because it does not end in a commit: in bytes, and in commits. A process or a computer
+// that dies during a write leaves some bytes and at most one commit, which was not yet
+// reported as durable. If there are more commits, they were durable once, unless a process
+// wrote with [Options.Normal]: the log was damaged, and their content is lost.
 func (j *Journal) Dropped() (bytes int64, commits int) { return j.tail.bytes, j.tail.commits }
 
 // A tail is the part of a write-ahead log after its last whole commit.
@@ -29,8 +29,9 @@ const (
 	walNewest = 65536      // the largest page
 )
 
-// tailOf finds the tail of the log of the database at path. SQLite finds the same last commit but does not
-// report what it ignores. Frames of an earlier round, which have other salts than the header, do not count.
+// tailOf finds the tail of the log of the database at path. SQLite finds the same last
+// commit but does not report what it ignores. Frames of an earlier round, which have other
+// salts than the header, do not count.
 func tailOf(path string) (t tail, err error) {
 	f, err := os.Open(path + "-wal")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,8 +84,8 @@ func tailOf(path string) (t tail, err error) {
 	return t, nil
 }
 
-// tail looks again while no process writes, since a write in progress is not a tail. It runs before the
-// first write of this process, which may overwrite the tail.
+// tail looks again while no process writes, since a write in progress is not a tail. It
+// runs before the first write of this process, which may overwrite the tail.
 func (c *conn) tail(path string) (t tail, err error) {
 	if err := c.Exec(`BEGIN IMMEDIATE`); err != nil {
 		return t, err
@@ -93,7 +94,8 @@ func (c *conn) tail(path string) (t tail, err error) {
 	return t, errors.Join(err, c.rollback())
 }
 
-// opening reads the header of a log: the page size, zero if unknown, and whether its checksum is right.
+// opening reads the header of a log: the page size, zero if unknown, and whether its
+// checksum is right.
 func opening(log []byte) (sum walSum, size int, sound bool) {
 	if len(log) < walHeader {
 		return sum, 0, false

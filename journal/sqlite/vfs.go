@@ -17,8 +17,8 @@ var fileSystem = sync.OnceValue(func() string {
 	return name
 })
 
-// files is the system's file system with two changes: a full disk has its own error, and a commit costs one
-// write to the write-ahead log instead of two for each of its pages.
+// files is the system's file system with two changes: a full disk has its own error, and a
+// commit costs one write to the write-ahead log instead of two for each of its pages.
 type files struct{ vfs.VFSFilename }
 
 // OpenFilename opens a file.
@@ -70,13 +70,14 @@ func (f file) DeviceCharacteristics() vfs.DeviceCharacteristic {
 	return f.File.DeviceCharacteristics() &^ vfs.IOCAP_BATCH_ATOMIC
 }
 
-// A wal is a write-ahead log. SQLite writes a frame as a header of 24 bytes and then its page
-// (https://sqlite.org/fileformat2.html#the_write_ahead_log). A wal holds back the header of an appended frame
-// until the page comes with the next call, and writes both at once; that saves 7% of a small commit. Headers
-// that SQLite rewrites elsewhere, to correct checksums, are not held back, since no page follows. While a
-// transaction commits, its frames are held back too, and written with the last one, which marks the commit.
-// Nothing is held back at any other time: once the lock that all processes share is released, a late write
-// would overwrite what another process writes next.
+// A wal is a write-ahead log. SQLite writes a frame as a header of 24 bytes and then its
+// page (https://sqlite.org/fileformat2.html#the_write_ahead_log). A wal holds back the
+// header of an appended frame until the page comes with the next call, and writes both at
+// once; that saves 7% of a small commit. Headers that SQLite rewrites elsewhere, to correct
+// checksums, are not held back, since no page follows. While a transaction commits, its
+// frames are held back too, and written with the last one, which marks the commit. Nothing
+// is held back at any other time: once the lock that all processes share is released, a
+// late write would overwrite what another process writes next.
 type wal struct {
 	file
 
@@ -133,8 +134,8 @@ func (w *wal) flush() error {
 // drop discards what is held back.
 func (w *wal) drop() { w.held, w.header = w.held[:0], false }
 
-// commit says that a transaction begins or ends its commit. At the end, what is still held back belongs to a
-// failed transaction.
+// commit says that a transaction begins or ends its commit. At the end, what is still held
+// back belongs to a failed transaction.
 func (w *wal) commit(now bool) {
 	w.committing = now
 	w.drop()

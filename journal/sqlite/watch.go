@@ -22,8 +22,8 @@ const (
 	longest   = 250 * time.Millisecond
 )
 
-// newNotifier makes the notifier of a journal. While there is a listener, a goroutine watches for writes of other
-// processes.
+// newNotifier makes the notifier of a journal. While there is a listener, a goroutine
+// watches for writes of other processes.
 func newNotifier(path string, w *writer) *bell.Bell {
 	b := new(bell.Bell)
 	b.First = func() func() {
@@ -40,9 +40,9 @@ func newNotifier(path string, w *writer) *bell.Bell {
 	return b
 }
 
-// outside watches for writes of other processes. This process's writer detects them whenever it begins a
-// transaction. Its own writes are told apart by its being active: a change is another process's only if the
-// writer was idle.
+// outside watches for writes of other processes. This process's writer detects them
+// whenever it begins a transaction. Its own writes are told apart by its being active: a
+// change is another process's only if the writer was idle.
 type outside struct {
 	path   string
 	writer *writer // nil: the journal is for reading only
@@ -76,8 +76,9 @@ func (o *outside) watch(ctx context.Context) {
 	}
 }
 
-// settle notifies listeners once a write to the log is visible. A commit is written, flushed, and then shown to
-// readers in the index, so there may be nothing new to read yet when the log changes.
+// settle notifies listeners once a write to the log is visible. A commit is written,
+// flushed, and then shown to readers in the index, so there may be nothing new to read yet
+// when the log changes.
 func (o *outside) settle(ctx context.Context) {
 	for wait, waited := time.Millisecond/2, time.Duration(0); waited < longest; wait, waited = 2*wait, waited+wait {
 		if now, ok := o.index(); !ok || now != o.seen {

@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// touches puts a token into touched when the log next to the database is written, until ctx ends, and returns
-// how often to look besides. It watches the directory, since the log comes and goes.
+// touches puts a token into touched when the log next to the database is written, until ctx
+// ends, and returns how often to look besides. It watches the directory, since the log
+// comes and goes.
 func (o *outside) touches(ctx context.Context, touched chan<- struct{}) time.Duration {
 	const blind = 100 * time.Millisecond
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
@@ -59,6 +60,6 @@ func about(events, name []byte) bool {
 	return false
 }
 
-// index reads the header. Its locks belong to the open file and not to the process, so opening and closing the
-// file releases none.
+// index reads the header. Its locks belong to the open file and not to the process, so
+// opening and closing the file releases none.
 func (o *outside) index() (index, bool) { return headerOf(o.path) }

@@ -14,8 +14,8 @@ func (o *outside) touches(context.Context, chan<- struct{}) time.Duration {
 	return 100 * time.Millisecond
 }
 
-// index is the size and time of the log. The index file is not opened: where locks belong to the process, closing
-// it would release them.
+// index is the size and time of the log. The index file is not opened: where locks belong
+// to the process, closing it would release them.
 func (o *outside) index() (now index, ok bool) {
 	info, err := os.Stat(o.path + "-wal")
 	if err != nil {

@@ -16,10 +16,11 @@ import (
 	"github.com/pawl-run/pawl/internal/bell"
 )
 
-// A writer is the one connection of this process that writes. A caller that finds no leader becomes the leader:
-// it begins a transaction, includes the requests that arrived meanwhile, commits, answers them, and appoints the
-// next leader. So a lone caller commits by itself, without waking a goroutine, and many callers share commits,
-// which determines the throughput of a slow disk.
+// A writer is the one connection of this process that writes. A caller that finds no leader
+// becomes the leader: it begins a transaction, includes the requests that arrived
+// meanwhile, commits, answers them, and appoints the next leader. So a lone caller commits
+// by itself, without waking a goroutine, and many callers share commits, which determines
+// the throughput of a slow disk.
 type writer struct {
 	mu    sync.Mutex
 	busy  bool // there is a leader
@@ -43,8 +44,8 @@ type writer struct {
 	own  atomic.Uint64 // transactions begun and ended here: odd while there is one
 }
 
-// A request is one call's part of a transaction. It checks before it writes: a refusal leaves nothing behind, so
-// that the other requests of the transaction can continue.
+// A request is one call's part of a transaction. It checks before it writes: a refusal
+// leaves nothing behind, so that the other requests of the transaction can continue.
 type request struct {
 	ctx  context.Context
 	do   func(w *writer) (refusal, broken error)
@@ -52,7 +53,8 @@ type request struct {
 	turn chan bool // true: lead, false: done; nil for the first leader
 }
 
-// most bounds the requests of a transaction, so that the first one does not wait for too many others.
+// most bounds the requests of a transaction, so that the first one does not wait for too
+// many others.
 const most = 256
 
 func prepare(ctx context.Context, c *conn, o *Options) (*writer, error) {
@@ -60,8 +62,8 @@ func prepare(ctx context.Context, c *conn, o *Options) (*writer, error) {
 	if o.Normal {
 		sync = "NORMAL"
 	}
-	// Before the first commit: if creating the tables did not wait for the disk, a later failed sync could
-	// lose them, and with them everything written after them.
+	// Before the first commit: if creating the tables did not wait for the disk, a later
+	// failed sync could lose them, and with them everything written after them.
 	if err := c.Exec(`PRAGMA synchronous = ` + sync); err != nil {
 		return nil, err
 	}
@@ -86,8 +88,9 @@ func prepare(ctx context.Context, c *conn, o *Options) (*writer, error) {
 	return w, w.stmts.prepare(c)
 }
 
-// write runs do in a transaction and returns when the transaction is durable, or do's refusal. Once the
-// transaction has begun, the context no longer counts; the rest takes as long as the disk does.
+// write runs do in a transaction and returns when the transaction is durable, or do's
+// refusal. Once the transaction has begun, the context no longer counts; the rest takes as
+// long as the disk does.
 func (w *writer) write(ctx context.Context, do func(w *writer) (refusal, broken error)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -109,8 +112,8 @@ func (w *writer) write(ctx context.Context, do func(w *writer) (refusal, broken 
 	return r.err
 }
 
-// wait waits for an answer to r. It reports done when r was answered or its context ended in the queue, and not
-// done when r must lead.
+// wait waits for an answer to r. It reports done when r was answered or its context ended
+// in the queue, and not done when r must lead.
 func (w *writer) wait(r *request) (done bool, err error) {
 	select {
 	case lead := <-r.turn:
@@ -194,8 +197,9 @@ func (w *writer) begin(ctx context.Context) (began error) {
 	return nil
 }
 
-// transact runs a group in the current transaction. If the database fails, each request gets its own transaction,
-// so that an error caused by one of them (a batch too large for the disk) is only its own.
+// transact runs a group in the current transaction. If the database fails, each request
+// gets its own transaction, so that an error caused by one of them (a batch too large for
+// the disk) is only its own.
 func (w *writer) transact(group []*request) {
 	err := w.try(group)
 	if err == nil {

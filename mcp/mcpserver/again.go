@@ -11,15 +11,16 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// callLabel is the label of a run with the key of its call, by which a restarted server finds the runs of
-// its predecessor.
+// callLabel is the label of a run with the key of its call, by which a restarted server
+// finds the runs of its predecessor.
 const callLabel = "mcp.call"
 
 // shown is the length of a call's key in a label.
 const shown = 16
 
-// earlier finds the run of the same call from an earlier server: one that waits, is still running, or whose
-// client was told to call again. A run that began with another agent does not count.
+// earlier finds the run of the same call from an earlier server: one that waits, is still
+// running, or whose client was told to call again. A run that began with another agent does
+// not count.
 func (s *Server) earlier(ctx context.Context, agent pawl.Agent, same string, d *driven) (found bool, err error) {
 	m, err := pawl.NewMachine(agent)
 	if err != nil {
@@ -49,7 +50,8 @@ func (s *Server) earlier(ctx context.Context, agent pawl.Agent, same string, d *
 	return false, nil
 }
 
-// owed reports whether the client of an ended run was told to call again and has not received the result.
+// owed reports whether the client of an ended run was told to call again and has not
+// received the result.
 func (s *Server) owed(ctx context.Context, run string) (bool, error) {
 	for entry, err := range engine.Entries(ctx, s.journal, run, 1) {
 		if err != nil {
@@ -62,9 +64,10 @@ func (s *Server) owed(ctx context.Context, run string) (bool, error) {
 	return false, nil
 }
 
-// collect records that the client receives the result of a run, and reports whether this is the first time.
-// The record is a signal, which can be sent only once, of a kind that means nothing to a run without that
-// child. With a journal without an inbox, the record ends with the server.
+// collect records that the client receives the result of a run, and reports whether this is
+// the first time. The record is a signal, which can be sent only once, of a kind that means
+// nothing to a run without that child. With a journal without an inbox, the record ends
+// with the server.
 func (s *Server) collect(ctx context.Context, run string) (first bool, err error) {
 	mail, ok := s.journal.(pawl.Inbox)
 	if !ok {

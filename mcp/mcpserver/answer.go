@@ -20,8 +20,8 @@ func failed(run, text string) *sdk.CallToolResult {
 	return r
 }
 
-// done returns the result of a successful call: a text as it is, anything else as JSON, an object also as
-// structured content, and the pictures.
+// done returns the result of a successful call: a text as it is, anything else as JSON, an
+// object also as structured content, and the pictures.
 func (s *Server) done(ctx context.Context, d driven, result json.RawMessage) *sdk.CallToolResult {
 	r := &sdk.CallToolResult{Meta: sdk.Meta{runMeta: d.ID}}
 	var text string
@@ -61,8 +61,8 @@ func untold(c pawl.CallState) string {
 	return c.Error
 }
 
-// report sends progress notifications for a call to a client that asked for them, one for each step of the
-// run. The channel is closed when no more follow.
+// report sends progress notifications for a call to a client that asked for them, one for
+// each step of the run. The channel is closed when no more follow.
 func (s *Server) report(ctx context.Context, r *sdk.CallToolRequest, h *engine.Handle) <-chan struct{} {
 	told := make(chan struct{})
 	token := r.Params.GetProgressToken()

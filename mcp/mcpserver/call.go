@@ -123,8 +123,8 @@ func (s *Server) drive(ctx context.Context, r *sdk.CallToolRequest, agent pawl.A
 	return d, err
 }
 
-// asked returns ctx with the trace context of the calling client, from the metadata of its call or the header of
-// its request.
+// asked returns ctx with the trace context of the calling client, from the metadata of its
+// call or the header of its request.
 func asked(ctx context.Context, r *sdk.CallToolRequest) context.Context {
 	of := func(name string) string {
 		if said, ok := r.Params.Meta[name].(string); ok {
@@ -138,8 +138,8 @@ func asked(ctx context.Context, r *sdk.CallToolRequest) context.Context {
 	return traceparent.With(ctx, traceparent.Parse(of(traceparent.Header), of(traceparent.State)))
 }
 
-// open begins the run, or resumes the waiting run of the same call. Without a handle that run has ended or still
-// waits, and d has its state.
+// open begins the run, or resumes the waiting run of the same call. Without a handle that
+// run has ended or still waits, and d has its state.
 func (s *Server) open(ctx context.Context, agent pawl.Agent, same, input string, d *driven) (*engine.Handle, error) {
 	s.mu.Lock()
 	waits, again := s.waiting[same]

@@ -14,13 +14,14 @@ import (
 // callKey is the key in an agent's source that marks it as made by [Calling].
 const callKey = "mcp_call"
 
-// Calling returns an agent for a single call of one of an agent's tools. It has the same tools, policies, approvals
-// and limits; the calling client takes the place of the model. The agent's input is the call's arguments, and its run
-// ends when the call is answered. To resume such a run, call Calling again with the original agent; [CalledBy] tells
-// from the source of a run's agent whether it is such a run.
+// Calling returns an agent for a single call of one of an agent's tools. It has the same
+// tools, policies, approvals and limits; the calling client takes the place of the model.
+// The agent's input is the call's arguments, and its run ends when the call is answered. To
+// resume such a run, call Calling again with the original agent; [CalledBy] tells from the
+// source of a run's agent whether it is such a run.
 //
-// The goal, observer, stop condition and output of the original agent are left out, since no model thinks in such a
-// run.
+// The goal, observer, stop condition and output of the original agent are left out, since
+// no model thinks in such a run.
 func Calling(agent pawl.Agent, tool string) (pawl.Agent, error) {
 	known := false
 	for _, t := range agent.Tools {
@@ -37,8 +38,8 @@ func Calling(agent pawl.Agent, tool string) (pawl.Agent, error) {
 	return a, nil
 }
 
-// called adds the called tool to a source. A source that is not a JSON object is left alone: its program resumes such
-// runs itself.
+// called adds the called tool to a source. A source that is not a JSON object is left
+// alone: its program resumes such runs itself.
 func called(source, tool string) string {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal([]byte(source), &fields) != nil {
@@ -52,8 +53,8 @@ func called(source, tool string) string {
 	return string(b)
 }
 
-// CalledBy returns the tool that an agent with this source was made to call by [Calling]. It reports false if the agent
-// was not made by Calling.
+// CalledBy returns the tool that an agent with this source was made to call by [Calling].
+// It reports false if the agent was not made by Calling.
 func CalledBy(source string) (tool string, ok bool) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal([]byte(source), &fields) != nil || json.Unmarshal(fields[callKey], &tool) != nil {
@@ -83,8 +84,8 @@ func (c client) Stream(_ context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, 
 }
 
 func (c client) reply(r pawl.Request) (pawl.Reply, error) {
-	// No model runs, so next to no tokens are used; zero would count as not reported, and the engine would
-	// estimate.
+	// No model runs, so next to no tokens are used; zero would count as not reported, and
+	// the engine would estimate.
 	used := pawl.Usage{Input: 1}
 	if len(r.Messages) != 1 {
 		return pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "answered"}}, Usage: used}, nil

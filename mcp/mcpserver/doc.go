@@ -12,10 +12,10 @@
 //
 // # What waits
 //
-// The protocol cannot ask people. A call that needs a decision, an answer or the resolution of an
-// unknown outcome gets an error that names the run and what it waits for. After a decision, by pawl
-// approve or [engine.Engine.Approve], the client repeats the call and gets the result of the run that
-// waited: the call itself is made once.
+// The protocol cannot ask people. A call that needs a decision, an answer or the resolution
+// of an unknown outcome gets an error that names the run and what it waits for. After a
+// decision, by pawl approve or [engine.Engine.Approve], the client repeats the call and
+// gets the result of the run that waited: the call itself is made once.
 //
 // # Cancelling
 //

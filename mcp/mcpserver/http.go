@@ -16,10 +16,11 @@ import (
 // idle is how long a client may be silent before its session ends.
 const idle = 30 * time.Minute
 
-// Handler serves clients over streamable HTTP. They authenticate with the token as a bearer token. Only requests
-// from this machine to this machine are served: the Host must be a loopback name or address, and so must the Origin
-// if there is one. That excludes pages in a browser and names that resolve to this machine. A message has at most 1 MiB.
-// The token must not be empty.
+// Handler serves clients over streamable HTTP. They authenticate with the token as a bearer
+// token. Only requests from this machine to this machine are served: the Host must be a
+// loopback name or address, and so must the Origin if there is one. That excludes pages in
+// a browser and names that resolve to this machine. A message has at most 1 MiB. The token
+// must not be empty.
 func (s *Server) Handler(token string) (http.Handler, error) {
 	if token == "" {
 		return nil, errors.New("the token is empty; set one, or anyone who reaches the port would be served")

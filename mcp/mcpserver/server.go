@@ -31,7 +31,8 @@ type Options struct {
 	Place explain.Place
 }
 
-// A Server serves one agent. It is safe for concurrent use and for any number of clients, which share it.
+// A Server serves one agent. It is safe for concurrent use and for any number of clients,
+// which share it.
 type Server struct {
 	engine  *engine.Engine
 	journal pawl.Journal
@@ -51,9 +52,10 @@ type Server struct {
 	driving sync.WaitGroup
 }
 
-// New makes a server of an agent. e drives the agent's runs on the journal. Tools that the client of a run runs, and tools
-// that only ask a person, are left out. The engine's approver, if it has one, decides about calls that need approval. New
-// fails if the agent is invalid or has a tool with its own name.
+// New makes a server of an agent. e drives the agent's runs on the journal. Tools that the
+// client of a run runs, and tools that only ask a person, are left out. The engine's
+// approver, if it has one, decides about calls that need approval. New fails if the agent
+// is invalid or has a tool with its own name.
 func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (*Server, error) {
 	if o == nil {
 		o = &Options{}
@@ -100,8 +102,8 @@ func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (
 // askHuman is the tool that asks a person; a client can ask its user itself.
 const askHuman = "ask_human"
 
-// inner reports whether a tool is only a part of its agent's loop, such as a step of a workflow, and cannot be called by
-// itself.
+// inner reports whether a tool is only a part of its agent's loop, such as a step of a
+// workflow, and cannot be called by itself.
 func inner(t pawl.Tool) bool {
 	i, ok := t.(interface{ Inner() bool })
 	return ok && i.Inner()
@@ -147,7 +149,8 @@ func (s *Server) Close() {
 	s.driving.Wait()
 }
 
-// enter makes Close wait for a call until leave is called. It reports false if the server is closing.
+// enter makes Close wait for a call until leave is called. It reports false if the server
+// is closing.
 func (s *Server) enter() (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -155,7 +155,8 @@ func (s settings) resource(version string) (*resource.Resource, error) {
 	return resource.NewSchemaless(attrs...), err // of equal names the last one counts
 }
 
-// Secrets returns the values of the headers that the environment adds to requests, by variable and position.
+// Secrets returns the values of the headers that the environment adds to requests, by
+// variable and position.
 func Secrets(getenv func(string) string) map[string]string {
 	all := map[string]string{}
 	for _, signal := range []string{"", "TRACES_", "METRICS_", "LOGS_"} {

@@ -32,8 +32,8 @@ type outlet struct {
 	end     *end
 }
 
-// firstWait is the wait before a second try; later waits grow. The exporters' default is five seconds, which is all the time
-// at shutdown.
+// firstWait is the wait before a second try; later waits grow. The exporters' default is
+// five seconds, which is all the time at shutdown.
 const firstWait = 300 * time.Millisecond
 
 // client keeps data and keys at their destination: the exporters' own client would follow
