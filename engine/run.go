@@ -10,15 +10,15 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A Handle watches a run and waits for it: one that this engine drives, or one that
-// was found under its key and has another owner. It is safe for concurrent use.
+// A Handle watches a run and waits for it. This engine drives the run, or it was found
+// under its key and has another owner. A Handle is safe for concurrent use.
 type Handle struct {
 	*life
 	found bool
-	early atomic.Pointer[watcher] // from before the first step; nil: not asked for, or taken
+	early atomic.Pointer[watcher] // watching since before the first step; nil: not requested, or in use
 }
 
-// life is one ownership of a run, for its handles.
+// A life is one ownership of a run, shared by the handles on it.
 type life struct {
 	id     string
 	engine *Engine
@@ -28,8 +28,8 @@ type life struct {
 	err    error
 }
 
-// Live returns a handle on a run that this engine drives now, children of others
-// included; nil: it drives no such run.
+// Live returns a handle on a run that this engine drives now, which may be a child; nil: it
+// does not drive the run.
 func (e *Engine) Live(run string) *Handle {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -40,25 +40,23 @@ func (e *Engine) Live(run string) *Handle {
 	return &Handle{life: s.life}
 }
 
-// ID is the run's id.
+// ID returns the run's id.
 func (r *Handle) ID() string { return r.id }
 
-// Found reports whether the run was there already when it was to be started
-// under a key.
+// Found reports whether the run existed already when it was started under its key.
 func (r *Handle) Found() bool { return r.found }
 
-// Done is closed when the run has ended or is suspended.
+// Done returns a channel that is closed when the run has ended or is suspended.
 func (r *Handle) Done() <-chan struct{} { return r.done }
 
-// Wait waits until the run has ended or is suspended, and returns the result. The
-// error says that the journal failed, that another owner took the run over, or that
-// ctx ended first.
+// Wait waits until the run has ended or is suspended, and returns the result. It fails if
+// the journal failed, if another owner took the run over, or if ctx ended first.
 func (r *Handle) Wait(ctx context.Context) (pawl.Result, error) {
 	select {
 	case <-r.done:
 	case <-ctx.Done():
 		select {
-		case <-r.done: // a result that is there is not lost to a context that ended as well
+		case <-r.done: // prefer the result if ctx has ended as well
 		default:
 			return pawl.Result{}, ctx.Err()
 		}
@@ -66,15 +64,15 @@ func (r *Handle) Wait(ctx context.Context) (pawl.Result, error) {
 	return r.result, r.err
 }
 
-// Entries yields the run's entries from the first, follows the run while it
-// lives, and ends with it. Pieces of replies being made come in between, as
-// entries without a Seq. Breaking off stops watching, not the run. The
-// sequence may be ranged over again and by many.
+// Entries yields the run's entries from the first one, follows the run while it lives, and
+// ends with it. Pieces of streamed replies come in between, as entries without a Seq.
+// Breaking the loop stops watching, not the run. The sequence may be ranged over repeatedly
+// and concurrently.
 //
-// Pieces are in no journal: a range gets those that are streamed while it lasts.
-// With StartOptions.Watch, the first range also gets those from before it. Pieces
-// that follow each other may be joined. A watcher that is too far behind the model,
-// by thousands of pieces, loses the oldest; it never loses a logged entry.
+// Pieces are in no journal: a range gets those that are streamed during it. With
+// StartOptions.Watch, the first range also gets earlier ones. Consecutive pieces may be
+// joined. A watcher that falls thousands of pieces behind loses the oldest; it never loses
+// a logged entry.
 func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
 	if r.driver == nil {
 		return r.distant(ctx)
@@ -82,8 +80,8 @@ func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
 	return r.Follow(ctx, 1)
 }
 
-// Follow is [Handle.Entries] from seq on, of a run this engine drives. Of any
-// other it yields nothing.
+// Follow is [Handle.Entries] from seq on, for a run that this engine drives. For any other
+// run it yields nothing.
 func (r *Handle) Follow(ctx context.Context, from uint64) iter.Seq2[pawl.Entry, error] {
 	return func(yield func(pawl.Entry, error) bool) {
 		if r.driver == nil {
@@ -135,8 +133,8 @@ func (r *Handle) Follow(ctx context.Context, from uint64) iter.Seq2[pawl.Entry, 
 	}
 }
 
-// Entries yields a run's entries as far as they go now, from seq on. Every
-// entry is checked against its place in the log.
+// Entries yields the entries that a run has now, from seq on. It checks that every entry is
+// in its place.
 func Entries(ctx context.Context, j pawl.Journal, run string, from uint64) iter.Seq2[pawl.Entry, error] {
 	return func(yield func(pawl.Entry, error) bool) {
 		for row, err := range j.Read(ctx, run, from) {
@@ -159,7 +157,7 @@ func Entries(ctx context.Context, j pawl.Journal, run string, from uint64) iter.
 	}
 }
 
-// Load folds a run's log as far as it goes.
+// Load folds a run's log up to its current end.
 func Load(ctx context.Context, j pawl.Journal, run string) (*pawl.State, error) {
 	s := new(pawl.State)
 	for entry, err := range entriesFor(ctx, j, run, s) {
@@ -171,8 +169,8 @@ func Load(ctx context.Context, j pawl.Journal, run string) (*pawl.State, error) 
 	return s, nil
 }
 
-// entriesFor yields the entries of a run from the first. Each is checked against the
-// state, which the caller folds it into.
+// entriesFor yields the entries of a run from the first one. Each is checked against the
+// state, into which the caller folds it.
 func entriesFor(ctx context.Context, j pawl.Journal, run string, s *pawl.State) iter.Seq2[pawl.Entry, error] {
 	return func(yield func(pawl.Entry, error) bool) {
 		for entry, err := range Entries(ctx, j, run, 1) {

@@ -11,15 +11,14 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// A Filter changes text before it becomes an event: what people say to the run,
-// the text, thinking and arguments of replies, observations, tool results and
-// errors. It must be deterministic and quick, and is called from many
-// goroutines. In JSON it is asked about each string, and about each number of
-// six digits or more, which becomes a string if that changes it. Thinking that
-// is changed loses what the provider wants back with it. Of a reply on its way
-// it is asked about one line at a time.
+// A Filter changes text before it becomes an event: what people say to the run; the text,
+// thinking and arguments of replies; observations; and tool results and errors. It must be
+// deterministic and fast, and is called from several goroutines. In JSON it gets each
+// string, and each number of six digits or more, which becomes a string if the filter
+// changes it. Changed thinking loses the data that the provider wants back with it. While a
+// reply streams, the filter gets one line at a time.
 //
-// A policy of the agent that is a Filter too is asked after those of [Options].
+// If a policy of the agent is also a Filter, it is applied after those of [Options].
 type Filter interface {
 	Filter(text string) string
 }
@@ -30,16 +29,15 @@ type FilterFunc func(string) string
 // Filter calls f.
 func (f FilterFunc) Filter(text string) string { return f(text) }
 
-// cleaner is what a text goes through before it becomes an event: the secrets
-// are taken out, then the filters are asked, the engine's and those of the
-// policies that are filters too. A filter sees no secret, and what it makes
-// appear, as by decoding, is taken out as well.
+// A cleaner prepares text before it becomes an event: it removes the secrets, then applies
+// the filters, the engine's and those of the policies that are filters too. A filter sees
+// no secret, and secrets that it produces, as by decoding, are removed as well.
 type cleaner struct {
 	secrets *redact.Secrets
 	filters []Filter
 }
 
-// cleaner is for a run of the machine's agent; nil: nothing is known of the agent.
+// cleaner returns the cleaner for the machine's agent; nil: the agent is unknown.
 func (e *Engine) cleaner(m *pawl.Machine) cleaner {
 	c := cleaner{e.secrets, e.opt.Filters}
 	if m == nil {
@@ -53,7 +51,7 @@ func (e *Engine) cleaner(m *pawl.Machine) cleaner {
 	return c
 }
 
-// idle reports whether every text stays as it is.
+// idle reports whether the cleaner changes nothing.
 func (c *cleaner) idle() bool { return c.secrets == nil && len(c.filters) == 0 }
 
 func (c *cleaner) text(text string) string {
@@ -76,8 +74,8 @@ func ask(f Filter, text string) string {
 	return f.Filter(text)
 }
 
-// json cleans the strings of a JSON document and leaves everything else of it,
-// white space and the order of keys included, as it was.
+// json cleans the strings of a JSON document. Everything else, white space and the order of
+// keys included, stays as it is.
 func (c *cleaner) json(raw json.RawMessage) json.RawMessage {
 	if c.idle() || len(raw) == 0 {
 		return raw
@@ -114,9 +112,8 @@ func (c *cleaner) parts(parts []pawl.Part) []pawl.Part {
 	return parts
 }
 
-// thinking goes back to the provider byte for byte or not at all: what the
-// provider wants back with a text that was changed, a signature mostly, fits it
-// no more.
+// thinking cleans a part that must go back to the provider byte for byte or not at all. If
+// its text changes, the rest is dropped, since a signature no longer matches.
 func (c *cleaner) thinking(t pawl.Thinking) pawl.Thinking {
 	text := c.text(t.Text)
 	if text != t.Text || string(c.secrets.JSON(t.Opaque)) != string(t.Opaque) {
@@ -125,8 +122,8 @@ func (c *cleaner) thinking(t pawl.Thinking) pawl.Thinking {
 	return t
 }
 
-// spread looks for secrets that lie in several parts, since the texts, or the
-// thoughts, of a reply are read as one. They are then in the first of them.
+// spread removes secrets that span several parts, since the texts, or the thoughts, of a
+// reply are read as one. The placeholder is then in the first of the parts.
 func (c *cleaner) spread(parts []pawl.Part) {
 	if c.secrets == nil {
 		return
@@ -156,9 +153,8 @@ func (c *cleaner) spread(parts []pawl.Part) {
 	}
 }
 
-// liveText cleans a text while it comes in. What may be the beginning of a
-// secret is held back until that is known. A filter is asked about whole lines:
-// what it does to a whole text does not follow from a half.
+// liveText cleans a text while it is streamed. It holds back what may be the beginning of a
+// secret. Filters get whole lines, since their result for a part of a line may differ.
 type liveText struct {
 	secrets *redact.Stream
 	line    string
@@ -187,15 +183,14 @@ func (l *liveText) add(c *cleaner, piece string, last bool) string {
 	return c.secrets.Scrub(c.filtered(text[:end]))
 }
 
-// liveReply cleans what is streamed of a reply.
+// liveReply cleans a streamed reply.
 type liveReply struct {
 	text, thinking liveText
-	dead           bool // a filter panicked; the whole reply will show that
+	dead           bool // a filter panicked; recording the reply will report that
 }
 
-// add gives what of a chunk can be shown now, the last one being empty. Text is
-// held back in one place and thinking in another, so that what comes in between
-// does not part a secret.
+// add returns the part of a chunk that can be shown now; the last chunk is empty. Text and
+// thinking are held back separately, so that text in between does not split a secret.
 func (l *liveReply) add(c *cleaner, chunk pawl.Chunk, last bool) (clean pawl.Chunk) {
 	if l.dead {
 		return pawl.Chunk{}
@@ -215,7 +210,7 @@ func (l *liveReply) add(c *cleaner, chunk pawl.Chunk, last bool) (clean pawl.Chu
 	return chunk
 }
 
-// names are labels without secrets, in their names and their values.
+// names returns labels without secrets, in their names and their values.
 func (e *Engine) names(labels map[string]string) map[string]string {
 	if e.secrets == nil || labels == nil {
 		return labels
@@ -227,8 +222,8 @@ func (e *Engine) names(labels map[string]string) map[string]string {
 	return clean
 }
 
-// keepSecrets prepares the engine's secrets. New has no error, so a bad secret is an
-// error of Start.
+// keepSecrets prepares the engine's secrets. New returns no error, so an invalid secret is
+// an error of Start.
 func (e *Engine) keepSecrets() {
 	var err error
 	if e.secrets, err = redact.New(e.opt.Secrets); err != nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// A SpentError says that a run was not resumed or forked with the limits it was
-// given, because it has used them up already and would have ended at once.
+// A SpentError says that a run was not resumed or forked because it has used up the given
+// limits already and would have ended at once.
 type SpentError struct {
 	Run    string
-	Used   string      // what is used, of which limit
-	Stop   string      // the part of its stop condition that holds whatever the limits; empty: none does
-	Enough pawl.Limits // limits that would do; zero: none would
+	Used   string      // what is used up, of which limit
+	Stop   string      // the part of the stop condition that holds with any limits; empty: none
+	Enough pawl.Limits // limits that would suffice; zero: none would
 }
 
-// Error names what is used and what would do.
+// Error names what is used up and which limits would suffice.
 func (e *SpentError) Error() string {
 	var enough []string
 	add := func(set bool, format string, value any) {
@@ -38,8 +38,7 @@ func (e *SpentError) Error() string {
 	return fmt.Sprintf("run %s would end at once with these limits: %s; %s would do", e.Run, e.Used, strings.Join(enough, ","))
 }
 
-// spent says whether a run that goes on with the given limits would end at once;
-// nil: it would not.
+// spent returns an error if a run that continues with the given limits would end at once.
 func spent(r *recorder, run string, resumed pawl.RunResumed, limits pawl.Limits) error {
 	verdict, ends := foresee(r, resumed, limits)
 	if !ends {
@@ -51,7 +50,7 @@ func spent(r *recorder, run string, resumed pawl.RunResumed, limits pawl.Limits)
 	for ends && raise(r, &enough, now.Merge(enough), verdict.Leaf) {
 		last := verdict.Leaf
 		if verdict, ends = foresee(r, resumed, limits.Merge(enough)); ends && verdict.Leaf == last {
-			break // it names its bound, so it is not the limit
+			break // the leaf names its bound, so it is not the limit
 		}
 		if last == first && strings.HasPrefix(first, "iterations ") {
 			e.Used = fmt.Sprintf("it has used %s, and may use %d", figure.Count(r.state.Iterations(), "iteration"), now.Iterations)
@@ -66,8 +65,7 @@ func spent(r *recorder, run string, resumed pawl.RunResumed, limits pawl.Limits)
 	return e
 }
 
-// raise raises the limit that a leaf names. It reports whether the leaf names
-// one that can be raised.
+// raise raises the limit that a leaf names, and reports whether the leaf names a limit.
 func raise(r *recorder, to *pawl.Limits, now pawl.Limits, leaf string) bool {
 	const mostIterations, most = 10_000, 1 << 60
 	switch kind, _, _ := strings.Cut(leaf, " "); kind {
@@ -87,12 +85,12 @@ func raise(r *recorder, to *pawl.Limits, now pawl.Limits, leaf string) bool {
 	return false
 }
 
-// foresee says how a run that goes on with the given limits would end before it
-// does anything, if the world is as the run saw it last; false: it would do
-// something. It asks the machine about a state that nothing is recorded of.
+// foresee returns how a run that continues with the given limits would end before it does
+// anything, if the world is unchanged; false: it would do something. It asks the machine
+// about a state that is not recorded.
 func foresee(r *recorder, resumed pawl.RunResumed, limits pawl.Limits) (v pawl.Verdict, ends bool) {
 	defer func() {
-		if recover() != nil { // in the agent's code, which fails in the same way when the run goes on
+		if recover() != nil { // the agent's code panicked, and will again when the run continues
 			v, ends = pawl.Verdict{}, false
 		}
 	}()
@@ -103,7 +101,7 @@ func foresee(r *recorder, resumed pawl.RunResumed, limits pawl.Limits) (v pawl.V
 		}
 	}
 	fold(resumed, pawl.RunExtended{Limits: limits})
-	const most = 100 // a few records at the most
+	const most = 100 // there are only a few records
 	for range most {
 		switch step := r.machine.Decide(state).(type) {
 		case pawl.Observe:

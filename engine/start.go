@@ -9,10 +9,10 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Start starts a run and returns at once, with its first entry durable. When ctx
-// ends, a Write in progress is finished and the run is suspended; any process can
-// resume it. Start, Resume and Fork refuse the context of a tool's call: offer the
-// other agent with tool.Agent, so that the limits of the run hold for both.
+// Start starts a run and returns at once, with its first entry durable. When ctx ends, a
+// Write in progress is finished and the run is suspended; any process can resume it. Start,
+// Resume and Fork refuse the context of a tool's call: offer the other agent with
+// tool.Agent, so that the limits of the run hold for both.
 func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *StartOptions) (*Handle, error) {
 	return e.start(ctx, &Prepared{agent: agent, foreign: hasForeign(&agent)}, input, o)
 }
@@ -57,23 +57,23 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 	return b.begin(ctx, lease, nil)
 }
 
-// StartOptions are the settings of a run.
+// StartOptions are the options of a new run.
 type StartOptions struct {
-	// ID is the run's id. Empty: a new one, or the one that Thread or Key gives it.
+	// ID is the run's id. Empty: a generated one, or the one that Thread or Key determines.
 	ID     string
 	Labels map[string]string // instead of the agent's
-	// Thread is the conversation the run is part of: it begins with the messages
-	// of the thread's last run, which must have ended, else Start fails with a
-	// [*ThreadError]. Limits count from zero. Of concurrent calls that start the
-	// next run, one succeeds.
+	// Thread is the conversation that the run belongs to: it begins with the messages of
+	// the thread's last run. If that run has not ended, Start fails with a
+	// [*ThreadError]. Limits count from zero. Of concurrent calls that start the next
+	// run, one succeeds.
 	Thread string
-	// Key is an idempotency key: starting a run under a key that was used (in the
-	// same thread, or in none) returns a handle on that run, as long as the journal
-	// keeps it and whichever process drives it. A run that lost its owner is
-	// resumed. Another agent or input is a [*KeyError].
+	// Key is an idempotency key: starting a run under a used key (in the same thread, or
+	// in none) returns a handle on that run, as long as the journal keeps it and
+	// whichever process drives it. If the run lost its owner, it is resumed. Another
+	// agent or input is a [*KeyError].
 	Key    string
 	Parent string
-	// Untrusted says that the input is not from a trusted person, as when a mail
+	// Untrusted says that the input does not come from a trusted person, as when a mail
 	// starts a run; see [pawl.State.Tainted].
 	Untrusted bool
 	// Watch keeps streamed chunks until [Handle.Entries] is first ranged over, so that
@@ -85,11 +85,11 @@ type StartOptions struct {
 	AllowChange bool
 
 	driven bool   // by the parent
-	hooks  []Hook // of the runs above, which drive it
+	hooks  []Hook // of the runs above, which drive the run
 	nonce  string // of the parent
 }
 
-// beginning is a run to be started.
+// A beginning is a run that is being started.
 type beginning struct {
 	StartOptions
 	engine  *Engine
@@ -98,8 +98,8 @@ type beginning struct {
 	input   string
 }
 
-// begin writes the first entry of a run whose id is claimed, and drives the run.
-// p is what it continues; nil: nothing.
+// begin writes the first entry of a claimed run, and drives the run. p is what the run
+// continues; nil: nothing.
 func (b *beginning) begin(ctx context.Context, l pawl.Lease, p *past) (*Handle, error) {
 	d := b.engine.newDriver(b.machine, l)
 	r := &d.rec
@@ -115,7 +115,7 @@ func (b *beginning) begin(ctx context.Context, l pawl.Lease, p *past) (*Handle, 
 	return b.engine.launch(ctx, d, -1)
 }
 
-// first is the first event of the run.
+// first returns the first event of the run.
 func (b *beginning) first(ctx context.Context, r *recorder, p *past) pawl.Event {
 	start := pawl.RunStarted{
 		Declaration: b.machine.Declaration(), Labels: b.Labels, Thread: b.Thread, Key: b.Key, Parent: b.Parent,
@@ -126,7 +126,7 @@ func (b *beginning) first(ctx context.Context, r *recorder, p *past) pawl.Event 
 		start.Labels = b.agent.Labels
 	}
 	start.Labels = b.engine.names(start.Labels)
-	if b.ID == "" { // it was derived
+	if b.ID == "" { // the id was derived
 		start.Nonce = rand.Text()[:8]
 	}
 	if p != nil && p.transcript != nil {
@@ -135,8 +135,8 @@ func (b *beginning) first(ctx context.Context, r *recorder, p *past) pawl.Event 
 	return start
 }
 
-// launch makes what the driver has begun durable and drives the run on in a
-// goroutine of its own, for so many steps; negative: for any number.
+// launch makes the driver's first entries durable and drives the run in its own goroutine,
+// for a number of steps; negative: without limit.
 func (e *Engine) launch(ctx context.Context, d *driver, steps int) (*Handle, error) {
 	r := &d.rec
 	d.inbox.life, r.base = ctx, context.WithoutCancel(ctx) //nolint:fatcontext // set once

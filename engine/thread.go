@@ -11,14 +11,14 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A ThreadError says that a thread cannot go on yet: its last run has not ended.
+// A ThreadError says that a thread cannot continue yet, because its last run has not ended.
 type ThreadError struct {
 	Thread string
-	Run    string // the thread's last
+	Run    string // the thread's last run
 	Status pawl.Status
 }
 
-// Error names the run and says what can be done.
+// Error names the run and the remedy.
 func (e *ThreadError) Error() string {
 	todo := "answer what it asks, or cancel it"
 	switch e.Status {
@@ -30,26 +30,26 @@ func (e *ThreadError) Error() string {
 	return fmt.Sprintf("thread %q cannot go on: its last run, %s, is %v; %s", e.Thread, e.Run, e.Status, todo)
 }
 
-// A ContinuedError says that a run cannot be resumed because its thread went on
+// A ContinuedError says that a run cannot be resumed because its thread has continued
 // without it.
 type ContinuedError struct {
 	Run  string
 	Next string // the run that continues it
 }
 
-// Error names both runs and says what can be done.
+// Error names both runs and the remedies.
 func (e *ContinuedError) Error() string {
 	return fmt.Sprintf("run %s was continued by run %s of its thread; go on with the thread, or fork the run", e.Run, e.Next)
 }
 
-// ThreadRun is the id of the run that continues another in a thread, or that
-// begins the thread when after is empty. It follows from both, so that claiming it
-// is claiming the place: of any number of programs that would be the next, one
-// is. In another journal a thread of that name has the same ids.
+// ThreadRun returns the id of the run that continues another in a thread, or that begins
+// the thread if after is empty. The id is derived from both, so claiming it claims the place
+// in the thread: only one of several programs gets it. In another journal a thread of that
+// name has the same ids.
 func ThreadRun(thread, after string) string { return derivedID("thread", thread, after) }
 
-// derivedID makes an id of texts: the first 128 bits of the SHA-256 over their
-// lengths and bytes, written as ids are.
+// derivedID derives an id from texts: the first 128 bits of the SHA-256 over their lengths
+// and bytes, in the form of ids.
 func derivedID(parts ...string) string {
 	h := sha256.New()
 	var n [8]byte
@@ -61,9 +61,9 @@ func derivedID(parts ...string) string {
 	return spell([16]byte(h.Sum(nil)))
 }
 
-// place is where the next run of a thread begins: its id, and the run it
-// continues, empty if it is the first. found is the run that was started under
-// the key, if there is one. p is what is remembered of the thread.
+// place returns where the next run of a thread begins: its id, and the run that it
+// continues, empty for the first. found is the run that was started under the key, if any.
+// p is the cached end of the thread.
 func (b *beginning) place(ctx context.Context, p *past) (id, after, found string, err error) {
 	if b.Thread == "" {
 		id = derivedID("key", b.Key)
@@ -95,7 +95,7 @@ func (b *beginning) place(ctx context.Context, p *past) (id, after, found string
 	}
 }
 
-// derived begins a run whose id follows from its thread or key, or finds it.
+// derived begins, or finds, a run whose id is derived from its thread or key.
 func (b *beginning) derived(ctx context.Context) (*Handle, error) {
 	if b.ID != "" {
 		return nil, fmt.Errorf("start run %s: a run of a thread, or under a key, gets its id from that; leave the id out", b.ID)
@@ -127,7 +127,7 @@ func (b *beginning) derived(ctx context.Context) (*Handle, error) {
 			}
 		case errors.As(err, &held) && b.Key == "":
 			return nil, &ThreadError{b.Thread, id, pawl.StatusRunning}
-		case errors.As(err, &held): // somebody is about to write its first entry; it may be ours
+		case errors.As(err, &held): // another process is about to write its first entry; the run may be the wanted one
 			if err := b.engine.pause(ctx, 10*time.Millisecond); err != nil {
 				return nil, err
 			}
@@ -137,7 +137,7 @@ func (b *beginning) derived(ctx context.Context) (*Handle, error) {
 	}
 }
 
-// past is what the next run of the thread continues, which must have ended.
+// past returns what the next run of the thread continues. That run must have ended.
 func (b *beginning) past(ctx context.Context, id, after string) (past, error) {
 	if after == "" {
 		return past{state: new(pawl.State)}, nil
@@ -158,9 +158,9 @@ func (b *beginning) past(ctx context.Context, id, after string) (past, error) {
 	return p, nil
 }
 
-// rests reports whether a run stands where it was read and has no owner. The
-// place behind it is claimed by then: who resumes or removes it claims it first
-// and looks at that place next, so that one of the two sees the other.
+// rests reports whether a run still ends at seq and has no owner. The caller has claimed the
+// next place of the thread. A process that resumes or removes the run claims the run first
+// and then checks that place, so one of the two sees the other.
 func (e *Engine) rests(ctx context.Context, run string, seq uint64) (bool, error) {
 	if run == "" {
 		return true, nil
@@ -174,7 +174,7 @@ func (e *Engine) rests(ctx context.Context, run string, seq uint64) (bool, error
 			return false, nil
 		case !owned(h):
 			return true, nil
-		case n == 100: // its owner had time enough to let go of what has ended
+		case n == 100: // its owner had enough time to release the ended run
 			return false, &pawl.HeldError{Lease: h.Lease}
 		}
 		if err := e.pause(ctx, 10*time.Millisecond); err != nil {
@@ -183,8 +183,7 @@ func (e *Engine) rests(ctx context.Context, run string, seq uint64) (bool, error
 	}
 }
 
-// last fails if a run that was claimed is not the last of its
-// thread, or is about to be no more.
+// last fails if a claimed run is not, or soon will not be, the last of its thread.
 func (e *Engine) last(ctx context.Context, r *recorder) error {
 	start, _ := r.state.Start()
 	if start.Thread == "" {
@@ -201,7 +200,7 @@ func (e *Engine) last(ctx context.Context, r *recorder) error {
 	return &ContinuedError{r.lease.Run, next}
 }
 
-// head is what the journal lists of a run.
+// head returns the head of a run.
 func (e *Engine) head(ctx context.Context, run string) (pawl.Head, error) {
 	for h, err := range e.journal.List(ctx, pawl.Query{Run: run}) {
 		if err != nil || h.Run == run {
@@ -216,7 +215,7 @@ func owned(h pawl.Head) bool {
 	return h.Lease.Until.After(time.Now()) && !ParseOwner(h.Lease.Owner).Gone()
 }
 
-// pause waits, unless ctx ends or the engine is closed.
+// pause waits. It returns early, with an error, if ctx ends or the engine is closed.
 func (e *Engine) pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

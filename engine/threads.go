@@ -7,29 +7,27 @@ import (
 	"sync"
 )
 
-// Threads remembers where the latest runs of threads ended, so that the next run
-// of a thread begins without reading the logs of those before it. It holds what a
-// live run of the thread holds, for 4,096 runs at most and for the latest thread
-// whatever it has. What is not remembered, or is not what the journal has, is
-// read. The zero value is ready; it can be shared by engines on one journal, from
-// any number of goroutines.
+// Threads caches the ends of the latest runs of threads, so that the next run of a thread
+// begins without reading the logs of earlier runs. It holds as much as a live run of the
+// thread, for at most 4,096 runs, and always for the latest thread. What is not cached, or
+// has changed in the journal, is read. The zero value is ready to use; engines on one
+// journal can share it, and it is safe for concurrent use.
 type Threads struct {
 	mu    sync.Mutex
 	ended []ended // least recently ended first
 }
 
-// mostRemembered is how many runs are held at most, those that a run continues
-// counted.
+// mostRemembered bounds the cached runs, including those that a run continues.
 const mostRemembered = 4096
 
-// ended is a run of a thread that has ended, and what entered its texts.
+// ended is a run of a thread that has ended, and what changed its texts.
 type ended struct {
 	past
 	thread  string
 	secrets map[string]string
 }
 
-// keep remembers a run that was driven to its end.
+// keep caches a run that was driven to its end.
 func (t *Threads) keep(r *recorder) {
 	if r.state.Head().Thread == "" { // not of Start, which copies the whole declaration
 		return
@@ -66,9 +64,9 @@ func (t *Threads) drop(thread string) (e ended, ok bool) {
 	return e, true
 }
 
-// take returns what is remembered of a thread, once: continuing a conversation
-// changes it. The run must be in the journal still. That it ends
-// where it did is looked at when the next one is claimed; see [Engine.rests].
+// take removes and returns the cached end of a thread, because continuing a conversation
+// changes it. The run must still be in the journal. That it still ends there is checked when
+// the next run is claimed; see [Engine.rests].
 func (t *Threads) take(ctx context.Context, b *beginning) past {
 	t.mu.Lock()
 	e, ok := t.drop(b.Thread)

@@ -6,8 +6,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// toolBatch runs the calls of a group side by side: in call order, as many at once
-// as the agent, their tools and the process allow.
+// A toolBatch runs the calls of a group in parallel: in call order, as many at once as the
+// agent, their tools and the process allow.
 type toolBatch struct {
 	d       *driver
 	at      uint64
@@ -15,13 +15,13 @@ type toolBatch struct {
 	waiting []*toolCall // not started yet
 	running int
 	lanes   [2]int         // running calls
-	tools   map[string]int // running calls, of tools that limit them
+	tools   map[string]int // running calls of tools with a limit, by tool
 	tickets [2]*ticket     // in the queues of the pools
 	done    chan *effect
 }
 
-// runBatch runs a group. A call that has not started when the run is cancelled or
-// suspended, or when its time is over, stays open: the machine decides about it.
+// runBatch runs a group. A call that has not started when the run is cancelled or suspended,
+// or when its time is over, stays open: the machine decides about it.
 func runBatch(d *driver, at uint64, calls []pawl.Classified) error {
 	b := toolBatch{d: d, at: at, calls: make([]toolCall, len(calls)), waiting: make([]*toolCall, len(calls)), done: make(chan *effect, len(calls))}
 	for i := range calls {
@@ -32,8 +32,8 @@ func runBatch(d *driver, at uint64, calls []pawl.Classified) error {
 	return b.run()
 }
 
-// leave stops the calls that still run, which is so after an error or a
-// panic, and gives back what the batch holds of the pools.
+// leave stops the calls that still run after an error or a panic, and returns the batch's
+// shares of the pools.
 func (b *toolBatch) leave() {
 	b.d.effects.abort()
 	for i := range b.calls {
@@ -46,8 +46,8 @@ func (b *toolBatch) leave() {
 	}
 }
 
-// run starts the calls and waits for them. Those that have returned when it looks
-// are recorded in one commit; none waits for one that has not.
+// run starts the calls and waits for them. Calls that have returned are recorded together in
+// one commit; they do not wait for the others.
 func (b *toolBatch) run() error {
 	r := &b.d.rec
 	for {
@@ -66,7 +66,7 @@ func (b *toolBatch) run() error {
 		if err := r.flush(); err != nil {
 			return err
 		}
-		var over <-chan time.Time // the run's time, for calls that wait
+		var over <-chan time.Time // the end of the run's time, for waiting calls
 		if len(b.waiting) > 0 {
 			over = b.d.inbox.alarm(timeLeft(r.state, time.Now()))
 		}
@@ -84,7 +84,7 @@ func (b *toolBatch) run() error {
 	}
 }
 
-// granted is closed when the ticket has its share; of no ticket it never is.
+// granted is closed when the ticket has its share. It blocks for ever for a nil ticket.
 func (t *ticket) granted() <-chan struct{} {
 	if t == nil {
 		return nil
@@ -92,7 +92,7 @@ func (t *ticket) granted() <-chan struct{} {
 	return t.ready
 }
 
-// start starts the calls that may, their intents durable first.
+// start starts the calls that may start, after making their intents durable.
 func (b *toolBatch) start() error {
 	if len(b.waiting) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func (b *toolBatch) start() error {
 			kept = append(kept, t)
 			continue
 		}
-		if !t.prepare(&b.d.rec) { // its approval is asked for again
+		if !t.prepare(&b.d.rec) { // its approval is requested again
 			t.slot.free()
 			continue
 		}
@@ -126,7 +126,7 @@ func (b *toolBatch) start() error {
 	return nil
 }
 
-// admitted takes the share that a call needs of its pool, or queues for it.
+// admitted takes the call's share of its pool, or queues for it.
 func (b *toolBatch) admitted(l *slot) bool {
 	t := b.tickets[l.kind]
 	if t == nil {
@@ -145,7 +145,7 @@ func (b *toolBatch) admitted(l *slot) bool {
 	}
 }
 
-// count counts a call that runs, or with by = -1 no more.
+// count counts a running call, or with by = -1 an ended one.
 func (b *toolBatch) count(t *toolCall, by int) {
 	b.running += by
 	b.lanes[t.slot.lane] += by

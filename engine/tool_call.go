@@ -13,9 +13,9 @@ import (
 	"github.com/pawl-run/pawl/internal/canon"
 )
 
-// act performs a batch: everything but the runs is appended first, then the
-// runs start, group by group. Each call's intent is durable before it runs, and
-// a finished call is durable while its siblings still run.
+// act performs a batch: first everything but the runs is appended, then the runs start, group
+// by group. Each call's intent is durable before it runs, and a finished call is durable while
+// its siblings still run.
 func (d *driver) act(at uint64, a pawl.Act) error {
 	r := &d.rec
 	for i := range a.Calls {
@@ -33,11 +33,11 @@ func (d *driver) act(at uint64, a pawl.Act) error {
 	serial := r.machine.Agent().Serial
 	group, rest := nextGroup(serial, a.Calls)
 	for first := true; group != nil; first = false {
-		if !first || r.state.Seq() != at { // else the machine has just decided on all there is
+		if !first || r.state.Seq() != at { // otherwise the machine has just decided on the latest state
 			if cancel, suspend, _ := d.inbox.wanted(); cancel || suspend {
 				return nil
 			}
-			// Results of the group before are shown to the hooks before this one begins.
+			// The hooks see the results of the previous group before this one begins.
 			if seq, err := r.state.Seq(), d.askHooks(); err != nil || r.state.Seq() != seq {
 				return err
 			}
@@ -53,9 +53,8 @@ func (d *driver) act(at uint64, a pawl.Act) error {
 	return nil
 }
 
-// nextGroup returns the calls that run next, side by side, and those behind them.
-// A Write is a group of its own, and so is a call of a tool that runs alone, and
-// every call of a serial agent.
+// nextGroup returns the calls that run next, in parallel, and the rest. A Write, a call of a
+// tool that runs alone, and every call of a serial agent are groups of their own.
 func nextGroup(serial bool, calls []pawl.Classified) (group, rest []pawl.Classified) {
 	begin := 0
 	for i := range calls {
@@ -72,7 +71,7 @@ func nextGroup(serial bool, calls []pawl.Classified) (group, rest []pawl.Classif
 			return calls[i : i+1 : i+1], calls[i+1:]
 		case group == nil:
 			group, begin = calls[i:i+1:i+1], i
-		case i-begin == len(group): // the group stands in one piece
+		case i-begin == len(group): // the group is contiguous
 			group = calls[begin : i+1 : i+1]
 		default:
 			group = append(group, *c)
@@ -81,8 +80,8 @@ func nextGroup(serial bool, calls []pawl.Classified) (group, rest []pawl.Classif
 	return group, nil
 }
 
-// spends reports whether a call of the group spends tokens. What it may spend was
-// decided before the groups in front of it spent theirs, so it is decided again.
+// spends reports whether a call of the group spends tokens. Its limits were decided before
+// the previous groups spent theirs, so they are decided again.
 func spends(group []pawl.Classified) bool {
 	return slices.ContainsFunc(group, func(c pawl.Classified) bool { return c.Child != "" })
 }
@@ -94,7 +93,7 @@ type toolCall struct {
 	at        uint64
 	tool      pawl.Tool
 	children  *children
-	child     *child // when the call is a run of its own
+	child     *child // set if the call is a child run
 	inv       pawl.Invocation
 	earlier   func(call string) (string, bool)
 	outOfTime bool // the deadline is the run's, not the tool's
@@ -103,19 +102,19 @@ type toolCall struct {
 	slot      slot
 }
 
-// set makes the call ready to be prepared.
+// set resets the call for a new use.
 func (t *toolCall) set(d *driver, at uint64, c *pawl.Classified) {
 	*t = toolCall{disposed: c, at: at, children: &d.children, slot: slotOf(&d.rec, c)}
 	t.work = t
 }
 
-// runGroup runs calls side by side. One that is alone runs on this goroutine
-// if the process has room for it.
+// runGroup runs calls in parallel. A single call runs on this goroutine if the process has
+// room for it.
 func runGroup(d *driver, at uint64, calls []pawl.Classified) error {
 	if len(calls) == 1 {
 		if t, err := single(d, at, &calls[0]); t != nil {
 			if err = d.effects.run(&t.effect); err == nil {
-				d.toolCall = t // not of a call that was abandoned: its goroutine still has it
+				d.toolCall = t // not if the call was abandoned: its goroutine still uses it
 			}
 			return err
 		} else if err != errCrowded {
@@ -125,11 +124,11 @@ func runGroup(d *driver, at uint64, calls []pawl.Classified) error {
 	return runBatch(d, at, calls)
 }
 
-// errCrowded is why a call cannot start yet.
+// errCrowded says that a call cannot start yet.
 var errCrowded = errors.New("too many calls are in flight in this process")
 
-// single makes a call ready to run, its intent durable; nil: it is not to be run,
-// or not yet.
+// single returns a call ready to run, with its intent durable; nil: it must not run, or not
+// yet.
 func single(d *driver, at uint64, c *pawl.Classified) (*toolCall, error) {
 	t := d.toolCall
 	if d.toolCall = nil; t == nil {
@@ -140,7 +139,7 @@ func single(d *driver, at uint64, c *pawl.Classified) (*toolCall, error) {
 	}
 	ready := false
 	defer func() {
-		if !ready { // also when code of the tool panics
+		if !ready { // also if code of the tool panics
 			t.slot.free()
 		}
 	}()
@@ -154,12 +153,11 @@ func single(d *driver, at uint64, c *pawl.Classified) (*toolCall, error) {
 	return t, nil
 }
 
-// prepare sets the call's limits and appends the intent to run it. It reports false
-// if the call must not run, because the run's time is over or what was approved has
-// changed.
+// prepare sets the call's limits and appends its intent. It reports false if the call must not
+// run, because the run's time is over or the approved preconditions have changed.
 func (t *toolCall) prepare(r *recorder) bool {
 	c, info := t.disposed, t.disposed.Info()
-	left := timeFor(r, t.at, c) // as the entries have it: making them durable may take long
+	left := timeFor(r, t.at, c) // by the entries' times: making them durable may take long
 	if left <= 0 {
 		return false
 	}
@@ -171,19 +169,19 @@ func (t *toolCall) prepare(r *recorder) bool {
 	}
 	t.tool, _, _ = r.machine.Tool(c.Call.Tool)
 	t.inv = pawl.Invocation{Run: r.lease.Run, Call: c.Call.ID, Tool: c.Call.Tool, Args: bytes.Clone(c.Call.Args), Key: c.Key, Attempt: r.state.Attempts(c.Call.ID) + 1}
-	if w, ok := t.tool.(interface{ Supervised() string }); ok { // who watches the attempt
+	if w, ok := t.tool.(interface{ Supervised() string }); ok { // the promise of the attempt's supervisor
 		t.inv.Supervised = w.Supervised()
 	}
 	if _, ok := t.tool.(pawl.Recaller); ok {
 		t.earlier = earlier(r)
 	}
-	// Suspending the run lets a Write finish: cutting it short would leave its outcome
-	// unknown. A run of its own is suspended with its parent.
+	// Suspending the run lets a Write finish, since cutting it short would leave its outcome
+	// unknown. A child run is suspended with its parent.
 	t.grace, t.limit, t.sheltered = grace(t.tool), info.Timeout, info.Effect == pawl.Write
 	if left < t.limit {
 		t.limit, t.outOfTime = left, true
 	}
-	if c.Child == "" || t.inv.Attempt == 1 { // resuming a child is no new attempt at the call
+	if c.Child == "" || t.inv.Attempt == 1 { // resuming a child is not a new attempt at the call
 		r.append(t.at, pawl.ToolStarted{Call: c.Call.ID, Tool: c.Call.Tool, Args: c.Call.Args, Effect: info.Effect, Key: c.Key, Attempt: t.inv.Attempt, Supervised: t.inv.Supervised})
 	}
 	if c.Child != "" {
@@ -199,9 +197,8 @@ func (t *toolCall) prepare(r *recorder) bool {
 	return true
 }
 
-// timeFor returns what is left of the run's time. The machine goes by the log, so
-// when nothing is left and the log does not say so yet, the call whose turn it is
-// says it.
+// timeFor returns the rest of the run's time. The machine decides by the log, so if nothing is
+// left and the log does not show that yet, the entry for this call does.
 func timeFor(r *recorder, at uint64, c *pawl.Classified) time.Duration {
 	left := timeLeft(r.state, time.Now())
 	if left <= 0 && r.state.Elapsed() < r.state.Limits().Time {
@@ -210,8 +207,8 @@ func timeFor(r *recorder, at uint64, c *pawl.Classified) time.Duration {
 	return left
 }
 
-// stillApproved looks, as the last thing before a call starts, whether what was
-// approved is still so. If not, that is recorded and the call does not start.
+// stillApproved checks, immediately before a call starts, that its approved preconditions still
+// hold. If not, it records that, and the call does not start.
 func stillApproved(r *recorder, at uint64, d *pawl.Classified) bool {
 	if !d.Approved {
 		return true
@@ -250,13 +247,13 @@ func (t *toolCall) perform(ctx context.Context) {
 	t.out, t.err = t.tool.Run(ctx, t.inv)
 }
 
-// earlier is how a tool reads the results of earlier calls, as the run stands now.
+// earlier returns a function with which a tool reads the results of earlier calls.
 func earlier(r *recorder) func(string) (string, bool) {
 	state := r.state
 	return func(call string) (string, bool) {
 		c, ok := state.Call(call)
 		for recent := range state.Recent() {
-			if !ok && recent.Ref == call { // which is what its provider calls it
+			if !ok && recent.Ref == call { // call is the provider's id
 				c, ok = recent, true
 			}
 		}
@@ -266,14 +263,14 @@ func earlier(r *recorder) func(string) (string, bool) {
 		if r.engine.blobs != nil && c.Blob != "" {
 			if whole, err := r.engine.blobs.Blob(r.base, c.Blob); err == nil {
 				return string(whole), true
-			} // else it was removed, and the excerpt is all there is
+			} // otherwise the blob was removed, and only the excerpt is left
 		}
 		return pawl.ToolResult{Content: c.Result}.Text(), true
 	}
 }
 
-// grace is how long a tool may take to notice that its call is over. A tool
-// that needs longer, as a command does between TERM and KILL, says so.
+// grace is how long a tool may take to return after its context ended. A tool that needs longer,
+// such as a command between SIGTERM and SIGKILL, has a method Grace.
 func grace(t pawl.Tool) time.Duration {
 	if g, ok := t.(interface{ Grace() time.Duration }); ok {
 		return g.Grace()
@@ -281,8 +278,8 @@ func grace(t pawl.Tool) time.Duration {
 	return time.Second
 }
 
-// record appends the result of the call. A call that was cut short for suspending
-// the run and may be driven again leaves no trace: resuming finds it lost.
+// record appends the result of the call. If the call was cut short to suspend the run and may run
+// again, nothing is recorded: resuming finds the call lost.
 func (t *toolCall) record(r *recorder, cut error, abandoned bool) {
 	t.slot.free()
 	e := pawl.ToolFinished{Call: t.inv.Call, Tool: t.inv.Tool, Duration: time.Since(t.began).Truncate(time.Millisecond), Abandoned: abandoned}
@@ -294,7 +291,7 @@ func (t *toolCall) record(r *recorder, cut error, abandoned bool) {
 		if !t.children.stopped(t, cut) {
 			return
 		}
-		cut = nil // it has ended by itself, stopped or not
+		cut = nil // the tool has finished by itself
 	}
 	if !abandoned && cut == nil && r.engine.lasting() {
 		if question, asks := asked(t.err); asks {
@@ -338,8 +335,8 @@ func (t *toolCall) record(r *recorder, cut error, abandoned bool) {
 	r.append(t.at, e)
 }
 
-// unknown reports whether a tool cannot tell whether its call took place, as one
-// that lost the other side after it had sent the call.
+// unknown reports whether a tool cannot tell whether its call took place, as when the connection
+// broke after the call was sent.
 func unknown(err error) bool {
 	u, ok := errors.AsType[interface {
 		error
@@ -348,8 +345,7 @@ func unknown(err error) bool {
 	return ok && u.Unknown()
 }
 
-// notRun reports whether a tool says that nothing of its call was done, and that
-// nothing will be.
+// notRun reports whether an error says that the call did not run and never will.
 func notRun(err error) bool {
 	n, ok := errors.AsType[interface {
 		error
@@ -358,7 +354,7 @@ func notRun(err error) bool {
 	return ok && n.NotRun()
 }
 
-// asked is the question of a tool that wants a person asked.
+// asked returns the question of a tool that asks a person.
 func asked(err error) (question string, ok bool) {
 	if a, ok := errors.AsType[pawl.AskPerson](err); ok {
 		return a.Question, true

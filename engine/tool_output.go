@@ -15,17 +15,17 @@ import (
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
-// slack spares what a tool cut to size itself: the marker and a prefix come on top.
+// slack allows for the marker and prefix that a tool adds when it truncates a result itself.
 const slack = 256
 
-// maxNesting is how deep a result may nest: the log's limit, less what stands around it.
+// maxNesting is how deep a result may nest: the log's limit, less the nesting of its entry.
 const maxNesting = wire.MaxDepth - 100
 
-// takeOutput writes a tool's output to e: valid, filtered, and within the tool's
-// cap. What is beyond the cap goes to the journal's blobs, where it has any.
+// takeOutput writes a tool's output to e: valid, filtered, and within the tool's cap. Output beyond
+// the cap goes to the journal's blobs, if it has any.
 func takeOutput(r *recorder, e *pawl.ToolFinished, info *pawl.ToolInfo, out pawl.Output) {
 	e.Truncated = out.Truncated
-	for _, i := range out.Images { // the tool may go on writing into its own
+	for _, i := range out.Images { // the tool may still write to its own copy
 		e.Images = append(e.Images, pawl.Image{Type: i.Type, Data: bytes.Clone(i.Data)})
 	}
 	raw := bytes.Clone(out.JSON)
@@ -52,8 +52,8 @@ func takeOutput(r *recorder, e *pawl.ToolFinished, info *pawl.ToolInfo, out pawl
 	e.Result = raw
 }
 
-// keepBlob stores bytes apart from the log and returns their digest; empty when
-// they could not be stored.
+// keepBlob stores bytes apart from the log and returns their digest; "" if they could not be
+// stored.
 func keepBlob(r *recorder, data []byte) string {
 	if r.engine.blobs == nil {
 		return ""
@@ -66,13 +66,13 @@ func keepBlob(r *recorder, data []byte) string {
 	return digest
 }
 
-// digestOf is the lower-case hex SHA-256 of data.
+// digestOf returns the SHA-256 of data in lower-case hexadecimal.
 func digestOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// errorText is an error's text for the model, within the tool's cap.
+// errorText returns an error's text for the model, within the tool's cap.
 func errorText(r *recorder, text string, info *pawl.ToolInfo) string {
 	text = strings.ToValidUTF8(r.clean.text(text), "\uFFFD")
 	if len(text) > info.MaxOutput+slack {

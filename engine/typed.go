@@ -11,18 +11,16 @@ import (
 	"github.com/pawl-run/pawl/internal/typeschema"
 )
 
-// RunAs runs an agent as [Run] does, for an answer of type T: the agent's
-// Output becomes the JSON Schema of T, an answer that does not follow it goes
-// back to the model within the retry budget of rejected replies, and one that
-// does is decoded.
+// RunAs runs an agent as [Run] does, for an answer of type T. The agent's Output becomes the JSON
+// Schema of T. An answer that does not match it goes back to the model, within the retry budget of
+// rejected replies; an answer that matches is decoded.
 //
-// The schema follows encoding/json: a field is required unless it is a pointer
-// or tagged omitempty or omitzero; the tag jsonschema:"…" describes a field to
-// the model and enum:"a,b" lists its values. A type that has no schema is an
-// error that names the field.
+// The schema follows encoding/json: a field is required unless it is a pointer or tagged
+// omitempty or omitzero; the tag jsonschema:"…" describes a field to the model and
+// enum:"a,b" lists its values. A type without a schema is an error that names the field.
 //
-// Beside the errors of Run there is one for a run that did not succeed, which
-// names the verdict; the result then says what the run has come to.
+// Besides the errors of Run, RunAs fails if the run did not succeed; the error names the
+// verdict, and the result is valid.
 func RunAs[T any](ctx context.Context, agent pawl.Agent, input string) (T, pawl.Result, error) {
 	var answer T
 	if agent.Output != nil {
@@ -41,7 +39,7 @@ func RunAs[T any](ctx context.Context, agent pawl.Agent, input string) (T, pawl.
 		return answer, result, fmt.Errorf("run %s has no answer: %v", result.Run, result.Verdict)
 	}
 	document := result.Output
-	if document == nil && result.Answer != "" { // a string that was handed in
+	if document == nil && result.Answer != "" { // a string that was submitted
 		if document, err = json.Marshal(result.Answer); err != nil {
 			return answer, result, fmt.Errorf("run %s: its answer: %w", result.Run, err)
 		}
@@ -55,9 +53,8 @@ func RunAs[T any](ctx context.Context, agent pawl.Agent, input string) (T, pawl.
 	return answer, result, nil
 }
 
-// decodeAs reads a document that follows the schema of T. To JSON Schema 2.0 is
-// an integer, to encoding/json it is none, so such numbers are written plainly
-// when it is they that are in the way.
+// decodeAs decodes a document that matches the schema of T. 2.0 is an integer to JSON
+// Schema but not to encoding/json, so such numbers are rewritten if decoding fails.
 func decodeAs[T any](document []byte) (T, error) {
 	var v, zero T
 	err := json.Unmarshal(document, &v)
@@ -78,8 +75,7 @@ func decodeAs[T any](document []byte) (T, error) {
 	return v, nil
 }
 
-// plainNumbers writes whole numbers, as far as a float64 has them exactly,
-// without point and exponent.
+// plainNumbers writes integers that a float64 represents exactly without point and exponent.
 func plainNumbers(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

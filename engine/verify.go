@@ -11,10 +11,10 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// verifying reports whether engines check of every entry that decoding its bytes
-// gives the entry that was folded. They do in tests, and where PAWL_VERIFY is 1;
-// PAWL_VERIFY=0 switches it off. A run whose entry differs stops with an error, and
-// can be resumed from the entry before.
+// verifying reports whether engines check, for every entry, that decoding its bytes gives
+// the folded entry. They do in tests and if PAWL_VERIFY is 1; PAWL_VERIFY=0 switches it
+// off. If an entry differs, its run stops with an error, and can be resumed from the entry
+// before.
 func verifying() bool {
 	switch os.Getenv("PAWL_VERIFY") {
 	case "1":
@@ -25,8 +25,7 @@ func verifying() bool {
 	return flag.Lookup("test.v") != nil
 }
 
-// verify returns an error that names where an entry differs from what is read of it
-// as written.
+// verify returns an error that names where an entry differs from its decoded encoding.
 func verify(e pawl.Entry) error {
 	line, err := e.AppendJSON(nil)
 	if err != nil {
@@ -42,7 +41,7 @@ func verify(e pawl.Entry) error {
 	return nil
 }
 
-// difference returns the path of what differs deeply between two values of one type.
+// difference returns the path of the first deep difference between two values of one type.
 func difference(a, b reflect.Value) string {
 	if reflect.DeepEqual(a.Interface(), b.Interface()) {
 		return ""

@@ -11,44 +11,43 @@ import (
 	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
-// A Watcher observes all runs of an engine while they are driven, and changes
-// nothing about them. It is what a [Handle]'s Entries are, for every run, without
-// reading the journal; telemetry is one. Its methods
-// must return at once. A panic of one is logged and has no consequence. They are
-// called from many goroutines, of a run from one at a time.
+// A Watcher observes all runs of an engine while they are driven, and changes nothing. It
+// gets what [Handle.Entries] yields, for every run, without reading the journal; telemetry
+// is one. Its methods must return at once. A panic of a watcher is logged and has no other
+// consequence. The methods are called from several goroutines, but for one run from one at
+// a time.
 type Watcher interface {
-	// Entry is called for every entry that this engine writes, in order and once,
-	// when it is durable, an intent before its effect; s is the run as it stands
-	// then. When a reply begins to stream, it is called with an entry without a
-	// Seq, whose event is an empty [pawl.ModelDelta], whose At is the seq of the
-	// model.called, and with a zero s. Neither the entry nor what it refers to may
-	// be changed.
+	// Entry is called for every entry that this engine writes, in order and once, when
+	// it is durable, and for an intent before its effect; s is the run's state then.
+	// When a reply begins to stream, Entry is called with an entry without a Seq, whose
+	// event is an empty [pawl.ModelDelta] and whose At is the seq of the model.called,
+	// and with a zero s. The entry and what it refers to must not be changed.
 	Entry(ctx context.Context, s *pawl.State, e pawl.Entry)
-	// Within returns the context for the effect of an intent: of the entry with
-	// that seq, which is a model.called, a tool.started or a child.started. Its
-	// values, not its end, may differ from those of ctx. With an intent of zero it
-	// is the context in which the run is begun.
+	// Within returns the context for the effect of an intent: the entry with that seq, a
+	// model.called, a tool.started or a child.started. The values of the context may
+	// differ from those of ctx, but not its end. If intent is zero, it is the context in
+	// which the run begins.
 	Within(ctx context.Context, run string, intent uint64) context.Context
-	// Left is called last: the run has ended or is suspended, or, when there is an
-	// error, it broke and has to be resumed.
+	// Left is called last: the run has ended or is suspended or, if there is an error, it
+	// broke and must be resumed.
 	Left(ctx context.Context, run string, err error)
 }
 
-// tell tells the watchers of what has become durable.
+// tell tells the watchers about entries that have become durable.
 func (r *recorder) tell() {
 	for _, w := range r.engine.opt.Watchers {
 		for _, e := range r.pending[r.copied:] {
 			own, err := copied(e)
 			if err != nil {
-				continue // no entry that is in the log
+				continue // not an entry of the log
 			}
 			r.engine.unharmed(func() { w.Entry(r.base, r.state, own) })
 		}
 	}
 }
 
-// replying tells the watchers that a reply has begun. It may be called from a
-// goroutine that was abandoned, so it reads nothing of the run's state.
+// replying tells the watchers that a reply has begun. An abandoned goroutine may call it,
+// so it reads nothing of the run's state.
 func (e *Engine) replying(ctx context.Context, live pawl.Entry) {
 	for _, w := range e.opt.Watchers {
 		live.Time, live.Event = time.Now().UTC(), pawl.ModelDelta{}
@@ -56,7 +55,7 @@ func (e *Engine) replying(ctx context.Context, live pawl.Entry) {
 	}
 }
 
-// within is the context for the effect of an intent.
+// within returns the context for the effect of an intent.
 func (e *Engine) within(ctx context.Context, run string, intent uint64) context.Context {
 	for _, w := range e.opt.Watchers {
 		ctx = placed(ctx, w, run, intent) //nolint:fatcontext // one value of each watcher
@@ -64,12 +63,12 @@ func (e *Engine) within(ctx context.Context, run string, intent uint64) context.
 	return ctx
 }
 
-// asker is who asks for a run that begins, as its log says it.
+// asker returns the trace of the caller that begins a run, for the run's log.
 func (e *Engine) asker(ctx context.Context, run string) string {
 	return traceparent.From(e.within(ctx, run, 0)).ID
 }
 
-// left tells the watchers that the run is not driven any more.
+// left tells the watchers that this process no longer drives the run.
 func (e *Engine) left(ctx context.Context, run string, err error) {
 	for _, w := range e.opt.Watchers {
 		e.unharmed(func() { w.Left(ctx, run, err) })
