@@ -13,11 +13,10 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A Checked model hands requests on to another and checks each one first:
-// every call stands before its result, all results of one reply stand first in
-// the one user turn that follows, a user speaks first and last, and the turns
-// of a run share their prefix to the byte, unless one was too long or the
-// conversation was shortened meanwhile. It is safe for concurrent use.
+// A Checked model passes requests on to another model and checks each one first: every call stands
+// before its result, all results of one reply are at the front of the one user turn that follows, a
+// user speaks first and last, and the turns of a run share their prefix byte for byte, unless a
+// request was too long or the conversation was shortened. It is safe for concurrent use.
 type Checked struct {
 	t     testing.TB
 	model pawl.Model
@@ -27,12 +26,12 @@ type Checked struct {
 	count int
 }
 
-// Check wraps a model. What is wrong with a request is an error of t.
+// Check wraps a model. Problems with a request are errors of t.
 func Check(t testing.TB, model pawl.Model) *Checked {
 	return &Checked{t: t, model: model, last: map[string]pawl.Request{}}
 }
 
-// Describe is the wrapped model's description.
+// Describe returns the wrapped model's description.
 func (c *Checked) Describe() pawl.ModelInfo {
 	if d, ok := c.model.(pawl.Describer); ok {
 		return d.Describe()
@@ -40,14 +39,14 @@ func (c *Checked) Describe() pawl.ModelInfo {
 	return pawl.ModelInfo{Name: "func"}
 }
 
-// Requests is how many requests have been made.
+// Requests returns how many requests have been made.
 func (c *Checked) Requests() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.count
 }
 
-// Stream checks the request and hands it on.
+// Stream checks the request and passes it on.
 func (c *Checked) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	c.mu.Lock()
 	c.count++
@@ -78,7 +77,7 @@ func (c *Checked) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chu
 	}
 }
 
-// wellFormed says what a provider would object to.
+// wellFormed returns an error that a provider would report.
 func wellFormed(messages []pawl.Message) error {
 	n := len(messages)
 	if n == 0 || messages[0].Role != pawl.RoleUser {

@@ -1,9 +1,8 @@
-// Package pawltest is the kit for testing what is built on pawl.
+// Package pawltest helps to test programs built on pawl.
 //
-// [RunFiles] runs transcripts: text files in which a loop is declared, its
-// model and tools are scripted line by line, and the log it wrote stands below
-// for everybody to read. They are run by the real engine, on a journal in
-// memory, under a clock of their own: waiting costs nothing and is exact.
+// [RunFiles] runs transcripts: text files that declare a loop, script its model and tools line by
+// line, and show the log that the run wrote. The real engine runs them, on a journal in memory and
+// with a simulated clock, so waiting costs no time and is exact.
 //
 //	# A tool that fails is data: the model reads the error and goes on.
 //	agent
@@ -17,6 +16,5 @@
 //	----
 //	1 run.started …
 //
-// [Check] watches any model and complains about a request that no provider
-// would accept.
+// [Check] wraps any model and reports requests that no provider would accept.
 package pawltest

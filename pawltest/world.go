@@ -151,8 +151,8 @@ func (s scripted) Witness(context.Context, json.RawMessage) (map[string]string, 
 	return seen, nil
 }
 
-// Reconcile says the next line for the tool's name with a question mark:
-// happened RESULT, failed TEXT, late TEXT, not, error TEXT, panic TEXT, or hang. Without one it cannot tell.
+// Reconcile says the next line for the tool's name with a question mark: happened RESULT,
+// failed TEXT, late TEXT, not, error TEXT, panic TEXT, or hang. Without one it cannot tell.
 func (s scripted) Reconcile(ctx context.Context, inv pawl.Invocation) (pawl.Output, bool, error) {
 	s.world.mu.Lock()
 	line, lines := "error it cannot tell", s.world.tools[inv.Tool+"?"]

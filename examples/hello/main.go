@@ -1,5 +1,4 @@
-// Command hello is the smallest agent there is: one tool, a model that is a
-// Go function, one run.
+// Command hello is the smallest agent: one tool, a model that is a Go function, one run.
 package main
 
 import (
@@ -21,8 +20,7 @@ func greet(_ context.Context, p person) (string, error) {
 	return "Hello, " + p.Name + "!", nil
 }
 
-// answer replaces a language model: it calls the tool, and then repeats the
-// result.
+// answer replaces a language model: it calls the tool, then repeats the result.
 func answer(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 	last := r.Messages[len(r.Messages)-1]
 	for _, part := range last.Parts {

@@ -1,6 +1,5 @@
-// Package pipeline is a loop written outside of Pawl: known steps in a known
-// order, each one model call with a prompt of its own. There is nothing for a
-// model to decide but what it is asked.
+// Package pipeline is a loop written outside of Pawl: fixed steps in a fixed order, each
+// one model call with its own prompt. The model decides nothing about the order.
 package pipeline
 
 import (
@@ -13,22 +12,21 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A Stage is one model call. In its Prompt, {{input}} stands for the run's
-// input and {{NAME}} for the result of an earlier stage.
+// A Stage is one model call. In its Prompt, {{input}} is replaced by the run's input and
+// {{NAME}} by the result of an earlier stage.
 type Stage struct {
-	Name   string // its tag in the log; none of the machine's own
+	Name   string // its purpose in the log; not one of the machine's own
 	Prompt string
 }
 
-// Loop takes its stages one after the other. The last one is a turn of the
-// conversation, so its reply is the run's answer; no other stage sees more
-// than its prompt.
+// Loop performs its stages one after the other. The last one is a turn of the conversation,
+// so its reply is the run's answer. The other stages see only their prompt.
 type Loop []Stage
 
 const by = "pipeline"
 
-// Name is "pipeline(extract,answer)" for a loop with these two stages: what a
-// run does depends on them, and it must not be resumed under others unawares.
+// Name returns "pipeline(extract,answer)" for a loop with these two stages. A run depends
+// on its stages, so it must not be resumed with others unnoticed.
 func (l Loop) Name() string {
 	names := make([]string, len(l))
 	for i, stage := range l {
@@ -37,7 +35,7 @@ func (l Loop) Name() string {
 	return by + "(" + strings.Join(names, ",") + ")"
 }
 
-// Check refuses stages that cannot be told apart, and an agent with tools.
+// Check refuses stages with equal names, and an agent with tools.
 func (l Loop) Check(a pawl.Agent) error {
 	taken := []string{"", "input", string(pawl.PurposeTurn), string(pawl.PurposeJudge), string(pawl.PurposeSummary), string(pawl.PurposeFinal)}
 	var errs []error
@@ -56,8 +54,8 @@ func (l Loop) Check(a pawl.Agent) error {
 	return errors.Join(errs...)
 }
 
-// Next is the first stage nothing has come of yet. What comes of a stage is
-// noted, so that the log shows what went from one to the next.
+// Next performs the first stage without a result. Each result is noted, so that the log
+// shows what went from one stage to the next.
 func (l Loop) Next(s *pawl.State) pawl.Step {
 	known := []string{"{{input}}", s.Input()}
 	for _, stage := range l[:len(l)-1] {
@@ -88,8 +86,8 @@ func (l Loop) Next(s *pawl.State) pawl.Step {
 	return l[len(l)-1].think(pawl.PurposeTurn, known)
 }
 
-// think asks the model what the stage asks, and nothing else. Names are
-// replaced all at once: the result of a stage is not a template.
+// think sends a stage's prompt to the model, and nothing else. All names are replaced at
+// once, since the result of a stage is not a template.
 func (stage Stage) think(purpose pawl.Purpose, known []string) pawl.Step {
 	prompt := strings.NewReplacer(known...).Replace(stage.Prompt)
 	return pawl.Think{Purpose: purpose, View: pawl.View{Prompt: prompt, Alone: true, Bare: true}}

@@ -1,9 +1,7 @@
-// Package planexecute is a loop written outside of Pawl: the model makes a
-// plan, carries it out step by step, and then judges whether the task is done;
-// if not, it plans again.
+// Package planexecute is a loop written outside of Pawl: the model makes a plan, carries it
+// out step by step, and then judges whether the task is done; if not, it plans again.
 //
-// The loop has no state of its own. What it has to remember, the plan and how
-// far it has come, stands in the log as one note.
+// The loop has no state of its own. It remembers the plan and its progress in the log, as one note.
 package planexecute
 
 import (
@@ -20,15 +18,15 @@ const (
 	maxReplans = 2
 )
 
-// Loop plans, executes, reflects, and plans again at most twice. Each step of
-// a plan takes as many turns as the model needs for it; what the model says at
-// the end of the last step is the run's answer.
+// Loop plans, executes, reflects, and plans again at most twice. Each step of a plan takes
+// as many turns as the model needs. The model's text at the end of the last step is the
+// run's answer.
 type Loop struct{}
 
 // Name returns "plan-execute-reflect".
 func (Loop) Name() string { return name }
 
-// Next goes on with the plan in the log.
+// Next continues with the plan in the log.
 func (Loop) Next(s *pawl.State) pawl.Step {
 	var c course
 	if note, ok := s.Note(name, "course"); ok {
@@ -45,11 +43,11 @@ func (Loop) Next(s *pawl.State) pawl.Step {
 	return c.reflect(s)
 }
 
-// A course is how far the run has come.
+// A course is the progress of the run.
 type course struct {
-	Round int      `json:"round"`           // which plan it is, from 1
-	Steps []string `json:"steps,omitempty"` // of that plan; none: it is still to be made
-	Done  int      `json:"done"`            // how many of them are
+	Round int      `json:"round"`           // the number of the plan, from 1
+	Steps []string `json:"steps,omitempty"` // steps of that plan; none: it is not made yet
+	Done  int      `json:"done"`            // how many of them are done
 	Turn  int      `json:"turn"`            // the iteration in which the latest of them was done
 }
 
@@ -61,8 +59,8 @@ func (c course) note() pawl.Step {
 	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: name, Name: "course", Value: value}}}
 }
 
-// plan asks for a plan and reads it. Every plan has a tag of its own, so that
-// the reply to the one before is not taken for the reply to this one.
+// plan requests a plan and reads it. Every plan has its own purpose, so that the reply for
+// the previous plan is not taken for this one's.
 func (c course) plan(s *pawl.State) pawl.Step {
 	round := max(c.Round, 1)
 	tag := tagged("plan", round)
@@ -88,21 +86,21 @@ func (c course) plan(s *pawl.State) pawl.Step {
 
 var bullet = regexp.MustCompile(`^([-*]|[0-9]+[.)])\s*`)
 
-// execute takes turns at a step until one ends without a call. A final answer
-// of an earlier iteration was the end of an earlier step.
+// execute takes turns at a step until a turn ends without a call. A final answer of an
+// earlier iteration ended an earlier step.
 func (c course) execute(s *pawl.State) pawl.Step {
 	if s.Done() && s.Iteration() > c.Turn {
 		c.Done, c.Turn = c.Done+1, s.Iteration()
 		return c.note()
 	}
 	var view pawl.View
-	if s.Iteration() == c.Turn { // it is not begun; later turns find it in the conversation
+	if s.Iteration() == c.Turn { // the step has not begun; later turns see it in the conversation
 		view.Prompt = fmt.Sprintf("Carry out step %d of %d: %s\nThen report the result.", c.Done+1, len(c.Steps), c.Steps[c.Done])
 	}
 	return pawl.Think{Purpose: pawl.PurposeTurn, View: view}
 }
 
-// reflect asks whether the plan has done it.
+// reflect asks the model whether the plan has completed the task.
 func (c course) reflect(s *pawl.State) pawl.Step {
 	tag := tagged("reflect", c.Round)
 	reply, ok := s.Replied(tag)

@@ -10,25 +10,24 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Loop takes Votes votes for one of Options. What more than half of them are
-// for decides at once; else, when all are in, what most are for. A tie is
-// broken by one more vote between those that tie.
+// Loop takes Votes votes for one of Options. An option with more than half of the votes
+// wins at once; otherwise, when all votes are in, the option with most votes wins. A tie is
+// broken by one more vote between the tied options.
 //
-// No vote sees another: what is said for a tag of the loop's own stays out of
-// the conversation.
+// No vote sees another: replies for a loop's own purpose stay out of the conversation.
 type Loop struct {
 	Votes   int      // at least one
-	Options []string // at least two, as the model is to write them
+	Options []string // at least two, as the model must write them
 }
 
 const by = "voting"
 
-// Name is "voting(3:ship,wait)" for three votes between these two.
+// Name returns "voting(3:ship,wait)" for three votes between these two options.
 func (l Loop) Name() string {
 	return fmt.Sprintf("%s(%d:%s)", by, l.Votes, strings.Join(l.Options, ","))
 }
 
-// Check refuses a vote that cannot be held.
+// Check refuses invalid numbers of votes and options.
 func (l Loop) Check(pawl.Agent) error {
 	if l.Votes < 1 || len(l.Options) < 2 {
 		return fmt.Errorf("voting: %d votes between %d options: it takes one vote and two options", l.Votes, len(l.Options))
@@ -73,7 +72,7 @@ func (l Loop) Next(s *pawl.State) pawl.Step {
 		fmt.Sprintf("%s have %d votes each, and one more was for none of them", strings.Join(tied, " and "), most))}
 }
 
-// decide ends the run with what the votes are for as its answer.
+// decide ends the run with the winning option as its answer.
 func (l Loop) decide(i, votes, count int) pawl.Step {
 	detail := fmt.Sprintf("%d of %d votes are for %s", count, votes, l.Options[i])
 	return pawl.Finish{Verdict: verdict(pawl.StatusSuccess, detail), Answer: l.Options[i]}
@@ -86,7 +85,7 @@ func ask(n int, options []string) pawl.Step {
 	return pawl.Think{Purpose: ballot(n), View: pawl.View{Prompt: prompt, Bare: true}}
 }
 
-// choice is which option a reply is for; -1: none.
+// choice returns the index of the option that a reply names; -1: none.
 func (l Loop) choice(r pawl.Reply) int {
 	said := strings.Trim(r.Text(), " \n.!\"")
 	return slices.IndexFunc(l.Options, func(o string) bool { return strings.EqualFold(o, said) })

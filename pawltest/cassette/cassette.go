@@ -14,9 +14,9 @@ import (
 // cassettes record.
 const Variable = "PAWL_RECORD"
 
-// Options are what a cassette may be told beside its file.
+// Options are the options of a cassette.
 type Options struct {
-	Record   bool                        // record whatever the environment says
+	Record   bool                        // record, whatever the environment says
 	Next     http.RoundTripper           // what sends requests while recording; nil: http.DefaultTransport
 	Headers  []string                    // names of further headers to keep of requests and responses
 	Secrets  []string                    // values that are written as SECRET wherever they occur
@@ -25,11 +25,10 @@ type Options struct {
 	Paced    bool                        // replay takes as long as the provider took; otherwise it waits for nothing
 }
 
-// Client is a client that records to a file when [Variable] is set and answers
-// from it otherwise. The test fails when there is no such file, when what is
-// asked for is not what was recorded, and when the file cannot be written. The
-// file is written when the test ends, also when it has failed by then. o may be
-// nil. The client may be used by many goroutines at once.
+// Client returns a client that records to a file if [Variable] is set and answers from the
+// file otherwise. The test fails if there is no such file, if a request differs from the
+// recording, and if the file cannot be written. The file is written when the test ends,
+// even if the test has failed. o may be nil. The client is safe for concurrent use.
 func Client(t testing.TB, file string, o *Options) *http.Client {
 	t.Helper()
 	tape, err := Open(file, o)
@@ -44,16 +43,15 @@ func Client(t testing.TB, file string, o *Options) *http.Client {
 	return tape.Client()
 }
 
-// A Tape is a cassette in use, for programs that are no tests. It is an
-// [http.RoundTripper] and may be used by many goroutines at once.
+// A Tape is a cassette for programs that are not tests. It is an [http.RoundTripper] and safe for
+// concurrent use.
 type Tape struct {
 	http.RoundTripper
 	close func() error
 }
 
-// Open opens a cassette, to record it or to answer from it, as [Client] does.
-// The error wraps [fs.ErrNotExist] when there is nothing to answer from.
-// Close must be called in the end.
+// Open opens a cassette, to record it or to answer from it, as [Client] does. The error wraps
+// [fs.ErrNotExist] if there is no recording. The caller must call Close.
 func Open(file string, o *Options) (*Tape, error) {
 	if o == nil {
 		o = &Options{}
@@ -79,9 +77,9 @@ func Open(file string, o *Options) (*Tape, error) {
 	return &Tape{p, p.close}, nil
 }
 
-// Client is a client that uses the tape.
+// Client returns a client that uses the tape.
 func (t *Tape) Client() *http.Client { return &http.Client{Transport: t} }
 
-// Close ends the recording and writes its file, or reports how what was asked
-// for differs from what was recorded. Nothing may be sent after it.
+// Close ends a recording and writes its file, or reports how the requests differed from the
+// recording. Nothing may be sent afterwards.
 func (t *Tape) Close() error { return t.close() }

@@ -1,6 +1,5 @@
-// Package cassette records what a program and a model provider said to each
-// other, once, with a real key, and answers from the record ever after: in CI,
-// offline, for nothing.
+// Package cassette records the exchanges between a program and a model provider once, with
+// a real key, and answers from the recording afterwards: in CI, offline, without cost.
 //
 //	func TestHello(t *testing.T) {
 //		brain := openai.New("gpt-5-mini", &openai.Options{
@@ -9,34 +8,32 @@
 //		…
 //	}
 //
-// With PAWL_RECORD=1 in the environment the test talks to the provider and
-// writes the file; without, it needs no network and no key. A client of a
-// cassette is an ordinary [net/http.Client], so it is the HTTPClient of every
-// adapter, and of anything else that takes one.
+// With PAWL_RECORD=1 in the environment the test talks to the provider and writes the file;
+// without, it needs no network and no key. A cassette's client is an ordinary
+// [net/http.Client], so it fits the HTTPClient option of every adapter and any other code
+// that takes one.
 //
 // # Replaying
 //
-// Requests must come as they were recorded: the same method, address and body,
-// in the same order. Bodies that are JSON are compared in canonical form, so the
-// order of keys and white space do not matter. Headers are not compared. Requests
-// that overlapped when they were recorded may come in any order;
-// [Options.AnyOrder] lets all of them. A request that differs is answered 400,
-// which no adapter sends again, and fails the test with the difference, as do
-// exchanges that were not asked for.
+// Requests must come as they were recorded: the same method, address and body, in the same
+// order. JSON bodies are compared in canonical form, so the order of keys and white space
+// do not matter. Headers are not compared. Requests that overlapped during recording may
+// come in any order; with [Options.AnyOrder] all may. A request that differs gets status
+// 400, which no adapter retries, and the test fails with the difference. The test also
+// fails if recorded exchanges were not requested.
 //
 // # Secrets
 //
-// Authorization, API keys, cookies, passwords in addresses and parameters that
-// are named like keys are written as SECRET, and so is every further occurrence
-// of what they held, such as in an error that quotes the key. Other values that
-// must not be seen go into [Options.Secrets]. A secret that a model spells out
-// in several events of a stream is not found: look at a cassette before you
-// commit it.
+// Authorization, API keys, cookies, passwords in addresses, and parameters with names like
+// keys are written as SECRET, and so is every other occurrence of their values, such as in
+// an error that quotes the key. List other secret values in [Options.Secrets]. A secret
+// that a model spells out in several events of a stream is not found: look at a cassette
+// before you commit it.
 //
 // # The file
 //
-// A cassette is a txtar file that is meant to be reviewed. The requests stand
-// where they were sent and the responses where they ended, each with its number:
+// A cassette is a txtar file that is meant to be reviewed. Requests are listed where they
+// were sent and responses where they ended, each with its number:
 //
 //	-- 1 request --
 //	POST https://api.openai.com/v1/chat/completions
@@ -59,10 +56,9 @@
 //	|
 //	end
 //
-// A line with + says when the bytes below it came, counted from the request.
-// Each line of a body begins with what ends it: | a line feed, ^ a carriage
-// return and a line feed, . nothing. One that cannot be read as it is stands
-// behind = as a Go string. The last line is one of
+// A line with + has the time of the bytes below it, counted from the request. Each line of
+// a body begins with its line end: | is a line feed, ^ a carriage return and a line feed, .
+// nothing. A line that is not plain text follows = as a Go string. The last line is one of
 //
 //	end              the response was whole
 //	left             the client read no further

@@ -11,20 +11,19 @@ import (
 
 var errKilled = errors.New("the process was killed")
 
-// mortal is a journal as a process sees it that dies when the log has so many
-// entries. Leases can still be given up: what becomes of the lease of a dead
-// process is not what is tried here.
+// mortal is the journal of a process that dies when the log has a certain number of entries.
+// Leases can still be released, since this package does not test what becomes of them.
 type mortal struct {
 	*memory.Journal
-	last   uint64 // the last entry that reaches the log
-	acting bool   // it lives on until it wants to append another one
+	last   uint64 // the last entry that is written to the log
+	acting bool   // the process lives until it tries to append another one
 
 	mu   sync.Mutex
 	dead bool
 }
 
-// Append lets through what fits. A batch is cut in two where need be, which no
-// journal does: a log has to make sense wherever it ends.
+// Append writes the entries that fit. If necessary it splits a batch, which no journal does: a
+// log must make sense wherever it ends.
 func (m *mortal) Append(ctx context.Context, b pawl.Batch) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package survive holds a loop to what the built-in ones stand: it can be
-// killed at every entry of its log and goes on to the same end, no tool acts
-// twice, every step can be decided again, and a report explains it.
+// Package survive tests that a loop has the guarantees of the built-in ones: it can be killed at
+// every entry of its log and continues to the same end, no tool acts twice, every step can be
+// decided again, and a report explains the run.
 package survive
 
 import (
@@ -19,7 +19,7 @@ import (
 
 const run = "run"
 
-// An outcome is what must be the same however often a run was killed.
+// An outcome must be the same however often a run was killed.
 type outcome struct {
 	Status     pawl.Status
 	Verdict    pawl.Verdict
@@ -29,10 +29,10 @@ type outcome struct {
 	Effects    map[string]int
 }
 
-// Kills runs an agent on an input undisturbed, and returns the log. Then it
-// runs it again for every entry of that log, dying there, and goes on in
-// another engine. build makes the agent; its tools act on the given world.
-// Neither its model nor its tools may depend on anything but what they are asked.
+// Kills runs an agent on an input undisturbed, and returns the log. Then, for every entry of that
+// log, it runs the agent again, kills the process there, and resumes the run in another engine.
+// build makes the agent, whose tools act on the given world. Its model and tools must depend only
+// on their arguments.
 func Kills(t *testing.T, input string, build func(*World) pawl.Agent) []pawl.Entry {
 	t.Helper()
 	w := &World{}
@@ -70,7 +70,7 @@ func Kills(t *testing.T, input string, build func(*World) pawl.Agent) []pawl.Ent
 	return log
 }
 
-// options make a failed model call be tried again at once.
+// options retry failed model calls at once.
 var options = &engine.Options{Backoff: func(int) time.Duration { return 0 }}
 
 func begin(ctx context.Context, j pawl.Journal, agent pawl.Agent, input string) (pawl.Result, error) {
@@ -81,8 +81,8 @@ func begin(ctx context.Context, j pawl.Journal, agent pawl.Agent, input string) 
 	return h.Wait(ctx)
 }
 
-// resume goes on with a run until it ends. A Write that nobody knows the
-// outcome of is settled as somebody would who can look at the world.
+// resume resumes a run until it ends. It resolves a Write with an unknown outcome by looking at the
+// world.
 func resume(t *testing.T, j pawl.Journal, agent pawl.Agent, w *World) pawl.Result {
 	t.Helper()
 	e := engine.New(j, options)
@@ -116,7 +116,7 @@ func resume(t *testing.T, j pawl.Journal, agent pawl.Agent, w *World) pawl.Resul
 	}
 }
 
-// check replays a run that is over, explains it, and sums it up.
+// check replays, explains and summarises a run that is over.
 func check(t *testing.T, j pawl.Journal, agent pawl.Agent, r pawl.Result, w *World) outcome {
 	t.Helper()
 	if steps, err := engine.New(j, nil).Replay(t.Context(), agent, run); err != nil || steps == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A World is what tools act on. It outlives the processes that act on it, and
-// remembers every effect by its idempotency key.
+// A World is what tools act on. It outlives the processes that act on it, and remembers
+// every effect by its idempotency key.
 type World struct {
 	mu      sync.Mutex
 	effects map[string]*effect
@@ -22,10 +22,8 @@ type effect struct {
 	result json.RawMessage
 }
 
-// Tool makes a tool that acts on the world: do computes the result of a call
-// from its arguments. A call whose key the world knows is answered with what
-// came of it then, unless the tool is a Write, which knows no better than to
-// act again.
+// Tool makes a tool that acts on the world; do computes the result of a call from its arguments. A
+// call with a known key gets the earlier result, unless the tool is a Write, which acts again.
 func (w *World) Tool(info pawl.ToolInfo, do func(args json.RawMessage) any) pawl.Tool {
 	return worldTool{w, info, do}
 }
@@ -59,7 +57,7 @@ func (t worldTool) Run(_ context.Context, inv pawl.Invocation) (pawl.Output, err
 	return pawl.Output{JSON: result}, nil
 }
 
-// result is the result of the call with a key, and whether it took place.
+// result returns the result of the call with a key, and whether the call took place.
 func (w *World) result(key string) (json.RawMessage, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +68,7 @@ func (w *World) result(key string) (json.RawMessage, bool) {
 	return e.result, true
 }
 
-// tally counts what took place: a key that was acted on twice counts twice.
+// tally counts the effects by key: a key that was acted on twice counts twice.
 func (w *World) tally() map[string]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
