@@ -179,7 +179,7 @@ func (k *children) of(t *toolCall) (started pawl.Event) {
 	r := k.rec
 	agent, input, err := r.machine.Child(*t.disposed)
 	if err != nil {
-		t.tool = refusing{t.tool, err}
+		t.tool = invalidChild{t.tool, err}
 		return nil
 	}
 	start, _ := r.state.Start()
@@ -191,13 +191,13 @@ func (k *children) of(t *toolCall) (started pawl.Event) {
 	return pawl.ChildStarted{Call: t.inv.Call, Child: t.disposed.Child, Agent: agent.Name, Limits: agent.Limits}
 }
 
-// refusing is a tool whose call has invalid arguments.
-type refusing struct {
+// invalidChild is a tool whose call has invalid arguments.
+type invalidChild struct {
 	pawl.Tool
 	err error
 }
 
-func (r refusing) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
+func (r invalidChild) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 	return pawl.Output{}, r.err
 }
 
@@ -282,14 +282,14 @@ func (k *children) cancel() {
 
 // signalled reports whether a waiting child has a signal that was not delivered to it.
 func (k *children) signalled() bool {
-	if k.rec.engine.mail == nil {
+	if k.rec.engine.inbox == nil {
 		return false
 	}
 	for c := range k.rec.state.Open() {
 		if c.Phase != pawl.PhaseAwaitingChild {
 			continue
 		}
-		for _, err := range k.rec.engine.mail.Signals(k.rec.base, c.Child, k.heard[c.Child]) {
+		for _, err := range k.rec.engine.inbox.Signals(k.rec.base, c.Child, k.heard[c.Child]) {
 			return err == nil
 		}
 	}
@@ -301,7 +301,7 @@ func (k *children) signalled() bool {
 func (k *children) wakeParent() {
 	r := k.rec
 	parent := ParentOf(r.state)
-	if parent == "" || r.hooks.driven || !r.state.Status().Ended() || r.engine.mail == nil {
+	if parent == "" || r.hooks.driven || !r.state.Status().Ended() || r.engine.inbox == nil {
 		return
 	}
 	_ = r.engine.send(r.base, pawl.Signal{

@@ -67,13 +67,13 @@ var (
 // effects are the effects in progress of a run: one on the driver's goroutine, or parallel
 // calls. One timer enforces their deadlines.
 type effects struct {
-	driver  *driver
-	handed  atomic.Int32 // how often another goroutine has taken the run over
-	mu      sync.Mutex
-	running []*effect
-	one     [1]*effect // memory for running
-	clock   *time.Timer
-	rings   time.Time // when the timer fires; zero: it is not set
+	driver   *driver
+	handed   atomic.Int32 // how often another goroutine has taken the run over
+	mu       sync.Mutex
+	running  []*effect
+	one      [1]*effect // memory for running
+	clock    *time.Timer
+	armedFor time.Time // when the timer fires; zero: it is not set
 }
 
 // run performs an effect on this goroutine and records its result. It returns errAbandoned
@@ -117,11 +117,11 @@ func (s *effects) start(e *effect) {
 	e.deadline = now.Add(e.limit)
 	e.quiet.since = now
 	s.running = append(s.running, e)
-	s.ringAt(e.deadline, e.limit)
+	s.arm(e.deadline, e.limit)
 	if _, again := e.quiet.look(now); !again.IsZero() {
-		s.ringAt(again, again.Sub(now))
+		s.arm(again, again.Sub(now))
 	}
-	s.heed(e) // apply requests that came earlier
+	s.interruptOne(e) // apply requests that came earlier
 }
 
 // end ends an effect. It reports false if the effect was abandoned already.
@@ -142,26 +142,26 @@ func (s *effects) remove(e *effect) bool {
 	return true
 }
 
-// ringAt sets the timer unless it fires earlier anyway. The timer is not stopped between effects:
+// arm sets the timer unless it fires earlier anyway. The timer is not stopped between effects:
 // nearly all end long before their deadline, and setting it twice a turn costs more than needless
 // firings.
-func (s *effects) ringAt(at time.Time, wait time.Duration) {
-	if !s.rings.IsZero() && !at.Before(s.rings) {
+func (s *effects) arm(at time.Time, wait time.Duration) {
+	if !s.armedFor.IsZero() && !at.Before(s.armedFor) {
 		return
 	}
-	s.rings = at
+	s.armedFor = at
 	if s.clock == nil {
-		s.clock = time.AfterFunc(wait, s.ring)
+		s.clock = time.AfterFunc(wait, s.expire)
 	} else {
 		s.clock.Reset(wait)
 	}
 }
 
-// ring handles the timer: an effect is stopped at its deadline, and abandoned after its grace.
-func (s *effects) ring() {
+// expire handles the timer: an effect is stopped at its deadline, and abandoned after its grace.
+func (s *effects) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.rings = time.Time{}
+	s.armedFor = time.Time{}
 	now := time.Now()
 	for _, e := range slices.Clone(s.running) {
 		wait := e.deadline.Sub(now)
@@ -177,7 +177,7 @@ func (s *effects) ring() {
 					wait = min(wait, again.Sub(now))
 				}
 			}
-			s.ringAt(now.Add(wait), wait)
+			s.arm(now.Add(wait), wait)
 		case e.cut == nil:
 			s.stop(e, errTimeout)
 		default:
@@ -207,7 +207,7 @@ func (s *effects) stop(e *effect, why error) {
 	e.cut = why
 	e.deadline = time.Now().Add(e.grace)
 	e.ctx.cancel(why)
-	s.ringAt(e.deadline, e.grace)
+	s.arm(e.deadline, e.grace)
 }
 
 // interrupt stops the running effects that must yield to the inbox.
@@ -215,12 +215,12 @@ func (s *effects) interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range s.running {
-		s.heed(e)
+		s.interruptOne(e)
 	}
 }
 
-// heed is interrupt for one effect. The caller holds the lock.
-func (s *effects) heed(e *effect) {
+// interruptOne is interrupt for one effect. The caller holds the lock.
+func (s *effects) interruptOne(e *effect) {
 	switch cancel, suspend, read := s.driver.inbox.wanted(); {
 	case e.cut != nil:
 	case cancel:

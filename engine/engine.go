@@ -21,7 +21,7 @@ import (
 // An Engine drives runs on one journal. It is safe for concurrent use.
 type Engine struct {
 	journal  pawl.Journal
-	mail     pawl.Inbox // nil: the journal has none
+	inbox    pawl.Inbox // nil: the journal has none
 	notifier notifier   // nil: the journal is none
 	blobs    pawl.Blobs // nil: the journal has none
 	verify   bool       // every entry is checked; see verifying
@@ -119,7 +119,7 @@ func New(journal pawl.Journal, o *Options) *Engine {
 	}
 	e.keepSecrets()
 	e.verify = verifying()
-	e.mail, _ = journal.(pawl.Inbox)
+	e.inbox, _ = journal.(pawl.Inbox)
 	e.notifier, _ = journal.(notifier)
 	e.blobs, _ = journal.(pawl.Blobs)
 	return e

@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// letterOf is the kind of signal that answers a pending request.
-var letterOf = map[string]pawl.SignalKind{
+// answerKind is the kind of signal that answers a pending request.
+var answerKind = map[string]pawl.SignalKind{
 	"approval": pawl.SignalDecision, "input": pawl.SignalAnswer, "client_tool": pawl.SignalResult, "doubt": pawl.SignalResolution,
 }
 
@@ -46,7 +46,7 @@ func hear(s *pawl.State, l *pawl.Signal, list []pawl.Pending) {
 	q, asked := s.Question()
 	for i := range list {
 		p := &list[i]
-		if p.Run == l.Run && p.Call == call && letterOf[p.Kind] == l.Kind && (answers(l, &c) || asked && q.Call == call && p.Kind == "input") {
+		if p.Run == l.Run && p.Call == call && answerKind[p.Kind] == l.Kind && (answers(l, &c) || asked && q.Call == call && p.Kind == "input") {
 			at := l.Time
 			p.AnsweredAt, p.AnsweredBy = &at, l.By
 		}

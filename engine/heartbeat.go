@@ -105,7 +105,7 @@ func (e *Engine) heartbeat() {
 	}
 	e.mu.Unlock()
 	ctx := context.Background()
-	if e.mail != nil {
+	if e.inbox != nil {
 		e.deliver(ctx, delivered)
 	}
 	for _, d := range unread {
@@ -126,10 +126,10 @@ func (e *Engine) heartbeat() {
 // deliver delivers the signals of all live runs with an ID above after. If the inbox cannot
 // be read now, it is read again at the next beat.
 func (e *Engine) deliver(ctx context.Context, after int64) {
-	for l, err := range e.mail.Signals(ctx, "", after) {
+	for l, err := range e.inbox.Signals(ctx, "", after) {
 		if err != nil {
 			if e.beat.unreadable.CompareAndSwap(false, true) {
-				e.log(slog.LevelWarn, "the mailbox cannot be read; it is tried again and again", "", e.because(err))
+				e.log(slog.LevelWarn, "the inbox cannot be read; it is tried again at each heartbeat", "", e.because(err))
 			}
 			return
 		}
@@ -199,7 +199,7 @@ const resubscribe = 5 * time.Second
 // holds the engine's lock, and there are live runs.
 func (e *Engine) subscribe(now time.Time) {
 	b := &e.beat
-	if e.notifier == nil || e.mail == nil || b.subscription != nil || e.closed || now.Before(b.subscribeAfter) {
+	if e.notifier == nil || e.inbox == nil || b.subscription != nil || e.closed || now.Before(b.subscribeAfter) {
 		return
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -223,7 +223,7 @@ func (e *Engine) listen(ctx context.Context, s *subscription) {
 			return
 		}
 		if err != nil {
-			e.log(slog.LevelWarn, "word of letters comes late: the journal cannot be listened to", "", e.because(err))
+			e.log(slog.LevelWarn, "signals arrive late: the journal's notifications fail", "", e.because(err))
 			return
 		}
 		e.mu.Lock()

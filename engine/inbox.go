@@ -133,11 +133,11 @@ func (b *inbox) wait(d time.Duration) {
 // fetch delivers all signals that the journal has for a run. If they cannot be read now,
 // they are fetched again at the next heartbeat.
 func (e *Engine) fetch(ctx context.Context, d *driver) error {
-	if e.mail == nil {
+	if e.inbox == nil {
 		return nil
 	}
 	var failed error
-	for l, err := range e.mail.Signals(ctx, d.rec.lease.Run, d.inbox.received()) {
+	for l, err := range e.inbox.Signals(ctx, d.rec.lease.Run, d.inbox.received()) {
 		if failed = err; err != nil {
 			break
 		}
@@ -145,7 +145,7 @@ func (e *Engine) fetch(ctx context.Context, d *driver) error {
 	}
 	if failed != nil {
 		e.fetchLater(d)
-		return fmt.Errorf("read the mail of run %s: %w", d.rec.lease.Run, failed)
+		return fmt.Errorf("read the signals of run %s: %w", d.rec.lease.Run, failed)
 	}
 	return nil
 }

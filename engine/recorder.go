@@ -96,7 +96,7 @@ func (r *recorder) flush() error {
 	}
 	r.durable += uint64(len(r.pending))
 	r.feed.news(r.durable)
-	r.tell()
+	r.notifyWatchers()
 	clear(r.pending)
 	r.pending, r.copied = r.pending[:0], 0
 	return nil

@@ -76,8 +76,8 @@ func (e *Engine) Resolve(ctx context.Context, run, call, by string, r Resolution
 // A call that was settled by the very same signal before is no error.
 // check, unless nil, says what else is wrong with it.
 func (e *Engine) post(ctx context.Context, run string, kind pawl.SignalKind, call, by string, body any, waits pawl.Phase, check func(*pawl.State, pawl.CallState) error) error {
-	if e.mail == nil {
-		return errors.New("this journal has no mailbox: only its own process can decide")
+	if e.inbox == nil {
+		return errors.New("this journal has no inbox: only its own process can decide")
 	}
 	s, err := Load(ctx, e.journal, run)
 	if err != nil {
@@ -95,12 +95,12 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.SignalKind, cal
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
-		return fmt.Errorf("letter to run %s: %w", run, err)
+		return fmt.Errorf("signal to run %s: %w", run, err)
 	}
 	letter := pawl.Signal{Run: run, Kind: kind, Request: requestOf(call, &c), By: e.secrets.Scrub(by), Body: e.secrets.JSON(raw)}
 	if c.Phase != waits {
 		var last *pawl.Signal
-		for old, err := range e.mail.Signals(ctx, run, 0) {
+		for old, err := range e.inbox.Signals(ctx, run, 0) {
 			if err == nil && old.Kind == kind && callOf(old.Request) == call {
 				last = &old
 			}
@@ -148,7 +148,7 @@ func callOf(request string) string {
 
 func (e *Engine) send(ctx context.Context, l pawl.Signal) error {
 	l.Time = time.Now().UTC()
-	if _, err := e.mail.Send(ctx, l); err != nil {
+	if _, err := e.inbox.Send(ctx, l); err != nil {
 		return err
 	}
 	e.mu.Lock()
@@ -172,12 +172,12 @@ func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
 	if s.Status().Ended() {
 		return fmt.Errorf("run %s is over: %v", run, s.Status())
 	}
-	if e.mail == nil {
-		return errors.New("this journal has no mailbox: end the context the run was started with")
+	if e.inbox == nil {
+		return errors.New("this journal has no inbox: end the context the run was started with")
 	}
 	raw, err := json.Marshal(cancelBody{reason})
 	if err != nil {
-		return fmt.Errorf("letter to run %s: %w", run, err)
+		return fmt.Errorf("signal to run %s: %w", run, err)
 	}
 	if err := e.send(ctx, pawl.Signal{Run: run, Kind: pawl.SignalCancel, Request: cancelRequest(s), By: e.secrets.Scrub(by), Body: e.secrets.JSON(raw)}); err != nil {
 		if _, ok := errors.AsType[*pawl.SignalConflictError](err); !ok { // cancelled already, in other words
@@ -244,7 +244,7 @@ func (q *requests) read(signals []pawl.Signal) {
 		if e := q.event(&l); e != nil {
 			r.appendNow(e)
 		} else if l.Kind != pawl.SignalChild { // which only wakes
-			r.log(slog.LevelDebug, "a letter came too late, or answers nothing", slog.String("request", l.Request), slog.String("by", l.By))
+			r.log(slog.LevelDebug, "a signal came too late, or answers nothing", slog.String("request", l.Request), slog.String("by", l.By))
 		}
 	}
 	q.reissue = q.reissue && r.state.Signal() == before

@@ -33,8 +33,8 @@ type Watcher interface {
 	Left(ctx context.Context, run string, err error)
 }
 
-// tell tells the watchers about entries that have become durable.
-func (r *recorder) tell() {
+// notifyWatchers tells the watchers about entries that have become durable.
+func (r *recorder) notifyWatchers() {
 	for _, w := range r.engine.opt.Watchers {
 		for _, e := range r.pending[r.copied:] {
 			own, err := copied(e)

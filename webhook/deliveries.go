@@ -77,7 +77,7 @@ func (o *Outbox) readDeliveries(ctx context.Context, run, hook string) (deliveri
 	a := deliveries{tries: map[uint64]*tries{}}
 	for l, err := range o.journal.Signals(ctx, run, 0) {
 		if err != nil {
-			return a, fmt.Errorf("read the mail of run %s: %w", run, err)
+			return a, fmt.Errorf("read the signals of run %s: %w", run, err)
 		}
 		if l.Kind != pawl.SignalDelivery {
 			continue
