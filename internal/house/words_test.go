@@ -20,7 +20,7 @@ var archaic = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 // smaller. The hints of progress stay, because old logs replay them.
 var notPlain = []string{".", "cmd", "fix", "progress", "server"}
 
-const mostArchaic = 172
+const mostArchaic = 171
 
 // quoted matches code spans and quotations, in which any word may occur.
 var quoted = regexp.MustCompile("`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”")
