@@ -70,8 +70,9 @@ func (a *app) tell(ctx context.Context, source string, r pawl.Result) {
 }
 
 // outbox delivers webhooks until stop, which waits for the last delivery.
-func outbox(ctx context.Context, j store, hooks func(pawl.Declaration) []webhook.Hook, o *webhook.Options) (out *webhook.Outbox, stop func(), err error) {
-	if out, err = webhook.New(j, hooks, o); err != nil {
+func outbox(ctx context.Context, j store, hooks func(pawl.Declaration) []webhook.Hook, o *webhook.Options) (_ *webhook.Outbox, stop func(), _ error) {
+	out, err := webhook.New(j, hooks, o)
+	if err != nil {
 		return nil, nil, misuse("PAWL_WEBHOOK_ALLOW: %w", err)
 	}
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
