@@ -11,9 +11,10 @@
 //
 //	entries ─▶ State = fold        ─▶ Decide ─▶ Step ─▶ engine ─▶ entries
 //
-// Everything else follows from it: to pause is to stop reading the log, to
-// resume is to read it again, recovery from a crash is resuming, a fork reads
-// a prefix, and the log says why a run stopped.
+// The rest follows from it. Pausing a run needs no more than its log, and
+// resuming folds the log again. Recovery from a crash is the same as resuming. A
+// fork starts with the first entries of another run. The log says why a run
+// stopped.
 //
 // # An agent is a value
 //

@@ -1,13 +1,13 @@
 // Package engine performs the steps that package pawl decides: it calls models, runs
 // tools, observes the world, and appends the results to a journal. It appends before
-// it acts, and a resumed run takes the same way as a new one.
+// it acts. A resumed run follows the same code path as a new one.
 //
 // [Run] is the shortest way: one run, in memory, to its end. An [Engine] on a
 // journal starts runs that outlive the process: [Engine.Start], [Engine.Resume],
 // [Engine.Fork]. [Handle.Entries] watches a run and [Handle.Wait] waits for it.
 //
-// A run has one owner at a time, by a lease with a fencing epoch. Others send
-// signals: [Engine.Approve], [Engine.Deny], [Engine.Answer], [Engine.Submit],
+// One engine at a time owns a run. It holds a lease, whose fencing epoch stops a
+// former owner from writing. Everyone else sends signals: [Engine.Approve], [Engine.Deny], [Engine.Answer], [Engine.Submit],
 // [Engine.Resolve], [Engine.Cancel]. A signal is durable before it is
 // acknowledged, and the owner reads it within a second.
 //
@@ -16,8 +16,10 @@
 // Each live run has a driver, which decides, thinks, acts and ends; a recorder, which
 // appends, folds and shows the log; an inbox for signals; and effects, which are the
 // calls in progress with their deadlines. A tool call goes from the driver to an
-// effect to the recorder. A time-out is enforced in effect.go, an approval is checked
-// in tool_call.go before its call runs, and a signal becomes an entry in signal.go.
+// effect to the recorder. A time-out is enforced in effect.go, and a signal becomes an
+// entry in signal.go. Package pawl decides whether a call needs an approval
+// (decide_approve.go). Just before an approved call runs, tool_call.go checks that the
+// approval has not expired and that what it relied on has not changed.
 //
 // # Goroutines
 //

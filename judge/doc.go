@@ -1,5 +1,6 @@
-// Package judge judges runs while they execute: their progress, whether an
-// answer agrees with the results of tools, whether a call should run, and which
+// Package judge has policies that review a run while it executes. [Reflexion]
+// reviews its progress, [Grounding] compares its answer with the results of
+// tools, [Steer] decides whether a call should run, and [Causal] records which
 // call led to which.
 //
 //	agent.Policies = []pawl.Policy{
@@ -23,7 +24,7 @@
 // model gets what it judges as one JSON document, in which text from a tool
 // cannot pass for an instruction of the policy, and answers in JSON.
 //
-// A missing judge never ends a run. If it cannot be asked (its provider is
+// A judge is the model that a policy asks. A missing judge never ends a run. If it cannot be asked (its provider is
 // down, or the remaining tokens, dollars or time do not suffice) or its answer
 // is unusable (no JSON, two objects, a confidence of 7), Reflexion falls back
 // to rules and Grounding to values, and the record says so and why. Steer has

@@ -9,11 +9,11 @@
 //
 //	stalled(w)       a turn made the same calls as the one before, and saw the
 //	                 same, w times after the first
-//	cycle(k)         2, 3 or 4 turns come round, w times after the first
+//	cycle(k)         a sequence of k turns (2, 3 or 4) repeated w times
 //	same_fault(w)    the same tools failed in the same way, w times after the
 //	                 first, whatever their arguments; nothing new came between
-//	monologue(w)     the model called nothing w times after the first, and the
-//	                 run did not end by it, since a goal refutes what it said.
+//	monologue(w)     the model answered without a call, and did so w more times;
+//	                 the run did not end because its goal refutes the answers.
 //	                 Under a loop other than ReAct, which may ask for text turn
 //	                 by turn, only if it said the same each time
 //	same_thought(w)  the model thought the same, w times after the first, and
@@ -23,9 +23,9 @@
 //	metric_flat(n)   the goal's measure got no better by n turns that changed
 //	                 something; see [Patience]
 //
-// A turn that improves the goal's measure over that at the pattern's start is
-// progress, whatever its calls. So is a repeated call with a new result each
-// time, such as polling a job.
+// A turn is progress if the goal's measure is better than at the start of the
+// pattern, whatever the turn calls. A repeated call whose result is new each
+// time, such as polling a job, is progress too.
 package progress
 
 import (

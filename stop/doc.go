@@ -34,8 +34,9 @@
 //
 // # Outcomes
 //
-// A || takes its first true term whose outcome is success, else the first with
-// a named outcome, as in failed(EXPR), else the first. An answer of the model
+// The outcome of A || B is that of one of its true terms: the first that is a
+// success; if there is none, the first with a named outcome, as in failed(EXPR);
+// if there is none, the first. An answer of the model
 // that ends the run as a success comes before the terms without a named
 // outcome. A && holds when all its terms do. It is success if one of them is,
 // else it has the first outcome of its terms; its deciding leaf is its last. A

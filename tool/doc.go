@@ -78,5 +78,4 @@
 // Calls that only read run at the same time, up to [pawl.Agent.MaxParallel]. A function
 // that starts a process or calls a service should set External in its [Options], so
 // that fewer of its calls run at once.
-// [Options], so that fewer of its calls run at once.
 package tool

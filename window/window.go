@@ -11,10 +11,10 @@
 // request in its cache charges little for reading it again, and more than usual for
 // writing new text. Keeping old text costs rent with every request. Omitting it has a
 // price: the text after it must be written again, and a summary must be made. Compact
-// buys when the rent paid so far reaches the price, which costs at most twice the
-// optimum with knowledge of the future (Karlin, Manasse, Rudolph and Sleator,
-// "Competitive snoopy caching", 1988). It does not buy if the remaining turns cannot
-// earn the price back.
+// shortens the conversation once the rent paid so far equals that price. This costs at
+// most twice as much as a strategy that knows the future (Karlin, Manasse, Rudolph and
+// Sleator, "Competitive snoopy caching", 1988). Compact does not shorten if the remaining
+// turns cannot earn the price back.
 package window
 
 import (

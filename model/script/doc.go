@@ -53,10 +53,10 @@
 //	repeat: last        after the last reply: last (again), all (start over) or
 //	                    none, the default: the call fails and tells how many there are
 //	purposes: {judge: [REPLY, …], summary: […], landing: […]}
-//	                    replies to requests of other purposes. The first answers
-//	                    until there are two assistant messages in the request, the
-//	                    nth from n of them on, the last all further ones. Without
-//	                    an entry a landing gets a plain sentence, others fail
+//	                    replies to requests of other purposes. With n assistant
+//	                    messages in the request, the nth reply answers; with none,
+//	                    the first; after the last, the last. Without an entry a
+//	                    landing gets a plain sentence, others fail
 //	steps: {ID: [REPLY, …]}
 //	                    replies to the steps of a workflow, by their ids: the nth
 //	                    answers the nth round of the loop the step stands in, the
