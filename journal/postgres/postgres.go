@@ -123,7 +123,7 @@ func (j *Journal) open(ctx context.Context, config *pgxpool.Config) error {
 
 // enter sets what a connection must not inherit from the defaults of the server or the
 // user. An append that has returned must be durable, so a server that does not wait for its
-// disk is told to; stronger settings, which also wait for replicas, stay. With stricter
+// disk is set to wait; stronger settings, which also wait for replicas, stay. With stricter
 // isolation, concurrent statements would fail instead of waiting for each other.
 func (j *Journal) enter(ctx context.Context, c *pgx.Conn) error {
 	_, err := c.Exec(ctx, `SELECT set_config('search_path', $1, false),
