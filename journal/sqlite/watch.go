@@ -41,8 +41,8 @@ func newNotifier(path string, w *writer) *bell.Bell {
 }
 
 // outside watches for writes of other processes. This process's writer detects them
-// whenever it begins a transaction. A change that comes while
-// the writer is active is its own; one that comes while it is idle is another process's.
+// whenever it begins a transaction. A change that comes while the writer is active is
+// its own. One that comes while the writer is idle is another process's.
 type outside struct {
 	path   string
 	writer *writer // nil: the journal is for reading only
