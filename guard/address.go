@@ -34,7 +34,7 @@ func addresses(text string) (found []span) {
 			end--
 		}
 		if groups, ok := six(text[start:end]); ok {
-			if !nobodys(groups) && !otherwise(text[start:end]) {
+			if !localOnly(groups) && !otherwise(text[start:end]) {
 				found = append(found, span{"ip", start, end})
 			}
 			continue
@@ -56,9 +56,9 @@ func inWord(r rune) bool {
 	return r == '_' || unicode.IsDigit(r) || unicode.IsLetter(r) && !unicode.Is(unicode.Lo, r)
 }
 
-// nobodys reports whether an address is loopback or unspecified, including
+// localOnly reports whether an address is loopback or unspecified, including
 // version 4 addresses written as version 6.
-func nobodys(g [8]uint16) bool {
+func localOnly(g [8]uint16) bool {
 	if [5]uint16(g[:5]) != ([5]uint16{}) {
 		return false
 	}

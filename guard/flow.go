@@ -36,7 +36,7 @@ type DataFlowOptions struct {
 //
 // A run is tainted from its start or from the first result of a tool labelled
 // [pawl.Untrusted]; see [pawl.State.Tainted]. After that, a call that acts is
-// held for approval unless the value of every decisive argument was named by a
+// heldCall for approval unless the value of every decisive argument was named by a
 // person (in the prompt, the input or an answer), or by a trusted tool and no
 // untrusted text. A call none of whose values has a trusted source is held too.
 // The approval request says which value it is and which result it came from.
@@ -178,7 +178,7 @@ func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if !ok || !s.Tainted() {
 		return step
 	}
-	var open []held
+	var open []heldCall
 	old := s.Machine() < 3
 	for i := range act.Calls {
 		d := &act.Calls[i]
@@ -239,8 +239,8 @@ func also(reasons, why string) string {
 	return reasons + between + why
 }
 
-// held is a call that acts, with its values.
-type held struct {
+// heldCall is a call that acts, with its values.
+type heldCall struct {
 	i      int
 	values []value // decisive
 	prose  []value // text for a reader
@@ -250,7 +250,7 @@ type held struct {
 // decisive returns the decisive and other values of a call, and whether the
 // call acts. Calls of a sub-agent are judged one by one in its own run. old is
 // true for logs of machines before 3.
-func (f *flow) decisive(d *pawl.Classified, old bool) (h held, does bool) {
+func (f *flow) decisive(d *pawl.Classified, old bool) (h heldCall, does bool) {
 	info := d.Info()
 	if info.Agent != "" {
 		return h, false
@@ -261,7 +261,7 @@ func (f *flow) decisive(d *pawl.Classified, old bool) (h held, does bool) {
 	}
 	for i := range every {
 		v := &every[i]
-		v.reach = old && reaches[lastWord(v.name)] || !old && goes(&info, v)
+		v.reach = old && reaches[lastWord(v.name)] || !old && isDestination(&info, v)
 	}
 	fits := func(p string) bool { return glob.Match(p, d.Call.Tool) }
 	if info.Effect == pawl.Read && !slices.ContainsFunc(f.sends, fits) {

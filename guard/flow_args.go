@@ -75,10 +75,10 @@ func identifies(text string) bool {
 	return away(text) || len(words) == 1 && (strings.Contains(text, "://") || address && name != "" && strings.Contains(domain, "."))
 }
 
-// goes reports whether a value is a destination: by the tool's declaration, the
+// isDestination reports whether a value is a destination: by the tool's declaration, the
 // argument's name, or its form. All arguments of an untrusted tool leave the
 // run.
-func goes(info *pawl.ToolInfo, v *value) bool {
+func isDestination(info *pawl.ToolInfo, v *value) bool {
 	if slices.Contains(info.Reaches, v.name) || reaches[lastWord(v.name)] {
 		return true
 	}

@@ -36,7 +36,7 @@ func (s *speech) commands(folded string, broken bool) bool {
 			}
 			at += i
 			end := at + len(folded)
-			if stands(line, at, end) && begins(line[:at], folded) && over(line[end:], folded) {
+			if standsAlone(line, at, end) && begins(line[:at], folded) && over(line[end:], folded) {
 				return true
 			}
 		}

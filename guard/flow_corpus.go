@@ -88,7 +88,7 @@ func (c *corpus) find(folded string) (source, bool) {
 	for _, p := range rare {
 		text := c.texts[p.text].text
 		start := int(p.at) - offset
-		if end := start + len(folded); start >= 0 && end <= len(text) && text[start:end] == folded && stands(text, start, end) {
+		if end := start + len(folded); start >= 0 && end <= len(text) && text[start:end] == folded && standsAlone(text, start, end) {
 			return c.texts[p.text], true
 		}
 	}

@@ -58,7 +58,7 @@ func away(text string) bool {
 		return false
 	}
 	for _, l := range labels {
-		if l == "" || strings.ContainsFunc(l, func(r rune) bool { return r != '-' && !wordy(r) }) {
+		if l == "" || strings.ContainsFunc(l, func(r rune) bool { return r != '-' && !isWordRune(r) }) {
 			return false
 		}
 	}

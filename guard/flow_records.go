@@ -123,7 +123,7 @@ func wanted(picked []*record, named []value) bool {
 
 // harmless reports whether a call has nothing but dates and prose: as its tool
 // declares or, with a date, by the argument's name.
-func harmless(h held, info *pawl.ToolInfo) bool {
+func harmless(h heldCall, info *pawl.ToolInfo) bool {
 	date, named := false, false
 	for _, v := range slices.Concat(h.values, h.prose) {
 		switch {

@@ -36,9 +36,9 @@ func fold(text string) string {
 	return b.String()
 }
 
-// wordy reports whether a character is part of a word. Invisible characters
+// isWordRune reports whether a character is part of a word. Invisible characters
 // are, so that they cannot split one.
-func wordy(r rune) bool {
+func isWordRune(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || unicode.Is(unicode.Cf, r)
 }
 
@@ -52,7 +52,7 @@ func eachWord(text string, yield func(word string, at int) bool) {
 				r, size = utf8.DecodeRuneInString(text[i:])
 			}
 		}
-		switch in := i < len(text) && wordy(r); {
+		switch in := i < len(text) && isWordRune(r); {
 		case in && start < 0:
 			start = i
 		case !in && start >= 0:
@@ -70,20 +70,20 @@ func eachWord(text string, yield func(word string, at int) bool) {
 // own.
 const joins = ".@-+%~"
 
-// stands reports whether text[start:end] is not part of a longer address,
+// standsAlone reports whether text[start:end] is not part of a longer address,
 // number or name.
-func stands(text string, start, end int) bool {
+func standsAlone(text string, start, end int) bool {
 	if start > 0 {
 		before, _ := utf8.DecodeLastRuneInString(text[:start])
 		first, _ := utf8.DecodeRuneInString(text[start:])
 		switch {
-		case wordy(before) && wordy(first):
+		case isWordRune(before) && isWordRune(first):
 			return false
-		case wordy(before): // it begins with a sign: x/etc is not /etc
+		case isWordRune(before): // it begins with a sign: x/etc is not /etc
 			return false
 		case before == '$' || before == '#' || before == '@' && start == 1:
 		case strings.ContainsRune(joins, before):
-			if before != '@' && before != '%' || wordyBefore(text, start-1) {
+			if before != '@' && before != '%' || wordBefore(text, start-1) {
 				return false
 			}
 		case (before == ':' || before == ',') && digitBefore(text, start-1) && digit(text[start]):
@@ -95,10 +95,10 @@ func stands(text string, start, end int) bool {
 		after, size := utf8.DecodeRuneInString(text[end:])
 		next := end + size
 		switch {
-		case wordy(after) && wordy(last):
+		case isWordRune(after) && isWordRune(last):
 			return false
 		case strings.ContainsRune(joins, after) && next < len(text):
-			if r, _ := utf8.DecodeRuneInString(text[next:]); wordy(r) || after == '@' && r != ' ' {
+			if r, _ := utf8.DecodeRuneInString(text[next:]); isWordRune(r) || after == '@' && r != ' ' {
 				return false
 			}
 		case (after == ':' || after == ',') && next < len(text) && digit(text[next]) && digit(text[end-1]):
@@ -108,9 +108,9 @@ func stands(text string, start, end int) bool {
 	return true
 }
 
-func wordyBefore(text string, i int) bool {
+func wordBefore(text string, i int) bool {
 	r, _ := utf8.DecodeLastRuneInString(text[:i])
-	return i > 0 && wordy(r)
+	return i > 0 && isWordRune(r)
 }
 
 func digitBefore(text string, i int) bool { return i > 0 && digit(text[i-1]) }
@@ -166,7 +166,7 @@ func numberAt(text string, i int) (number string, end int, ok bool) {
 	if i > 0 && text[i-1] == '-' && (i == 1 || text[i-2] == ' ') {
 		start--
 	}
-	if !stands(text, start, end) {
+	if !standsAlone(text, start, end) {
 		return "", end, false
 	}
 	groups := strings.Split(written, ",")

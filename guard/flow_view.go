@@ -58,7 +58,7 @@ func (w *view) form(info pawl.ToolInfo) *form {
 
 // objection returns the reason for holding a call, for a person; empty: it is
 // not held.
-func (w *view) objection(h held, info pawl.ToolInfo, hosts []string) string {
+func (w *view) objection(h heldCall, info pawl.ToolInfo, hosts []string) string {
 	const most = 3
 	var whys []string
 	var picked []*record

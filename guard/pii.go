@@ -6,7 +6,7 @@ func digit(c byte) bool  { return c >= '0' && c <= '9' }
 func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 func alnum(c byte) bool  { return digit(c) || letter(c) }
 
-// apart reports whether text[start:end] is not part of a longer word or number.
+// standsAlone reports whether text[start:end] is not part of a longer word or number.
 func apart(text string, start, end int) bool {
 	if start > 0 && (alnum(text[start-1]) || text[start-1] == '_' || text[start-1] >= 0x80) {
 		return false

@@ -24,7 +24,7 @@ func values(text string, yield func(string)) {
 		yield(whole)
 	}
 	text = grouped.ReplaceAllStringFunc(text, func(n string) string { return strings.ReplaceAll(n, ",", "") })
-	for _, word := range strings.FieldsFunc(text, apart) {
+	for _, word := range strings.FieldsFunc(text, separates) {
 		word = strings.Trim(word, ".-:/&=+#~^")
 		if isNumber(word) {
 			if digits(word) >= 3 {
@@ -41,8 +41,8 @@ func values(text string, yield func(string)) {
 // grouped is a number with commas between thousands.
 var grouped = regexp.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
 
-// apart reports whether a rune separates values.
-func apart(r rune) bool {
+// separates reports whether a rune separates values.
+func separates(r rune) bool {
 	return unicode.IsSpace(r) || r < ' ' || strings.ContainsRune("\"'`()[]{}<>,;!?|*\\$€£%", r)
 }
 

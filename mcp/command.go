@@ -167,7 +167,7 @@ func (c *command) open() (line, error) {
 		put.Close()
 	}()
 	return line{
-		transport: telling{&sdk.IOTransport{Reader: out, Writer: feed, MaxLineLength: mostMessage + 1}},
+		transport: fateTransport{&sdk.IOTransport{Reader: out, Writer: feed, MaxLineLength: mostMessage + 1}},
 		close: func() {
 			feed.Close()
 			out.Close()

@@ -91,20 +91,20 @@ type halfError struct{ error }
 
 func (e *halfError) Unwrap() error { return e.error }
 
-// telling is a transport that records in a call's fate whether the server has the call.
-type telling struct{ sdk.Transport }
+// fateTransport is a transport that records in a call's fate whether the server has the call.
+type fateTransport struct{ sdk.Transport }
 
-func (t telling) Connect(ctx context.Context) (sdk.Connection, error) {
+func (t fateTransport) Connect(ctx context.Context) (sdk.Connection, error) {
 	c, err := t.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return tellingConn{c}, nil
+	return fateConn{c}, nil
 }
 
-type tellingConn struct{ sdk.Connection }
+type fateConn struct{ sdk.Connection }
 
-func (c tellingConn) Write(ctx context.Context, m jsonrpc.Message) error {
+func (c fateConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	f := fateOf(ctx)
 	if r, ok := m.(*jsonrpc.Request); !ok || !r.IsCall() || f == nil {
 		return c.Connection.Write(ctx, m)

@@ -54,7 +54,7 @@ func (c *Checked) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chu
 		c.t.Errorf("run %s, %s request: %v\n%s", r.Run, r.Purpose, err, conversation(r.Messages))
 	}
 	if r.Purpose == pawl.PurposeTurn {
-		if last, ok := c.last[r.Run]; ok && leftOut(last.Messages) == leftOut(r.Messages) {
+		if last, ok := c.last[r.Run]; ok && omitted(last.Messages) == omitted(r.Messages) {
 			if err := extends(last, r); err != nil {
 				c.t.Errorf("run %s: the request does not extend the one before: %v\n%s\nafter\n%s",
 					r.Run, err, conversation(r.Messages), conversation(last.Messages))
@@ -122,9 +122,9 @@ func wellFormed(messages []pawl.Message) error {
 	return nil
 }
 
-// leftOut counts what is left out of a conversation: results, and replies that a
+// omitted counts what is left out of a conversation: results, and replies that a
 // summary stands for. It grows when the conversation is shortened, and only then.
-func leftOut(messages []pawl.Message) (n int) {
+func omitted(messages []pawl.Message) (n int) {
 	for _, m := range messages {
 		for _, p := range m.Parts {
 			switch p := p.(type) {

@@ -109,7 +109,7 @@ func (l Limits) Over(now pawl.Limits, price *pawl.Price, lower func(pawl.Limits)
 		return next, errors.New("cost: the run's model has no price, so a ceiling in dollars cannot be held")
 	case lower != nil:
 		wanted := now.Merge(next)
-		next = held(next, wanted, lower(wanted))
+		next = capped(next, wanted, lower(wanted))
 	}
 	return next, nil
 }
@@ -122,8 +122,8 @@ func PriceOf(m pawl.Model) *pawl.Price {
 	return nil
 }
 
-// held sets the limits in next that differ between wanted and the lower ones held.
-func held(next, wanted, held pawl.Limits) pawl.Limits {
+// capped sets the limits in next that differ between wanted and the lower ones capped.
+func capped(next, wanted, held pawl.Limits) pawl.Limits {
 	lower(&next.Iterations, held.Iterations, wanted.Iterations)
 	lower(&next.Tokens, held.Tokens, wanted.Tokens)
 	lower(&next.Time, held.Time, wanted.Time)

@@ -174,7 +174,7 @@ func (a *aguiRun) replied(ev pawl.ModelReplied) {
 		}
 	}
 	text := ev.Reply.Text()
-	a.think(rest(thought.String(), a.thought.said))
+	a.think(unsent(thought.String(), a.thought.said))
 	a.endThinking()
 	if left, goesOn := strings.CutPrefix(text, a.text.said); goesOn {
 		a.say(left)
@@ -194,8 +194,8 @@ func (a *aguiRun) replied(ev pawl.ModelReplied) {
 	a.call = 0
 }
 
-// rest is the unsent part of a text; empty if the sent part differs.
-func rest(whole, said string) string {
+// unsent is the unsent part of a text; empty if the sent part differs.
+func unsent(whole, said string) string {
 	left, ok := strings.CutPrefix(whole, said)
 	if !ok {
 		return ""

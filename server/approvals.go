@@ -98,7 +98,7 @@ func (s *Server) decideLink(x *exchange) (any, error) {
 	case wanted:
 		return asked, nil // decided before
 	default:
-		return nil, refusal(http.StatusConflict, standing(asked))
+		return nil, refusal(http.StatusConflict, whyDecided(asked))
 	}
 	by := "approval link"
 	if in.By != "" {
@@ -114,7 +114,7 @@ func (s *Server) decideLink(x *exchange) (any, error) {
 	}
 	if err != nil {
 		if now, _, _, looking := s.asked(x, &in.Link); looking == nil && now.State != requestOpen && now.State != wanted {
-			return nil, refusal(http.StatusConflict, standing(now)) // another decision came first
+			return nil, refusal(http.StatusConflict, whyDecided(now)) // another decision came first
 		}
 		return nil, err
 	}
@@ -125,8 +125,8 @@ func (s *Server) decideLink(x *exchange) (any, error) {
 	return asked, nil
 }
 
-// standing says why a request cannot be decided any more.
-func standing(r client.LinkedRequest) string {
+// whyDecided says why a request cannot be decided any more.
+func whyDecided(r client.LinkedRequest) string {
 	switch r.State {
 	case requestApproved, requestDenied:
 		return fmt.Sprintf("the request was already %s by %s", r.State, r.By)

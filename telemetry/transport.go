@@ -14,13 +14,13 @@ func Transport(base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	return telling{base}
+	return tracing{base}
 }
 
-type telling struct{ base http.RoundTripper }
+type tracing struct{ base http.RoundTripper }
 
 // RoundTrip sends the request.
-func (t telling) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t tracing) RoundTrip(r *http.Request) (*http.Response, error) {
 	if p := traceparent.From(r.Context()); p.ID != "" && r.Header.Get(traceparent.Header) == "" {
 		r = r.Clone(r.Context()) // which is not the transport's to change
 		r.Header.Set(traceparent.Header, p.ID)

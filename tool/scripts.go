@@ -12,7 +12,7 @@ import (
 )
 
 // scripts adds the digests of the operands that are executed.
-func (w *witnesses) scripts(argv []string, dir string) {
+func (w *preconditions) scripts(argv []string, dir string) {
 	for name, err := range scripts(argv, dir) {
 		digest := ""
 		if err == nil {

@@ -33,7 +33,7 @@ func (d declared) Witness(ctx context.Context, _ json.RawMessage) (map[string]st
 }
 
 func (d declared) relied(ctx context.Context, dir string) (map[string]string, error) {
-	w := witnesses{ctx: ctx, found: map[string]string{}}
+	w := preconditions{ctx: ctx, found: map[string]string{}}
 	w.files(d.witness, dir)
 	return w.found, errors.Join(w.errs...)
 }
@@ -60,7 +60,7 @@ func (c *command) Witness(ctx context.Context, _ json.RawMessage) (map[string]st
 	if c.err != nil {
 		return nil, c.err
 	}
-	w := witnesses{ctx: ctx, found: map[string]string{}}
+	w := preconditions{ctx: ctx, found: map[string]string{}}
 	w.found[theCommand] = textDigest(append([]string{strings.Join(c.env, "\n")}, c.argv...)...)
 	w.directory(c.dir)
 	w.program(process.Command{Argv: c.argv, Dir: c.dir, Env: process.CleanEnv(c.env...)})
@@ -69,8 +69,8 @@ func (c *command) Witness(ctx context.Context, _ json.RawMessage) (map[string]st
 	return w.found, errors.Join(w.errs...)
 }
 
-// witnesses collects the digests of preconditions.
-type witnesses struct {
+// preconditions collects the digests of preconditions.
+type preconditions struct {
 	ctx   context.Context
 	found map[string]string
 	errs  []error
@@ -78,7 +78,7 @@ type witnesses struct {
 
 // put adds the digest of a file. A file whose name is that of a part of the command gets "./" in
 // front.
-func (w *witnesses) put(name, digest string) {
+func (w *preconditions) put(name, digest string) {
 	if slices.Contains([]string{theCommand, theProgram, theDirectory}, name) {
 		name = "./" + name
 	}
@@ -86,7 +86,7 @@ func (w *witnesses) put(name, digest string) {
 }
 
 // files adds the digests of declared files.
-func (w *witnesses) files(names []string, dir string) {
+func (w *preconditions) files(names []string, dir string) {
 	for _, name := range names {
 		digest, err := w.content(within(name, dir), nil)
 		switch {
@@ -101,7 +101,7 @@ func (w *witnesses) files(names []string, dir string) {
 }
 
 // directory adds the identity of the working directory, not its content.
-func (w *witnesses) directory(dir string) {
+func (w *preconditions) directory(dir string) {
 	abs, err := filepath.Abs(dir)
 	if err == nil {
 		abs, err = filepath.EvalSymlinks(abs)
@@ -121,7 +121,7 @@ func (w *witnesses) directory(dir string) {
 }
 
 // program adds the digest of the program's path and content.
-func (w *witnesses) program(c process.Command) {
+func (w *preconditions) program(c process.Command) {
 	path, err := process.Locate(c)
 	if err == nil {
 		path, err = filepath.Abs(path)
@@ -145,7 +145,7 @@ func (w *witnesses) program(c process.Command) {
 
 // content returns the digest of prefix and a file's content. Only a regular file has content: a
 // pipe or device may never end, and reading from it may have effects.
-func (w *witnesses) content(path string, prefix []byte) (string, error) {
+func (w *preconditions) content(path string, prefix []byte) (string, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe without a writer would block
 	if err != nil {
 		return "", err
@@ -167,7 +167,7 @@ func (w *witnesses) content(path string, prefix []byte) (string, error) {
 }
 
 // read adds a file's content to sum until the file, or the context, ends.
-func (w *witnesses) read(sum hash.Hash, f *os.File) error {
+func (w *preconditions) read(sum hash.Hash, f *os.File) error {
 	const chunk = 1 << 20
 	for {
 		if err := context.Cause(w.ctx); err != nil {

@@ -46,9 +46,9 @@ func Recover(stateDir string) (Recovery, error) {
 	return t.recover()
 }
 
-// settle recovers the unfinished applies to a project, as far as their state directories
+// recoverApplies recovers the unfinished applies to a project, as far as their state directories
 // are in dir. A copy of a half changed project would be useless.
-func settle(dir, source string) (Recovery, error) {
+func recoverApplies(dir, source string) (Recovery, error) {
 	states, err := States(dir)
 	if err != nil {
 		return 0, err

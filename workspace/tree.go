@@ -109,7 +109,7 @@ func copyTree(ctx context.Context, source string, o *Options) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	settled, err := settle(filepath.Dir(state), source)
+	settled, err := recoverApplies(filepath.Dir(state), source)
 	if err != nil {
 		return nil, errors.Join(err, removeAll(state))
 	}

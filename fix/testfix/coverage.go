@@ -61,7 +61,7 @@ func (f *Fix) cover(ctx context.Context, a coverArgs) (coverage, error) {
 	if err != nil {
 		return coverage{}, err
 	}
-	command, err := takeApart(f.suite.argv[2:])
+	command, err := parseGoCommand(f.suite.argv[2:])
 	if err != nil {
 		return coverage{}, err
 	}

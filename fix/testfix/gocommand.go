@@ -50,8 +50,8 @@ var own = []string{
 	"blockprofile", "cpuprofile", "memprofile", "mutexprofile", "trace", "outputdir",
 }
 
-// takeApart reads the arguments after go test.
-func takeApart(argv []string) (goCommand, error) {
+// parseGoCommand reads the arguments after go test.
+func parseGoCommand(argv []string) (goCommand, error) {
 	var g goCommand
 	for i := 0; i < len(argv); i++ {
 		a := argv[i]

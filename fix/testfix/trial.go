@@ -68,7 +68,7 @@ type candidate struct {
 }
 
 func (f *Fix) trial(ctx context.Context, base cached, a tryArgs) (*trial, error) {
-	command, err := takeApart(f.suite.argv[2:])
+	command, err := parseGoCommand(f.suite.argv[2:])
 	if err != nil {
 		return nil, err
 	}

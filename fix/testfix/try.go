@@ -42,8 +42,8 @@ type tryPiece struct {
 
 // tried is the tool's result. Edits are named by their positions in the list, from one.
 type tried struct {
-	Summary string  `json:"summary"`
-	Mends   []mends `json:"mends,omitempty"`
+	Summary string        `json:"summary"`
+	Mends   []improvement `json:"mends,omitempty"`
 	// Of the others each is in one of these.
 	Fails    []int    `json:"still_fail,omitempty"`
 	Endless  []int    `json:"do_not_end,omitempty"`
@@ -53,8 +53,8 @@ type tried struct {
 	Runs     int      `json:"runs"`
 }
 
-// mends is an edit after which tests pass that fail now.
-type mends struct {
+// improvement is an edit after which tests pass that fail now.
+type improvement struct {
 	Edit   int      `json:"edit"`
 	All    bool     `json:"all"` // every test passes then
 	Mended []string `json:"mended"`
@@ -120,7 +120,7 @@ func (t *trial) tell(took time.Duration) tried {
 	for i, c := range t.edits {
 		switch n := i + 1; c.outcome {
 		case mended:
-			m := mends{
+			m := improvement{
 				Edit: n, All: c.open == 0, Mended: head(c.mended), Broken: head(c.broken), Open: c.open,
 			}
 			if m.All && full == 0 {
@@ -139,7 +139,7 @@ func (t *trial) tell(took time.Duration) tried {
 			out.NotTried = append(out.NotTried, n)
 		}
 	}
-	slices.SortStableFunc(out.Mends, func(a, b mends) int { return a.rank() - b.rank() })
+	slices.SortStableFunc(out.Mends, func(a, b improvement) int { return a.rank() - b.rank() })
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d edits tried in %d runs of tests, %v: ", len(t.edits)-len(out.NotTried)-len(out.Refused), len(t.edits), t.runs, took.Round(100*time.Millisecond))
 	switch {
@@ -155,7 +155,7 @@ func (t *trial) tell(took time.Duration) tried {
 }
 
 // rank sorts what fixes all first, then what breaks nothing, then what fixes most.
-func (m mends) rank() int {
+func (m improvement) rank() int {
 	switch {
 	case m.All:
 		return 0

@@ -41,7 +41,7 @@ func judge(first, now ran, edits bool) verdict {
 	v := verdict{Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped, Open: r.Open()}
 	if !edits {
 		d := gotest.Compare(first.report, r)
-		for _, id := range slices.Concat(d.Still, d.Hidden, leftOut(first.report, r)) {
+		for _, id := range slices.Concat(d.Still, d.Hidden, notRunNow(first.report, r)) {
 			if !slices.Contains(now.flaky, id) && !slices.Contains(v.Open, id) && !slices.Contains(v.Gone, id) {
 				v.Gone = append(v.Gone, id)
 			}
@@ -63,9 +63,9 @@ func judge(first, now ran, edits bool) verdict {
 	return v
 }
 
-// leftOut lists the tests that passed in packages which a later run does not
+// notRunNow lists the tests that passed in packages which a later run does not
 // mention at all.
-func leftOut(first, now gotest.Report) (ids []string) {
+func notRunNow(first, now gotest.Report) (ids []string) {
 	heard := map[string]bool{}
 	for _, p := range now.Packages {
 		heard[p.Path] = true

@@ -109,21 +109,21 @@ func run(ctx context.Context, c Command) (Exit, error) {
 // leaderGone reports.
 func endSession(session int, leaderGone func() bool, grace time.Duration) bool {
 	// SIGCONT lets a stopped process handle SIGTERM.
-	tell(session, syscall.SIGTERM)
-	tell(session, syscall.SIGCONT)
-	if settled(session, leaderGone, grace, 0) {
+	signalSession(session, syscall.SIGTERM)
+	signalSession(session, syscall.SIGCONT)
+	if waitEmpty(session, leaderGone, grace, 0) {
 		return true
 	}
-	return settled(session, leaderGone, killSettle, syscall.SIGKILL)
+	return waitEmpty(session, leaderGone, killSettle, syscall.SIGKILL)
 }
 
-// settled waits until the session is empty, sending sig, if any, with each
+// waitEmpty waits until the session is empty, sending sig, if any, with each
 // check.
-func settled(session int, leaderGone func() bool, limit time.Duration, sig syscall.Signal) bool {
+func waitEmpty(session int, leaderGone func() bool, limit time.Duration, sig syscall.Signal) bool {
 	deadline := time.Now().Add(limit)
 	for pause := time.Millisecond; ; pause = min(2*pause, 25*time.Millisecond) {
 		if sig != 0 {
-			tell(session, sig)
+			signalSession(session, sig)
 		}
 		if leaderGone() && len(members(session)) == 0 {
 			return true
@@ -136,10 +136,10 @@ func settled(session int, leaderGone func() bool, limit time.Duration, sig sysca
 	}
 }
 
-// tell sends sig to the group of the session's leader at once, then to the
+// signalSession sends sig to the group of the session's leader at once, then to the
 // members of other groups one by one. It ignores errors: the process is gone or
 // belongs to another user.
-func tell(session int, sig syscall.Signal) {
+func signalSession(session int, sig syscall.Signal) {
 	_ = syscall.Kill(-session, sig)
 	for _, m := range members(session) {
 		if m.group != session {

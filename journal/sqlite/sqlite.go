@@ -73,7 +73,7 @@ func Open(ctx context.Context, path string, o *Options) (*Journal, error) {
 		j, err = open(ctx, path, o)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("journal %s: %w", path, reached(err))
+		return nil, fmt.Errorf("journal %s: %w", path, markOutage(err))
 	}
 	return j, nil
 }
@@ -175,12 +175,12 @@ func (j *Journal) err(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("journal %s: %w", j.path, reached(explain(err)))
+	return fmt.Errorf("journal %s: %w", j.path, markOutage(explain(err)))
 }
 
-// reached marks errors of reaching the file: it cannot be opened, another process has
+// markOutage marks errors of reaching the file: it cannot be opened, another process has
 // locked it, or the disk cannot be read or written. The same call may succeed later.
-func reached(err error) error {
+func markOutage(err error) error {
 	for _, code := range []sqlite3.ErrorCode{sqlite3.CANTOPEN, sqlite3.PERM, sqlite3.BUSY, sqlite3.LOCKED, sqlite3.IOERR, sqlite3.FULL, sqlite3.READONLY} {
 		if errors.Is(err, code) && !damaged(err) {
 			return &outage.Error{Err: err}

@@ -84,12 +84,12 @@ func (o *outside) settle(ctx context.Context) {
 		if now, ok := o.index(); !ok || now != o.seen {
 			break
 		}
-		if !rest(ctx, wait) {
+		if !sleep(ctx, wait) {
 			return
 		}
 	}
 	for o.writes() {
-		if !rest(ctx, quiet) {
+		if !sleep(ctx, quiet) {
 			return
 		}
 	}
@@ -109,7 +109,7 @@ func (o *outside) writes() bool {
 	return o.own != was || o.own%2 == 1
 }
 
-func rest(ctx context.Context, d time.Duration) bool {
+func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

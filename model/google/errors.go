@@ -48,7 +48,7 @@ func spoken(body []byte) (fault, bool) {
 	return f, true
 }
 
-func tells(body []byte) bool {
+func isError(body []byte) bool {
 	_, told := spoken(body)
 	return told
 }

@@ -69,7 +69,7 @@ func (t *turn) Ends(err error) bool { return t.stopping && errors.Is(err, io.EOF
 
 func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 	var ev event
-	if err := t.Decode(data, &ev, tells); err != nil {
+	if err := t.Decode(data, &ev, isError); err != nil {
 		return nil, err
 	}
 	if u := ev.Usage; u != nil {

@@ -43,7 +43,7 @@ func spoken(body []byte) (fault, bool) {
 	return fault{}, false
 }
 
-func tells(body []byte) bool {
+func isError(body []byte) bool {
 	_, told := spoken(body)
 	return told
 }

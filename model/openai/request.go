@@ -167,7 +167,7 @@ func user(parts []pawl.Part, ids map[string]string) []message {
 	for _, part := range parts {
 		switch part := part.(type) {
 		case pawl.ToolResult:
-			list = append(list, message{Role: "tool", CallID: answered(part, ids), Content: told(part)})
+			list = append(list, message{Role: "tool", CallID: answered(part, ids), Content: resultText(part)})
 			if len(part.Images) > 0 {
 				pictures = append(pictures, content{Type: "text", Text: "Images of the result of " + part.Tool + ":"})
 			}
@@ -228,8 +228,8 @@ func answered(r pawl.ToolResult, ids map[string]string) string {
 	return k
 }
 
-// told returns the text of a result.
-func told(r pawl.ToolResult) string {
+// resultText returns the text of a result.
+func resultText(r pawl.ToolResult) string {
 	if text := r.Text(); strings.TrimSpace(text) != "" {
 		return text
 	}

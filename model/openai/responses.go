@@ -185,7 +185,7 @@ func (m *Responses) said(parts []pawl.Part, ids map[string]string, seen map[stri
 			if part.Model != "" && part.Model != m.server.Full || !provider.Opaque(part.Opaque) {
 				continue
 			}
-			var had kept
+			var had opaquePart
 			_ = json.Unmarshal(part.Opaque, &had) // it is an object; what does not fit is not ours
 			switch {
 			case had.Type == "" && had.Phase != "":
@@ -201,9 +201,9 @@ func (m *Responses) said(parts []pawl.Part, ids map[string]string, seen map[stri
 	return list
 }
 
-// kept is what matters of an opaque part: a reasoning item, or {"phase": …} of
+// opaquePart is what matters of an opaque part: a reasoning item, or {"phase": …} of
 // the message that follows.
-type kept struct {
+type opaquePart struct {
 	Type      string            `json:"type"`
 	ID        string            `json:"id"`
 	Encrypted string            `json:"encrypted_content"`
@@ -213,7 +213,7 @@ type kept struct {
 
 // whole reports whether a reasoning item says what was thought, encrypted or,
 // with open models, plainly. Any other could only be looked up by its id.
-func (k kept) whole() bool {
+func (k opaquePart) whole() bool {
 	return k.Type == "reasoning" && (k.Encrypted != "" || len(k.Content) > 0)
 }
 
@@ -224,9 +224,9 @@ func asked(parts []pawl.Part, ids map[string]string) []any {
 	for _, part := range parts {
 		switch part := part.(type) {
 		case pawl.ToolResult:
-			it := item{Type: "function_call_output", CallID: answered(part, ids), Output: told(part)}
+			it := item{Type: "function_call_output", CallID: answered(part, ids), Output: resultText(part)}
 			if len(part.Images) > 0 {
-				output := []content{{Type: "input_text", Text: told(part)}}
+				output := []content{{Type: "input_text", Text: resultText(part)}}
 				for _, i := range part.Images {
 					output = append(output, content{Type: "input_image", Image: dataURL(i)})
 				}

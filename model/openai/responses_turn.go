@@ -85,7 +85,7 @@ func (r *response) Event(data []byte) ([]pawl.Chunk, error) {
 	}
 	var ev responsesEvent
 	if err := r.Decode(data, &ev, func(data []byte) bool {
-		return ev.Type == "error" || !strings.Contains(ev.Type, ".") && tells(data)
+		return ev.Type == "error" || !strings.Contains(ev.Type, ".") && isError(data)
 	}); err != nil {
 		return nil, err
 	}

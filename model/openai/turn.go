@@ -97,7 +97,7 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 		return nil, nil
 	}
 	var ev event
-	if err := t.Decode(data, &ev, tells); err != nil {
+	if err := t.Decode(data, &ev, isError); err != nil {
 		return nil, err
 	}
 	if u := ev.Usage; u != nil {

@@ -37,7 +37,7 @@ func (c *check) post(l pawl.Signal, doing string) pawl.Signal {
 	return got
 }
 
-func letter(run, request, body string) pawl.Signal {
+func signal(run, request, body string) pawl.Signal {
 	return pawl.Signal{Run: run, Kind: pawl.SignalDecision, Request: request, By: "ann", Body: json.RawMessage(body), Time: day}
 }
 
@@ -59,15 +59,15 @@ var letters = []rule{
 		c.same(want, c.mail("r", 0), "the mail")
 	}},
 	{"mail/unknown", "a letter for a run that does not exist is ErrUnknownRun, and its mailbox is empty", func(c *check) {
-		_, err := c.box().Send(c.Context(), letter("r", "q", `1`))
+		_, err := c.box().Send(c.Context(), signal("r", "q", `1`))
 		c.is(err, pawl.ErrUnknownRun, "posting")
 		c.same([]pawl.Signal{}, c.mail("r", 0), "the mail")
 		c.same([]pawl.Signal{}, c.mail("", 0), "all mail")
 	}},
 	{"mail/again", "the same letter again is the first one, from any sender at any time", func(c *check) {
 		c.claim("r")
-		first := c.post(letter("r", "q", `{"allow":true}`), "posting")
-		again := letter("r", "q", `{"allow":true}`)
+		first := c.post(signal("r", "q", `{"allow":true}`), "posting")
+		again := signal("r", "q", `{"allow":true}`)
 		again.By, again.Time = "bob", day.Add(time.Hour)
 		got := c.post(again, "posting again")
 		c.same(first, got, "the letter posted again")
@@ -76,8 +76,8 @@ var letters = []rule{
 	{"mail/conflict", "another body for the same run, kind and request is a conflict that names the first", func(c *check) {
 		c.claim("r")
 		c.claim("s")
-		first := c.post(letter("r", "q", `{"allow":true}`), "posting")
-		other := letter("r", "q", `{"allow":false}`)
+		first := c.post(signal("r", "q", `{"allow":true}`), "posting")
+		other := signal("r", "q", `{"allow":false}`)
 		other.By = "bob"
 		_, err := c.box().Send(c.Context(), other)
 		conflict, ok := errors.AsType[*pawl.SignalConflictError](err)
@@ -85,7 +85,7 @@ var letters = []rule{
 			c.failf("posting another body: the error is %v, not a *SignalConflictError", err)
 		}
 		c.same(first, conflict.First, "the first letter in the error")
-		for _, l := range []pawl.Signal{letter("s", "q", `2`), letter("r", "p", `2`), {Run: "r", Kind: pawl.SignalAnswer, Request: "q", Body: json.RawMessage(`2`), Time: day}} {
+		for _, l := range []pawl.Signal{signal("s", "q", `2`), signal("r", "p", `2`), {Run: "r", Kind: pawl.SignalAnswer, Request: "q", Body: json.RawMessage(`2`), Time: day}} {
 			c.post(l, "posting for another run, request or kind")
 		}
 		if got := len(c.mail("", 0)); got != 4 {
@@ -96,7 +96,7 @@ var letters = []rule{
 		c.claim("r")
 		box := c.box()
 		errs := race(crowd, func(i int) error {
-			_, err := box.Send(c.Context(), letter("r", "q", fmt.Sprint(i)))
+			_, err := box.Send(c.Context(), signal("r", "q", fmt.Sprint(i)))
 			return err
 		})
 		won := c.winner(errs, func(err error) bool {
@@ -118,7 +118,7 @@ var letters = []rule{
 		c.claim("s")
 		var all, own []pawl.Signal
 		for i := range 20 {
-			l := c.post(letter([]string{"r", "s"}[i%2], fmt.Sprint(i), `true`), "posting")
+			l := c.post(signal([]string{"r", "s"}[i%2], fmt.Sprint(i), `true`), "posting")
 			if all = append(all, l); l.Run == "r" {
 				own = append(own, l)
 			}
@@ -138,7 +138,7 @@ var letters = []rule{
 		for i := range errs {
 			posters.Go(func() {
 				for n := range each {
-					if _, err := box.Send(c.Context(), letter("r", fmt.Sprint(i, "-", n), `0`)); err != nil {
+					if _, err := box.Send(c.Context(), signal("r", fmt.Sprint(i, "-", n), `0`)); err != nil {
 						errs[i] = err
 					}
 				}
@@ -164,12 +164,12 @@ var letters = []rule{
 	}},
 	{"mail/reopened", "letters outlive a restart, and IDs go on rising", func(c *check) {
 		c.claim("r")
-		first := c.post(letter("r", "q", `1`), "posting")
+		first := c.post(signal("r", "q", `1`), "posting")
 		c.reopen()
 		c.same([]pawl.Signal{first}, c.mail("r", 0), "the mail after a restart")
-		again := c.post(letter("r", "q", `1`), "posting again")
+		again := c.post(signal("r", "q", `1`), "posting again")
 		c.same(first, again, "the letter posted again")
-		next := c.post(letter("r", "p", `1`), "posting another")
+		next := c.post(signal("r", "p", `1`), "posting another")
 		if next.ID <= first.ID {
 			c.failf("the letter after %d has the ID %d", first.ID, next.ID)
 		}

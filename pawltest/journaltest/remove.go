@@ -38,7 +38,7 @@ var removals = []rule{
 		box, mail := c.Journal.(pawl.Inbox)
 		if mail {
 			for _, run := range []string{"a", "b"} {
-				c.post(letter(run, "q", `1`), "posting")
+				c.post(signal(run, "q", `1`), "posting")
 			}
 		}
 		c.ok(r.Remove(c.Context(), "a", a.Epoch), "removing")
@@ -49,7 +49,7 @@ var removals = []rule{
 		if mail {
 			c.same([]pawl.Signal{}, c.mail("a", 0), "the mail of a removed run")
 			c.same(1, len(c.mail("", 0)), "the letters that are left")
-			_, err := box.Send(c.Context(), letter("a", "p", `1`))
+			_, err := box.Send(c.Context(), signal("a", "p", `1`))
 			c.is(err, pawl.ErrUnknownRun, "posting to a removed run")
 		}
 		c.is(r.Remove(c.Context(), "a", a.Epoch), pawl.ErrUnknownRun, "removing it again")
@@ -81,9 +81,9 @@ var removals = []rule{
 		r := c.shredder()
 		l := c.claim("gone")
 		c.claim("stays")
-		last := c.post(letter("gone", "q", `1`), "posting")
+		last := c.post(signal("gone", "q", `1`), "posting")
 		c.ok(r.Remove(c.Context(), "gone", l.Epoch), "removing")
-		next := c.post(letter("stays", "q", `1`), "posting")
+		next := c.post(signal("stays", "q", `1`), "posting")
 		if next.ID <= last.ID {
 			c.failf("the letter after %d has the ID %d", last.ID, next.ID)
 		}

@@ -168,7 +168,7 @@ type said struct {
 	Calls         []string
 }
 
-func sayings(parts []pawl.Part) said {
+func saidIn(parts []pawl.Part) said {
 	var s said
 	var text, thought strings.Builder
 	for _, p := range parts {

@@ -72,7 +72,7 @@ var lives = []rule{
 		c.cancelled(err)
 	}},
 	{"life/leave", "a loop that breaks gets nothing more, and the connection is given up", func(c *check) {
-		m, _ := c.says(pawl.Say(everything()))
+		m, _ := c.says(pawl.Say(allKinds()))
 		c.within(patience, func(*outcome) {
 			for range m.Stream(c.Context(), hello("Tell me everything.")) {
 				break
@@ -81,7 +81,7 @@ var lives = []rule{
 		c.closed()
 	}},
 	{"life/middle", "when the context ends in the middle of a reply, the sequence ends soon and the connection is given up", func(c *check) {
-		m, _ := c.says(pawl.Say(everything()))
+		m, _ := c.says(pawl.Say(allKinds()))
 		ctx, cancel := context.WithCancel(c.Context())
 		defer cancel()
 		var at, end time.Time
@@ -113,7 +113,7 @@ var lives = []rule{
 					o.collect(m.Stream(c.Context(), hello(word)))
 					reply, err := o.end()
 					if err == nil {
-						if d := cmp.Diff(said{Text: "You said " + word, Calls: []string{fmt.Sprintf(`add {"word":%q}`, word)}}, sayings(reply.Parts)); d != "" {
+						if d := cmp.Diff(said{Text: "You said " + word, Calls: []string{fmt.Sprintf(`add {"word":%q}`, word)}}, saidIn(reply.Parts)); d != "" {
 							err = errors.New("the reply is another's (- wanted, + found):\n" + d)
 						}
 					}
@@ -154,9 +154,9 @@ func (c *check) closed() {
 	}
 }
 
-// everything is more than any buffer on the way takes, 16 MiB; in a short test, as
+// allKinds is more than any buffer on the way takes, 16 MiB; in a short test, as
 // under the race detector, where that takes many seconds, it is 1 MiB.
-func everything() string {
+func allKinds() string {
 	if testing.Short() {
 		return strings.Repeat("0123456789abcdef", 1<<16)
 	}

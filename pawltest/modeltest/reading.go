@@ -51,7 +51,7 @@ func turns(msgs []pawl.Message) []turn {
 				t.texts = append(t.texts, p.Text)
 			case pawl.Call:
 				calls = append(calls, p)
-				t.calls = append(t.calls, sayings([]pawl.Part{p}).Calls...)
+				t.calls = append(t.calls, saidIn([]pawl.Part{p}).Calls...)
 			case pawl.ToolResult:
 				t.results = append(t.results, answer{of(p), p.Text(), p.Failed})
 				for _, img := range p.Images {

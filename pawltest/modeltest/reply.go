@@ -26,9 +26,9 @@ var replies = []rule{
 		m, _ := c.says(want, pawl.Reply{Parts: append([]pawl.Part{pawl.Text{Text: "Let me see."}}, want.Parts...)})
 		r := hello("Hi.")
 		r.Tools = toolbox
-		c.same(sayings(want.Parts).Calls, sayings(c.reply(m, r).Parts).Calls, "what the run gets of the calls")
-		got := sayings(c.reply(m, r).Parts)
-		c.same(sayings(want.Parts).Calls, got.Calls, "what the run gets of calls behind a text")
+		c.same(saidIn(want.Parts).Calls, saidIn(c.reply(m, r).Parts).Calls, "what the run gets of the calls")
+		got := saidIn(c.reply(m, r).Parts)
+		c.same(saidIn(want.Parts).Calls, got.Calls, "what the run gets of calls behind a text")
 		c.same("Let me see.", got.Text, "the text before them")
 	}},
 	{"reply/ids", "calls that the provider gave the same id, or none, are still as many calls, whose results pair", func(c *check) {
@@ -39,7 +39,7 @@ var replies = []rule{
 			r := hello("Add.")
 			r.Tools = toolbox
 			first := c.reply(m, r)
-			c.same(sayings([]pawl.Part{one, two}).Calls, sayings(first.Parts).Calls, fmt.Sprintf("what the run gets of two calls with the id %q", ref))
+			c.same(saidIn([]pawl.Part{one, two}).Calls, saidIn(first.Parts).Calls, fmt.Sprintf("what the run gets of two calls with the id %q", ref))
 			r.Messages = c.onward(r.Messages, first, 1)
 			r.Messages = c.onward(r.Messages, c.reply(m, r), 3)
 			c.same("Done.", c.reply(m, r).Text(), "the reply after them")
@@ -49,7 +49,7 @@ var replies = []rule{
 	{"reply/thinking", "the run gets what the model thought", func(c *check) {
 		c.unless(c.options.Lacks.Thinking, "thinking")
 		m, _ := c.says(pawl.Reply{Parts: []pawl.Part{pawl.Thinking{Text: "Hm." + awkward}, pawl.Text{Text: "Yes."}}})
-		c.same(said{Text: "Yes.", Thought: "Hm." + awkward}, sayings(c.reply(m, thoughtful("Hi.")).Parts), "the reply")
+		c.same(said{Text: "Yes.", Thought: "Hm." + awkward}, saidIn(c.reply(m, thoughtful("Hi.")).Parts), "the reply")
 	}},
 	{"reply/usage", "the run gets the tokens that the provider counted, cached and thought ones among them", func(c *check) {
 		for _, used := range []pawl.Usage{{Input: 12, Output: 3}, {Input: 1200, Output: 340, CacheRead: 1000, CacheWrite: 100, Reasoning: 40}} {
@@ -87,7 +87,7 @@ var replies = []rule{
 			reply := c.reply(m, r)
 			got := reply.Stop
 			if got == 0 {
-				if got = pawl.StopEnd; len(sayings(reply.Parts).Calls) > 0 {
+				if got = pawl.StopEnd; len(saidIn(reply.Parts).Calls) > 0 {
 					got = pawl.StopCalls
 				}
 			}
@@ -95,7 +95,7 @@ var replies = []rule{
 				c.failf("the provider stopped for %v, and the reply says %v", each.stop, got)
 			}
 			if each.stop != pawl.StopLength {
-				c.same(sayings(each.reply.Parts), sayings(reply.Parts), fmt.Sprintf("the reply that ended for %v", each.stop))
+				c.same(saidIn(each.reply.Parts), saidIn(reply.Parts), fmt.Sprintf("the reply that ended for %v", each.stop))
 			}
 		}
 	}},
@@ -120,7 +120,7 @@ var odds = []rule{
 	{"odd/arguments", "whatever arguments a model writes, the reply is a typed error or has them as valid JSON, and the conversation goes on after it", func(c *check) {
 		for name, args := range map[string]string{
 			"no JSON": `"{'a': 1"`, "half a pair": `{"a":"\ud83d"}`, "another half": `{"a":"\udc00 x"}`, "deep": strings.Repeat(`{"a":`, 2000) + "1" + strings.Repeat("}", 2000),
-			"deep list": `{"a":` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + "}", "huge": `{"a":"` + everything()[:1<<20] + `"}`,
+			"deep list": `{"a":` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + "}", "huge": `{"a":"` + allKinds()[:1<<20] + `"}`,
 			"null": `null`, "list": `[1]`, "string": `"x"`, "number": `7`, "twice": `{"a":1,"a":2}`, "beyond numbers": `{"a":1e999,"b":-1E+400}`,
 			"NUL": `{"a":"\u0000"}`, "JSON in a string": `"{\"a\":1}"`, "empty key": `{"":{}}`, "white space": " {\n\"a\" : 1 } ",
 		} {
@@ -162,7 +162,7 @@ func (c *check) odd(name string, odd pawl.Reply) {
 				}
 			}
 		}
-		if says := sayings(reply.Parts); says.Text == "" && len(says.Calls) == 0 {
+		if says := saidIn(reply.Parts); says.Text == "" && len(says.Calls) == 0 {
 			c.failf("%s: the reply is empty, and no error", name)
 		}
 		r.Messages = c.onward(r.Messages, reply, 1)

@@ -55,7 +55,7 @@ var streams = []rule{
 		if n == 0 && c.options.Lacks.Chunks {
 			c.Skip("replies come whole on this wire")
 		}
-		want := sayings(reply.Parts)
+		want := saidIn(reply.Parts)
 		c.same(want.Text, text, "what was streamed of the text")
 		c.same(want.Thought, thought, "what was streamed of the thinking")
 	}},

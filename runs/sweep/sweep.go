@@ -48,7 +48,7 @@ func Run(ctx context.Context, j pawl.Journal, d Driver, o *Options) {
 	}
 	s := &sweeper{
 		journal: j, driver: d, every: o.Every, log: o.Log,
-		signals: map[string]time.Time{}, lapsed: map[string]lapse{}, failed: map[string]*failure{},
+		signals: map[string]time.Time{}, lapsed: map[string]unheld{}, failed: map[string]*failure{},
 	}
 	s.mail, _ = j.(pawl.Inbox)
 	if s.every <= 0 {
@@ -85,7 +85,7 @@ type sweeper struct {
 	agents  []string
 	due     []pawl.Head          // runs whose time comes before the next look, the earliest first
 	pace    pace                 // of waking them
-	lapsed  map[string]lapse     // runs that were found without a live lease
+	lapsed  map[string]unheld    // runs that were found without a live lease
 	read    int64                // the last signal
 	caught  bool                 // the signals from before the first look are known
 	signals map[string]time.Time // runs that may have unread signals, and since when that is known
@@ -132,8 +132,8 @@ func (s *sweeper) find(ctx context.Context, now time.Time) (err error) {
 // be gone. It keeps a look cheap: the leases of all others lapse.
 const orphans = 256
 
-// A lapse is a run that nobody holds a live lease of.
-type lapse struct {
+// A unheld is a run that nobody holds a live lease of.
+type unheld struct {
 	epoch uint64
 	since time.Time
 }
@@ -143,7 +143,7 @@ type lapse struct {
 // the lease by the next look: after a machine was suspended, all leases have lapsed
 // and all owners live.
 func (s *sweeper) lost(ctx context.Context, now time.Time) (lost []pawl.Head, err error) {
-	lapsed := map[string]lapse{}
+	lapsed := map[string]unheld{}
 	for h, err := range s.journal.List(ctx, pawl.Query{Due: now.Add(s.every)}) {
 		switch {
 		case err != nil:
@@ -154,7 +154,7 @@ func (s *sweeper) lost(ctx context.Context, now time.Time) (lost []pawl.Head, er
 		}
 		at, known := s.lapsed[h.Run]
 		if !known || at.epoch != h.Lease.Epoch {
-			at = lapse{h.Lease.Epoch, now}
+			at = unheld{h.Lease.Epoch, now}
 		}
 		lapsed[h.Run] = at
 		if now.Sub(at.since) >= s.every/2 {

@@ -123,7 +123,7 @@ func (e *Export) logs(to *outlet, from *resource.Resource) error {
 	if err != nil {
 		return err
 	}
-	p := telling(by, from)
+	p := logProvider(by, from)
 	e.Log = logged(p)
 	e.ends = append(e.ends, p.Shutdown)
 	return nil

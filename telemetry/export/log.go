@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 )
 
-// telling returns the provider of log records.
-func telling(by sdklog.Exporter, from *resource.Resource) *sdklog.LoggerProvider {
+// logProvider returns the provider of log records.
+func logProvider(by sdklog.Exporter, from *resource.Resource) *sdklog.LoggerProvider {
 	return sdklog.NewLoggerProvider(sdklog.WithResource(from), sdklog.WithProcessor(informing{sdklog.NewBatchProcessor(by)}))
 }
 

@@ -36,7 +36,7 @@ func cancelRun(ctx context.Context, a *app, j store, h pawl.Head, reason string)
 		return 0, err
 	}
 	if h.Status.Ended() {
-		if err := tellOf(ctx, a, j, h.Run); err != nil {
+		if err := deliverOf(ctx, a, j, h.Run); err != nil {
 			return 0, err
 		}
 	}

@@ -228,7 +228,7 @@ func (a *app) conclude(ctx context.Context, r pawl.Result) (int, error) {
 // trace that the agent asks for.
 func printResult(ctx context.Context, a *app, r pawl.Result) error {
 	if a.json {
-		whole, err := whole(ctx, a, r)
+		whole, err := fullResult(ctx, a, r)
 		if err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func printLog(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, follow b
 	}
 	wait, stop := func() error { return nil }, func() {}
 	if follow {
-		wait, stop = news(ctx, j, h.Run)
+		wait, stop = changesOf(ctx, j, h.Run)
 	}
 	defer stop()
 	next := uint64(1)

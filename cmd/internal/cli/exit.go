@@ -103,7 +103,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	var problems spec.Problems
 	var said *client.Problem
 	switch {
-	case errors.As(err, new(*goneError)): // the reader has closed standard output and misses nothing
+	case errors.As(err, new(*readerGoneError)): // the reader has closed standard output and misses nothing
 	case errors.As(err, &problems):
 		fmt.Fprintln(a.err, terminal.Clean(problems.Error()))
 		return exitUsage

@@ -193,7 +193,7 @@ func (v *liveView) draw() {
 // lines are the progress, the running calls, and what the model says.
 func (v *liveView) lines(most int) []string {
 	now := v.now()
-	lines := []string{standingLine(&v.state, v.limits, now.Sub(v.since))}
+	lines := []string{usageLine(&v.state, v.limits, now.Sub(v.since))}
 	for i, c := range v.calls {
 		if i == mostCalls {
 			lines = append(lines, fmt.Sprintf("  and %d more", len(v.calls)-mostCalls))
@@ -234,8 +234,8 @@ func spoken(text string, most int) string {
 	return ""
 }
 
-// standingLine is what a run has used of its limits.
-func standingLine(s *pawl.State, limits pawl.Limits, since time.Duration) string {
+// usageLine is what a run has used of its limits.
+func usageLine(s *pawl.State, limits pawl.Limits, since time.Duration) string {
 	parts := []string{
 		fmt.Sprintf("turn %d/%d", s.Iteration(), limits.Iterations),
 		fmt.Sprintf("%s/%s tokens", short(s.Tokens()), short(limits.Tokens)),

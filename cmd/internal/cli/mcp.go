@@ -75,7 +75,7 @@ func serveMCP(ctx context.Context, a *app, s *serving, file string) (int, error)
 		}
 		eng := a.engine(j, &s.driving, agent)
 		defer eng.Close()
-		rests, quit, err := tellOfCalls(ctx, a, j, agent)
+		rests, quit, err := deliverForCalls(ctx, a, j, agent)
 		if err != nil {
 			return 0, err
 		}

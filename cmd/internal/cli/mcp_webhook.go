@@ -11,10 +11,10 @@ import (
 	"github.com/pawl-run/pawl/webhook"
 )
 
-// tellOfCalls delivers the webhooks of a served agent's runs, until quit. Call the
+// deliverForCalls delivers the webhooks of a served agent's runs, until quit. Call the
 // returned function with a run that this process releases; nil: the agent names no
 // webhooks.
-func tellOfCalls(ctx context.Context, a *app, j store, agent pawl.Agent) (rests func(pawl.Result), quit func(), err error) {
+func deliverForCalls(ctx context.Context, a *app, j store, agent pawl.Agent) (rests func(pawl.Result), quit func(), err error) {
 	if a.webhooks(agent.Source) == nil {
 		return nil, func() {}, nil
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// goneError says that the reader of standard output has closed it, as head does when
+// readerGoneError says that the reader of standard output has closed it, as head does when
 // it has enough. Other broken connections are reported as errors.
-type goneError struct{ err error }
+type readerGoneError struct{ err error }
 
-func (r *goneError) Error() string { return r.err.Error() }
-func (r *goneError) Unwrap() error { return r.err }
+func (r *readerGoneError) Error() string { return r.err.Error() }
+func (r *readerGoneError) Unwrap() error { return r.err }
 
 // resultWriter is standard output.
 type resultWriter struct{ w io.Writer }
@@ -21,7 +21,7 @@ type resultWriter struct{ w io.Writer }
 func (r resultWriter) Write(b []byte) (int, error) {
 	n, err := r.w.Write(b)
 	if errors.Is(err, syscall.EPIPE) {
-		err = &goneError{err}
+		err = &readerGoneError{err}
 	}
 	return n, err
 }
@@ -33,7 +33,7 @@ func looking(c *cobra.Command) *cobra.Command {
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		err := run(c, args)
-		if failed, ok := errors.AsType[*failure](err); ok && errors.As(failed.err, new(*goneError)) {
+		if failed, ok := errors.AsType[*failure](err); ok && errors.As(failed.err, new(*readerGoneError)) {
 			return nil
 		}
 		return err

@@ -84,7 +84,7 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 		if err != nil {
 			return 0, err
 		}
-		rests, quit, err := tellAll(ctx, a, s, j, listener, key, h.log)
+		rests, quit, err := deliverAll(ctx, a, s, j, listener, key, h.log)
 		if err != nil {
 			return 0, err
 		}

@@ -26,9 +26,9 @@ func (s *service) publicURL(l net.Listener) (string, error) {
 	return s.public, nil
 }
 
-// tellAll delivers the webhooks of all runs of the journal, until quit. Call the
+// deliverAll delivers the webhooks of all runs of the journal, until quit. Call the
 // returned function with a run that this process releases.
-func tellAll(ctx context.Context, a *app, s *service, j store, l net.Listener, key []byte, log *slog.Logger) (rests func(pawl.Result), quit func(), err error) {
+func deliverAll(ctx context.Context, a *app, s *service, j store, l net.Listener, key []byte, log *slog.Logger) (rests func(pawl.Result), quit func(), err error) {
 	public, err := s.publicURL(l)
 	if err != nil {
 		return nil, nil, err

@@ -34,7 +34,7 @@ func waitFor(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, timeout t
 		waiting, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	next, stop := news(waiting, j, h.Run)
+	next, stop := changesOf(waiting, j, h.Run)
 	defer stop()
 	for h.Status == pawl.StatusRunning && runs.Owned(h.Lease) {
 		err := next()

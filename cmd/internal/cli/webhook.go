@@ -84,8 +84,8 @@ func outbox(ctx context.Context, j store, hooks func(pawl.Declaration) []webhook
 	return out, func() { cancel(); <-done }, nil
 }
 
-// tellOf is tell for a run that a command has ended without driving it.
-func tellOf(ctx context.Context, a *app, j store, run string) error {
+// deliverOf is tell for a run that a command has ended without driving it.
+func deliverOf(ctx context.Context, a *app, j store, run string) error {
 	s, err := engine.Load(ctx, j, run)
 	if err == nil && engine.ParentOf(s) == "" {
 		a.tell(ctx, s.Declaration().Source, s.Result())

@@ -51,7 +51,7 @@ func (a *app) workOf(ctx context.Context, j pawl.Journal, s *pawl.State, r remak
 	if err != nil {
 		return nil, err
 	}
-	w, err := heirOf(ctx, a, j, s, r)
+	w, err := childWork(ctx, a, j, s, r)
 	orphan, alone := errors.AsType[*orphanError](err)
 	if w == nil && (err == nil || alone) {
 		w, err = reworkOf(ctx, a, s, r)

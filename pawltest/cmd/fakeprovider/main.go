@@ -107,7 +107,7 @@ func serve(ctx context.Context, addr string, fake *fakeprovider.Server, out io.W
 	fmt.Fprintf(out, "export ANTHROPIC_BASE_URL=%s ANTHROPIC_API_KEY=fake\n", base)
 	fmt.Fprintf(out, "export OPENAI_BASE_URL=%s/v1 OPENAI_API_KEY=fake\n", base)
 	fmt.Fprintf(out, "export GOOGLE_GEMINI_BASE_URL=%s GEMINI_API_KEY=fake\n", base)
-	srv := &http.Server{Handler: &teller{fake: fake, out: out}, ReadHeaderTimeout: 10 * time.Second}
+	srv := &http.Server{Handler: &reporter{fake: fake, out: out}, ReadHeaderTimeout: 10 * time.Second}
 	stop := context.AfterFunc(ctx, func() {
 		fake.Close()
 		srv.Close()
@@ -119,8 +119,8 @@ func serve(ctx context.Context, addr string, fake *fakeprovider.Server, out io.W
 	return nil
 }
 
-// A teller reports how each request was answered, in the order of the requests.
-type teller struct {
+// A reporter reports how each request was answered, in the order of the requests.
+type reporter struct {
 	fake *fakeprovider.Server
 	mu   sync.Mutex
 	out  io.Writer
@@ -129,12 +129,12 @@ type teller struct {
 
 // ServeHTTP hands the request on; an answer may end in a panic, which breaks
 // the connection.
-func (t *teller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (t *reporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer t.tell()
 	t.fake.ServeHTTP(w, r)
 }
 
-func (t *teller) tell() {
+func (t *reporter) tell() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range t.fake.Requests()[t.told:] {

@@ -9,10 +9,10 @@ import (
 	"github.com/pawl-run/pawl/runs"
 )
 
-// heirOf rebuilds the agent of a child run, or of a fork of one, with what it
+// childWork rebuilds the agent of a child run, or of a fork of one, with what it
 // inherited: a fork keeps the gates of its caller. Nil: the run is neither, or the
 // user gave another spec. An *orphanError says that none of its callers exists.
-func heirOf(ctx context.Context, a *app, j pawl.Journal, s *pawl.State, r remake) (*work, error) {
+func childWork(ctx context.Context, a *app, j pawl.Journal, s *pawl.State, r remake) (*work, error) {
 	if r.spec != "" {
 		return nil, nil
 	}

@@ -80,7 +80,7 @@ func surround(source, top string, paths []string) (string, error) {
 			}
 		}
 		for _, name := range names {
-			if err := stand(filepath.Join(s.above(o.up), name), filepath.Join(s.at(o.up), name)); err != nil {
+			if err := linkOriginal(filepath.Join(s.above(o.up), name), filepath.Join(s.at(o.up), name)); err != nil {
 				return "", err
 			}
 		}
@@ -105,9 +105,9 @@ func (s surroundings) entries(up int) ([]string, error) {
 	return names, nil
 }
 
-// stand links to an original. A small file is copied instead: the toolchain writes to some
+// linkOriginal links to an original. A small file is copied instead: the toolchain writes to some
 // files that it finds above a project, such as go.work.sum.
-func stand(original, place string) error {
+func linkOriginal(original, place string) error {
 	info, err := os.Stat(original)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // users of the path get the same error as in the project

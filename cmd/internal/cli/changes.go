@@ -15,9 +15,9 @@ const (
 	lookAnyway = time.Second
 )
 
-// news returns wait, which returns when a run may have changed or ctx ends, and stop,
+// changesOf returns wait, which returns when a run may have changed or ctx ends, and stop,
 // which ends the subscription.
-func news(ctx context.Context, j pawl.Journal, run string) (wait func() error, stop func()) {
+func changesOf(ctx context.Context, j pawl.Journal, run string) (wait func() error, stop func()) {
 	if r, ok := j.(*remote); ok {
 		return r.news(ctx, run)
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/pawl-run/pawl/explain"
 )
 
-// whole is a result with the context and the trace that its agent asks for. It keeps
+// fullResult is a result with the context and the trace that its agent asks for. It keeps
 // what only this process knows, such as tokens.
-func whole(ctx context.Context, a *app, r pawl.Result) (explain.Result, error) {
+func fullResult(ctx context.Context, a *app, r pawl.Result) (explain.Result, error) {
 	whole := explain.Result{Result: r}
 	j := a.current()
 	if j == nil { // a second signal has closed it
