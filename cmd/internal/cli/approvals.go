@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -69,10 +68,5 @@ func (con *console) asks(mode approvalsMode) bool {
 // attended reports whether a person can be asked: input and error output are both
 // terminals.
 func (con *console) attended() bool {
-	in, ok := con.in.(*os.File)
-	if !ok || columns(in) == 0 {
-		return false
-	}
-	shown, ok := con.err.under().(*os.File)
-	return ok && columns(shown) > 0
+	return isTerminal(con.in) && isTerminal(con.err.under())
 }

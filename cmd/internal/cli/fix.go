@@ -179,10 +179,8 @@ func (env *environment) fixState(dir string) string {
 // fixModel is the model for a fix: the one named, else one whose key is set, else the
 // mechanic.
 func (a *app) fixModel(named string) string {
-	for _, name := range []string{named, a.getenv("PAWL_MODEL"), a.defaultModel()} {
-		if name != "" {
-			return name
-		}
+	if name := a.namedModel(named); name != "" {
+		return name
 	}
 	if !a.quiet {
 		a.sayf("no key is set and PAWL_MODEL names no model: using the mechanic, which is offline and rule-based and repairs Go code only")

@@ -10,7 +10,6 @@ import (
 	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/model/openai"
-	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -33,7 +32,7 @@ func (a *app) registry() *spec.Registry {
 				key := cmp.Or(a.getenv("GEMINI_API_KEY"), a.getenv("GOOGLE_API_KEY"))
 				return google.New(name, &google.Options{APIKey: key, BaseURL: a.getenv("GOOGLE_GEMINI_BASE_URL")}), nil
 			},
-			"script":      func(file string) (pawl.Model, error) { return script.Load(file) },
+			"script":      scripted,
 			mechanic.Name: func(string) (pawl.Model, error) { return mechanic.New(), nil },
 		},
 	}

@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/spec"
+)
+
+// asking holds the options of pawl ask.
+type asking struct {
+	driving
+	files  []string
+	attach []string
+	schema string
+	read   bool
+	thread string
+}
+
+func askCommand(a *app) *cobra.Command {
+	o := &asking{}
+	c := a.command("ask [TEXT] [flags]", "Ask a model one question; standard input and files are context", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) (int, error) {
+		return ask(ctx, a, o, args)
+	})
+	c.Long = `Ask a model one question and print the answer. What comes on standard input, and the
+text files named with -f, are its context; without TEXT, standard input is the question.
+The model has no tools unless --read lets it read files of the current directory.
+pawl "TEXT" is short for pawl ask "TEXT".
+
+The model is that of --model, else of PAWL_MODEL, else the default of the provider
+whose key is set. The run is recorded: pawl explain last says what it did and cost.`
+	c.Example = `  pawl ask "What is a monad?"
+  git diff | pawl ask "What does this change?"
+  pawl ask "Which function is too long?" -f main.go -f util.go
+  pawl ask "Who is mentioned?" -f mail.txt --schema people.schema.json`
+	c.Flags().StringArrayVarP(&o.files, "file", "f", nil, "add this text file as context; may be repeated")
+	c.Flags().StringArrayVar(&o.attach, "attach", nil, "attach this file; text files only; may be repeated")
+	c.Flags().StringVar(&o.schema, "schema", "", "a file with the JSON Schema of the answer, which is then JSON")
+	c.Flags().BoolVar(&o.read, "read", false, "let the model read files in the current directory")
+	c.Flags().StringVar(&o.thread, "thread", "", "continue this conversation: the messages of its last run come first")
+	o.modelFlag(c)
+	o.limitFlag(c, false)
+	o.labelFlag(c)
+	o.eventsFlag(c)
+	o.policyFlag(c)
+	return c
+}
+
+func ask(ctx context.Context, a *app, o *asking, args []string) (int, error) {
+	labels, err := parseLabels(o.label)
+	if err != nil {
+		return 0, err
+	}
+	with := defaultAgent{File: o.schema}
+	if o.read {
+		with.Tools = readTools
+	}
+	if o.schema != "" {
+		if with.Output, err = readSchema(o.schema); err != nil {
+			return 0, err
+		}
+	}
+	agent, err := a.defaultAgent(ctx, "ask", &o.driving, with)
+	if err != nil {
+		return 0, err
+	}
+	input, err := a.question(ctx, o, args)
+	if err != nil {
+		return 0, err
+	}
+	limits, err := ceilings(agent)
+	if err != nil {
+		return 0, err
+	}
+	return a.with(ctx, func(j store) (int, error) {
+		w := &work{agent: agent, limits: limits, conclude: a.conclude, drop: func() {}}
+		return driveWork(ctx, a, &o.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
+			return a.engine(j, &o.driving, agent).Start(ctx, agent, input, &engine.StartOptions{Labels: labels, Thread: o.thread})
+		})
+	})
+}
+
+// mostContext bounds the context of a question: standard input and files together.
+const mostContext = 1 << 20
+
+// question is the input of the run: the text, then its context in code blocks.
+func (a *app) question(ctx context.Context, o *asking, args []string) (string, error) {
+	piped := ""
+	if !isTerminal(a.in) {
+		var err error
+		if piped, err = a.stdin(ctx); err != nil {
+			return "", err
+		}
+		if err := textual("standard input", []byte(piped)); err != nil {
+			return "", err
+		}
+	}
+	text := ""
+	if len(args) > 0 && args[0] != "-" {
+		text = args[0]
+	}
+	if strings.TrimSpace(text) == "" {
+		text, piped = piped, ""
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", misuse(`no question; give it as an argument, as in pawl ask "TEXT", or on standard input`)
+	}
+	var b strings.Builder
+	b.WriteString(text)
+	if strings.TrimSpace(piped) != "" {
+		b.WriteString(block("Standard input", piped))
+	}
+	for _, f := range []struct {
+		flag  string
+		names []string
+	}{{"-f", o.files}, {"--attach", o.attach}} {
+		for _, name := range f.names {
+			data, err := readContext(f.flag, name)
+			if err != nil {
+				return "", err
+			}
+			if err := textual(f.flag+": "+name, data); err != nil {
+				return "", err
+			}
+			b.WriteString(block("File "+name, string(data)))
+		}
+	}
+	if b.Len() > len(text)+mostContext {
+		return "", misuse("the context has %d bytes; standard input and files may have %d MiB together", b.Len()-len(text), mostContext>>20)
+	}
+	return b.String(), nil
+}
+
+// readContext reads a file up to just above the largest size of a context.
+func readContext(flag, name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, misuse("%s: %s: %w", flag, name, bare(err))
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, mostContext+1))
+	if err != nil {
+		return nil, misuse("%s: %s: %w", flag, name, bare(err))
+	}
+	if len(data) > mostContext {
+		return nil, misuse("%s: %s has more than %d MiB, which is the most for the context of a question", flag, name, mostContext>>20)
+	}
+	return data, nil
+}
+
+// bare is the error of a file without its name.
+func bare(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
+}
+
+// textual refuses what is not text.
+func textual(name string, data []byte) error {
+	if utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 {
+		return nil
+	}
+	kind, _, _ := strings.Cut(http.DetectContentType(data), ";")
+	if strings.HasPrefix(kind, "text/") {
+		kind = "not UTF-8"
+	}
+	return misuse("%s: it is %s; a question takes text in UTF-8 only", name, kind)
+}
+
+// block is a text in a code block under its name. The fence is longer than any in the
+// text, so that the text cannot close it.
+func block(name, text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fmt.Sprintf("\n\n%s:\n\n%s\n%s\n%s\n", oneLine(name), fence, strings.TrimSuffix(text, "\n"), fence)
+}
+
+// readSchema reads the file of a JSON Schema and checks that it is JSON; what it says is
+// checked with the agent. Its error is Problems.
+func readSchema(name string) (string, error) {
+	data, err := readContext("--schema", name)
+	if err != nil {
+		return "", err
+	}
+	var schema any
+	if err := json.Unmarshal(data, &schema); err != nil {
+		at := len(data)
+		if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+			at = max(0, min(int(wrong.Offset)-1, len(data)))
+		}
+		before := data[:at]
+		line := bytes.Count(before, []byte("\n")) + 1
+		column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+		return "", spec.Problems{{File: name, Line: line, Column: column, Message: "it is not JSON: " + err.Error() + " (write a JSON Schema)"}}
+	}
+	return string(data), nil
+}
+
+// isTerminal reports whether a reader or writer is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && columns(f) > 0
+}
