@@ -44,13 +44,13 @@ benchstat: ## Run the benchmarks of the packages six times, for benchstat, into 
 	$(call tool,golang.org/x/perf/cmd/benchstat) bench.out
 
 .PHONY: proof
-proof: ## Run the long checks: kills at every commit point, mending, and each fuzzer for FUZZTIME seconds
+proof: ## Run the long checks: kills at every commit point, repairs, and each fuzzer for FUZZTIME seconds
 	PAWL_PROOF=1 go test -count 1 -timeout 60m $$(go list work | grep -v cmd/internal/cli/faults)
 	$(MAKE) faults
 	@.ci/fuzz $(FUZZTIME) 86400
 
 .PHONY: faults
-faults: ## Mend the modules of testdata/faults, or MODULE alone, and show how it went
+faults: ## Fix the modules of testdata/faults, or MODULE alone, and show how it went
 	PAWL_PROOF=1 go test -count 1 -timeout 90m ./cmd/internal/cli/faults -v $(if $(MODULE),-run '^TestFix$$/^$(MODULE)$$')
 
 .PHONY: generate
