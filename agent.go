@@ -14,6 +14,7 @@ import (
 // field but Name and Model is a good default.
 type Agent struct {
 	Name        string // [a-z0-9-]+
+	Version     string // of the agent, such as "3"; recorded, and not a difference by itself
 	Description string
 	Prompt      string // the system prompt
 	Model       Model

@@ -44,6 +44,7 @@ type Declaration struct {
 	Trace       bool              `wire:"trace,omit"`
 	ResultKey   string            `wire:"result_key,omit"`
 	Source      string            `wire:"source,omit"`
+	Version     string            `wire:"version,omit"` // not digested
 	Machine     int               `wire:"machine"`
 	Digests     map[string]string `wire:"digests"`
 }
@@ -133,11 +134,10 @@ func (d *Declaration) digest() map[string]string {
 	if d.Steps != nil {
 		all["steps"] = digest(string(d.Steps))
 	}
-	if a := d.Approvals; a != (Approvals{}) { // which logs before it do not know
+	if a := d.Approvals; a.IgnoreObservation {
+		all["approvals"] = digest(fmt.Sprint(a.TTL, a.StopOnDeny, "ignores the observation"))
+	} else if a != (Approvals{}) { // which logs before it do not know
 		all["approvals"] = digest(fmt.Sprint(a.TTL, a.StopOnDeny))
-		if a.IgnoreObservation {
-			all["approvals"] = digest(fmt.Sprint(a.TTL, a.StopOnDeny, "ignores the observation"))
-		}
 	}
 	for i := range d.Tools {
 		t := &d.Tools[i]
@@ -210,11 +210,9 @@ func (d *Declaration) wires() (w Wire) {
 		return Wire{}
 	}
 	w = d.Model.Wire
-	for _, more := range [][]ModelInfo{d.Fallback, d.Auxiliary} {
-		for _, m := range more {
-			v := m.Wire
-			w = Wire{max(w.Frame, v.Frame), max(w.Message, v.Message), max(w.Tool, v.Tool), max(w.Prompt, v.Prompt)}
-		}
+	for _, m := range slices.Concat(d.Fallback, d.Auxiliary) {
+		v := m.Wire
+		w = Wire{max(w.Frame, v.Frame), max(w.Message, v.Message), max(w.Tool, v.Tool), max(w.Prompt, v.Prompt)}
 	}
 	return w
 }

@@ -165,7 +165,7 @@ func NewMachine(a Agent) (*Machine, error) {
 func (m *Machine) declare(model ModelInfo, fallback, auxiliary []ModelInfo) {
 	a := &m.agent
 	m.decl = Declaration{
-		Agent: a.Name, Description: a.Description, Prompt: a.Prompt, Model: model, Fallback: fallback, Auxiliary: auxiliary,
+		Agent: a.Name, Version: a.Version, Description: a.Description, Prompt: a.Prompt, Model: model, Fallback: fallback, Auxiliary: auxiliary,
 		Loop: m.loop.Name(), Strategy: m.agent.Strategy, Tools: m.offer, Limits: a.Limits.withDefaults(),
 		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial, MaxParallel: a.MaxParallel, Approvals: a.Approvals, Trace: a.Trace, ResultKey: a.ResultKey,
 		Source: a.Source, Machine: MachineNumber,

@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/names"
@@ -87,10 +88,7 @@ func (d Classified) NotRun() Event { return notRun(&d.Call, "") }
 
 // Info is what the call's tool declares; the zero ToolInfo for an unknown one.
 func (d Classified) Info() ToolInfo {
-	if d.info == nil {
-		return ToolInfo{}
-	}
-	return *d.info
+	return *cmp.Or(d.info, &noTool)
 }
 
 // Classification says what happens to a call. A policy may only make it

@@ -3,9 +3,7 @@ package pawl
 import "encoding/json"
 
 // importer is who notes that a log came from an export; see [State.Import].
-const importer = "__import__"
-
-const importNote = "imported"
+const importer, importNote = "__import__", "imported"
 
 // imported is what is noted of an import.
 type imported struct {
@@ -48,12 +46,8 @@ func (s *State) impeded() string {
 func (n Noted) Imported() bool { return n.By == importer }
 
 func (s *State) imported() imported {
-	value, ok := s.Note(importer, importNote)
-	if !ok {
-		return imported{}
-	}
 	var said imported
-	if json.Unmarshal(value, &said) != nil {
+	if value, ok := s.Note(importer, importNote); !ok || json.Unmarshal(value, &said) != nil {
 		return imported{}
 	}
 	return said

@@ -35,6 +35,15 @@ type Result struct {
 	Verdict Verdict `json:"-"`
 }
 
+// Err returns nil if the run succeeded. Otherwise the error gives the status, the
+// reason and what to do, and errors.As gets the [Verdict] from it.
+func (r Result) Err() error {
+	if r.Status == StatusSuccess {
+		return nil
+	}
+	return fmt.Errorf("run %s: %w; %s", r.Run, Verdict{true, r.Status, r.Reason.Condition, r.Reason.Leaf, r.Reason.Detail, r.Verdict.Explicit}, r.Action)
+}
+
 // Reason says which condition ended a run.
 type Reason struct {
 	Condition string `json:"condition"`

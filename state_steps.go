@@ -104,10 +104,7 @@ func stepName(label string) string {
 }
 
 // Who notes that a loop calls tools, and as what.
-const (
-	looper    = "__loop__"
-	callsNote = "calls"
-)
+const looper, callsNote = "__loop__", "calls"
 
 // opened is a call of a loop's as it stands in that note.
 type opened struct {

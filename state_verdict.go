@@ -104,6 +104,9 @@ func (v Verdict) String() string {
 	return v.Status.String()
 }
 
+// Error is String: the verdict is what [Result.Err] wraps.
+func (v Verdict) Error() string { return v.String() }
+
 // A Condition decides whether a run should end. Eval is pure: no clock, no
 // randomness, no I/O, and the same State always gives the same Verdict. The
 // machine calls it before every step, so it must be cheap. The State belongs to

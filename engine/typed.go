@@ -11,16 +11,11 @@ import (
 	"github.com/pawl-run/pawl/internal/typeschema"
 )
 
-// RunAs runs an agent as [Run] does, for an answer of type T. The agent's Output becomes the JSON
-// Schema of T. An answer that does not match it goes back to the model, within the retry budget of
-// rejected replies; an answer that matches is decoded.
+// RunAs runs an agent as [Run] does, for an answer of type T. The agent's Output becomes
+// [OutputOf] T. An answer that does not match it goes back to the model, within the retry
+// budget of rejected replies; an answer that matches is decoded.
 //
-// The schema follows encoding/json: a field is required unless it is a pointer or tagged
-// omitempty or omitzero; the tag jsonschema:"…" describes a field to the model and
-// enum:"a,b" lists its values. A type without a schema is an error that names the field.
-//
-// Besides the errors of Run, RunAs fails if the run did not succeed; the error names the
-// verdict, and the result is valid.
+// Besides the errors of Run, RunAs fails as [Decode] does; the result is then valid.
 func RunAs[T any](ctx context.Context, agent pawl.Agent, input string) (T, pawl.Result, error) {
 	var answer T
 	if agent.Output != nil {
@@ -32,25 +27,47 @@ func RunAs[T any](ctx context.Context, agent pawl.Agent, input string) (T, pawl.
 	}
 	agent.Output = schema
 	result, err := Run(ctx, agent, input)
-	switch {
-	case err != nil:
+	if err != nil {
 		return answer, result, err
-	case result.Status != pawl.StatusSuccess:
-		return answer, result, fmt.Errorf("run %s has no answer: %v", result.Run, result.Verdict)
+	}
+	answer, err = Decode[T](result)
+	return answer, result, err
+}
+
+// OutputOf returns the JSON Schema of T for pawl.Agent.Output, so that [Decode] reads the
+// answers of the agent's runs. It panics if T has no schema, and names the field; tool.SchemaOf
+// returns an error instead.
+//
+// The schema follows encoding/json: a field is required unless it is a pointer or tagged
+// omitempty or omitzero; the tag jsonschema:"…" describes a field to the model and
+// enum:"a,b" lists its values.
+func OutputOf[T any]() json.RawMessage {
+	schema, err := typeschema.For[T]()
+	if err != nil {
+		panic(fmt.Sprintf("engine.OutputOf: %v", err))
+	}
+	return schema
+}
+
+// Decode returns the answer of a run whose agent has the Output [OutputOf] T, in whichever
+// process the run ended. If the run did not succeed, the error is [pawl.Result.Err].
+func Decode[T any](result pawl.Result) (answer T, err error) {
+	if err := result.Err(); err != nil {
+		return answer, err
 	}
 	document := result.Output
 	if document == nil && result.Answer != "" { // a string that was submitted
 		if document, err = json.Marshal(result.Answer); err != nil {
-			return answer, result, fmt.Errorf("run %s: its answer: %w", result.Run, err)
+			return answer, fmt.Errorf("run %s: its answer: %w", result.Run, err)
 		}
 	}
 	if document == nil {
-		return answer, result, fmt.Errorf("run %s succeeded (%v) before the model answered", result.Run, result.Verdict)
+		return answer, fmt.Errorf("run %s succeeded (%v) before the model answered", result.Run, result.Reason.Condition)
 	}
 	if answer, err = decodeAs[T](document); err != nil {
-		return answer, result, fmt.Errorf("run %s: its answer is no %T: %w", result.Run, answer, err)
+		return answer, fmt.Errorf("run %s: its answer is no %T: %w", result.Run, answer, err)
 	}
-	return answer, result, nil
+	return answer, nil
 }
 
 // decodeAs decodes a document that matches the schema of T. 2.0 is an integer to JSON

@@ -53,7 +53,7 @@ func TestRunAs(t *testing.T) {
 		}, {
 			name:    "never",
 			replies: []pawl.Reply{pawl.Say("billing"), pawl.Say("billing"), pawl.Say("billing"), pawl.Say("b"), pawl.Say("b"), pawl.Say("b")},
-			err:     "has no answer: reply rejected",
+			err:     ": reply rejected: ",
 		}, {
 			name:    "too large for its type",
 			replies: []pawl.Reply{pawl.Say(`{"team":"billing","urgent":true,"orders":[99999999999999999999]}`)},

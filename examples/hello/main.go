@@ -39,6 +39,9 @@ func main() {
 		Tools: []pawl.Tool{tool.Func("greet", "Greet somebody.", greet, pawl.Read)},
 	}
 	result, err := engine.Run(context.Background(), agent, "World")
+	if err == nil {
+		err = result.Err()
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
