@@ -75,10 +75,10 @@ func doneVerdict() Verdict {
 // digested: a run does not resume under weaker policies. For programs that read
 // the log, a policy may also declare its parameters as data; see [PolicyInfo].
 //
-// A policy with a method Inherited() bool that returns true also reviews the
-// runs of agents that are tools of its agent; see [Delegate]. A policy with a
-// method LeavesActs() bool that returns true is not asked about an [Act]. The
-// State belongs to the caller, as in [Loop].
+// A policy with a method Inherited(s *State, call string) bool that returns true
+// also reviews the run that is a call of its agent's run; see [Delegate]. A policy
+// with a method LeavesActs() bool that returns true is not asked about an [Act].
+// The State belongs to the caller, as in [Loop].
 type Policy interface {
 	Review(*State, Step) Step
 	String() string

@@ -71,8 +71,8 @@ func (m *Machine) delegate(d Delegate, a *armed) error {
 }
 
 // Child returns the agent of a call that is a run of its own, with the limits
-// allocated to it and the policies it inherits from its parent, and its input.
-func (m *Machine) Child(d Classified) (agent Agent, input string, err error) {
+// allocated to it and the policies it inherits, and its input. s is its parent.
+func (m *Machine) Child(s *State, d Classified) (agent Agent, input string, err error) {
 	defer blame.On("tool", d.Call.Tool)
 	t := m.tools[d.Call.Tool]
 	if t == nil || t.ask == nil {
@@ -81,7 +81,7 @@ func (m *Machine) Child(d Classified) (agent Agent, input string, err error) {
 	agent = *t.agent
 	var policies []Policy
 	for _, p := range m.agent.Policies {
-		if i, ok := p.(interface{ Inherited() bool }); ok && i.Inherited() {
+		if i, ok := p.(interface{ Inherited(*State, string) bool }); ok && i.Inherited(s, d.Call.ID) {
 			policies = append(policies, p)
 		}
 	}

@@ -8,6 +8,9 @@
 //		approval.Never("shell_*"),
 //	}
 //
+// [Plan] is another kind of rule: an agent only reads until a person has
+// approved its plan.
+//
 // Each is a [pawl.Policy]. It only declares what needs a decision. The machine
 // and the engine determine who decides, how long a decision holds, and what it
 // is bound to, so an approved call is not asked about again. Calls that match
@@ -41,4 +44,5 @@
 //	approval_when("submit_po", args.amount > 100)
 //	approval_func("big order")
 //	never("shell_*")
+//	plan()
 package approval

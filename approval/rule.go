@@ -126,7 +126,7 @@ func (r *rule) Waits() bool { return r.does == pawl.CallAsk }
 func (r *rule) Approves() bool { return true }
 
 // Inherited reports that the rule also applies to sub-agents.
-func (r *rule) Inherited() bool { return true }
+func (r *rule) Inherited(*pawl.State, string) bool { return true }
 
 // Check implements [pawl.Checker].
 func (r *rule) Check(a pawl.Agent) error {

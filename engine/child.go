@@ -177,7 +177,7 @@ type children struct {
 // cannot be made from the arguments, the call's result is that error.
 func (k *children) of(t *toolCall) (started pawl.Event) {
 	r := k.rec
-	agent, input, err := r.machine.Child(*t.disposed)
+	agent, input, err := r.machine.Child(r.state, *t.disposed)
 	if err != nil {
 		t.tool = invalidChild{t.tool, err}
 		return nil
@@ -355,7 +355,7 @@ func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl
 	}
 	for c := range s.Calls() {
 		if c.Child == run {
-			agent, _, err := m.Child(pawl.Classified{Call: c.Call, Limits: child.Declaration().Limits})
+			agent, _, err := m.Child(s, pawl.Classified{Call: c.Call, Limits: child.Declaration().Limits})
 			return agent, err
 		}
 	}

@@ -68,6 +68,7 @@ type Report struct {
 	rules   bool // the run's model is rule-based
 	begun   pawl.RunStarted
 	fork    pawl.RunForked // From is empty if the run is not a fork
+	planned phrase         // who approved its plan; empty: it makes none
 	price   *pawl.Price
 	created time.Time
 	updated time.Time

@@ -199,6 +199,7 @@ func (f *fold) report() Report {
 	r.Attempts, r.Flaky, r.Causes = f.attempts, f.flaky, f.graph
 	r.Goal = goal(s)
 	r.begun, _ = s.Start()
+	r.planned = planned(s, &r.begun.Declaration)
 	if reply, ok := s.Replied(pawl.PurposeFinal); ok && !s.Done() && r.Answer != "" {
 		handedIn := start.Declaration.Strategy == pawl.StrategyJSON && s.RepliedAt(pawl.PurposeFinal) > s.RepliedAt(pawl.PurposeTurn)
 		r.Landing = handedIn || r.Answer == reply.Text()

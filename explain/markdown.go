@@ -63,7 +63,11 @@ func (r *Report) head(b *strings.Builder) {
 	if r.CostUSD != nil {
 		fmt.Fprintf(b, ", %s", dollars(*r.CostUSD))
 	}
-	fmt.Fprintf(b, ", %s running.\n\nIt was asked:\n\n%s\n", figure.Lasting(time.Duration(r.ElapsedMS)*time.Millisecond), fence(r.long(r.begun.Input)))
+	fmt.Fprintf(b, ", %s running.\n", figure.Lasting(time.Duration(r.ElapsedMS)*time.Millisecond))
+	if r.planned != "" {
+		fmt.Fprintf(b, "\nPlan mode: %s.\n", r.planned.markdown())
+	}
+	fmt.Fprintf(b, "\nIt was asked:\n\n%s\n", fence(r.long(r.begun.Input)))
 }
 
 var statusWords = map[pawl.Status]string{

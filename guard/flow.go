@@ -113,7 +113,7 @@ func (f *flow) Approves() bool { return true }
 
 // Inherited reports that the policy also applies to sub-agents: the input from
 // a tainted agent is untrusted.
-func (f *flow) Inherited() bool { return true }
+func (f *flow) Inherited(*pawl.State, string) bool { return true }
 
 // Check reports options about unknown tools and arguments.
 func (f *flow) Check(a pawl.Agent) error {

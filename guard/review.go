@@ -28,7 +28,7 @@ func (g *Guard) Review(s *pawl.State, step pawl.Step) pawl.Step {
 }
 
 // Inherited reports that the guard also applies to sub-agents.
-func (g *Guard) Inherited() bool { return true }
+func (g *Guard) Inherited(*pawl.State, string) bool { return true }
 
 // again rejects the latest reply if a Retry rule matches it, and asks the model
 // again where the reply could end the run; nil: neither.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/stop"
@@ -22,7 +23,7 @@ import (
 //
 //	name NAME · fallback NAME · prompt TEXT · loop react|single|review · strategy json
 //	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT[/READ/WRITE] · max_tokens N
-//	builtins · serial · max_parallel N · observe · goal EXPR · approvals [ttl=D] [stop] [unobserved]
+//	builtins · plan · serial · max_parallel N · observe · goal EXPR · approvals [ttl=D] [stop] [unobserved]
 //	tool NAME [read|idempotent|write] [client|alone|exempt|external] [timeout=D cap=N calls=N parallel=N on_doubt=X version=V args=a,b? witness=a,b supervised=WORD]
 //	delegate NAME [limits=K=V,…] [ask=TOOL] TOOL…: an agent as a tool; it has the tools named, declared before
 //	policy no_progress N THEN [HINT] · refuse TOOL · ask TOOL · clamp N · loosen · raise · flap A · flap B
@@ -61,6 +62,8 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			}
 		case "builtins":
 			a.Builtins = true
+		case "plan":
+			a.Tools, a.Policies = append(a.Tools, approval.PresentPlan()), append(a.Policies, approval.Plan())
 		case "serial":
 			a.Serial = true
 		case "max_parallel":

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/tool/skill"
@@ -62,6 +63,10 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 		a.Policies = append(a.Policies, *s.stuck)
 	}
 	s.policies(&a)
+	if s.plan {
+		a.Tools = append(a.Tools, approval.PresentPlan())
+		a.Policies = append(a.Policies, approval.Plan())
+	}
 	if s.guard != nil {
 		a.Policies = append(a.Policies, s.guard)
 	}
@@ -152,6 +157,9 @@ func (s *Spec) contradictions(d *document, a pawl.Agent) {
 		if s.json {
 			d.problem(s.find("strategy"), "strategy json is a way to call tools, but loop single offers none (write strategy: native)")
 		}
+	}
+	if _, single := a.Loop.(pawl.SingleCall); s.plan && (single || s.flow != nil) {
+		d.problem(s.find("plan"), "plan is for an agent that chooses its calls (leave it out, or write loop: react)")
 	}
 	if s.serial && s.maxParallel > 1 {
 		d.problem(s.find("max_parallel"), "max_parallel is %d, but with parallel: false one call runs at a time (leave one of them out)", s.maxParallel)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/stop"
@@ -59,6 +60,9 @@ func Of(s *pawl.State) Effective {
 	}
 	for _, p := range d.Policies {
 		e.note("policy: %s", p)
+	}
+	for range d.PoliciesOf("plan") {
+		e.set("plan", yes())
 	}
 	for source, parameters := range d.PoliciesOf("data_flow") {
 		var p struct{ Strict bool }
@@ -235,6 +239,7 @@ func (e *Effective) tools(declared []pawl.ToolInfo) {
 			if t.Name != "__complete__" {
 				e.set("builtins", yes())
 			}
+		case t.Name == approval.PlanTool: // plan: true adds it
 		case t.Client:
 			all.items = append(all.items, toolNode(t))
 		case isOwn(t):

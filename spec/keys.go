@@ -34,6 +34,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "skills", value: wordList, about: "[skills](#skills): folders of them, or with one, relative to the spec's directory", inGo: "skill.Tool"},
 	{name: "stop", value: aCondition, about: "[when](command.md#conditions) to end, besides when the model is done", inGo: "pawl.Agent.Stop"},
 	{name: "limits", value: in(limitKeys), about: "ceilings", inGo: "pawl.Agent.Limits"},
+	{name: "plan", value: aFlag, otherwise: "false", about: "only tools that read run until a person has approved the agent's [plan](governance.md#plan-mode)", inGo: "approval.Plan"},
 	{name: "approvals", value: in(approvalsKeys), about: "which calls a person approves, and how", inGo: "pawl.Agent.Approvals"},
 	{name: "no_progress", value: in(progressKeys), otherwise: "a window of 3, then fail", about: "what to do when the run [gets stuck](command.md#getting-stuck)", inGo: "progress.NoProgress"},
 	{name: "observe", value: in(commandKeys), about: "a command whose output the model sees before its first turn, after each action and after each resumption", inGo: "pawl.Agent.Observer"},

@@ -113,7 +113,7 @@ var goPlaces = map[string]any{
 	"engine.Engine": &engine.Engine{}, "engine.Options": engine.Options{}, "engine.StartOptions": engine.StartOptions{},
 	"tool.Command": tool.Command, "tool.CommandOptions": tool.CommandOptions{}, "tool.Client": tool.Client, "tool.RunCommand": tool.RunCommand, "files.Tools": files.Tools, "fetch.Options": fetch.Options{}, "tool.Agent": tool.Agent, "tool.AgentOptions": tool.AgentOptions{},
 	"tool.Cage": tool.Cage{}, "tool.CageFiles": tool.CageFiles{},
-	"approval.For": approval.For, "approval.When": approval.When, "approval.ForEffect": approval.ForEffect, "approval.Never": approval.Never,
+	"approval.For": approval.For, "approval.When": approval.When, "approval.ForEffect": approval.ForEffect, "approval.Never": approval.Never, "approval.Plan": approval.Plan,
 	"judge.Reflexion": judge.Reflexion, "judge.ReflexionOptions": judge.ReflexionOptions{}, "judge.Grounding": judge.Grounding,
 	"judge.GroundingOptions": judge.GroundingOptions{}, "judge.Causal": judge.Causal, "judge.Steer": judge.Steer, "judge.SteerOptions": judge.SteerOptions{},
 	"window.Compact": window.Compact, "window.Options": window.Options{}, "window.Pin": window.Pin,

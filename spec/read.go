@@ -45,6 +45,8 @@ func (s *Spec) read(f fields) {
 	f.flag("trace", &s.trace)
 	s.readLimits(f)
 	s.readApprovals(f)
+	f.flag("plan", &s.plan)
+	s.plan = s.plan || s.opt.Plan
 	s.readProgress(f)
 	s.observe = s.readCommand(f, "observe", "[./report.sh]")
 	s.readGoal(f)

@@ -23,6 +23,7 @@ type record struct {
 	Model  string  `json:"model,omitempty"` // replaces or completes the document's
 	Stop   string  `json:"stop,omitempty"`
 	Limits *limits `json:"limits,omitempty"`
+	Plan   bool    `json:"plan,omitempty"`
 
 	Around    *around `json:"around,omitempty"`
 	Tools     *shelf  `json:"tools,omitempty"`
@@ -52,7 +53,7 @@ func (r *record) family() *family {
 
 // record returns the source of the agent.
 func (s *Spec) record(r *Registry) string {
-	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Files: s.family.files, Stop: s.opt.Stop, Tools: s.opt.shelf, Around: s.opt.around}
+	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Files: s.family.files, Stop: s.opt.Stop, Plan: s.opt.Plan, Tools: s.opt.shelf, Around: s.opt.around}
 	if s.opt.Workflows != "" {
 		rec.Workflows = s.opt.Workflows
 		if abs, err := filepath.Abs(rec.Workflows); err == nil {
@@ -102,7 +103,7 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 	if err := json.Unmarshal([]byte(source), &rec); err != nil || rec.Kind != recordKind {
 		return nil, fmt.Errorf("spec: the run was not started from a spec: its agent's source is %.60q", source)
 	}
-	again := Options{Model: rec.Model, Stop: rec.Stop, Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family(), around: rec.Around}
+	again := Options{Model: rec.Model, Stop: rec.Stop, Plan: rec.Plan, Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family(), around: rec.Around}
 	if o != nil {
 		again.Registry = o.Registry
 	}

@@ -48,6 +48,7 @@ type Spec struct {
 	serial      bool
 	maxParallel int
 	trace       bool
+	plan        bool
 	stop        *node
 	limits      pawl.Limits
 	gates       []gate
@@ -109,6 +110,8 @@ type Options struct {
 	Model string
 	// Stop replaces the spec's stop condition.
 	Stop string
+	// Plan has the agent plan first, as plan: true does.
+	Plan bool
 	// Limits replace those limits of the spec that they set.
 	Limits pawl.Limits
 

@@ -66,7 +66,9 @@ func branchOf(agent pawl.Agent, name string, loop *Loop, tools []pawl.Tool) pawl
 	}
 	var policies []pawl.Policy
 	for _, p := range agent.Policies {
-		if i, ok := p.(interface{ Inherited() bool }); !ok || !i.Inherited() {
+		if _, ok := p.(interface {
+			Inherited(*pawl.State, string) bool
+		}); !ok {
 			policies = append(policies, p)
 		}
 	}

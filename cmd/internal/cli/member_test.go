@@ -55,6 +55,7 @@ var members = map[string]member{
 	"skills":          {value: "[./skills]", shows: "Names shades of colours"},
 	"stop":            {value: `tool_called("look")`, shows: `"type":"run\.stopped"[^\n]*tool_called\(`},
 	"limits":          {value: "{iterations: 1}", shows: `helper ended as exhausted`},
+	"plan":            {value: "true", replies: "{calls: [{tool: present_plan, args: {plan: Look at it.}}]}, {text: It is blue.}", shows: "waits: approval c_1 of child run"},
 	"approvals":       {value: "{gates: [look]}", shows: "waits: approval c_1 of child run"},
 	"no_progress":     {value: "{window: 1}", replies: "{calls: [{tool: look}]}, {calls: [{tool: look}]}, {text: It is blue.}", shows: `helper ended as no_progress`},
 	"observe":         {value: "{command: [stub, say, the sky]}", shows: `"type":"observed"[^\n]*the sky`},
