@@ -36,6 +36,18 @@ func Acts(r rune) bool {
 	return unicode.IsControl(r)
 }
 
+// Unseen reports whether a character is invisible and takes no column: it makes the
+// text around it look like something else.
+func Unseen(r rune) bool {
+	switch {
+	case r == '\u00ad' || r == '\u061c' || r == '\u180e' || r == '\ufeff' || r == '\u2028' || r == '\u2029':
+		return true
+	case r >= '\u200b' && r <= '\u200f', r >= '\u2060' && r <= '\u206f', r >= 0xe0000 && r <= 0xe007f:
+		return true
+	}
+	return false
+}
+
 // Without returns a text without some characters.
 func Without(s string, some func(rune) bool) string {
 	return strings.Map(func(r rune) rune {

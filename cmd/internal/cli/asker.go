@@ -161,7 +161,7 @@ func escaped(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case r == '\n', r == ' ', unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r) && !terminal.Acts(r) && !unseen(r):
+		case r == '\n', r == ' ', unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r) && !terminal.Acts(r) && !terminal.Unseen(r):
 			b.WriteRune(r)
 		case r > 0xffff:
 			fmt.Fprintf(&b, `\U%08x`, r)

@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/markdown"
 	"github.com/pawl-run/pawl/runs"
 )
 
@@ -19,7 +21,33 @@ func explainCommand(a *app) *cobra.Command {
 		if a.json {
 			return 0, printJSON(a.out, report)
 		}
-		_, err = io.WriteString(a.out, report.Markdown())
-		return 0, err
+		w := a.page()
+		if _, err := io.WriteString(w, report.Markdown()); err != nil {
+			return 0, err
+		}
+		return 0, w.Close()
 	})))
 }
+
+// page returns a writer of Markdown to standard output, which renders it on a terminal
+// unless NO_COLOR is set. Files and pipes get the Markdown as it is.
+func (a *app) page() io.WriteCloser {
+	if to, ok := a.out.(resultWriter); ok {
+		if on, ok := to.w.(*inertWriter); ok {
+			width := mostColumns
+			if f, ok := on.w.(*os.File); ok {
+				width = min(columns(f), mostColumns)
+			}
+			return markdown.NewWriter(resultWriter{on.w}, width, a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb")
+		}
+	}
+	return unclosed{a.out}
+}
+
+// mostColumns is the most columns that text takes, so that it stays readable.
+const mostColumns = 100
+
+// unclosed is a writer that others close.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }

@@ -14,18 +14,6 @@ import (
 // clean text of a model or a tool, the text cannot control the terminal. Files and
 // pipes get the original bytes, such as a diff to apply.
 
-// unseen reports whether a character is invisible and takes no column: it makes the
-// text around it look like something else.
-func unseen(r rune) bool {
-	switch {
-	case r == '\u00ad' || r == '\u061c' || r == '\u180e' || r == '\ufeff' || r == '\u2028' || r == '\u2029':
-		return true
-	case r >= '\u200b' && r <= '\u200f', r >= '\u2060' && r <= '\u206f', r >= 0xe0000 && r <= 0xe007f:
-		return true
-	}
-	return false
-}
-
 // inert makes text harmless: a character that a terminal interprets becomes a visible
 // one, and an invisible one is removed. The rest of an escape sequence stays as text.
 // An incomplete rune is left in rest.
@@ -38,7 +26,7 @@ func inert(b []byte) (done, rest []byte) {
 		switch {
 		case r == utf8.RuneError || terminal.Acts(r):
 			done = append(done, "\uFFFD"...)
-		case !unseen(r):
+		case !terminal.Unseen(r):
 			done = append(done, b[:size]...)
 		}
 		b = b[size:]
@@ -94,4 +82,4 @@ func legibleJSON(raw []byte) []byte {
 	return out
 }
 
-func hides(r rune) bool { return terminal.Acts(r) || unseen(r) || r == utf8.RuneError }
+func hides(r rune) bool { return terminal.Acts(r) || terminal.Unseen(r) || r == utf8.RuneError }

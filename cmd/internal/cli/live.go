@@ -203,7 +203,7 @@ func (v *liveView) lines(most int) []string {
 	}
 	if !v.asked.IsZero() {
 		line := "  " + clock(now.Sub(v.asked)) + " · "
-		says := spoken(v.said, most-width(line))
+		says := spoken(v.said, most-terminal.Width(line))
 		if says == "" {
 			says = "waiting for the model"
 		}
@@ -221,7 +221,7 @@ func spoken(text string, most int) string {
 		text = ""
 	}
 	text = fold(redact.Text(plain(terminal.Clean(text))))
-	over := width(text) - most
+	over := terminal.Width(text) - most
 	if over <= 0 {
 		return text
 	}
@@ -229,7 +229,7 @@ func spoken(text string, most int) string {
 		if over < 0 {
 			return "…" + text[i:]
 		}
-		over -= runeWidth(r)
+		over -= terminal.RuneWidth(r)
 	}
 	return ""
 }

@@ -16,7 +16,7 @@ import (
 func oneLine(s string) string { return fold(plain(terminal.Clean(s))) }
 
 // plain removes invisible characters.
-func plain(s string) string { return terminal.Without(s, unseen) }
+func plain(s string) string { return terminal.Without(s, terminal.Unseen) }
 
 func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
