@@ -40,6 +40,7 @@ allow internal -> internal/pattern  foreign regular expressions are bounded in o
 allow internal -> internal/wire     JSON is read in one place
 allow internal -> internal/typo     names are compared in one place
 allow cmd -> cmd/internal       main hands over its arguments and returns the exit code
+allow cmd -> docs               the command serves its own documentation
 allow fix -> fix/internal       the parts of one product
 allow server mcp -> runs        servers of runs ask the same questions about them
 `

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl/cmd/internal/site"
+	"github.com/pawl-run/pawl/docs"
+)
+
+func docsCommand(a *app) *cobra.Command {
+	var address, out string
+	c := a.command("docs [PAGE] [flags]", "Serve the documentation of this version in a browser, or print a page", cobra.MaximumNArgs(1),
+		func(ctx context.Context, args []string) (int, error) {
+			if len(args) > 0 {
+				return 0, printPage(a, args[0])
+			}
+			pages, err := site.New(docs.Pages)
+			switch {
+			case err != nil:
+				return 0, err
+			case out != "":
+				return 0, refused(pages.Write(out))
+			}
+			return 0, serveDocs(ctx, a, pages, address)
+		})
+	c.Long = `Serve the documentation of this version on this machine, with a search, until
+Ctrl-C. It needs no network. PAGE prints a page as Markdown instead, such as
+glossary or decisions/0026-modules.`
+	c.Example = `  pawl docs
+  pawl docs glossary
+  pawl docs --out public   # a static site, for any web server`
+	c.Flags().StringVar(&address, "addr", "127.0.0.1:0", "where to listen, on this machine; port 0 takes a free one, which is printed")
+	c.Flags().StringVar(&out, "out", "", "write the site into this directory instead")
+	c.MarkFlagsMutuallyExclusive("addr", "out")
+	return c
+}
+
+// printPage prints a page as it was written.
+func printPage(con *app, name string) error {
+	name = strings.TrimSuffix(strings.TrimPrefix(name, "docs/"), ".md")
+	text, err := fs.ReadFile(docs.Pages, name+".md")
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+		return misuse("no page %q; pawl docs README lists the pages", name)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = con.out.Write(text)
+	return err
+}
+
+// serveDocs serves the site until ctx ends.
+func serveDocs(ctx context.Context, a *app, pages http.Handler, address string) error {
+	at, err := netip.ParseAddrPort(strings.Replace(address, "localhost:", "127.0.0.1:", 1))
+	if err != nil || !at.Addr().IsLoopback() {
+		return misuse("--addr is %q; write an address of this machine with a port, such as 127.0.0.1:8081", address)
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at.String())
+	if err != nil {
+		return refused(err)
+	}
+	if _, err := fmt.Fprintf(a.out, "http://%s/\n", l.Addr()); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	s := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second}
+	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
