@@ -80,7 +80,8 @@ func (m *Machine) propose(s *State) Step {
 	if step := m.doubts(s); step != nil {
 		return step
 	}
-	if step := m.judgeReply(s); step != nil {
+	step, valid := m.judgeReply(s)
+	if step != nil {
 		return step
 	}
 	if m.agent.observes() && s.observed < s.resumed && s.Machine() > 2 {
@@ -107,7 +108,7 @@ func (m *Machine) propose(s *State) Step {
 		if m.agent.observes() && s.outdated() {
 			return Observe{}
 		}
-		return m.act(s)
+		return m.act(s, valid)
 	}
 	if q := s.question; q != nil {
 		return Await{Status: StatusWaitingInput, Reason: q.Question}
@@ -121,7 +122,7 @@ func (m *Machine) propose(s *State) Step {
 			return step
 		}
 	}
-	step := m.ask(s)
+	step = m.ask(s)
 	if why := unsound(step); why != "" {
 		return failed("loop "+m.loop.Name(), "the loop "+why)
 	}
@@ -181,7 +182,7 @@ func (m *Machine) yields(s *State, v Verdict) bool {
 	case m.agent.Goal != nil && s.refuted:
 		return false
 	case s.HasOpen(): // an answer may be a call, and is one under the JSON strategy
-		return len(s.open) == 1 && s.open[0].Tool == completeTool && m.invalid(&s.open[0]) == ""
+		return len(s.open) == 1 && s.open[0].Tool == completeTool && m.invalid(s.open[0]) == ""
 	case s.complete != nil:
 		return true
 	}
@@ -222,8 +223,7 @@ func (m *Machine) finish(s *State, v Verdict) Step {
 // doubts turns lost Writes into what their tools ask for.
 func (m *Machine) doubts(s *State) Step {
 	var facts []Event
-	for i := range s.open {
-		c := &s.open[i]
+	for _, c := range s.open {
 		if c.Phase != PhaseLost || c.Effect != Write || c.child != nil {
 			continue // a child run is never in doubt: its log says how far it came
 		}
@@ -242,8 +242,7 @@ func (m *Machine) doubts(s *State) Step {
 	if facts != nil {
 		return Record{facts}
 	}
-	for i := range s.open {
-		c := &s.open[i]
+	for _, c := range s.open {
 		if t := m.tools[c.Tool]; c.Phase == PhaseInDoubt && t != nil && t.info.OnDoubt == DoubtFail {
 			return failed("doubt", fmt.Sprintf("%s %s: %s", c.Tool, c.ID, c.Reason))
 		}

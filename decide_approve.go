@@ -36,7 +36,7 @@ func (m *Machine) approved(s *State, step Step) Step {
 		case d.Do != CallAsk:
 			continue
 		case c.Phase == PhaseApproved || c.approved:
-			*d = m.classify(s, c)
+			*d = m.classify(s, c, false)
 			d.Approved = c.approved
 			continue
 		case c.changed != nil:
@@ -82,8 +82,7 @@ func (m *Machine) binding(run, call, tool string, args json.RawMessage, witnesse
 // unbound are the requests and decisions that were made under another agent, or
 // with another world in view: they hold no longer, whatever was decided.
 func (m *Machine) unbound(s *State) (facts []Event) {
-	for i := range s.open {
-		c := &s.open[i]
+	for _, c := range s.open {
 		if c.digest == "" || c.Phase != PhaseAwaitingApproval && c.Phase != PhaseApproved {
 			continue
 		}
@@ -121,8 +120,7 @@ func (s *State) changed(c *call) (what []string) {
 // outdated reports whether what was last seen of the world is older than an
 // approval that is about to be used, or than what voided one.
 func (s *State) outdated() bool {
-	for i := range s.open {
-		c := &s.open[i]
+	for _, c := range s.open {
 		if c.Phase == PhaseApproved && c.decided > s.observed || c.Phase == PhaseUndecided && c.changed != nil && s.observed <= s.acted {
 			return true
 		}
@@ -136,7 +134,7 @@ func (e *ApprovalDecided) detail(s *State) string {
 	if who == "" {
 		who = "somebody"
 	}
-	if c, ok := s.call(e.Call); ok {
+	if c := s.call(e.Call); c != nil {
 		what = fmt.Sprintf("%s (%s)", c.Tool, c.ID)
 	}
 	text := who + " denied " + what

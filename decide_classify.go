@@ -16,31 +16,32 @@ import (
 // judgeReply decides whether the latest reply can be used at all, before
 // anything acts on it. A reply is rejected when a hook withdrew it, when it was
 // cut off, cannot be parsed, calls only what cannot be called, or answers
-// against the output schema. nil: the reply stands.
-func (m *Machine) judgeReply(s *State) Step {
+// against the output schema. No step: the reply stands. valid is a call that was
+// found to be valid, if there is one.
+func (m *Machine) judgeReply(s *State) (step Step, valid *call) {
 	if s.replied == 0 || s.thinking.made || s.looped {
-		return nil
+		return nil, nil
 	}
 	if s.rejects && s.HasOpen() {
-		_, whys := m.flaws(s)
-		return Record{s.refusals(whys)}
+		_, whys, _ := m.flaws(s)
+		return Record{s.refusals(whys)}, nil
 	}
 	switch {
 	case s.withdrawn: // whatever else may be said of it
 	case s.refuted:
-		return nil
+		return nil, nil
 	case s.reply.Stop == StopRefusal:
-		return failed("refused", "the model refused: "+cmp.Or(excerpt.Short(s.reply.Text()), "it did not say why"))
+		return failed("refused", "the model refused: "+cmp.Or(excerpt.Short(s.reply.Text()), "it did not say why")), nil
 	case s.HasOpen() && s.begun():
-		return nil // judged before
+		return nil, nil // judged before
 	case !s.HasOpen() && (hasCalls(s.reply) || !s.settled && s.malformed == ""):
-		return nil
+		return nil, nil
 	}
-	reasons, whys := m.flaws(s)
+	reasons, whys, valid := m.flaws(s)
 	if reasons == nil {
-		return nil
+		return nil, valid
 	}
-	return s.reject(reasons, whys)
+	return s.reject(reasons, whys), nil
 }
 
 // What stands around the reasons why a reply is rejected when the model reads them.
@@ -77,7 +78,7 @@ func (s *State) rejection(step Step) (Record, bool) {
 
 // begun reports whether anything was done about the open calls.
 func (s *State) begun() bool {
-	return slices.ContainsFunc(s.open, func(c call) bool { return c.Phase != PhaseUndecided || c.Error != "" })
+	return slices.ContainsFunc(s.open, func(c *call) bool { return c.Phase != PhaseUndecided || c.Error != "" })
 }
 
 // refusals answer the open calls of a rejected reply, none of which may run. Where
@@ -87,8 +88,7 @@ func (s *State) refusals(whys []string) (events []Event) {
 	if s.Machine() < 3 {
 		other = "not run: the plan was turned down"
 	}
-	for i := range s.open {
-		c := &s.open[i]
+	for i, c := range s.open {
 		if c.Phase == PhaseAnswered {
 			continue
 		}
@@ -101,14 +101,15 @@ func (s *State) refusals(whys []string) (events []Event) {
 	return events
 }
 
-// flaws lists why the reply is rejected, and for each open call what to answer.
-func (m *Machine) flaws(s *State) (reasons, whys []string) {
-	reply := s.reply
-	all := func(why string) ([]string, []string) {
+// flaws lists why the reply is rejected, and for each open call what to answer;
+// or it returns a valid call, which is enough for the reply to stand.
+func (m *Machine) flaws(s *State) (reasons, whys []string, valid *call) {
+	reply := &s.reply
+	all := func(why string) ([]string, []string, *call) {
 		for range s.open {
 			whys = append(whys, "not run: "+why)
 		}
-		return []string{why}, whys
+		return []string{why}, whys, nil
 	}
 	switch {
 	case s.malformed != "":
@@ -120,22 +121,21 @@ func (m *Machine) flaws(s *State) (reasons, whys []string) {
 	case s.step != "" && len(s.open) > 0:
 		return all("no tools are offered here; answer in text")
 	case len(s.open) > 0:
-		for i := range s.open {
-			c := &s.open[i]
+		for _, c := range s.open {
 			why := m.invalid(c)
 			if why == "" {
-				return nil, nil // one valid call is enough; the others are refused on their own
+				return nil, nil, c // the others are refused on their own
 			}
 			whys, reasons = append(whys, why), append(reasons, fmt.Sprintf("%s (%s): %s", c.Tool, c.ID, why))
 		}
-		return reasons, whys
+		return reasons, whys, nil
 	case reply.Stop == StopPause:
 	case s.step != "":
-		return s.unwanted(reply.Text()), nil
+		return s.unwanted(reply.Text()), nil, nil
 	case m.output != nil:
-		return m.mismatch(jsonin.Document(reply.Text())), nil
+		return m.mismatch(jsonin.Document(reply.Text())), nil, nil
 	}
-	return nil, nil
+	return nil, nil, nil
 }
 
 // invalid says why a call cannot be run as it stands; empty: it can.
@@ -178,13 +178,13 @@ func (m *Machine) unknown(name string) string {
 	return fmt.Sprintf("there is no tool %q; there are %s", name, strings.Join(known, ", "))
 }
 
-// act classifies every open call that is ready, and waits when none can.
-func (m *Machine) act(s *State) Step {
+// act classifies every open call that is ready, and waits when none can. valid, if
+// not nil, is known to be valid.
+func (m *Machine) act(s *State, valid *call) Step {
 	act := Act{Calls: make([]Classified, 0, len(s.open))}
 	var keys map[string]bool // keys run in this batch
 	var waiting *call
-	for i := range s.open {
-		c := &s.open[i]
+	for _, c := range s.open {
 		if !c.Phase.ready() {
 			if c.Phase != PhaseAnswered && waiting == nil {
 				waiting = c
@@ -194,7 +194,7 @@ func (m *Machine) act(s *State) Step {
 			}
 			continue
 		}
-		d := m.classify(s, c)
+		d := m.classify(s, c, c == valid)
 		if d.Do == CallRun && d.info.Effect == Idempotent {
 			if keys[d.Key] {
 				continue // answered from the log once its equal has run
@@ -250,8 +250,9 @@ func waitsFor(c *call) string {
 // noTool is what an unknown tool declares.
 var noTool ToolInfo
 
-// classify says what becomes of one call before any policy has looked.
-func (m *Machine) classify(s *State, c *call) Classified {
+// classify says what becomes of one call before any policy has looked; valid: its
+// arguments were checked.
+func (m *Machine) classify(s *State, c *call, valid bool) Classified {
 	d := Classified{Call: c.Call, Do: CallRun, info: &noTool}
 	d.Call.Args = c.args()
 	if c.Error != "" && c.Phase == PhaseUndecided { // denied
@@ -262,9 +263,11 @@ func (m *Machine) classify(s *State, c *call) Classified {
 		d.Do, d.Why = CallRefuse, fmt.Sprintf("it was approved %d times, and each time what the approval relied on changed before the call could run (the last time: %s); it was not run", c.voided, strings.Join(c.changed, ", "))
 		return d
 	}
-	if why := m.invalid(c); why != "" {
-		d.Do, d.Why = CallRefuse, why
-		return d
+	if !valid {
+		if why := m.invalid(c); why != "" {
+			d.Do, d.Why = CallRefuse, why
+			return d
+		}
 	}
 	t := m.tools[c.Tool]
 	d.info = &t.info
@@ -310,7 +313,7 @@ func (d Classified) Facts() []Event {
 		if d.info.Client {
 			return []Event{ClientToolRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args}}
 		}
-		return []Event{InputRequested{Call: d.Call.ID, Question: (&call{asked: &asked{Call: d.Call}, matter: &noMatter}).given().Question}}
+		return []Event{InputRequested{Call: d.Call.ID, Question: (&call{Call: d.Call, matter: &noMatter}).given().Question}}
 	case CallAsk:
 		return []Event{ApprovalRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Reason: d.Why}}
 	case CallRefuse:

@@ -212,8 +212,8 @@ func (m *Machine) late(s *State) Step {
 		return nil
 	}
 	var facts []Event
-	for i := range s.open {
-		if c := &s.open[i]; s.unstarted(c) && s.Machine() > 2 {
+	for _, c := range s.open {
+		if s.unstarted(c) && s.Machine() > 2 {
 			facts = append(facts, notRun(&c.Call, c.Error))
 		}
 	}

@@ -35,7 +35,7 @@ func (s *State) unknownOutcome(tool string, args []byte) string {
 		}
 		of, found := run.unknown[content]
 		for i := 0; i < len(run.open) && run != s && !found; i++ { // nobody will settle them any more
-			c := &run.open[i]
+			c := run.open[i]
 			of, found = c.ID, c.Effect == Write && c.unclear() && contentKey(c.Tool, c.args()) == content
 		}
 		switch {

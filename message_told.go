@@ -20,17 +20,18 @@ type Shown struct {
 // call without an answer, it is what the model would see if the run ended now.
 // A note that is not empty replaces the result.
 func (s *State) Shown(id, note string) (Shown, bool) {
-	c, ok := s.call(id)
-	if !ok {
+	of := s.call(id)
+	if of == nil {
 		return Shown{}, false
 	}
+	c := *of
 	switch {
 	case c.Phase != PhaseAnswered && c.unclear():
-		c.ending, c.matter = &ending{Status: ToolUnknown, Error: "the run ended before it was known what came of this call"}, &noMatter
+		c.ending, c.matter = ending{Status: ToolUnknown, Error: "the run ended before it was known what came of this call"}, &noMatter
 	case c.Phase != PhaseAnswered:
-		c.ending, c.matter = &ending{Error: "not run: the run ended first"}, &noMatter
+		c.ending, c.matter = ending{Error: "not run: the run ended first"}, &noMatter
 	case note != "":
-		c.ending, c.matter = &ending{Status: c.Status, Error: c.Error, Result: jsonin.Quote(note)}, &noMatter
+		c.ending, c.matter = ending{Status: c.Status, Error: c.Error, Result: jsonin.Quote(note)}, &noMatter
 	}
 	r := ToolResult{Call: id, Ref: c.Ref, Tool: c.Tool, Content: c.Result, Failed: c.Status != ToolOK, Images: c.images}
 	if r.Failed {

@@ -75,7 +75,7 @@ func (s *State) MaskableCalls(n int) (ids []string) {
 }
 
 // callsIn are the calls from one exchange to before another.
-func (s *State) callsIn(from, to int) []call {
+func (s *State) callsIn(from, to int) []*call {
 	w := s.Window()
 	if from >= w.Exchanges || from >= to {
 		return nil
@@ -146,7 +146,9 @@ func (s *State) leaveOut(ids []string) {
 		if n < 1 || n > len(s.calls) {
 			continue
 		}
-		c := &s.calls[n-1]
+		own := *s.calls[n-1]
+		c := &own
+		s.calls[n-1] = c
 		was, maskable := c.weight(s), c.maskable()
 		s.images -= c.pictures()
 		s.shots -= len(c.images)

@@ -24,6 +24,7 @@ import (
 type State struct {
 	noCopy noCopy
 	facts
+	room []byte // for a digest, while an entry is folded
 }
 
 // noCopy has go vet report a State that is copied.
@@ -42,9 +43,7 @@ func (s *State) Clone() *State {
 	c.other, c.steps, c.missed = maps.Clone(s.other), maps.Clone(s.steps), maps.Clone(s.missed)
 	c.inputs, c.gathered = slices.Clip(s.inputs), nil
 	for i := range c.open {
-		own := *c.open[i].asked
-		own.tried, own.answered = true, true
-		c.open[i].asked = &own
+		c.open[i] = new(*c.open[i])
 	}
 	return c
 }
@@ -87,7 +86,7 @@ type facts struct {
 	turns    []Turn
 	trail    []Track  // of the turns before the one that ended last
 	track    Track    // of that one, which may still be measured
-	calls    []call   // answered, in call order
+	calls    []*call  // answered, in call order
 	inputs   []string // texts by people, in order
 	notes    map[string]json.RawMessage
 	tools    tally.Tally
@@ -132,7 +131,7 @@ type turn struct {
 	reply      Reply
 	malformed  string // why the reply is rejected
 	replied    uint64 // its seq; zero: there is none
-	open       []call
+	open       []*call
 	settled    bool   // the reply has no open calls and was not rejected
 	withdrawn  bool   // a hook wants another in its place
 	unsent     bool   // its calls are answered, and nothing has followed from them
@@ -444,11 +443,11 @@ func (s *State) LastText() string {
 
 // Waits reports whether an open call stands in the given phase.
 func (s *State) Waits(in Phase) bool {
-	return slices.ContainsFunc(s.open, func(c call) bool { return c.Phase == in })
+	return slices.ContainsFunc(s.open, func(c *call) bool { return c.Phase == in })
 }
 
 // ran reports whether a call of the present turn ran.
-func (s *State) ran() bool { return slices.ContainsFunc(s.open, func(c call) bool { return c.Ran }) }
+func (s *State) ran() bool { return slices.ContainsFunc(s.open, func(c *call) bool { return c.Ran }) }
 
 // HasOpen reports whether calls are open.
 func (s *State) HasOpen() bool { return len(s.open) > 0 }
@@ -460,11 +459,11 @@ func (s *State) Open() iter.Seq[CallState] { return states(s.open, nil) }
 func (s *State) Calls() iter.Seq[CallState] { return states(s.calls, s.open) }
 
 // states yields the calls of both lists as others see them.
-func states(first, then []call) iter.Seq[CallState] {
+func states(first, then []*call) iter.Seq[CallState] {
 	return func(yield func(CallState) bool) {
-		for _, list := range [...][]call{first, then} {
-			for i := range list {
-				if !yield(list[i].state()) {
+		for _, list := range [...][]*call{first, then} {
+			for _, c := range list {
+				if !yield(c.state()) {
 					return
 				}
 			}
@@ -480,9 +479,9 @@ func (s *State) Recent() iter.Seq[CallState] {
 // latest yields the calls that are wanted, latest first.
 func (s *State) latest(want func(*call) bool) iter.Seq[CallState] {
 	return func(yield func(CallState) bool) {
-		for _, list := range [...][]call{s.open, s.calls} {
-			for i := range slices.Backward(list) {
-				if c := &list[i]; want(c) && !yield(c.state()) {
+		for _, list := range [...][]*call{s.open, s.calls} {
+			for _, c := range slices.Backward(list) {
+				if want(c) && !yield(c.state()) {
 					return
 				}
 			}
@@ -531,11 +530,10 @@ func (s *State) Machine() int { return s.declared().Machine }
 
 // Call returns a call by its id. It costs O(calls of the present turn).
 func (s *State) Call(id string) (c CallState, ok bool) {
-	of, ok := s.call(id)
-	if ok {
-		c = of.state()
+	if of := s.call(id); of != nil {
+		return of.state(), true
 	}
-	return c, ok
+	return c, false
 }
 
 // Succeeded counts the calls of a tool that succeeded.
@@ -581,14 +579,15 @@ func (s *State) Answer() string {
 	return ""
 }
 
-func (s *State) call(id string) (call, bool) {
+// call returns the call of an id; nil: there is none.
+func (s *State) call(id string) *call {
 	if c := s.opened(id); c != nil {
-		return *c, true
+		return c
 	}
 	if n := callNumber(id); n > 0 && n <= len(s.calls) {
-		return s.calls[n-1], true
+		return s.calls[n-1]
 	}
-	return call{}, false
+	return nil
 }
 
 func hasCalls(r Reply) bool {
@@ -618,7 +617,7 @@ func value[T any](p *T) (v T, ok bool) {
 
 // Attempts is how often a call was started.
 func (s *State) Attempts(call string) int {
-	if c, ok := s.call(call); ok {
+	if c := s.call(call); c != nil {
 		return c.Attempt
 	}
 	return 0

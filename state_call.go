@@ -44,50 +44,19 @@ type CallState struct {
 	Blob          string            // digest of the whole result, when Result is an excerpt of it
 }
 
-// call is a call as State keeps it: its phase and four parts, one for each step
-// in which more becomes known. Each part is written once and shared by all
-// later states, so that a step of one call costs its part and one slice of
-// calls. A part without content is an empty one that all calls share.
+// call is a call as State keeps it: what the model wants, the latest attempt, the
+// answer, and what few calls have. An open call is edited in place, for no other
+// State has it. One that is over may be shared and is copied before it changes.
 type call struct {
-	*asked
-	*trial
-	*ending
-	*matter
-	Phase Phase
-}
-
-// asked is what the model wants.
-type asked struct {
 	Call
 	Iteration int
 	Step      string // the loop's word for it, when the call is the loop's
 	inputs    int    // texts by people when it was made
 	prior     int    // calls that were over
-
-	// Room for what nearly every call has, which saves two allocations a call. It
-	// is the state's in which the call is open: a clone has none.
-	first    trial
-	last     ending
-	tried    bool
-	answered bool
-}
-
-// try returns memory for an attempt.
-func (a *asked) try() *trial {
-	if a.tried {
-		return new(trial)
-	}
-	a.tried = true
-	return &a.first
-}
-
-// answer returns memory for an ending.
-func (a *asked) answer() *ending {
-	if a.answered {
-		return new(ending)
-	}
-	a.answered = true
-	return &a.last
+	Phase     Phase
+	trial
+	ending
+	*matter // never nil; without content it is one that all calls share
 }
 
 // trial is the latest attempt.
@@ -137,14 +106,10 @@ type matter struct {
 	voided              int               // approvals that a change made void
 }
 
-var (
-	noTrial  trial
-	noEnding ending
-	noMatter matter
-)
+var noMatter matter
 
 func newCall(c Call, s *State, iteration int) call {
-	return call{&asked{Call: c, Iteration: iteration, inputs: len(s.inputs), prior: len(s.calls)}, &noTrial, &noEnding, &noMatter, PhaseUndecided}
+	return call{Call: c, Iteration: iteration, inputs: len(s.inputs), prior: len(s.calls), Phase: PhaseUndecided, matter: &noMatter}
 }
 
 // own gives the call a copy of what few calls have, to change it.

@@ -102,8 +102,8 @@ func (s *State) applyRun(event Event) {
 		s.unwatch()
 		s.reset()
 		s.grants = nil
-		for i := range s.open { // the fork requests again, in its own name
-			if c := &s.open[i]; c.Phase != PhaseAnswered && c.Phase != PhaseInDoubt && (c.Phase != PhaseLost || c.child != nil) {
+		for _, c := range s.open { // the fork requests again, in its own name
+			if c.Phase != PhaseAnswered && c.Phase != PhaseInDoubt && (c.Phase != PhaseLost || c.child != nil) {
 				c.Phase = PhaseUndecided
 				c.unapproved().child = nil // whose run has another name, too
 			}
@@ -113,8 +113,8 @@ func (s *State) applyRun(event Event) {
 		}
 	case RunPaused:
 		s.status, s.paused = e.Status, &e
-		for i := range s.open { // a decision from now on is about the latest observation
-			if c := &s.open[i]; c.Phase == PhaseAwaitingApproval && c.requested > s.resumed && c.basis != s.look {
+		for _, c := range s.open { // a decision from now on is about the latest observation
+			if c.Phase == PhaseAwaitingApproval && c.requested > s.resumed && c.basis != s.look {
 				c.own().basis = s.look
 			}
 		}
@@ -188,8 +188,8 @@ func (s *State) lose() {
 		s.modelCalls++
 		s.thinking, s.lostCall = reservation{}, true
 	}
-	for i := range s.open {
-		if c := &s.open[i]; c.Phase == PhaseStarted || c.Phase == PhaseAwaitingChild { // a new owner takes over child runs, too
+	for _, c := range s.open {
+		if c.Phase == PhaseStarted || c.Phase == PhaseAwaitingChild { // a new owner takes over child runs, too
 			c.Phase = PhaseLost
 		}
 	}
@@ -210,17 +210,17 @@ func (s *State) book(u Usage, dollars float64) {
 func (s *State) opened(id string) *call { return in(s.open, id) }
 
 // in returns the call of an id in a list; nil: it is not there.
-func in(calls []call, id string) *call {
-	for i := range calls {
-		if calls[i].ID == id {
-			return &calls[i]
+func in(calls []*call, id string) *call {
+	for _, c := range calls {
+		if c.ID == id {
+			return c
 		}
 	}
 	return nil
 }
 
 // answer closes a call with an ending; the turn is over when it was the last.
-func (s *State) answer(c *call, with *ending) {
+func (s *State) answer(c *call, with ending) {
 	c.Phase, c.ending = PhaseAnswered, with
 	if (c.Ran || c.ok()) && s.declared().tool(c.Tool).Trust == Untrusted {
 		c.ending.foreign, s.tainted = true, true
@@ -255,7 +255,7 @@ func (s *State) count(c *call, by int) {
 func (s *State) closeTurn() {
 	failed, ok, exempt, changed := 0, 0, true, false
 	all, did, fault := canon.NewSum, canon.NewSum, canon.NewSum
-	var buf []byte
+	buf := s.room
 	for _, c := range s.open {
 		s.calls = append(s.calls, c)
 		switch {
@@ -269,8 +269,7 @@ func (s *State) closeTurn() {
 			continue
 		}
 		exempt = false
-		buf = slices.Grow(buf[:0], len(c.Tool)+len(c.Args)+len(c.Result)+len(c.Error)+4)
-		buf = append(append(buf, c.Tool...), 0)
+		buf = append(append(buf[:0], c.Tool...), 0)
 		args, err := canon.Canonical(buf, c.Args)
 		if err != nil {
 			args = append(buf, c.Args...)
@@ -283,7 +282,7 @@ func (s *State) closeTurn() {
 		}
 	}
 	rejected := s.rejects
-	s.open, s.rejects = nil, false
+	s.open, s.rejects, s.room = s.open[:0], false, buf
 	if rejected {
 		return
 	}
@@ -360,9 +359,9 @@ func (s *State) keeps(d *HookDirected) string {
 		}
 		return ""
 	}
-	c, _ := s.call(d.Call)
+	c := s.call(d.Call)
 	switch {
-	case c.ending == nil || c.Phase != PhaseAnswered || c.seq != d.Entry:
+	case c == nil || c.Phase != PhaseAnswered || c.seq != d.Entry:
 		return "it is not the call's latest result"
 	case c.child != nil:
 		return "the call is a run of its own, which is not made again"
@@ -397,25 +396,25 @@ func (s *State) direct(d *HookDirected) {
 	}
 	c := s.opened(d.Call)
 	s.count(c, -1)
-	c.Phase, c.ending = PhaseApproved, &noEnding // it was approved, if it had to be, when it first ran
+	c.Phase, c.ending = PhaseApproved, ending{} // it was approved, if it had to be, when it first ran
 	m := c.own()
 	m.images, m.retries = nil, m.retries+1
 }
 
 // unsentCalls are the calls of a closed turn whose results no model has seen.
-func (s *State) unsentCalls() (calls []call) {
+func (s *State) unsentCalls() []*call {
 	if !s.unsent {
 		return nil
 	}
-	for i := max(0, len(s.calls)-s.batch); i < len(s.calls); i++ {
-		calls = append(calls, s.calls[i])
-	}
-	return calls
+	return slices.Clip(s.calls[max(0, len(s.calls)-s.batch):])
 }
 
 // openTurn takes closeTurn back. It is rare, so that it may cost O(calls).
 func (s *State) openTurn() {
-	s.open = s.unsentCalls()
+	s.open = nil
+	for _, c := range s.unsentCalls() {
+		s.open = append(s.open, new(*c))
+	}
 	s.calls, s.unsent, s.gathered = slices.Clip(s.calls[:len(s.calls)-len(s.open)]), false, nil
 	if s.looped = s.byLoop; s.looped {
 		return // which closing it left alone, too
@@ -433,7 +432,10 @@ func contentKey(tool string, args []byte) string {
 	return canon.Digest([]byte(tool), b)
 }
 
-func callID(n int) string { return "c_" + strconv.Itoa(n) }
+func callID(n int) string {
+	var room [24]byte
+	return string(strconv.AppendInt(append(room[:0], "c_"...), int64(n), 10))
+}
 
 func callNumber(id string) int {
 	digits, ok := strings.CutPrefix(id, "c_")

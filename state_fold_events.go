@@ -194,15 +194,17 @@ func (s *State) replyTurn(e *ModelReplied, entry *Entry) {
 	}
 	if calls == 0 {
 		s.answerStep(e.Malformed == "" && e.Reply.Stop != StopPause && e.Reply.Stop != StopRefusal)
-		if s.open, s.settled = nil, e.Malformed == ""; s.settled && e.Reply.Stop != StopPause && s.step == "" {
+		if s.open, s.settled = s.open[:0], e.Malformed == ""; s.settled && e.Reply.Stop != StopPause && s.step == "" {
 			s.leave(Track{Iteration: entry.Iteration, Thought: s.thought})
 		}
 		return
 	}
-	s.open, s.looped, s.batch, s.byLoop = make([]call, 0, calls), false, calls, false
+	s.open, s.looped, s.batch, s.byLoop = s.open[:0], false, calls, false
+	memory := make([]call, 0, calls)
 	for _, p := range e.Reply.Parts {
 		if c, ok := p.(Call); ok {
-			s.open = append(s.open, newCall(c, s, entry.Iteration))
+			memory = append(memory, newCall(c, s, entry.Iteration))
+			s.open = append(s.open, &memory[len(memory)-1])
 			s.counter = max(s.counter, callNumber(c.ID))
 		}
 	}
@@ -229,14 +231,14 @@ func (s *State) applyTool(event Event, entry Entry) {
 		if c := s.opened(e.Call); c != nil {
 			done, m := ending{Status: ToolOK}, c.own()
 			m.Of = e.Of
-			if of, ok := s.call(e.Of); ok {
+			if of := s.call(e.Of); of != nil {
 				done.Result, m.images = of.Result, of.images
 			}
-			s.answer(c, &done)
+			s.answer(c, done)
 		}
 	case ToolRefused:
 		if c := s.opened(e.Call); c != nil && (!e.NotRun || s.unstarted(c)) {
-			s.answer(c, &ending{Status: ToolFailed, Error: e.Why, rejected: s.rejects, notRun: e.NotRun,
+			s.answer(c, ending{Status: ToolFailed, Error: e.Why, rejected: s.rejects, notRun: e.NotRun,
 				omitted: s.rejects && s.declared().Strategy == StrategyJSON && s.Machine() > 2})
 		}
 	case ToolDoubted:
@@ -259,26 +261,23 @@ func (s *State) applyTool(event Event, entry Entry) {
 		if e.Error != "" || e.Status > ToolOK {
 			done = ending{Status: max(e.Status, ToolFailed), Error: e.Error, Ran: true}
 		}
-		s.answer(c, &done)
+		s.answer(c, done)
 	}
 }
 
 func (s *State) toolStarted(e *ToolStarted, entry *Entry) {
 	if c := s.opened(e.Call); c != nil {
-		c.Phase, c.trial = PhaseStarted, c.try()
-		*c.trial = trial{e.Attempt, e.Effect, e.Key, e.Supervised, entry.Time}
+		c.Phase, c.trial = PhaseStarted, trial{e.Attempt, e.Effect, e.Key, e.Supervised, entry.Time}
 	}
 }
 
 func (s *State) toolFinished(e *ToolFinished, entry *Entry) {
 	s.acted = entry.Seq
 	if c := s.opened(e.Call); c != nil {
-		done := c.asked.answer()
-		*done = ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, blob: e.Blob, seq: entry.Seq}
 		if e.Images != nil {
 			c.own().images = e.Images
 		}
-		s.answer(c, done)
+		s.answer(c, ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, blob: e.Blob, seq: entry.Seq})
 	}
 }
 
@@ -297,7 +296,7 @@ func (s *State) hold(id string, phase Phase) *matter {
 func (s *State) returned(id, by string, result json.RawMessage, seq uint64) {
 	if c := s.opened(id); c != nil {
 		c.own().By, s.acted = by, seq
-		s.answer(c, &ending{Status: ToolOK, Result: result, Ran: c.Attempt > 0})
+		s.answer(c, ending{Status: ToolOK, Result: result, Ran: c.Attempt > 0})
 	}
 }
 
@@ -324,7 +323,7 @@ func (s *State) applyAsk(event Event, entry Entry) {
 			s.acted = entry.Seq // the world is not what was seen of it
 		}
 		forget := func() {
-			if c, ok := s.call(e.Call); ok {
+			if c := s.call(e.Call); c != nil {
 				delete(s.grants, contentKey(c.Tool, c.args()))
 			}
 		}
@@ -381,9 +380,7 @@ func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
 	m := c.own()
 	m.By = e.By
 	if !e.Approved {
-		denied := *c.ending
-		denied.Error = denial(*e)
-		c.Phase, c.ending, s.denied = PhaseUndecided, &denied, e
+		c.Phase, c.Error, s.denied = PhaseUndecided, denial(*e), e
 		return
 	}
 	asked := c.Phase == PhaseAwaitingApproval
@@ -472,7 +469,7 @@ func (s *State) applyMemo(event Event, entry Entry) {
 			s.compact(&e, entry.Seq)
 		} else { // as the machine itself does, which does not count what stands in their place
 			for _, id := range e.Masked {
-				if c, ok := s.call(id); ok {
+				if c := s.call(id); c != nil {
 					s.bytes -= len(c.Result)
 				}
 			}
@@ -496,10 +493,9 @@ func (s *State) applyMemo(event Event, entry Entry) {
 // run that was exported or forked may have gone on, and who kept records of its
 // calls may have been told to forget.
 func (s *State) unwatch() {
-	for i := range s.open {
-		if c := &s.open[i]; c.Supervised != "" {
-			t := *c.trial
-			t.Supervised, c.trial = "", &t
+	for _, c := range s.open {
+		if c.Supervised != "" {
+			c.Supervised = ""
 		}
 	}
 }

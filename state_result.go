@@ -121,7 +121,7 @@ func (s *State) Result() Result {
 		return r
 	}
 	r.Steps = make([]Summary, 0, len(s.turns))
-	if c, ok := s.call(callID(1)); ok && c.Iteration == 0 { // the loop's, before any turn
+	if c := s.call(callID(1)); c != nil && c.Iteration == 0 { // the loop's, before any turn
 		r.Steps = append(r.Steps, Summary{Calls: []CallSummary{}})
 	}
 	for _, t := range s.turns {
@@ -131,9 +131,8 @@ func (s *State) Result() Result {
 	// one list of all.
 	all := make([]CallSummary, 0, len(s.calls)+len(s.open))
 	i := 0
-	for _, list := range [...][]call{s.calls, s.open} {
-		for k := range list {
-			c := &list[k]
+	for _, list := range [...][]*call{s.calls, s.open} {
+		for _, c := range list {
 			for i < len(r.Steps)-1 && r.Steps[i].Iteration < c.Iteration {
 				i++
 			}
@@ -180,8 +179,7 @@ func (c *call) outcome() string {
 
 func (s *State) pendings() []Pending {
 	list := []Pending{}
-	for i := range s.open {
-		c := &s.open[i]
+	for _, c := range s.open {
 		p := Pending{Run: s.run, Call: c.ID, Tool: c.Tool, Args: c.args(), Reason: c.Reason}
 		switch c.Phase {
 		case PhaseAwaitingApproval:
@@ -223,8 +221,8 @@ func (s *State) Advice() string {
 	if p := s.pendings(); len(p) > 0 {
 		first = p[0].Call
 	}
-	for i := range s.open {
-		if c := &s.open[i]; c.Phase == PhaseAwaitingChild && first == "" {
+	for _, c := range s.open {
+		if c.Phase == PhaseAwaitingChild && first == "" {
 			first = "what run " + c.child.id + " waits for"
 		}
 	}

@@ -55,7 +55,7 @@ func (s *State) stepState(st *stepped) StepState {
 		}
 		return step
 	}
-	if c, ok := s.call(st.call); ok && c.Phase == PhaseAnswered {
+	if c := s.call(st.call); c != nil && c.Phase == PhaseAnswered {
 		step.Done, step.OK, step.Value, step.Error = true, c.ok(), bytes.Clone(c.Result), c.Error
 	}
 	return step
@@ -93,8 +93,8 @@ func (s *State) stood(st *stepped) bool {
 	if st.call == "" {
 		return st.turn > 0
 	}
-	c, ok := s.call(st.call)
-	return ok && c.Phase == PhaseAnswered && c.ok()
+	c := s.call(st.call)
+	return c != nil && c.ok()
 }
 
 // stepName is what a label is found under.
@@ -145,9 +145,9 @@ func (s *State) openCalls(value json.RawMessage) {
 		return
 	}
 	s.counter += len(list)
-	open := make([]call, len(list))
+	open := make([]*call, len(list))
 	for i, c := range list {
-		open[i] = newCall(Call{ID: c.Call, Tool: c.Tool, Args: c.Args}, s, s.iteration)
+		open[i] = new(newCall(Call{ID: c.Call, Tool: c.Tool, Args: c.Args}, s, s.iteration))
 		if open[i].Step = c.Step; c.Step != "" {
 			s.setStep(stepped{label: c.Step, seq: s.seq, call: c.Call})
 		}

@@ -40,8 +40,7 @@ func (s *State) gather(by string, begin func() any, add func(made any, c *call),
 	}
 	delete(s.gathered, by) // if add panics, what it left is of no use
 	for ; g.count < len(s.calls); g.count++ {
-		c := s.calls[g.count]
-		add(g.made, &c)
+		add(g.made, s.calls[g.count])
 	}
 	put(&s.gathered, by, g)
 	use(g.made)
@@ -53,8 +52,8 @@ func (s *State) gather(by string, begin func() any, add func(made any, c *call),
 // log need not compute the content of every call.
 func (s *State) equal(content string) (of string) {
 	told := func(c *call) bool { return c.Ran && c.ok() && c.Effect == Idempotent }
-	for i := range s.open {
-		if c := &s.open[i]; told(c) && contentKey(c.Tool, c.args()) == content {
+	for _, c := range s.open {
+		if told(c) && contentKey(c.Tool, c.args()) == content {
 			of = c.ID
 		}
 	}

@@ -43,7 +43,7 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 		d.inbox.wait(wait)
 		return nil, nil
 	}
-	r.appendIn(t.Iteration, at, r.machine.Called(*t))
+	r.appendAt(now, t.Iteration, at, r.machine.Called(*t))
 	c := d.modelCall
 	if d.modelCall = nil; c == nil {
 		c = new(modelCall)

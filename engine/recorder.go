@@ -47,7 +47,11 @@ func (r *recorder) appendNow(events ...pawl.Event) { r.append(r.state.Seq(), eve
 
 // appendIn is append for events of another iteration than the state's.
 func (r *recorder) appendIn(iteration int, at uint64, events ...pawl.Event) {
-	now := time.Now()
+	r.appendAt(time.Now(), iteration, at, events...)
+}
+
+// appendAt is appendIn for a caller that has just read the clock.
+func (r *recorder) appendAt(now time.Time, iteration int, at uint64, events ...pawl.Event) {
 	if now.Before(r.state.Time()) {
 		now = r.state.Time()
 	}

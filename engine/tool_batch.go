@@ -54,7 +54,7 @@ func (b *toolBatch) run() error {
 		if cancel, suspend, _ := b.d.inbox.wanted(); cancel || suspend {
 			b.waiting = nil
 		}
-		if len(b.waiting) > 0 && timeFor(r, b.at, b.waiting[0].disposed) <= 0 {
+		if len(b.waiting) > 0 && timeFor(r, b.at, b.waiting[0].disposed, time.Now()) <= 0 {
 			b.waiting = nil
 		}
 		if err := b.start(); err != nil {

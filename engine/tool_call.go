@@ -157,7 +157,8 @@ func single(d *driver, at uint64, c *pawl.Classified) (*toolCall, error) {
 // run, because the run's time is over or the approved preconditions have changed.
 func (t *toolCall) prepare(r *recorder) bool {
 	c, info := t.disposed, t.disposed.Info()
-	left := timeFor(r, t.at, c) // by the entries' times: making them durable may take long
+	now := time.Now()
+	left := timeFor(r, t.at, c, now) // by the entries' times: making them durable may take long
 	if left <= 0 {
 		return false
 	}
@@ -165,7 +166,8 @@ func (t *toolCall) prepare(r *recorder) bool {
 		if !stillApproved(r, t.at, c) {
 			return false
 		}
-		left = timeLeft(r.state, time.Now())
+		now = time.Now()
+		left = timeLeft(r.state, now)
 	}
 	t.tool, _, _ = r.machine.Tool(c.Call.Tool)
 	t.inv = pawl.Invocation{Run: r.lease.Run, Call: c.Call.ID, Tool: c.Call.Tool, Args: bytes.Clone(c.Call.Args), Key: c.Key, Attempt: r.state.Attempts(c.Call.ID) + 1}
@@ -182,7 +184,7 @@ func (t *toolCall) prepare(r *recorder) bool {
 		t.limit, t.outOfTime = left, true
 	}
 	if c.Child == "" || t.inv.Attempt == 1 { // resuming a child is not a new attempt at the call
-		r.append(t.at, pawl.ToolStarted{Call: c.Call.ID, Tool: c.Call.Tool, Args: c.Call.Args, Effect: info.Effect, Key: c.Key, Attempt: t.inv.Attempt, Supervised: t.inv.Supervised})
+		r.appendAt(now, r.state.Iteration(), t.at, pawl.ToolStarted{Call: c.Call.ID, Tool: c.Call.Tool, Args: c.Call.Args, Effect: info.Effect, Key: c.Key, Attempt: t.inv.Attempt, Supervised: t.inv.Supervised})
 	}
 	if c.Child != "" {
 		if t.inv.Attempt == 1 {
@@ -199,8 +201,8 @@ func (t *toolCall) prepare(r *recorder) bool {
 
 // timeFor returns the rest of the run's time. The machine decides by the log, so if nothing is
 // left and the log does not show that yet, the entry for this call does.
-func timeFor(r *recorder, at uint64, c *pawl.Classified) time.Duration {
-	left := timeLeft(r.state, time.Now())
+func timeFor(r *recorder, at uint64, c *pawl.Classified, now time.Time) time.Duration {
+	left := timeLeft(r.state, now)
 	if left <= 0 && r.state.Elapsed() < r.state.Limits().Time {
 		r.append(at, c.NotRun())
 	}
@@ -282,7 +284,8 @@ func grace(t pawl.Tool) time.Duration {
 // again, nothing is recorded: resuming finds the call lost.
 func (t *toolCall) record(r *recorder, cut error, abandoned bool) {
 	t.slot.free()
-	e := pawl.ToolFinished{Call: t.inv.Call, Tool: t.inv.Tool, Duration: time.Since(t.began).Truncate(time.Millisecond), Abandoned: abandoned}
+	now := time.Now()
+	e := pawl.ToolFinished{Call: t.inv.Call, Tool: t.inv.Tool, Duration: now.Sub(t.began).Truncate(time.Millisecond), Abandoned: abandoned}
 	info := t.disposed.Info()
 	if abandoned {
 		r.log(slog.LevelWarn, "a tool did not stop when told to and was left behind", slog.String("call", e.Call), slog.String("tool", e.Tool))
@@ -332,7 +335,7 @@ func (t *toolCall) record(r *recorder, cut error, abandoned bool) {
 	default:
 		e.Status, e.Error = pawl.ToolCancelled, "the run was cancelled"
 	}
-	r.append(t.at, e)
+	r.appendAt(now, r.state.Iteration(), t.at, e)
 }
 
 // unknown reports whether a tool cannot tell whether its call took place, as when the connection

@@ -20,6 +20,7 @@ type Transcript struct {
 	shown    int // how many of the messages were returned
 	left     int // replies that a summary replaced
 	marks    marks
+	places   []int       // those of all requests; each has its part
 	pending  []pawl.Part // parts of the user turn that is being collected
 	answers  int         // how many of them, at the front, answer the last calls
 	calls    []pawl.Part // of the latest reply; nil: its calls are answered
@@ -124,13 +125,13 @@ func (t *Transcript) Messages(s *pawl.State) ([]pawl.Message, []int) {
 	soFar.open()
 	soFar.flush()
 	t.shown = len(t.messages)
-	places := make([]int, 0, 3)
-	for _, n := range []int{t.marks.before, max(t.marks.cut, 1), t.marks.last} {
-		if n > 0 && n < t.marks.sent && (len(places) == 0 || n > places[len(places)-1]) {
-			places = append(places, n)
+	begin := len(t.places)
+	for _, n := range [...]int{t.marks.before, max(t.marks.cut, 1), t.marks.last} {
+		if n > 0 && n < t.marks.sent && (len(t.places) == begin || n > t.places[len(t.places)-1]) {
+			t.places = append(t.places, n)
 		}
 	}
-	return slices.Clip(soFar.messages), places
+	return slices.Clip(soFar.messages), slices.Clip(t.places[begin:])
 }
 
 // open adds a user message at the beginning of a run without input, because every provider requires
