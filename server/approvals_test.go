@@ -43,7 +43,7 @@ func decide(l client.Link, approve bool, reason string) string {
 	return jsonOf(client.DecideLink{Link: l, Approve: &approve, Reason: reason})
 }
 
-// Whoever has a link sees what is asked and decides once; saying the same again
+// The holder of a link sees the request and decides once; the same decision again
 // changes nothing, and another decision is refused.
 func TestLink(t *testing.T) {
 	w := serve(t, nil)
@@ -142,14 +142,14 @@ func TestForgedLinks(t *testing.T) {
 }
 
 // A link that has had its time says so: it expired, what it relied on changed, it
-// was asked anew, somebody else decided without going on, or the run has ended.
+// was asked again, somebody else decided without a resume, or the run has ended.
 func TestStaleLinks(t *testing.T) {
 	w := serve(t, nil)
 	old := linkOf(w.begin(admin, "payer"))
 	again := w.result(admin, "POST", "/v1/runs/"+old.Run+"/resume?wait=true", "{}", 200)
 	fresh := linkOf(again)
 	if old.Token == fresh.Token {
-		t.Fatal("it is not asked anew")
+		t.Fatal("it is not asked again")
 	}
 	if r := w.look(old); r.State != "replaced" {
 		t.Errorf("%+v", r)

@@ -192,7 +192,7 @@ func TestResume(t *testing.T) {
 	w.refused(admin, "POST", "/v1/runs/"+lost.Run+"/resume", `{}`, 409, "pawl resume "+lost.Run)
 }
 
-// A run that is driven elsewhere is left to whoever drives it, who is told.
+// A run with another owner is left to that owner, which gets the signal.
 func TestHeld(t *testing.T) {
 	w := serve(t, nil)
 	elsewhere := engine.New(w.journal, nil)
@@ -229,7 +229,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A fork is a run of its own, of whoever may know of the first.
+// A fork is a run of its own, visible to those who see the first.
 func TestFork(t *testing.T) {
 	w := serve(t, nil)
 	run := w.begin(acme, "payer")

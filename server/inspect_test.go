@@ -35,7 +35,7 @@ func (o one) Again(context.Context, *pawl.State, bool) (Work, error) {
 }
 func (o one) Desk(*pawl.State) *engine.Engine { return o.engine }
 
-// hosted serves an agent, to whoever has the token "t".
+// hosted serves an agent under the token "t".
 func hosted(t testing.TB, j Store, agent pawl.Agent) (*httptest.Server, *engine.Engine) {
 	t.Helper()
 	e := engine.New(j, nil)

@@ -53,8 +53,8 @@ type shakyHost struct {
 
 func (h shakyHost) Desk(*pawl.State) *engine.Engine { return engine.New(h.journal, nil) }
 
-// A journal that cannot be reached is nobody's fault: whoever asks is told to ask
-// again, and not where the journal is.
+// A journal that cannot be reached is a temporary failure: the client is asked to
+// retry, and does not learn where the journal is.
 func TestOutage(t *testing.T) {
 	w := serve(t, nil)
 	run := w.begin(admin, "payer")

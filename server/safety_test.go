@@ -318,7 +318,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// Who sends a body byte by byte is not waited for, whoever it is and whatever for.
+// A client that sends its body byte by byte is not waited for.
 func TestSlowBody(t *testing.T) {
 	w := serve(t, nil)
 	w.server.SetPatience(50 * time.Millisecond)

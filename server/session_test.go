@@ -82,7 +82,7 @@ func TestSession(t *testing.T) {
 	if gone := cookies(res); res.StatusCode != http.StatusOK || len(gone) != 1 || gone[0].Name != set[0].Name || gone[0].Value != "" || gone[0].MaxAge >= 0 {
 		t.Errorf("logged out: %d %s %v", res.StatusCode, data, res.Header["Set-Cookie"])
 	}
-	// Whoever kept the cookie has nothing.
+	// The cookie is worth nothing now.
 	if res, data := w.send(request{method: "GET", path: "/v1/runs", header: with(session, nil)}); res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("after the log-out: %d %s", res.StatusCode, data)
 	}

@@ -166,7 +166,7 @@ func (d *dorm) status(run string) pawl.Status {
 }
 
 // Runs that wait for a time go on when it has come, once among all servers, and
-// whoever parked them.
+// whatever process parked them.
 func TestWake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDorm(t)

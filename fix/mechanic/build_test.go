@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// What the compiler says of a fault leads to the edit that mends it, among the
+// What the compiler says of a fault leads to the edit that fixes it, among the
 // first that are proposed. TestRepairBuild of testfix makes these edits.
 func TestBuildEdits(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
@@ -63,7 +63,7 @@ func TestBuildEdits(t *testing.T) {
 				if !ok {
 					t.Fatalf("%s does not fit", c.rule)
 				}
-				if got = append(got, c.rule); mends(files[file], after[file], strings.TrimSuffix(want, "\n")) && len(got) <= 4 {
+				if got = append(got, c.rule); fixes(files[file], after[file], strings.TrimSuffix(want, "\n")) && len(got) <= 4 {
 					return
 				}
 			}
@@ -75,8 +75,8 @@ func TestBuildEdits(t *testing.T) {
 	}
 }
 
-// mends tells whether a line of a diff, with its sign, is what changed.
-func mends(before, after, line string) bool {
+// fixes tells whether a line of a diff, with its sign, is what changed.
+func fixes(before, after, line string) bool {
 	if was, with, _ := hunk(before, after); line[0] == '-' {
 		return strings.Contains(was, line[1:]) && !strings.Contains(with, line[1:])
 	}

@@ -114,7 +114,7 @@ func TestLostEdits(t *testing.T) {
 	}
 }
 
-// An edit that mends one test and bars the way is taken back in the end.
+// An edit that fixes one test and bars the way is taken back in the end.
 func TestGoesBack(t *testing.T) {
 	w := sized()
 	decoys := 0
@@ -125,7 +125,7 @@ func TestGoesBack(t *testing.T) {
 		if decoy {
 			decoys++
 		}
-		if !small || !right { // the one can be mended after the other only
+		if !small || !right { // the one can be fixed after the other only
 			failing["m.TestSmall"] = "size_test.go:7: Small(10)"
 		}
 		if !right && !decoy {

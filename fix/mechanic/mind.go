@@ -61,9 +61,9 @@ type level struct {
 
 // partial is an edit that fixes some tests, or all.
 type partial struct {
-	edit   tryEdit
-	all    bool
-	mended []string
+	edit  tryEdit
+	all   bool
+	fixed []string
 }
 
 // details are the failures in the form of the tool run_tests.

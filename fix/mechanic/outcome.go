@@ -75,13 +75,13 @@ func (o outcome) better(before outcome) bool {
 	if o.more || before.more {
 		return o.failed < before.failed
 	}
-	mended := 0
+	fixed := 0
 	freed := map[string]bool{} // packages that a failure no longer hides
 	for id, kind := range before.open {
 		if _, still := o.open[id]; still {
 			continue
 		}
-		mended++
+		fixed++
 		if hides[kind] {
 			freed[packageOf(id)] = true
 		}
@@ -91,7 +91,7 @@ func (o outcome) better(before outcome) bool {
 			return false
 		}
 	}
-	return mended > 0
+	return fixed > 0
 }
 
 // repairable reports whether anything fails that an edit could fix.

@@ -47,7 +47,7 @@ func (m *mind) choose(l *level, end bool) (partial, bool) {
 			return p, true
 		}
 		w := l.several || l.whole(p)
-		if best == nil || w && !whole || w == whole && len(p.mended) > len(best.mended) {
+		if best == nil || w && !whole || w == whole && len(p.fixed) > len(best.fixed) {
 			best, whole = &l.partial[i], w
 		}
 	}
@@ -71,7 +71,7 @@ func (l *level) whole(p partial) bool {
 	for at < len(a) && at < len(b) && a[at] == b[at] {
 		at++
 	}
-	return l.lines[goedit.Location{File: p.edit.Path, Line: at + 1}].Failed == len(p.mended)
+	return l.lines[goedit.Location{File: p.edit.Path, Line: at + 1}].Failed == len(p.fixed)
 }
 
 // bars reports whether an edit is of a file that cannot be edited.

@@ -25,12 +25,12 @@ type tryArgs struct {
 
 // tried is the result of try_edits.
 type tried struct {
-	Mends []struct {
+	Fixes []struct {
 		Edit   int      `json:"edit"`
 		All    bool     `json:"all"`
-		Mended []string `json:"mended"`
+		Fixed  []string `json:"fixed"`
 		Broken []string `json:"broken"`
-	} `json:"mends"`
+	} `json:"fixes"`
 	NotTried []int `json:"not_tried"`
 	Runs     int   `json:"runs"`
 }
@@ -88,14 +88,14 @@ func (m *mind) learned(c pawl.Call, r pawl.ToolResult) {
 	} else {
 		m.failure = "no edit was tried in the time there is"
 	}
-	for _, x := range told.Mends {
+	for _, x := range told.Fixes {
 		if x.Edit < 1 || x.Edit > len(args.Edits) || len(x.Broken) > 0 {
 			continue
 		}
 		if len(l.partial) == 0 {
 			l.first = len(l.tried)
 		}
-		l.partial = append(l.partial, partial{args.Edits[x.Edit-1], x.All, x.Mended})
+		l.partial = append(l.partial, partial{args.Edits[x.Edit-1], x.All, x.Fixed})
 	}
 }
 

@@ -121,14 +121,14 @@ func (w *world) run(c pawl.Call) (string, bool) {
 
 // try tries edits as the tool does.
 func (w *world) try(edits []tryEdit) string {
-	type mends struct {
+	type fixes struct {
 		Edit   int      `json:"edit"`
 		All    bool     `json:"all"`
-		Mended []string `json:"mended"`
+		Fixed  []string `json:"fixed"`
 		Broken []string `json:"broken"`
 	}
 	var told struct {
-		Mends    []mends `json:"mends"`
+		Fixes    []fixes `json:"fixes"`
 		NotTried []int   `json:"not_tried"`
 		Runs     int     `json:"runs"`
 	}
@@ -146,17 +146,17 @@ func (w *world) try(edits []tryEdit) string {
 		}
 		told.Runs++
 		now := w.tests(after)
-		m := mends{Edit: i + 1, All: len(now) == 0}
+		m := fixes{Edit: i + 1, All: len(now) == 0}
 		for _, id := range w.all {
 			switch _, was := before[id]; {
 			case was && now[id] == "":
-				m.Mended = append(m.Mended, id)
+				m.Fixed = append(m.Fixed, id)
 			case !was && now[id] != "":
 				m.Broken = append(m.Broken, id)
 			}
 		}
-		if len(m.Mended) > 0 {
-			told.Mends = append(told.Mends, m)
+		if len(m.Fixed) > 0 {
+			told.Fixes = append(told.Fixes, m)
 		}
 		done = m.All
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// What does not build is mended where the compiler's message all but says how.
+// What does not build is fixed where the compiler's message all but says how.
 // That each kind of message leads to its edit is tested beside the mechanic; here
 // are those of a kind of their own, and with PAWL_PROOF all: what the compiler
 // stops at, what it knows of another package, and where of several edits that

@@ -99,7 +99,7 @@ func TestOnlyEdits(t *testing.T) {
 	}
 }
 
-// A project whose tests pass needs no model, and one without tests is not mended.
+// A project whose tests pass needs no model, and one without tests is not fixed.
 func TestNothingToDo(t *testing.T) {
 	dir := project(t, "interval")
 	write(t, dir, map[string]string{"interval_test.go": "package interval\n\nimport \"testing\"\n\nfunc TestOne(*testing.T) {}\n"})

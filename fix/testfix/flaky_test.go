@@ -98,7 +98,7 @@ func TestFlaky(t *testing.T) {
 	}
 }
 
-// When nothing else fails, there is nothing to mend.
+// When nothing else fails, there is nothing to fix.
 func TestOnlyFlaky(t *testing.T) {
 	t.Parallel()
 	f := open(t, wavering(t, false), mechanic.New(), nil)

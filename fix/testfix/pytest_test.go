@@ -99,7 +99,7 @@ func TestPytest(t *testing.T) {
 	}
 }
 
-// What a runner writes is read the same whoever runs it, so the rest needs no
+// The output of a runner is read in the same way whatever starts it, so the rest needs no
 // Python: a program that copies a file stands in for pytest.
 func TestPytestReport(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "p")

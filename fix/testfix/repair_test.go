@@ -162,7 +162,7 @@ func retest(t *testing.T, dir string) error {
 	return err
 }
 
-// TestRepair mends whole projects. Those that are long because many edits are
+// TestRepair fixes whole projects. Those that are long because many edits are
 // tried are taken with PAWL_PROOF; what they show besides is tested by itself.
 func TestRepair(t *testing.T) {
 	long := []string{"example", "ring", "pager", "shop", "config", "digits"}
@@ -185,7 +185,7 @@ func TestRepair(t *testing.T) {
 				t.Skip("every repair runs go test dozens of times")
 			}
 			if slices.Contains(long, c.name) && os.Getenv("PAWL_PROOF") == "" {
-				t.Skip("set PAWL_PROOF to mend what takes hundreds of edits")
+				t.Skip("set PAWL_PROOF to fix what takes hundreds of edits")
 			}
 			t.Parallel()
 			dir := project(t, c.name)

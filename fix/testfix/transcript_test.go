@@ -20,7 +20,7 @@ import (
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+var rewrite = flag.Bool("rewrite", false, "write the golden files again")
 
 // All that a model reads stands in one file, to be read as a model reads it:
 // what it is told to do, its tools, and each answer and observation of a run in
@@ -108,7 +108,7 @@ func TestTranscript(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(want), b.String()); d != "" {
-		t.Errorf("the transcript differs (-want +got); go test -rewrite writes it anew:\n%s", d)
+		t.Errorf("the transcript differs (-want +got); go test -rewrite writes it again:\n%s", d)
 	}
 }
 

@@ -22,7 +22,7 @@ type outcome int
 
 const (
 	stillFails outcome = 1 + iota
-	mended
+	fixed
 	unbuilt
 	endless
 	refused
@@ -61,7 +61,7 @@ type candidate struct {
 	like    int               // for same: the edit that it equals
 	outcome outcome
 	why     string
-	mended  []string
+	fixed   []string
 	broken  []string
 	open    int
 	stop    context.CancelCauseFunc // while it is tried
@@ -146,7 +146,7 @@ func (t *trial) all(ctx context.Context) {
 	for _, c := range t.edits {
 		if c.outcome == same {
 			like := t.edits[c.like]
-			c.outcome, c.why, c.mended, c.broken, c.open = like.outcome, like.why, like.mended, like.broken, like.open
+			c.outcome, c.why, c.fixed, c.broken, c.open = like.outcome, like.why, like.fixed, like.broken, like.open
 		}
 	}
 }
@@ -244,20 +244,20 @@ func (t *trial) judge(c *candidate, whole goTested) {
 	first := *t.fix.first // there is one, since the tests ran before
 	t.fix.mu.Unlock()
 	v := judge(first, now, t.fix.source.AllowTestEdits)
-	c.mended, c.broken, c.open = d.Fixed, slices.Concat(d.Broken, d.Hidden), len(v.Open)
+	c.fixed, c.broken, c.open = d.Fixed, slices.Concat(d.Broken, d.Hidden), len(v.Open)
 	slices.Sort(c.broken)
-	if len(c.mended) == 0 {
+	if len(c.fixed) == 0 {
 		c.settle(t, stillFails, "")
 		return
 	}
-	c.settle(t, mended, "")
+	c.settle(t, fixed, "")
 }
 
 func (c *candidate) settle(t *trial, o outcome, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c.outcome, c.why = o, excerpt.Clip(why, mostWhy)
-	if o != mended || c.open > 0 {
+	if o != fixed || c.open > 0 {
 		return
 	}
 	i := slices.Index(t.edits, c)

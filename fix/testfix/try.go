@@ -43,7 +43,7 @@ type tryPiece struct {
 // tried is the tool's result. Edits are named by their positions in the list, from one.
 type tried struct {
 	Summary string        `json:"summary"`
-	Mends   []improvement `json:"mends,omitempty"`
+	Fixes   []improvement `json:"fixes,omitempty"`
 	// Of the others each is in one of these.
 	Fails    []int    `json:"still_fail,omitempty"`
 	Endless  []int    `json:"do_not_end,omitempty"`
@@ -57,7 +57,7 @@ type tried struct {
 type improvement struct {
 	Edit   int      `json:"edit"`
 	All    bool     `json:"all"` // every test passes then
-	Mended []string `json:"mended"`
+	Fixed  []string `json:"fixed"`
 	Broken []string `json:"broken,omitempty"` // passed and would not any more
 	Open   int      `json:"open"`             // tests that would still not pass
 }
@@ -72,7 +72,7 @@ func (f *Fix) tryTool() pawl.Tool {
 		"Every edit is tried alone: the failing tests are run with it and, if one of them passes then, all tests. "+
 		"It stops at the first edit with which every test passes. Nothing is changed: make the edit that you choose with edit_file. "+
 		"Use it when several small changes are plausible, such as another operator, bound, condition or variable. "+
-		"Edits are named by their places in your list, from 1; an edit under mends with an empty broken list is worth making, any other is not.",
+		"Edits are named by their places in your list, from 1; an edit under fixes with an empty broken list is worth making, any other is not.",
 		f.tryEdits, pawl.Read, &tool.Options{MaxOutput: maxResult, Timeout: 15 * time.Minute, External: true, Alone: true})
 }
 
@@ -119,14 +119,14 @@ func (t *trial) tell(took time.Duration) tried {
 	full := 0
 	for i, c := range t.edits {
 		switch n := i + 1; c.outcome {
-		case mended:
+		case fixed:
 			m := improvement{
-				Edit: n, All: c.open == 0, Mended: head(c.mended), Broken: head(c.broken), Open: c.open,
+				Edit: n, All: c.open == 0, Fixed: head(c.fixed), Broken: head(c.broken), Open: c.open,
 			}
 			if m.All && full == 0 {
 				full = n
 			}
-			out.Mends = append(out.Mends, m)
+			out.Fixes = append(out.Fixes, m)
 		case stillFails:
 			out.Fails = append(out.Fails, n)
 		case endless:
@@ -139,14 +139,14 @@ func (t *trial) tell(took time.Duration) tried {
 			out.NotTried = append(out.NotTried, n)
 		}
 	}
-	slices.SortStableFunc(out.Mends, func(a, b improvement) int { return a.rank() - b.rank() })
+	slices.SortStableFunc(out.Fixes, func(a, b improvement) int { return a.rank() - b.rank() })
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d edits tried in %d runs of tests, %v: ", len(t.edits)-len(out.NotTried)-len(out.Refused), len(t.edits), t.runs, took.Round(100*time.Millisecond))
 	switch {
 	case full > 0:
 		fmt.Fprintf(&b, "with edit %d every test passes", full)
-	case len(out.Mends) > 0:
-		fmt.Fprintf(&b, "%d fix some tests; none fixes all", len(out.Mends))
+	case len(out.Fixes) > 0:
+		fmt.Fprintf(&b, "%d fix some tests; none fixes all", len(out.Fixes))
 	default:
 		b.WriteString("none fixes a test")
 	}
@@ -160,9 +160,9 @@ func (m improvement) rank() int {
 	case m.All:
 		return 0
 	case len(m.Broken) == 0:
-		return 1_000_000 - len(m.Mended)
+		return 1_000_000 - len(m.Fixed)
 	}
-	return 3_000_000 - len(m.Mended)
+	return 3_000_000 - len(m.Fixed)
 }
 
 func head(list []string) []string {

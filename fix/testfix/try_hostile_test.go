@@ -73,8 +73,8 @@ func TestTryRefuses(t *testing.T) {
 			t.Errorf("edit %d refused: %s, want %q of edit %d", r.Edit, r.Why, want[i], i+1)
 		}
 	}
-	if len(got.Mends) != 1 || got.Mends[0].Edit != len(edits) || !got.Mends[0].All || got.Runs != 2 {
-		t.Errorf("mends %+v in %d runs, want the last in two", got.Mends, got.Runs)
+	if len(got.Fixes) != 1 || got.Fixes[0].Edit != len(edits) || !got.Fixes[0].All || got.Runs != 2 {
+		t.Errorf("fixes %+v in %d runs, want the last in two", got.Fixes, got.Runs)
 	}
 	for _, c := range []struct {
 		a    args
@@ -135,8 +135,8 @@ func TestTryEndless(t *testing.T) {
 	if d := cmp.Diff([]int{1, 2, 3, 4, 5}, got.Endless); d != "" {
 		t.Errorf("those that do not end (-want +got):\n%s\n%+v", d, got)
 	}
-	if len(got.Mends) != 1 || got.Mends[0].Edit != 6 || !got.Mends[0].All {
-		t.Errorf("mends %+v, want the last", got.Mends)
+	if len(got.Fixes) != 1 || got.Fixes[0].Edit != 6 || !got.Fixes[0].All {
+		t.Errorf("fixes %+v, want the last", got.Fixes)
 	}
 	if took := time.Since(began); took > 3*time.Minute { // far less than what waits for it without a time-out
 		t.Errorf("it took %v", took)
@@ -229,8 +229,8 @@ func TestTryOtherCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := try(t, f, args{"edits": []args{edit("tagged.go", "5", "6"), edit("tagged.go", "5", "4")}})
-	if err != nil || len(got.Mends) != 1 || !got.Mends[0].All || got.Mends[0].Edit != 2 {
-		t.Errorf("%+v, %v, want the second to mend all that is run", got, err)
+	if err != nil || len(got.Fixes) != 1 || !got.Fixes[0].All || got.Fixes[0].Edit != 2 {
+		t.Errorf("%+v, %v, want the second to fix all that is run", got, err)
 	}
 	lines, err := cover(t, f, args{})
 	if err != nil || lines.Lines["tagged.go"] != "5:1/0" {

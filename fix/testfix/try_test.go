@@ -16,11 +16,11 @@ import (
 // tried is what try_edits tells.
 type tried struct {
 	Summary string
-	Mends   []struct {
-		Edit           int
-		All            bool
-		Mended, Broken []string
-		Open           int
+	Fixes   []struct {
+		Edit          int
+		All           bool
+		Fixed, Broken []string
+		Open          int
 	}
 	Fails   []int `json:"still_fail"`
 	Endless []int `json:"do_not_end"`
@@ -158,28 +158,28 @@ func TestTryEdits(t *testing.T) {
 	if len(got.NotTried) > 1 || len(got.NotTried) == 1 && got.NotTried[0] != 11 {
 		t.Errorf("not tried: %v, want at most the last", got.NotTried)
 	}
-	if len(got.Mends) < 5 || got.Mends[0].Edit != 10 || !got.Mends[0].All || got.Mends[0].Open != 0 || !strings.Contains(got.Summary, "with edit 10 every test passes") {
-		t.Fatalf("mends %+v (%s), want the tenth first, with every test", got.Mends, got.Summary)
+	if len(got.Fixes) < 5 || got.Fixes[0].Edit != 10 || !got.Fixes[0].All || got.Fixes[0].Open != 0 || !strings.Contains(got.Summary, "with edit 10 every test passes") {
+		t.Fatalf("fixes %+v (%s), want the tenth first, with every test", got.Fixes, got.Summary)
 	}
-	if len(got.Mends[0].Mended) != 2 {
-		t.Errorf("the tenth mends %v, want two", got.Mends[0].Mended)
+	if len(got.Fixes[0].Fixed) != 2 {
+		t.Errorf("the tenth fixes %v, want two", got.Fixes[0].Fixed)
 	}
-	for _, m := range got.Mends[1:] {
+	for _, m := range got.Fixes[1:] {
 		switch m.Edit {
 		case 2, 8, 11:
-			if d := cmp.Diff([]string{"example.com/m.TestLarge"}, m.Mended); d != "" || len(m.Broken) > 0 || m.Open != 1 || m.All {
-				t.Errorf("mends %+v, want one test and nothing broken", m)
+			if d := cmp.Diff([]string{"example.com/m.TestLarge"}, m.Fixed); d != "" || len(m.Broken) > 0 || m.Open != 1 || m.All {
+				t.Errorf("fixes %+v, want one test and nothing broken", m)
 			}
 		case 6:
-			if d := cmp.Diff([]string{"example.com/m.TestSmall"}, m.Mended); d != "" || len(m.Broken) > 0 {
-				t.Errorf("mends %+v, want the test of another package", m)
+			if d := cmp.Diff([]string{"example.com/m.TestSmall"}, m.Fixed); d != "" || len(m.Broken) > 0 {
+				t.Errorf("fixes %+v, want the test of another package", m)
 			}
 		case 9:
 			if d := cmp.Diff([]string{"example.com/m.TestOdd"}, m.Broken); d != "" || m.Open != 2 {
-				t.Errorf("mends %+v, want a test broken", m)
+				t.Errorf("fixes %+v, want a test broken", m)
 			}
 		default:
-			t.Errorf("mends %+v, want it not there", m)
+			t.Errorf("fixes %+v, want it not there", m)
 		}
 	}
 	if got.Runs < 10 || got.Runs > 12 {
@@ -187,7 +187,7 @@ func TestTryEdits(t *testing.T) {
 	}
 }
 
-// What an edit can affect is found out anew when an edit was made: here the code
+// What an edit can affect is found out again when an edit was made: here the code
 // has come to be made of another package.
 func TestTryAfterAnEdit(t *testing.T) {
 	t.Parallel()
@@ -204,7 +204,7 @@ func TestTryAfterAnEdit(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err = try(t, f, args{"edits": []args{edit("low/low.go", "9", "10")}})
-	if err != nil || len(got.Mends) != 1 || !got.Mends[0].All {
-		t.Errorf("%+v, %v, want the edit to mend all", got, err)
+	if err != nil || len(got.Fixes) != 1 || !got.Fixes[0].All {
+		t.Errorf("%+v, %v, want the edit to fix all", got, err)
 	}
 }

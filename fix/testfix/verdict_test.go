@@ -43,7 +43,7 @@ func TestJudge(t *testing.T) {
 		open  []string
 	}{
 		{"as before", first, false, []string{"m.TestA"}},
-		{"mended", events(t, 0, "pass A", "pass B"), false, nil},
+		{"fixed", events(t, 0, "pass A", "pass B"), false, nil},
 		{"one for the other", events(t, 1, "pass A", "fail B"), false, []string{"m.TestB"}},
 		{"the failing one is gone", events(t, 0, "pass B"), false, []string{"m.TestA"}},
 		{"the failing one is skipped", events(t, 0, "skip A", "pass B"), false, []string{"m.TestA"}},

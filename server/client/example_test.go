@@ -111,7 +111,7 @@ func ExampleClient_Approve() {
 	// 409
 }
 
-// A run is followed to its end, whoever drives it and however often the
+// A run is followed to its end, whatever process drives it and however often the
 // connection breaks.
 func ExampleClient_Follow() {
 	address, shut := open()

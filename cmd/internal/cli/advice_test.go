@@ -76,7 +76,7 @@ var standings = map[string]standing{
 }
 
 // TestAdviceWorks runs every command that is advised to somebody, wherever a run
-// stands and whoever began it: a spec, a Go program, a server, or a run that called it.
+// stands and however it began: from a spec, a Go program, a server, or a run that called it.
 // A command that is advised exits as one that did what it says, and has an effect.
 func TestAdviceWorks(t *testing.T) {
 	for _, origin := range []string{"spec", "program", "server", "program, asked at a server", "child"} {
@@ -304,7 +304,7 @@ func (b *bench) program(do func(context.Context, *engine.Engine, pawl.Agent) (*e
 	}
 }
 
-// resume goes on with the run as whoever began it does.
+// resume resumes the run in the way that it began.
 func (b *bench) resume(code int) {
 	b.Helper()
 	if b.byProgram() {

@@ -14,7 +14,7 @@ import (
 )
 
 // shop pays twice the same and once something else, each with approval, and
-// says what came of it.
+// returns the result.
 var shop = map[string]string{
 	"ledger.csv": "a,1\n",
 	"shop.yaml": `

@@ -19,7 +19,7 @@ import (
 )
 
 // TestExamples runs each spec under examples as its users would, from the command
-// line with the model's replies from a file, and looks at what came of it. That
+// line with the model's replies from a file, and checks the result. That
 // every spec has a script there, and every key a spec, the tests of package spec
 // hold.
 func TestExamples(t *testing.T) {

@@ -27,7 +27,7 @@ func TestKilledBeforeTheCommandOfAnyRun(t *testing.T) {
 	}
 }
 
-// Nothing starts after a cancel was acknowledged, whoever was to start it.
+// Nothing starts after a cancel was acknowledged, in any process.
 func TestCancelledBeforeTheCommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("who kills whom is the same under the race detector: -short")
@@ -121,7 +121,7 @@ func TestSettledFalsely(t *testing.T) {
 	}
 }
 
-// Whoever resumes a run and does not want to wait for its command leaves with
+// A process that resumes a run and does not wait for its command leaves with
 // Ctrl-C, and the command goes on.
 func TestLeaveARunningCommand(t *testing.T) {
 	if testing.Short() {

@@ -132,7 +132,7 @@ func (v *fixView) take(event pawl.Event) (flips []flip) {
 // trials counts the edits that the tool tried without making them.
 func trials(result json.RawMessage) int {
 	var r struct {
-		Mends   []any `json:"mends"`
+		Fixes   []any `json:"fixes"`
 		Fails   []any `json:"still_fail"`
 		Endless []any `json:"do_not_end"`
 		Unbuilt []any `json:"do_not_compile"`
@@ -140,7 +140,7 @@ func trials(result json.RawMessage) int {
 	if json.Unmarshal(result, &r) != nil {
 		return 0
 	}
-	return len(r.Mends) + len(r.Fails) + len(r.Endless) + len(r.Unbuilt)
+	return len(r.Fixes) + len(r.Fails) + len(r.Endless) + len(r.Unbuilt)
 }
 
 // says returns the line for an event; empty: it gets none. What the model reads, and

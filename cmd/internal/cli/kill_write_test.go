@@ -100,7 +100,7 @@ func (w *writer) pawl(args ...string) (code int, said string) {
 	return code, said
 }
 
-// settle says what came of the Write to the run, and to the child that it may
+// settle resolves the Write for the run, and for the child that it may
 // have. It is refused unless the Write is in doubt.
 func (w *writer) settle(what ...string) {
 	for _, run := range []string{w.run, w.run + ".c_1"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the reference of commands anew")
+var rewrite = flag.Bool("rewrite", false, "write the reference of commands again")
 
 const reference = "../../../docs/command.md"
 

@@ -66,7 +66,7 @@ func TestMain(m *testing.M) {
 
 // stub is a tool's program: `stub say TEXT`, `stub fail TEXT`, `stub count FILE`
 // leaves a line and tells how many there are, `stub hold FILE` leaves one, and
-// another when FILE.go is there, `stub deaf FILE` the same and does not heed
+// another when FILE.go is there, `stub stubborn FILE` the same and does not heed
 // SIGTERM, `stub note FILE` leaves its call and its key, `stub once FILE` the same
 // unless the key is there, `stub leak` says in every way what CANARY is.
 func stub(args []string) error {
@@ -83,7 +83,7 @@ func stub(args []string) error {
 		return err
 	case "note", "once":
 		return note(args[1], args[0] == "once")
-	case "deaf":
+	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
 		return stub([]string{"hold", args[1]})
 	case "hold":
@@ -120,7 +120,7 @@ func leave(file, line string) (lines int, err error) {
 	return bytes.Count(data, []byte("\n")), err
 }
 
-// add is whole or not at all, whoever is killed and whatever else is added at the
+// add is atomic, whatever process is killed and whatever else is added at the
 // same time, as the calls of a batch are: one write to the end of a file.
 func add(file, text string) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

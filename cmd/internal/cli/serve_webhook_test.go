@@ -153,7 +153,7 @@ var payFiles = map[string]string{
 	"hang.script.yaml": "replies: [{text: never, hang: true}]\n",
 }
 
-// A server tells of its runs with a link to what they ask, and whoever has the
+// A server reports its runs with a link to their requests, and the holder of the
 // link decides. A run that is parked because the server ends is told of, too.
 func TestServeTells(t *testing.T) {
 	told := newReceiver(t, payFiles)

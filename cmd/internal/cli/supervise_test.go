@@ -221,7 +221,7 @@ func lines(file, line string) int {
 
 // Pawl is killed while a Write waits to be started: its supervisor, which does
 // not move, has the request. The log says that it would have made a record, so
-// the call is made anew without a person, and not made again when the supervisor
+// the call is made again without a person, and not made again when the supervisor
 // wakes up.
 func TestKilledBeforeTheCommand(t *testing.T) {
 	if testing.Short() {
@@ -292,10 +292,10 @@ func (w *watched) killedBefore() process.Identity {
 // Pawl is killed while a Write runs, which ends while nobody looks, or after
 // the run was taken up.
 func TestKilledDuringTheCommand(t *testing.T) {
-	for _, part := range []string{"hold", "deaf"} {
+	for _, part := range []string{"hold", "stubborn"} {
 		for name, wait := range map[string]bool{"ends before": true, "ends after": false} {
 			t.Run(part+" "+name, func(t *testing.T) {
-				if testing.Short() && (wait || part == "deaf") {
+				if testing.Short() && (wait || part == "stubborn") {
 					t.Skip("who kills whom is the same under the race detector: -short")
 				}
 				w := watch(t, part, "20s")
@@ -338,12 +338,12 @@ func TestKilledAfterTheCommand(t *testing.T) {
 	w.over(super, 1)
 }
 
-// A command has no more time because pawl is dead, even if it is deaf.
+// A command has no more time because pawl is dead, even if it is stubborn.
 func TestKilledAndLate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes the five seconds between SIGTERM and SIGKILL: -short")
 	}
-	w := watch(t, "deaf", "500ms")
+	w := watch(t, "stubborn", "500ms")
 	c := w.begin()
 	super := w.supervisor()
 	w.release("billed.txt")
@@ -390,7 +390,7 @@ func TestSupervisorKilledToo(t *testing.T) {
 // Nothing is left of a run that nobody disturbs, nor of a command that is told
 // to end twice.
 func TestNothingIsLeft(t *testing.T) {
-	w := watch(t, "deaf", "20s")
+	w := watch(t, "stubborn", "20s")
 	c := w.begin()
 	super := w.supervisor()
 	w.release("billed.txt")
@@ -401,7 +401,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 	w.over(super, 1)
 
-	w = watch(t, "deaf", "20s")
+	w = watch(t, "stubborn", "20s")
 	c = w.begin()
 	super = w.supervisor()
 	w.release("billed.txt")

@@ -6,7 +6,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// wire MODEL has the model mend the module in sum, whose difference must be
+// wire MODEL has the model fix the module in sum, whose difference must be
 // want.diff, and leaves the module as it was.
 func wire(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(ts.Exec("pawl", "fix", "sum", "--dry-run", "--model", args[0]))

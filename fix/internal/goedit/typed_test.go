@@ -35,7 +35,7 @@ var library = sync.OnceValue(func() func(t testing.TB) types.Importer {
 })
 
 // typedCorpus is that of the corpus, and modules whose faults only rules that
-// know types can mend.
+// know types can fix.
 func typedCorpus(t testing.TB) []string {
 	t.Helper()
 	names, err := filepath.Glob("testdata/typed/*.txtar")

@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-run/pawl/fix/internal/junit"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
+var rewrite = flag.Bool("rewrite", false, "write the golden files again")
 
 // The files are pytest's own, of version 7.2, with its directory replaced.
 func TestRecorded(t *testing.T) {

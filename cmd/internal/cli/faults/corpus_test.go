@@ -52,14 +52,14 @@ func TestCorpus(t *testing.T) {
 			}
 			for name, text := range m.right {
 				if given, ok := m.files[name]; !ok || given == text || strings.HasSuffix(name, "_test.go") {
-					t.Errorf("right/%s mends nothing", name)
+					t.Errorf("right/%s fixes nothing", name)
 				}
 			}
 			err := compile(std, m.files)
 			if breaks := strings.Contains(m.head, "build failure"); breaks != (err != nil) {
 				t.Errorf("with the fault: %v", err)
 			}
-			if err := compile(std, m.mended()); err != nil {
+			if err := compile(std, m.fixed()); err != nil {
 				t.Errorf("without the fault: %v", err)
 			}
 		})
@@ -109,7 +109,7 @@ func standard(t *testing.T, all []module) types.Importer {
 	t.Helper()
 	used := map[string]bool{}
 	for _, m := range all {
-		dirs, err := sources(token.NewFileSet(), m.mended())
+		dirs, err := sources(token.NewFileSet(), m.fixed())
 		if err != nil {
 			t.Fatal(err)
 		}

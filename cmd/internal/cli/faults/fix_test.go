@@ -52,13 +52,13 @@ func repository(t testing.TB, u *user, m module) {
 	}
 }
 
-// pawl fix mends most of the modules with few runs of their tests, by changing
-// what the difference says and nothing else. What it cannot mend it does not
+// pawl fix fixes most of the modules with few runs of their tests, by changing
+// what the difference says and nothing else. What it cannot fix it does not
 // touch.
 func TestFix(t *testing.T) {
 	all := corpus(t)
 	var table []string
-	mended, tried := 0, 0
+	fixed, tried := 0, 0
 	for _, m := range all {
 		t.Run(m.name, func(t *testing.T) {
 			if !proof() && !slices.Contains(sample, m.name) {
@@ -71,7 +71,7 @@ func TestFix(t *testing.T) {
 			after := print(t, u.project)
 
 			tried++
-			verdict := "mended"
+			verdict := "fixed"
 			switch changed := differing(before, after); {
 			case f.Status != "success":
 				verdict = f.Status
@@ -92,12 +92,12 @@ func TestFix(t *testing.T) {
 					t.Errorf("it is no success: %v\n%s", err, out)
 				}
 				if !m.isRight(t, u.project) {
-					verdict = "mended anew" // its tests pass, and it is another program than was meant
+					verdict = "fixed otherwise" // its tests pass, and it is another program than was meant
 				}
 				if f.runs > mostRuns {
 					verdict = "too many runs"
 				} else if !t.Failed() {
-					mended++
+					fixed++
 				}
 			}
 			row := fmt.Sprintf("%-11s %-13s %6.1f s %4d runs %4d edits  %s", m.name, verdict, f.took.Seconds(), f.runs, f.edits, change(f.Diff))
@@ -106,14 +106,14 @@ func TestFix(t *testing.T) {
 				t.Log(f.Reason.Detail)
 			}
 			table = append(table, row)
-			if !proof() && !strings.HasPrefix(verdict, "mended") {
-				t.Errorf("a module of the sample is not mended: %s", f.stderr)
+			if !proof() && !strings.HasPrefix(verdict, "fixed") {
+				t.Errorf("a module of the sample is not fixed: %s", f.stderr)
 			}
 		})
 	}
-	t.Logf("mended %d of %d:\n%s", mended, tried, strings.Join(table, "\n"))
-	if tried == len(all) && mended*40 < enough*len(all) {
-		t.Errorf("mended %d of %d, want %d of 40", mended, tried, enough)
+	t.Logf("fixed %d of %d:\n%s", fixed, tried, strings.Join(table, "\n"))
+	if tried == len(all) && fixed*40 < enough*len(all) {
+		t.Errorf("fixed %d of %d, want %d of 40", fixed, tried, enough)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestFailsWithoutATrace(t *testing.T) {
 	before := print(t, u.project)
 	f := u.fix("--limit", "iterations=2")
 	if f.Status == "success" {
-		t.Fatalf("it was mended in two iterations: %s", f.Diff)
+		t.Fatalf("it was fixed in two iterations: %s", f.Diff)
 	}
 	if changed := differing(before, print(t, u.project)); len(changed) > 0 {
 		t.Errorf("%v are touched", changed)

@@ -67,7 +67,7 @@ func TestKill(t *testing.T) {
 	u := newUser(t, "one", one)
 	whole := u.fix(knowing(t, "one")...)
 	if whole.Status != "success" {
-		t.Fatalf("the module is not mended at all: %s", whole.stderr)
+		t.Fatalf("the module is not fixed at all: %s", whole.stderr)
 	}
 	random := rand.New(rand.NewPCG(4, 1))
 	seen := map[string]int{}
@@ -120,7 +120,7 @@ func (k kill) try(t *testing.T, name string, given map[string]string) string {
 	switch changed := differing(before, print(t, u.project)); {
 	case len(changed) == 0:
 	case u.passes(): // and so nothing of it is missing
-		found = "mended"
+		found = "fixed"
 		u.onlySources(changed)
 	case name == "two":
 		found = "between" // until the next command
@@ -129,7 +129,7 @@ func (k kill) try(t *testing.T, name string, given map[string]string) string {
 		t.Errorf("%v: in between, %v are changed", k, changed)
 	}
 	if !died {
-		found = "mended before the kill"
+		found = "fixed before the kill"
 	}
 	again := k.again
 	if died && again[0] == "resume" {
@@ -145,7 +145,7 @@ func (k kill) try(t *testing.T, name string, given map[string]string) string {
 		}
 	}
 	if !u.passes() {
-		t.Errorf("%v (%s), then %v: the project is not mended", k, found, again)
+		t.Errorf("%v (%s), then %v: the project is not fixed", k, found, again)
 	}
 	u.onlySources(differing(before, print(t, u.project)))
 	for _, sign := range []string{"apply.json", "stage-*"} {

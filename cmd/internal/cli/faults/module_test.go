@@ -61,8 +61,8 @@ func corpus(t testing.TB) []module {
 	return all
 }
 
-// mended is the module without its fault.
-func (m module) mended() map[string]string {
+// fixed is the module without its fault.
+func (m module) fixed() map[string]string {
 	files := maps.Clone(m.files)
 	maps.Copy(files, m.right)
 	return files
