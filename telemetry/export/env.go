@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
 )
 
@@ -57,7 +58,7 @@ func (s settings) outlet(signal string) (*outlet, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("%s is not a URL; write one such as http://localhost:4318", own)
 	}
-	if u.User != nil || u.RawQuery != "" { // which the exporters silently ignore
+	if u.User != nil || u.RawQuery != "" { // which would be shown with the address
 		return nil, fmt.Errorf("%s has a password or a query; use OTEL_EXPORTER_OTLP_HEADERS for credentials", own)
 	}
 	if by := s.of(signal, "PROTOCOL"); by != "" && by != "http/protobuf" {
@@ -81,18 +82,33 @@ func (s settings) outlet(signal string) (*outlet, error) {
 	if o.headers, err = s.headers(signal); err != nil {
 		return nil, err
 	}
-	if o.trust, err = s.trust(signal, address); err != nil {
+	trust, err := s.trust(signal, address)
+	if err != nil {
 		return nil, err
 	}
+	o.http = client(trust)
 	return o, nil
+}
+
+// temporality says whether metrics count from the beginning or from the last report.
+func (s settings) temporality() (sdkmetric.TemporalitySelector, error) {
+	switch how := s.getenv("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"); strings.ToLower(how) {
+	case "", "cumulative":
+		return sdkmetric.CumulativeTemporalitySelector, nil
+	case "delta":
+		return sdkmetric.DeltaTemporalitySelector, nil
+	case "lowmemory":
+		return sdkmetric.LowMemoryTemporalitySelector, nil
+	default:
+		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE is %q; write cumulative, delta or lowmemory", how)
+	}
 }
 
 // lettering are the characters of a header's name (RFC 9110, section 5.6.2).
 const lettering = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 // headers are the headers for a signal. The lists for one signal and for all must both be
-// valid, even if unused: exporters read both themselves, and print what they cannot parse,
-// which may be a key.
+// valid, even if unused.
 func (s settings) headers(signal string) (map[string]string, error) {
 	headers := map[string]string{}
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_" + strings.ToUpper(signal) + "_HEADERS"} {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/metric"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/exemplar"
@@ -63,9 +64,9 @@ func Open(getenv func(string) string, o *Options) (*Export, error) {
 	wrong = join(wrong, err)
 	tracing, err := e.traces(toTraces, from)
 	wrong = join(wrong, err)
-	metering, err := e.metrics(toMetrics, from, o.Metrics)
+	metering, err := e.metrics(s, toMetrics, from, o.Metrics)
 	wrong = join(wrong, err)
-	wrong = join(wrong, e.logs(toLogs, from))
+	e.logs(toLogs, from)
 	e.Telemetry = telemetry.New(tracing, metering, &telemetry.Options{Content: s.contents(), Log: e.Log})
 	return e, wrong
 }
@@ -77,7 +78,7 @@ func (e *Export) traces(to *outlet, from *resource.Resource) (trace.TracerProvid
 	if to == nil {
 		return nil, nil
 	}
-	by, err := to.spans(context.Background())
+	by, err := otlptrace.New(context.Background(), spans{to})
 	if err != nil {
 		return nil, err
 	}
@@ -88,16 +89,16 @@ func (e *Export) traces(to *outlet, from *resource.Resource) (trace.TracerProvid
 }
 
 // metrics sends metrics, and serves them if shown.
-func (e *Export) metrics(to *outlet, from *resource.Resource, shown bool) (metric.MeterProvider, error) {
+func (e *Export) metrics(s settings, to *outlet, from *resource.Resource, shown bool) (metric.MeterProvider, error) {
 	if to == nil && !shown {
 		return nil, nil
 	}
 	opts := []sdkmetric.Option{sdkmetric.WithResource(from), sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter)}
 	var wrong error
 	if to != nil {
-		by, err := to.readings(context.Background())
+		temporality, err := s.temporality()
 		if err == nil {
-			opts = append(opts, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(by)))
+			opts = append(opts, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(readings{to, temporality})))
 		}
 		wrong = err
 	}
@@ -115,18 +116,13 @@ func (e *Export) metrics(to *outlet, from *resource.Resource, shown bool) (metri
 }
 
 // logs sends records.
-func (e *Export) logs(to *outlet, from *resource.Resource) error {
+func (e *Export) logs(to *outlet, from *resource.Resource) {
 	if to == nil {
-		return nil
+		return
 	}
-	by, err := to.records(context.Background())
-	if err != nil {
-		return err
-	}
-	p := logProvider(by, from)
+	p := logProvider(records{to}, from)
 	e.Log = logged(p)
 	e.ends = append(e.ends, p.Shutdown)
-	return nil
 }
 
 // Shutdown sends the rest until ctx is done, and then stops. It returns no error that Failed

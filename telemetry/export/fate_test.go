@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/pawl-run/pawl"
@@ -158,6 +159,8 @@ func TestVariables(t *testing.T) {
 		"OTEL_EXPORTER_OTLP_COMPRESSION": {"zstd", "write gzip or none"},
 		"OTEL_EXPORTER_OTLP_PROTOCOL":    {"grpc", "only http/protobuf is supported"},
 		"OTEL_RESOURCE_ATTRIBUTES":       {"hunter2", "OTEL_RESOURCE_ATTRIBUTES: its part 1"},
+
+		"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": {"sometimes", "write cumulative, delta or lowmemory"},
 	} {
 		vars := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", variable: c.value}
 		_, err := export.Open(func(name string) string { return vars[name] }, nil)
@@ -216,7 +219,47 @@ func TestReceiverIsOfNoUse(t *testing.T) {
 	}
 }
 
-// What the exporters would leave out, or would print, is refused.
+// A receiver that takes a part only says how much it refused, and why.
+func TestReceiverRefusesAPart(t *testing.T) {
+	for body, want := range map[string]string{
+		"": "", "\x0a\x00": "",
+		"\x0a\x08\x08\x03\x12\x04full": "metrics cannot be sent: the collector refused 3: full",
+		"\x0a\x08\x08\x03":             "metrics cannot be sent: the collector's answer is not one of the protocol: unexpected EOF",
+	} {
+		part := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/x-protobuf")
+			_, _ = io.WriteString(w, body)
+		}))
+		told := ""
+		vars := map[string]string{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": part.URL}
+		e, err := export.Open(func(name string) string { return vars[name] }, &export.Options{Failed: func(err error) { told = err.Error() }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Shutdown(t.Context()); err != nil || told != want {
+			t.Errorf("of the answer %q is told %q, %v, want %q", body, told, err, want)
+		}
+		part.Close()
+	}
+}
+
+// Metrics count from where the reader of them wants it.
+func TestTemporality(t *testing.T) {
+	for value, want := range map[string]metricspb.AggregationTemporality{
+		"": metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE, "Delta": metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_DELTA,
+	} {
+		c := collect(t)
+		e, shut := open(t, map[string]string{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": c.URL + "/v1/metrics", "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": value})
+		h, err := engine.New(journal(t), &engine.Options{Watchers: []engine.Watcher{e.Telemetry}}).Start(t.Context(), pawl.Agent{Name: "baker", Model: speaker{}}, "go", nil)
+		finish(t, h, err, pawl.StatusSuccess)
+		shut()
+		if got := c.metrics["pawl.runs"].GetSum().GetAggregationTemporality(); got != want {
+			t.Errorf("with %q runs are counted as %v, want %v", value, got, want)
+		}
+	}
+}
+
+// What would be left out, or shown, is refused.
 func TestWhatExportersWouldDo(t *testing.T) {
 	for _, vars := range []map[string]string{
 		{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://me:hunter2@127.0.0.1:1"},

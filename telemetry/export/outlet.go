@@ -1,95 +1,57 @@
 package export
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
-	"go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploghttp"
-	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
-	sdklog "go.opentelemetry.io/otel/sdk/log"
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/pawl-run/pawl/internal/excerpt"
 )
 
-// outlet is the destination of one signal: an OTLP receiver, by HTTP. The exporters get every
-// setting explicitly, so that they ignore the environment.
+// outlet is the destination of one signal: an OTLP receiver, by HTTP.
 type outlet struct {
 	signal  string
 	url     string
 	headers map[string]string
 	gzip    bool
-	trust   *tls.Config
+	http    *http.Client
 	timeout time.Duration // of one batch, tries and all
 	end     *end
 }
 
-// firstWait is the wait before a second try; later waits grow. The exporters' default is
-// five seconds, which is all the time at shutdown.
+// firstWait is about the wait before a second try; later waits grow. At shutdown there are five
+// seconds in all.
 const firstWait = 300 * time.Millisecond
 
-// client keeps data and keys at their destination: the exporters' own client would follow
-// redirects and send headers along.
-func (o *outlet) client() *http.Client {
+// client keeps data and keys at their destination: it follows no redirects, which would send
+// the headers along.
+func client(trust *tls.Config) *http.Client {
 	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	if usual, ok := http.DefaultTransport.(*http.Transport); ok && o.trust != nil {
+	if usual, ok := http.DefaultTransport.(*http.Transport); ok && trust != nil {
 		by := usual.Clone()
-		by.TLSClientConfig = o.trust
+		by.TLSClientConfig = trust
 		c.Transport = by
 	}
 	return c
 }
 
-func (o *outlet) spans(ctx context.Context) (sdktrace.SpanExporter, error) {
-	opts := []otlptracehttp.Option{
-		otlptracehttp.WithEndpointURL(o.url), otlptracehttp.WithHeaders(o.headers), otlptracehttp.WithHTTPClient(o.client()),
-		otlptracehttp.WithCompression(otlptracehttp.NoCompression), otlptracehttp.WithEncoding(otlptracehttp.EncodingProtobuf),
-		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: true, InitialInterval: firstWait, MaxInterval: o.timeout, MaxElapsedTime: o.timeout}),
-	}
-	if o.gzip {
-		opts = append(opts, otlptracehttp.WithCompression(otlptracehttp.GzipCompression))
-	}
-	by, err := otlptracehttp.New(ctx, opts...)
-	return spans{by, o}, o.wrong(err)
-}
-
-func (o *outlet) readings(ctx context.Context) (sdkmetric.Exporter, error) {
-	opts := []otlpmetrichttp.Option{
-		otlpmetrichttp.WithEndpointURL(o.url), otlpmetrichttp.WithHeaders(o.headers), otlpmetrichttp.WithHTTPClient(o.client()),
-		otlpmetrichttp.WithCompression(otlpmetrichttp.NoCompression),
-		otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{Enabled: true, InitialInterval: firstWait, MaxInterval: o.timeout, MaxElapsedTime: o.timeout}),
-	}
-	if o.gzip {
-		opts = append(opts, otlpmetrichttp.WithCompression(otlpmetrichttp.GzipCompression))
-	}
-	by, err := otlpmetrichttp.New(ctx, opts...)
-	return readings{by, o}, o.wrong(err)
-}
-
-func (o *outlet) records(ctx context.Context) (sdklog.Exporter, error) {
-	opts := []otlploghttp.Option{
-		otlploghttp.WithEndpointURL(o.url), otlploghttp.WithHeaders(o.headers), otlploghttp.WithHTTPClient(o.client()),
-		otlploghttp.WithCompression(otlploghttp.NoCompression),
-		otlploghttp.WithRetry(otlploghttp.RetryConfig{Enabled: true, InitialInterval: firstWait, MaxInterval: o.timeout, MaxElapsedTime: o.timeout}),
-	}
-	if o.gzip {
-		opts = append(opts, otlploghttp.WithCompression(otlploghttp.GzipCompression))
-	}
-	by, err := otlploghttp.New(ctx, opts...)
-	return records{by, o}, o.wrong(err)
-}
-
 // send sends a batch within the time for one, and until the end at most: processors let a batch
-// continue that they have given up waiting for.
-func (o *outlet) send(ctx context.Context, export func(context.Context) error) {
+// continue that they have given up waiting for. It reports errors itself: errors that exporters
+// return go to OpenTelemetry's global error handler.
+func (o *outlet) send(ctx context.Context, batch proto.Message) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	go func() {
@@ -99,13 +61,112 @@ func (o *outlet) send(ctx context.Context, export func(context.Context) error) {
 		case <-ctx.Done():
 		}
 	}()
-	if err := export(ctx); err != nil {
+	if err := o.post(ctx, batch); err != nil {
 		o.end.tell(o.wrong(err))
 	}
 }
 
-// mostSaid is how much of an error is reported, in bytes: exporters include the server's
-// answer.
+// post sends a batch, again and again while the receiver is busy. A request of the protocol has
+// the encoding of the message that files hold for the same signal; the package of the requests
+// would link gRPC.
+func (o *outlet) post(ctx context.Context, batch proto.Message) error {
+	body, err := proto.Marshal(batch)
+	if err != nil {
+		return err
+	}
+	if o.gzip {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = z.Write(body) // into memory
+		_ = z.Close()
+		body = b.Bytes()
+	}
+	for wait := firstWait; ; wait *= 2 {
+		after, err := o.try(ctx, body)
+		if err == nil || after < 0 {
+			return err
+		}
+		select {
+		case <-time.After(max(after, wait/2+rand.N(wait))): // so that clients do not come back all at once
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// try sends a batch once. With an error it returns how long the receiver asks to wait before
+// the next try, or less than 0 if there must be none.
+func (o *outlet) try(ctx context.Context, body []byte) (after time.Duration, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, o.url, bytes.NewReader(body))
+	if err != nil {
+		return -1, err
+	}
+	for name, value := range o.headers {
+		r.Header.Set(name, value)
+	}
+	r.Header.Set("Content-Type", "application/x-protobuf")
+	if o.gzip {
+		r.Header.Set("Content-Encoding", "gzip")
+	}
+	answer, err := o.http.Do(r)
+	if err != nil {
+		return -1, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	said, err := io.ReadAll(io.LimitReader(answer.Body, mostRead))
+	if answer.StatusCode/100 == 2 {
+		if err == nil && answer.Header.Get("Content-Type") == "application/x-protobuf" {
+			err = refused(said)
+		}
+		return -1, err
+	}
+	err = fmt.Errorf("the collector answered %s: %s", answer.Status, said)
+	switch answer.StatusCode {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After"))
+		return time.Duration(max(0, seconds)) * time.Second, err
+	}
+	return -1, err
+}
+
+// refused is the error for what a receiver did not take of a batch. Its answer has one field, a
+// message of a count and a text.
+func refused(answer []byte) error {
+	_, _, n := protowire.ConsumeTag(answer)
+	if n < 0 {
+		return nil
+	}
+	partial, m := protowire.ConsumeBytes(answer[n:])
+	if m < 0 {
+		return fmt.Errorf("the collector's answer is not one of the protocol: %w", protowire.ParseError(m))
+	}
+	var count uint64
+	var why string
+	for len(partial) > 0 {
+		number, kind, n := protowire.ConsumeTag(partial)
+		m := protowire.ConsumeFieldValue(number, kind, partial[max(n, 0):])
+		if n < 0 || m < 0 {
+			return fmt.Errorf("the collector's answer is not one of the protocol: %w", protowire.ParseError(min(n, m)))
+		}
+		switch {
+		case number == 1 && kind == protowire.VarintType:
+			count, _ = protowire.ConsumeVarint(partial[n:])
+		case number == 2 && kind == protowire.BytesType:
+			why, _ = protowire.ConsumeString(partial[n:])
+		}
+		partial = partial[n+m:]
+	}
+	if count == 0 && why == "" {
+		return nil
+	}
+	return fmt.Errorf("the collector refused %d: %s", count, why)
+}
+
+// mostRead is how much of an answer is read, in bytes.
+const mostRead = 64 << 10
+
+// mostSaid is how much of an error is reported, in bytes: it includes what the server
+// answered.
 const mostSaid = 500
 
 // wrong returns the error without the URL, which may contain a key.
