@@ -142,7 +142,7 @@ func Waiting(pending []pawl.Pending, kind string) []pawl.Pending {
 	return list
 }
 
-// A RefusedError says why a signal does not fit the call.
+// A RefusedError says why a signal does not fit the call, or a run cannot be recorded.
 type RefusedError struct{ Err error }
 
 func (e *RefusedError) Error() string { return e.Err.Error() }

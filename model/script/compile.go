@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/wire"
@@ -14,7 +15,7 @@ import (
 
 // New checks a script and returns a model of it. It does not keep the document.
 func New(doc *Script) (*Model, error) {
-	m := &Model{name: doc.Name, repeat: doc.Repeat}
+	m := &Model{name: doc.Name, repeat: doc.Repeat, strict: doc.Strict}
 	if m.name == "" {
 		m.name = "unnamed"
 	}
@@ -23,7 +24,7 @@ func New(doc *Script) (*Model, error) {
 	default:
 		return nil, fmt.Errorf("script: repeat is %q; want last, all or none", doc.Repeat)
 	}
-	if len(doc.Replies) == 0 && len(doc.Purposes) == 0 && len(doc.Steps) == 0 {
+	if len(doc.Replies)+len(doc.Purposes)+len(doc.Steps)+len(doc.Children) == 0 {
 		return nil, errors.New("script: no replies; want at least one")
 	}
 	var err error
@@ -61,6 +62,21 @@ func New(doc *Script) (*Model, error) {
 		}
 		m.steps[step] = turns
 	}
+	for call, child := range doc.Children {
+		if child == nil {
+			return nil, fmt.Errorf("script: children.%s: no script; want at least replies", call)
+		}
+		c := *child
+		c.Name, c.Strict = doc.Name, child.Strict || doc.Strict
+		made, err := New(&c)
+		if err != nil {
+			return nil, fmt.Errorf("children.%s: %w", call, err)
+		}
+		if m.children == nil {
+			m.children = map[string]*Model{}
+		}
+		m.children[call] = made
+	}
 	if p := doc.Price; p != nil {
 		if min(p.Input, p.Output, p.CacheRead, p.CacheWrite, p.Long.Input, p.Long.Output, p.Long.CacheRead, p.Long.CacheWrite, float64(p.Long.From)) < 0 {
 			return nil, errors.New("script: price: want dollars a million tokens, none below zero")
@@ -73,28 +89,32 @@ func New(doc *Script) (*Model, error) {
 func compileAll(path string, list []Reply) ([][]reply, error) {
 	turns := make([][]reply, len(list))
 	for i, r := range list {
-		at := fmt.Sprintf("%s[%d]", path, i)
-		if r.Attempts == nil {
-			one, err := compile(at, r)
-			if err != nil {
-				return nil, err
+		at, turn := fmt.Sprintf("%s[%d]", path, i), r.Turn
+		if turn < 0 || turn > 0 && !strings.HasPrefix(path, "purposes.") {
+			return nil, fmt.Errorf("script: %s: turn: %d; want a turn from 1, and that only under purposes", at, turn)
+		}
+		r.Turn = 0
+		attempts := []Reply{r}
+		if r.Attempts != nil {
+			attempts, r.Attempts = r.Attempts, nil
+			if r.says() || r.Usage != (Usage{}) || r.Stop != 0 || r.Delay != 0 || r.Chunks != 0 || r.Expect != "" {
+				return nil, fmt.Errorf("script: %s: attempts stands alone; put the other keys into its replies", at)
 			}
-			turns[i] = []reply{one}
-			continue
+			if len(attempts) == 0 {
+				return nil, fmt.Errorf("script: %s.attempts: no replies; want at least one", at)
+			}
 		}
-		attempts := r.Attempts
-		r.Attempts = nil
-		if r.says() || r.Usage != (Usage{}) || r.Stop != 0 || r.Delay != 0 || r.Chunks != 0 || r.Expect != "" {
-			return nil, fmt.Errorf("script: %s: attempts stands alone; put the other keys into its replies", at)
-		}
-		if len(attempts) == 0 {
-			return nil, fmt.Errorf("script: %s.attempts: no replies; want at least one", at)
-		}
+		asked := new(atomic.Bool)
 		for k, a := range attempts {
-			one, err := compile(fmt.Sprintf("%s.attempts[%d]", at, k), a)
+			where := at
+			if len(attempts) > 1 || list[i].Attempts != nil {
+				where = fmt.Sprintf("%s.attempts[%d]", at, k)
+			}
+			one, err := compile(where, a)
 			if err != nil {
 				return nil, err
 			}
+			one.path, one.turn, one.asked = at, turn, asked
 			turns[i] = append(turns[i], one)
 		}
 	}
@@ -102,7 +122,7 @@ func compileAll(path string, list []Reply) ([][]reply, error) {
 }
 
 func (r Reply) says() bool {
-	return r.Text != nil || r.Thinking != "" || len(r.Calls) > 0 || r.Hang || r.Error != nil
+	return r.Text != nil || r.Thinking != "" || len(r.Calls) > 0 || len(r.Parts) > 0 || r.Hang || r.Error != nil
 }
 
 func compile(path string, r Reply) (reply, error) {
@@ -112,23 +132,51 @@ func compile(path string, r Reply) (reply, error) {
 	switch {
 	case r.Attempts != nil:
 		return bad("attempts do not nest")
+	case r.Turn != 0:
+		return bad("turn stands beside attempts, not in them")
 	case !r.says():
 		return bad("says nothing; want text, thinking, calls, error, hang or attempts (text: \"\" for an empty reply)")
 	case r.Hang && r.Error != nil:
 		return bad("has both hang and error; want one")
+	case len(r.Parts) > 0 && (r.Text != nil || r.Thinking != "" || len(r.Calls) > 0):
+		return bad("has parts beside text, thinking or calls; want one or the other")
 	case r.Delay < 0 || r.Chunks < 0:
 		return bad("delay and chunks must not be below zero")
 	}
-	p := reply{thinking: r.Thinking, delay: r.Delay, chunks: r.Chunks, expect: r.Expect, hang: r.Hang, stop: r.Stop, usage: pawl.Usage(r.Usage)}
-	if r.Text != nil {
-		p.text = *r.Text
+	p := reply{delay: r.Delay, chunks: r.Chunks, expect: r.Expect, hang: r.Hang, stop: r.Stop, usage: pawl.Usage(r.Usage)}
+	if r.Thinking != "" {
+		p.parts = append(p.parts, part{thinking: &r.Thinking})
 	}
-	for i, c := range r.Calls {
+	if r.Text != nil && *r.Text != "" {
+		p.parts = append(p.parts, part{text: *r.Text})
+	}
+	call := func(name string, c Call) error {
 		src, err := newSource(c)
 		if err != nil {
-			return bad("calls[%d]: %v", i, err)
+			return fmt.Errorf("script: %s: %s: %w", path, name, err)
 		}
-		p.calls = append(p.calls, src)
+		p.parts = append(p.parts, part{call: &src})
+		return nil
+	}
+	for i, c := range r.Calls {
+		if err := call(fmt.Sprintf("calls[%d]", i), c); err != nil {
+			return reply{}, err
+		}
+	}
+	for i, one := range r.Parts {
+		name := fmt.Sprintf("parts[%d]", i)
+		switch {
+		case one.Call != nil && one.Text == nil && one.Thinking == nil:
+			if err := call(name, *one.Call); err != nil {
+				return reply{}, err
+			}
+		case one.Call == nil && one.Text != nil && one.Thinking == nil:
+			p.parts = append(p.parts, part{text: *one.Text})
+		case one.Call == nil && one.Text == nil && one.Thinking != nil:
+			p.parts = append(p.parts, part{thinking: one.Thinking})
+		default:
+			return bad("%s: want one of text, thinking and call", name)
+		}
 	}
 	if e := r.Error; e != nil {
 		if e.Class == 0 {
@@ -140,6 +188,13 @@ func compile(path string, r Reply) (reply, error) {
 		}
 	}
 	return p, nil
+}
+
+// A part is a part of a reply as written: thinking, a call, or else text.
+type part struct {
+	thinking *string
+	text     string
+	call     *source
 }
 
 // A source is a call as written, which yields the call of a turn.

@@ -30,8 +30,11 @@
 //	                    [pawl.Class]: rate_limit, overloaded, network, truncated, …
 //	                    usage is all that is billed for it; left out: not reported, so
 //	                    the run books what it reserved if anything was streamed
+//	parts: [PART, …]    in place of thinking, text and calls: each {thinking: TEXT},
+//	                    {text: TEXT} or {call: CALL}, in the order they come
+//	turn: 3             under purposes: it answers only the requests of the run's third turn
 //	attempts: [REPLY, …]
-//	                    stands alone: the nth attempt at this turn gets the nth
+//	                    stands alone, but for turn: the nth attempt gets the nth
 //	                    of these, further attempts the last
 //
 // A reply must not be empty by accident: `text: ""` makes an empty one.
@@ -62,8 +65,15 @@
 //	                    answers the nth round of the loop the step stands in, the
 //	                    last all further ones. A step without an entry hears the
 //	                    reply of the run's turn
+//	children: {CALL: SCRIPT, …}
+//	                    scripts for the child runs that a call such as c_1 starts;
+//	                    a child without one is answered by this script
+//	strict: true        a request beyond the last reply fails, for whatever purpose, and
+//	                    [Model.Unasked] returns the replies that no request got
 //	price: {input: 3, output: 15, cache_read: 0.3, cache_write: 3.75}
 //	                    dollars a million tokens; left out: the model has no price
+//
+// [Record] writes the script of a run that took place, with strict: true.
 //
 // Unknown and repeated keys are errors that name the line and the column.
 package script

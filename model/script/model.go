@@ -4,23 +4,27 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
 )
 
-// A Model answers from a script. It holds no state and is safe for concurrent
-// use.
+// A Model answers from a script. What it answers depends on the request alone. It
+// is safe for concurrent use.
 type Model struct {
 	name     string
 	replies  [][]reply // by turn, then by attempt
 	repeat   string
 	purposes map[pawl.Purpose][][]reply
 	steps    map[string][][]reply // by id, then by round, then by attempt
+	children map[string]*Model    // by the call that started them
+	strict   bool
 	price    *pawl.Price
 }
 
@@ -42,17 +46,14 @@ func (m *Model) Describe() pawl.ModelInfo {
 	return pawl.ModelInfo{Name: "script/" + m.name, Price: m.price}
 }
 
+// Strict reports whether the script is strict.
+func (m *Model) Strict() bool { return m.strict }
+
 // Stream yields the reply for the request's turn, purpose and attempt.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	m = m.of(r.Run)
 	return func(yield func(pawl.Chunk, error) bool) {
-		turn := 1
-		for _, msg := range r.Messages {
-			if msg.Role == pawl.RoleAssistant {
-				turn++
-			} else {
-				turn += summarised(msg)
-			}
-		}
+		turn := turnOf(&r)
 		var attempts []reply
 		var err error
 		if r.Step != "" { // a step's conversation begins with its request
@@ -60,11 +61,14 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 			turn += max(r.Turn, 1) - 1
 		}
 		if attempts == nil && err == nil {
-			attempts, err = m.find(r.Purpose, turn)
+			attempts, err = m.find(&r, turn)
 		}
 		if err != nil {
 			yield(pawl.Chunk{}, err)
 			return
+		}
+		if attempts[0].asked != nil {
+			attempts[0].asked.Store(true)
 		}
 		// A request from a test may have attempt zero.
 		i := min(max(r.Attempt, 1), len(attempts)) - 1
@@ -72,23 +76,60 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 	}
 }
 
+// of returns the script of a run: that of a child, if there is one.
+func (m *Model) of(run string) *Model {
+	calls := strings.Split(run, ".")
+	for i := range calls {
+		child := m
+		for _, call := range calls[i:] {
+			if child = child.children[call]; child == nil {
+				break
+			}
+		}
+		if child != nil {
+			return child
+		}
+	}
+	return m
+}
+
+// turnOf counts the replies in a request, and the one it asks for.
+func turnOf(r *pawl.Request) int {
+	turn := 1
+	for _, msg := range r.Messages {
+		if msg.Role == pawl.RoleAssistant {
+			turn++
+		} else {
+			turn += summarised(msg)
+		}
+	}
+	return turn
+}
+
+// roundOf is the place of a step's request among the requests of that step.
+func roundOf(r *pawl.Request, turn int) (id string, index int, err error) {
+	id, rounds, _ := strings.Cut(r.Step, "@")
+	round := 1
+	if rounds != "" {
+		if round, err = strconv.Atoi(rounds[strings.LastIndex(rounds, ".")+1:]); err != nil {
+			return id, 0, invalid("step %q has no rounds", r.Step)
+		}
+	}
+	return id, max(round+turn-2, 0), nil
+}
+
 // step returns the replies to a step of a workflow in its round; nil: the
 // script has none for it.
 func (m *Model) step(r *pawl.Request, again int) ([]reply, error) {
-	id, rounds, _ := strings.Cut(r.Step, "@")
+	id, index, err := roundOf(r, again)
 	list := m.steps[id]
-	if list == nil {
-		return nil, nil
+	switch {
+	case list == nil || err != nil:
+		return nil, err
+	case m.strict && index >= len(list):
+		return nil, invalid("script %s has %s for step %s and this is request %d", m.name, count(len(list)), id, index+1)
 	}
-	round := 1
-	if rounds != "" {
-		n, err := strconv.Atoi(rounds[strings.LastIndex(rounds, ".")+1:])
-		if err != nil {
-			return nil, invalid("step %q has no rounds", r.Step)
-		}
-		round = n
-	}
-	return list[min(max(round+again-2, 0), len(list)-1)], nil
+	return list[min(index, len(list)-1)], nil
 }
 
 // summarised returns the number of replies that a summary replaces.
@@ -103,14 +144,22 @@ func summarised(m pawl.Message) (n int) {
 	return 0
 }
 
-func (m *Model) find(purpose pawl.Purpose, turn int) ([]reply, error) {
-	if purpose != pawl.PurposeTurn && purpose != "" {
+func (m *Model) find(r *pawl.Request, turn int) ([]reply, error) {
+	if purpose := r.Purpose; purpose != pawl.PurposeTurn && purpose != "" {
 		list := m.purposes[purpose]
+		for _, attempts := range list {
+			if attempts[0].turn != 0 && attempts[0].turn == r.Turn {
+				return attempts, nil
+			}
+		}
+		list = slices.DeleteFunc(slices.Clone(list), func(attempts []reply) bool { return attempts[0].turn != 0 })
 		switch {
 		case len(list) > 0:
 			return list[min(max(turn-2, 0), len(list)-1)], nil
+		case len(m.purposes[purpose]) > 0 || m.strict:
+			return nil, invalid("script %s has no reply for purpose %q in turn %d", m.name, purpose, r.Turn)
 		case purpose == pawl.PurposeFinal:
-			return []reply{{text: landing}}, nil
+			return []reply{{parts: []part{{text: landing}}}}, nil
 		}
 		return nil, invalid("script %s has no replies for purpose %q; add purposes: {%s: […]}", m.name, purpose, purpose)
 	}
@@ -123,11 +172,42 @@ func (m *Model) find(purpose pawl.Purpose, turn int) ([]reply, error) {
 	case n > 0 && m.repeat == "all":
 		return m.replies[(turn-1)%n], nil
 	}
-	noun := "replies"
+	return nil, invalid("script %s has %s and this is turn %d; add one, or repeat: last or all", m.name, count(n), turn)
+}
+
+func count(n int) string {
 	if n == 1 {
-		noun = "reply"
+		return "1 reply"
 	}
-	return nil, invalid("script %s has %d %s and this is turn %d; add one, or repeat: last or all", m.name, n, noun, turn)
+	return fmt.Sprintf("%d replies", n)
+}
+
+// Unasked returns the places of the replies that no request has got, such as
+// replies[2], if the script is strict. It is empty for other scripts.
+func (m *Model) Unasked() (places []string) {
+	if !m.strict {
+		return nil
+	}
+	look := func(list [][]reply) {
+		for _, attempts := range list {
+			if asked := attempts[0].asked; asked != nil && !asked.Load() {
+				places = append(places, attempts[0].path)
+			}
+		}
+	}
+	look(m.replies)
+	for _, purpose := range slices.Sorted(maps.Keys(m.purposes)) {
+		look(m.purposes[purpose])
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.steps)) {
+		look(m.steps[id])
+	}
+	for _, call := range slices.Sorted(maps.Keys(m.children)) {
+		for _, place := range m.children[call].Unasked() {
+			places = append(places, "children."+call+"."+place)
+		}
+	}
+	return places
 }
 
 // A reply is one checked attempt of a scripted turn: either given in Go, or
@@ -135,15 +215,18 @@ func (m *Model) find(purpose pawl.Purpose, turn int) ([]reply, error) {
 type reply struct {
 	given *pawl.Reply
 
-	text, thinking string
-	calls          []source
-	stop           pawl.StopReason
-	usage          pawl.Usage
-	delay          time.Duration
-	chunks         int
-	expect         string
-	hang           bool
-	fail           *pawl.ModelError
+	path  string       // where it stands in the script
+	turn  int          // of the run, that it answers; zero: any
+	asked *atomic.Bool // shared by its attempts
+
+	parts  []part
+	stop   pawl.StopReason
+	usage  pawl.Usage
+	delay  time.Duration
+	chunks int
+	expect string
+	hang   bool
+	fail   *pawl.ModelError
 }
 
 // at returns the reply for a turn. Its parts are copies, because many runs may
@@ -155,14 +238,15 @@ func (p *reply) at(turn int, model string) pawl.Reply {
 		return r
 	}
 	r := pawl.Reply{Stop: p.stop, Usage: p.usage}
-	if p.thinking != "" {
-		r.Parts = append(r.Parts, pawl.Thinking{Text: fill(p.thinking, turn), Model: model})
-	}
-	if p.text != "" {
-		r.Parts = append(r.Parts, pawl.Text{Text: fill(p.text, turn)})
-	}
-	for _, c := range p.calls {
-		r.Parts = append(r.Parts, c.call(turn))
+	for _, one := range p.parts {
+		switch {
+		case one.thinking != nil:
+			r.Parts = append(r.Parts, pawl.Thinking{Text: fill(*one.thinking, turn), Model: model})
+		case one.call != nil:
+			r.Parts = append(r.Parts, one.call.call(turn))
+		default:
+			r.Parts = append(r.Parts, pawl.Text{Text: fill(one.text, turn)})
+		}
 	}
 	return r
 }

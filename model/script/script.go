@@ -21,62 +21,74 @@ type Script struct {
 	// from the file; empty means "unnamed".
 	Name string `yaml:"-"`
 
-	Replies  []Reply                  `yaml:"replies"`
-	Repeat   string                   `yaml:"repeat"`
-	Purposes map[pawl.Purpose][]Reply `yaml:"purposes"`
-	Steps    map[string][]Reply       `yaml:"steps"`
-	Price    *Price                   `yaml:"price"`
+	Strict   bool                     `yaml:"strict,omitempty"`
+	Replies  []Reply                  `yaml:"replies,omitempty"`
+	Repeat   string                   `yaml:"repeat,omitempty"`
+	Purposes map[pawl.Purpose][]Reply `yaml:"purposes,omitempty"`
+	Steps    map[string][]Reply       `yaml:"steps,omitempty"`
+	Children map[string]*Script       `yaml:"children,omitempty"` // by the call that started them
+	Price    *Price                   `yaml:"price,omitempty,flow"`
 }
 
 // A Reply is one answer, or with Attempts one answer for each attempt. Text is
 // a pointer because a reply may be empty on purpose.
 type Reply struct {
-	Text     *string         `yaml:"text"`
-	Thinking string          `yaml:"thinking"`
-	Calls    []Call          `yaml:"calls"`
-	Usage    Usage           `yaml:"usage"`
-	Stop     pawl.StopReason `yaml:"stop"`
-	Delay    time.Duration   `yaml:"delay"`
-	Chunks   int             `yaml:"chunks"`
-	Expect   string          `yaml:"expect"`
-	Hang     bool            `yaml:"hang"`
-	Error    *Error          `yaml:"error"`
-	Attempts []Reply         `yaml:"attempts"`
+	Turn     int             `yaml:"turn,omitempty"`
+	Text     *string         `yaml:"text,omitempty"`
+	Thinking string          `yaml:"thinking,omitempty"`
+	Calls    []Call          `yaml:"calls,omitempty"`
+	Parts    []Part          `yaml:"parts,omitempty"`
+	Usage    Usage           `yaml:"usage,omitempty,flow"`
+	Stop     pawl.StopReason `yaml:"stop,omitempty"`
+	Delay    time.Duration   `yaml:"delay,omitempty"`
+	Chunks   int             `yaml:"chunks,omitempty"`
+	Expect   string          `yaml:"expect,omitempty"`
+	Hang     bool            `yaml:"hang,omitempty"`
+	Error    *Error          `yaml:"error,omitempty"`
+	Attempts []Reply         `yaml:"attempts,omitempty"`
+}
+
+// A Part is one part of a reply whose parts do not come in the order thinking,
+// text, calls. It has exactly one of its fields.
+type Part struct {
+	Thinking *string `yaml:"thinking,omitempty"`
+	Text     *string `yaml:"text,omitempty"`
+	Call     *Call   `yaml:"call,omitempty"`
 }
 
 // A Call calls a tool, with Args as any value that has a JSON form, or with Raw
 // as the model's exact text.
 type Call struct {
 	Tool string  `yaml:"tool"`
-	ID   string  `yaml:"id"`
-	Args any     `yaml:"args"`
-	Raw  *string `yaml:"raw"`
+	ID   string  `yaml:"id,omitempty"`
+	Args any     `yaml:"args,omitempty"`
+	Raw  *string `yaml:"raw,omitempty"`
 }
 
 // Usage is a [pawl.Usage].
 type Usage struct {
 	Input      int `yaml:"input"`
 	Output     int `yaml:"output"`
-	CacheRead  int `yaml:"cache_read"`
-	CacheWrite int `yaml:"cache_write"`
-	Reasoning  int `yaml:"reasoning"`
+	CacheRead  int `yaml:"cache_read,omitempty"`
+	CacheWrite int `yaml:"cache_write,omitempty"`
+	Reasoning  int `yaml:"reasoning,omitempty"`
 }
 
 // An Error is a [pawl.ModelError].
 type Error struct {
 	Class      pawl.Class    `yaml:"class"`
-	Message    string        `yaml:"message"`
-	RetryAfter time.Duration `yaml:"retry_after"`
-	Usage      *Usage        `yaml:"usage"` // all that is billed; nil: not reported
+	Message    string        `yaml:"message,omitempty"`
+	RetryAfter time.Duration `yaml:"retry_after,omitempty"`
+	Usage      *Usage        `yaml:"usage,omitempty,flow"` // all that is billed; nil: not reported
 }
 
 // Price is a [pawl.Price].
 type Price struct {
 	Input      float64 `yaml:"input"`
 	Output     float64 `yaml:"output"`
-	CacheRead  float64 `yaml:"cache_read"`
-	CacheWrite float64 `yaml:"cache_write"`
-	Long       Tier    `yaml:"long"`
+	CacheRead  float64 `yaml:"cache_read,omitempty"`
+	CacheWrite float64 `yaml:"cache_write,omitempty"`
+	Long       Tier    `yaml:"long,omitempty"`
 }
 
 // Tier is a [pawl.Tier].
@@ -84,8 +96,8 @@ type Tier struct {
 	From       int     `yaml:"from"`
 	Input      float64 `yaml:"input"`
 	Output     float64 `yaml:"output"`
-	CacheRead  float64 `yaml:"cache_read"`
-	CacheWrite float64 `yaml:"cache_write"`
+	CacheRead  float64 `yaml:"cache_read,omitempty"`
+	CacheWrite float64 `yaml:"cache_write,omitempty"`
 }
 
 // Load reads a script from a file.

@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
 )
 
 // driving holds the flags of commands that drive a run.
@@ -17,6 +21,8 @@ type driving struct {
 
 	policy    string
 	approvals approvalsMode
+
+	record func(ctx context.Context, j pawl.Journal, run string) error // the ended run; nil: it is not recorded
 }
 
 func (d *driving) policyFlag(c *cobra.Command) {

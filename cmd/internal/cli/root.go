@@ -86,7 +86,7 @@ func (a *app) root() *cobra.Command {
 		runCommand(a), askCommand(a), fixCommand(a),
 		planCommand(a), runsCommand(a), showCommand(a), eventsCommand(a), waitCommand(a), explainCommand(a),
 		resumeCommand(a), answerCommand(a), approveCommand(a), denyCommand(a), submitCommand(a), settleCommand(a), cancelCommand(a),
-		forkCommand(a), replayCommand(a), exportCommand(a), importCommand(a), gcCommand(a), checkCommand(a), serveCommand(a), mcpCommand(a), initCommand(a), schemaCommand(a), docsCommand(a), versionCommand(a),
+		forkCommand(a), replayCommand(a), recordCommand(a), exportCommand(a), importCommand(a), gcCommand(a), checkCommand(a), serveCommand(a), mcpCommand(a), initCommand(a), schemaCommand(a), docsCommand(a), versionCommand(a),
 	)
 	return root
 }

@@ -58,6 +58,7 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 		return 0, err
 	}
 	registry := a.registry()
+	played := playing(registry, d.model)
 	s, err := loadSpec(file, &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: l.Set, Tools: d.tools, Workflows: d.workflows})
 	if err != nil {
 		return 0, err
@@ -92,7 +93,14 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 		if err != nil {
 			return 0, err
 		}
-		w := &work{agent: agent, limits: limits, conclude: a.conclude, drop: func() {}}
+		w := &work{agent: agent, limits: limits, drop: func() {}, conclude: func(ctx context.Context, r pawl.Result) (int, error) {
+			a.unasked(played, r)
+			code, err := a.conclude(ctx, r)
+			if d.record != nil && err == nil {
+				err = d.record(context.WithoutCancel(ctx), j, r.Run)
+			}
+			return code, err
+		}}
 		return driveWork(ctx, a, d, w, 0, func(ctx context.Context) (*engine.Handle, error) {
 			return a.engine(j, d, agent).Start(ctx, agent, input, o)
 		})

@@ -96,6 +96,7 @@ func reworkOf(ctx context.Context, a *app, s *pawl.State, r remake) (*work, erro
 	if err != nil {
 		return nil, err
 	}
+	playing(registry, modelIn(source))
 	made, err := spec.ParseSource(source, &spec.Options{Registry: registry})
 	if problems, ok := errors.AsType[spec.Problems](err); ok && r.model != "" {
 		return nil, flagged(problems, r.model)
@@ -124,6 +125,15 @@ func workFor(ctx context.Context, a *app, made *spec.Spec, registry *spec.Regist
 		}
 	}
 	return &work{agent: agent, conclude: a.conclude, drop: func() {}}, nil
+}
+
+// modelIn is the model that a command line gave a spec, from its source.
+func modelIn(source string) string {
+	var from struct {
+		Model string `json:"model"`
+	}
+	_ = json.Unmarshal([]byte(source), &from) // spec reports what is wrong with it
+	return from.Model
 }
 
 // refresh updates the text of another file in a spec's source, if the file still

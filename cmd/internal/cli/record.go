@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/model/script"
+	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/spec"
+)
+
+func recordCommand(a *app) *cobra.Command {
+	d := &driving{}
+	var o engine.StartOptions
+	var to string
+	raw := false
+	var c *cobra.Command
+	c = a.command("record (RUN | SPEC [INPUT]) [flags]", "Write what the models of a run replied to a script, which plays the run again", cobra.RangeArgs(1, 2),
+		func(ctx context.Context, args []string) (int, error) {
+			write := func(ctx context.Context, j pawl.Journal, run string) error {
+				return a.record(ctx, j, run, to, &runs.RecordOptions{Raw: raw})
+			}
+			if !isFile(args[0]) && !isSpecName(args[0]) {
+				if len(args) > 1 {
+					return 0, misuse("%s is no spec, and a run takes no INPUT", args[0])
+				}
+				var wrong error
+				c.Flags().Visit(func(f *pflag.Flag) {
+					if f.Name != "out" && f.Name != "raw" && c.InheritedFlags().Lookup(f.Name) == nil {
+						wrong = misuse("--%s is for a run to come, and %s is one that took place; leave it out", f.Name, args[0])
+					}
+				})
+				if wrong != nil {
+					return 0, wrong
+				}
+				return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) { return 0, write(ctx, j, h.Run) })
+			}
+			if to == "" {
+				return 0, misuse("-o is missing: name the file for the script; standard output gets the answer of the run")
+			}
+			if _, err := os.Stat(filepath.Dir(to)); err != nil {
+				return 0, misuse("-o: %w", err)
+			}
+			d.record = write
+			return runSpec(ctx, a, d, args[0], args[1:], &o, false)
+		})
+	c.Long = `record writes a script: a YAML file with the model's replies, turn by turn, and the
+failures in between. pawl run SPEC --model script:FILE plays the run again without a
+network or a key: tools run again, models do not. The file is for reading and editing.
+
+Given RUN, it records a run that took place, and calls nothing. Given SPEC, it runs the
+agent first, with its own model.
+
+What looks like a secret is removed from texts. Where arguments of a call hold one, the
+command refuses, because the call would be another one without it.`
+	c.Example = `  pawl record last -o testdata/refund.script.yaml
+  pawl record agent.yaml "Refund order 7." -o testdata/refund.script.yaml
+  pawl run agent.yaml "Refund order 7." --model script:testdata/refund.script.yaml`
+	c.Flags().StringVarP(&to, "out", "o", "", "the file to write (default for RUN: standard output)")
+	c.Flags().BoolVar(&raw, "raw", false, "keep what looks like a secret")
+	d.modelFlag(c)
+	d.limitFlag(c, false)
+	d.stopFlag(c)
+	d.labelFlag(c)
+	d.policyFlag(c)
+	d.approvalsFlag(c)
+	return a.runArgument(c)
+}
+
+// isSpecName reports whether an argument can only mean a spec.
+func isSpecName(name string) bool {
+	switch filepath.Ext(name) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return strings.ContainsRune(name, filepath.Separator)
+}
+
+// record writes the script of a run.
+func (a *app) record(ctx context.Context, j pawl.Journal, run, to string, o *runs.RecordOptions) error {
+	made, err := runs.Record(ctx, j, run, o)
+	if err != nil {
+		return err
+	}
+	text, err := made.Script.YAML()
+	if err != nil {
+		return refused(fmt.Errorf("run %s: %w", run, err))
+	}
+	head := fmt.Sprintf("# What the model replied in run %s.\n# Play it: pawl run SPEC [INPUT] --model script:FILE\n", run)
+	text = append([]byte(head), text...)
+	for _, place := range made.Redacted {
+		a.sayf("%s: removed what looks like a secret", place)
+	}
+	if to == "" || to == "-" {
+		_, err = a.out.Write(text)
+		return err
+	}
+	if err := replaceFile(to, text); err != nil {
+		return refused(err)
+	}
+	a.sayf("wrote %s; play it with --model script:%[1]s", to)
+	return nil
+}
+
+// replaceFile writes a file whole or not at all.
+func replaceFile(name string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".pawl-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Chmod(f.Name(), 0o644) //nolint:gosec // it holds no secret, and a project is shared
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// playing returns the script that --model names if it is the record of a run. It then
+// answers for every model of the registry: those of judges and other agents replied in the
+// run as well.
+func playing(r *spec.Registry, model string) *script.Model {
+	file, ok := strings.CutPrefix(model, "script:")
+	if !ok {
+		return nil
+	}
+	m, err := script.Load(file)
+	if err != nil || !m.Strict() { // what is wrong with it is reported when it is made
+		return nil
+	}
+	for name := range r.Models {
+		r.Models[name] = func(string) (pawl.Model, error) { return m, nil }
+	}
+	return m
+}
+
+// unasked warns of replies that a run which has ended did not ask for: it was not the
+// recorded one.
+func (con *console) unasked(m *script.Model, r pawl.Result) {
+	if m == nil || r.Status.Waiting() || r.Status == pawl.StatusPaused {
+		return
+	}
+	if places := m.Unasked(); len(places) > 0 {
+		con.sayf("pawl: warning: the run did not ask for %s of the script; it is not the run that was recorded", strings.Join(places, ", "))
+	}
+}
