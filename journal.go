@@ -88,30 +88,28 @@ type Remover interface {
 // With Epoch set it renews that lease, or with TTL zero or less gives it up;
 // ErrFenced if another owner has taken the run over.
 type Claim struct {
-	Run   string
-	Owner string // opaque text that others see
-	TTL   time.Duration
-	Epoch uint64
-	Over  uint64
-	New   bool
+	Run         string
+	Owner       string // opaque text that others see
+	TTL         time.Duration
+	Epoch, Over uint64
+	New         bool
 }
 
 // A Lease is the right to append to a run until another owner takes it.
 type Lease struct {
-	Run   string
-	Owner string
-	Epoch uint64
-	Until time.Time // by the journal's clock, which may differ from this process's; zero: the run has no owner
+	Run, Owner string
+	Epoch      uint64
+	Until      time.Time // by the journal's clock, which may differ from this process's; zero: the run has no owner
 }
 
 // A Batch is what one Append writes. Records are whole entries, encoded;
 // the first has seq After+1. Head replaces the run's head.
 type Batch struct {
-	Run     string
-	Epoch   uint64
-	After   uint64
-	Records [][]byte
-	Head    Head
+	Run          string
+	Epoch, After uint64
+	Records      [][]byte
+	Head         Head
+	Text         string // unless empty, replaces what a search finds the run by; see [State.Text]
 }
 
 // A Row is one encoded entry, as a journal keeps it.
@@ -123,35 +121,31 @@ type Row struct {
 // A Head is the little a list shows of a run without folding its log. The
 // journal stores it with every append and fills Lease when it lists.
 type Head struct {
-	Run        string
-	Agent      string
-	Loop       string
-	Status     Status
-	Seq        uint64
-	Iterations int
-	Cost       float64
-	Priced     bool // whether Cost means anything
-	Labels     map[string]string
-	Thread     string
-	Parent     string // the run this one is a child of
-	Origin     string // which process started it, as opaque text
-	Created    time.Time
-	Updated    time.Time
-	WakeAt     time.Time // when a suspended run is due; zero: never
+	Run, Agent, Loop string
+	Status           Status
+	Seq              uint64
+	Iterations       int
+	Cost             float64
+	Priced           bool // whether Cost means anything
+	Labels           map[string]string
+	Thread           string
+	Parent           string // the run this one is a child of
+	Origin           string // which process started it, as opaque text
+	Created, Updated time.Time
+	WakeAt           time.Time // when a suspended run is due; zero: never
 
 	Lease Lease
 }
 
 // A Query selects heads. Zero fields select everything.
 type Query struct {
-	Run    string // a run id or the beginning of one
-	Status Status
-	Agent  string
-	Loop   string
-	Thread string
-	Labels map[string]string // all of them must match
-	Max    int               // zero: no limit
-	Due    time.Time         // only runs whose WakeAt is set and not after this, or that run with no lease live by the journal's clock
+	Run                 string // a run id or the beginning of one
+	Status              Status
+	Agent, Loop, Thread string
+	Labels              map[string]string // all of them must match
+	Since, Until        time.Time         // only runs whose Created is not before Since, and before Until
+	Max                 int               // zero: no limit
+	Due                 time.Time         // only runs whose WakeAt is set and not after this, or that run with no lease live by the journal's clock
 }
 
 // A Signal is a message to a run from outside. It is durable before it is

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/gauge"
@@ -412,6 +413,11 @@ func (s *State) Input() string {
 		return ""
 	}
 	return s.start.Input
+}
+
+// Text is what a search finds the run by: what people said in it, and its answer.
+func (s *State) Text() string {
+	return strings.Join(append(slices.Clone(s.inputs), s.Answer()), "\n")
 }
 
 // UserTexts yields the texts by people, oldest first: the inputs and answers of

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/window"
 )
@@ -111,6 +112,9 @@ func (r *recorder) flush() error {
 // that wraps it, gets bytes.
 func (r *recorder) write() error {
 	b := pawl.Batch{Run: r.lease.Run, Epoch: r.lease.Epoch, After: r.durable, Head: r.state.Head()}
+	if slices.ContainsFunc(r.pending, changesText) {
+		b.Text = SearchText(r.state)
+	}
 	if m, ok := r.engine.journal.(*memory.Journal); ok {
 		return m.AppendEntries(r.base, b, r.pending)
 	}
@@ -123,6 +127,19 @@ func (r *recorder) write() error {
 	}
 	return r.engine.journal.Append(r.base, b)
 }
+
+// changesText reports whether a search should find the run by another text after an entry.
+func changesText(e pawl.Entry) bool {
+	switch e.Event.(type) {
+	case pawl.RunStarted, pawl.RunForked, pawl.RunStopped:
+		return true
+	}
+	return false
+}
+
+// SearchText is the text of a run for [pawl.Batch], without what looks like a secret: who
+// may search must not find out one by its beginning.
+func SearchText(s *pawl.State) string { return redact.Text(s.Text()) }
 
 // encode appends the encoded entries to buffer.
 func encode(buffer *[]byte, entries []pawl.Entry) (records [][]byte, err error) {

@@ -250,7 +250,7 @@ func (f *importFile) store(ctx context.Context, j pawl.Journal) error {
 				return err
 			}
 		}
-		b := pawl.Batch{Run: lease.Run, Epoch: lease.Epoch, Head: f.state.Head()}
+		b := pawl.Batch{Run: lease.Run, Epoch: lease.Epoch, Head: f.state.Head(), Text: engine.SearchText(&f.state)}
 		if f.head.Redacted {
 			b.Head.WakeAt = time.Time{} // the run will not continue
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/wordset"
 )
 
 // setHead replaces the head. The run and the seq are those of the log, not of the caller.
@@ -25,6 +26,13 @@ func (r *run) setHead(h *pawl.Head) {
 
 // List yields the heads of runs, the last claimed first; see [pawl.Journal].
 func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, error] {
+	return j.Search(ctx, "", q)
+}
+
+// Search is [Journal.List] for the runs in whose text each of the given words occurs or
+// begins a word, whatever its case. It looks at every run.
+func (j *Journal) Search(ctx context.Context, words string, q pawl.Query) iter.Seq2[pawl.Head, error] {
+	sought := wordset.Of(words)
 	return func(yield func(pawl.Head, error) bool) {
 		j.mu.Lock()
 		runs := j.order[:len(j.order):len(j.order)]
@@ -35,7 +43,7 @@ func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, e
 				yield(pawl.Head{}, err)
 				return
 			}
-			h, ok := r.match(q)
+			h, ok := r.match(q, sought)
 			if !ok {
 				continue
 			}
@@ -49,12 +57,15 @@ func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, e
 	}
 }
 
-func (r *run) match(q pawl.Query) (pawl.Head, bool) {
+func (r *run) match(q pawl.Query, sought []string) (pawl.Head, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	h := r.head
 	switch {
 	case r.gone,
+		!wordset.Match(r.words, sought),
+		!q.Since.IsZero() && h.Created.Before(q.Since),
+		!q.Until.IsZero() && !h.Created.Before(q.Until),
 		!strings.HasPrefix(h.Run, q.Run),
 		q.Status != 0 && h.Status != q.Status,
 		q.Agent != "" && h.Agent != q.Agent,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/bell"
+	"github.com/pawl-run/pawl/internal/wordset"
 )
 
 // A Journal keeps logs, signals and blobs in memory until they are removed or the process
@@ -45,7 +46,8 @@ type run struct {
 	first [4]*[chunk]record // memory for the log's chunks
 	head  pawl.Head
 	lease pawl.Lease
-	gone  bool // the run was removed
+	words []string // of the text that a search finds the run by, sorted
+	gone  bool     // the run was removed
 }
 
 func (j *Journal) run(id string) (*run, error) {
@@ -169,6 +171,9 @@ func (r *run) append(b *pawl.Batch, entries []pawl.Entry) error {
 		r.log.add(recordOf(&entries[i]))
 	}
 	r.setHead(&b.Head)
+	if b.Text != "" {
+		r.words = wordset.Of(b.Text)
+	}
 	return nil
 }
 

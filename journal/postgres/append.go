@@ -53,15 +53,21 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 		status = h.Status.String()
 	}
 	found := marks(h.Agent, h.Labels)
+	args := []any{
+		run, b.Epoch, b.After, last, h.Iterations, h.Cost, h.Priced, instant(h.Updated), status, []byte(h.Agent),
+		[]byte(h.Loop), labels, []byte(h.Thread), []byte(h.Parent), []byte(h.Origin), instant(h.Created), instant(h.WakeAt), found,
+		sizes, checksum(run, last, sizes, data), data,
+	}
+	text := ""
+	if b.Text != "" {
+		text, args = `, text AS (INSERT INTO texts (run, words) SELECT ref, array_to_tsvector($22::text[]) FROM run `+replaceText+`)`, append(args, lexemes(b.Text))
+	}
 	err := j.write(ctx, func(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error) {
 		done, err := c.Exec(ctx, `WITH run AS (
 				UPDATE runs SET seq = $4, iterations = $5, cost = $6, priced = $7, updated = $8, status = $9, agent = $10,
 					loop = $11, labels = $12, thread = $13, parent = $14, origin = $15, created = $16, wake_at = $17, marks = $18
-				WHERE id = $1 AND epoch = $2 AND seq = $3 RETURNING ref)
-			INSERT INTO batches (run, seq, epoch, sizes, crc, data) SELECT ref, $4, $2, $19, $20, $21 FROM run`,
-			run, b.Epoch, b.After, last, h.Iterations, h.Cost, h.Priced, instant(h.Updated), status, []byte(h.Agent),
-			[]byte(h.Loop), labels, []byte(h.Thread), []byte(h.Parent), []byte(h.Origin), instant(h.Created), instant(h.WakeAt), found,
-			sizes, checksum(run, last, sizes, data), data)
+				WHERE id = $1 AND epoch = $2 AND seq = $3 RETURNING ref)`+text+`
+			INSERT INTO batches (run, seq, epoch, sizes, crc, data) SELECT ref, $4, $2, $19, $20, $21 FROM run`, args...)
 		if err != nil || done.RowsAffected() == 1 {
 			return nil, err
 		}

@@ -22,5 +22,5 @@ func Selection(q pawl.Query) (sql string, args []any) {
 	if q.Max > 0 {
 		most = q.Max
 	}
-	return selection(q, math.MaxInt64, most)
+	return selection(q, nil, math.MaxInt64, most)
 }

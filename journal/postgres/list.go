@@ -15,6 +15,11 @@ import (
 
 // List yields the heads of runs, the last created first; see [pawl.Journal].
 func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, error] {
+	return j.list(ctx, q, nil)
+}
+
+// list yields the heads of runs that have the words.
+func (j *Journal) list(ctx context.Context, q pawl.Query, words []string) iter.Seq2[pawl.Head, error] {
 	return func(yield func(pawl.Head, error) bool) {
 		before, left := int64(math.MaxInt64), q.Max
 		for {
@@ -22,7 +27,7 @@ func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, e
 			if q.Max > 0 {
 				most = min(most, left)
 			}
-			heads, last, err := j.heads(ctx, q, before, most)
+			heads, last, err := j.heads(ctx, q, words, before, most)
 			for _, h := range heads {
 				if !yield(h, nil) {
 					return
@@ -42,8 +47,8 @@ func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, e
 }
 
 // heads reads a portion of a list, and returns the position of its last run.
-func (j *Journal) heads(ctx context.Context, q pawl.Query, before int64, most int) (out []pawl.Head, last int64, err error) {
-	sql, args := selection(q, before, most)
+func (j *Journal) heads(ctx context.Context, q pawl.Query, words []string, before int64, most int) (out []pawl.Head, last int64, err error) {
+	sql, args := selection(q, words, before, most)
 	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
 		out = nil
 		rows, err := c.Query(ctx, sql, args...)
@@ -64,7 +69,7 @@ func (j *Journal) heads(ctx context.Context, q pawl.Query, before int64, most in
 }
 
 // selection translates a query to SQL.
-func selection(q pawl.Query, before int64, most int) (sql string, args []any) {
+func selection(q pawl.Query, words []string, before int64, most int) (sql string, args []any) {
 	args = []any{before, most}
 	where := `ref < $1`
 	add := func(column, compare string, arg any) {
@@ -90,6 +95,16 @@ func selection(q pawl.Query, before int64, most int) (sql string, args []any) {
 	}
 	if found := marks(q.Agent, q.Labels); len(found) > 0 {
 		add(`marks`, `@>`, found)
+	}
+	if !q.Since.IsZero() {
+		add(`created`, `>=`, q.Since)
+	}
+	if !q.Until.IsZero() {
+		add(`created`, `<`, q.Until)
+	}
+	if len(words) > 0 {
+		args = append(args, match(words))
+		where += fmt.Sprintf(` AND ref IN (SELECT run FROM texts WHERE words @@ $%d::text::tsquery)`, len(args))
 	}
 	if !q.Due.IsZero() {
 		args = append(args, q.Due)

@@ -33,6 +33,8 @@ func (j *Journal) Remove(ctx context.Context, run string, epoch uint64) error {
 			b.Queue(`DELETE FROM runs WHERE ref = $1 AND epoch = $2`, ref, epoch)
 			b.Queue(`DELETE FROM letters WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, ref)
 			b.Queue(`DELETE FROM batches WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, ref)
+			b.Queue(`DELETE FROM texts WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, ref)
+			b.Queue(`DELETE FROM unindexed WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, ref)
 			results := c.SendBatch(ctx, b)
 			done, err := results.Exec()
 			if err := errors.Join(err, results.Close()); err != nil {

@@ -82,6 +82,9 @@ func (w *writer) append(b pawl.Batch, last uint64, size int) (refusal, broken er
 	if err := w.insert(k.ref, last, size, b); err != nil {
 		return nil, err
 	}
+	if err := w.setText(k.ref, b.Text); err != nil {
+		return nil, err
+	}
 	k.end = last
 	if k.head != nil && sameHead(*k.head, b.Head) {
 		return nil, nil

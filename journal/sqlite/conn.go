@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/ext/fts5"
 )
 
 // A conn is one connection; only one goroutine uses it at a time.
@@ -44,6 +45,9 @@ func connect(ctx context.Context, path string, o *Options, v view) (*conn, error
 		return nil, err
 	}
 	c := &conn{Conn: db, ctx: ctx, early: early}
+	if err := fts5.Register(db); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
 	err = c.BusyHandler(func(_ context.Context, n int) bool { return pause(c.ctx, n) })
 	if err != nil {
 		return nil, errors.Join(err, c.close())

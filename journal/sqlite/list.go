@@ -18,8 +18,13 @@ import (
 
 // List yields the heads of runs, the last claimed first; see [pawl.Journal].
 func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, error] {
+	return j.list(ctx, q, nil)
+}
+
+// list yields the heads of runs that have the words.
+func (j *Journal) list(ctx context.Context, q pawl.Query, words []string) iter.Seq2[pawl.Head, error] {
 	return func(yield func(pawl.Head, error) bool) {
-		sql, args := selection(q)
+		sql, args := selection(q, words)
 		before, left := int64(math.MaxInt64), q.Max
 		for rows := 32; ; rows = min(2*rows, portionRows) { // most callers want only the first
 			heads, next, err := j.heads(ctx, sql, append([]any{before}, args...), q, rows)
@@ -69,7 +74,7 @@ func (j *Journal) heads(ctx context.Context, sql string, args []any, q pawl.Quer
 // of the filter that probably selects least. Other filters are applied to the rows, with a
 // plus before the column, which keeps SQLite from using another index; matches checks a
 // second label.
-func selection(q pawl.Query) (sql string, args []any) {
+func selection(q pawl.Query, words []string) (sql string, args []any) {
 	from, order, where, followed := `runs`, `ref`, []string{`ref < ?`}, ""
 	add := func(column, value string) {
 		if value == "" {
@@ -84,12 +89,13 @@ func selection(q pawl.Query) (sql string, args []any) {
 		args = append(args, value)
 	}
 	switch {
+	case len(words) > 0:
+		followed, order = "words", `texts.rowid`
+		from = `texts CROSS JOIN runs ON ref = texts.rowid` // cross: texts first
+		where = []string{`texts.rowid < ?`, `texts MATCH ?`}
+		args = append(args, match(words))
 	case q.Run != "":
 		followed, where[0] = "id", `+ref < ?`
-		where, args = append(where, `runs.id >= ?`), append(args, q.Run)
-		if end := after(q.Run); end != "" {
-			where, args = append(where, `runs.id < ?`), append(args, end)
-		}
 	case !q.Due.IsZero():
 		followed, where[0] = "ref", `+ref < ?` // without the plus SQLite scans all runs, to have them in order
 	case len(q.Labels) > 0:
@@ -98,6 +104,12 @@ func selection(q pawl.Query) (sql string, args []any) {
 		name := slices.Min(slices.Collect(maps.Keys(q.Labels)))
 		where = []string{`run < ?`, `name = ?`, `value = ?`}
 		args = append(args, name, q.Labels[name])
+	}
+	if q.Run != "" {
+		where, args = append(where, `runs.id >= ?`), append(args, q.Run)
+		if end := after(q.Run); end != "" {
+			where, args = append(where, `runs.id < ?`), append(args, end)
+		}
 	}
 	if !q.Due.IsZero() {
 		where = append(where, `ref IN (SELECT ref FROM runs INDEXED BY runs_wake_at WHERE wake_at <= ? UNION ALL
@@ -117,11 +129,27 @@ func selection(q pawl.Query) (sql string, args []any) {
 	if q.Status == pawl.StatusSuccess {
 		add(`status`, status)
 	}
+	if !q.Since.IsZero() || !q.Until.IsZero() {
+		if followed == "" {
+			where = append(where, `ref IN (SELECT ref FROM runs INDEXED BY runs_created WHERE created >= ? AND created < ?)`)
+		} else {
+			where = append(where, `created >= ?`, `created < ?`)
+		}
+		args = append(args, first64(q.Since, math.MinInt64), first64(q.Until, math.MaxInt64))
+	}
 	return `SELECT ref, runs.id, owner, epoch, until, status, agent, loop, labels, thread, parent, origin, created, wake_at,
 		coalesce(batches.id, 0) & 4294967295, iterations, cost, priced, updated
 		FROM ` + from + ` LEFT JOIN batches ON batches.id =
 			(SELECT max(b.id) FROM batches b WHERE b.id > ref << 32 AND b.id <= (ref << 32) + 4294967295)
 		WHERE ` + strings.Join(where, ` AND `) + ` ORDER BY ` + order + ` DESC`, args
+}
+
+// first64 is a time as the database keeps it, or a bound for the zero time.
+func first64(t time.Time, bound int64) int64 {
+	if t.IsZero() {
+		return bound
+	}
+	return nanos(t)
 }
 
 // after returns the first string after all strings with a prefix, by bytes, as SQLite

@@ -35,6 +35,8 @@ func (w *writer) remove(run string, epoch uint64) (refusal, broken error) {
 		`UPDATE removed SET run = max(run, ?1), letter = max(letter, coalesce((SELECT max(id) FROM letters WHERE run = ?1), 0))`,
 		`DELETE FROM letters WHERE run = ?1`,
 		`DELETE FROM batches WHERE id > ?1 << 32 AND id <= (?1 << 32) + 4294967295`,
+		`DELETE FROM texts WHERE rowid = ?1`,
+		`DELETE FROM unindexed WHERE run = ?1`,
 		`DELETE FROM runs WHERE ref = ?1`,
 	} {
 		if err := w.exec(sql, k.ref); err != nil {

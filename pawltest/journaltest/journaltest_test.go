@@ -24,6 +24,7 @@ type broken struct {
 	append func(j *memory.Journal, b pawl.Batch) error
 	read   func(j *memory.Journal, run string, from uint64) iter.Seq2[pawl.Row, error]
 	list   func(j *memory.Journal, q pawl.Query) iter.Seq2[pawl.Head, error]
+	search func(j *memory.Journal, words string, q pawl.Query) iter.Seq2[pawl.Head, error]
 	post   func(j *memory.Journal, l pawl.Signal) (pawl.Signal, error)
 	blob   func(j *memory.Journal, digest string) ([]byte, error)
 	remove func(j *memory.Journal, run string, epoch uint64) error
@@ -56,6 +57,13 @@ func (b *broken) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, er
 		return b.Journal.List(ctx, q)
 	}
 	return b.list(b.Journal, q)
+}
+
+func (b *broken) Search(ctx context.Context, words string, q pawl.Query) iter.Seq2[pawl.Head, error] {
+	if b.search == nil {
+		return b.Journal.Search(ctx, words, q)
+	}
+	return b.search(b.Journal, words, q)
 }
 
 func (b *broken) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) {
@@ -214,6 +222,10 @@ var cases = map[string]struct {
 	}()}},
 	"removes what others own": {"remove/fenced", broken{remove: func(j *memory.Journal, run string, _ uint64) error {
 		return j.Remove(bg, run, current(j, run).Lease.Epoch)
+	}}},
+	"finds the text of others": {"search/filters", broken{search: func(j *memory.Journal, words string, q pawl.Query) iter.Seq2[pawl.Head, error] {
+		q.Labels = nil
+		return j.Search(bg, words, q)
 	}}},
 	"removes nothing": {"remove/run", broken{remove: func(*memory.Journal, string, uint64) error { return nil }}},
 	"removes what is wanted": {"remove/blobs", broken{sweep: func(j *memory.Journal, before time.Time, _ func(string) bool) (int, error) {

@@ -145,6 +145,17 @@ var lists = []rule{
 			c.failf("%d runs have a label that 100 have", got)
 		}
 	}},
+	{"list/created", "Since and Until select runs by when they were created, the first included and the last not", func(c *check) {
+		for i := range 4 {
+			c.put(fmt.Sprint("r", i), pawl.Head{Status: pawl.StatusRunning, Agent: "x", Created: day.Add(time.Duration(i) * time.Microsecond)})
+		}
+		c.put("never", pawl.Head{Status: pawl.StatusRunning})
+		at := func(i int) time.Time { return day.Add(time.Duration(i) * time.Microsecond) }
+		c.listIs(pawl.Query{Since: at(1), Until: at(3)}, "r2", "r1")
+		c.listIs(pawl.Query{Since: at(2)}, "r3", "r2")
+		c.listIs(pawl.Query{Since: at(2), Agent: "x", Max: 1}, "r3")
+		c.listIs(pawl.Query{Since: day.Add(-time.Hour), Until: at(1), Agent: "x"}, "r0")
+	}},
 	{"list/due", "Due selects runs whose WakeAt is set and not after it", func(c *check) {
 		c.put("never", pawl.Head{Status: pawl.StatusWaitingInput})
 		c.put("early", pawl.Head{Status: pawl.StatusPaused, WakeAt: day})
