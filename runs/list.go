@@ -14,6 +14,7 @@ type Filter struct {
 	Query    pawl.Query  // what the journal selects by; its Status is not looked at
 	Status   pawl.Status // where they stand, Interrupted and Expired included; zero: anywhere
 	Children bool        // child runs, too
+	Search   string      // words that occur in what people said in the run or in its answer, or begin a word there
 	// After are runs of a list before this one, in its order: this one begins behind
 	// the last of them that there still is, however it stands now.
 	After []string
@@ -21,6 +22,18 @@ type Filter struct {
 	// keeps, before anything is read of the log.
 	Skip func(pawl.Head) bool
 }
+
+// A Searcher is a journal that finds runs by their text; see [pawl.Batch]. The journals
+// of this module are Searchers.
+type Searcher interface {
+	// Search is List for the runs in whose text each of the given words occurs or begins
+	// a word, whatever its case. What is not a letter, mark or digit separates words;
+	// no words are no restriction.
+	Search(ctx context.Context, words string, q pawl.Query) iter.Seq2[pawl.Head, error]
+}
+
+// ErrNoSearch says that a journal is not a [Searcher].
+var ErrNoSearch = errors.New("the journal of these runs cannot search their text")
 
 // ErrGone says that none of the runs is there any more that a list was to begin
 // behind.
@@ -43,7 +56,16 @@ func List(ctx context.Context, j pawl.Journal, f Filter) iter.Seq2[pawl.Head, er
 			q = f.Query
 			q.Status = f.kept()
 		}
-		for h, err := range j.List(ctx, q) {
+		found := j.List(ctx, q)
+		if f.Search != "" {
+			s, ok := j.(Searcher)
+			if !ok {
+				yield(pawl.Head{}, ErrNoSearch)
+				return
+			}
+			found = s.Search(ctx, f.Search, q)
+		}
+		for h, err := range found {
 			switch {
 			case err != nil:
 			case !passed:
@@ -103,6 +125,8 @@ func (f *Filter) selects(h pawl.Head) bool {
 	case h.Seq == 0, !f.Children && IsChild(h): // claimed, never begun; or shown with its parent
 		return false
 	case f.Query.Thread != "" && h.Thread != f.Query.Thread, f.Query.Agent != "" && h.Agent != f.Query.Agent, f.Query.Loop != "" && h.Loop != f.Query.Loop:
+		return false
+	case !f.Query.Since.IsZero() && h.Created.Before(f.Query.Since), !f.Query.Until.IsZero() && !h.Created.Before(f.Query.Until):
 		return false
 	case kept != 0 && h.Status != kept, f.Status == pawl.StatusExpired && !h.Status.Waiting():
 		return false

@@ -146,7 +146,11 @@ func (t *schemas) parameter(name string) object {
 	switch name {
 	case "status":
 		return t.status()
-	case "wait", "children":
+	case "since", "until":
+		return object{"type": "string", "format": "date-time"}
+	case "min_cost":
+		return object{"type": "number", "minimum": 0}
+	case "wait", "children", "brief":
 		return object{"type": "boolean", "default": false}
 	case "max":
 		return object{"type": "integer", "minimum": 1}

@@ -10,9 +10,11 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/wordset"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
@@ -22,6 +24,9 @@ const (
 	usualRuns = 50
 	mostRuns  = 200
 )
+
+// mostQuery is the length of a text that is searched for, in bytes.
+const mostQuery = 500
 
 // A cursor of a list names the last few runs of a page, since some may have been removed
 // when the client asks for the next page.
@@ -86,7 +91,15 @@ func (s *Server) list(x *exchange) (any, error) {
 		return page, nil // the key cannot see the requested labels
 	}
 	var bad error
+	brief, err := truth(x, "brief")
+	if err != nil {
+		return nil, err
+	}
+	cheap := f.Skip
 	f.Skip = func(h pawl.Head) bool {
+		if cheap != nil && cheap(h) {
+			return true
+		}
 		visible, err := s.visible(x.Context(), x.key, h)
 		if err != nil {
 			bad = err
@@ -96,6 +109,9 @@ func (s *Server) list(x *exchange) (any, error) {
 	for h, err := range runs.List(x.Context(), s.journal, f) {
 		if errors.Is(err, runs.ErrGone) {
 			return nil, refusal(http.StatusConflict, err.Error())
+		}
+		if errors.Is(err, runs.ErrNoSearch) {
+			return nil, invalid(err.Error())
 		}
 		if err != nil {
 			return nil, err
@@ -107,6 +123,13 @@ func (s *Server) list(x *exchange) (any, error) {
 		line := client.LineOf(h)
 		for name, value := range line.Labels {
 			line.Labels[name] = redact.Text(value)
+		}
+		if brief {
+			b, err := s.briefs.of(x.Context(), s.journal, h)
+			if err != nil {
+				return nil, err
+			}
+			line.Input, line.Answer, line.Waits = b.Input, b.Answer, b.Waits
 		}
 		page.Runs = append(page.Runs, line)
 	}
@@ -126,6 +149,23 @@ func (s *Server) filter(x *exchange) (f runs.Filter, size int, err error) {
 	}
 	if f.Children, err = truth(x, "children"); err != nil {
 		return f, 0, err
+	}
+	if f.Search = q.Get("q"); f.Search != "" && (len(f.Search) > mostQuery || !strings.ContainsFunc(f.Search, wordset.Part)) {
+		return f, 0, invalid(fmt.Sprintf("q is a text of at most %d bytes with a letter or digit in it", mostQuery))
+	}
+	for name, to := range map[string]*time.Time{"since": &f.Query.Since, "until": &f.Query.Until} {
+		if text := q.Get(name); text != "" {
+			if *to, err = time.Parse(time.RFC3339, text); err != nil {
+				return f, 0, invalid(fmt.Sprintf("%s is %q; write a time such as 2026-01-31T08:00:00Z", name, text))
+			}
+		}
+	}
+	if text := q.Get("min_cost"); text != "" {
+		least, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(least >= 0) {
+			return f, 0, invalid(fmt.Sprintf("min_cost is %q; write dollars such as 0.50", text))
+		}
+		f.Skip = func(h pawl.Head) bool { return !h.Priced || h.Cost < least }
 	}
 	for _, label := range q["label"] {
 		name, value, ok := strings.Cut(label, "=")

@@ -74,6 +74,7 @@ type Server struct {
 	broadcasters *broadcasters
 	links        limiter // for clients that have only a link
 	logins       logins
+	briefs       briefs
 
 	life context.Context // of the runs that are driven here
 	end  context.CancelCauseFunc

@@ -31,7 +31,7 @@ func Of(text string) []string {
 	}
 	for i, r := range text {
 		switch {
-		case r == utf8.RuneError || !unicode.In(r, unicode.Letter, unicode.Mark, unicode.Digit):
+		case !Part(r):
 			end(i)
 		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
 			end(i)
@@ -43,6 +43,11 @@ func Of(text string) []string {
 	end(len(text))
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// Part reports whether a character is part of a word.
+func Part(r rune) bool {
+	return r != utf8.RuneError && unicode.In(r, unicode.Letter, unicode.Mark, unicode.Digit)
 }
 
 // cut shortens a word to whole characters.

@@ -145,3 +145,36 @@ func TestOpenAtOnce(t *testing.T) {
 		t.Errorf("%d runs are there, not %d", n, len(errs))
 	}
 }
+
+// TestSearchOld searches a database whose logs were written before texts were indexed.
+func TestSearchOld(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.db")
+	j := openAt(t, path, nil)
+	e := pawl.Entry{Run: "old", Seq: 1, Time: time.Unix(1700000000, 0), Event: pawl.RunStarted{Input: "Where is parcel 4711?"}}
+	record, err := e.AppendJSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for run, record := range map[string][]byte{"old": record, "odd": []byte("{}")} {
+		l, err := j.Claim(t.Context(), pawl.Claim{Run: run, TTL: time.Minute, New: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Append(t.Context(), pawl.Batch{Run: run, Epoch: l.Epoch, Records: [][]byte{record}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw(t, path, `INSERT INTO unindexed SELECT ref FROM runs`)
+	for range 2 { // the second time it is indexed
+		var found []string
+		for h, err := range j.Search(t.Context(), "parcel", pawl.Query{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, h.Run)
+		}
+		if len(found) != 1 || found[0] != "old" {
+			t.Errorf("found %v", found)
+		}
+	}
+}

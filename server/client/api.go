@@ -107,6 +107,10 @@ type RunLine struct {
 	Iterations int               `json:"iterations"`
 	CostUSD    *pawl.Decimal     `json:"cost_usd"`
 	Labels     map[string]string `json:"labels"`
+	// The following are set only in a list with Query.Brief.
+	Input  string         `json:"input,omitempty"`  // the beginning of it
+	Answer string         `json:"answer,omitempty"` // the beginning of it
+	Waits  []pawl.Pending `json:"waits,omitempty"`  // what the run waits for
 }
 
 // Runs is a page of a list, newest first. Next is the cursor of the next page; empty:

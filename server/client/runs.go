@@ -5,6 +5,7 @@ import (
 	"iter"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/explain"
@@ -61,8 +62,13 @@ type Query struct {
 	Loop     string
 	Labels   map[string]string // all of them must match
 	Thread   string
-	Children bool // include child runs
-	Max      int  // zero: no limit
+	Search   string    // words in what people said in the run or in its answer, or beginnings of such words
+	Since    time.Time // only runs created at this time or later
+	Until    time.Time // only runs created before this time
+	MinCost  float64   // only runs that cost at least so many dollars
+	Children bool      // include child runs
+	Brief    bool      // include the beginnings of input and answer, and what the run waits for
+	Max      int       // zero: no limit
 }
 
 // runsAtOnce is the largest number of runs in a page.
@@ -84,8 +90,20 @@ func (q *Query) values() url.Values {
 	for key, value := range q.Labels {
 		v.Add("label", key+"="+value)
 	}
+	set("q", q.Search)
+	for name, at := range map[string]time.Time{"since": q.Since, "until": q.Until} {
+		if !at.IsZero() {
+			set(name, at.UTC().Format(time.RFC3339Nano))
+		}
+	}
+	if q.MinCost > 0 {
+		set("min_cost", strconv.FormatFloat(q.MinCost, 'f', -1, 64))
+	}
 	if q.Children {
 		set("children", "true")
+	}
+	if q.Brief {
+		set("brief", "true")
 	}
 	return v
 }

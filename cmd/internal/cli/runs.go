@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/wordset"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
@@ -23,6 +24,7 @@ func runsCommand(a *app) *cobra.Command {
 	var q pawl.Query
 	var status string
 	var labels []string
+	var search, since, until string
 	children := false
 	c := a.command("runs [flags]", "List runs, newest first", cobra.NoArgs, func(ctx context.Context, _ []string) (int, error) {
 		var err error
@@ -38,18 +40,46 @@ func runsCommand(a *app) *cobra.Command {
 		if q.Max < 0 {
 			return 0, misuse("--max is %d; it must not be negative", q.Max)
 		}
+		if search != "" && !strings.ContainsFunc(search, wordset.Part) {
+			return 0, misuse("--search is %q; write words to look for", search)
+		}
+		if q.Since, err = moment("since", since); err != nil {
+			return 0, err
+		}
+		if q.Until, err = moment("until", until); err != nil {
+			return 0, err
+		}
 		return a.withRuns(ctx, func(j store) (int, error) {
-			return 0, a.printRuns(list(ctx, j, runs.Filter{Query: q, Status: want, Children: children}))
+			return 0, a.printRuns(list(ctx, j, runs.Filter{Query: q, Status: want, Children: children, Search: search}))
 		})
 	})
 	c.Flags().StringVar(&status, "status", "", "only runs of this status")
 	c.Flags().StringVar(&q.Agent, "agent", "", "only runs of this agent")
 	c.Flags().StringVar(&q.Loop, "loop", "", "only runs of this loop")
 	c.Flags().StringArrayVar(&labels, "label", nil, "only runs with this label, as KEY=VALUE; may be repeated")
+	c.Flags().StringVar(&search, "search", "", "only runs with these words, or words that begin so, in their input or answer")
+	c.Flags().StringVar(&since, "since", "", "only runs created since then: a time such as 2026-01-31 or 2026-01-31T08:00:00Z, or how long ago, such as 24h")
+	c.Flags().StringVar(&until, "until", "", "only runs created before then, in the forms of --since")
 	c.Flags().BoolVar(&children, "children", false, "child runs, too")
 	c.Flags().StringVar(&q.Thread, "thread", "", "only runs of this thread, and their forks")
 	c.Flags().IntVar(&q.Max, "max", 0, "at most this many (default: all)")
 	return looking(remotely(c))
+}
+
+// moment parses a time, or how long ago it was. A day begins at midnight here.
+func moment(flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return time.Now().Add(-ago), nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, misuse("--%s is %q; write a time such as 2026-01-31 or 2026-01-31T08:00:00Z, or how long ago, such as 24h", flag, text)
 }
 
 // list finds the runs that a filter selects.

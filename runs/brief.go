@@ -1,0 +1,69 @@
+package runs
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/redact"
+)
+
+// A Brief is what a list shows of a run beyond its head. Its texts are at most 300 bytes
+// long, on one line, and without what looks like a secret.
+type Brief struct {
+	Input  string
+	Answer string
+	Waits  []pawl.Pending // what the run waits for, its children's calls included
+}
+
+const mostBrief = 300
+
+// BriefOf summarises the run of a head. Of a run that is driven it reads one entry, of
+// others the log.
+func BriefOf(ctx context.Context, j pawl.Journal, h pawl.Head) (Brief, error) {
+	var s *pawl.State
+	var err error
+	if h.Status == pawl.StatusRunning {
+		s = new(pawl.State)
+		for e, err := range entries(ctx, j, h.Run) {
+			if err != nil {
+				return Brief{}, err
+			}
+			s.Fold(e)
+			break
+		}
+	} else if s, err = engine.Load(ctx, shown{j}, h.Run); err != nil {
+		return Brief{}, err
+	}
+	b := Brief{Input: brief(s.Input()), Answer: brief(s.Answer())}
+	if h.Status.Waiting() || h.Status == pawl.StatusExpired {
+		if b.Waits, err = waits(ctx, j, s); err != nil {
+			return Brief{}, err
+		}
+		b.Waits = slices.Clone(b.Waits)
+		for i := range b.Waits {
+			p := &b.Waits[i]
+			p.Args, p.Reason, p.Token = redact.JSON(p.Args), redact.Text(p.Reason), ""
+		}
+	}
+	return b, nil
+}
+
+// brief is the beginning of a text, on one line.
+func brief(text string) string {
+	if len(text) > 4*mostBrief {
+		text = text[:4*mostBrief]
+	}
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	if len(text) <= mostBrief {
+		return text
+	}
+	n := mostBrief
+	for !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + "…"
+}
