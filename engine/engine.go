@@ -73,6 +73,9 @@ type Options struct {
 	HooksOf func(pawl.Declaration) []Hook
 	// Watchers observe every run of the engine, and change nothing.
 	Watchers []Watcher
+	// When are the functions that a recorded stop condition may name as when("NAME"),
+	// if it replaced that of the agent; see stop.Options.
+	When map[string]func(*pawl.State) bool
 	// Log gets what an operator should know and no run's log says: leases that were
 	// lost or cannot be renewed, signals that cannot be read, effects that were
 	// abandoned, retries of model calls. Nil: no log.

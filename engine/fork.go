@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine/replay"
+	"github.com/pawl-run/pawl/stop"
 )
 
 // ForkOptions are the settings of a fork.
@@ -142,5 +143,5 @@ func (e *Engine) Replay(ctx context.Context, agent pawl.Agent, run string) (step
 	if err != nil {
 		return 0, err
 	}
-	return replay.Run(m, p.before(), run, Entries(ctx, e.journal, run, 1))
+	return replay.Run(m, p.before(), run, Entries(ctx, e.journal, run, 1), &stop.Options{When: e.opt.When})
 }

@@ -263,7 +263,7 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 	r.machine = declared
 	replaced := o.Stop
 	if was := r.state.StopSource(); replaced == nil && was != now.Stop && resumed.Changed == nil { // changed when the run was last resumed
-		if replaced, err = stop.Parse(was, nil); err != nil {
+		if replaced, err = stop.Parse(was, &stop.Options{When: r.engine.opt.When}); err != nil {
 			return fmt.Errorf("run %s: its stop condition %q cannot be read: %w", run, was, err)
 		}
 	}

@@ -47,7 +47,7 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 		a.Tools = append(a.Tools, t.tool())
 	}
 	for _, name := range s.own {
-		a.Tools = append(a.Tools, ownTools[name](s))
+		a.Tools = append(a.Tools, s.ownTool(name))
 	}
 	a.Tools = append(a.Tools, s.remoteTools()...)
 	s.labelled(&a)
@@ -67,6 +67,7 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 		a.Tools = append(a.Tools, approval.PresentPlan())
 		a.Policies = append(a.Policies, approval.Plan())
 	}
+	a.Policies = append(a.Policies, s.registered...)
 	if s.guard != nil {
 		a.Policies = append(a.Policies, s.guard)
 	}
@@ -108,11 +109,11 @@ func (s *Spec) conditions(d *document, a *pawl.Agent) {
 	if s.goal != nil {
 		a.Goal = &pawl.Goal{Metric: metric{s.command(s.goal.metric)}}
 		if n := s.goal.success; n != nil {
-			a.Goal.Success = d.condition("success", n)
+			a.Goal.Success = d.condition("success", n, s.opt.Registry)
 		}
 	}
 	if stopText != nil {
-		a.Stop = from.condition("stop", stopText)
+		a.Stop = from.condition("stop", stopText, s.opt.Registry)
 	}
 	if a.Goal != nil {
 		d.check("success", s.goal.success, a.Goal.Success, *a)
@@ -126,8 +127,8 @@ func (s *Spec) conditions(d *document, a *pawl.Agent) {
 	}
 }
 
-func (d *document) condition(what string, n *node) pawl.Condition {
-	c, err := stop.Parse(n.text, nil)
+func (d *document) condition(what string, n *node, r *Registry) pawl.Condition {
+	c, err := stop.Parse(n.text, r.conditions())
 	if err != nil {
 		d.expression(what, n, err)
 		return nil

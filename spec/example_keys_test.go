@@ -18,6 +18,7 @@ var examples = []struct {
 }{
 	{"../examples/specs/*.yaml", []*table{specKeys}, true},
 	{"../examples/specs/agents/*.yaml", []*table{specKeys}, false},
+	{"../examples/team/booking.yaml", []*table{specKeys}, false}, // run by the test of cmd/cli
 	{"../examples/specs/policies/*.yaml", []*table{policyKeys}, false},
 	{"../examples/specs/skills/*/SKILL.md", []*table{skillKeys}, false},
 	{"../examples/hyphen/*.json", []*table{hyphenKeys}, true},

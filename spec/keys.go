@@ -17,7 +17,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "prompt", value: aText, about: "the system prompt", inGo: "pawl.Agent.Prompt"},
 	{name: "input", value: aText, about: "what to work on when nothing else is given", inGo: "engine.Engine.Start"},
 	{name: "thread", value: aText, otherwise: "`--thread`, or none", about: "the [conversation](command.md#conversations) that its runs go on with", inGo: "engine.StartOptions.Thread"},
-	{name: "loop", value: oneOf("react", "single", "workflow"), otherwise: "react", about: "how it goes on: model and tools in turn, one reply without tools, or known steps", inGo: "pawl.Agent.Loop"},
+	{name: "loop", value: loopName, otherwise: "react", about: "how it goes on: model and tools in turn, one reply without tools, known steps, or a loop that the program [registers](tools.md#your-own-pawl)", inGo: "pawl.Agent.Loop"},
 	{name: "steps", value: stepList, about: "the steps of a [workflow](workflow.md)", inGo: "workflow.New"},
 	{name: "strategy", value: oneOf("native", "json"), otherwise: "native",
 		about: "how the model calls tools: by its provider's own calls, or as one JSON object a turn with thought, action and action_input", inGo: "pawl.Agent.Strategy"},
@@ -36,6 +36,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "limits", value: in(limitKeys), about: "ceilings", inGo: "pawl.Agent.Limits"},
 	{name: "plan", value: aFlag, otherwise: "false", about: "only tools that read run until a person has approved the agent's [plan](governance.md#plan-mode)", inGo: "approval.Plan"},
 	{name: "approvals", value: in(approvalsKeys), about: "which calls a person approves, and how", inGo: "pawl.Agent.Approvals"},
+	{name: "policies", value: wordList, about: "policies that the program [registers](tools.md#your-own-pawl), by name", inGo: "spec.Registry.Policies"},
 	{name: "no_progress", value: in(progressKeys), otherwise: "a window of 3, then fail", about: "what to do when the run [gets stuck](command.md#getting-stuck)", inGo: "progress.NoProgress"},
 	{name: "observe", value: in(commandKeys), about: "a command whose output the model sees before its first turn, after each action and after each resumption", inGo: "pawl.Agent.Observer"},
 	{name: "goal", value: in(goalKeys), about: "a number that says whether the work is done, whatever the model says", inGo: "pawl.Agent.Goal"},
@@ -50,6 +51,10 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "price_staleness", value: oneOf("warn", "token-only", "refuse"), otherwise: "warn",
 		about: "what to do when the price table is more than 90 days old: say so, do without prices, or do nothing", inGo: "pawl.ModelInfo.Price"},
 }}
+
+// loopName is one of Pawl's loops, or the name of a registered one.
+var loopName = shape{says: "`react`, `single`, `workflow`, or a name", words: []string{"react", "single", "workflow"},
+	schema: object{"type": "string", "examples": []any{"react", "single", "workflow"}}}
 
 var modelKeys = &table{name: "model", title: "model", about: "The model, and how it is asked.", keys: []key{
 	{name: "name", value: aModel, otherwise: "`--model`, or `PAWL_MODEL`", about: "the model", inGo: "pawl.Agent.Model"},

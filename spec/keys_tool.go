@@ -86,7 +86,7 @@ var runKeys = []key{
 	{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
 }
 
-var ownNames = shape{says: "list of `" + strings.Join(slices.Sorted(maps.Keys(ownTools)), "`, `") + "`", schema: object{"type": "array", "items": object{"enum": anyOf(slices.Sorted(maps.Keys(ownTools)))}}}
+var ownNames = shape{says: "list of `" + strings.Join(slices.Sorted(maps.Keys(ownTools)), "`, `") + "`, and the names of tools that the program [registers](tools.md#your-own-pawl)", schema: object{"type": "array", "items": object{"type": "string", "examples": anyOf(slices.Sorted(maps.Keys(ownTools)))}}}
 
 var mcpToolKeys = &table{name: "mcp-tool", title: "tool", about: "The tools of a [server of the Model Context Protocol](mcp.md), under NAME__tool.", keys: []key{
 	{name: "mcp", needed: true, value: in(mcpKeys), about: "the server", inGo: "mcp.Connect"},

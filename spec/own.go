@@ -1,9 +1,6 @@
 package spec
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/tool"
@@ -36,8 +33,8 @@ func (s *Spec) readOwn(f fields, item *node, taken map[string]int) {
 	var trust pawl.Trust
 	f.label(&trust)
 	for _, n := range names.items {
-		if ownTools[n.text] == nil {
-			f.problem(n.place, "there is no builtin tool %q%s", n.text, expr.DidYouMean(n.text, slices.Sorted(maps.Keys(ownTools))))
+		if s.ownTool(n.text) == nil {
+			f.problem(n.place, "there is no builtin tool %q%s", n.text, expr.DidYouMean(n.text, s.ownNamed()))
 			continue
 		}
 		if line, clash := taken[n.text]; clash {

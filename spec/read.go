@@ -47,6 +47,7 @@ func (s *Spec) read(f fields) {
 	s.readApprovals(f)
 	f.flag("plan", &s.plan)
 	s.plan = s.plan || s.opt.Plan
+	s.readPolicies(f)
 	s.readProgress(f)
 	s.observe = s.readCommand(f, "observe", "[./report.sh]")
 	s.readGoal(f)
@@ -78,16 +79,6 @@ func (s *Spec) readLabels(f fields) {
 		}
 		s.Labels[p.key] = p.value.text
 	}
-}
-
-func (s *Spec) readLoop(f fields) {
-	var loop int
-	f.choice("loop", &loop)
-	s.loop = []pawl.Loop{nil, pawl.ReAct{}, pawl.SingleCall{}, nil}[loop]
-	s.readFlow(f, loop == 3)
-	var strategy int
-	f.choice("strategy", &strategy)
-	s.json = strategy == 2
 }
 
 func (s *Spec) readEnv(f fields) {

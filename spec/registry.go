@@ -38,6 +38,14 @@ type Registry struct {
 	Models map[string]Provider
 	// Default is the model of specs that name none; empty: specs must name one.
 	Default string
+	// Tools are the program's own, which specs name under builtin.
+	Tools []pawl.Tool
+	// Loops are what loop: NAME names, Policies what policies: [NAME] names, and When
+	// what when("NAME") names in a condition. They must be pure, and the same in every
+	// process that resumes their runs.
+	Loops    map[string]pawl.Loop
+	Policies map[string]pawl.Policy
+	When     map[string]func(*pawl.State) bool
 	// MCP connects to the MCP servers that specs name; nil: specs may name
 	// none.
 	MCP Connector

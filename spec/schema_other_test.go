@@ -63,10 +63,10 @@ func TestSchemaElsewhere(t *testing.T) {
 		t.Error(err)
 	}
 	for _, wrong := range []string{
-		"promt: x", "labels: [a]", "builtins: maybe", "limits: {iteratons: 3}", "limits: {iterations: 0}", "limits: {iterations: 20000}", "limits: {cost: -1}", "stop: 5", "loop: raect", "strategy: jsn", "env: X",
+		"promt: x", "labels: [a]", "builtins: maybe", "limits: {iteratons: 3}", "limits: {iterations: 0}", "limits: {iterations: 20000}", "limits: {cost: -1}", "stop: 5", "loop: 5", "policies: x", "strategy: jsn", "env: X",
 		"tools: {name: x}", "tools: [x]", "tools: [{name: a b, description: d, command: [x]}]", "tools: [{name: a, description: d}]", "tools: [{name: a, command: [x]}]", "tools: [{name: a, description: d, command: x}]", "tools: [{name: a, description: d, command: []}]",
 		"tools: [{name: a, description: d, command: [x], efect: read}]", "tools: [{name: a, description: d, command: [x], effect: raed}]", "tools: [{name: a, description: d, command: [x], timeout: 30}]", "tools: [{name: a, description: d, command: [x], approval: true}]",
-		"tools: [{name: a, description: d, client: true, command: [x]}]", "tools: [{builtin: [read_fil]}]", "tools: [{mcp: {name: a}}]", "tools: [{mcp: {name: a, url: x, command: [x]}}]", "tools: [{agent: 5}]", "approvals: {on_deny: halt}", "no_progress: {then: give_up}",
+		"tools: [{name: a, description: d, client: true, command: [x]}]", "tools: [{builtin: read_file}]", "tools: [{mcp: {name: a}}]", "tools: [{mcp: {name: a, url: x, command: [x]}}]", "tools: [{agent: 5}]", "approvals: {on_deny: halt}", "no_progress: {then: give_up}",
 		"goal: {metric: {command: [x]}}", "observe: {}", "judge: {reflexion: {evry: 1}}", "guard: {pii: remove}", "cage: {network: off}", "hooks: [logs]", "hooks: [{log: {}, retry: {}}]", "fetch: {allow: []}", "prices: {m: {input: 1}}", "price_staleness: soon", "skills: ./skills", "output: text",
 	} {
 		if check("a.yaml", good+wrong+"\n") == nil {

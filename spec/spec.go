@@ -67,15 +67,16 @@ type Spec struct {
 	root        *node
 	family      *family
 
-	approvals pawl.Approvals
-	resultKey string
-	skills    []skill.Skill
-	reads     pawl.Tool       // reads the skills, as declared
-	declared  []pawl.ToolInfo // the tools of a recorded run; nil: none
-	shelved   *Spec           // the file of tools of a Hyphen document; nil: none
-	servers   []MCPServer
-	remote    map[string][]pawl.Tool // tools of the servers, by name; nil: not connected
-	onStuck   *onStuck               // of a Hyphen document; nil: not one
+	approvals  pawl.Approvals
+	resultKey  string
+	skills     []skill.Skill
+	registered []pawl.Policy   // of the program
+	reads      pawl.Tool       // reads the skills, as declared
+	declared   []pawl.ToolInfo // the tools of a recorded run; nil: none
+	shelved    *Spec           // the file of tools of a Hyphen document; nil: none
+	servers    []MCPServer
+	remote     map[string][]pawl.Tool // tools of the servers, by name; nil: not connected
+	onStuck    *onStuck               // of a Hyphen document; nil: not one
 }
 
 // model is the model section of a spec.

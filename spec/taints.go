@@ -15,7 +15,7 @@ func (s *Spec) taints() bool {
 	for _, name := range s.own {
 		trust := s.trust[name]
 		if trust == 0 {
-			trust = ownTools[name](s).Info().Trust
+			trust = s.ownTool(name).Info().Trust
 		}
 		if trust == pawl.Untrusted {
 			return true

@@ -17,9 +17,9 @@ import (
 // each entry. It returns how many steps agree, and an error that names the first entry that
 // this build would not have written. Entries from outside (signals, owners, limits) are
 // folded but not compared, as are steps that were decided while the run had another agent
-// by permission.
-func Run(m *pawl.Machine, before *pawl.State, run string, log iter.Seq2[pawl.Entry, error]) (steps int, err error) {
-	r := replay{machine: m, run: run, state: before}
+// by permission. Stop conditions of the log are read with conditions.
+func Run(m *pawl.Machine, before *pawl.State, run string, log iter.Seq2[pawl.Entry, error], conditions *stop.Options) (steps int, err error) {
+	r := replay{machine: m, run: run, state: before, conditions: conditions}
 	var entries []pawl.Entry
 	for entry, err := range log {
 		if err != nil {
@@ -46,9 +46,10 @@ func Run(m *pawl.Machine, before *pawl.State, run string, log iter.Seq2[pawl.Ent
 
 // replay is the state of a Run.
 type replay struct {
-	machine *pawl.Machine // of the given agent
-	run     string        // the name of the log
-	forks   []pawl.RunForked
+	machine    *pawl.Machine // of the given agent
+	run        string        // the name of the log
+	forks      []pawl.RunForked
+	conditions *stop.Options
 
 	state   *pawl.State
 	now     *pawl.Machine // with the prices and the stop condition of the log; nil: the run had another agent
@@ -125,7 +126,7 @@ func (r *replay) follow(event pawl.Event) error {
 		if e.Stop == "" || r.now == nil {
 			return nil
 		}
-		c, err := stop.Parse(e.Stop, nil)
+		c, err := stop.Parse(e.Stop, r.conditions)
 		if err != nil {
 			return fmt.Errorf("run %s: its stop condition %q cannot be read: %w", r.state.Run(), e.Stop, err)
 		}

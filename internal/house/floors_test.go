@@ -41,6 +41,7 @@ allow internal -> internal/wire     JSON is read in one place
 allow internal -> internal/typo     names are compared in one place
 allow cmd -> cmd/internal       main hands over its arguments and returns the exit code
 allow cmd -> docs               the command serves its own documentation
+allow cmd -> cmd/cli            pawl is the public command without a program of its own
 allow fix -> fix/internal       the parts of one product
 allow server mcp -> runs        servers of runs ask the same questions about them
 `

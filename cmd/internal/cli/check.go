@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,9 @@ func checkSpec(a *app, file string, d *driving) (int, error) {
 		return 0, refused(err)
 	case !a.json:
 		a.warn(s, registry, d.model)
+		if parts := s.Registered(); len(parts) > 0 {
+			a.sayf("pawl: from this program: %s", strings.Join(parts, ", "))
+		}
 		for _, cage := range s.Cages() {
 			a.sayf("pawl: %s", cage)
 		}

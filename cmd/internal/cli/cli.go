@@ -13,6 +13,8 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+
+	"github.com/pawl-run/pawl/spec"
 )
 
 // app is one invocation of the command.
@@ -43,13 +45,19 @@ type console struct {
 // environment is where a command finds the runs and the settings of its user.
 type environment struct {
 	environ  []string
-	database string // the value of --database
-	server   string // the value of --server
+	database string         // the value of --database
+	server   string         // the value of --server
+	program  *spec.Registry // what the program adds to specs; nil: nothing
 }
 
 // Main runs one invocation and returns its exit code. The end of ctx, SIGINT and
 // SIGTERM suspend the run; a second signal exits at once.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
+	return MainOf(ctx, nil, args, stdin, stdout, stderr, environ)
+}
+
+// MainOf is Main of a program that has a registry of its own; nil: none.
+func MainOf(ctx context.Context, program *spec.Registry, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	signals := make(chan os.Signal, 2)
@@ -63,7 +71,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 
 	a := &app{
 		console:     console{in: stdin, out: resultWriter{shown(stdout)}, err: newLockedWriter(stderr)},
-		environment: environment{environ: environ}, reports: &reports{},
+		environment: environment{environ: environ, program: program}, reports: &reports{},
 	}
 	code := make(chan int, 1)
 	go func() { code <- a.execute(ctx, args) }()

@@ -57,6 +57,7 @@ var members = map[string]member{
 	"limits":          {value: "{iterations: 1}", shows: `helper ended as exhausted`},
 	"plan":            {value: "true", replies: "{calls: [{tool: present_plan, args: {plan: Look at it.}}]}, {text: It is blue.}", shows: "waits: approval c_1 of child run"},
 	"approvals":       {value: "{gates: [look]}", shows: "waits: approval c_1 of child run"},
+	"policies":        {value: "[house]", problem: `^helper\.yaml:7:12: there is no policy "house": this program registers none`},
 	"no_progress":     {value: "{window: 1}", replies: "{calls: [{tool: look}]}, {calls: [{tool: look}]}, {text: It is blue.}", shows: `helper ended as no_progress`},
 	"observe":         {value: "{command: [stub, say, the sky]}", shows: `"type":"observed"[^\n]*the sky`},
 	"goal":            {value: "{metric: {command: [stub, say, '1']}, success: metric >= 1}", shows: `"type":"run\.stopped"[^\n]*metric >= 1`},

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"maps"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/mechanic"
@@ -13,8 +14,19 @@ import (
 	"github.com/pawl-run/pawl/spec"
 )
 
-// registry has the models of this program.
+// registry has the models of pawl, and what the program adds: other models, and tools,
+// loops, policies and conditions.
 func (a *app) registry() *spec.Registry {
+	own := a.models()
+	if p := a.program; p != nil {
+		maps.Copy(own.Models, p.Models)
+		own.Tools, own.Loops, own.Policies, own.When = p.Tools, p.Loops, p.Policies, p.When
+		own.Default = cmp.Or(own.Default, p.Default)
+	}
+	return own
+}
+
+func (a *app) models() *spec.Registry {
 	return &spec.Registry{
 		Default: a.getenv("PAWL_MODEL"),
 		MCP:     a.connect,

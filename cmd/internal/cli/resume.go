@@ -134,7 +134,7 @@ func reopen(ctx context.Context, a *app, j pawl.Journal, s *pawl.State, r *resum
 	}
 	how := engine.ResumeOptions{AllowChange: r.allowChange, AllowSpent: typed == (runs.Limits{})} // a policy may lower limits that the user did not change
 	if r.stop != "" {
-		if how.Stop, err = stop.Parse(r.stop, nil); err != nil {
+		if how.Stop, err = stop.Parse(r.stop, &stop.Options{When: a.registry().When}); err != nil {
 			return nil, misuse("--stop: %w", err)
 		}
 	}

@@ -1,0 +1,33 @@
+// Package cli is the command pawl, for programs that add tools, loops and policies of
+// their own:
+//
+//	func main() {
+//		cli.Main(&spec.Registry{
+//			Tools:    []pawl.Tool{tool.Func("quote", "Quote a price.", quote, pawl.Read)},
+//			Loops:    map[string]pawl.Loop{"plan": planexecute.Loop{}},
+//			Policies: map[string]pawl.Policy{"house": approval.ForEffect(pawl.Write, nil)},
+//		})
+//	}
+//
+// Its specs name the tools under builtin, a loop as loop: plan, and policies as
+// policies: [house]. Their runs are resumed by any process of a program with the same
+// registry.
+package cli
+
+import (
+	"context"
+	"os"
+
+	"github.com/pawl-run/pawl/cmd/internal/cli"
+	"github.com/pawl-run/pawl/spec"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// Main is the main function of such a program: it runs the command that the arguments
+// of the process name, and exits with its code. Specs can use what is in the registry
+// beside what comes with pawl; its Models replace those of the same name. Its MCP and
+// Now are not used. A nil registry adds nothing.
+func Main(r *spec.Registry) {
+	tool.Supervise()
+	os.Exit(cli.MainOf(context.Background(), r, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+}
