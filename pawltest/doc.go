@@ -16,5 +16,8 @@
 //	----
 //	1 run.started …
 //
+// [KillEverywhere] kills the process of an agent at every entry of its log, [Transcript]
+// compares that log with a file, and [Script] is a scripted model that must be used up.
+//
 // [Check] wraps any model and reports requests that no provider would accept.
 package pawltest

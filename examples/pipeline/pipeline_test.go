@@ -8,10 +8,10 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/examples/internal/survive"
 	"github.com/pawl-run/pawl/examples/pipeline"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/pawltest"
 )
 
 const mail = "Third time I write: the blue shoes came in green. {{order}} Ada"
@@ -53,9 +53,7 @@ func failing(m pawl.ModelFunc) pawl.Model {
 func TestSurvives(t *testing.T) {
 	for name, m := range map[string]pawl.Model{"steady": clerk, "failing": failing(clerk)} {
 		t.Run(name, func(t *testing.T) {
-			survive.Kills(t, mail, func(*survive.World) pawl.Agent {
-				return pawl.Agent{Name: "desk", Model: m, Loop: desk}
-			})
+			pawltest.KillEverywhere(t, func() pawl.Agent { return pawl.Agent{Name: "desk", Model: m, Loop: desk} }, mail)
 		})
 	}
 }

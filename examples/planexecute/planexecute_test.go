@@ -10,10 +10,11 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/examples/internal/survive"
 	"github.com/pawl-run/pawl/examples/planexecute"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/pawltest"
+	"github.com/pawl-run/pawl/tool"
 )
 
 const task = "Get lunch for twelve."
@@ -51,24 +52,32 @@ func host(thoughts map[pawl.Purpose]string) pawl.ModelFunc {
 	}
 }
 
-func agent(w *survive.World, m pawl.Model) pawl.Agent {
-	tool := func(name, arg, kind string, effect pawl.Effect, result string) pawl.Tool {
-		input := fmt.Appendf(nil, `{"type":"object","properties":{%q:{"type":%q}},"required":[%q]}`, arg, kind, arg)
-		return w.Tool(pawl.ToolInfo{Name: name, Description: "Helps with lunch.", Input: input, Effect: effect},
-			func(json.RawMessage) any { return result })
-	}
+func agent(m pawl.Model) pawl.Agent {
+	const about = "Helps with lunch."
 	return pawl.Agent{
 		Name: "host", Model: m, Loop: planexecute.Loop{},
 		Tools: []pawl.Tool{
-			tool("find", "what", "string", pawl.Read, "Cantina Verde caters."),
-			tool("order", "for", "integer", pawl.Write, "Lunch for twelve is ordered."),
-			tool("ask", "dish", "string", pawl.Idempotent, "Three of them are vegetable curry."),
+			tool.Func("find", about, func(context.Context, struct {
+				What string `json:"what"`
+			}) (string, error) {
+				return "Cantina Verde caters.", nil
+			}, pawl.Read),
+			tool.Func("order", about, func(context.Context, struct {
+				For int `json:"for"`
+			}) (string, error) {
+				return "Lunch for twelve is ordered.", nil
+			}, pawl.Write),
+			tool.Func("ask", about, func(context.Context, struct {
+				Dish string `json:"dish"`
+			}) (string, error) {
+				return "Three of them are vegetable curry.", nil
+			}, pawl.Idempotent),
 		},
 	}
 }
 
 func TestSurvives(t *testing.T) {
-	log := survive.Kills(t, task, func(w *survive.World) pawl.Agent { return agent(w, host(thoughts)) })
+	log := pawltest.KillEverywhere(t, func() pawl.Agent { return agent(host(thoughts)) }, task)
 	var thinks []string
 	for _, e := range log {
 		if call, ok := e.Event.(pawl.ModelCalled); ok {
@@ -85,7 +94,7 @@ func TestSurvives(t *testing.T) {
 // a retry or after its calls, still knows what it is to do.
 func TestStepsAreSaidOnce(t *testing.T) {
 	m := host(thoughts)
-	a := agent(&survive.World{}, pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
+	a := agent(pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
 		if r.Purpose == pawl.PurposeTurn {
 			said := ""
 			for _, message := range r.Messages {
@@ -129,7 +138,7 @@ func TestEndings(t *testing.T) {
 		{"ceiling at the first plan", thoughts, pawl.Limits{Tokens: 30}, "exhausted: tokens >= 30"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := agent(&survive.World{}, host(c.thoughts))
+			a := agent(host(c.thoughts))
 			a.Limits = c.limits
 			r, err := engine.Run(t.Context(), a, task)
 			if err != nil || r.Verdict.String() != c.want {
@@ -141,7 +150,7 @@ func TestEndings(t *testing.T) {
 
 func Example() {
 	ctx, journal := context.Background(), memory.New()
-	run, err := engine.New(journal, nil).Start(ctx, agent(&survive.World{}, host(thoughts)), task, nil)
+	run, err := engine.New(journal, nil).Start(ctx, agent(host(thoughts)), task, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -8,10 +8,10 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/examples/internal/survive"
 	"github.com/pawl-run/pawl/examples/voting"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/pawltest"
 )
 
 const question = "All tests pass, but it is Friday evening. Ship the release, wait, or drop it?"
@@ -57,7 +57,7 @@ func TestVotes(t *testing.T) {
 }
 
 func TestSurvives(t *testing.T) {
-	survive.Kills(t, question, func(*survive.World) pawl.Agent { return panel(ways(4), "ship wait wait ship wait") })
+	pawltest.KillEverywhere(t, func() pawl.Agent { return panel(ways(4), "ship wait wait ship wait") }, question)
 }
 
 func TestCheck(t *testing.T) {

@@ -4,12 +4,12 @@ package workflow_test
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/examples/internal/survive"
+	"github.com/pawl-run/pawl/pawltest"
+	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/workflow"
 )
 
@@ -27,15 +27,18 @@ var editor = pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply,
 	return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassInvalid, Message: "nobody asks: " + said}
 })
 
-func paper(w *survive.World) pawl.Agent {
+func paper() pawl.Agent {
 	call := func(id, tool, name string) workflow.Step {
 		return workflow.Call{ID: id, Tool: tool, Args: map[string]any{"name": name}}
 	}
-	name := func(args json.RawMessage) any { return string(args) }
-	input := json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`)
+	name := func(_ context.Context, in struct {
+		Name string `json:"name"`
+	}) (string, error) {
+		return in.Name, nil
+	}
 	tools := []pawl.Tool{
-		w.Tool(pawl.ToolInfo{Name: "put", Input: input, Effect: pawl.Write}, name),
-		w.Tool(pawl.ToolInfo{Name: "print", Input: input, Effect: pawl.Idempotent}, name),
+		tool.Func("put", "Puts it away.", name, pawl.Write),
+		tool.Func("print", "Prints it.", name, pawl.Idempotent),
 	}
 	return workflow.New(pawl.Agent{Name: "paper", Model: editor, Tools: tools},
 		call("open", "put", "the paper"),
@@ -52,8 +55,8 @@ func paper(w *survive.World) pawl.Agent {
 }
 
 func TestSurvives(t *testing.T) {
-	log := survive.Kills(t, "monday", paper)
-	if last, ok := log[len(log)-1].Event.(pawl.RunStopped); !ok || last.Status != pawl.StatusSuccess || last.Answer != `{"name":"2 rounds"}` {
+	log := pawltest.KillEverywhere(t, paper, "monday")
+	if last, ok := log[len(log)-1].Event.(pawl.RunStopped); !ok || last.Status != pawl.StatusSuccess || last.Answer != "2 rounds" {
 		t.Errorf("undisturbed it ends with %+v", log[len(log)-1].Event)
 	}
 }

@@ -1,0 +1,351 @@
+package pawltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+)
+
+// KillEverywhere tests that an agent survives the death of its process. It runs the
+// agent on an input to its end and returns the log. Then, for every entry of that log, it
+// runs a new agent, kills the process there, and resumes the run in another engine: once
+// before the entry takes effect, and once after. Each run must end as the first one did,
+// no Write may run twice under one key, no reply of a model that was logged may be asked
+// for again, and every step must be decided again in the same way.
+//
+//	func TestKills(t *testing.T) {
+//		pawltest.KillEverywhere(t, newAgent, "Refund order 7.")
+//	}
+//
+// build makes an agent with tools that act on a new world, such as one in memory. Its
+// model must reply by the request alone, as a script does. A Write whose outcome the log
+// does not know is resolved by what its tool really did.
+func KillEverywhere(t *testing.T, build func() pawl.Agent, input string) []pawl.Entry {
+	t.Helper()
+	first := newSurvivor(build)
+	result, err := first.begin(t.Context(), first.journal, input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := first.outcome(t, result)
+	var log []pawl.Entry
+	for e, err := range engine.Entries(t.Context(), first.journal, killedRun, 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		log = append(log, e)
+	}
+	for _, e := range log[:len(log)-1] {
+		for _, acting := range []bool{false, true} {
+			name := fmt.Sprintf("killed after %d %s", e.Seq, e.Type())
+			if acting {
+				name += " and what it led to"
+			}
+			t.Run(name, func(t *testing.T) {
+				s := newSurvivor(build)
+				if _, err := s.begin(t.Context(), &dying{Journal: s.journal, last: e.Seq, acting: acting}, input); err == nil {
+					t.Fatal("the process was not killed: the run wrote fewer entries than before")
+				}
+				if diff := cmp.Diff(want, s.outcome(t, s.resume(t))); diff != "" {
+					t.Errorf("it came out differently (-undisturbed +killed):\n%s", diff)
+				}
+			})
+		}
+	}
+	return log
+}
+
+const killedRun = "run"
+
+// An outcome must be the same however often a run was killed.
+type outcome struct {
+	Status     pawl.Status
+	Verdict    pawl.Verdict
+	Answer     string
+	Output     string
+	Iterations int
+	Steps      []pawl.Summary
+	Replies    int            // in the log
+	Writes     map[string]int // that ran, by tool
+}
+
+// A survivor is an agent with its world and its journal, which outlive processes.
+type survivor struct {
+	agent   pawl.Agent
+	journal *memory.Journal
+
+	mu      sync.Mutex
+	replies int                // that the agent's models gave
+	writes  map[string]*effect // by key
+}
+
+type effect struct {
+	tool  string
+	times int
+	out   pawl.Output
+}
+
+func newSurvivor(build func() pawl.Agent) *survivor {
+	s := &survivor{journal: memory.New(), writes: map[string]*effect{}}
+	s.agent = s.watch(build())
+	return s
+}
+
+// atOnce retries failed model calls at once.
+var atOnce = &engine.Options{Backoff: func(int) time.Duration { return 0 }}
+
+func (s *survivor) begin(ctx context.Context, j pawl.Journal, input string) (pawl.Result, error) {
+	h, err := engine.New(j, atOnce).Start(ctx, s.agent, input, &engine.StartOptions{ID: killedRun})
+	if err != nil {
+		return pawl.Result{}, err
+	}
+	return h.Wait(ctx)
+}
+
+// resume resumes the run until it ends or waits for somebody else than this test.
+func (s *survivor) resume(t *testing.T) pawl.Result {
+	t.Helper()
+	e := engine.New(s.journal, atOnce)
+	for {
+		h, err := e.Resume(t.Context(), s.agent, killedRun, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := h.Wait(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Status != pawl.StatusWaitingDoubt {
+			return result
+		}
+		for _, p := range result.Pending {
+			if err := s.resolve(t.Context(), e, p); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// resolve says what a Write really did whose outcome is unknown.
+func (s *survivor) resolve(ctx context.Context, e *engine.Engine, p pawl.Pending) error {
+	state, err := engine.Load(ctx, s.journal, p.Run)
+	if err != nil {
+		return err
+	}
+	call, _ := state.Call(p.Call)
+	s.mu.Lock()
+	done := s.writes[call.Key]
+	s.mu.Unlock()
+	how := engine.Resolution{DidNotHappen: true}
+	if done != nil {
+		how = engine.Resolution{Happened: json.RawMessage("null")}
+		if done.out.JSON != nil {
+			how.Happened = done.out.JSON
+		}
+	}
+	return e.Resolve(ctx, p.Run, p.Call, "pawltest", how)
+}
+
+// outcome checks and summarises a run that is over.
+func (s *survivor) outcome(t *testing.T, r pawl.Result) outcome {
+	t.Helper()
+	if _, err := engine.New(s.journal, nil).Replay(t.Context(), s.agent, killedRun); err != nil {
+		t.Errorf("replay: %v", err)
+	}
+	o := outcome{Status: r.Status, Verdict: r.Verdict, Answer: r.Answer, Output: string(r.Output), Iterations: r.Iterations, Steps: r.Steps, Writes: map[string]int{}}
+	called := 0
+	for h, err := range s.journal.List(t.Context(), pawl.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e, err := range engine.Entries(t.Context(), s.journal, h.Run, 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch e.Event.(type) {
+			case pawl.ModelCalled:
+				called++
+			case pawl.ModelReplied:
+				o.Replies++
+			}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.replies > called {
+		t.Errorf("the models gave %d replies, and the log has %d requests: some were bought behind its back", s.replies, called)
+	}
+	for key, e := range s.writes {
+		if e.times > 1 {
+			t.Errorf("the Write %s ran %d times under the key %s", e.tool, e.times, key)
+		}
+		o.Writes[e.tool] += e.times
+	}
+	return o
+}
+
+// watch counts what an agent and its agents do.
+func (s *survivor) watch(a pawl.Agent) pawl.Agent {
+	if a.Model != nil {
+		a.Model = watched{a.Model, s}
+	}
+	a.Fallback = append([]pawl.Model(nil), a.Fallback...)
+	for i, m := range a.Fallback {
+		a.Fallback[i] = watched{m, s}
+	}
+	a.Tools = append([]pawl.Tool(nil), a.Tools...)
+	for i, t := range a.Tools {
+		switch t := t.(type) {
+		case pawl.Delegate:
+			a.Tools[i] = delegated{t, s.watch(t.Agent())}
+		case pawl.Recaller:
+		default:
+			if effect := t.Info().Effect; effect != pawl.Read && effect != pawl.Idempotent && !t.Info().Client {
+				a.Tools[i] = s.write(t)
+			}
+		}
+	}
+	return a
+}
+
+// watched is a model whose replies are counted.
+type watched struct {
+	pawl.Model
+	survivor *survivor
+}
+
+// Describe describes the model.
+func (w watched) Describe() pawl.ModelInfo {
+	if d, ok := w.Model.(pawl.Describer); ok {
+		return d.Describe()
+	}
+	return pawl.ModelInfo{Name: "func"}
+}
+
+// Stream counts a whole reply.
+func (w watched) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return func(yield func(pawl.Chunk, error) bool) {
+		for c, err := range w.Model.Stream(ctx, r) {
+			if c.Reply != nil && err == nil {
+				w.survivor.mu.Lock()
+				w.survivor.replies++
+				w.survivor.mu.Unlock()
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// delegated is an agent as a tool that is watched itself.
+type delegated struct {
+	pawl.Delegate
+	agent pawl.Agent
+}
+
+// Agent returns the watched agent.
+func (d delegated) Agent() pawl.Agent { return d.agent }
+
+// write is a Write that remembers what it did.
+type write struct {
+	pawl.Tool
+	survivor *survivor
+}
+
+type witness interface {
+	Witness(ctx context.Context, args json.RawMessage) (map[string]string, error)
+}
+
+func (s *survivor) write(t pawl.Tool) pawl.Tool {
+	if w, ok := t.(witness); ok {
+		return struct {
+			write
+			witness
+		}{write{t, s}, w}
+	}
+	return write{t, s}
+}
+
+// Reconcile asks the tool, if it can say what a call did.
+func (w write) Reconcile(ctx context.Context, inv pawl.Invocation) (pawl.Output, bool, error) {
+	if r, ok := w.Tool.(pawl.Reconciler); ok {
+		return r.Reconcile(ctx, inv)
+	}
+	return pawl.Output{}, false, errors.New("the tool cannot know")
+}
+
+// Supervised passes on what a command says of its supervisor.
+func (w write) Supervised() string {
+	if s, ok := w.Tool.(interface{ Supervised() string }); ok {
+		return s.Supervised()
+	}
+	return ""
+}
+
+// Run runs the tool and remembers its result under the call's key.
+func (w write) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	out, err := w.Tool.Run(ctx, inv)
+	if err != nil {
+		return out, err // it may run again
+	}
+	s := w.survivor
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.writes[inv.Key]
+	if e == nil {
+		e = &effect{tool: inv.Tool}
+		s.writes[inv.Key] = e
+	}
+	e.times++
+	e.out = out
+	return out, nil
+}
+
+// dying is the journal of a process that dies when it has written so many entries.
+// Leases can still be given up, for what becomes of them is the engine's business.
+type dying struct {
+	*memory.Journal
+	last   uint64 // the last entry of the run that is written
+	acting bool   // the process lives until it tries to write another one
+
+	mu   sync.Mutex
+	dead bool
+}
+
+// Append writes the entries that fit. It splits a batch, which no journal does: a log
+// must make sense wherever it ends.
+func (d *dying) Append(ctx context.Context, b pawl.Batch) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.dead {
+		return errKilled
+	}
+	if b.Run != killedRun {
+		return d.Journal.Append(ctx, b)
+	}
+	end := b.After + uint64(len(b.Records))
+	d.dead = end > d.last || end == d.last && !d.acting
+	if b.After >= d.last {
+		return errKilled
+	}
+	b.Records = b.Records[:min(end, d.last)-b.After]
+	if err := d.Journal.Append(ctx, b); err != nil {
+		return err
+	}
+	if d.dead {
+		return errKilled
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package pawltest
+
+import (
+	"context"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/model/script"
+)
+
+// Transcript runs an agent of your own on an input, with a journal in memory, and compares
+// the log with a file that has an entry on each line, as [Line] writes it. With the flag
+// -rewrite it writes the file instead: read the difference before you commit it. It
+// returns the result of the run.
+func Transcript(t testing.TB, file string, agent pawl.Agent, input string) pawl.Result {
+	t.Helper()
+	ctx, j := context.Background(), memory.New()
+	h, err := engine.New(j, atOnce).Start(ctx, agent, input, &engine.StartOptions{ID: "run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := h.Wait(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for e, err := range engine.Entries(ctx, j, "run", 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(Line(e) + "\n")
+	}
+	if f := flag.Lookup("rewrite"); f != nil && f.Value.String() == "true" { // package datadriven has the flag
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v (the flag -rewrite writes it)", err)
+	}
+	if diff := cmp.Diff(strings.SplitAfter(string(want), "\n"), strings.SplitAfter(b.String(), "\n")); diff != "" {
+		t.Errorf("%s: the run went differently (-file +run; the flag -rewrite accepts it):\n%s", file, diff)
+	}
+	return result
+}
+
+// Script returns the model that answers from a script, such as one that pawl record has
+// written. If the script is strict and the test does not ask for all its replies, the test
+// fails.
+func Script(t testing.TB, file string) pawl.Model {
+	t.Helper()
+	m, err := script.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if places := m.Unasked(); len(places) > 0 {
+			t.Errorf("%s: no request was made for %s", file, strings.Join(places, ", "))
+		}
+	})
+	return m
+}
