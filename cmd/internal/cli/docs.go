@@ -35,9 +35,9 @@ func docsCommand(a *app) *cobra.Command {
 		})
 	c.Long = `Serve the documentation of this version on this machine, with a search, until
 Ctrl-C. It needs no network. PAGE prints a page as Markdown instead, such as
-glossary or decisions/0026-modules.`
+tutorial or howto/slack.`
 	c.Example = `  pawl docs
-  pawl docs glossary
+  pawl docs tutorial
   pawl docs --out public   # a static site, for any web server`
 	c.Flags().StringVar(&address, "addr", "127.0.0.1:0", "where to listen, on this machine; port 0 takes a free one, which is printed")
 	c.Flags().StringVar(&out, "out", "", "write the site into this directory instead")
@@ -73,7 +73,8 @@ func serveDocs(ctx context.Context, a *app, pages http.Handler, address string) 
 		return errors.Join(err, l.Close())
 	}
 	s := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second}
-	defer context.AfterFunc(ctx, func() { _ = s.Close() })()
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+	defer stop()
 	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -100,4 +102,53 @@ func flagTable(root *cobra.Command) string {
 // kindNames are the kinds of values as the reference has them.
 var kindNames = map[string]string{
 	"": "", "string": "TEXT", "strings": "TEXT", "stringArray": "TEXT", "int": "N", "uint": "N", "duration": "D", "ask|park|deny": `ask\|park\|deny`,
+}
+
+// TestCommandsOfPages parses each pawl command that a page shows.
+func TestCommandsOfPages(t *testing.T) {
+	files, err := filepath.Glob("../../../docs/*.md")
+	for _, more := range []string{"../../../docs/howto/*.md", "../../../README.md"} {
+		found, err := filepath.Glob(more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d pages: %v", len(files), err)
+	}
+	block := regexp.MustCompile("(?ms)^```sh\\n(.*?)^```$")
+	command := regexp.MustCompile(`(?m)^(?:\w+=\S* )*pawl ((?:'[^']*'|"[^"]*"|\$\([^)]*\)|\\\n|[^#;&|<>\n])*)`)
+	word := regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`)
+	parsed := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range block.FindAllStringSubmatch(string(data), -1) {
+			for _, m := range command.FindAllStringSubmatch(b[1], -1) {
+				args := word.FindAllString(strings.ReplaceAll(m[1], "\\\n", " "), -1)
+				a := &app{console: console{in: strings.NewReader(""), out: new(bytes.Buffer), err: &lockedWriter{w: new(bytes.Buffer)}}}
+				for i := range args {
+					args[i] = strings.Trim(args[i], `"'`)
+				}
+				root := a.root()
+				c, rest, err := root.Find(joinKeep(args))
+				if err == nil {
+					err = c.ParseFlags(rest)
+				}
+				if err == nil {
+					err = c.ValidateArgs(c.Flags().Args())
+				}
+				if err != nil {
+					t.Errorf("%s: pawl %s: %v", file, m[1], err)
+				}
+				parsed++
+			}
+		}
+	}
+	if parsed < 30 {
+		t.Errorf("only %d commands were parsed", parsed)
+	}
 }
