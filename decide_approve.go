@@ -36,7 +36,7 @@ func (m *Machine) approved(s *State, step Step) Step {
 		case d.Do != CallAsk:
 			continue
 		case c.Phase == PhaseApproved || c.approved:
-			*d = m.classify(s, c, false)
+			m.classify(s, c, false, d)
 			d.Approved = c.approved
 			continue
 		case c.changed != nil:

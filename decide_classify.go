@@ -194,9 +194,12 @@ func (m *Machine) act(s *State, valid *call) Step {
 			}
 			continue
 		}
-		d := m.classify(s, c, c == valid)
+		act.Calls = act.Calls[:len(act.Calls)+1] // there is room for all
+		d := &act.Calls[len(act.Calls)-1]
+		m.classify(s, c, c == valid, d)
 		if d.Do == CallRun && d.info.Effect == Idempotent {
 			if keys[d.Key] {
+				act.Calls = act.Calls[:len(act.Calls)-1]
 				continue // answered from the log once its equal has run
 			}
 			if keys == nil {
@@ -205,11 +208,10 @@ func (m *Machine) act(s *State, valid *call) Step {
 			keys[d.Key] = true
 		}
 		if most := d.info.MaxCalls; d.Do == CallRun && most > 0 {
-			if s.tools.Of(c.Tool).Ran+act.runs(c.Tool) >= most {
+			if s.tools.Of(c.Tool).Ran+act.runs(c.Tool) > most {
 				d.Do, d.Why = CallRefuse, fmt.Sprintf("%s may run %d times in a run, and has", c.Tool, most)
 			}
 		}
-		act.Calls = append(act.Calls, d)
 	}
 	if len(act.Calls) > 0 {
 		return act
@@ -252,21 +254,21 @@ var noTool ToolInfo
 
 // classify says what becomes of one call before any policy has looked; valid: its
 // arguments were checked.
-func (m *Machine) classify(s *State, c *call, valid bool) Classified {
-	d := Classified{Call: c.Call, Do: CallRun, info: &noTool}
+func (m *Machine) classify(s *State, c *call, valid bool, d *Classified) {
+	*d = Classified{Call: c.Call, Do: CallRun, info: &noTool}
 	d.Call.Args = c.args()
 	if c.Error != "" && c.Phase == PhaseUndecided { // denied
 		d.Do, d.Why = CallRefuse, c.Error
-		return d
+		return
 	}
 	if c.voided >= maxVoided && s.Machine() > 2 {
 		d.Do, d.Why = CallRefuse, fmt.Sprintf("it was approved %d times, and each time what the approval relied on changed before the call could run (the last time: %s); it was not run", c.voided, strings.Join(c.changed, ", "))
-		return d
+		return
 	}
 	if !valid {
 		if why := m.invalid(c); why != "" {
 			d.Do, d.Why = CallRefuse, why
-			return d
+			return
 		}
 	}
 	t := m.tools[c.Tool]
@@ -274,20 +276,20 @@ func (m *Machine) classify(s *State, c *call, valid bool) Classified {
 	switch {
 	case t.refuse != "":
 		d.Do, d.Why = CallRefuse, t.refuse
-		return d
+		return
 	case t.info.Client, t.info.Name == pauseTool:
 		d.Do = CallHand
-		return d
+		return
 	case t.pure != nil:
 		d.Do, d.facts = CallReuse, &Record{t.pure.facts(s, c)}
-		return d
+		return
 	}
 	if t.info.Effect == Idempotent {
 		content := contentKey(c.Tool, d.Call.Args)
 		d.Key = canon.Digest([]byte(s.keyed()), []byte(content))[:32]
 		if of := s.equal(content); of != "" {
 			d.Do, d.Of = CallReuse, of
-			return d
+			return
 		}
 	} else {
 		d.Key = s.keyed() + "/" + c.ID
@@ -297,7 +299,6 @@ func (m *Machine) classify(s *State, c *call, valid bool) Classified {
 			d.Do, d.Why = CallAsk, fmt.Sprintf("the equal call %s has an unknown outcome; running it again may do it twice", of)
 		}
 	}
-	return d
 }
 
 // Facts are the entries a classification other than CallRun stands for. The

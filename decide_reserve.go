@@ -144,14 +144,9 @@ func (m *Machine) clamp(s *State, t Think) Think {
 func (m *Machine) limit(s *State, as Step) Step {
 	switch step := as.(type) {
 	case Think:
-		limited, refused := m.limitThink(s, step)
-		switch {
-		case refused != nil:
+		if refused := m.limitThink(s, &step); refused != nil {
 			return refused
-		case limited != step:
-			return limited
 		}
-		return as // it costs something to make a step of the same again
 	case Record:
 		if s.idle >= mostIdle {
 			return failed("loop "+m.loop.Name(), fmt.Sprintf("the loop %s or a policy recorded %s facts in a row and did nothing", m.loop.Name(), figure.Group(s.idle)))
@@ -164,37 +159,36 @@ func (m *Machine) limit(s *State, as Step) Step {
 	return as
 }
 
-// limitThink returns the call as the limits allow it, or the step they demand
-// instead.
-func (m *Machine) limitThink(s *State, t Think) (Think, Step) {
+// limitThink returns the step that the limits demand instead of a call that is
+// filled in; nil: they allow it.
+func (m *Machine) limitThink(s *State, t *Think) Step {
 	if late := m.late(s); late != nil {
-		return t, late
+		return late
 	}
 	if f, final := s.Missed(t.Purpose); final {
-		return t, failed("model", fmt.Sprintf("%v after %s: %s; %s was asked for all the same", f.Class, figure.Count(f.Attempt, "attempt"), f.Message, t.Purpose))
+		return failed("model", fmt.Sprintf("%v after %s: %s; %s was asked for all the same", f.Class, figure.Count(f.Attempt, "attempt"), f.Message, t.Purpose))
 	}
 	if t.Model != "" && m.decl.model(t.Model, 0).Name != t.Model {
-		return t, failed("model", fmt.Sprintf("%s is to ask %q, a model that no policy and no loop brings", t.Purpose, t.Model))
+		return failed("model", fmt.Sprintf("%s is to ask %q, a model that no policy and no loop brings", t.Purpose, t.Model))
 	}
 	if s.rejected >= maxRejected && t.Purpose == PurposeTurn {
 		said, why := "every reply of %d iterations in a row was rejected: %s", strings.TrimSuffix(strings.TrimPrefix(s.whyNot, notAccepted), again)
 		if s.Machine() < 3 {
 			said, why = "%d iterations in a row brought no usable plan: %s", s.whyNot
 		}
-		return t, Finish{Verdict: verdict(StatusPlanFailed, "plan_failed", fmt.Sprintf(said, s.rejected, why))}
+		return Finish{Verdict: verdict(StatusPlanFailed, "plan_failed", fmt.Sprintf(said, s.rejected, why))}
 	}
-	t = m.fill(s, t)
 	if wait := t.NotBefore.Sub(s.time); !t.NotBefore.IsZero() && wait >= s.limits.Time-s.elapsed {
-		return t, Finish{Verdict: verdict(StatusExhausted, timeLeaf(s.limits),
+		return Finish{Verdict: verdict(StatusExhausted, timeLeaf(s.limits),
 			fmt.Sprintf("the model is to be asked again in %v, when the run's %v are over", wait.Round(time.Millisecond), s.limits.Time))}
 	}
 	if t.Purpose == PurposeTurn && t.Iteration > s.limits.Iterations {
-		return t, m.exhaust(s, verdict(StatusExhausted, fmt.Sprintf("iterations >= %d", s.limits.Iterations), allUsed(s.limits.Iterations)))
+		return m.exhaust(s, verdict(StatusExhausted, fmt.Sprintf("iterations >= %d", s.limits.Iterations), allUsed(s.limits.Iterations)))
 	}
 	if v := m.fits(s, t); v.Holds {
-		return t, m.exhaust(s, v)
+		return m.exhaust(s, v)
 	}
-	return t, nil
+	return nil
 }
 
 func allUsed(iterations int) string {
@@ -239,7 +233,7 @@ func notRun(c *Call, denied string) Event {
 }
 
 // fits holds when a model call does not fit what is left.
-func (m *Machine) fits(s *State, t Think) Verdict {
+func (m *Machine) fits(s *State, t *Think) Verdict {
 	if t.MaxTokens >= leastReply {
 		return Verdict{}
 	}
@@ -273,7 +267,7 @@ func (m *Machine) exhaust(s *State, v Verdict) Step {
 		return Finish{Verdict: v}
 	}
 	t := m.fill(s, Think{Purpose: PurposeFinal, View: View{Prompt: finalPrompt, Bare: true}})
-	if m.fits(s, t).Holds {
+	if m.fits(s, &t).Holds {
 		return Finish{Verdict: v}
 	}
 	return t

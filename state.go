@@ -236,10 +236,12 @@ func (s *State) Declaration() Declaration { return s.declared().clone() }
 // declared is the declaration itself, for those who only read it.
 func (s *State) declared() *Declaration {
 	if s.start == nil {
-		return &Declaration{}
+		return &noDeclaration
 	}
 	return &s.start.Declaration
 }
+
+var noDeclaration Declaration // a literal would take its room on the stack of each caller
 
 // Start is the run's first event, and whether there is one.
 func (s *State) Start() (RunStarted, bool) {

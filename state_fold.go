@@ -31,23 +31,23 @@ func (s *State) Fold(e Entry) {
 	switch ev := e.Event.(type) {
 	case RunStarted, RunPaused, RunResumed, RunExtended, RunForked, RunStopped, CancelRequested:
 		s.applyRun(ev)
-	case *ModelCalled:
-		s.modelCalled(ev, &e)
-	case *ModelReplied:
-		s.modelReplied(ev, &e)
-	case *ToolStarted:
-		s.toolStarted(ev, &e)
-	case *ToolFinished:
-		s.toolFinished(ev, &e)
-	case ModelCalled, ModelReplied, ModelFailed, PlanRejected:
-		s.applyModel(ev, e)
-	case ToolStarted, ToolFinished, ToolReused, ToolRefused, ToolDoubted, ToolSettled:
-		s.applyTool(ev, e)
+	case ModelCalled:
+		s.modelCalled(&ev, e.Iteration)
+	case ModelReplied:
+		s.modelReplied(&ev, e.Iteration)
+	case ToolStarted:
+		s.toolStarted(&ev, e.Time)
+	case ToolFinished:
+		s.toolFinished(&ev)
+	case ModelFailed, PlanRejected:
+		s.applyModel(ev)
+	case ToolReused, ToolRefused, ToolDoubted, ToolSettled:
+		s.applyTool(ev)
 	case ApprovalRequested, ApprovalDecided, ApprovalExpired, ApprovalInvalidated,
 		InputRequested, InputGiven, ClientToolRequested, ClientToolReturned:
-		s.applyAsk(ev, e)
+		s.applyAsk(ev)
 	default:
-		s.applyMemo(ev, e)
+		s.applyMemo(ev)
 	}
 }
 

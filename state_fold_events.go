@@ -28,12 +28,8 @@ func (s *State) size(text string) int {
 	return wire.Quoted(text)
 }
 
-func (s *State) applyModel(event Event, entry Entry) {
+func (s *State) applyModel(event Event) {
 	switch e := event.(type) {
-	case ModelCalled:
-		s.modelCalled(&e, &entry)
-	case ModelReplied:
-		s.modelReplied(&e, &entry)
 	case ModelFailed:
 		if e.Class == ClassTooLong && e.Purpose == PurposeTurn {
 			if n := s.thinking.usage.Input; s.tooLong == 0 || n < s.tooLong {
@@ -74,7 +70,7 @@ func (s *State) applyModel(event Event, entry Entry) {
 	}
 }
 
-func (s *State) modelCalled(e *ModelCalled, entry *Entry) {
+func (s *State) modelCalled(e *ModelCalled, iteration int) {
 	s.unsent = false
 	if e.Model == "" && e.Fallback != s.fallback {
 		s.fallback, s.tries = e.Fallback, tries{}
@@ -93,15 +89,15 @@ func (s *State) modelCalled(e *ModelCalled, entry *Entry) {
 	if e.Purpose != PurposeTurn {
 		return
 	}
-	if entry.Iteration > s.iteration {
-		s.iteration, s.attempt, s.rejections = entry.Iteration, 0, 0
+	if iteration > s.iteration {
+		s.iteration, s.attempt, s.rejections = iteration, 0, 0
 		s.refuted, s.complete, s.finalAsked, s.final = false, nil, false, nil
 	}
 	s.attempt, s.settled = e.Attempt, false
 	s.beginStep(e.View)
 }
 
-func (s *State) modelReplied(e *ModelReplied, entry *Entry) {
+func (s *State) modelReplied(e *ModelReplied, iteration int) {
 	if r := &s.thinking; r.bytes > 0 && !e.Estimated {
 		g := s.meters.Of(r.auxiliary, r.fallback)
 		g.Learn(e.Reply.Usage.Input, r.bytes, r.talk)
@@ -116,10 +112,10 @@ func (s *State) modelReplied(e *ModelReplied, entry *Entry) {
 	s.modelCalls++
 	s.book(e.Reply.Usage, e.Cost)
 	if e.Purpose == PurposeTurn {
-		s.replyTurn(e, entry)
+		s.replyTurn(e, iteration)
 		return
 	}
-	put(&s.other, string(e.Purpose), &purposeReply{e.Reply, entry.Seq})
+	put(&s.other, string(e.Purpose), &purposeReply{e.Reply, s.seq})
 	if e.Purpose == PurposeFinal {
 		s.land(e.Reply)
 	}
@@ -152,17 +148,17 @@ func (s *State) land(r Reply) {
 // run written under the machine before ended like that of any other.
 func (s *State) spared(p Purpose) bool { return p.judges() && s.Machine() >= 2 }
 
-func (s *State) replyTurn(e *ModelReplied, entry *Entry) {
-	s.reply, s.malformed, s.replied = e.Reply, e.Malformed, entry.Seq
+func (s *State) replyTurn(e *ModelReplied, iteration int) {
+	s.reply, s.malformed, s.replied = e.Reply, e.Malformed, s.seq
 	if !e.Estimated {
 		s.lastInput, s.lastBytes = max(0, e.Reply.Usage.Input), s.sentBytes
 	}
 	s.refuted, s.rejects, s.withdrawn, s.unsent = false, false, false, false
 	s.missed = nil
 	if e.Reply.Stop != StopRefusal { // which no model is shown
-		s.exchanges.Add(exchange.Exchange{Seq: entry.Seq, Calls: s.counter, Start: s.bytes, Maskable: s.maskable})
+		s.exchanges.Add(exchange.Exchange{Seq: s.seq, Calls: s.counter, Start: s.bytes, Maskable: s.maskable})
 	}
-	t := Turn{Iteration: entry.Iteration}
+	t := Turn{Iteration: iteration}
 	var calls int
 	for _, p := range e.Reply.Parts {
 		switch p := p.(type) {
@@ -195,7 +191,7 @@ func (s *State) replyTurn(e *ModelReplied, entry *Entry) {
 	if calls == 0 {
 		s.answerStep(e.Malformed == "" && e.Reply.Stop != StopPause && e.Reply.Stop != StopRefusal)
 		if s.open, s.settled = s.open[:0], e.Malformed == ""; s.settled && e.Reply.Stop != StopPause && s.step == "" {
-			s.leave(Track{Iteration: entry.Iteration, Thought: s.thought})
+			s.leave(Track{Iteration: iteration, Thought: s.thought})
 		}
 		return
 	}
@@ -203,7 +199,7 @@ func (s *State) replyTurn(e *ModelReplied, entry *Entry) {
 	memory := make([]call, 0, calls)
 	for _, p := range e.Reply.Parts {
 		if c, ok := p.(Call); ok {
-			memory = append(memory, newCall(c, s, entry.Iteration))
+			memory = append(memory, newCall(c, s, iteration))
 			s.open = append(s.open, &memory[len(memory)-1])
 			s.counter = max(s.counter, callNumber(c.ID))
 		}
@@ -221,12 +217,8 @@ func thought(r Reply) string {
 	return text.String()
 }
 
-func (s *State) applyTool(event Event, entry Entry) {
+func (s *State) applyTool(event Event) {
 	switch e := event.(type) {
-	case ToolStarted:
-		s.toolStarted(&e, &entry)
-	case ToolFinished:
-		s.toolFinished(&e, &entry)
 	case ToolReused:
 		if c := s.opened(e.Call); c != nil {
 			done, m := ending{Status: ToolOK}, c.own()
@@ -243,7 +235,7 @@ func (s *State) applyTool(event Event, entry Entry) {
 		}
 	case ToolDoubted:
 		if m := s.hold(e.Call, PhaseInDoubt); m != nil {
-			m.Reason, m.requested = e.Why, entry.Seq
+			m.Reason, m.requested = e.Why, s.seq
 		}
 	case ToolSettled:
 		s.take(e.Signal)
@@ -256,7 +248,7 @@ func (s *State) applyTool(event Event, entry Entry) {
 			c.Phase = PhaseApproved // it was approved, if it had to be, when it first ran
 			return
 		}
-		s.acted = entry.Seq
+		s.acted = s.seq
 		done := ending{Status: ToolOK, Result: e.Result, Ran: true}
 		if e.Error != "" || e.Status > ToolOK {
 			done = ending{Status: max(e.Status, ToolFailed), Error: e.Error, Ran: true}
@@ -265,19 +257,19 @@ func (s *State) applyTool(event Event, entry Entry) {
 	}
 }
 
-func (s *State) toolStarted(e *ToolStarted, entry *Entry) {
+func (s *State) toolStarted(e *ToolStarted, at time.Time) {
 	if c := s.opened(e.Call); c != nil {
-		c.Phase, c.trial = PhaseStarted, trial{e.Attempt, e.Effect, e.Key, e.Supervised, entry.Time}
+		c.Phase, c.trial = PhaseStarted, trial{e.Attempt, e.Effect, e.Key, e.Supervised, at}
 	}
 }
 
-func (s *State) toolFinished(e *ToolFinished, entry *Entry) {
-	s.acted = entry.Seq
+func (s *State) toolFinished(e *ToolFinished) {
+	s.acted = s.seq
 	if c := s.opened(e.Call); c != nil {
 		if e.Images != nil {
 			c.own().images = e.Images
 		}
-		s.answer(c, ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, blob: e.Blob, seq: entry.Seq})
+		s.answer(c, ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, blob: e.Blob, seq: s.seq})
 	}
 }
 
@@ -300,17 +292,17 @@ func (s *State) returned(id, by string, result json.RawMessage, seq uint64) {
 	}
 }
 
-func (s *State) applyAsk(event Event, entry Entry) {
+func (s *State) applyAsk(event Event) {
 	switch e := event.(type) {
 	case ApprovalRequested:
 		if m := s.hold(e.Call, PhaseAwaitingApproval); m != nil {
-			m.Reason, m.Expires, m.requested, m.changed = e.Reason, e.Expires, entry.Seq, nil
+			m.Reason, m.Expires, m.requested, m.changed = e.Reason, e.Expires, s.seq, nil
 			m.digest, m.token, m.preconditions, m.basis = e.Digest, e.TokenHash, e.Preconditions, s.look
 		}
 	case ApprovalDecided:
 		s.take(e.Signal)
 		if c := s.opened(e.Call); c != nil {
-			s.decide(c, &e, entry.Seq)
+			s.decide(c, &e, s.seq)
 		}
 	case ApprovalExpired:
 		if c := s.opened(e.Call); c != nil {
@@ -320,7 +312,7 @@ func (s *State) applyAsk(event Event, entry Entry) {
 	case ApprovalInvalidated:
 		c := s.opened(e.Call)
 		if c == nil || s.changed(c) == nil {
-			s.acted = entry.Seq // the world is not what was seen of it
+			s.acted = s.seq // the world is not what was seen of it
 		}
 		forget := func() {
 			if c := s.call(e.Call); c != nil {
@@ -342,7 +334,7 @@ func (s *State) applyAsk(event Event, entry Entry) {
 		forget()
 	case InputRequested:
 		if m := s.hold(e.Call, PhaseAwaitingInput); m != nil {
-			m.Reason, m.Expires, m.requested = e.Question, e.Expires, entry.Seq
+			m.Reason, m.Expires, m.requested = e.Question, e.Expires, s.seq
 		} else {
 			s.question = &e
 		}
@@ -355,14 +347,14 @@ func (s *State) applyAsk(event Event, entry Entry) {
 			return
 		}
 		s.inputs = append(s.inputs, e.Text)
-		s.returned(e.Call, e.By, jsonin.Quote(e.Text), entry.Seq)
+		s.returned(e.Call, e.By, jsonin.Quote(e.Text), s.seq)
 	case ClientToolRequested:
 		if m := s.hold(e.Call, PhaseAwaitingClient); m != nil {
-			m.Reason, m.requested = "", entry.Seq
+			m.Reason, m.requested = "", s.seq
 		}
 	case ClientToolReturned:
 		s.take(e.Signal)
-		s.returned(e.Call, e.By, e.Result, entry.Seq)
+		s.returned(e.Call, e.By, e.Result, s.seq)
 	}
 }
 
@@ -410,11 +402,11 @@ func denial(e ApprovalDecided) string {
 	return why + "; it was not run"
 }
 
-func (s *State) applyMemo(event Event, entry Entry) {
+func (s *State) applyMemo(event Event) {
 	switch e := event.(type) {
 	case Observed:
 		s.sameObservation = s.observed > s.acted && s.Machine() > 2
-		s.observed, s.look = entry.Seq, &look{Observed: e}
+		s.observed, s.look = s.seq, &look{Observed: e}
 		if s.blind++; !e.Failed {
 			s.blind = 0
 		} else if s.Machine() > 2 {
@@ -466,7 +458,7 @@ func (s *State) applyMemo(event Event, entry Entry) {
 	case ContextCompacted:
 		s.meters.Part()
 		if e.Why != "" {
-			s.compact(&e, entry.Seq)
+			s.compact(&e, s.seq)
 		} else { // as the machine itself does, which does not count what stands in their place
 			for _, id := range e.Masked {
 				if c := s.call(id); c != nil {

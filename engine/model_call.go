@@ -52,7 +52,7 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 		rec: r, at: at, t: *t, model: model, endpoint: info.Endpoint, request: r.machine.Request(r.state, *t, r.transcript),
 		live: pawl.Entry{Run: r.lease.Run, At: r.state.Seq(), Time: r.state.Time(), Iteration: t.Iteration},
 	}
-	c.effect = effect{work: c, limit: r.engine.opt.Call, grace: time.Second, intent: c.live.At}
+	c.work, c.limit, c.grace, c.intent = c, r.engine.opt.Call, time.Second, c.live.At
 	if _, whole := c.model.(pawl.ModelFunc); !whole { // a ModelFunc streams nothing
 		c.quiet = quiet{first: r.engine.opt.First, next: r.engine.opt.Idle}
 	}

@@ -41,12 +41,8 @@ func (t *Transcript) Add(e pawl.Entry, s *pawl.State) {
 		t.say(ev.Input, s)
 	case pawl.ModelCalled:
 		t.called(&ev, s)
-	case *pawl.ModelCalled:
-		t.called(ev, s)
 	case pawl.ModelReplied:
 		t.reply(&ev)
-	case *pawl.ModelReplied:
-		t.reply(ev)
 	case pawl.PlanRejected:
 		// The calls, if any, are refused by the entries that follow; their
 		// results must stand before the feedback.
