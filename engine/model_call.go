@@ -48,10 +48,10 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 	if d.modelCall = nil; c == nil {
 		c = new(modelCall)
 	}
-	*c = modelCall{
-		rec: r, at: at, t: *t, model: model, endpoint: info.Endpoint, request: r.machine.Request(r.state, *t, r.transcript),
-		live: pawl.Entry{Run: r.lease.Run, At: r.state.Seq(), Time: r.state.Time(), Iteration: t.Iteration},
-	}
+	*c = modelCall{}
+	c.rec, c.at, c.t, c.model, c.endpoint = r, at, *t, model, info.Endpoint
+	c.request = r.machine.Request(r.state, *t, r.transcript)
+	c.live.Run, c.live.At, c.live.Time, c.live.Iteration = r.lease.Run, r.state.Seq(), r.state.Time(), t.Iteration
 	c.work, c.limit, c.grace, c.intent = c, r.engine.opt.Call, time.Second, c.live.At
 	if _, whole := c.model.(pawl.ModelFunc); !whole { // a ModelFunc streams nothing
 		c.quiet = quiet{first: r.engine.opt.First, next: r.engine.opt.Idle}
