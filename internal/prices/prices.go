@@ -59,6 +59,15 @@ var load = sync.OnceValue(func() *table {
 	return t
 })
 
+// All returns the whole table, for people to choose from.
+func All() []Row {
+	var rows []Row
+	for _, r := range load().Rows {
+		rows = append(rows, r.clone())
+	}
+	return rows
+}
+
 // AsOf returns the day of the table's prices, in UTC.
 func AsOf() time.Time { return load().asOf }
 

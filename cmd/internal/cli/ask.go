@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -31,9 +33,15 @@ type asking struct {
 
 func askCommand(a *app) *cobra.Command {
 	o := &asking{}
-	c := a.command("ask [TEXT] [flags]", "Ask a model one question; standard input and files are context", cobra.MaximumNArgs(1), func(ctx context.Context, args []string) (int, error) {
+	c := a.command("ask [TEXT] [flags]", "Ask a model one question; standard input and files are context", nil, func(ctx context.Context, args []string) (int, error) {
 		return ask(ctx, a, o, args)
 	})
+	c.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return fmt.Errorf("ask takes one text; put it in quotes: pawl ask %q", strings.Join(args, " "))
+		}
+		return nil
+	}
 	c.Long = `Ask a model one question and print the answer. What comes on standard input, and the
 text files named with -f, are its context; without TEXT, standard input is the question.
 The model has no tools unless --read lets it read files of the current directory.
@@ -90,6 +98,18 @@ func ask(ctx context.Context, a *app, o *asking, args []string) (int, error) {
 			return a.engine(j, &o.driving, agent).Start(ctx, agent, input, &engine.StartOptions{Labels: labels, Thread: o.thread})
 		})
 	})
+}
+
+// notSpec is the error for a text in the place of a spec; nil: it may be a spec.
+func notSpec(name string) error {
+	if _, err := os.Stat(name); err == nil || !strings.ContainsFunc(name, unicode.IsSpace) {
+		return nil
+	}
+	switch filepath.Ext(name) {
+	case ".yaml", ".yml", ".json":
+		return nil
+	}
+	return misuse("%q is not a spec, which is a file such as agent.yaml; pawl ask %[1]q asks it", oneLine(name))
 }
 
 // mostContext bounds the context of a question: standard input and files together.

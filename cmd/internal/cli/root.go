@@ -12,6 +12,8 @@ const about = `pawl runs agents: loops of a model and its tools that cannot run 
 overshoot their budget, cannot lose or repeat what they did, can wait for a person
 and go on in another process, and can always say why they stopped.
 
+pawl "TEXT" asks a model one question, as pawl ask does.
+
 RUN is the id of a run, the beginning of one, or the word last.`
 
 // execute runs the command that args name and returns the exit code.
@@ -21,11 +23,8 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	ctx = a.asked(ctx)
 	root := a.root()
 	strictHelp(root)
-	root.SetArgs(joinKeep(args))
-	root.SetIn(a.in)
-	root.SetOut(a.out)
-	root.SetErr(a.err)
-	err := root.ExecuteContext(ctx)
+	root.SetArgs(joinKeep(asQuestion(root, args)))
+	c, err := root.ExecuteContextC(ctx)
 	var failed *failure
 	switch {
 	case err == nil:
@@ -34,18 +33,19 @@ func (a *app) execute(ctx context.Context, args []string) int {
 		return a.report(ctx, failed.err)
 	}
 	// The remaining errors are cobra's, about the command line.
-	a.sayf("pawl: %v", err)
-	a.sayf("pawl --help lists the commands, pawl COMMAND --help their flags")
+	a.sayf("pawl: %s", usageText(c, err))
 	return exitUsage
 }
 
 // strictHelp makes help about an unknown command a usage error.
 func strictHelp(root *cobra.Command) {
-	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "help" {
 			c.Args = func(_ *cobra.Command, args []string) error {
-				_, _, err := root.Find(args)
+				c, rest, err := root.Find(args)
+				if c == root && len(rest) > 0 {
+					return unknownCommand(root, rest[0])
+				}
 				return err
 			}
 		}
@@ -62,6 +62,12 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "pawl", Short: "Run agents and manage their runs", Long: about,
 		SilenceErrors: true, SilenceUsage: true,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(c, args[0])
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			if version {
 				if err := a.version(); err != nil {
@@ -82,19 +88,34 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.server, "server", "", "use the pawl serve at this address instead of a database, as http://HOST:PORT, https://HOST or unix:///PATH; its token is in $PAWL_TOKEN")
 	flags.SortFlags = false
 	root.PersistentPreRunE = a.localOnly
-	root.AddCommand(
-		runCommand(a), askCommand(a), fixCommand(a),
-		planCommand(a), runsCommand(a), showCommand(a), eventsCommand(a), waitCommand(a), explainCommand(a),
-		resumeCommand(a), answerCommand(a), approveCommand(a), denyCommand(a), submitCommand(a), settleCommand(a), cancelCommand(a),
-		forkCommand(a), replayCommand(a), recordCommand(a), exportCommand(a), importCommand(a), gcCommand(a), checkCommand(a), serveCommand(a), mcpCommand(a), initCommand(a), schemaCommand(a), docsCommand(a), versionCommand(a),
-	)
+	group := func(id, title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: id, Title: title})
+		for _, c := range commands {
+			c.GroupID = id
+			root.AddCommand(c)
+		}
+	}
+	group("run", "Run:", runCommand(a), askCommand(a), fixCommand(a), resumeCommand(a), forkCommand(a), cancelCommand(a))
+	group("look", "Look:", runsCommand(a), showCommand(a), eventsCommand(a), explainCommand(a), waitCommand(a), planCommand(a))
+	group("decide", "Decide:", approveCommand(a), denyCommand(a), answerCommand(a), submitCommand(a), settleCommand(a))
+	group("serve", "Serve:", serveCommand(a), mcpCommand(a), gcCommand(a), exportCommand(a), importCommand(a))
+	group("develop", "Develop:", initCommand(a), checkCommand(a), replayCommand(a), recordCommand(a), schemaCommand(a), docsCommand(a), versionCommand(a))
+	root.SetHelpCommandGroupID("develop")
+	root.SetCompletionCommandGroupID("develop")
+	root.SetIn(a.in)
+	root.SetOut(a.out) // before the command that prints completions is made
+	root.SetErr(a.err)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	describe(root)
+	a.completions(root)
 	return root
 }
 
 // command makes a command from a function that returns the exit code.
 func (a *app) command(use, short string, args cobra.PositionalArgs, do func(ctx context.Context, args []string) (int, error)) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short, Args: args, DisableFlagsInUseLine: true,
+	c := &cobra.Command{
+		Use: use, Short: short, DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			code, err := do(c.Context(), args)
 			if err != nil {
@@ -104,4 +125,6 @@ func (a *app) command(use, short string, args cobra.PositionalArgs, do func(ctx 
 			return nil
 		},
 	}
+	c.Args = takes(c, args)
+	return c
 }

@@ -24,6 +24,9 @@ func runCommand(a *app) *cobra.Command {
 	var c *cobra.Command
 	c = a.command("run SPEC [INPUT] [flags]", "Run the agent in SPEC on INPUT (- for standard input)", cobra.RangeArgs(1, 2),
 		func(ctx context.Context, args []string) (int, error) {
+			if err := notSpec(args[0]); err != nil {
+				return 0, err
+			}
 			if a.server != "" {
 				return runRemote(ctx, a, d, args[0], args[1:], &o)
 			}
