@@ -92,10 +92,14 @@ func ask(ctx context.Context, a *app, o *asking, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	w := &work{agent: agent, limits: limits, conclude: a.conclude, drop: func() {}}
+	if a.outTerminal() != nil && !a.json && with.Output == "" {
+		a.answers = &answerView{a: a}
+		w.conclude = a.answers.conclude
+	}
 	return a.with(ctx, func(j store) (int, error) {
-		w := &work{agent: agent, limits: limits, conclude: a.conclude, drop: func() {}}
 		return driveWork(ctx, a, &o.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
-			return a.engine(j, &o.driving, agent).Start(ctx, agent, input, &engine.StartOptions{Labels: labels, Thread: o.thread})
+			return a.engine(j, &o.driving, agent).Start(ctx, agent, input, &engine.StartOptions{Labels: labels, Thread: o.thread, Watch: a.answers != nil})
 		})
 	})
 }

@@ -22,7 +22,8 @@ type app struct {
 	console
 	environment
 
-	reports *reports // telemetry of the runs
+	reports *reports    // telemetry of the runs
+	answers *answerView // shows what the model says; nil: the answer is printed at the end
 
 	code       int             // of the command that ran
 	ends       []func() error  // close the connections to MCP servers

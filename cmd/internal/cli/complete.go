@@ -42,11 +42,11 @@ func (a *app) completions(root *cobra.Command) {
 		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { register(c, f, flags) })
 		switch c.Name() {
 		case "run", "check", "plan", "mcp", "serve":
-			c.ValidArgsFunction = cobra.CompletionFunc(specs)
+			c.ValidArgsFunction = specs
 		case "approve", "deny", "submit", "settle":
 			c.ValidArgsFunction = a.completeCalls
 		case "fix":
-			c.ValidArgsFunction = cobra.CompletionFunc(directories)
+			c.ValidArgsFunction = directories
 		case "import":
 			c.ValidArgsFunction = cobra.CompletionFunc(extensions("jsonl"))
 		}

@@ -89,6 +89,10 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 // run existed before; again: this process has driven it just now.
 func driveOn(ctx context.Context, a *app, agent pawl.Agent, limits pawl.Limits, after uint64, events *sink, again bool, begin begin) (result pawl.Result, found bool, err error) {
 	view := watchRun(a, agent, limits)
+	if a.answers != nil {
+		a.answers.under = view
+		view = a.answers
+	}
 	h, err := begin(ctx)
 	if err != nil {
 		return pawl.Result{}, false, err
@@ -111,7 +115,7 @@ func driveOn(ctx context.Context, a *app, agent pawl.Agent, limits pawl.Limits, 
 		}
 	})
 	watching := context.WithoutCancel(ctx)
-	if !a.quiet || events != nil {
+	if !a.quiet || events != nil || a.answers != nil {
 		if view != nil {
 			view.begin()
 		}

@@ -32,16 +32,22 @@ func explainCommand(a *app) *cobra.Command {
 // page returns a writer of Markdown to standard output, which renders it on a terminal
 // unless NO_COLOR is set. Files and pipes get the Markdown as it is.
 func (a *app) page() io.WriteCloser {
-	if to, ok := a.out.(resultWriter); ok {
-		if on, ok := to.w.(*inertWriter); ok {
-			width := mostColumns
-			if f, ok := on.w.(*os.File); ok {
-				width = min(columns(f), mostColumns)
-			}
-			return markdown.NewWriter(resultWriter{on.w}, width, a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb")
-		}
+	f := a.outTerminal()
+	if f == nil {
+		return unclosed{a.out}
 	}
-	return unclosed{a.out}
+	colour := a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
+	return markdown.NewWriter(resultWriter{f}, min(columns(f), mostColumns), colour)
+}
+
+// outTerminal is the terminal that standard output is; nil: it is none.
+func (con *console) outTerminal() *os.File {
+	to, _ := con.out.(resultWriter)
+	if on, ok := to.w.(*inertWriter); ok {
+		f, _ := on.w.(*os.File)
+		return f
+	}
+	return nil
 }
 
 // mostColumns is the most columns that text takes, so that it stays readable.

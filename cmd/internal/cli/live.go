@@ -73,6 +73,17 @@ func (v *liveView) begin() {
 	})
 }
 
+// hide removes the status until it is shown again.
+func (v *liveView) hide(hidden bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.hidden = hidden; hidden {
+		v.a.err.setStatus("")
+		return
+	}
+	v.asked, v.said = time.Time{}, ""
+}
+
 func (v *liveView) end() {
 	v.stop()
 	v.mu.Lock()

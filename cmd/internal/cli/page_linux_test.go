@@ -34,3 +34,30 @@ func TestExplainOnATerminal(t *testing.T) {
 		}
 	}
 }
+
+// An answer is rendered on a terminal while it arrives, and once.
+func TestAnswerOnATerminal(t *testing.T) {
+	files(t, map[string]string{"say.yaml": `replies:
+  - attempts:
+      - {text: "Half of it ", chunks: 2, error: {class: overloaded, message: busy, retry_after: 1ms}}
+      - {text: "It is **four**, and that is all.", chunks: 40, delay: 400ms}
+`})
+	person, program := terminal(t)
+	seen := &screen{}
+	go func() { _, _ = io.Copy(seen, person) }() // until the terminal is closed
+	done := make(chan int, 1)
+	go func() {
+		done <- cli.Main(t.Context(), []string{"ask", "2+2?", "--model", "script:say.yaml", "--quiet"}, strings.NewReader(""), program, io.Discard,
+			[]string{"PAWL_DATABASE=sqlite:runs.db", "PATH=" + os.Getenv("PATH")})
+	}()
+	if !soon(func() bool { return strings.Contains(seen.String(), "\x1b[1mfour\x1b[0m") }) {
+		t.Fatalf("it shows\n%q", seen)
+	}
+	if strings.Contains(seen.String(), "all") {
+		t.Errorf("it is shown at the end only:\n%q", seen)
+	}
+	code := <-done
+	if want := "Half of it\r\nIt is \x1b[1mfour\x1b[0m, and that is all.\r\n"; code != 0 || !soon(func() bool { return seen.String() == want }) {
+		t.Errorf("exit %d:\n%q, want\n%q", code, seen, want)
+	}
+}

@@ -124,19 +124,23 @@ func unknownCommand(root *cobra.Command, name string) error {
 	return fmt.Errorf("there is no command %s%s; pawl ask TEXT asks a question", oneLine(name), meant(name, names))
 }
 
-// asQuestion makes `pawl "TEXT"` a question: its first argument that is no flag holds a
-// space and is no command.
+func asks(arg string) bool {
+	return strings.ContainsFunc(arg, unicode.IsSpace) || strings.HasSuffix(arg, "?")
+}
+
+// asQuestion makes `pawl "TEXT"` a question: its first argument that is no flag cannot be
+// a command, since it holds a space or ends with a question mark.
 func asQuestion(root *cobra.Command, args []string) []string {
 	ask, _, _ := root.Find([]string{"ask"})
 	for i := 0; i < len(args); i++ {
 		name, _, valued := strings.Cut(args[i], "=")
 		switch {
-		case args[i] == "--" && i+1 < len(args) && strings.ContainsFunc(args[i+1], unicode.IsSpace):
+		case args[i] == "--" && i+1 < len(args) && asks(args[i+1]):
 			return append([]string{ask.Name()}, args...)
 		case args[i] == "--":
 			return args
 		case !strings.HasPrefix(name, "-") || name == "-":
-			if strings.ContainsFunc(args[i], unicode.IsSpace) {
+			if asks(args[i]) {
 				return append([]string{ask.Name()}, args...)
 			}
 			return args

@@ -82,6 +82,7 @@ func TestUsage(t *testing.T) {
 		{"what is 2+2?|--quiet|--model|script:four.yaml", ""},
 		{"--quiet|--model|script:four.yaml|what is 2+2?", ""},
 		{"--model|script:four.yaml|--quiet|--|--what is 2+2?", ""},
+		{"2+2?|--quiet|--model|script:four.yaml", ""},
 		{"-f|four.yaml|what is 2+2?|--quiet|--model=script:four.yaml", ""},
 	} {
 		code, stdout, stderr := invoke(t, t.Context(), strings.NewReader(""), strings.Split(c.args, "|")...)

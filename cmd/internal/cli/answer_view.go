@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/terminal"
+)
+
+// answerView shows on standard output what the model says, while it says it. Standard
+// output is a terminal: elsewhere an answer is printed once it is complete.
+type answerView struct {
+	a     *app
+	under view // shows the rest; nil: a line for each entry
+
+	mu    sync.Mutex
+	turn  bool            // the model is called for an answer
+	page  io.WriteCloser  // where its reply is shown; nil: it has not begun
+	said  strings.Builder // what is shown of it
+	shown string          // the last reply that was shown whole
+}
+
+func (v *answerView) begin() {
+	if v.under != nil {
+		v.under.begin()
+	}
+}
+
+func (v *answerView) end() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.stop()
+	if v.under != nil {
+		v.under.end()
+	}
+}
+
+func (v *answerView) add(e pawl.Entry, history bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch event := e.Event.(type) {
+	case pawl.ModelDelta:
+		if v.turn && event.Text != "" {
+			v.say(event.Text)
+			return
+		}
+	case pawl.ModelCalled:
+		v.turn = event.Purpose == pawl.PurposeTurn || event.Purpose == pawl.PurposeFinal
+	case pawl.ModelReplied:
+		if v.page != nil {
+			v.stop()
+			if v.shown = ""; v.said.String() == event.Reply.Text() {
+				v.shown = v.said.String()
+			}
+			if v.under != nil {
+				v.under.add(e, true) // it is counted, and was shown
+			}
+			return
+		}
+	case pawl.ModelFailed:
+		v.stop() // the line for this entry says that what is shown is void
+	}
+	switch {
+	case v.under != nil:
+		v.under.add(e, history)
+	case !history && !v.a.quiet && e.Seq > 0:
+		v.a.progress(e)
+	}
+}
+
+// say shows a piece of a reply, in the place of the status.
+func (v *answerView) say(text string) {
+	if v.page == nil {
+		if live, ok := v.under.(*liveView); ok {
+			live.hide(true)
+		}
+		v.page = v.a.page()
+		v.said.Reset()
+	}
+	v.said.WriteString(text)
+	_, _ = io.WriteString(v.page, text) // if the reader is gone, printing the result fails as well
+}
+
+// stop ends what is shown of a reply.
+func (v *answerView) stop() {
+	if v.page == nil {
+		return
+	}
+	_ = v.page.Close()
+	v.page = nil
+	if live, ok := v.under.(*liveView); ok {
+		live.hide(false)
+	}
+}
+
+// conclude is [app.conclude] for an answer that may be shown already.
+func (v *answerView) conclude(ctx context.Context, r pawl.Result) (int, error) {
+	shown := v.shown != "" && v.shown == r.Answer
+	if v.a.json {
+		return v.a.conclude(ctx, r)
+	}
+	if answer := terminal.Clean(r.Answer); !shown && answer != "" {
+		page := v.a.page()
+		if _, err := io.WriteString(page, answer); err != nil {
+			return 0, err
+		}
+		if err := page.Close(); err != nil {
+			return 0, err
+		}
+	}
+	ending(ctx, v.a, &r)
+	return exitCode(r.Status), nil
+}
