@@ -31,16 +31,55 @@ func TestReference(t *testing.T) {
 	}
 	text := put(t, string(data), "commands", commandTable(root))
 	text = put(t, text, "flags", flagTable(root))
-	if text == string(data) {
-		return
-	}
+	current(t, reference, text)
+	current(t, "../../../docs/reference/commands.md", commandPages(root))
+}
+
+// current holds that a page has a text, or writes it with -rewrite.
+func current(t *testing.T, page, text string) {
+	t.Helper()
 	if *rewrite {
-		if err := os.WriteFile(reference, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	t.Errorf("%s is not up to date (run the test with -rewrite):\n%s", reference, cmp.Diff(string(data), text))
+	data, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(data) != text {
+		t.Errorf("%s is not up to date (run the test with -rewrite):\n%s", page, cmp.Diff(string(data), text))
+	}
+}
+
+// commandPages describes each command as its help does.
+func commandPages(root *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString("# Commands\n\nEach command as `pawl COMMAND --help` describes it, in alphabetical order. [The command line](../command.md) explains what they have in common: exit codes,\n" +
+		"conditions, conversations, policies. This page is made from the code.\n")
+	flags := func(title string, set *pflag.FlagSet) {
+		if usages := set.FlagUsages(); usages != "" {
+			fmt.Fprintf(&b, "\n%s:\n\n```text\n%s```\n", title, usages)
+		}
+	}
+	for _, c := range root.Commands() {
+		if !c.IsAvailableCommand() {
+			continue
+		}
+		text := c.Long
+		if text == "" {
+			text = c.Short + "."
+		}
+		fmt.Fprintf(&b, "\n## pawl %s\n\n%s\n\n```text\n%s\n```\n", c.Name(), strings.TrimSpace(text), c.UseLine())
+		if c.Example != "" {
+			fmt.Fprintf(&b, "\nExamples:\n\n```text\n%s\n```\n", strings.Trim(c.Example, "\n"))
+		}
+		flags("Flags", c.LocalNonPersistentFlags())
+	}
+	b.WriteString("\n## Flags of all commands\n")
+	flags("These work with every command", root.PersistentFlags())
+	return b.String()
 }
 
 // put puts a part of the reference in the place of what is there.
