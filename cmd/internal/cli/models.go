@@ -50,11 +50,14 @@ func (a *app) models() *spec.Registry {
 	}
 }
 
+// providers are those with a default model, in the order in which their keys count.
+var providers = []struct{ name, key string }{{"anthropic", "ANTHROPIC_API_KEY"}, {"openai", "OPENAI_API_KEY"}, {"google", "GEMINI_API_KEY"}}
+
 // defaultModel is the default of the provider whose key is set; empty: no key is set.
 func (env *environment) defaultModel() string {
-	for _, p := range []struct{ key, provider string }{{"ANTHROPIC_API_KEY", "anthropic"}, {"OPENAI_API_KEY", "openai"}, {"GEMINI_API_KEY", "google"}} {
+	for _, p := range providers {
 		if env.getenv(p.key) != "" {
-			return p.provider + "/" + prices.Default(p.provider)
+			return p.name + "/" + prices.Default(p.name)
 		}
 	}
 	return ""

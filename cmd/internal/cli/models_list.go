@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/spec"
+)
+
+func modelsCommand(a *app) *cobra.Command {
+	all := false
+	c := a.command("models [flags]", "List the models that can be called, with their prices", cobra.NoArgs,
+		func(context.Context, []string) (int, error) { return 0, a.listModels(all) })
+	c.Long = `List the providers, whether their key is set and where their models are called, and then
+the models of the price table whose provider has a key. Other models of a provider
+work as well, but have no price unless a spec gives one under prices.`
+	c.Example = `  pawl models
+  pawl models --all --json`
+	c.Flags().BoolVar(&all, "all", false, "also list models whose provider has no key")
+	return looking(c)
+}
+
+// modelLine is a model of the price table. Prices are dollars per million tokens; null:
+// none is known where the model is called.
+type modelLine struct {
+	Model     string        `json:"model"`
+	Ready     bool          `json:"ready"` // it has what it needs to be called
+	Default   bool          `json:"default"`
+	Endpoint  string        `json:"endpoint"`
+	Input     *pawl.Decimal `json:"input"`
+	Output    *pawl.Decimal `json:"output"`
+	CacheRead *pawl.Decimal `json:"cache_read"`
+	AsOf      string        `json:"prices_as_of"`
+}
+
+func (a *app) listModels(all bool) error {
+	registry := a.registry()
+	var lines []modelLine
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "PROVIDER\tKEY\tENDPOINT")
+	for _, p := range providers {
+		for i, r := range providerRows(p.name) {
+			m, err := registry.Models[p.name](r.Name)
+			if err != nil {
+				return err
+			}
+			line := modelLineOf(m, r)
+			if i == 0 {
+				key := p.key + " is not set"
+				if a.getenv(p.key) != "" {
+					key = p.key + " is set"
+				} else if line.Ready {
+					key = "ready without " + p.key
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\n", p.name, key, line.Endpoint)
+			}
+			line.Default = p.name+"/"+r.Name == a.namedModel("")
+			if line.Ready || all {
+				lines = append(lines, line)
+			}
+		}
+	}
+	if a.json {
+		for _, line := range lines {
+			if err := printJSON(a.out, line); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(lines) == 0 {
+		fmt.Fprintln(w, "\nNo key is set; --all lists the models of the price table.")
+		return w.Flush()
+	}
+	fmt.Fprintf(w, "\nMODEL\tINPUT\tOUTPUT\tCACHED\t\n")
+	for _, l := range lines {
+		note := ""
+		if l.Default {
+			note = "default"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", l.Model, perMillion(l.Input), perMillion(l.Output), perMillion(l.CacheRead), note)
+	}
+	fmt.Fprintf(w, "\nDollars per million tokens, of %s (%s).\n", prices.AsOf().Format("2006-01-02"), prices.Source())
+	return w.Flush()
+}
+
+func providerRows(name string) (rows []prices.Row) {
+	for _, r := range prices.All() {
+		if r.Provider == name {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+func modelLineOf(m pawl.Model, r prices.Row) modelLine {
+	line := modelLine{Model: r.Provider + "/" + r.Name, AsOf: prices.AsOf().Format("2006-01-02")}
+	info := describes(m)
+	line.Endpoint, line.Ready = info.Endpoint, true
+	if keyed, ok := m.(spec.Readiness); ok {
+		line.Ready = keyed.Ready() == nil
+	}
+	if p := info.Price; p != nil {
+		dollars := func(v float64) *pawl.Decimal { return new(pawl.Decimal(v)) }
+		line.Input, line.Output = dollars(p.Input), dollars(p.Output)
+		if p.CacheRead > 0 {
+			line.CacheRead = dollars(p.CacheRead)
+		}
+	}
+	return line
+}
+
+func perMillion(v *pawl.Decimal) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%g", float64(*v))
+}
