@@ -67,6 +67,10 @@ type StartOptions struct {
 	// [*ThreadError]. Limits count from zero. Of concurrent calls that start the next
 	// run, one succeeds.
 	Thread string
+	// After is the run, of another thread, that the first run of Thread continues: a
+	// conversation branches there. It must have ended. It has no effect on later runs of
+	// the thread.
+	After string
 	// Key is an idempotency key: starting a run under a used key (in the same thread, or
 	// in none) returns a handle on that run, as long as the journal keeps it and
 	// whichever process drives it. If the run lost its owner, it is resumed. Another

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -139,7 +140,7 @@ func (b *beginning) derived(ctx context.Context) (*Handle, error) {
 
 // past returns what the next run of the thread continues. That run must have ended.
 func (b *beginning) past(ctx context.Context, id, after string) (past, error) {
-	if after == "" {
+	if after = cmp.Or(after, b.After); after == "" {
 		return past{state: new(pawl.State)}, nil
 	}
 	p, err := b.engine.past(ctx, id, &pawl.Continues{Run: after}, b.engine.cleaner(b.machine))

@@ -2,8 +2,10 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,5 +128,42 @@ func BenchmarkThread(b *testing.B) {
 				b.ReportMetric(float64(took.Microseconds())/float64(b.N), "µs/start")
 			})
 		}
+	}
+}
+
+// A thread can branch off a run of another: it begins with that run's messages, goes
+// on by itself, and the other thread stays as it is.
+func TestThreadBranches(t *testing.T) {
+	var seen []string
+	agent := pawl.Agent{Name: "chatter", Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		texts := make([]string, len(r.Messages))
+		for i, m := range r.Messages {
+			texts[i] = m.Text()
+		}
+		seen = append(seen, strings.Join(texts, " "))
+		return pawl.Say("ok"), nil
+	})}
+	e := engine.New(memory.New(), nil)
+	say := func(text string, o engine.StartOptions) string {
+		h, err := e.Start(t.Context(), agent, text, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return h.ID()
+	}
+	first := say("one", engine.StartOptions{Thread: "a"})
+	say("two", engine.StartOptions{Thread: "a"})
+	say("deux", engine.StartOptions{Thread: "b", After: first})
+	say("trois", engine.StartOptions{Thread: "b", After: first})
+	say("three", engine.StartOptions{Thread: "a"})
+	want := []string{"one", "one ok two", "one ok deux", "one ok deux ok trois", "one ok two ok three"}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := e.Start(t.Context(), agent, "x", &engine.StartOptions{Thread: "c", After: "nowhere"}); !errors.As(err, new(*engine.MissingError)) {
+		t.Errorf("after a run that is not there: %v", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/figure"
@@ -25,7 +26,7 @@ import (
 // asker asks the person at the terminal to decide calls.
 type asker struct {
 	a      *app
-	lines  *lineReader
+	lines  typedLines
 	inputs map[string]json.RawMessage // schemas of arguments, by tool
 	by     string
 	now    func() time.Time
@@ -116,7 +117,11 @@ func (s *asker) show(r engine.Request, args json.RawMessage) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "approve %s? %s\n", oneLine(r.Call), oneLine(r.Tool))
 	shown := redact.JSON(args)
-	for line := range strings.Lines(legible(shown)) {
+	text := legible(shown)
+	if plan, ok := planOf(r.Tool, shown); ok {
+		text = escaped(plan) // as text, since only the model and its reader take it
+	}
+	for line := range strings.Lines(text) {
 		b.WriteString("    " + strings.TrimSuffix(line, "\n") + "\n")
 	}
 	row := func(what, text string) {
@@ -137,6 +142,14 @@ func (s *asker) show(r engine.Request, args json.RawMessage) {
 		row("stands until", fmt.Sprintf("%s (%s)", r.Expires.Local().Format(time.DateTime), figure.Lasting(r.Expires.Sub(s.now()))))
 	}
 	fmt.Fprint(s.a.err, b.String())
+}
+
+// planOf returns the plan that a call presents.
+func planOf(tool string, args json.RawMessage) (string, bool) {
+	var a struct {
+		Plan string `json:"plan"`
+	}
+	return a.Plan, tool == approval.PlanTool && json.Unmarshal(args, &a) == nil && a.Plan != ""
 }
 
 // legible is JSON for people, indented. Characters that a terminal would interpret

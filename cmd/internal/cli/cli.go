@@ -31,7 +31,11 @@ type app struct {
 
 	mu      sync.Mutex
 	journal store       // open, if any
-	lines   *lineReader // typed input, once a question was asked
+	lines   typedLines  // typed input, once a question was asked
+	stop    func() bool // takes an interrupt instead of the command; nil, or false: the command ends
+
+	// viewer makes the view of a run for a command that announces its runs itself.
+	viewer func() view
 }
 
 // console is what a command reads, writes and shows.
@@ -81,6 +85,9 @@ func MainOf(ctx context.Context, program *spec.Registry, args []string, stdin io
 		case c := <-code:
 			return c
 		case sig := <-signals:
+			if sig == os.Interrupt && a.stopped() {
+				continue
+			}
 			cancel(&interruption{sig})
 		case <-ctx.Done():
 		}
@@ -92,6 +99,14 @@ func MainOf(ctx context.Context, program *spec.Registry, args []string, stdin io
 		a.leave()
 		return exitPaused
 	}
+}
+
+// stopped reports whether the command goes on after an interrupt.
+func (a *app) stopped() bool {
+	a.mu.Lock()
+	stop := a.stop
+	a.mu.Unlock()
+	return stop != nil && stop()
 }
 
 // interruption is the cause of a context that a signal ended.
@@ -120,8 +135,9 @@ func (a *app) leave() {
 type lockedWriter struct {
 	mu     sync.Mutex
 	w      io.Writer
-	status string // the status lines below the output; see setStatus
-	strict bool   // it is a terminal: see inert
+	status string    // the status lines below the output; see setStatus
+	strict bool      // it is a terminal: see inert
+	prompt io.Writer // takes the output while w has a prompt; nil: w does
 	part   []byte
 }
 
@@ -163,7 +179,11 @@ func (l *lockedWriter) under() io.Writer {
 }
 
 func (l *lockedWriter) put(b []byte) {
-	if _, err := l.w.Write(b); err != nil {
+	w := l.w
+	if l.prompt != nil && w != io.Discard {
+		w = l.prompt
+	}
+	if _, err := w.Write(b); err != nil {
 		l.w = io.Discard
 	}
 }

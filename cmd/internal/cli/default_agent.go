@@ -17,6 +17,7 @@ type defaultAgent struct {
 	Tools  []string // builtin tools; nil: none
 	Output string   // JSON Schema of the answer; empty: text
 	File   string   // of Output, for problems with it
+	Gates  []string // tools whose calls a person approves
 }
 
 const defaultPrompt = "You are a helpful assistant in a terminal. Answer the question directly and briefly, in Markdown where it helps. " +
@@ -44,6 +45,9 @@ func (a *app) defaultAgent(ctx context.Context, name string, d *driving, o defau
 	document := map[string]any{"name": name, "prompt": defaultPrompt, "limits": map[string]any{"time": "10m"}}
 	if o.Tools != nil {
 		document["tools"] = []any{map[string]any{"builtin": o.Tools}}
+	}
+	if o.Gates != nil {
+		document["approvals"] = map[string]any{"gates": o.Gates}
 	}
 	raw, err := json.Marshal(document)
 	if err != nil {

@@ -98,7 +98,9 @@ func driveOn(ctx context.Context, a *app, agent pawl.Agent, limits pawl.Limits, 
 		return pawl.Result{}, false, err
 	}
 	if !again { // a refused run calls nothing
-		a.announce(agent, limits)
+		if a.viewer == nil {
+			a.announce(agent, limits)
+		}
 		warnDisabled(ctx, a, h.ID())
 	}
 	if h.Found() { // the first invocation has shown what it did before
@@ -106,7 +108,7 @@ func driveOn(ctx context.Context, a *app, agent pawl.Agent, limits pawl.Limits, 
 			after = was.Seq
 		}
 		a.sayf("run %s already exists under this key", h.ID())
-	} else if !a.quiet && !again {
+	} else if !a.quiet && !again && a.viewer == nil {
 		a.sayf("run %s", h.ID())
 	}
 	unhook := context.AfterFunc(ctx, func() {

@@ -22,6 +22,9 @@ type view interface {
 
 // watchRun makes the view of a run; nil: print a line for each entry.
 func watchRun(a *app, agent pawl.Agent, limits pawl.Limits) view {
+	if a.viewer != nil {
+		return a.viewer()
+	}
 	if fix := watchFix(a, agent, limits); fix != nil {
 		return fix
 	}

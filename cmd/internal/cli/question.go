@@ -5,15 +5,24 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 )
 
+// typedLines are the lines that a person types.
+type typedLines interface {
+	// next returns the next line; io.EOF: there is none. It fails when ctx ends.
+	next(ctx context.Context) (string, error)
+	// drain drops what was typed and not read.
+	drain(in io.Reader)
+}
+
 // lineReader reads what is typed. All questions share one, which may hold a line that
 // was begun for the previous question.
-func (a *app) lineReader() *lineReader {
+func (a *app) lineReader() typedLines {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.lines == nil {

@@ -33,6 +33,7 @@ type work struct {
 type remake struct {
 	spec  string // a file that replaces the source; empty: the source
 	model string // replaces the model; empty: the original one
+	plan  *bool  // whether the agent plans first in addition to its spec; nil: as it did
 	// policy replaces the recorded policy; nil: the recorded one. It must be at least as
 	// strict unless loosen.
 	policy *spec.Policy
@@ -203,6 +204,9 @@ func renew(source string, r remake) (string, error) {
 	}
 	if r.model != "" {
 		set("model", r.model)
+	}
+	if r.plan != nil {
+		fields["plan"], _ = json.Marshal(*r.plan) // a bool always marshals
 	}
 	b, err := json.Marshal(fields)
 	return string(b), err

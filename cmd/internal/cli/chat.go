@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/cmd/internal/prompt"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/spec"
+)
+
+func chatCommand(a *app) *cobra.Command {
+	d := &driving{}
+	last := false
+	c := a.command("chat [SPEC] [flags]", "Talk with an agent on a terminal", cobra.MaximumNArgs(1),
+		func(ctx context.Context, args []string) (int, error) { return chat(ctx, a, d, args, last) })
+	c.Long = `Talk with an agent on a terminal. Each message is a run, and the runs are one
+conversation: it is recorded, so it survives the end of this process, and pawl chat -c
+continues the last one.
+
+Without SPEC, the agent reads files of the current directory, and asks before it
+changes one or runs a command.
+
+Ctrl-C stops the answer; twice at the prompt, or Ctrl-D, leaves. A line that ends with
+a backslash goes on in the next line. /help lists the commands.`
+	c.Example = `  pawl chat
+  pawl chat support.yaml
+  pawl chat -c`
+	c.Flags().BoolVarP(&last, "continue", "c", false, "continue the last conversation")
+	d.modelFlag(c)
+	d.limitFlag(c, false)
+	d.policyFlag(c)
+	d.approvalsFlag(c)
+	return c
+}
+
+// chatAgent is the agent of a conversation without a spec.
+var chatAgent = defaultAgent{
+	Tools: append(readTools[:len(readTools):len(readTools)], "write_file", "edit_file", "run_command"),
+	Gates: []string{"write_file", "edit_file", "run_command"},
+}
+
+// threadPrefix is what the thread of a conversation begins with.
+const threadPrefix = "chat-"
+
+func newThread() string {
+	return threadPrefix + time.Now().UTC().Format("2006-01-02") + "-" + strings.ToLower(rand.Text()[:8])
+}
+
+func chat(ctx context.Context, a *app, d *driving, args []string, last bool) (int, error) {
+	in, _ := a.in.(*os.File)
+	if out, ok := a.out.(resultWriter); !ok || !a.attended() || !shows(out) {
+		return 0, misuse("pawl chat needs a terminal; pawl ask answers one question without one")
+	}
+	limits, err := parseLimits(d.limit, false)
+	if err != nil {
+		return 0, err
+	}
+	policy, err := readPolicy(d.policy)
+	if err != nil {
+		return 0, err
+	}
+	a.quiet = false
+	open := a.with
+	if last {
+		open = a.withRuns
+	}
+	return open(ctx, func(j store) (int, error) {
+		t := &talk{a: a, d: d, j: j, editor: prompt.New(in, a.terminal()), thread: newThread(), model: d.model, limits: limits.Set, policy: policy}
+		if last {
+			if err := t.find(ctx); err != nil {
+				return 0, err
+			}
+		}
+		if err := t.begin(ctx, args); err != nil {
+			return 0, err
+		}
+		return t.loop(ctx)
+	})
+}
+
+// shows reports whether a result is written to a terminal.
+func shows(out resultWriter) bool {
+	_, ok := out.w.(*inertWriter)
+	return ok
+}
+
+// terminal is the terminal that a command with one writes to.
+func (con *console) terminal() *os.File {
+	f, _ := con.err.under().(*os.File)
+	return f
+}
+
+// A talk is a conversation on a terminal.
+type talk struct {
+	a      *app
+	d      *driving
+	j      store
+	editor *prompt.Editor
+
+	thread string
+	last   string // the run of the last exchange; empty: none
+	branch string // the run that the first run of thread continues, after /undo
+
+	source string // the agent, as runs record it
+	agent  pawl.Agent
+	most   pawl.Limits
+	model  string // replaces the agent's; empty: its own
+	plan   bool   // the next message is to be planned first
+	built  string // what agent was made for
+	limits pawl.Limits
+	policy *spec.Policy
+
+	view    *chatView   // of the run that is driven; guarded by a.mu
+	asking  atomic.Bool // a question is asked
+	result  pawl.Result // of the last answer of this process
+	before  float64     // dollars of exchanges that were undone
+	running string      // the run that answers; guarded by a.mu
+}
+
+// find finds the last conversation.
+func (t *talk) find(ctx context.Context) error {
+	found, err := headsOf(ctx, t.j, pawl.Query{}, 1, func(h pawl.Head) bool {
+		return strings.HasPrefix(h.Thread, threadPrefix) && !runs.IsChild(h)
+	})
+	if err == nil && len(found) == 0 {
+		err = misuse("there is no conversation to continue; pawl chat begins one")
+	}
+	if err != nil {
+		return err
+	}
+	t.thread, t.last = found[0].Thread, found[0].Run
+	return nil
+}
+
+// begin makes the agent: that of a spec, of the conversation, or the default one.
+func (t *talk) begin(ctx context.Context, args []string) error {
+	switch {
+	case len(args) > 0:
+		registry := t.a.registry()
+		s, err := loadSpec(args[0], &spec.Options{Registry: registry, Model: t.model, Limits: t.limits})
+		if err != nil {
+			return err
+		}
+		if err := ready(s, registry, t.model); err != nil {
+			return err
+		}
+		agent, err := s.Agent(registry)
+		if err != nil {
+			return err
+		}
+		t.a.warn(s, registry, t.model)
+		t.source = agent.Source
+	case t.last != "":
+		s, err := engine.Load(ctx, t.j, t.last)
+		if err != nil {
+			return err
+		}
+		if t.source = s.Declaration().Source; !spec.IsSource(t.source) {
+			return misuse("run %s was not started from a spec, so its agent is not known here; give a SPEC", t.last)
+		}
+		if t.policy, err = policyFor(s, t.policy, false); err != nil {
+			return err
+		}
+	default:
+		agent, err := t.a.defaultAgent(ctx, "chat", t.d, chatAgent)
+		if err != nil {
+			return err
+		}
+		t.source = agent.Source
+	}
+	return t.build(ctx)
+}
+
+// build makes the agent for the next message.
+func (t *talk) build(ctx context.Context) error {
+	what := t.model
+	if t.plan {
+		what += " plans"
+	}
+	if t.built == what && t.agent.Name != "" {
+		return nil
+	}
+	source, err := renew(t.source, remake{asWas: true, model: t.model, plan: &t.plan})
+	if err != nil {
+		return err
+	}
+	registry := t.a.registry()
+	s, err := spec.ParseSource(source, &spec.Options{Registry: registry})
+	if problems, ok := errors.AsType[spec.Problems](err); ok {
+		return flagged(problems, t.model)
+	}
+	if err != nil {
+		return err
+	}
+	if err := ready(s, registry, t.model); err != nil {
+		return err
+	}
+	t.a.disconnect()
+	agent, err := t.a.agentOf(ctx, s, registry)
+	if err != nil {
+		return err
+	}
+	agent.Limits = agent.Limits.Merge(t.limits)
+	if agent, err = under(t.policy, agent); err != nil {
+		return err
+	}
+	most, err := ceilings(agent)
+	if err != nil {
+		return err
+	}
+	t.agent, t.most, t.built = agent, most, what
+	return nil
+}

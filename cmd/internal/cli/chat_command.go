@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/figure"
+)
+
+// slash matches a message that is a command. A path, which has a second slash, is none.
+var slash = regexp.MustCompile(`^/[a-zA-Z?]+(\s|$)`)
+
+// chatCommands are the commands of a conversation and what they do.
+var chatCommands = [][2]string{
+	{"/plan", "plan the next message first: only tools that read run until you approve the plan; again: do not"},
+	{"/undo", "go on from before the last message; nothing is deleted"},
+	{"/cost", "show what the conversation and the last answer cost"},
+	{"/model [NAME]", "show the model, or use another one from now on"},
+	{"/help", "show this list"},
+	{"/quit", "leave; pawl chat -c continues the conversation"},
+}
+
+// command does what a line that begins with a slash says.
+func (t *talk) command(ctx context.Context, words []string) (err error, leave bool) {
+	if len(words) > 1 && words[0] != "/model" {
+		return misuse("%s takes nothing; write the message in a line of its own", words[0]), false
+	}
+	switch words[0] {
+	case "/plan":
+		t.plan = !t.plan
+		if err := t.build(ctx); err != nil {
+			t.plan = !t.plan
+			return err, false
+		}
+		if t.plan {
+			t.a.sayf("the next message is planned first: only tools that read run until you approve the plan")
+		} else {
+			t.a.sayf("the next message is not planned first")
+		}
+		return nil, false
+	case "/undo":
+		return t.undo(ctx), false
+	case "/cost":
+		return t.cost(ctx), false
+	case "/model":
+		return t.change(ctx, words[1:]), false
+	case "/help":
+		for _, c := range chatCommands {
+			t.a.err.paint(fmt.Sprintf("  %-14s %s\n", c[0], c[1]))
+		}
+		t.a.err.paint("  Ctrl-C stops the answer; Ctrl-D leaves; a backslash at the end of a line goes on in the next\n")
+		return nil, false
+	case "/quit":
+		return nil, true
+	}
+	names := make([]string, len(chatCommands))
+	for i, c := range chatCommands {
+		names[i], _, _ = strings.Cut(c[0], " ")
+	}
+	hint := "/help lists the commands"
+	if near := expr.Nearest(words[0], names); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return misuse("there is no command %s; %s", words[0], hint), false
+}
+
+// undo goes on from before the last exchange, in a thread that branches off there.
+func (t *talk) undo(ctx context.Context) error {
+	if t.last == "" {
+		return misuse("there is no message to undo")
+	}
+	s, err := engine.Load(ctx, t.j, t.last)
+	if err != nil {
+		return err
+	}
+	start, _ := s.Start()
+	dollars, _ := s.Cost()
+	undone := t.last
+	t.thread, t.last, t.branch = newThread(), "", ""
+	if start.Continues != nil {
+		t.last, t.branch = start.Continues.Run, start.Continues.Run
+	}
+	t.before += dollars
+	t.a.sayf("undone: %s", gist(start.Input))
+	var did []string
+	for c := range s.Calls() {
+		if c.Ran && c.Effect != pawl.Read && !slices.Contains(did, c.Tool) {
+			did = append(did, c.Tool)
+		}
+	}
+	if len(did) > 0 {
+		t.a.sayf("what %s did stays done", strings.Join(did, ", "))
+	}
+	if !s.Status().Ended() {
+		t.a.sayf("its run still waits; pawl cancel %s ends it", undone)
+	}
+	return nil
+}
+
+// cost shows what the conversation cost.
+func (t *talk) cost(ctx context.Context) error {
+	dollars, known, n := t.before, true, 0
+	for run := t.last; run != ""; n++ {
+		s, err := engine.Load(ctx, t.j, run)
+		if err != nil {
+			return err
+		}
+		spent, priced := s.Cost()
+		dollars, known = dollars+spent, known && priced
+		start, _ := s.Start()
+		if run = ""; start.Continues != nil {
+			run = start.Continues.Run
+		}
+	}
+	text := "price unknown"
+	if known {
+		text = figure.Dollars(dollars)
+	}
+	t.a.sayf("this conversation: %s, %s", counted(n, "message"), text)
+	if t.result.Run != "" {
+		t.a.sayf("the last answer: %s", figures(t.result))
+	}
+	return nil
+}
+
+// change shows the model, or changes it.
+func (t *talk) change(ctx context.Context, to []string) error {
+	switch len(to) {
+	case 0:
+		t.a.sayf("%s; /model PROVIDER/NAME changes it", place(t.agent.Model))
+		return nil
+	case 1:
+		was := t.model
+		t.model = to[0]
+		if err := t.build(ctx); err != nil {
+			t.model = was
+			return err
+		}
+		t.a.sayf("from now on: %s", place(t.agent.Model))
+		return nil
+	}
+	return misuse("/model takes one name")
+}

@@ -1,0 +1,155 @@
+package cli_test
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl/journal/sqlite"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A chat is a conversation in a process of its own, whose terminal a test has.
+type chat struct {
+	*testing.T
+	person *os.File
+	seen   *screen
+	past   int // how much of it was looked at
+	cmd    *exec.Cmd
+}
+
+// talk begins a conversation.
+func talk(t *testing.T, args ...string) *chat {
+	t.Helper()
+	person, program := terminal(t)
+	c := &chat{T: t, person: person, seen: &screen{}, cmd: exec.Command("spawl", append([]string{"chat"}, args...)...)}
+	go func() { _, _ = io.Copy(c.seen, person) }() // until the terminal is closed
+	c.cmd.Env = append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db", "NO_COLOR=1", "TERM=xterm")
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = program, program, program
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.cmd.Process.Kill() })
+	return c
+}
+
+// sees waits until the terminal shows a text after what it has shown before.
+func (c *chat) sees(text string) {
+	c.Helper()
+	at := -1
+	if !soon(func() bool { at = strings.Index(c.seen.String()[c.past:], text); return at >= 0 }) {
+		c.Fatalf("it does not show %q:\n%s", text, c.seen.String()[c.past:])
+	}
+	c.past += at + len(text)
+}
+
+// types waits for a prompt and types.
+func (c *chat) types(prompt, keys string) {
+	c.Helper()
+	c.sees(prompt)
+	time.Sleep(50 * time.Millisecond) // what is typed before a question is no answer to it
+	if _, err := c.person.WriteString(keys); err != nil {
+		c.Fatal(err)
+	}
+}
+
+func (c *chat) ends(code int) {
+	c.Helper()
+	if err := c.cmd.Wait(); c.cmd.ProcessState.ExitCode() != code {
+		c.Errorf("exit %d (%v), want %d:\n%s", c.cmd.ProcessState.ExitCode(), err, code, c.seen)
+	}
+}
+
+var planned = map[string]string{
+	"desk.yaml": `name: desk
+model: script:desk.script.yaml
+tools:
+  - {name: look, description: Look., command: [echo, blue], effect: read}
+  - {name: write, description: Write., command: [sh, -c, 'echo ran >> wrote.txt']}
+`,
+	"desk.script.yaml": `replies:
+  - {text: "I am **glad** 日本語."}
+  - {calls: [{tool: look}, {tool: write}]}
+  - {calls: [{tool: present_plan, args: {plan: "1. write\n2. stop"}}]}
+  - {calls: [{tool: write}]}
+  - {text: "It is \e[31mwritten\a."}
+  - {text: "word by word by word by word by word by word", chunks: 12, delay: 3s}
+`,
+}
+
+// A conversation has a planned message, an answer that is stopped, and what was
+// said undone; the log has all of it.
+func TestChat(t *testing.T) {
+	files(t, planned)
+	c := talk(t, "desk.yaml")
+	c.types("> ", "hello\r")
+	c.sees("I am **glad** 日本語.")
+	c.types("> ", "/plan\r")
+	c.types("plan> ", "write it\r")
+	c.sees("only tools that read run until a person has approved a plan")
+	c.sees("    1. write\r\n    2. stop\r\n")
+	c.types("? ", "y\r")
+	c.sees("It is written.")
+	if n := effects(t, "wrote.txt"); n != 1 {
+		t.Errorf("it wrote %d times", n)
+	}
+	c.types("> ", "talk\r")
+	c.types("word by", "\x03")
+	c.sees("stopped; ")
+	c.types("> ", "/undo\r")
+	c.sees("undone: talk")
+	c.types("> ", "/cost\r")
+	c.sees("this conversation: 2 messages, ")
+	c.types("> ", "/undoo\r")
+	c.sees("there is no command /undoo; did you mean /undo?")
+	c.types("> ", "and \\\r")
+	c.types("… ", "now?\r")
+	c.sees("word by word by word by word by word by word")
+	c.types("> ", "\x03")
+	c.types("> ", "\x03")
+	c.ends(0)
+
+	j, err := sqlite.Open(t.Context(), "runs.db", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = j.Close() }()
+	threads := map[string]int{}
+	for h, err := range j.List(t.Context(), pawl.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		threads[h.Thread]++
+	}
+	if len(threads) != 2 {
+		t.Errorf("the threads are %v, want three runs in the one and one in that which branches off", threads)
+	}
+}
+
+// A conversation whose process is killed while it answers goes on.
+func TestChatGoesOn(t *testing.T) {
+	files(t, map[string]string{"desk.yaml": "name: desk\nmodel: script:desk.script.yaml\n", "desk.script.yaml": `replies:
+  - {text: word by word by word by word by word by word, chunks: 12, delay: 4s}
+  - {text: Still here.}
+`})
+	c := talk(t, "desk.yaml")
+	c.types("> ", "hello\r")
+	c.sees("word by")
+	if err := c.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.cmd.Wait() // it was killed
+	c = talk(t, "-c")
+	c.sees("you: hello")
+	c.sees("word by word by word by word by word by word")
+	c.types("> ", "you?\r")
+	c.sees("Still here.")
+	c.types("> ", "\x04")
+	c.ends(0)
+}
