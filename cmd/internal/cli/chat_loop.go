@@ -120,7 +120,7 @@ func (t *talk) cancel() bool {
 	if run == "" || j == nil {
 		return false
 	}
-	view.mute()
+	view.silence()
 	t.a.sayf("stopping the answer (Ctrl-C again leaves)")
 	go func() {
 		ctx, done := context.WithTimeout(context.Background(), time.Minute)

@@ -24,7 +24,7 @@ type chatView struct {
 	waits   string           // what is waited for; empty: nothing
 	calls   []inFlight
 	answer  string // the last text that was shown whole
-	muted   bool   // the answer was stopped
+	silent  bool   // the answer was stopped
 	stopped func()
 }
 
@@ -42,12 +42,12 @@ func (env *environment) coloured() bool {
 	return env.getenv("NO_COLOR") == "" && env.getenv("TERM") != "dumb"
 }
 
-// mute shows no more of the answer.
-func (v *chatView) mute() {
+// silence shows no more of the answer.
+func (v *chatView) silence() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.flush()
-	v.muted = true
+	v.silent = true
 }
 
 func (v *chatView) begin() {
@@ -99,7 +99,7 @@ func (v *chatView) draw() {
 func (v *chatView) add(e pawl.Entry, history bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if history && e.Seq > 0 || v.muted {
+	if history && e.Seq > 0 || v.silent {
 		return
 	}
 	switch e := e.Event.(type) {
