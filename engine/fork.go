@@ -34,6 +34,14 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	if o == nil {
 		o = &ForkOptions{}
 	}
+	d, err := e.fork(ctx, agent, run, seq, o)
+	if err != nil {
+		return nil, err
+	}
+	return e.launch(ctx, d, -1)
+}
+
+func (e *Engine) fork(ctx context.Context, agent pawl.Agent, run string, seq uint64, o *ForkOptions) (*driver, error) {
 	if err := nested(ctx); err != nil {
 		return nil, err
 	}
@@ -81,7 +89,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 		return nil, err
 	}
 	d.early = o.Watch
-	return e.launch(ctx, d, -1)
+	return d, nil
 }
 
 // prefix reads entries 1 to seq of a run and checks that the log may be cut there. It reads

@@ -26,6 +26,9 @@ type ResumeOptions struct {
 	// AllowChange continues although the agent differs from the one the run began
 	// with. The difference is recorded.
 	AllowChange bool
+	// Upgrade is the rule if the agent differs from the one the run began with and
+	// AllowChange is not set. With UpgradeFork the handle is that of the fork.
+	Upgrade Upgrade
 	// After, unless zero, resumes only if the log still ends with that entry, and
 	// fails with pawl.ErrConflict otherwise: of concurrent calls for the same reason,
 	// one succeeds.
@@ -63,6 +66,9 @@ var (
 // given limits.
 func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*Handle, error) {
 	d, err := e.reopen(ctx, agent, run, o)
+	if o != nil && o.Upgrade == UpgradeFork && errors.As(err, new(*ChangedError)) {
+		d, err = e.resumeFork(ctx, agent, run, o)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -255,9 +261,15 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 	now := declared.Declaration()
 	parts := began.Differences(now)
 	if len(parts) > 0 && !o.AllowChange && !tightened(began, now, parts) {
-		return &ChangedError{run, parts}
+		if o.Upgrade == UpgradeCompatible {
+			parts = incompatible(r.state, now, parts)
+		}
+		if len(parts) > 0 {
+			return &ChangedError{run, parts}
+		}
+		resumed.Changed = &now
 	}
-	if len(parts) > 0 || repriced(began, now) {
+	if len(parts) > 0 || repriced(began, now) || began.Version != now.Version {
 		resumed.Changed = &now
 	}
 	r.machine = declared

@@ -90,7 +90,7 @@ func (s *Server) resume(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.after(x, root.Run, driven)
+	return s.after(x, driven.ID(), driven) // which may be a fork
 }
 
 // goOn resumes a run without an owner; if after is not zero, only if that is still its
@@ -104,7 +104,7 @@ func (s *Server) goOn(ctx context.Context, h pawl.Head, limits runs.Limits, afte
 	if err != nil {
 		return nil, err
 	}
-	o := &engine.ResumeOptions{After: after, AllowSpent: limits == (runs.Limits{})} // the host may lower limits that the client did not change
+	o := &engine.ResumeOptions{After: after, Upgrade: w.Upgrade, AllowSpent: limits == (runs.Limits{})} // the host may lower limits that the client did not change
 	if o.Limits, err = raise(w, state.Limits(), limits); err != nil {
 		drop(w)
 		return nil, err

@@ -34,6 +34,8 @@ type Work struct {
 	Engine *engine.Engine
 	Input  string // the default input
 	Thread string // the default thread
+	// Upgrade is the rule for a run of another version of the agent.
+	Upgrade engine.Upgrade
 	// Lower lowers the limits that a client asks for to the agent's maximum. Nil: no
 	// maximum.
 	Lower func(pawl.Limits) pawl.Limits

@@ -36,7 +36,7 @@ func (s *Spec) Agent(r *Registry) (pawl.Agent, error) {
 func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 	d := &document{text: s.doc.text, src: s.doc.src}
 	a := pawl.Agent{
-		Name: s.Name, Description: s.Description, Prompt: s.prompt, Labels: s.Labels,
+		Name: s.Name, Version: s.Version, Description: s.Description, Prompt: s.prompt, Labels: s.Labels,
 		Loop: s.loop, Limits: s.limits.Merge(s.opt.Limits), Output: s.output, Sampling: s.model.sampling,
 		Serial: s.serial, MaxParallel: s.maxParallel, Builtins: s.builtin, Trace: s.trace, ResultKey: s.resultKey,
 	}

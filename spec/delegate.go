@@ -139,6 +139,9 @@ func (s *Spec) alone(f fields) {
 	if n := f.n.get("input"); n != nil {
 		f.problem(n.place, "input has no effect in an agent of %s, which says itself what to do (leave it out)", caller)
 	}
+	if n := f.n.get("upgrade"); n != nil {
+		f.problem(n.place, "upgrade has no effect in an agent of %s, whose run its runs are part of (write it in %[1]s, or leave it out)", caller)
+	}
 	if n := f.n.get("thread"); n != nil {
 		f.problem(n.place, "thread has no effect in an agent of %s, whose run its runs are part of (name the thread in %[1]s, or leave it out)", caller)
 	}

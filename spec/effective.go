@@ -178,6 +178,9 @@ func (e *Effective) fallback(d pawl.Declaration, origin *Spec) *node {
 // declared adds what the log declares about an agent created by a Go program.
 func (e *Effective) declared(d pawl.Declaration) {
 	e.set("name", textNode(d.Agent))
+	if d.Version != "" {
+		e.set("version", textNode(d.Version))
+	}
 	if d.Description != "" {
 		e.set("description", textNode(d.Description))
 	}

@@ -11,6 +11,8 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "name", needed: true, value: shape{says: "letters a-z, digits, hyphens", schema: object{"type": "string", "pattern": "^[a-z0-9-]+$"}},
 		about: "what the agent is called", inGo: "pawl.Agent.Name"},
 	{name: "description", value: aText, about: "what it is for", inGo: "pawl.Agent.Description"},
+	{name: "version", value: aText, about: "the [version](upgrade.md) of the agent, which its runs record; several versions can be served side by side", inGo: "pawl.Agent.Version"},
+	{name: "upgrade", value: oneOf("refuse", "compatible", "fork"), otherwise: "refuse", about: "what happens when a waiting run of another version is resumed under this agent ([more](upgrade.md#the-rule))", inGo: "engine.ResumeOptions.Upgrade"},
 	{name: "labels", value: mapOf(anyText), about: "words to find its runs by", inGo: "pawl.Agent.Labels"},
 	{name: "model", value: either(aModel, in(modelKeys)), otherwise: "`--model`, or `PAWL_MODEL`",
 		about: "the model, which is to be known to the program: anthropic/…, openai/…, google/…, script:FILE, mechanic", inGo: "pawl.Agent.Model"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/progress"
 )
 
@@ -17,6 +18,10 @@ func (s *Spec) read(f fields) {
 		f.problem(f.n.get("name").place, "name is %q (use lower-case letters, digits and hyphens)", s.Name)
 	}
 	f.text("description", &s.Description)
+	f.text("version", &s.Version)
+	var upgrade int
+	f.choice("upgrade", &upgrade)
+	s.Upgrade = engine.Upgrade(upgrade)
 	f.text("input", &s.Input)
 	f.text("thread", &s.Thread)
 	s.alone(f)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/tool/fetch"
@@ -19,6 +20,8 @@ import (
 type Spec struct {
 	Name        string
 	Description string
+	Version     string         // of the agent; empty: none
+	Upgrade     engine.Upgrade // the rule for waiting runs of other versions
 	Labels      map[string]string
 	Input       string   // the default input; empty: none
 	Thread      string   // the conversation of its runs; empty: each has its own

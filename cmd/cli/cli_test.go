@@ -35,10 +35,10 @@ func TestTeam(t *testing.T) {
 		{"replay last", 0, "", ""},
 		{"show last --spec", 0, "", ""},
 		{"run vote.yaml --stop when(\"chatty\")", 0, "train\n", ""},
-		{"check " + misspelt(t, dir, tmp), 2, "", `:12:7: loop is "plam" (did you mean plan?)
-BAD:14:23: there is no builtin tool "bok" (did you mean book?)
-BAD:15:12: there is no policy "asks" (there is asks-first)
-BAD:16:19: stop: no condition chaty is registered (did you mean chatty?)
+		{"check " + misspelt(t, dir, tmp), 2, "", `:14:7: loop is "plam" (did you mean plan?)
+BAD:16:23: there is no builtin tool "bok" (did you mean book?)
+BAD:17:12: there is no policy "asks" (there is asks-first)
+BAD:18:19: stop: no condition chaty is registered (did you mean chatty?)
 `},
 	} {
 		var stdout, stderr bytes.Buffer

@@ -10,6 +10,7 @@ import (
 // An Agent is an agent that can be started by name.
 type Agent struct {
 	Name        string   `json:"name"`
+	Version     string   `json:"version,omitempty"`
 	Description string   `json:"description"`
 	Model       string   `json:"model"`
 	Loop        string   `json:"loop"`
@@ -35,6 +36,7 @@ type Limits map[string]json.RawMessage
 
 // StartRun starts a run. Exactly one of Agent and Spec must be set.
 type StartRun struct {
+	// Agent is the name of an agent, whose newest version runs, or NAME@VERSION.
 	Agent string `json:"agent,omitempty"`
 	// Spec is an agent's spec as JSON, if the server allows specs.
 	Spec   json.RawMessage   `json:"spec,omitempty"`

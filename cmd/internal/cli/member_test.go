@@ -36,6 +36,8 @@ const looks = "{calls: [{tool: look}]}, {text: It is blue.}"
 var members = map[string]member{
 	"name":            {value: "aide", shows: `"agent":"aide"`},
 	"description":     {value: "Knows colours.", shows: "Knows colours"},
+	"version":         {value: `"2"`, shows: `"version":"2"`},
+	"upgrade":         {value: "fork", problem: `^helper\.yaml:7:10: upgrade has no effect in an agent of desk\.yaml`},
 	"labels":          {value: "{team: ops}", shows: `"labels":{"team":"ops"}`},
 	"model":           {value: "script:other.script.yaml", shows: "It is green"},
 	"prompt":          {value: "Be brief.", shows: `"prompt":"Be brief\.`},

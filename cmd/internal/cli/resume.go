@@ -161,6 +161,7 @@ func reopen(ctx context.Context, a *app, j pawl.Journal, s *pawl.State, r *resum
 		w.drop()
 		return nil, err
 	}
+	how.Upgrade = w.upgrade
 	w.how, w.limits = how, s.Limits().Merge(how.Limits)
 	return w, nil
 }

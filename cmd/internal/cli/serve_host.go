@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/pawl-run/pawl"
@@ -54,6 +55,7 @@ type serveHost struct {
 type servedAgent struct {
 	about   client.Agent
 	work    server.Work
+	upgrade engine.Upgrade
 	missing spec.Problems // the missing keys of its models
 }
 
@@ -88,10 +90,10 @@ func hosting(a *app, s *service, args []string) (*serveHost, error) {
 		if err != nil {
 			return nil, err
 		}
-		if other, twice := of[made.Name]; twice {
-			problems = append(problems, spec.Problem{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("the name %[2]q is already used by %[1]s (rename one of them)", other, made.Name)})
+		if other, twice := of[made.Name+"@"+made.Version]; twice {
+			problems = append(problems, spec.Problem{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("the name %[2]q is already used by %[1]s (rename one of them, or give each a version of its own)", other, made.Name)})
 		}
-		of[made.Name] = file
+		of[made.Name+"@"+made.Version] = file
 		digest := ""
 		if raw, err := specJSON(file); err == nil {
 			digest = specDigest(raw)
@@ -169,11 +171,11 @@ func (h *serveHost) open(ctx context.Context, j store) error {
 			return refused(err)
 		}
 		d := m.Declaration()
-		about := client.Agent{Name: agent.Name, Description: made.Description, Model: d.Model.Name, Loop: d.Loop, Tools: []string{}, Input: made.Input, Spec: h.digests[i]}
+		about := client.Agent{Name: agent.Name, Version: agent.Version, Description: made.Description, Model: d.Model.Name, Loop: d.Loop, Tools: []string{}, Input: made.Input, Spec: h.digests[i]}
 		for _, t := range d.Tools {
 			about.Tools = append(about.Tools, t.Name)
 		}
-		h.served = append(h.served, servedAgent{about, w, made.Unready(registry)})
+		h.served = append(h.served, servedAgent{about, w, made.Upgrade, made.Unready(registry)})
 	}
 	return nil
 }
@@ -230,12 +232,30 @@ func (h *serveHost) forget(run string) {
 	}
 }
 
-func (h *serveHost) named(name string) *servedAgent {
-	i := slices.IndexFunc(h.served, func(one servedAgent) bool { return one.about.Name == name })
-	if i < 0 {
-		return nil
+// named finds an agent by its name, the newest of several versions, or by NAME@VERSION.
+func (h *serveHost) named(name string) (found *servedAgent) {
+	name, version, exact := strings.Cut(name, "@")
+	for i := range h.served {
+		one := &h.served[i]
+		switch {
+		case one.about.Name != name || exact && one.about.Version != version:
+		case found == nil || newer(one.about.Version, found.about.Version):
+			found = one
+		}
 	}
-	return &h.served[i]
+	return found
+}
+
+// versioned finds the agent to resume a run with: of the version that the run has, or else
+// the newest, if its rule moves runs of other versions. Nil: neither is served.
+func (h *serveHost) versioned(d pawl.Declaration) *servedAgent {
+	if one := h.named(d.Agent + "@" + d.Version); one != nil && d.Version != "" {
+		return one
+	}
+	if one := h.named(d.Agent); one != nil && one.about.Version != d.Version && one.upgrade > engine.UpgradeRefuse {
+		return one
+	}
+	return nil
 }
 
 // Agents lists what may be started.
@@ -244,7 +264,9 @@ func (h *serveHost) Agents(context.Context) ([]client.Agent, error) {
 	for _, one := range h.served {
 		all = append(all, one.about)
 	}
-	slices.SortFunc(all, func(a, b client.Agent) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b client.Agent) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), compareVersions(b.Version, a.Version))
+	})
 	return all, nil
 }
 
@@ -252,7 +274,7 @@ func (h *serveHost) Agents(context.Context) ([]client.Agent, error) {
 func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage) (server.Work, error) {
 	switch one := h.named(name); {
 	case raw == nil && one == nil:
-		return server.Work{}, problem(http.StatusUnprocessableEntity, fmt.Sprintf("agent %q does not exist; GET /v1/agents lists the agents", name))
+		return server.Work{}, problem(http.StatusUnprocessableEntity, fmt.Sprintf("agent %q does not exist%s", name, h.versions(name)))
 	case raw == nil && len(one.missing) > 0:
 		return server.Work{}, unready(name, one.missing)
 	case raw == nil:
@@ -310,6 +332,14 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork bool) (server
 			return one.work, nil
 		}
 	}
+	if one := h.versioned(s.Declaration()); one != nil && start.Parent == "" && !fork {
+		if len(one.missing) > 0 {
+			return server.Work{}, unready(one.about.Name, one.missing)
+		}
+		w := one.work
+		w.Upgrade = one.upgrade
+		return w, nil
+	}
 	if _, isFix, err := testfix.ParseSource(source); isFix || err != nil {
 		return server.Work{}, elsewhere(fmt.Sprintf("run %s fixes a project in a working copy, which only the command line can do; resume it with: %s", s.Run(), h.app.typed("pawl", "resume", s.Run())))
 	}
@@ -328,7 +358,7 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork bool) (server
 		}
 		return server.Work{}, err
 	}
-	work := server.Work{Agent: w.agent, Engine: h.engine(w.agent)}
+	work := server.Work{Agent: w.agent, Engine: h.engine(w.agent), Upgrade: w.upgrade}
 	if w.policy != nil {
 		work.Lower = w.policy.Lower
 	}

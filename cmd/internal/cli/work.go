@@ -21,6 +21,8 @@ type work struct {
 	how    engine.ResumeOptions // of the same
 	// policy also constrains the agent; nil: none.
 	policy *spec.Policy
+	// upgrade is the rule of the agent's spec.
+	upgrade engine.Upgrade
 	// begun is called with the run's id when it has resumed; may be nil.
 	begun func(run string)
 	// conclude prints the result of the run and returns the exit code.
@@ -125,7 +127,7 @@ func workFor(ctx context.Context, a *app, made *spec.Spec, registry *spec.Regist
 			return nil, err
 		}
 	}
-	return &work{agent: agent, conclude: a.conclude, drop: func() {}}, nil
+	return &work{agent: agent, upgrade: made.Upgrade, conclude: a.conclude, drop: func() {}}, nil
 }
 
 // modelIn is the model that a command line gave a spec, from its source.

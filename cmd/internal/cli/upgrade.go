@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/spec"
+)
+
+// upgrading holds the options of pawl upgrade.
+type upgrading struct {
+	to  string
+	dry bool
+}
+
+func upgradeCommand(a *app) *cobra.Command {
+	u := &upgrading{}
+	c := a.command("upgrade [SPEC…|DIR…] [flags]", "Move waiting runs to a changed agent, as its spec's upgrade rule says", cobra.ArbitraryArgs,
+		func(ctx context.Context, args []string) (int, error) {
+			specs, err := u.specs(a, args)
+			if err != nil {
+				return 0, err
+			}
+			return a.with(ctx, func(j store) (int, error) { return 0, upgradeRuns(ctx, a, j, u, specs) })
+		})
+	c.Long = `Upgrade looks at the suspended runs of the agents in the specs, or without specs
+at all suspended runs with the files that their specs are in now. For each run
+whose agent has changed it says what changed and what the rule of the new spec
+(upgrade: refuse, compatible or fork) makes of the run, and then does that.
+Nothing is driven: the runs stay suspended, and what they wait for stays valid.
+Runs with an owner are not touched.`
+	c.Example = `  pawl upgrade --dry-run              # which waiting runs does my change touch?
+  pawl upgrade agents/ --to 3         # move them to version 3`
+	c.Flags().BoolVar(&u.dry, "dry-run", false, "only say what would happen")
+	c.Flags().StringVar(&u.to, "to", "", "move to this version (default: the newest of each agent)")
+	return c
+}
+
+// specs are the files of the agents to move to, by name; nil: each run's own.
+func (u *upgrading) specs(a *app, args []string) (map[string]string, error) {
+	if len(args) == 0 {
+		if u.to != "" {
+			return nil, misuse("--to needs the specs with that version; name them")
+		}
+		return nil, nil
+	}
+	files, err := specFiles(a, args)
+	if err != nil {
+		return nil, err
+	}
+	newest, found := map[string]*spec.Spec{}, map[string]string{}
+	var versions []string
+	var problems spec.Problems
+	for _, file := range files {
+		s, err := loadSpec(file, &spec.Options{Registry: a.registry()})
+		if bad, ok := err.(spec.Problems); ok { //nolint:errorlint // loadSpec wraps none
+			problems = append(problems, bad...)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		versions = append(versions, fmt.Sprintf("%s@%s", s.Name, s.Version))
+		if u.to != "" && s.Version != u.to {
+			continue
+		}
+		if was := newest[s.Name]; was == nil || newer(s.Version, was.Version) {
+			newest[s.Name], found[s.Name] = s, file
+		}
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	if len(found) == 0 {
+		slices.Sort(versions)
+		return nil, misuse("no agent has the version %q; there is %s", u.to, strings.Join(versions, ", "))
+	}
+	return found, nil
+}
+
+// upgraded is one line of the output.
+type upgraded struct {
+	Run     string   `json:"run"`
+	Agent   string   `json:"agent"`
+	Status  string   `json:"status"`
+	From    string   `json:"from"`
+	To      string   `json:"to"`
+	Changed []string `json:"changed"`
+	Rule    string   `json:"rule"`
+	Outcome string   `json:"outcome"` // compatible, fork or refused
+	Why     string   `json:"why"`
+	Fork    string   `json:"fork"`
+}
+
+func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[string]string) error {
+	var waiting []pawl.Head
+	for h, err := range j.List(ctx, pawl.Query{}) {
+		if err != nil {
+			return err
+		}
+		if _, named := specs[h.Agent]; (named || specs == nil) && runs.Parked(h) && !runs.IsChild(h) {
+			waiting = append(waiting, h)
+		}
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	touched := 0
+	for _, h := range waiting {
+		line, err := upgradeRun(ctx, a, j, h, specs[h.Agent], u.dry)
+		if err != nil {
+			return err
+		}
+		if line == nil {
+			continue
+		}
+		if touched++; a.json {
+			if err := printJSON(a.out, line); err != nil {
+				return err
+			}
+			continue
+		}
+		if touched == 1 {
+			fmt.Fprintln(w, "RUN\tAGENT\tSTATUS\tFROM\tTO\tOUTCOME\tWHY")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", line.Run, line.Agent, line.Status, cmp.Or(line.From, "-"), cmp.Or(line.To, "-"), line.Outcome, line.Why)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if !a.quiet {
+		a.sayf("%d of %s waiting or paused with a changed agent", touched, counted(len(waiting), "run"))
+	}
+	return nil
+}
+
+// upgradeRun plans or does the upgrade of one run; nil: its agent has not changed.
+func upgradeRun(ctx context.Context, a *app, j store, h pawl.Head, file string, dry bool) (*upgraded, error) {
+	s, err := engine.Load(ctx, j, h.Run)
+	if err != nil {
+		return nil, err
+	}
+	d := s.Declaration()
+	line := &upgraded{Run: h.Run, Agent: h.Agent, Status: h.Status.String(), From: d.Version, Changed: []string{}, Outcome: "refused"}
+	beside := a.beside()
+	defer beside.disconnect()
+	work, err := beside.workOf(ctx, j, s, remake{spec: file})
+	if err != nil {
+		if codeOf(err) != exitUsage {
+			return nil, err
+		}
+		line.Why, _, _ = strings.Cut(err.Error(), "\n") // its agent cannot be made; the others can
+		return line, nil
+	}
+	defer work.drop()
+	e := engine.New(j, a.options(work.agent.Source))
+	plan := e.Upgrade
+	if dry {
+		plan = e.PlanUpgrade
+	}
+	p, err := plan(ctx, work.agent, h.Run, work.upgrade)
+	if err != nil {
+		line.Why = err.Error()
+		return line, nil
+	}
+	if len(p.Changed) == 0 && p.From == p.To {
+		return nil, nil
+	}
+	line.To, line.Rule, line.Fork = p.To, p.Rule.String(), p.Fork
+	line.Changed = append(line.Changed, p.Changed...)
+	changed := cmp.Or(strings.Join(p.Changed, ", "), "only the version") + " changed"
+	switch {
+	case p.Refused != "":
+		line.Why = changed + "; " + p.Refused
+	case p.Fork != "":
+		line.Outcome, line.Why = "fork", changed+"; run "+p.Fork+" goes on in its place"
+	default:
+		line.Outcome, line.Why = "compatible", changed
+	}
+	return line, nil
+}

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// newer reports whether one version of an agent is newer than another.
+func newer(a, b string) bool { return compareVersions(a, b) > 0 }
+
+// compareVersions orders versions of an agent: part by part between dots, numbers by their
+// value and before words, and none before any.
+func compareVersions(a, b string) int {
+	if a == "" || b == "" {
+		return cmp.Compare(len(a), len(b))
+	}
+	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(a, b string) int {
+		x, notX := strconv.ParseUint(strings.TrimPrefix(a, "v"), 10, 64)
+		y, notY := strconv.ParseUint(strings.TrimPrefix(b, "v"), 10, 64)
+		switch {
+		case notX == nil && notY == nil:
+			return cmp.Compare(x, y)
+		case notX == nil:
+			return -1
+		case notY == nil:
+			return 1
+		}
+		return cmp.Compare(a, b)
+	})
+}
+
+// versions says which agents there are in place of an unknown one.
+func (h *serveHost) versions(name string) string {
+	name, _, exact := strings.Cut(name, "@")
+	var all []string
+	for _, one := range h.served {
+		if one.about.Name == name && one.about.Version != "" {
+			all = append(all, name+"@"+one.about.Version)
+		}
+	}
+	if !exact || len(all) == 0 {
+		return "; GET /v1/agents lists the agents"
+	}
+	slices.Sort(all)
+	return "; there is " + strings.Join(all, ", ")
+}
