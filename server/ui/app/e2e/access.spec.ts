@@ -27,6 +27,17 @@ test("axe finds nothing on any page, light and dark", async ({ page, pawl }) => 
   await pawl.login(page);
   await expect(page.locator(".waits li").first()).toBeVisible();
   await both("runs");
+  const second = await pawl.start("desk");
+  await expect(page.locator(".list tbody tr", { hasText: second.run })).toBeVisible();
+  await page.getByLabel("Select all runs shown").check();
+  await page.getByRole("button", { name: /^Cancel/ }).click();
+  await both("many");
+  await page.keyboard.press("Escape");
+  await page.goto(`${pawl.address}/#/compare/${run}/${second.run}`);
+  await expect(page.locator(".compare[data-loaded]")).toBeVisible();
+  await both("compare");
+  await page.goto(pawl.link());
+  await expect(page.locator(".list")).toBeVisible();
   await page.keyboard.press("n");
   await expect(page.locator("dialog[open]")).toBeVisible();
   await both("start");
@@ -100,6 +111,11 @@ test("on a phone: nothing is wider than the page, and a call is denied", async (
   await pawl.login(page);
   await expect(page.locator(".waits li").first()).toBeVisible();
   const fits = async () => expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+  await fits();
+  await page.locator(".list tbody tr input").first().check();
+  await fits();
+  await page.goto(`${pawl.address}/#/compare/${run}/${run}`);
+  await expect(page.locator(".compare[data-loaded]")).toBeVisible();
   await fits();
   for (const tab of ["requests", "charts", "stop", "causes", "explain", "agent", "log", "timeline"]) {
     await page.goto(pawl.link(run, tab));

@@ -26,6 +26,13 @@ test("pictures", async ({ page, pawl }) => {
   await pawl.login(page);
   await page.waitForTimeout(800);
   await shot("runs");
+  await page.getByLabel("Select all runs shown").check();
+  await page.getByRole("button", { name: /^Approve/ }).click();
+  await shot("bulk");
+  await page.keyboard.press("Escape");
+  await page.goto(`${pawl.address}/#/compare/${done.run}/${asked.run}`);
+  await expect(page.locator(".compare[data-loaded]")).toBeVisible();
+  await shot("compare");
   await page.goto(pawl.link(asked.run));
   await calm();
   await shot("approve");

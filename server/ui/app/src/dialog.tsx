@@ -13,6 +13,7 @@ export function Dialog(p: {
   close: () => void;
   children: ComponentChildren;
   wide?: boolean;
+  stay?: boolean; // when it is done, for what came of it
 }) {
   const ref = useRef<HTMLDialogElement>(null);
   const [error, setError] = useState("");
@@ -30,7 +31,8 @@ export function Dialog(p: {
     setError("");
     try {
       await p.act();
-      p.close();
+      if (p.stay) setBusy(false);
+      else p.close();
     } catch (err) {
       setError(words(err));
       setBusy(false);

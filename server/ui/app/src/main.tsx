@@ -1,10 +1,11 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { inside, login, logout, onLogin } from "./api";
+import { Compare } from "./compare";
 import { Help } from "./help";
 import { useKeys } from "./keys";
 import { Login } from "./login";
-import { go, link, usePlace } from "./route";
+import { go, home, link, usePlace } from "./route";
 import { Runs } from "./runs";
 import { RunPage } from "./run";
 import { applyTheme, nextTheme, theme } from "./theme";
@@ -45,7 +46,7 @@ function App() {
   const turn = () => setLook(nextTheme());
   useKeys({
     "?": () => setHelp(true),
-    "g r": () => go(link()),
+    "g r": () => go(home()),
     T: turn,
   }, 0);
   return (
@@ -64,7 +65,7 @@ function App() {
         </nav>
       </header>
       <main id="main" tabIndex={-1}>
-        {known === null ? null : !known ? <Login /> : place.run ? <RunPage key={place.run} place={place} /> : <Runs />}
+        {known === null ? null : !known ? <Login /> : place.page === "compare" ? <Compare key={place.run + place.other} a={place.run} b={place.other} /> : place.page === "run" ? <RunPage key={place.run} place={place} /> : <Runs query={place.query} />}
       </main>
       {help && <Help close={() => setHelp(false)} />}
     </>

@@ -200,7 +200,7 @@ function Hunk({ c, first, last, start, marks }: { c: Change; first: boolean; las
 
 const signs = { same: " ", add: "+", del: "−" };
 
-function LineOf({ kind, l }: { kind: Change["kind"]; l: string }) {
+export function LineOf({ kind, l }: { kind: Change["kind"]; l: string }) {
   const head = l.startsWith(HEAD);
   const body = <><i aria-hidden="true">{signs[kind]}</i><Text of={head ? l.slice(1) : l || " "} /></>;
   const c = `dl ${kind} ${head ? "head" : ""}`;

@@ -4,7 +4,9 @@ import { useEffect, useState } from "preact/hooks";
 // reach its log.
 
 export interface Place {
+  page: "runs" | "run" | "compare";
   run: string; // empty: the list
+  other: string; // what the run is compared with
   tab: string;
   seq: number;
   query: URLSearchParams;
@@ -13,8 +15,23 @@ export interface Place {
 export function parse(hash: string): Place {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [head, run = "", tab = "", seq = ""] = path.split("/").map(decodeURIComponent);
-  return { run: head === "runs" ? run : "", tab: tab || "timeline", seq: Number(seq) || 0, query: new URLSearchParams(query) };
+  const compares = head === "compare" && !!run && !!tab;
+  const page = compares ? "compare" : head === "runs" && run ? "run" : "runs";
+  return { page, run: page === "runs" ? "" : run, other: compares ? tab : "", tab: tab || "timeline", seq: Number(seq) || 0, query: new URLSearchParams(query) };
 }
+
+let list = "#/"; // the list as it was filtered last
+
+/** home leads back to the list, with its filters. */
+export const home = (): string => list;
+
+/** listed is the address of the list with the given filters. */
+export function listed(query: URLSearchParams): string {
+  const s = query.toString();
+  return (list = s ? `#/?${s}` : "#/");
+}
+
+export const comparing = (a: string, b: string): string => `#/compare/${encodeURIComponent(a)}/${encodeURIComponent(b)}`;
 
 export function link(run = "", tab = "", seq = 0): string {
   if (!run) return "#/";

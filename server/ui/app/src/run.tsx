@@ -10,7 +10,7 @@ import { duration, money, number, plural, short, stamp } from "./format";
 import { useKeys } from "./keys";
 import { PendingList } from "./pending";
 import { Requests } from "./requests";
-import { go, link, type Place } from "./route";
+import { go, home, link, type Place } from "./route";
 import { StopView } from "./stop";
 import { Said, structured } from "./said";
 import { Copy, Labels, Notice, Status, Text } from "./text";
@@ -53,7 +53,7 @@ export function RunPage({ place: at }: { place: Place }) {
     F: () => setDoing({ what: "fork" }),
     C: () => !live.ended && setDoing({ what: "cancel" }),
     p: () => setDoing({ what: "replay" }),
-    Escape: () => go(link()),
+    Escape: () => go(home()),
   }, 1);
 
   // On a phone the tabs are wider than the page.
@@ -68,13 +68,13 @@ export function RunPage({ place: at }: { place: Place }) {
   }, [log.start, place.run]);
 
   if (error && !log.entries.length) {
-    return <><Crumbs><a href={link()}>Runs</a></Crumbs><div class="alone"><Notice bad>{error}</Notice><p><a href={link()}>All runs</a></p></div></>;
+    return <><Crumbs><a href={home()}>Runs</a></Crumbs><div class="alone"><Notice bad>{error}</Notice><p><a href={link()}>All runs</a></p></div></>;
   }
   const parent = log.start?.parent || (place.run.includes(".") ? place.run.slice(0, place.run.lastIndexOf(".")) : "");
   return (
     <div class={`run tab-${place.tab}`} data-loaded={live.loaded || undefined} data-entries={log.entries.length}>
       <Crumbs>
-        <a href={link()}>Runs</a>
+        <a href={home()}>Runs</a>
         {parent && <><i aria-hidden="true">/</i><a href={link(parent)} class="mono">{parent.length > 12 ? `…${parent.slice(-8)}` : parent}</a></>}
         <i aria-hidden="true">/</i><span class="mono" title={place.run}>{place.run.length > 16 ? `…${place.run.slice(-10)}` : place.run}</span>
         <Connected live={live} />

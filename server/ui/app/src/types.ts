@@ -26,6 +26,9 @@ export interface RunLine {
   iterations: number;
   cost_usd: number | null;
   labels: Record<string, string> | null;
+  input?: string;
+  answer?: string;
+  waits?: Pending[];
 }
 
 export interface Pending {

@@ -1,0 +1,95 @@
+import { expect, test } from "./server";
+
+const rows = ".list tbody tr";
+
+test("what the list shows is in its address, and a view keeps it", async ({ page, pawl }) => {
+  const desk = await pawl.start("desk", { labels: { view: "mine" } });
+  const shop = await pawl.start("restock", { labels: { view: "mine" } });
+  await pawl.login(page);
+  await page.getByLabel("Filter").fill("view=mine");
+  await expect(page.locator(rows)).toHaveCount(2);
+  await expect(page.locator(rows, { hasText: shop.run })).toContainText("The weekend is coming.");
+  await expect(page.locator(rows, { hasText: shop.run })).toContainText("Approve: place_order");
+  await page.getByLabel("Search", { exact: true }).fill("LAMP dar");
+  await expect(page.locator(rows)).toHaveCount(1);
+  await expect(page.locator(rows)).toContainText(desk.run);
+  await page.getByLabel("Started", { exact: true }).selectOption("24h");
+  await expect(page).toHaveURL(/#\/\?q=LAMP\+dar&filter=view%3Dmine&time=24h$/);
+  await page.getByRole("button", { name: "Save this view…" }).click();
+  await page.getByLabel("Name").fill("Lamps");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("link", { name: "All", exact: true }).click();
+  await expect(page.locator(rows, { hasText: shop.run })).toBeVisible();
+  await page.getByRole("link", { name: "Failed today" }).click();
+  await expect(page.locator(rows, { hasText: shop.run })).toHaveCount(0);
+  await page.getByRole("link", { name: "Waiting for me" }).click();
+  await expect(page.locator(rows, { hasText: shop.run })).toBeVisible();
+  await expect(page.locator(rows, { hasText: desk.run })).toBeVisible();
+  await page.reload();
+  await page.getByRole("link", { name: "Lamps" }).click();
+  await expect(page.locator(rows)).toHaveCount(1);
+  await expect(page.getByLabel("Search", { exact: true })).toHaveValue("LAMP dar");
+  // Back from a run the list is as it was.
+  await page.locator(rows).click();
+  await expect(page.locator(".run[data-loaded]")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page.locator(rows)).toHaveCount(1);
+  await page.getByRole("button", { name: "Remove the view Lamps" }).click();
+  await expect(page.getByRole("link", { name: "Lamps" })).toHaveCount(0);
+  await page.getByLabel("Search", { exact: true }).fill("");
+  await page.getByLabel("Started", { exact: true }).selectOption("own");
+  await page.getByLabel("Started from").fill("2020-01-01T00:00");
+  await page.getByLabel("Started before").fill("2020-01-02T00:00");
+  await expect(page.getByText("No run matches.")).toBeVisible();
+});
+
+test("many runs are decided at once, and what came of each is said", async ({ page, pawl, expected }) => {
+  expected.push(/409/); // what somebody else has decided
+  const label = { many: "yes" };
+  const asks = [await pawl.start("restock", { labels: label }), await pawl.start("restock", { labels: label })];
+  const desk = await pawl.start("desk", { labels: label });
+  await pawl.login(page);
+  await page.getByLabel("Filter").fill("many=yes");
+  await expect(page.locator(rows)).toHaveCount(3);
+  await page.getByLabel("Select all runs shown").check();
+  await page.getByRole("button", { name: "Approve 2…" }).click();
+  await expect(page.getByRole("dialog")).toContainText("It does not apply to 1 of the 3 selected");
+  await expect(page.locator(".deeds li")).toHaveCount(2);
+  // Meanwhile somebody denies one of them.
+  await pawl.api(`/v1/runs/${asks[0].run}/calls/${asks[0].pending[0].call}/deny?wait=true`, {});
+  await page.getByRole("button", { name: "Approve 2 calls" }).click();
+  await expect(page.getByRole("alert")).toContainText("1 request accepted, 1 refused.");
+  await expect(page.locator(".deeds li", { hasText: asks[1].run.slice(-8) })).toContainText("approved");
+  await expect(page.locator(".deeds .outcome.bad")).toHaveCount(1);
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("group", { name: "Selection" })).toHaveCount(0);
+  // By keys: the newest run, which waits with a question.
+  await page.keyboard.press("Home");
+  await page.keyboard.press("x");
+  await page.getByRole("button", { name: "Cancel 1…" }).click();
+  await page.getByLabel("Reason").fill("enough");
+  await page.getByRole("button", { name: "Cancel 1 run" }).click();
+  await expect(page.getByRole("dialog")).toContainText("1 request accepted.");
+  expect((await pawl.api(`/v1/runs/${desk.run}`)).status).toBe("cancelled");
+});
+
+test("two runs side by side: where they part, what they cost, what they answered", async ({ page, pawl, expected }) => {
+  expected.push(/404/); // a run that is not there
+  const a = await pawl.start("desk", { labels: { pair: "yes" } });
+  const b = await pawl.start("desk", { labels: { pair: "yes" } });
+  await pawl.api(`/v1/runs/${a.run}/calls/${a.pending[0].call}/answer?wait=true`, { text: "Yes, it is." });
+  await pawl.login(page);
+  await page.getByLabel("Filter").fill("pair=yes");
+  await expect(page.locator(rows)).toHaveCount(2);
+  await page.getByLabel("Select all runs shown").check();
+  await page.getByRole("link", { name: "Compare" }).click();
+  await expect(page.locator(".compare thead")).toContainText(a.run);
+  await expect(page.locator(".compare .sides > div").first()).toContainText("Yes, it is.");
+  await expect(page.locator(".compare .sides > div").last()).toContainText("Nothing follows in this log.");
+  await expect(page.locator(".compare ins, .compare del").first()).toContainText("Then it is the bulb.");
+  await pawl.api(`/v1/runs/${b.run}/calls/${b.pending[0].call}/answer?wait=true`, { text: "Yes, it is." });
+  await page.reload();
+  await expect(page.getByRole("heading", { name: "What they did is the same" })).toBeVisible();
+  await page.goto(`${pawl.address}/#/compare/${a.run}/nobody`);
+  await expect(page.getByRole("alert")).toContainText("Run not found");
+});
