@@ -43,7 +43,7 @@ test("what the list shows is in its address, and a view keeps it", async ({ page
   await expect(page.getByText("No run matches.")).toBeVisible();
 });
 
-test("many runs are decided at once, and what came of each is said", async ({ page, pawl, expected }) => {
+test("many runs are decided at once, and the outcome of each is shown", async ({ page, pawl, expected }) => {
   expected.push(/409/); // what somebody else has decided
   const label = { many: "yes" };
   const asks = [await pawl.start("restock", { labels: label }), await pawl.start("restock", { labels: label })];

@@ -32,7 +32,7 @@ const say: Record<Bulk, [title: string, does: (n: number) => string, what: strin
 // How many requests are made at once.
 const atOnce = 4;
 
-/** BulkDialog says what will be done to how many, does it, and says what came of each. */
+/** BulkDialog says what will be done to how many, does it, and shows the outcome of each. */
 export function BulkDialog({ what, runs, close }: { what: Bulk; runs: RunLine[]; close: () => void }) {
   // What was shown is what is done, even if the list below changes.
   const [all] = useState(() => deeds(what, runs));

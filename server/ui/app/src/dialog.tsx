@@ -13,7 +13,7 @@ export function Dialog(p: {
   close: () => void;
   children: ComponentChildren;
   wide?: boolean;
-  stay?: boolean; // when it is done, for what came of it
+  stay?: boolean; // when it is done, to show the outcome
 }) {
   const ref = useRef<HTMLDialogElement>(null);
   const [error, setError] = useState("");
