@@ -419,7 +419,11 @@ func (s *State) Input() string {
 
 // Text is what a search finds the run by: what people said in it, and its answer.
 func (s *State) Text() string {
-	return strings.Join(append(slices.Clone(s.inputs), s.Answer()), "\n")
+	texts := s.inputs
+	if answer := s.Answer(); answer != "" {
+		texts = append(slices.Clip(texts), answer)
+	}
+	return strings.Join(texts, "\n")
 }
 
 // UserTexts yields the texts by people, oldest first: the inputs and answers of

@@ -17,7 +17,7 @@ import (
 
 // A run that waits for its model in a later turn has 8 KB of stack once the garbage
 // collector has run. Sixteen would show that a frame on the way to the model has
-// grown; see Machine.filled.
+// grown, as by a large value that is copied there.
 // Under the race detector every frame is larger, so this is built without it.
 func TestWaitingTakesLittleStack(t *testing.T) {
 	const runs = 300

@@ -63,7 +63,6 @@ func (r *run) match(q pawl.Query, sought []string) (pawl.Head, bool) {
 	h := r.head
 	switch {
 	case r.gone,
-		!wordset.Match(r.words, sought),
 		!q.Since.IsZero() && h.Created.Before(q.Since),
 		!q.Until.IsZero() && !h.Created.Before(q.Until),
 		!strings.HasPrefix(h.Run, q.Run),
@@ -71,6 +70,7 @@ func (r *run) match(q pawl.Query, sought []string) (pawl.Head, bool) {
 		q.Agent != "" && h.Agent != q.Agent,
 		q.Loop != "" && h.Loop != q.Loop,
 		q.Thread != "" && h.Thread != q.Thread,
+		len(sought) > 0 && !wordset.Match(wordset.Of(r.text), sought),
 		!q.Due.IsZero() && (h.WakeAt.IsZero() || h.WakeAt.After(q.Due)) && (h.Status != pawl.StatusRunning || r.lease.Until.After(time.Now())):
 		return pawl.Head{}, false
 	}

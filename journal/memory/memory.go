@@ -13,7 +13,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/bell"
-	"github.com/pawl-run/pawl/internal/wordset"
 )
 
 // A Journal keeps logs, signals and blobs in memory until they are removed or the process
@@ -46,8 +45,8 @@ type run struct {
 	first [4]*[chunk]record // memory for the log's chunks
 	head  pawl.Head
 	lease pawl.Lease
-	words []string // of the text that a search finds the run by, sorted
-	gone  bool     // the run was removed
+	text  string // that a search finds the run by; its words are computed then, as runs are more frequent
+	gone  bool   // the run was removed
 }
 
 func (j *Journal) run(id string) (*run, error) {
@@ -172,7 +171,7 @@ func (r *run) append(b *pawl.Batch, entries []pawl.Entry) error {
 	}
 	r.setHead(&b.Head)
 	if b.Text != "" {
-		r.words = wordset.Of(b.Text)
+		r.text = b.Text
 	}
 	return nil
 }
