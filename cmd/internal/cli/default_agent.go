@@ -81,10 +81,10 @@ func (a *app) defaultAgent(ctx context.Context, name string, d *driving, o defau
 	return under(policy, agent)
 }
 
-// namedModel is the model that is named, else $PAWL_MODEL, else the default of the
-// provider whose key is set; empty: no key is set.
-func (env *environment) namedModel(named string) string {
-	return cmp.Or(named, env.getenv("PAWL_MODEL"), env.defaultModel())
+// namedModel is the model that is named, else $PAWL_MODEL, else the default of this
+// program or of the provider whose key is set; empty: no key is set.
+func (a *app) namedModel(named string) string {
+	return cmp.Or(named, a.registry().Default, a.defaultModel())
 }
 
 // modelFor is namedModel for a command that cannot do without one.

@@ -46,8 +46,8 @@ func (a *app) listModels(all bool) error {
 	for _, p := range providers {
 		for i, r := range providerRows(p.name) {
 			m, err := registry.Models[p.name](r.Name)
-			if err != nil {
-				return err
+			if err != nil { // a program's own provider may not have all
+				continue
 			}
 			line := modelLineOf(m, r)
 			if i == 0 {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/spec"
 )
 
 func TestDefaultModel(t *testing.T) {
@@ -20,6 +21,21 @@ func TestDefaultModel(t *testing.T) {
 		if got := (&environment{environ: c.environ}).defaultModel(); got != c.want {
 			t.Errorf("%q: %s, want %s", c.environ, got, c.want)
 		}
+	}
+}
+
+// The default of a program counts after what its user names, and before what keys suggest.
+func TestNamedModel(t *testing.T) {
+	a := &app{environment: environment{environ: []string{"OPENAI_API_KEY=k"}, program: &spec.Registry{Default: "house/small"}}}
+	if got := a.namedModel(""); got != "house/small" {
+		t.Errorf("the default is %s", got)
+	}
+	a.environ = append(a.environ, "PAWL_MODEL=openai/x")
+	if got := a.namedModel(""); got != "openai/x" {
+		t.Errorf("PAWL_MODEL is %s", got)
+	}
+	if got := a.namedModel("openai/y"); got != "openai/y" {
+		t.Errorf("--model is %s", got)
 	}
 }
 
