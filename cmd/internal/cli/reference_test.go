@@ -173,7 +173,7 @@ func TestCommandsOfPages(t *testing.T) {
 					args[i] = strings.Trim(args[i], `"'`)
 				}
 				root := a.root()
-				c, rest, err := root.Find(joinKeep(args))
+				c, rest, err := root.Find(joinKeep(asQuestion(root, args)))
 				if err == nil {
 					err = c.ParseFlags(rest)
 				}
