@@ -26,38 +26,38 @@ var chatCommands = [][2]string{
 	{"/quit", "leave; pawl chat -c continues the conversation"},
 }
 
-// command does what a line that begins with a slash says.
-func (t *talk) command(ctx context.Context, words []string) (err error, leave bool) {
+// command does what a line that begins with a slash says. leave: it is to leave.
+func (t *talk) command(ctx context.Context, words []string) (leave bool, err error) {
 	if len(words) > 1 && words[0] != "/model" {
-		return misuse("%s takes nothing; write the message in a line of its own", words[0]), false
+		return false, misuse("%s takes nothing; write the message in a line of its own", words[0])
 	}
 	switch words[0] {
 	case "/plan":
 		t.plan = !t.plan
 		if err := t.build(ctx); err != nil {
 			t.plan = !t.plan
-			return err, false
+			return false, err
 		}
 		if t.plan {
 			t.a.sayf("the next message is planned first: only tools that read run until you approve the plan")
 		} else {
 			t.a.sayf("the next message is not planned first")
 		}
-		return nil, false
+		return false, nil
 	case "/undo":
-		return t.undo(ctx), false
+		return false, t.undo(ctx)
 	case "/cost":
-		return t.cost(ctx), false
+		return false, t.cost(ctx)
 	case "/model":
-		return t.change(ctx, words[1:]), false
+		return false, t.change(ctx, words[1:])
 	case "/help":
 		for _, c := range chatCommands {
 			t.a.err.paint(fmt.Sprintf("  %-14s %s\n", c[0], c[1]))
 		}
 		t.a.err.paint("  Ctrl-C stops the answer; Ctrl-D leaves; a backslash at the end of a line goes on in the next\n")
-		return nil, false
+		return false, nil
 	case "/quit":
-		return nil, true
+		return true, nil
 	}
 	names := make([]string, len(chatCommands))
 	for i, c := range chatCommands {
@@ -67,7 +67,7 @@ func (t *talk) command(ctx context.Context, words []string) (err error, leave bo
 	if near := expr.Nearest(words[0], names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return misuse("there is no command %s; %s", words[0], hint), false
+	return false, misuse("there is no command %s; %s", words[0], hint)
 }
 
 // undo goes on from before the last exchange, in a thread that branches off there.

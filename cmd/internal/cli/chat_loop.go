@@ -47,7 +47,7 @@ func (t *talk) loop(ctx context.Context) (int, error) {
 			continue
 		}
 		if slash.MatchString(text) {
-			err, leave := t.command(ctx, strings.Fields(text))
+			leave, err := t.command(ctx, strings.Fields(text))
 			if leave {
 				return 0, nil
 			}

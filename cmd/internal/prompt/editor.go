@@ -66,7 +66,8 @@ func (e *Editor) Line(ctx context.Context, text string, remember bool) (string, 
 	e.mu.Unlock()
 	e.past.add = remember
 	e.term.SetPrompt(text)
-	defer e.resize()()
+	stop := e.resize()
+	defer stop()
 	e.term.SetBracketedPasteMode(true)
 	defer e.term.SetBracketedPasteMode(false)
 	if was {
