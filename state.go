@@ -419,11 +419,11 @@ func (s *State) Input() string {
 
 // Text is what a search finds the run by: what people said in it, and its answer.
 func (s *State) Text() string {
-	texts := s.inputs
+	text := strings.Join(s.inputs, "\n")
 	if answer := s.Answer(); answer != "" {
-		texts = append(slices.Clip(texts), answer)
+		text += "\n" + answer
 	}
-	return strings.Join(texts, "\n")
+	return text
 }
 
 // UserTexts yields the texts by people, oldest first: the inputs and answers of
