@@ -5,10 +5,12 @@
 tool = GOWORK=off go -C tools build -o ../bin/$(notdir $(1)) $(1) && bin/$(notdir $(1))
 MODULES = $(shell git ls-files 'go.mod' '*/go.mod' ':!**/testdata/**' ':!examples/broken' | xargs -n 1 dirname)
 FUZZTIME ?= 120
+# GoReleaser alone takes four minutes of computing to compile, so it is no part of tools/go.mod, nor of .ci/run.
+GORELEASER = github.com/goreleaser/goreleaser/v2@v2.16.0
 
 .PHONY: help
 help: ## Show what there is to make
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build the pawl command into bin/
@@ -46,8 +48,13 @@ benchstat: ## Run the benchmarks of the packages six times, for benchstat, into 
 .PHONY: proof
 proof: ## Run the long checks: kills at every commit point, repairs, and each fuzzer for FUZZTIME seconds
 	PAWL_PROOF=1 go test -count 1 -timeout 60m $$(go list work | grep -v cmd/internal/cli/faults)
-	$(MAKE) faults
+	$(MAKE) faults release-check
 	@.ci/fuzz $(FUZZTIME) 86400
+
+.PHONY: release-check
+release-check: ## Validate the release's configuration, and build this machine's part of it into dist/
+	go run $(GORELEASER) check
+	go run $(GORELEASER) build --snapshot --clean --single-target
 
 .PHONY: faults
 faults: ## Fix the modules of testdata/faults, or MODULE alone, and show how it went

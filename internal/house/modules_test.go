@@ -78,6 +78,61 @@ func TestRelease(t *testing.T) {
 			t.Errorf("%s requires a module of the working tree:\n%s", tag, mod)
 		}
 	}
+	installed(t, do, tags)
+}
+
+// installed publishes the tags in a directory, and has another module require the command of
+// them: every package that it imports is in a module that its go.mod names. Only a proof
+// compiles it, as go install does.
+func installed(t *testing.T, do func(...string) string, tags []string) {
+	t.Helper()
+	proxy, others := t.TempDir(), strings.TrimSpace(do("go", "env", "GOMODCACHE"))
+	const version = "v0.1.0"
+	for _, tag := range tags {
+		dir := strings.TrimSuffix(strings.TrimSuffix(tag, version), "/")
+		name := path.Join(module, dir)
+		at := filepath.Join(proxy, filepath.FromSlash(name), "@v", version)
+		tree, archive := tag, []string{"git", "archive", "--format=zip", "--prefix=" + name + "@" + version + "/", "-o", at + ".zip"}
+		if dir != "" {
+			tree += ":" + dir
+		}
+		archive = append(archive, tree, ".")
+		for _, name := range strings.Fields(do("git", "ls-tree", "-r", "--name-only", tree)) {
+			if inner := path.Dir(name); path.Base(name) == "go.mod" && inner != "." { // a module below is not part of this one
+				archive = append(archive, ":!"+inner)
+			}
+		}
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		do(archive...)
+		for ending, text := range map[string]string{".mod": do("git", "show", tag+":"+path.Join(dir, "go.mod")), ".info": `{"Version":"` + version + `","Time":"2026-01-01T00:00:00Z"}`} {
+			if err := os.WriteFile(at+ending, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	user := t.TempDir()
+	run := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("go", args...)
+		cmd.Dir = user
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOPROXY=file://"+proxy+",file://"+others+"/cache/download,"+os.Getenv("GOPROXY"), "GOSUMDB=off",
+			"GOMODCACHE="+filepath.Join(user, "modules"), "GOFLAGS=-mod=mod -modcacherw", "GOBIN="+filepath.Join(user, "bin"))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go %q: %v\n%s", args, err, out)
+		}
+	}
+	if os.Getenv("PAWL_PROOF") != "" {
+		run("install", module+"/cmd/pawl@"+version)
+		out, err := exec.Command(filepath.Join(user, "bin", "pawl"), "version").CombinedOutput()
+		if err != nil || !strings.HasPrefix(string(out), "pawl "+version+", ") {
+			t.Errorf("the installed command says %q, %v", out, err)
+		}
+	}
+	run("mod", "init", "example.org/user")
+	run("get", module+"/cmd/pawl@"+version)
+	run("list", "-deps", module+"/cmd/pawl")
 }
 
 // TestBrokenStandsAlone holds that the project which the README repairs is none of

@@ -167,7 +167,7 @@ func value(v attribute.Value) *common.AnyValue {
 	case attribute.MAP:
 		return &common.AnyValue{Value: &common.AnyValue_KvlistValue{KvlistValue: &common.KeyValueList{Values: attributes(v.AsMap())}}}
 	default:
-		return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: v.Emit()}}
+		return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: v.String()}}
 	}
 }
 

@@ -87,7 +87,7 @@ func (o *outlet) post(ctx context.Context, batch proto.Message) error {
 			return err
 		}
 		select {
-		case <-time.After(max(after, wait/2+rand.N(wait))): // so that clients do not come back all at once
+		case <-time.After(max(after, wait/2+rand.N(wait))): //nolint:gosec // it spreads load and is no secret
 		case <-ctx.Done():
 			return err
 		}

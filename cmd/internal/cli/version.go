@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -9,11 +10,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// What a build without the repository at hand says of itself, as a packager's: set with
+// -ldflags='-X github.com/pawl-run/pawl/cmd/internal/cli.version=v1.2.3', and the others likewise.
+var version, commit, date string
+
 // build describes this build.
 type build struct {
-	Version string `json:"version"`
-	Commit  string `json:"commit"`
-	Go      string `json:"go"`
+	Version  string `json:"version"`
+	Commit   string `json:"commit"`
+	Date     string `json:"date,omitempty"`     // of the commit
+	Modified bool   `json:"modified,omitempty"` // the sources differed from the commit
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
 }
 
 func versionCommand(a *app) *cobra.Command {
@@ -27,30 +35,39 @@ func (con *console) version() error {
 	if con.json {
 		return printJSON(con.out, b)
 	}
-	_, err := fmt.Fprintf(con.out, "pawl %s, commit %s, %s\n", b.Version, b.Commit, b.Go)
+	_, err := fmt.Fprintln(con.out, b)
 	return err
 }
 
+func (b build) String() string {
+	from := b.Commit
+	if b.Date != "" {
+		from += " of " + b.Date
+	}
+	if b.Modified {
+		from += " (with changes)"
+	}
+	return fmt.Sprintf("pawl %s, commit %s, %s, %s", b.Version, from, b.Go, b.Platform)
+}
+
 func thisBuild() build {
-	b := build{Version: "(devel)", Commit: "unknown", Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return b
+		info = &debug.BuildInfo{}
 	}
-	if info.Main.Version != "" {
-		b.Version = info.Main.Version
-	}
-	changed := false
+	return buildOf(info)
+}
+
+// buildOf prefers what the linker was given to what Go recorded. Go records the version with go
+// install, and the commit with go build in a clone; with go run it records neither.
+func buildOf(info *debug.BuildInfo) build {
+	said := map[string]string{}
 	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			b.Commit = s.Value
-		case "vcs.modified":
-			changed = s.Value == "true"
-		}
+		said[s.Key] = s.Value
 	}
-	if changed {
-		b.Commit += " (with changes)"
+	return build{
+		Version: cmp.Or(version, info.Main.Version, "(devel)"), Commit: cmp.Or(commit, said["vcs.revision"], "unknown"),
+		Date: cmp.Or(date, said["vcs.time"]), Modified: commit == "" && said["vcs.modified"] == "true",
+		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
-	return b
 }

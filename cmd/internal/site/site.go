@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html/template"
 	"io/fs"
 	"net/http"
 	"os"
@@ -18,16 +17,11 @@ import (
 	"time"
 )
 
-//go:embed page.html
-var pageHTML string
-
 //go:embed style.css
 var styleCSS []byte
 
 //go:embed search.js
 var searchJS []byte
-
-var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
 // A Site is a rendered documentation.
 type Site struct {
@@ -58,11 +52,7 @@ func New(fsys fs.FS) (*Site, error) {
 		if i+1 < len(order) {
 			v.Next = order[i+1]
 		}
-		var b bytes.Buffer
-		if err := pageTemplate.Execute(&b, v); err != nil {
-			return nil, err
-		}
-		s.files[p.Path] = b.Bytes()
+		s.files[p.Path] = v.html()
 	}
 	index, err := json.Marshal(entries(order))
 	if err != nil {
@@ -73,14 +63,6 @@ func New(fsys fs.FS) (*Site, error) {
 	s.files["search.js"] = searchJS
 	s.files["style.css"] = styleCSS
 	return s, errors.Join(errs...)
-}
-
-// A view is what the template of a page reads.
-type view struct {
-	*Page
-	Sections       []Section
-	Root           string // the path from the page to the root of the site
-	Previous, Next *Page  // nil at the ends
 }
 
 // Write writes the site into a directory, which it makes if it is not there.
