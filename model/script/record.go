@@ -289,7 +289,7 @@ func (doc *Script) YAML() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its YAML cannot be read again: %w", err)
 	}
-	if got.name = want.name; !reflect.DeepEqual(got, want) {
+	if got.name = want.name; !reflect.DeepEqual(got, want) { //nolint:govet // the errors in replies are data
 		return nil, errors.New("script: its YAML says something else")
 	}
 	return data, nil

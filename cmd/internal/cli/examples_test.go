@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"io"
 	"os"
@@ -55,6 +56,16 @@ func TestExamples(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "serve": serveBeside, "receive": receive},
 	})
+}
+
+// TestExampleEval: the evaluation among the examples holds, without a key.
+func TestExampleEval(t *testing.T) {
+	var out, errs bytes.Buffer
+	env := []string{"PATH=" + os.Getenv("PATH"), "PAWL_DATABASE=sqlite:" + filepath.Join(t.TempDir(), "pawl.db"), "XDG_STATE_HOME=" + t.TempDir()}
+	code := cli.Main(t.Context(), []string{"eval", "../../../examples/testing/eval.yaml"}, strings.NewReader(""), &out, &errs, env)
+	if code != 0 || !regexp.MustCompile(`(?m)^agent +number +2/2 +1\.00`).Match(out.Bytes()) {
+		t.Errorf("exit code %d\n%s%s", code, &out, &errs)
+	}
 }
 
 // copyBeside copies a directory beside what is there already: the files of a script.
