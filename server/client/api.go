@@ -122,6 +122,25 @@ type Runs struct {
 	Next string    `json:"next"`
 }
 
+// Stats are counts and costs of runs over time. Runs count at the time of their creation;
+// child runs count with their parents.
+type Stats struct {
+	Since   time.Time `json:"since"`
+	Until   time.Time `json:"until"`
+	Seconds int       `json:"seconds"` // the length of a span
+	Spans   []Span    `json:"spans"`   // those with runs, by time and group
+}
+
+// A Span is what the runs of one group come to that were created in a span of time.
+type Span struct {
+	At       time.Time      `json:"at"` // when the span begins
+	Group    string         `json:"group"`
+	Runs     int            `json:"runs"`
+	Statuses map[string]int `json:"statuses"` // runs by status
+	CostUSD  pawl.Decimal   `json:"cost_usd"`
+	Unpriced int            `json:"unpriced"` // runs whose cost is unknown
+}
+
 // Entries is a page of a run's log. Next is the cursor of the following entries, including
 // future ones; empty: the run has ended with this page. A cursor of a log is the seq of
 // the first entry of the page.

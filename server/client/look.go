@@ -25,6 +25,22 @@ func (c *Client) Stop(ctx context.Context, run string, at uint64) (Stop, error) 
 	return out, err
 }
 
+// Stats counts runs and sums their cost over time, by agent or, with a key, by that label.
+// An hour or a day (UTC) is one span. Of the query Agent, Loop, Labels, Since and Until count.
+func (c *Client) Stats(ctx context.Context, q Query, label string, hourly bool) (Stats, error) {
+	k := get("v1", "stats")
+	k.query = q.values()
+	if label != "" {
+		k.query.Set("by", "label:"+label)
+	}
+	if hourly {
+		k.query.Set("step", "hour")
+	}
+	var out Stats
+	err := c.do(ctx, k, &out)
+	return out, err
+}
+
 // Replay recomputes every recorded step of a run without calling anything. Differences are
 // in the result, not in the error.
 func (c *Client) Replay(ctx context.Context, run string) (Replayed, error) {

@@ -36,6 +36,9 @@ test("axe finds nothing on any page, light and dark", async ({ page, pawl }) => 
   await page.goto(`${pawl.address}/#/compare/${run}/${second.run}`);
   await expect(page.locator(".compare[data-loaded]")).toBeVisible();
   await both("compare");
+  await page.goto(`${pawl.address}/#/stats`);
+  await expect(page.locator(".stats tbody tr").first()).toBeVisible();
+  await both("stats");
   await page.goto(pawl.link());
   await expect(page.locator(".list")).toBeVisible();
   await page.keyboard.press("n");
@@ -116,6 +119,9 @@ test("on a phone: nothing is wider than the page, and a call is denied", async (
   await fits();
   await page.goto(`${pawl.address}/#/compare/${run}/${run}`);
   await expect(page.locator(".compare[data-loaded]")).toBeVisible();
+  await fits();
+  await page.goto(`${pawl.address}/#/stats`);
+  await expect(page.locator(".stats tbody tr").first()).toBeVisible();
   await fits();
   for (const tab of ["requests", "charts", "stop", "causes", "explain", "agent", "log", "timeline"]) {
     await page.goto(pawl.link(run, tab));

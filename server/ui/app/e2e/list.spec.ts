@@ -93,3 +93,18 @@ test("two runs side by side: where they part, what they cost, what they answered
   await page.goto(`${pawl.address}/#/compare/${a.run}/nobody`);
   await expect(page.getByRole("alert")).toContainText("Run not found");
 });
+
+test("cost and outcome over time, by agent and by label", async ({ page, pawl }) => {
+  await pawl.start("restock", { labels: { charted: "yes" }, limits: { iterations: 2 } });
+  await pawl.login(page);
+  await page.getByRole("link", { name: "Cost and outcome" }).click();
+  const row = page.locator(".stats tbody tr", { hasText: "restock" });
+  await expect(row).toContainText("$0.0");
+  await expect(row.locator("rect.limit").first()).toBeVisible();
+  await expect(row.locator("rect.money").first()).toBeVisible();
+  await page.getByLabel("Group by label").fill("charted");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByLabel("Time", { exact: true }).selectOption("24h");
+  await expect(page).toHaveURL(/#\/stats\?time=24h&label=charted$/);
+  await expect(page.locator(".stats tbody tr", { hasText: "yes" }).locator("td").first()).toHaveText("1");
+});

@@ -33,6 +33,9 @@ test("pictures", async ({ page, pawl }) => {
   await page.goto(`${pawl.address}/#/compare/${done.run}/${asked.run}`);
   await expect(page.locator(".compare[data-loaded]")).toBeVisible();
   await shot("compare");
+  await page.goto(`${pawl.address}/#/stats?time=24h`);
+  await expect(page.locator(".stats[data-loaded]")).toBeVisible();
+  await shot("stats");
   await page.goto(pawl.link(asked.run));
   await calm();
   await shot("approve");

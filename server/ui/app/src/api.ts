@@ -1,4 +1,4 @@
-import type { Agent, Entry, Replayed, Report, Result, RunLine, Sent, StopNode } from "./types";
+import type { Agent, Entry, Replayed, Report, Result, RunLine, Sent, Stats, StopNode } from "./types";
 
 let told: (inside: boolean) => void = () => {};
 
@@ -100,6 +100,7 @@ export const api = {
   events: (run: string, cursor: string, signal?: AbortSignal) =>
     get<{ entries: Entry[]; next: string }>(`/v1/runs/${id(run)}/events${query({ cursor, max: cursor ? 5000 : 400 })}`, signal),
   explain: (run: string, signal?: AbortSignal) => get<Report>(`/v1/runs/${id(run)}/explain`, signal),
+  stats: (q: { by: string; step: string; since: string }, signal?: AbortSignal) => get<Stats>(`/v1/stats${query(q)}`, signal),
   agents: () => get<{ agents: Agent[] }>("/v1/agents"),
   request: (run: string, seq: number, signal?: AbortSignal) => get<Sent>(`/v1/runs/${id(run)}/requests/${seq}`, signal),
   stop: (run: string, at: number | undefined, signal?: AbortSignal) => get<{ at: number; stop: StopNode }>(`/v1/runs/${id(run)}/stop${query({ at })}`, signal),

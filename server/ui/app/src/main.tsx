@@ -8,6 +8,7 @@ import { Login } from "./login";
 import { go, home, link, usePlace } from "./route";
 import { Runs } from "./runs";
 import { RunPage } from "./run";
+import { StatsPage } from "./stats";
 import { applyTheme, nextTheme, theme } from "./theme";
 import "./style/base.css";
 import "./style/parts.css";
@@ -65,7 +66,7 @@ function App() {
         </nav>
       </header>
       <main id="main" tabIndex={-1}>
-        {known === null ? null : !known ? <Login /> : place.page === "compare" ? <Compare key={place.run + place.other} a={place.run} b={place.other} /> : place.page === "run" ? <RunPage key={place.run} place={place} /> : <Runs query={place.query} />}
+        {known === null ? null : !known ? <Login /> : place.page === "stats" ? <StatsPage query={place.query} /> : place.page === "compare" ? <Compare key={place.run + place.other} a={place.run} b={place.other} /> : place.page === "run" ? <RunPage key={place.run} place={place} /> : <Runs query={place.query} />}
       </main>
       {help && <Help close={() => setHelp(false)} />}
     </>

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 // reach its log.
 
 export interface Place {
-  page: "runs" | "run" | "compare";
+  page: "runs" | "run" | "compare" | "stats";
   run: string; // empty: the list
   other: string; // what the run is compared with
   tab: string;
@@ -16,8 +16,8 @@ export function parse(hash: string): Place {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [head, run = "", tab = "", seq = ""] = path.split("/").map(decodeURIComponent);
   const compares = head === "compare" && !!run && !!tab;
-  const page = compares ? "compare" : head === "runs" && run ? "run" : "runs";
-  return { page, run: page === "runs" ? "" : run, other: compares ? tab : "", tab: tab || "timeline", seq: Number(seq) || 0, query: new URLSearchParams(query) };
+  const page = head === "stats" ? "stats" : compares ? "compare" : head === "runs" && run ? "run" : "runs";
+  return { page, run: page === "runs" || page === "stats" ? "" : run, other: compares ? tab : "", tab: tab || "timeline", seq: Number(seq) || 0, query: new URLSearchParams(query) };
 }
 
 let list = "#/"; // the list as it was filtered last
@@ -58,3 +58,8 @@ export function usePlace(): Place {
   }, []);
   return place;
 }
+
+export const statsLink = (q: { time?: string; label?: string } = {}): string => {
+  const s = new URLSearchParams(Object.entries(q).filter(([, v]) => v) as [string, string][]).toString();
+  return s ? `#/stats?${s}` : "#/stats";
+};

@@ -6,7 +6,7 @@ import { Filters } from "./filters";
 import { queryOf, range, readFilter, type Filter } from "./filter";
 import { ago, argsLine, duration, money, plural, stamp, tone } from "./format";
 import { useKeys } from "./keys";
-import { comparing, go, link, listed, parse } from "./route";
+import { comparing, go, link, listed, parse, statsLink } from "./route";
 import { StartRun } from "./start";
 import { Labels, Notice, Status, Text } from "./text";
 import type { RunLine } from "./types";
@@ -176,6 +176,7 @@ export function Runs({ query }: { query: URLSearchParams }) {
       <Crumbs />
       <div class="head">
         <h1>Runs</h1>
+        <a class="button" href={statsLink()}>Cost and outcome</a>
         <button type="button" class="primary" onClick={() => setStarting(true)}>Start a run <kbd>n</kbd></button>
       </div>
       {error && <Notice bad>{error}</Notice>}

@@ -31,6 +31,10 @@ export interface RunLine {
   waits?: Pending[];
 }
 
+export interface Span { at: string; group: string; runs: number; statuses: Record<string, number>; cost_usd: number; unpriced: number }
+
+export interface Stats { since: string; until: string; seconds: number; spans: Span[] }
+
 export interface Pending {
   run: string;
   kind: "approval" | "input" | "client_tool" | "doubt";
