@@ -73,6 +73,10 @@ type Options struct {
 	HooksOf func(pawl.Declaration) []Hook
 	// Watchers observe every run of the engine, and change nothing.
 	Watchers []Watcher
+	// MaxRuns is how many runs the engine drives at once, child runs not counted.
+	// Beyond it, Start, Resume and Fork fail with a [*BusyError] and record nothing.
+	// Zero: any number.
+	MaxRuns int
 	// When are the functions that a recorded stop condition may name as when("NAME"),
 	// if it replaced that of the agent; see stop.Options.
 	When map[string]func(*pawl.State) bool

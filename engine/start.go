@@ -40,6 +40,9 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 	if err == nil {
 		err = nested(ctx)
 	}
+	if err == nil && !b.driven {
+		err = e.room()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -267,6 +267,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		problem, _ = errors.AsType[*client.Problem](told)
 	}
+	if problem.Status == http.StatusTooManyRequests && w.Header().Get("Retry-After") == "" {
+		w.Header().Set("Retry-After", askAgain)
+	}
 	told := *problem
 	told.Detail = redact.Text(told.Detail)
 	s.write(w, told.Status, "application/problem+json", told)

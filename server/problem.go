@@ -22,6 +22,8 @@ func problemOf(err error) error {
 	switch {
 	case errors.Is(err, pawl.ErrUnknownRun):
 		return refusal(http.StatusNotFound, "run not found; use the full id")
+	case errors.As(err, new(*engine.BusyError)):
+		return refusal(http.StatusTooManyRequests, err.Error())
 	case errors.As(err, new(*engine.SpentError)):
 		return invalid(err.Error())
 	case errors.As(err, new(*engine.ChangedError)), errors.As(err, new(*engine.KeyError)), errors.As(err, new(*engine.ThreadError)),

@@ -50,7 +50,7 @@ func routes() []route {
 		statsRoute,
 		{
 			method: http.MethodPost, path: "/v1/runs", name: "start", summary: "Start a run of an agent", scope: Run,
-			query: []parameter{waiting}, body: &client.StartRun{}, reply: explain.Result{}, status: http.StatusCreated, refuses: []int{409}, do: (*Server).start,
+			query: []parameter{waiting}, body: &client.StartRun{}, reply: explain.Result{}, status: http.StatusCreated, refuses: []int{409, 429}, do: (*Server).start,
 		},
 		{
 			method: http.MethodGet, path: "/v1/runs", name: "list", summary: "List runs, newest first", scope: Read,
@@ -84,7 +84,7 @@ func routes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/v1/runs/{run}/resume", name: "resume", summary: "Resume a run", scope: Run,
-			query: []parameter{waiting}, body: &client.ResumeRun{}, reply: explain.Result{}, refuses: []int{404, 409}, do: (*Server).resume,
+			query: []parameter{waiting}, body: &client.ResumeRun{}, reply: explain.Result{}, refuses: []int{404, 409, 429}, do: (*Server).resume,
 		},
 		{
 			method: http.MethodPost, path: "/v1/runs/{run}/cancel", name: "cancel", summary: "Cancel a run in any process", scope: Run,
@@ -92,7 +92,7 @@ func routes() []route {
 		},
 		{
 			method: http.MethodPost, path: "/v1/runs/{run}/fork", name: "fork", summary: "Start a new run that shares a run's log up to an entry", scope: Run,
-			query: []parameter{waiting}, body: &client.ForkRun{}, reply: explain.Result{}, status: http.StatusCreated, refuses: []int{404, 409}, do: (*Server).fork,
+			query: []parameter{waiting}, body: &client.ForkRun{}, reply: explain.Result{}, status: http.StatusCreated, refuses: []int{404, 409, 429}, do: (*Server).fork,
 		},
 		onCall("approve", "Approve a call that waits for approval", &client.Approve{}),
 		onCall("deny", "Refuse a held call", &client.Deny{}),

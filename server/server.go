@@ -44,6 +44,10 @@ type Options struct {
 	UI http.Handler
 	// Metrics serves /metrics; nil: not found.
 	Metrics http.Handler
+	// MaxRuns is how many runs the server drives at once, whatever their engines. A
+	// request that would drive one more is answered with 429 and Retry-After, and
+	// records no run. Zero: any number.
+	MaxRuns int
 	// LinkKey is the key that signs links to approvals; see package webhook. The server
 	// accepts links made with this key by any process. Empty: it accepts links with the
 	// request's own token.
@@ -82,6 +86,7 @@ type Server struct {
 	mu     sync.Mutex
 	closed bool
 	driven map[string]driven
+	busy   int // runs that are driven here, or about to be
 	all    sync.WaitGroup
 }
 
@@ -185,12 +190,18 @@ func (s *Server) drive(w Work, begin func(ctx context.Context) (*engine.Handle, 
 		done("")
 		return nil, refusal(http.StatusServiceUnavailable, errClosing.Error())
 	}
+	if most := s.options.MaxRuns; most > 0 && s.busy >= most {
+		s.mu.Unlock()
+		done("")
+		return nil, &engine.BusyError{Max: most}
+	}
+	s.busy++
 	s.all.Add(1) // before Close can wait for it
 	s.mu.Unlock()
 	h, err := begin(s.life)
 	if err != nil {
 		done("")
-		s.all.Done()
+		s.idle()
 		if s.life.Err() != nil {
 			return nil, refusal(http.StatusServiceUnavailable, errClosing.Error())
 		}
@@ -203,7 +214,7 @@ func (s *Server) drive(w Work, begin func(ctx context.Context) (*engine.Handle, 
 	}
 	s.mu.Unlock()
 	go func() {
-		defer s.all.Done()
+		defer s.idle()
 		<-h.Done()
 		r, err := h.Wait(context.Background())
 		if twice { // the first driver watches it
@@ -224,4 +235,12 @@ func (s *Server) drive(w Work, begin func(ctx context.Context) (*engine.Handle, 
 		}
 	}()
 	return h, nil
+}
+
+// idle says that one run less is driven here.
+func (s *Server) idle() {
+	s.mu.Lock()
+	s.busy--
+	s.mu.Unlock()
+	s.all.Done()
 }

@@ -24,6 +24,7 @@ type service struct {
 	public    string
 	linkKey   string
 	specs     bool
+	most      int
 	resume    bool
 	verbose   bool
 }
@@ -40,6 +41,7 @@ func serveCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&s.linkKey, "link-key", "", "a file with the key that signs links to approvals, created if missing (default: next to the database, or for PostgreSQL under the user's state directory)")
 	c.Flags().BoolVar(&s.specs, "allow-specs", false, "let clients send specs, whose commands run here; the specs are not stored in files")
 	c.Flags().BoolVar(&s.resume, "resume", false, "resume the runs of these agents that were paused when an earlier server was stopped; runs whose process died are resumed anyway")
+	c.Flags().IntVar(&s.most, "max-runs", 0, "drive at most this many runs at once; a request for one more gets 429 with Retry-After (default: any number)")
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "log every request")
 	c.MarkFlagsMutuallyExclusive("addr", "socket")
 	s.modelFlag(c)
@@ -60,6 +62,9 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 	}
 	if _, _, err := net.SplitHostPort(s.address); err != nil {
 		return 0, misuse("--addr is %q; write an address with a port, such as 127.0.0.1:8080", s.address)
+	}
+	if s.most < 0 {
+		return 0, misuse("--max-runs is %d; it must not be negative", s.most)
 	}
 	keys, made, err := a.keys(s)
 	if err != nil {
@@ -89,7 +94,7 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 			return 0, err
 		}
 		defer quit()
-		served, err := server.New(j, h, keys, &server.Options{UI: ui.Handler(), Metrics: a.scraped(), Hosts: s.hosts, Secure: strings.HasPrefix(strings.ToLower(s.public), "https://"), LinkKey: key, Rests: rests, Log: h.log, Place: s.place(listener)})
+		served, err := server.New(j, h, keys, &server.Options{UI: ui.Handler(), MaxRuns: s.most, Metrics: a.scraped(), Hosts: s.hosts, Secure: strings.HasPrefix(strings.ToLower(s.public), "https://"), LinkKey: key, Rests: rests, Log: h.log, Place: s.place(listener)})
 		if err != nil {
 			return 0, refused(err)
 		}
