@@ -82,7 +82,7 @@ func TestImage(t *testing.T) {
 		}
 	}
 	at := serve(t, run)
-	if answer, err := http.Get(at + "/healthz"); err != nil || answer.StatusCode != http.StatusOK { //nolint:noctx,bodyclose // the process ends
+	if answer, err := http.Get(at + "/healthz"); err != nil || answer.StatusCode != http.StatusOK { //nolint:bodyclose // the process ends
 		t.Errorf("/healthz: %v, %v", answer, err)
 	}
 	client := exec.CommandContext(t.Context(), pawl, "run", "hello", "Hi.", "--server", at)

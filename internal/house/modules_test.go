@@ -97,7 +97,7 @@ func installed(t *testing.T, do func(...string) string, tags []string) {
 			tree += ":" + dir
 		}
 		archive = append(archive, tree, ".")
-		for _, name := range strings.Fields(do("git", "ls-tree", "-r", "--name-only", tree)) {
+		for name := range strings.FieldsSeq(do("git", "ls-tree", "-r", "--name-only", tree)) {
 			if inner := path.Dir(name); path.Base(name) == "go.mod" && inner != "." { // a module below is not part of this one
 				archive = append(archive, ":!"+inner)
 			}
