@@ -23,7 +23,7 @@ import (
 )
 
 // mostBytes is the most that the stripped command may have. It is to go down to 40 MB;
-// docs/decisions/0032 has what is large.
+// docs/decisions/0034 has what is large.
 const mostBytes = 44_000_000
 
 // instruction is one of a Dockerfile, as testdata/image/read.js prints it.
