@@ -40,7 +40,7 @@ func flat(text, style string, complete bool, yield func(style, span string, end 
 			i++
 			continue
 		}
-		s, size := spanAt(text, i)
+		s, size := spanAt(text, i, complete)
 		if size == 0 && !complete && mayOpen(text, i) {
 			plain(i)
 			return
@@ -79,8 +79,8 @@ type span struct {
 }
 
 // spanAt returns the span that begins at text[i], and the length of its source; zero:
-// none begins there, or it does not end.
-func spanAt(text string, i int) (span, int) {
+// none begins there, or it does not end, or the rest of an incomplete text decides.
+func spanAt(text string, i int, complete bool) (span, int) {
 	switch n := run(text, i); text[i] {
 	case '`':
 		for k := i + n; k < len(text); k++ {
@@ -107,9 +107,11 @@ func spanAt(text string, i int) (span, int) {
 		}
 		for k := i + n; k < len(text); k++ {
 			if text[k] == '`' { // delimiters in code are code
-				if _, size := spanAt(text, k); size > 0 {
-					k += size - 1
+				_, size := spanAt(text, k, complete)
+				if size == 0 && !complete {
+					return span{}, 0
 				}
+				k += max(size, run(text, k)) - 1
 				continue
 			}
 			if text[k] != text[i] {

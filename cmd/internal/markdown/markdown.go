@@ -215,7 +215,12 @@ func (m *Writer) begin(text string) string {
 
 // put shows text in a style and wraps it between words.
 func (m *Writer) put(style, text string) {
-	for i, word := range strings.Split(terminal.Without(text, func(r rune) bool { return r == '\n' || terminal.Acts(r) || terminal.Unseen(r) }), " ") {
+	text = terminal.Without(text, func(r rune) bool { return r == '\n' || terminal.Acts(r) || terminal.Unseen(r) })
+	words := strings.Split(text, " ")
+	if strings.HasSuffix(style, cyan) { // code stays in one piece, so that a command can be copied
+		words = []string{text}
+	}
+	for i, word := range words {
 		if i > 0 {
 			m.space = m.col > 0
 		}
