@@ -72,7 +72,7 @@ func (s Status) Resumable() bool {
 
 // A Verdict says whether a condition holds, what that makes of the run, and
 // which part of the condition decided. The zero Verdict does not hold.
-type Verdict struct {
+type Verdict struct { //nolint:errname // it is the end of a run first, and an error where a caller wants one
 	Holds     bool
 	Status    Status // zero: it holds but has no outcome of its own
 	Condition string // the satisfied branch of the outermost ||, as source

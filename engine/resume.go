@@ -249,7 +249,7 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 	r := &d.rec
 	run := cmp.Or(o.of, r.lease.Run) // the id that the caller knows
 	if st := r.state.Status(); st == pawl.StatusSuccess {
-		return fmt.Errorf("run %s is done: %s; fork it to go another way", run, r.state.Verdict())
+		return fmt.Errorf("run %s is done: %s; fork it to go another way", run, r.state.Verdict().String())
 	}
 	if r.state.Torn() {
 		return fmt.Errorf("run %s: %w", run, ErrTorn)

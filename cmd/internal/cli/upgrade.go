@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,7 +63,7 @@ func (u *upgrading) specs(a *app, args []string) (map[string]string, error) {
 	var problems spec.Problems
 	for _, file := range files {
 		s, err := loadSpec(file, &spec.Options{Registry: a.registry()})
-		if bad, ok := err.(spec.Problems); ok { //nolint:errorlint // loadSpec wraps none
+		if bad, ok := errors.AsType[spec.Problems](err); ok {
 			problems = append(problems, bad...)
 			continue
 		}
