@@ -192,7 +192,7 @@ func (b *bench) wait(h *engine.Handle, want pawl.Status) error {
 
 func ended(r pawl.Result, want pawl.Status, err error) error {
 	if err == nil && r.Status != want {
-		err = fmt.Errorf("a run is %v, not %v: %v", r.Status, want, r.Verdict)
+		err = fmt.Errorf("a run is %v, not %v: %w", r.Status, want, r.Verdict)
 	}
 	return err
 }
