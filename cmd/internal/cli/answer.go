@@ -64,7 +64,7 @@ func questionOf(ctx context.Context, j pawl.Journal, to *runs.Addressee) (string
 
 func submitCommand(a *app) *cobra.Command {
 	p := &post{}
-	c := a.command("submit RUN CALL JSON [flags]", "Hand in the result of a call that the client runs", cobra.ExactArgs(3),
+	c := a.command("submit RUN CALL JSON [flags]", "Submit the result of a call that the client runs", cobra.ExactArgs(3),
 		func(ctx context.Context, args []string) (int, error) {
 			result := json.RawMessage(args[2])
 			if !json.Valid(result) {
@@ -90,8 +90,8 @@ func settleCommand(a *app) *cobra.Command {
 			}
 			return sendSignal(ctx, a, args[0], args[1], p, runs.Resolution(p.sender(), resolution))
 		})
-	c.Flags().StringVar(&happened, "happened", "", "it took place, with this result")
-	c.Flags().BoolVar(&not, "did-not-happen", false, "it did not take place; run it again")
+	c.Flags().StringVar(&happened, "happened", "", "the call took place, with this result")
+	c.Flags().BoolVar(&not, "did-not-happen", false, "the call did not take place; run it again")
 	c.MarkFlagsMutuallyExclusive("happened", "did-not-happen")
 	c.MarkFlagsOneRequired("happened", "did-not-happen")
 	p.flags(c)

@@ -34,7 +34,7 @@ func approveCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&token, "token", "", "the token of the request (not needed with access to the database)")
 	c.Flags().StringVar(&scope, "scope", pawl.ScopeCall, "how far the approval reaches: call, or run for every call of the run with equal arguments")
 	c.Flags().BoolVar(&all, "all", false, "approve every call that waits")
-	c.Flags().StringVar(&edited, "args", "", "run it with these arguments instead, as JSON")
+	c.Flags().StringVar(&edited, "args", "", "run the call with these arguments instead, as JSON")
 	p.flags(c)
 	return remotely(a.runArgument(c), "no-continue")
 }

@@ -42,13 +42,13 @@ func askCommand(a *app) *cobra.Command {
 		}
 		return nil
 	}
-	c.Long = `Ask a model one question and print the answer. What comes on standard input, and the
-text files named with -f, are its context; without TEXT, standard input is the question.
-The model has no tools unless --read lets it read files of the current directory.
+	c.Long = `Ask a model one question and print the answer. Standard input and the text files named
+with -f are its context. Without TEXT, standard input is the question.
+The model has no tools unless --read lets it read files in the current directory.
 pawl "TEXT" is short for pawl ask "TEXT".
 
 The model is that of --model, else of PAWL_MODEL, else the default of the provider
-whose key is set. The run is recorded: pawl explain last says what it did and cost.`
+whose key is set. The run is recorded: pawl explain last shows what it did and cost.`
 	c.Example = `  pawl ask "What is a monad?"
   git diff | pawl ask "What does this change?"
   pawl ask "Which function is too long?" -f main.go -f util.go

@@ -24,14 +24,15 @@ func chatCommand(a *app) *cobra.Command {
 	c := a.command("chat [SPEC] [flags]", "Talk with an agent on a terminal", cobra.MaximumNArgs(1),
 		func(ctx context.Context, args []string) (int, error) { return chat(ctx, a, d, args, last) })
 	c.Long = `Talk with an agent on a terminal. Each message is a run, and the runs are one
-conversation: it is recorded, so it survives the end of this process, and pawl chat -c
-continues the last one.
+conversation. The conversation is recorded, so it survives the end of this process.
+pawl chat -c continues the last conversation.
 
-Without SPEC, the agent reads files of the current directory, and asks before it
-changes one or runs a command.
+Without SPEC, the agent reads files in the current directory, and asks before it
+changes a file or runs a command.
 
-Ctrl-C stops the answer; twice at the prompt, or Ctrl-D, leaves. A line that ends with
-a backslash goes on in the next line. /help lists the commands.`
+Ctrl-C stops the answer. Ctrl-C twice at the prompt, or Ctrl-D, ends the chat. A
+backslash at the end of a line continues the message on the next line. /help lists the
+commands.`
 	c.Example = `  pawl chat
   pawl chat support.yaml
   pawl chat -c`

@@ -54,7 +54,7 @@ func (t *talk) command(ctx context.Context, words []string) (leave bool, err err
 		for _, c := range chatCommands {
 			t.a.err.paint(fmt.Sprintf("  %-14s %s\n", c[0], c[1]))
 		}
-		t.a.err.paint("  Ctrl-C stops the answer; Ctrl-D leaves; a backslash at the end of a line goes on in the next\n")
+		t.a.err.paint("  Ctrl-C stops the answer; Ctrl-D ends the chat; a backslash at the end of a line continues the message on the next\n")
 		return false, nil
 	case "/quit":
 		return true, nil

@@ -68,7 +68,7 @@ func (t *talk) report(ctx context.Context, err error) {
 	}
 }
 
-// message reads a message. A line that ends with a backslash goes on in the next.
+// message reads a message. A line that ends with a backslash continues on the next.
 func (t *talk) message(ctx context.Context) (string, error) {
 	mark := "> "
 	if t.plan {

@@ -34,12 +34,12 @@ func docsCommand(a *app) *cobra.Command {
 			return 0, serveDocs(ctx, a, pages, address)
 		})
 	c.Long = `Serve the documentation of this version on this machine, with a search, until
-Ctrl-C. It needs no network. PAGE prints a page as Markdown instead, such as
-tutorial or howto/slack.`
+Ctrl-C. The command needs no network. With PAGE, such as tutorial or howto/slack, it
+prints that page as Markdown instead.`
 	c.Example = `  pawl docs
   pawl docs tutorial
   pawl docs --out public   # a static site, for any web server`
-	c.Flags().StringVar(&address, "addr", "127.0.0.1:0", "where to listen, on this machine; port 0 takes a free one, which is printed")
+	c.Flags().StringVar(&address, "addr", "127.0.0.1:0", "where to listen, on this machine; port 0 selects a free port, which is printed")
 	c.Flags().StringVar(&out, "out", "", "write the site into this directory instead")
 	c.MarkFlagsMutuallyExclusive("addr", "out")
 	return c

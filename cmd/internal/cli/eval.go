@@ -59,26 +59,26 @@ func evalCommand(a *app) *cobra.Command {
 			}
 			return runEval(ctx, a, o, file)
 		})
-	c.Long = `eval runs every agent of FILE on every case, scores the answers, and prints a table:
-what passed, what it cost and how long it took, then the failures with their runs.
+	c.Long = `Run every agent of FILE on every case, score the answers, and print a table: what
+passed, what it cost and how long it took, then the failures with their runs.
 
 The runs are recorded with the labels eval, case and eval_id, so runs, explain and the
-inspector show them. An evaluation that was interrupted goes on with --id, and no run is
-paid for twice.
+inspector show them. --id continues an interrupted evaluation without repeating, or
+paying for, a run twice.
 
-Exit code 0: the threshold is met, if there is one; 1: it is not, a case became worse
-than in --against, or a run did not take place; 2: the file is bad, and nothing was run.`
+Exit code 0: the threshold, if any, is met. 1: the threshold is not met, a case became
+worse than in --against, or a run did not take place. 2: FILE is invalid; nothing was run.`
 	c.Example = `  pawl eval eval.yaml --threshold 0.9 --max-cost 2.00
   pawl eval eval.yaml --out before.json
   pawl eval eval.yaml --against before.json`
 	c.Flags().StringVar(&o.id, "id", "", "continue the evaluation with this id: runs that took place are not repeated")
 	c.Flags().IntVar(&o.repeat, "repeat", 0, "run each case this many times (default: the file's, or 1)")
 	c.Flags().IntVar(&o.parallel, "parallel", 0, "at most this many runs at once (default: the file's, or 1)")
-	c.Flags().Float64Var(&o.maxCost, "max-cost", 0, "dollars: no run starts whose limit may exceed what is left of this (default: the file's, or no limit)")
+	c.Flags().Float64Var(&o.maxCost, "max-cost", 0, "dollars: start no run whose limit may exceed what is left of this amount (default: the file's, or no limit)")
 	c.Flags().Float64Var(&o.threshold, "threshold", 0, "the least mean score of every scorer, from 0 to 1 (default: the file's, or none)")
 	c.Flags().StringVarP(&o.out, "out", "o", "", "also write the report as JSON to this file")
 	c.Flags().StringVar(&o.against, "against", "", "compare with the report in this file, case by case")
-	c.Flags().Float64Var(&o.tolerance, "tolerance", 0, "with --against: a mean score that moves by this much is the same")
+	c.Flags().Float64Var(&o.tolerance, "tolerance", 0, "with --against: ignore changes of a mean score up to this much")
 	o.labelFlag(c)
 	o.policyFlag(c)
 	return c

@@ -40,7 +40,7 @@ func fixCommand(a *app) *cobra.Command {
 		}
 		return fixProject(ctx, a, f, dir)
 	})
-	c.Long = "Fix the failing tests of the project in DIR (default: the current directory). The work is done in a copy;\nits diff is applied to the project once, at the end, when every test passes."
+	c.Long = "Fix the failing tests of the project in DIR (default: the current directory). The agent works in a copy.\nWhen every test passes, the command applies the diff of the copy to the project, once."
 	c.Flags().StringVar(&f.test, "test", "", "the command that runs the tests, without a shell (default: go test ./... for a Go module, pytest for a Python project)")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the diff without applying it")
 	c.Flags().BoolVar(&f.allowEdits, "allow-test-edits", false, "allow edits to tests")

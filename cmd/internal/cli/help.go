@@ -18,7 +18,7 @@ func describe(root *cobra.Command) {
 		case "help":
 			c.Use, c.Short, c.Long = "help [COMMAND]", "Show the help of a command", ""
 		case "completion":
-			c.Use, c.Short, c.Long = "completion SHELL", "Print a script with which a shell completes commands, flags and runs", ""
+			c.Use, c.Short, c.Long = "completion SHELL", "Print a shell script that completes commands, flags and runs", ""
 			c.Args = cobra.ArbitraryArgs
 			c.RunE = func(c *cobra.Command, args []string) error {
 				if len(args) > 0 {
@@ -50,31 +50,32 @@ pawl fix
 pawl fix ./service --test "go test ./..." --dry-run
 pawl fix --keep best --limit cost=1`},
 	"resume": {`A run that reached a limit needs a higher one. If the agent has changed since, the command
-says what changed; --allow-change resumes all the same.`, `
+lists the changes; --allow-change resumes the run anyway.`, `
 pawl resume last
 pawl resume 01J8 --limit iterations=+5,cost=2`},
-	"fork": {`The new run begins with the entries of the old one up to SEQ, and then goes its own way.
-pawl events RUN shows the entries. The old run is not changed.`, `
+	"fork": {`The new run begins with the entries of the old run up to SEQ, and then continues on its
+own. pawl events RUN shows the entries. The old run does not change.`, `
 pawl fork last --at 12
 pawl fork last --at 4 "Try the cheaper one." --model openai/gpt-5-mini`},
-	"cancel": {`A running tool is stopped; a run that was cancelled can be resumed.`, `
+	"cancel": {`A running tool is stopped. A cancelled run can be resumed.`, `
 pawl cancel last --reason "wrong customer"`},
 	"runs": {`Each line has the run's id, agent, status, age, iterations, cost and labels.`, `
 pawl runs --status waiting_approval
 pawl runs --agent procurement --label team=ops --max 20 --json`},
-	"show": {`--json prints the whole result. --spec shows the agent as it ran, --cost what was paid for.`, `
+	"show": {`--json prints the whole result. --spec shows the run's agent. --cost shows what the run
+spent its tokens and dollars on.`, `
 pawl show last
 pawl show 01J8 --cost`},
 	"events": {`The entries are the log of the run, from which everything else is computed.`, `
 pawl events last
 pawl events last --follow`},
-	"explain": {`The page is Markdown: in colour on a terminal, as it is in files and pipes, and with
-NO_COLOR. --json has the same for programs.`, `
+	"explain": {`The report is Markdown. On a terminal it is in colour; in a file or a pipe, and with
+NO_COLOR, it is plain. --json prints the same report for programs.`, `
 pawl explain last
 pawl explain last > why.md`},
-	"wait": {`Use it in scripts, for a run that another process drives.`, `
+	"wait": {`Use it in scripts to wait for a run that another process drives.`, `
 pawl wait 01J8 --timeout 10m`},
-	"plan": {`The projection has a low, a likely and a highest outcome, and says what it assumes.`, `
+	"plan": {`The projection has a low, a likely and a highest outcome, and lists its assumptions.`, `
 pawl plan agent.yaml
 pawl plan agent.yaml --iterations 8 --model anthropic/claude-sonnet-5`},
 	"approve": {`The decision is recorded, and the run continues if this user suspended it in this
@@ -82,19 +83,19 @@ directory. If several calls wait and none is named, the command lists them.`, `
 pawl approve last
 pawl approve last c_3 --args '{"amount": 90}'
 pawl approve last --all --scope run`},
-	"deny": {`The model reads the reason and goes on, unless the agent stops at a denial.`, `
+	"deny": {`The model reads the reason and the run continues, unless the agent stops at a denial.`, `
 pawl deny last c_3 --reason "too expensive"`},
 	"answer": {`The run continues if this user suspended it in this directory.`, `
 pawl answer last "The blue one."
 pawl answer last "Friday" --id c_2`},
 	"submit": {`Client tools run outside Pawl; the run waits for their results.`, `
 pawl submit last c_2 '{"cell": "B4"}'`},
-	"settle": {`A write that was cut short is in doubt: it is never repeated without being asked. Look
-whether it took place, and say so.`, `
+	"settle": {`The outcome of a write that was interrupted is unknown. Pawl never repeats such a call
+on its own. Check whether the call took place, and record the result with this command.`, `
 pawl settle last c_4 --happened '{"id": 17}'
 pawl settle last c_4 --did-not-happen`},
 	"serve": {`The page and the API need a token: $PAWL_TOKEN, --token-file, or one that is generated
-and printed. Runs whose process died are taken over.`, `
+and printed. The server recovers runs whose process died.`, `
 pawl serve agent.yaml
 pawl serve ./agents --addr 127.0.0.1:9000`},
 	"mcp": {`Clients start this command and speak MCP on its standard input and output.`, `
@@ -103,29 +104,30 @@ pawl mcp agent.yaml --http 127.0.0.1:8081`},
 	"gc": {`Runs that wait, are paused or were interrupted stay unless --status names them.`, `
 pawl gc --dry-run
 pawl gc --older-than 7d --status failed,cancelled`},
-	"export": {`Such an export cannot be resumed after import; one made with --raw can.`, `
+	"export": {`After import, such an export cannot be resumed. An export made with --raw can.`, `
 pawl export last > run.jsonl
 pawl export last --raw | ssh other pawl import -`},
-	"import": {`The run keeps its id. It must not exist here yet.`, `
+	"import": {`The run keeps its id. The journal must not have a run with this id yet.`, `
 pawl import run.jsonl
 pawl import - < run.jsonl`},
 	"init": {`It also writes a script with the model's replies, so that the spec runs without a key.`, `
 pawl init
 pawl init procurement`},
-	"check": {`Each problem has its place: FILE:LINE:COLUMN. Nothing is run and no model is called.`, `
+	"check": {`Each problem has its position, FILE:LINE:COLUMN. The command runs nothing and calls no model.`, `
 pawl check agent.yaml
 pawl check agent.yaml --json`},
-	"replay": {`It shows that this build decides as the one that made the run. Exit code 0: all agree.`, `
+	"replay": {`It shows whether this build decides as the build that made the run did. Exit code 0 means
+that all steps agree.`, `
 pawl replay last`},
-	"schema": {`Editors complete and check specs with it.`, `
+	"schema": {`Editors use the schema to complete and check specs.`, `
 pawl schema > pawl.schema.json`},
 	"completion": {`The script completes commands, flags, models, runs, calls, agents, labels and the tools of
-a spec. pawl completion SHELL --help says how to load it.`, `
+a spec. pawl completion SHELL --help explains how to load it.`, `
 source <(pawl completion bash)
 pawl completion fish > ~/.config/fish/completions/pawl.fish`},
 	"help": {"pawl COMMAND --help shows the same.", `
 pawl help run`},
-	"version": {`It also says from which commit and with which Go it was built.`, `
+	"version": {`The commit and the Go version are those of the build.`, `
 pawl version
 pawl version --json`},
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func initCommand(a *app) *cobra.Command {
-	return a.command("init [NAME]", "Write a starter spec, NAME.yaml, that runs as it is", cobra.MaximumNArgs(1),
+	return a.command("init [NAME]", "Write a starter spec, NAME.yaml, that runs unchanged", cobra.MaximumNArgs(1),
 		func(_ context.Context, args []string) (int, error) {
 			name := "agent"
 			if len(args) > 0 {

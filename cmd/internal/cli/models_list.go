@@ -16,9 +16,9 @@ func modelsCommand(a *app) *cobra.Command {
 	all := false
 	c := a.command("models [flags]", "List the models that can be called, with their prices", cobra.NoArgs,
 		func(context.Context, []string) (int, error) { return 0, a.listModels(all) })
-	c.Long = `List the providers, whether their key is set and where their models are called, and then
-the models of the price table whose provider has a key. Other models of a provider
-work as well, but have no price unless a spec gives one under prices.`
+	c.Long = `List the providers, each with its endpoint and whether its key is set, and then the
+models of the price table whose provider has a key. Other models of a provider work as
+well, but have no price unless a spec sets one under prices.`
 	c.Example = `  pawl models
   pawl models --all --json`
 	c.Flags().BoolVar(&all, "all", false, "also list models whose provider has no key")

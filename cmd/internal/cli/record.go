@@ -24,7 +24,7 @@ func recordCommand(a *app) *cobra.Command {
 	var to string
 	raw := false
 	var c *cobra.Command
-	c = a.command("record (RUN | SPEC [INPUT]) [flags]", "Write what the models of a run replied to a script, which plays the run again", cobra.RangeArgs(1, 2),
+	c = a.command("record (RUN | SPEC [INPUT]) [flags]", "Write the model replies of a run to a script that plays the run again", cobra.RangeArgs(1, 2),
 		func(ctx context.Context, args []string) (int, error) {
 			write := func(ctx context.Context, j pawl.Journal, run string) error {
 				return a.record(ctx, j, run, to, &runs.RecordOptions{Raw: raw})
@@ -53,20 +53,20 @@ func recordCommand(a *app) *cobra.Command {
 			d.record = write
 			return runSpec(ctx, a, d, args[0], args[1:], &o, false)
 		})
-	c.Long = `record writes a script: a YAML file with the model's replies, turn by turn, and the
+	c.Long = `Write a script: a YAML file with the model's replies, turn by turn, and the
 failures in between. pawl run SPEC --model script:FILE plays the run again without a
-network or a key: tools run again, models do not. The file is for reading and editing.
+network or a key: tools run again, models do not. The file is meant to be read and edited.
 
-Given RUN, it records a run that took place, and calls nothing. Given SPEC, it runs the
-agent first, with its own model.
+With RUN, the command records a run that took place, and calls nothing. With SPEC, it
+runs the agent first, with the agent's own model.
 
-What looks like a secret is removed from texts. Where arguments of a call hold one, the
-command refuses, because the call would be another one without it.`
+Likely secrets are removed from texts. If the arguments of a call contain a likely
+secret, the command fails, because without the secret the call would be another call.`
 	c.Example = `  pawl record last -o testdata/refund.script.yaml
   pawl record agent.yaml "Refund order 7." -o testdata/refund.script.yaml
   pawl run agent.yaml "Refund order 7." --model script:testdata/refund.script.yaml`
 	c.Flags().StringVarP(&to, "out", "o", "", "the file to write (default for RUN: standard output)")
-	c.Flags().BoolVar(&raw, "raw", false, "keep what looks like a secret")
+	c.Flags().BoolVar(&raw, "raw", false, "keep likely secrets")
 	d.modelFlag(c)
 	d.limitFlag(c, false)
 	d.stopFlag(c)

@@ -9,12 +9,12 @@ import (
 )
 
 const about = `pawl runs agents: loops of a model and its tools that cannot run away, cannot
-overshoot their budget, cannot lose or repeat what they did, can wait for a person
-and go on in another process, and can always say why they stopped.
+overshoot their budget, and cannot lose or repeat what they did. They can wait for a
+person and continue in another process, and can always say why they stopped.
 
 pawl "TEXT" asks a model one question, as pawl ask does.
 
-RUN is the id of a run, the beginning of one, or the word last.`
+RUN is the id of a run, a unique beginning of an id, or the word last.`
 
 // execute runs the command that args name and returns the exit code.
 func (a *app) execute(ctx context.Context, args []string) int {

@@ -41,7 +41,7 @@ func serveCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&s.linkKey, "link-key", "", "a file with the key that signs links to approvals, created if missing (default: next to the database, or for PostgreSQL under the user's state directory)")
 	c.Flags().BoolVar(&s.specs, "allow-specs", false, "let clients send specs, whose commands run here; the specs are not stored in files")
 	c.Flags().BoolVar(&s.resume, "resume", false, "resume the runs of these agents that were paused when an earlier server was stopped; runs whose process died are resumed anyway")
-	c.Flags().IntVar(&s.most, "max-runs", 0, "drive at most this many runs at once; a request for one more gets 429 with Retry-After (default: any number)")
+	c.Flags().IntVar(&s.most, "max-runs", 0, "drive at most this many runs at once; a request for one more gets 429 with Retry-After (default: no limit)")
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "log every request")
 	c.MarkFlagsMutuallyExclusive("addr", "socket")
 	s.modelFlag(c)

@@ -25,7 +25,7 @@ type upgrading struct {
 
 func upgradeCommand(a *app) *cobra.Command {
 	u := &upgrading{}
-	c := a.command("upgrade [SPEC…|DIR…] [flags]", "Move waiting runs to a changed agent, as its spec's upgrade rule says", cobra.ArbitraryArgs,
+	c := a.command("upgrade [SPEC…|DIR…] [flags]", "Move waiting runs to a changed agent, by its spec's upgrade rule", cobra.ArbitraryArgs,
 		func(ctx context.Context, args []string) (int, error) {
 			specs, err := u.specs(a, args)
 			if err != nil {
@@ -33,15 +33,15 @@ func upgradeCommand(a *app) *cobra.Command {
 			}
 			return a.with(ctx, func(j store) (int, error) { return 0, upgradeRuns(ctx, a, j, u, specs) })
 		})
-	c.Long = `Upgrade looks at the suspended runs of the agents in the specs, or without specs
-at all suspended runs with the files that their specs are in now. For each run
-whose agent has changed it says what changed and what the rule of the new spec
-(upgrade: refuse, compatible or fork) makes of the run, and then does that.
-Nothing is driven: the runs stay suspended, and what they wait for stays valid.
-Runs with an owner are not touched.`
+	c.Long = `Compare the suspended runs of the agents in the specs with those specs. Without
+specs, compare all suspended runs with the current files of their specs. For each
+run whose agent has changed, print what changed and what the rule of the new spec
+(upgrade: refuse, compatible or fork) does with the run, and then apply the rule.
+The command drives no run: the runs stay suspended, and what they wait for stays
+valid. Runs with an owner stay unchanged.`
 	c.Example = `  pawl upgrade --dry-run              # which waiting runs does my change touch?
   pawl upgrade agents/ --to 3         # move them to version 3`
-	c.Flags().BoolVar(&u.dry, "dry-run", false, "only say what would happen")
+	c.Flags().BoolVar(&u.dry, "dry-run", false, "print what would happen, and change nothing")
 	c.Flags().StringVar(&u.to, "to", "", "move to this version (default: the newest of each agent)")
 	return c
 }

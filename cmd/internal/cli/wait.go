@@ -12,7 +12,7 @@ import (
 
 func waitCommand(a *app) *cobra.Command {
 	var timeout time.Duration
-	c := a.command("wait RUN [flags]", "Wait until a run ends or is suspended, and exit as run would have", cobra.ExactArgs(1),
+	c := a.command("wait RUN [flags]", "Wait until a run ends or is suspended, and exit with the code that run would", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			if timeout < 0 {
 				return 0, misuse("--timeout is %v; it must not be negative", timeout)
@@ -21,7 +21,7 @@ func waitCommand(a *app) *cobra.Command {
 				return waitFor(ctx, a, j, h, timeout)
 			})
 		})
-	c.Flags().DurationVar(&timeout, "timeout", 0, "wait at most this long, such as 30s (default: as long as it takes)")
+	c.Flags().DurationVar(&timeout, "timeout", 0, "wait at most this long, such as 30s (default: no limit)")
 	return remotely(a.runArgument(c))
 }
 
