@@ -96,7 +96,7 @@ func put(t *testing.T, text, part, what string) string {
 
 func commandTable(root *cobra.Command) string {
 	var b strings.Builder
-	b.WriteString("| command | does |\n|---|---|\n")
+	b.WriteString("| command | description |\n|---|---|\n")
 	for _, c := range root.Commands() {
 		use := strings.ReplaceAll(strings.TrimSuffix(c.Use, " [flags]"), "|", `\|`)
 		fmt.Fprintf(&b, "| `pawl %s` | %s |\n", use, c.Short)
@@ -131,7 +131,7 @@ func flagTable(root *cobra.Command) string {
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return strings.Compare(a.flag, b.flag) })
 	var b strings.Builder
-	b.WriteString("| flag | of | says |\n|---|---|---|\n")
+	b.WriteString("| flag | commands | description |\n|---|---|---|\n")
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.flag, strings.Join(commands[r], ", "), r.usage)
 	}
