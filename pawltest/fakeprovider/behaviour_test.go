@@ -190,7 +190,7 @@ func (r *rig) verdict(t *testing.T, res pawl.Result) string {
 			}
 		case pawl.ModelReplied:
 			if e.Reply.Stop == pawl.StopPause {
-				said = "go on"
+				said = "continue"
 			}
 		}
 	}

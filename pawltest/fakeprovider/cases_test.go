@@ -19,15 +19,15 @@ type faultCase struct {
 }
 
 const (
-	waits      = "waits at least as long as it is told, and a little longer by chance"
-	resends    = "withdraws what was streamed, runs nothing of it, and sends the same request again"
-	noSense    = "sends the same request again a few times; changing it would not help"
-	runsNone   = "runs none of the calls, also those that can be read, and tells the model to be shorter"
-	explains   = "answers the call with what is wrong with it; on the wire its arguments are an empty object"
-	noMatter   = "reads it as what it is"
-	ownIDs     = "gives calls ids of the run's own and maps the provider's"
-	endsAtOnce = "sends nothing again; the run ends, and can be resumed when that is fixed"
-	quiet      = "gives up after the time to the first event, or between two, and sends the request again; pings do not count"
+	waits      = "waits at least as long as the header says, and a random time longer"
+	resends    = "withdraws the streamed part, runs none of its calls, and sends the same request again"
+	noSense    = "sends the same request again a few times, since changing it would not help"
+	runsNone   = "runs none of the calls, not even the readable ones, and tells the model to be shorter"
+	explains   = "answers the call with an error that says what is wrong; on the wire the arguments are an empty object"
+	noMatter   = "reads the reply as usual"
+	ownIDs     = "gives each call an id of the run, and maps the provider's ids to it"
+	endsAtOnce = "sends nothing again; the run ends, and can be resumed when the cause is fixed"
+	quiet      = "gives up when the time to the first event, or between two events, is over, and sends the request again; pings do not count"
 )
 
 var cases = map[string]faultCase{
@@ -36,31 +36,31 @@ var cases = map[string]faultCase{
 	"rate-limit-ms":      {does: "retry rate_limit", why: waits, wait: 20 * time.Millisecond},
 	"rate-limit-date":    {does: "retry rate_limit", why: waits, wait: time.Second},
 	"rate-limit-skewed":  {does: "retry rate_limit", why: "counts the date from the response's own Date", wait: time.Second},
-	"rate-limit-past":    {does: "retry rate_limit", why: "takes a date in the past for no wish at all, and backs off"},
+	"rate-limit-past":    {does: "retry rate_limit", why: "ignores a date in the past, and backs off"},
 	"rate-limit-27h":     {does: "park rate_limit", why: "parks the run until then"},
 	"quota-exhausted":    {does: "fail quota", why: endsAtOnce},
-	"endless-error-body": {does: "retry overloaded | retry network", why: "reads 16 KiB of it for five seconds at most"},
-	"overloaded-529":     {does: "retry overloaded", why: "backs off and sends it again"},
-	"unavailable-503":    {does: "retry overloaded", why: "backs off and sends it again"},
-	"internal-500":       {does: "retry overloaded", why: "backs off and sends it again"},
-	"bad-gateway-502":    {does: "retry overloaded", why: "backs off and sends it again"},
-	"unauthorized":       {does: "fail auth", why: "asks for another key if there is one, else " + endsAtOnce},
+	"endless-error-body": {does: "retry overloaded | retry network", why: "reads 16 KiB of the body, for five seconds at most"},
+	"overloaded-529":     {does: "retry overloaded", why: "backs off and sends the request again"},
+	"unavailable-503":    {does: "retry overloaded", why: "backs off and sends the request again"},
+	"internal-500":       {does: "retry overloaded", why: "backs off and sends the request again"},
+	"bad-gateway-502":    {does: "retry overloaded", why: "backs off and sends the request again"},
+	"unauthorized":       {does: "fail auth", why: "tries another key if there is one; otherwise " + endsAtOnce},
 	"model-not-found":    {does: "fail not_found", why: endsAtOnce},
-	"too-large":          {does: "fail too_long", why: "leaves older results out and sends it once more; with none to leave out, the run ends and can be resumed"},
-	"context-length":     {does: "fail too_long", why: "leaves older results out and sends it once more; with none to leave out, the run ends and can be resumed"},
-	"image-too-large":    {does: "fail invalid", why: "leaves pictures that are too large out before they are sent; one that is refused all the same ends the run"},
-	"content-blocked":    {does: "fail refused", why: endsAtOnce + "; Google blocks prompts otherwise (29)", on: map[fakeprovider.Wire]string{fakeprovider.Google: "fail invalid"}},
+	"too-large":          {does: "fail too_long", why: "leaves older results out and sends the request once more; with none to leave out, the run ends and can be resumed"},
+	"context-length":     {does: "fail too_long", why: "leaves older results out and sends the request once more; with none to leave out, the run ends and can be resumed"},
+	"image-too-large":    {does: "fail invalid", why: "leaves out pictures that are too large; a picture that is refused all the same ends the run"},
+	"content-blocked":    {does: "fail refused", why: endsAtOnce + "; Google blocks prompts in another way (29)", on: map[fakeprovider.Wire]string{fakeprovider.Google: "fail invalid"}},
 	"html-page":          {does: "retry unknown", why: "shows the beginning of the page in the error"},
-	"only-error":         {does: "retry overloaded", why: "takes an error for an error, whatever the status"},
+	"only-error":         {does: "retry overloaded", why: "treats an error as an error, whatever the status"},
 
-	"wrong-content-type":   {does: "retry unknown", why: "takes nothing for a stream that does not say it is one"},
+	"wrong-content-type":   {does: "retry unknown", why: "accepts only a stream that is declared as one"},
 	"gzip-garbage":         {does: "retry network | retry truncated", why: resends},
 	"byte-order-mark":      {does: "fine", why: noMatter},
 	"crlf":                 {does: "fine", why: noMatter},
 	"comment-pings":        {does: "fine", why: noMatter},
-	"split-utf8":           {does: "fine", why: "decodes text only when its event is whole"},
-	"reset-before-headers": {does: "retry network", why: "sends it again at once, the first time, on a new connection"},
-	"stale-connection":     {does: "retry network", why: "sends it again at once, the first time, on a new connection"},
+	"split-utf8":           {does: "fine", why: "decodes text only when its event is complete"},
+	"reset-before-headers": {does: "retry network", why: "sends the request again on a new connection, the first time at once"},
+	"stale-connection":     {does: "retry network", why: "sends the request again on a new connection, the first time at once"},
 	"no-answer":            {does: "retry network", why: quiet},
 	"headers-only":         {does: "retry network", why: quiet},
 	"late":                 {does: "fine", why: "waits"},
@@ -77,21 +77,21 @@ var cases = map[string]faultCase{
 	"no-events":            {does: "retry truncated", why: resends},
 
 	"overloaded-mid-stream": {does: "retry overloaded", why: resends},
-	"error-without-status": {does: "retry overloaded", why: "sorts errors by their type, not by a number; " + resends,
+	"error-without-status": {does: "retry overloaded", why: "classifies errors by their type, not by a number; " + resends,
 		on: map[fakeprovider.Wire]string{fakeprovider.Responses: "retry unknown"}},
 	"response-failed":      {does: "retry overloaded", why: resends},
 	"cut-mid-arguments":    {does: "retry truncated", why: resends},
 	"malformed-last-chunk": {does: "retry truncated", why: resends},
 	"malformed-event":      {does: "retry truncated", why: resends},
-	"no-terminator": {does: "retry truncated", why: resends + "; Chat Completions count as whole from their finish reason on, for some servers leave [DONE] out",
+	"no-terminator": {does: "retry truncated", why: resends + "; a Chat Completion is complete with its finish reason, since some servers omit [DONE]",
 		on: map[fakeprovider.Wire]string{fakeprovider.Chat: "fine"}},
 	"no-finish": {does: "retry truncated", why: resends},
-	"open-block": {does: "retry truncated", why: resends + "; a response that was completed has all of itself in its last event",
+	"open-block": {does: "retry truncated", why: resends + "; the last event of a completed response contains the whole response",
 		on: map[fakeprovider.Wire]string{fakeprovider.Responses: "fine"}},
 	"empty-finish-reason": {does: "fine", why: noMatter},
-	"index-zero":          {does: "fine", why: "takes a new id, or a name after complete arguments, for a new call"},
-	"no-index":            {does: "fine", why: "goes by the id, or else by the order"},
-	"interleaved":         {does: "fine", why: "goes by the index"},
+	"index-zero":          {does: "fine", why: "starts a new call at a new id, or at a name after complete arguments"},
+	"no-index":            {does: "fine", why: "separates calls by id, or otherwise by order"},
+	"interleaved":         {does: "fine", why: "separates calls by index"},
 
 	"truncated-arguments":     {does: "refuse", why: explains},
 	"length-mid-call":         {does: "reject", why: runsNone},
@@ -100,9 +100,9 @@ var cases = map[string]faultCase{
 	"capped-unsaid":           {does: "reject", why: "compares the usage with the limit; " + runsNone},
 	"drop-called-length":      {does: "reject", why: "runs none of the calls and asks again, without a larger limit"},
 	"response-incomplete":     {does: "reject", why: runsNone},
-	"unknown-stop-reason":     {does: "retry unknown", why: "takes no unknown end for a good one"},
+	"unknown-stop-reason":     {does: "retry unknown", why: "does not accept an unknown end as success"},
 	"no-content":              {does: "retry empty", why: noSense},
-	"no-content-billed":       {does: "retry empty", why: noSense + "; what was billed is booked"},
+	"no-content-billed":       {does: "retry empty", why: noSense + "; the billed usage is booked"},
 	"no-content-unbilled":     {does: "retry empty", why: noSense + "; nothing is booked"},
 	"refusal":                 {does: "refused", why: endsAtOnce},
 	"content-filter":          {does: "refused", why: endsAtOnce},
@@ -110,33 +110,33 @@ var cases = map[string]faultCase{
 	"malformed-function-call": {does: "retry empty", why: noSense},
 	"unexpected-tool-call":    {does: "retry empty", why: noSense},
 	"prompt-blocked":          {does: "refused", why: endsAtOnce},
-	"window-exceeded":         {does: "fail too_long", why: "leaves older results out and asks once more; with none to leave out, the run ends and can be resumed"},
+	"window-exceeded":         {does: "fail too_long", why: "leaves older results out and asks the model once more; with none to leave out, the run ends and can be resumed"},
 	"early-usage":             {does: "fine", why: "assigns usage, never adds it"},
 	"no-usage":                {does: "fine", why: "books the estimate"},
-	"pause-turn":              {does: "go on", why: "sends the turn back as it came, to be gone on with"},
+	"pause-turn":              {does: "continue", why: "sends the turn back unchanged, so that the provider continues it"},
 
-	"no-signature":     {does: "fine", why: "sends back nothing that would be refused, and asks for no thinking where the missing part would be demanded"},
+	"no-signature":     {does: "fine", why: "sends back nothing that would be refused, and requests no thinking where the provider would demand the missing part"},
 	"duplicate-ids":    {does: "fine", why: ownIDs},
 	"id-is-tool-name":  {does: "fine", why: ownIDs},
 	"odd-ids":          {does: "fine", why: ownIDs},
 	"missing-id":       {does: "fine", why: ownIDs},
-	"unknown-tool":     {does: "reject", why: "answers the call with the names there are"},
-	"empty-text-block": {does: "fine", why: "keeps and sends no empty text"},
-	"surrogate-text":   {does: "fine", why: "puts U+FFFD in its place before it becomes an entry"},
+	"unknown-tool":     {does: "reject", why: "answers the call with the names of the tools"},
+	"empty-text-block": {does: "fine", why: "neither keeps nor sends an empty text"},
+	"surrogate-text":   {does: "fine", why: "replaces the escape by U+FFFD before the text becomes an entry"},
 
-	"broken-text": {does: "fine", why: "puts U+FFFD in its place, and the log says so"},
+	"broken-text": {does: "fine", why: "replaces the byte by U+FFFD, and the log says so"},
 
-	"broken-arguments":         {does: "reject", why: "answers the call with what is wrong with it; the other text of the reply is repaired"},
-	"empty-arguments":          {does: "refuse", why: "takes nothing for {}; the schema decides"},
-	"missing-arguments":        {does: "refuse", why: "takes nothing for {}; the schema decides"},
-	"null-arguments":           {does: "refuse", why: "takes null for {}; the schema decides"},
+	"broken-arguments":         {does: "reject", why: "answers the call with an error that says what is wrong; the other text of the reply is repaired"},
+	"empty-arguments":          {does: "refuse", why: "reads no arguments as {}; the schema decides"},
+	"missing-arguments":        {does: "refuse", why: "reads no arguments as {}; the schema decides"},
+	"null-arguments":           {does: "refuse", why: "reads null as {}; the schema decides"},
 	"array-arguments":          {does: "reject", why: explains},
 	"string-arguments":         {does: "reject", why: explains},
 	"double-encoded-arguments": {does: "reject", why: explains},
 	"invalid-arguments":        {does: "reject", why: explains},
-	"surrogate-arguments":      {does: "reject", why: "puts U+FFFD in its place before it becomes an entry; the schema decides"},
-	"huge-arguments":           {does: "reject", why: "keeps the length, not the megabyte, and answers the call with it"},
+	"surrogate-arguments":      {does: "reject", why: "replaces the escape by U+FFFD before the arguments become an entry; the schema decides"},
+	"huge-arguments":           {does: "reject", why: "keeps the length, not the arguments, and answers the call with it"},
 	"deep-arguments":           {does: "reject", why: explains},
-	"duplicate-keys":           {does: "reject", why: "answers the call with what is wrong with it; on the wire the last of the keys counts"},
+	"duplicate-keys":           {does: "reject", why: "answers the call with an error that says what is wrong; on the wire the last of the keys counts"},
 	"huge-numbers":             {does: "reject", why: explains},
 }

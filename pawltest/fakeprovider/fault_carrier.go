@@ -9,7 +9,7 @@ import (
 // Faults of what carries a reply. Those that say so are none by the standards,
 // and a client has to take them.
 var carriers = []entry{
-	{"wrong-content-type", 67, "The reply comes as text/plain.", nil, onBytes(func(_ strike, o *outcome) { o.header.Set("Content-Type", "text/plain; charset=utf-8") })},
+	{"wrong-content-type", 67, "The reply is declared as text/plain.", nil, onBytes(func(_ strike, o *outcome) { o.header.Set("Content-Type", "text/plain; charset=utf-8") })},
 	{"gzip-garbage", 67, "The reply claims to be compressed, and is not.", nil, onBytes(func(_ strike, o *outcome) { o.header.Set("Content-Encoding", "gzip") })},
 	{"byte-order-mark", 67, "A byte order mark comes first, which a stream of events allows.", nil, onBytes(func(_ strike, o *outcome) { o.units = append([][]byte{[]byte("\xEF\xBB\xBF")}, o.units...) })},
 	{"crlf", 67, "Lines end in CRLF, which a stream of events allows.", []Wire{Anthropic, Chat, Responses}, onStream(func(_ strike, o *outcome) bool {
@@ -26,26 +26,26 @@ var carriers = []entry{
 		o.units = units
 		return true
 	})},
-	{"split-utf8", 47, "Letters beyond ASCII are added to the text, and every byte is written alone.", nil, deed{
+	{"split-utf8", 47, "The text has characters beyond ASCII, and every byte is written alone.", nil, deed{
 		reply: func(_ strike, a *answer) bool { return a.append(letters) },
 		bytes: func(_ strike, o *outcome) bool { o.chunk = 1; return true },
 	}},
-	{"reset-before-headers", 60, "The connection is reset before anything is answered.", nil, instead(func(strike) *outcome {
+	{"reset-before-headers", 60, "The connection is reset before any answer.", nil, instead(func(strike) *outcome {
 		return &outcome{silent: true, ending: reset}
 	})},
-	{"stale-connection", 60, "The reply is whole, but its connection is reset when it is used again; the request that does so has this as its fault, and not its own.", nil, deed{
+	{"stale-connection", 60, "The reply is complete, but its connection is reset when the next request uses it; that request has this fault, and not its own.", nil, deed{
 		bytes: func(_ strike, o *outcome) bool { o.stale = true; return false },
 	}},
-	{"no-answer", 21, "The request is taken, and nothing comes, not even headers.", nil, instead(func(strike) *outcome {
+	{"no-answer", 21, "The server accepts the request and sends nothing, not even headers.", nil, instead(func(strike) *outcome {
 		return &outcome{silent: true, ending: stalled}
 	})},
-	{"headers-only", 21, "The headers of a stream come, and then nothing.", nil, onBytes(func(_ strike, o *outcome) { o.units, o.ending, o.hasty = nil, stalled, true })},
+	{"headers-only", 21, "The server sends the headers of a stream, and then nothing.", nil, onBytes(func(_ strike, o *outcome) { o.units, o.ending, o.hasty = nil, stalled, true })},
 	{"late", 54, "The first byte comes K milliseconds late, or 100.", nil, onBytes(func(x strike, o *outcome) { o.wait = time.Duration(x.or(100)) * time.Millisecond })},
 	{"late-after-headers", 21, "The headers come at once, the first byte K milliseconds late, or 100.", nil, onBytes(func(x strike, o *outcome) { o.wait, o.hasty = time.Duration(x.or(100))*time.Millisecond, true })},
-	{"reset-mid-stream", 61, "The connection is reset after K events, or half of them; over HTTP/2, the stream is.", nil, cuts(reset)},
+	{"reset-mid-stream", 61, "The connection is reset after K events, or half of them; over HTTP/2, the stream is reset.", nil, cuts(reset)},
 	{"drop-mid-stream", 61, "The connection is closed after K events, or half of them, without the end that HTTP asks for.", nil, cuts(dropped)},
-	{"cut-mid-stream", 11, "The reply ends in order after K events, or half of them.", nil, cuts(whole)},
-	{"cut-mid-bytes", 16, "The reply ends in order after K bytes, or half of them, wherever that is.", nil, onBytes(func(x strike, o *outcome) {
+	{"cut-mid-stream", 11, "The reply ends normally after K events, or half of them.", nil, cuts(whole)},
+	{"cut-mid-bytes", 16, "The reply ends normally after K bytes, or half of them, wherever that is.", nil, onBytes(func(x strike, o *outcome) {
 		o.units = [][]byte{bytes.Join(o.units, nil)}
 		o.cut(x.k, whole)
 	})},
@@ -58,7 +58,7 @@ var carriers = []entry{
 		o.cut(x.k, endless)
 		return true
 	})},
-	{"end-inside-utf8", 48, "The stream ends in order within a letter.", nil, deed{
+	{"end-inside-utf8", 48, "The stream ends normally within a character.", nil, deed{
 		reply: func(_ strike, a *answer) bool { return a.append(letters) },
 		bytes: func(_ strike, o *outcome) bool {
 			all := bytes.Join(o.units, nil)
@@ -70,7 +70,7 @@ var carriers = []entry{
 			return true
 		},
 	}},
-	{"half-frame", 16, "The stream ends in order within event K, or the middle one.", nil, onStream(func(x strike, o *outcome) bool {
+	{"half-frame", 16, "The stream ends normally within event K, or the middle one.", nil, onStream(func(x strike, o *outcome) bool {
 		if len(o.units) == 0 {
 			return false
 		}
@@ -78,7 +78,7 @@ var carriers = []entry{
 		o.units = append(o.units[:max(0, k):max(0, k)], o.units[max(0, k)][:len(o.units[max(0, k)])/2])
 		return true
 	})},
-	{"no-events", 10, "200 with a stream that ends in order without an event.", nil, onStream(func(_ strike, o *outcome) bool {
+	{"no-events", 10, "200 with a stream that ends normally without an event.", nil, onStream(func(_ strike, o *outcome) bool {
 		o.units = nil
 		return true
 	})},

@@ -10,7 +10,7 @@ import (
 
 // Faults in place of a reply: the provider refuses.
 var refusals = []entry{
-	{"rate-limit", 2, "429 that does not say when to come back.", nil, refuses(pawl.ClassRateLimit, 429)},
+	{"rate-limit", 2, "429 without a time to retry.", nil, refuses(pawl.ClassRateLimit, 429)},
 	{"rate-limit-seconds", 1, "429 with Retry-After in seconds: K, or 1.", nil, limits(func(x strike, h http.Header) {
 		h.Set("Retry-After", strconv.Itoa(x.or(1)))
 	})},
@@ -33,7 +33,7 @@ var refusals = []entry{
 		h.Set("Retry-After", now.Add(-time.Hour).Format(http.TimeFormat))
 	})},
 	{"rate-limit-27h", 4, "429 whose body alone says that the limit is reset in K hours, or 27.", nil, deed{instead: limitForHours}},
-	{"quota-exhausted", 3, "The credit or the quota is used up, told in the provider's own way: 429, or 400 at Anthropic.", nil, refuses(pawl.ClassQuota, 0)},
+	{"quota-exhausted", 3, "The credit or the quota is used up, reported in the provider's own way: 429, or 400 at Anthropic.", nil, refuses(pawl.ClassQuota, 0)},
 	{"endless-error-body", 5, "503 whose body never ends.", nil, deed{instead: func(x strike) *outcome {
 		out := x.refuse(pawl.ClassOverloaded, 503)
 		out.ending = endless
@@ -41,11 +41,11 @@ var refusals = []entry{
 	}}},
 	{"overloaded-529", 6, "529: overloaded.", nil, refuses(pawl.ClassOverloaded, 529)},
 	{"unavailable-503", 6, "503: unavailable.", nil, refuses(pawl.ClassOverloaded, 503)},
-	{"internal-500", 6, "500: an error of the server's own.", nil, refuses(pawl.ClassUnknown, 500)},
-	{"bad-gateway-502", 6, "502 with a page of a proxy in place of JSON.", nil, deed{instead: func(strike) *outcome {
+	{"internal-500", 6, "500: an internal error of the server.", nil, refuses(pawl.ClassUnknown, 500)},
+	{"bad-gateway-502", 6, "502 with a proxy's page in place of JSON.", nil, deed{instead: func(strike) *outcome {
 		return page(http.StatusBadGateway, "502 Bad Gateway")
 	}}},
-	{"unauthorized", 65, "401: the key is not taken, or no longer.", nil, deed{instead: func(x strike) *outcome {
+	{"unauthorized", 65, "401: the key is not valid, or no longer valid.", nil, deed{instead: func(x strike) *outcome {
 		r := &refusal{class: pawl.ClassAuth, status: http.StatusUnauthorized}
 		if x.in.Wire == Google {
 			r.kind, r.code = "UNAUTHENTICATED", "ACCESS_TOKEN_EXPIRED"
@@ -53,7 +53,7 @@ var refusals = []entry{
 		return x.in.refuse(r)
 	}}},
 	{"model-not-found", 64, "404: there is no such model.", nil, deed{instead: func(x strike) *outcome { return x.in.refuse(noModel(x.in)) }}},
-	{"too-large", 55, "413: the request has too many bytes, whatever it has of tokens.", nil, deed{instead: func(x strike) *outcome { return x.in.refuse(tooLarge(x.in.Wire)) }}},
+	{"too-large", 55, "413: the request has too many bytes, whatever its tokens.", nil, deed{instead: func(x strike) *outcome { return x.in.refuse(tooLarge(x.in.Wire)) }}},
 	{"context-length", 52, "400: the conversation is longer than the model's context.", nil, refuses(pawl.ClassTooLong, 0)},
 	{"image-too-large", 56, "400: an image of the conversation has too many pixels, now and in every later request.", nil, deed{instead: func(x strike) *outcome {
 		r := invalid("", "messages.0.content.0.image.source.base64.data: At least one of the image dimensions exceed max allowed size: 8000 pixels")
@@ -66,7 +66,7 @@ var refusals = []entry{
 		return x.in.refuse(r)
 	}}},
 	{"content-blocked", 26, "400: the prompt is refused for its content.", spoken, refuses(pawl.ClassRefused, 0)},
-	{"html-page", 67, "200 with the page of a network that wants a login.", nil, deed{instead: func(strike) *outcome {
+	{"html-page", 67, "200 with the login page of a network.", nil, deed{instead: func(strike) *outcome {
 		return page(http.StatusOK, "Welcome to the hotel")
 	}}},
 	{"only-error", 9, "200 with a stream whose only event is an error; unstreamed, 200 with its JSON.", nil, deed{instead: func(x strike) *outcome {

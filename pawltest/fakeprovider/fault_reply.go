@@ -7,7 +7,7 @@ import (
 
 // Faults of what a reply is made of.
 var replies = []entry{
-	{"no-signature", 30, "What has to come back signed is sent without a signature.", []Wire{Anthropic, Responses, Google}, onReply(func(x strike, a *answer) bool {
+	{"no-signature", 30, "A part that must come back signed is sent without a signature.", []Wire{Anthropic, Responses, Google}, onReply(func(x strike, a *answer) bool {
 		signed := a.count(thinking) > 0
 		if x.in.Wire == Google {
 			signed = x.in.signs(a)
@@ -17,18 +17,18 @@ var replies = []entry{
 	})},
 	{"duplicate-ids", 36, "All calls, of this reply and others, have the id call_1.", nil, ids(func(item) string { return "call_1" })},
 	{"id-is-tool-name", 37, "Each call has the name of its tool as its id.", nil, ids(func(it item) string { return it.name })},
-	{"odd-ids", 37, "The ids of calls have letters that other providers refuse, and are longer than they take.", nil, ids(func(it item) string {
+	{"odd-ids", 37, "The ids of calls have characters that other providers refuse, and are longer than those accept.", nil, ids(func(it item) string {
 		return "functions." + it.name + ":0/" + it.id + strings.Repeat("+", 40)
 	})},
 	{"missing-id", 37, "No call has an id.", nil, onCalls(func(x strike, it *item) bool {
 		it.noID = true
 		return x.in.Wire != Google || x.in.demandsSignatures()
 	})},
-	{"unknown-tool", 63, "Each call is of a tool that was not offered: its name with an x behind it.", nil, onCalls(func(_ strike, it *item) bool {
+	{"unknown-tool", 63, "Each call is of a tool that was not offered: the tool's name with an x appended.", nil, onCalls(func(_ strike, it *item) bool {
 		it.name += "x"
 		return true
 	})},
-	{"empty-text-block", 49, "The reply begins with a text that is empty.", []Wire{Anthropic, Responses}, onReply(func(_ strike, a *answer) bool {
+	{"empty-text-block", 49, "The reply begins with an empty text.", []Wire{Anthropic, Responses}, onReply(func(_ strike, a *answer) bool {
 		at := 0
 		for at < len(a.items) && a.items[at].kind == thinking {
 			at++
@@ -36,7 +36,7 @@ var replies = []entry{
 		a.items = append(a.items[:at:at], append([]item{{kind: saying}}, a.items[at:]...)...)
 		return true
 	})},
-	{"surrogate-text", 46, "The text ends in the escape of half a letter.", nil, deed{
+	{"surrogate-text", 46, "The text ends in the escape of half a character.", nil, deed{
 		reply: func(_ strike, a *answer) bool { return a.append(halfLetter) },
 		bytes: writes(halfLetter, `\ud83d`),
 	}},
@@ -49,17 +49,17 @@ var replies = []entry{
 // arguments are the faults of the arguments of calls, each of all calls of the
 // reply.
 var arguments = []entry{
-	{"empty-arguments", 42, "The arguments are no text at all.", spoken, args(func(string) string { return "" })},
+	{"empty-arguments", 42, "The arguments are an empty text.", spoken, args(func(string) string { return "" })},
 	{"missing-arguments", 43, "A call has no arguments.", nil, onCalls(func(_ strike, it *item) bool {
 		it.bare = true
 		return true
 	})},
 	{"null-arguments", 43, "The arguments are null.", nil, args(func(string) string { return "null" })},
-	{"array-arguments", 44, "The arguments are a list, with the object in it.", nil, args(func(old string) string { return "[" + old + "]" })},
+	{"array-arguments", 44, "The arguments are a list that contains the object.", nil, args(func(old string) string { return "[" + old + "]" })},
 	{"string-arguments", 44, "The arguments are a string.", nil, args(func(string) string { return `"everything"` })},
 	{"double-encoded-arguments", 44, "The arguments are JSON in a JSON string.", nil, args(func(old string) string { return string(quoted(old)) })},
-	{"invalid-arguments", 45, "The arguments are no JSON.", spoken, args(func(old string) string { return "{'args': " + old })},
-	{"surrogate-arguments", 46, "The arguments have the escape of half a letter.", nil, args(func(old string) string { return inject(old, `"half":"\ud83d"`) })},
+	{"invalid-arguments", 45, "The arguments are not JSON.", spoken, args(func(old string) string { return "{'args': " + old })},
+	{"surrogate-arguments", 46, "The arguments have the escape of half a character.", nil, args(func(old string) string { return inject(old, `"half":"\ud83d"`) })},
 	{"broken-arguments", 48, "The arguments have a byte that is not UTF-8.", nil, deed{
 		reply: args(func(old string) string { return inject(old, `"place":"`+badByte+`"`) }).reply,
 		bytes: writes(badByte, "\xff"),
@@ -74,7 +74,7 @@ var arguments = []entry{
 		return true
 	})},
 	{"duplicate-keys", 68, "The arguments have a key twice.", nil, args(func(old string) string { return inject(inject(old, `"twice":1`), `"twice":2`) })},
-	{"huge-numbers", 68, "The arguments have numbers beyond any machine's.", nil, args(func(old string) string {
+	{"huge-numbers", 68, "The arguments have numbers too large for any machine type.", nil, args(func(old string) string {
 		return inject(old, `"big":1e999,"long":`+strings.Repeat("1234567890", 10))
 	})},
 }

@@ -10,14 +10,14 @@ import (
 
 // Faults of why a reply stopped, and of what it says of itself.
 var stops = []entry{
-	{"truncated-arguments", 15, "The last call's arguments end after K bytes, or half, and the reply claims to be whole.", spoken, onReply(func(x strike, a *answer) bool { return a.truncate(x.k) })},
-	{"length-mid-call", 17, "The reply meets its limit after K bytes, or half, of the last call's arguments.", spoken, onReply(func(x strike, a *answer) bool {
+	{"truncated-arguments", 15, "The last call's arguments end after K bytes, or half, and the reply claims to be complete.", spoken, onReply(func(x strike, a *answer) bool { return a.truncate(x.k) })},
+	{"length-mid-call", 17, "The reply reaches its limit after K bytes, or half, of the last call's arguments.", spoken, onReply(func(x strike, a *answer) bool {
 		return a.truncate(x.k) && a.stopped(pawl.StopLength) && x.spent(a)
 	})},
-	{"length-after-calls", 17, "The reply meets its limit just after its calls, all of which can be read.", nil, onReply(func(x strike, a *answer) bool {
+	{"length-after-calls", 17, "The reply reaches its limit just after its calls, all of which are readable.", nil, onReply(func(x strike, a *answer) bool {
 		return a.count(calling) > 0 && a.stopped(pawl.StopLength) && x.spent(a)
 	})},
-	{"length-mid-text", 17, "The reply meets its limit after K bytes, or half, of its text.", nil, onReply(func(x strike, a *answer) bool {
+	{"length-mid-text", 17, "The reply reaches its limit after K bytes, or half, of its text.", nil, onReply(func(x strike, a *answer) bool {
 		it := a.last(saying)
 		if it == nil {
 			return false
@@ -25,10 +25,10 @@ var stops = []entry{
 		it.text = shorten(it.text, x.k)
 		return a.stopped(pawl.StopLength) && x.spent(a)
 	})},
-	{"capped-unsaid", 18, "The last call's arguments end after K bytes, or half, because the reply met its limit, which only its usage tells.", spoken, onReply(func(x strike, a *answer) bool {
+	{"capped-unsaid", 18, "The last call's arguments end after K bytes, or half, because the reply reached its limit, which only its usage shows.", spoken, onReply(func(x strike, a *answer) bool {
 		return a.truncate(x.k) && x.spent(a)
 	})},
-	{"drop-called-length", 19, "The reply breaks off and is said to have met its limit, of which its usage is far from.", nil, onReply(func(x strike, a *answer) bool {
+	{"drop-called-length", 19, "The reply breaks off and claims that it reached its limit, though its usage is far below.", nil, onReply(func(x strike, a *answer) bool {
 		if it := a.last(calling); it != nil && x.in.Wire != Google {
 			a.truncate(x.k)
 		} else if it := a.last(saying); it != nil {
@@ -39,11 +39,11 @@ var stops = []entry{
 		a.usage.Output = min(a.usage.Output, 7)
 		return a.stopped(pawl.StopLength)
 	})},
-	{"response-incomplete", 22, "The response ends with response.incomplete where response.completed was due.", []Wire{Responses}, onReply(func(x strike, a *answer) bool {
+	{"response-incomplete", 22, "The response ends with response.incomplete in place of response.completed.", []Wire{Responses}, onReply(func(x strike, a *answer) bool {
 		return a.stopped(pawl.StopLength) && x.spent(a)
 	})},
-	{"unknown-stop-reason", 22, "The reason for stopping is unknown.", nil, sets(func(a *answer) { a.reason = "out_of_ink" })},
-	{"no-content", 24, "The reply is empty, and claims to be whole.", nil, onReply(func(_ strike, a *answer) bool {
+	{"unknown-stop-reason", 22, "The stop reason is unknown.", nil, sets(func(a *answer) { a.reason = "out_of_ink" })},
+	{"no-content", 24, "The reply is empty, and claims to be complete.", nil, onReply(func(_ strike, a *answer) bool {
 		a.items, a.usage.Output, a.usage.Reasoning = nil, 0, 0
 		return a.stopped(pawl.StopEnd)
 	})},
@@ -56,7 +56,7 @@ var stops = []entry{
 		a.items, a.usage = nil, pawl.Usage{}
 		return a.stopped(pawl.StopEnd)
 	})},
-	{"refusal", 26, "The model refuses, after what it had said.", nil, onReply(func(_ strike, a *answer) bool {
+	{"refusal", 26, "The model refuses, after the text that it has said.", nil, onReply(func(_ strike, a *answer) bool {
 		a.items = slices.DeleteFunc(a.items, func(it item) bool { return it.kind == calling })
 		a.append("")
 		return a.stopped(pawl.StopRefusal)
@@ -75,10 +75,10 @@ var stops = []entry{
 	{"malformed-function-call", 28, "The model wrote a call that Google cannot read, so the reply is empty.", []Wire{Google}, sets(func(a *answer) { a.items, a.reason = nil, "MALFORMED_FUNCTION_CALL" })},
 	{"unexpected-tool-call", 28, "The model called a tool when it could not, so the reply is empty.", []Wire{Google}, sets(func(a *answer) { a.items, a.reason = nil, "UNEXPECTED_TOOL_CALL" })},
 	{"prompt-blocked", 29, "The prompt is blocked: there are neither candidates nor a finish reason.", []Wire{Google}, instead(func(x strike) *outcome { return x.in.blocked() })},
-	{"window-exceeded", 52, "The reply meets the end of the context window.", []Wire{Anthropic}, sets(func(a *answer) { a.reason = "model_context_window_exceeded" })},
-	{"early-usage", 57, "Usage comes in full at the beginning, and its totals again later.", nil, sets(func(a *answer) { a.early = true })},
-	{"no-usage", 58, "The reply does not tell its usage.", nil, sets(func(a *answer) { a.silent = true })},
-	{"pause-turn", 62, "The provider wants the turn sent again to go on with it.", []Wire{Anthropic}, onReply(func(_ strike, a *answer) bool {
+	{"window-exceeded", 52, "The reply reaches the end of the context window.", []Wire{Anthropic}, sets(func(a *answer) { a.reason = "model_context_window_exceeded" })},
+	{"early-usage", 57, "The full usage comes at the beginning, and its totals come again later.", nil, sets(func(a *answer) { a.early = true })},
+	{"no-usage", 58, "The reply does not report its usage.", nil, sets(func(a *answer) { a.silent = true })},
+	{"pause-turn", 62, "The provider wants the turn sent again to continue it.", []Wire{Anthropic}, onReply(func(_ strike, a *answer) bool {
 		a.items = slices.DeleteFunc(a.items, func(it item) bool { return it.kind == calling })
 		a.append("")
 		return a.stopped(pawl.StopPause)

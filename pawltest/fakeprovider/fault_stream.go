@@ -13,19 +13,19 @@ var streams = []entry{
 	{"overloaded-mid-stream", 7, "After K events, or half of them, the stream says that the provider is overloaded.", nil, errs(func(x strike) []frame {
 		return x.in.dialect.fail(x.overloaded())
 	})},
-	{"error-without-status", 8, "After K events, or half of them, the stream tells of an error that has a type, but no number.", nil, errs(failUnnumbered)},
-	{"response-failed", 7, "After K events, or half of them, the response fails with an error of the server's.", []Wire{Responses}, errs(func(x strike) []frame {
+	{"error-without-status", 8, "After K events, or half of them, the stream reports an error that has a type, but no number.", nil, errs(failUnnumbered)},
+	{"response-failed", 7, "After K events, or half of them, the response fails with a server error.", []Wire{Responses}, errs(func(x strike) []frame {
 		doc := object{"id": x.in.id("resp_", 0), "object": "response", "status": "failed", "output": []any{}, "usage": nil, "error": object{"code": "server_error", "message": x.overloaded().message}}
 		return []frame{{part: closing, item: -1, event: "response.failed", data: object{"type": "response.failed", "response": doc}}}
 	})},
-	{"cut-mid-arguments", 11, "The stream ends in order after K fragments, or half, of the last call's arguments.", spoken, deed{frames: func(x strike, a *answer, list []frame) ([]frame, bool) {
+	{"cut-mid-arguments", 11, "The stream ends normally after K fragments, or half, of the last call's arguments.", spoken, deed{frames: func(x strike, a *answer, list []frame) ([]frame, bool) {
 		i := argument(a, list, x.k)
 		if i < 0 {
 			return list, false
 		}
 		return list[:i+1], true
 	}}},
-	{"malformed-last-chunk", 12, "The stream ends in order with an event that is not JSON, after K fragments, or half, of the last call's arguments.", spoken, deed{frames: func(x strike, a *answer, list []frame) ([]frame, bool) {
+	{"malformed-last-chunk", 12, "The stream ends normally with an event that is not JSON, after K fragments, or half, of the last call's arguments.", spoken, deed{frames: func(x strike, a *answer, list []frame) ([]frame, bool) {
 		i := argument(a, list, x.k)
 		if i < 0 {
 			return list, false
@@ -33,7 +33,7 @@ var streams = []entry{
 		list[i].raw = torn(list[i].bytes("\n"))
 		return list[:i+1], true
 	}}},
-	{"malformed-event", 12, "Event K, or the middle one, is not JSON, and the stream goes on.", nil, deed{frames: func(x strike, _ *answer, list []frame) ([]frame, bool) {
+	{"malformed-event", 12, "Event K, or the middle one, is not JSON, and the stream continues.", nil, deed{frames: func(x strike, _ *answer, list []frame) ([]frame, bool) {
 		if len(list) == 0 {
 			return list, false
 		}
@@ -41,8 +41,8 @@ var streams = []entry{
 		list[i].raw = torn(list[i].bytes("\n"))
 		return list, true
 	}}},
-	{"no-terminator", 13, "The stream ends in order without its last event: message_stop, [DONE], response.completed, the chunk with the finish reason.", nil, drops(func(_ *answer, f frame) bool { return f.part == closing })},
-	{"no-finish", 13, "The stream comes to its end without a reason for stopping.", []Wire{Anthropic, Chat, Google}, deed{frames: func(x strike, a *answer, list []frame) ([]frame, bool) {
+	{"no-terminator", 13, "The stream ends normally without its last event: message_stop, [DONE], response.completed, the chunk with the finish reason.", nil, drops(func(_ *answer, f frame) bool { return f.part == closing })},
+	{"no-finish", 13, "The stream ends normally without a stop reason.", []Wire{Anthropic, Chat, Google}, deed{frames: func(x strike, a *answer, list []frame) ([]frame, bool) {
 		if x.in.Wire == Google {
 			doc, ok := list[len(list)-1].data.(object)
 			if !ok {
@@ -53,7 +53,7 @@ var streams = []entry{
 		}
 		return drops(func(_ *answer, f frame) bool { return f.part == finish }).frames(x, a, list)
 	}}},
-	{"open-block", 14, "A call is never closed, though the stream comes to its end.", []Wire{Anthropic, Responses}, drops(func(a *answer, f frame) bool {
+	{"open-block", 14, "A call is never closed, though the stream ends normally.", []Wire{Anthropic, Responses}, drops(func(a *answer, f frame) bool {
 		return f.part == end && a.items[f.item].kind == calling
 	})},
 	{"empty-finish-reason", 23, "Every chunk but the last has the finish reason \"\" in place of null.", []Wire{Chat}, choices(func(_ int, choice object) bool {
@@ -71,7 +71,7 @@ var streams = []entry{
 		delete(call, "index")
 		return true
 	})},
-	{"interleaved", 41, "The fragments of parallel calls take turns, told apart by their index alone.", []Wire{Chat}, deed{frames: interleave}},
+	{"interleaved", 41, "The fragments of parallel calls alternate, and only their index separates them.", []Wire{Chat}, deed{frames: interleave}},
 }
 
 // The wires on which arguments are text, and come in fragments.

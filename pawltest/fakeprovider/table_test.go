@@ -26,19 +26,19 @@ var own = []struct {
 	why    string
 	test   string
 }{
-	{31, "thinking that must come back as it was", "keeps it byte for byte, in its place, and sends it only to the model it came from", "TestThinkingComesBack"},
-	{32, "reasoning without what follows it, or the other way round", "keeps and drops them together", "TestThinkingComesBack"},
-	{33, "a call without its result", "pairs every call with its result, in the one user turn that follows", "TestCallsCutShort"},
-	{34, "a call cut short by a cancel or a crash", "answers it as interrupted, in the log", "TestCallsCutShort"},
+	{31, "thinking that must come back unchanged", "keeps the thinking byte for byte, in its place, and sends it only to the model that produced it", "TestThinkingComesBack"},
+	{32, "reasoning without the part that follows it, or that part alone", "keeps both or drops both", "TestThinkingComesBack"},
+	{33, "a call without its result", "pairs every call with its result, in the one user message that follows", "TestCallsCutShort"},
+	{34, "a call cut short by a cancel or a crash", "answers the call as interrupted, in the log", "TestCallsCutShort"},
 	{35, "a result without its call", "leaves results out, never calls", "TestTooLong"},
 	{38, "two results for a call", "has one result per call in the log", "TestCallsCutShort"},
-	{50, "a mark for the cache on an empty block", "sends no empty block", "TestLongConversation"},
-	{51, "more than four marks for the cache", "sets two", "TestLongConversation"},
-	{52, "a conversation with results to leave out", "leaves them out, all but the latest, and sends it once more", "TestTooLong"},
-	{53, "a request for a summary that is itself too long", "asks no model for one", "TestTooLong"},
-	{54, "a summary that is slow, empty or late", "asks no model for one", "TestTooLong"},
-	{58, "attempts that fail without telling their usage", "books each at what it may have cost, at most", "TestDeadProvider"},
-	{59, "totals added up again after a restart", "sums the entries, and stores no sum", "TestDeadProvider"},
+	{50, "a cache mark on an empty block", "sends no empty block", "TestLongConversation"},
+	{51, "more than four cache marks", "sets two", "TestLongConversation"},
+	{52, "a conversation with results to leave out", "leaves out all results but the latest, and sends the request once more", "TestTooLong"},
+	{53, "a request for a summary that is itself too long", "asks no model for a summary", "TestTooLong"},
+	{54, "a summary that is slow, empty or late", "asks no model for a summary", "TestTooLong"},
+	{58, "failed attempts that do not report their usage", "books each attempt at the most that it can have cost", "TestDeadProvider"},
+	{59, "totals counted again after a restart", "sums the entries, and stores no sum", "TestDeadProvider"},
 }
 
 // The table in the documentation is what the tests hold.
@@ -110,30 +110,30 @@ func TestTable(t *testing.T) {
 
 const head = `# When a model's provider goes wrong
 
-What Pawl does under each of 68 faults that providers and the networks before them are known to have. The table is
-written by the tests that hold it (` + "`go test ./pawltest/fakeprovider -run TestTable -update`" + `); each row is a test over
-real HTTP, on every wire where the fault can occur, at the reply that calls tools and at the one that ends the run. After
-each fault, whatever it was, the test resumes the run if it stopped, and holds that
+This page says what Pawl does under each of 68 known faults of providers, and of the networks in front of them. The tests
+that prove the table also write it (` + "`go test ./pawltest/fakeprovider -run TestTable -update`" + `). Each row is a test over
+real HTTP, on every wire where the fault can occur, at the reply that calls tools and at the reply that ends the run. After
+each fault, the test resumes the run if it stopped, and checks that
 
-- the run ends well with one healthy reply, so nothing that was stored makes later requests fail;
-- no effect happened twice, and none at all because of a reply that was no good;
-- the provider had nothing to object to in any later request;
+- the run succeeds after one healthy reply, so nothing in the log makes later requests fail;
+- no effect happened twice, and no faulty reply caused an effect;
+- the provider accepted every later request;
 - the log replays to the same decisions.
 
-What the words of the fourth column come to:
+The words of the fourth column mean:
 
 | word | the log has | the run |
 |---|---|---|
-| fine | nothing of it | goes on |
-| retry CLASS | ` + "`model.failed`" + ` with the class, then another attempt of the same iteration | goes on; ` + "`failed`" + ` (exit 1, resumable) when CLASS has used up its attempts, or turns to a fallback |
-| park CLASS | ` + "`model.failed`, `run.paused`" + ` with the time to go on | ` + "`paused`" + ` (exit 130, resumable), or turns to a fallback |
-| fail CLASS | ` + "`model.failed`, `run.stopped`" + ` | ` + "`failed`" + ` (exit 1, resumable), or turns to a fallback when the class is quota, auth or not_found |
+| fine | no trace of the fault | continues |
+| retry CLASS | ` + "`model.failed`" + ` with the class, then another attempt of the same iteration | continues. When CLASS has used up its attempts, it ends as ` + "`failed`" + ` (exit 1, resumable) or uses a fallback |
+| park CLASS | ` + "`model.failed`, `run.paused`" + ` with the time of the next attempt | ` + "`paused`" + ` (exit 130, resumable), or uses a fallback |
+| fail CLASS | ` + "`model.failed`, `run.stopped`" + ` | ` + "`failed`" + ` (exit 1, resumable), or uses a fallback when the class is quota, auth or not_found |
 | refused | ` + "`model.replied`, `run.stopped`" + ` | ` + "`failed`" + ` (exit 1, resumable) |
-| refuse | ` + "`model.replied`, `tool.refused`" + ` for the calls that cannot run; the others run | goes on |
-| reject | ` + "`model.replied`, `plan.rejected`" + `; none of the calls runs | goes on; ` + "`plan_failed`" + ` (exit 7, resumable) after two such iterations |
-| go on | ` + "`model.replied`" + ` with the reason ` + "`pause`" + ` | goes on |
+| refuse | ` + "`model.replied`, `tool.refused`" + ` for the calls that cannot run; the others run | continues |
+| reject | ` + "`model.replied`, `plan.rejected`" + `; none of the calls runs | continues. After two such iterations it ends as ` + "`plan_failed`" + ` (exit 7, resumable) |
+| continue | ` + "`model.replied`" + ` with the reason ` + "`pause`" + ` | continues |
 
-The server that causes the faults is [pawltest/fakeprovider](../pawltest/fakeprovider); your own tests can use it, as can any
+The server that causes the faults is [pawltest/fakeprovider](../pawltest/fakeprovider). Your own tests can use it. So can any
 program that reads its provider's address from the environment (` + "`go run ./pawltest/cmd/fakeprovider --help`" + `).
 
 | # | fault | wires | Pawl | how | test |
