@@ -98,7 +98,8 @@ pawl settle last c_4 --did-not-happen`},
 and printed. The server recovers runs whose process died.`, `
 pawl serve agent.yaml
 pawl serve ./agents --addr 127.0.0.1:9000`},
-	"mcp": {`Clients start this command and speak MCP on its standard input and output.`, `
+	"mcp": {`Clients start this command and speak MCP on its standard input and output. With --http,
+they connect to its address instead.`, `
 pawl mcp agent.yaml
 pawl mcp agent.yaml --http 127.0.0.1:8081`},
 	"gc": {`Runs that wait, are paused or were interrupted stay unless --status names them.`, `
