@@ -7,9 +7,11 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -67,15 +69,15 @@ func become(told, path string, argv []string) Report {
 	// The following applies to this thread, which executes the program and
 	// thereby ends the others.
 	runtime.LockOSThread()
+	if s.Cage.Memory > 0 {
+		quiet()
+	}
 	cgroup := -1
 	if s.Cgroup != "" {
 		var err error
 		if cgroup, err = unix.Open(s.Cgroup+"/cgroup.procs", unix.O_WRONLY|unix.O_CLOEXEC, 0); err != nil {
 			return Report{Reason: fmt.Sprintf("its control group %s cannot be joined: %v", s.Cgroup, err)}
 		}
-	}
-	if err := s.confine(path); err != nil {
-		return Report{Reason: err.Error()}
 	}
 	// The parent has marked its own descriptors; this marks the one it passed,
 	// and any others.
@@ -84,6 +86,9 @@ func become(told, path string, argv []string) Report {
 		return Report{Reason: fmt.Sprintf("open files cannot be kept from it: %v", err)}
 	}
 	env := os.Environ()
+	if err := s.confine(path); err != nil {
+		return Report{Reason: err.Error()}
+	}
 	// This comes last, because this program has more threads than the command
 	// may have.
 	if cgroup >= 0 {
@@ -103,8 +108,24 @@ func become(told, path string, argv []string) Report {
 	return Report{Reason: err.Error()}
 }
 
+// quiet keeps the runtime from asking for memory between the limit of it and the exec.
+// This program may use more than the limit already, and would end. So no garbage
+// collection or profile runs any more, and no thread starts.
+func quiet() {
+	runtime.MemProfileRate = 0
+	debug.SetGCPercent(-1)
+	runtime.GC() // returns when a collection that runs has ended, too
+	runtime.GOMAXPROCS(1)
+}
+
+// limit sets a limit of this process. The raw call keeps the runtime from starting a
+// thread meanwhile.
 func limit(resource int, most uint64) error {
-	return unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most})
+	to := unix.Rlimit{Cur: most, Max: most}
+	if _, _, errno := unix.RawSyscall6(unix.SYS_PRLIMIT64, 0, uintptr(resource), uintptr(unsafe.Pointer(&to)), 0, 0, 0); errno != 0 { //nolint:gosec // the kernel is handed a struct
+		return errno
+	}
+	return nil
 }
 
 // confine imposes all restrictions but the number of processes on this thread.
@@ -112,14 +133,6 @@ func (s *step) confine(path string) error {
 	// A core dump would be a copy of memory in a file.
 	if err := limit(unix.RLIMIT_CORE, 0); err != nil {
 		return fmt.Errorf("its core cannot be limited: %w", err)
-	}
-	if m := s.Cage.Memory; m > 0 {
-		// Do not limit the address space, of which garbage collectors reserve
-		// far more than they use. Files may be memory too: in /dev/shm, or
-		// without a name.
-		if err := errors.Join(limit(unix.RLIMIT_DATA, uint64(m)), limit(unix.RLIMIT_FSIZE, uint64(m))); err != nil {
-			return fmt.Errorf("its memory cannot be limited: %w", err)
-		}
 	}
 	// The command cannot gain rights: neither by set-user-id programs nor, for
 	// root, by any program.
@@ -134,7 +147,16 @@ func (s *step) confine(path string) error {
 	if err := unix.Capset(&header, &none[0]); err != nil {
 		return fmt.Errorf("its privileges cannot be dropped: %w", err)
 	}
-	return s.Cage.filter()
+	filter := program(s.Cage.rules())
+	if m := s.Cage.Memory; m > 0 {
+		// This comes late; see quiet. The filter would refuse it. Do not limit the address
+		// space, of which garbage collectors reserve far more than they use. Files may
+		// be memory too: in /dev/shm, or without a name.
+		if err := errors.Join(limit(unix.RLIMIT_DATA, uint64(m)), limit(unix.RLIMIT_FSIZE, uint64(m))); err != nil {
+			return fmt.Errorf("its memory cannot be limited: %w", err)
+		}
+	}
+	return install(filter)
 }
 
 // temporary are the variables that name the private directory of a command

@@ -98,13 +98,12 @@ func (c Cage) rules() []rule {
 // socketType masks the flags in the type of a socket.
 const socketType = 0xf
 
-// filter makes the kernel refuse, for this thread and everything it starts,
-// what the rules refuse, and calls over unknown interfaces.
-func (c Cage) filter() error {
-	program := program(c.rules())
+// install makes the kernel refuse, for this thread and everything it starts,
+// what the rules of a program refuse, and calls over unknown interfaces.
+func install(program []unix.SockFilter) error {
 	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0); err != nil { //nolint:gosec // the kernel is handed a struct
-		return fmt.Errorf("its system calls cannot be filtered: %w", err)
+	if _, _, errno := unix.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog))); errno != 0 { //nolint:gosec // the kernel is handed a struct
+		return fmt.Errorf("its system calls cannot be filtered: %w", errno)
 	}
 	return nil
 }
