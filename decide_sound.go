@@ -36,6 +36,9 @@ func unsound(step Step) string {
 	return ""
 }
 
+// Given reports whether the note comes from a hook or a signal, not from a step.
+func (n Noted) Given() bool { return n.Signal != 0 || strings.HasPrefix(n.By, "hook ") }
+
 // unfit says why a loop or policy may not record an event: only the engine
 // writes facts about the world, owners and people. Empty: it may.
 func unfit(e Event) string {
@@ -43,8 +46,8 @@ func unfit(e Event) string {
 	case nil:
 		return "an event that is nil"
 	case Noted:
-		if e.By == "" || strings.HasPrefix(e.By, "__") {
-			return fmt.Sprintf("a note by %q; it is to name itself, and names that begin with __ belong to the machine", e.By)
+		if e.By == "" || strings.HasPrefix(e.By, "__") || e.Given() {
+			return fmt.Sprintf("a note by %q; it is to name itself, and names that begin with __ or \"hook \" are reserved", e.By)
 		}
 		if e.Value != nil && !json.Valid(e.Value) {
 			return fmt.Sprintf("the note %s.%s, whose value is not JSON", e.By, e.Name)

@@ -30,13 +30,15 @@ type Entry struct {
 // tool.started.
 func (e Entry) Type() string { return e.Event.event() }
 
-// Noted is the private memory of a third-party loop or policy. By names the
-// party, Name the fact, and Value is any JSON. [State.Note] returns the latest
-// Value. Names of parties that begin with __ belong to the machine.
+// Noted is the private memory of a third-party loop or policy, or a fact from a
+// hook or a program. By names the party, Name the fact, and Value is any JSON.
+// [State.Note] returns the latest Value. Names of parties that begin with __
+// belong to the machine, those that begin with "hook " to hooks.
 type Noted struct {
-	By    string          `wire:"by"`
-	Name  string          `wire:"name"`
-	Value json.RawMessage `wire:"value"`
+	By     string          `wire:"by"`
+	Name   string          `wire:"name"`
+	Value  json.RawMessage `wire:"value"`
+	Signal int64           `wire:"letter,omit"`
 }
 
 // ModelDelta is a piece of a reply that the model is still writing. It reaches

@@ -14,50 +14,47 @@ import (
 
 // A Journal stores logs. It stores bytes and knows nothing of events.
 //
-// All methods may be called from many goroutines and, for a journal on disk,
-// from many processes. An error other than those named here means that the
-// journal is broken: the engine stops before the next effect, and the run can
-// be resumed. An error with a method Unavailable() bool that returns true is
-// temporary; a server then asks its clients to retry. A journal does not keep
-// the slices it gets; slices it returns belong to the caller.
+// All methods may be called from many goroutines and, for a journal on disk, from many
+// processes. An error other than those named here means that the journal is broken: the engine
+// stops before the next effect, and the run can be resumed. An error with a method
+// Unavailable() bool that returns true is temporary; a server then asks its clients to retry. A
+// journal does not keep the slices it gets; slices it returns belong to the caller.
 type Journal interface {
 	// Claim takes, renews or gives up the right to append to a run; see [Claim].
 	Claim(ctx context.Context, c Claim) (Lease, error)
 
-	// Append adds a batch to a run's log, all of it or nothing, and returns
-	// when it is durable. It fails with ErrFenced when the batch's epoch is
-	// not the lease's, and with ErrConflict when the log does not end at After.
-	// The lease's expiry is not looked at: an owner that was slow but not
-	// replaced may go on.
+	// Append adds a batch to a run's log, all of it or nothing, and returns when it is durable.
+	// It fails with ErrFenced when the batch's epoch is not the lease's, and with ErrConflict
+	// when the log does not end at After. The lease's expiry is not looked at: an owner that
+	// was slow but not replaced may go on.
 	Append(ctx context.Context, b Batch) error
 
-	// Read yields the rows of a run from seq on, in order, as far as they
-	// go now. A run that does not exist yields ErrUnknownRun.
+	// Read yields the rows of a run from seq on, in order, as far as they go now. A run that
+	// does not exist yields ErrUnknownRun.
 	Read(ctx context.Context, run string, from uint64) iter.Seq2[Row, error]
 
 	// List yields the heads of runs, newest first.
 	List(ctx context.Context, q Query) iter.Seq2[Head, error]
 }
 
-// An Inbox is a [Journal] that takes signals for runs with another owner. With
-// a journal that is not an Inbox, only the process that owns a run can decide
-// anything about it.
+// An Inbox is a [Journal] that takes signals for runs with another owner. With a journal that
+// is not an Inbox, only the process that owns a run can decide anything about it.
 type Inbox interface {
-	// Send makes a signal durable and returns it with its ID. Sending the same
-	// signal again (equal run, kind, request and body) returns the first;
-	// another body for the same run, kind and request is a *SignalConflictError
-	// that names the first. ErrUnknownRun if there is no such run.
+	// Send makes a signal durable and returns it with its ID. Sending the same signal again
+	// (equal run, kind, request and body) returns the first; another body for the same run,
+	// kind and request is a *SignalConflictError that names the first. ErrUnknownRun if there
+	// is no such run.
 	Send(ctx context.Context, l Signal) (Signal, error)
 
-	// Signals yields the signals with an ID greater than after, in order of
-	// ID, for one run or, when run is empty, for all. A signal becomes visible
-	// only after every signal with a lower ID, so that a reader that continues from
-	// the last ID misses none, even when sends overlap.
+	// Signals yields the signals with an ID greater than after, in order of ID, for one run or,
+	// when run is empty, for all. A signal becomes visible only after every signal with a lower
+	// ID, so that a reader that continues from the last ID misses none, even when sends
+	// overlap.
 	Signals(ctx context.Context, run string, after int64) iter.Seq2[Signal, error]
 }
 
-// Blobs is a [Journal] that keeps large bytes apart from the log, by digest.
-// Without it, tool output beyond its cap is lost.
+// Blobs is a [Journal] that keeps large bytes apart from the log, by digest. Without it, tool
+// output beyond its cap is lost.
 type Blobs interface {
 	// PutBlob stores data under its lower-case hex SHA-256; storing it again is harmless.
 	PutBlob(ctx context.Context, digest string, data []byte) error
@@ -67,26 +64,24 @@ type Blobs interface {
 
 // A Remover is a [Journal] that can delete. Without it, everything is kept.
 type Remover interface {
-	// Remove deletes a run: log, head, lease and signals. Only the owner may do so:
-	// ErrFenced if epoch is not the lease's, ErrUnknownRun if there is no such run.
-	// The ids of its signals are never used again.
+	// Remove deletes a run: log, head, lease and signals. Only the owner may do so: ErrFenced
+	// if epoch is not the lease's, ErrUnknownRun if there is no such run. The ids of its
+	// signals are never used again.
 	Remove(ctx context.Context, run string, epoch uint64) error
-	// RemoveBlobs deletes the blobs that were last stored before a time and that
-	// keep does not want, and returns how many. A blob that is stored again in
-	// between stays.
+	// RemoveBlobs deletes the blobs that were last stored before a time and that keep does not
+	// want, and returns how many. A blob that is stored again in between stays.
 	RemoveBlobs(ctx context.Context, before time.Time, keep func(digest string) bool) (int, error)
 }
 
 // A Claim asks for a lease.
 //
-// With Epoch zero it takes a lease: a fresh one if the run is unknown (New must
-// be set; a known run is ErrRunExists), has no owner, or has one whose lease
-// has lapsed; else it fails with a *HeldError. Over names the epoch of a live
-// lease whose owner the caller knows to be gone, and takes that over. Every
-// taking raises the epoch by one.
+// With Epoch zero it takes a lease: a fresh one if the run is unknown (New must be set; a known
+// run is ErrRunExists), has no owner, or has one whose lease has lapsed; else it fails with a
+// *HeldError. Over names the epoch of a live lease whose owner the caller knows to be gone, and
+// takes that over. Every taking raises the epoch by one.
 //
-// With Epoch set it renews that lease, or with TTL zero or less gives it up;
-// ErrFenced if another owner has taken the run over.
+// With Epoch set it renews that lease, or with TTL zero or less gives it up; ErrFenced if
+// another owner has taken the run over.
 type Claim struct {
 	Run         string
 	Owner       string // opaque text that others see
@@ -102,8 +97,8 @@ type Lease struct {
 	Until      time.Time // by the journal's clock, which may differ from this process's; zero: the run has no owner
 }
 
-// A Batch is what one Append writes. Records are whole entries, encoded;
-// the first has seq After+1. Head replaces the run's head.
+// A Batch is what one Append writes. Records are whole entries, encoded; the first has seq
+// After+1. Head replaces the run's head.
 type Batch struct {
 	Run          string
 	Epoch, After uint64
@@ -118,8 +113,8 @@ type Row struct {
 	Data []byte
 }
 
-// A Head is the little a list shows of a run without folding its log. The
-// journal stores it with every append and fills Lease when it lists.
+// A Head is the little a list shows of a run without folding its log. The journal stores it
+// with every append and fills Lease when it lists.
 type Head struct {
 	Run, Agent, Loop string
 	Status           Status
@@ -148,8 +143,8 @@ type Query struct {
 	Due                 time.Time         // only runs whose WakeAt is set and not after this, or that run with no lease live by the journal's clock
 }
 
-// A Signal is a message to a run from outside. It is durable before it is
-// acknowledged, and unique by run, kind and request.
+// A Signal is a message to a run from outside. It is durable before it is acknowledged, and
+// unique by run, kind and request.
 type Signal struct {
 	ID      int64 // given by the inbox, rising
 	Run     string
@@ -170,12 +165,12 @@ const (
 	SignalResult                           // hands in a client tool's result
 	SignalResolution                       // resolves an unknown outcome
 	SignalCancel                           // asks the run to end
-	SignalExtension                        // changes the run's limits
+	SignalNote                             // adds a note to the log; it wakes nobody
 	SignalChild                            // a child run with another driver has ended
 	SignalDelivery                         // records who was notified of a run; the run ignores it
 )
 
-var signalKinds = names.Make[SignalKind]("letter", []string{"decision", "answer", "result", "settlement", "cancel", "extension", "child", "delivery"})
+var signalKinds = names.Make[SignalKind]("letter", []string{"decision", "answer", "result", "settlement", "cancel", "note", "child", "delivery"})
 
 // String returns the kind's name.
 func (k SignalKind) String() string                { return signalKinds.String(k) }

@@ -12,10 +12,9 @@ type imported struct {
 	Torn     bool   `json:"torn,omitempty"`
 }
 
-// Import makes the event that follows a log imported from another journal: who
-// imported it, whether secrets were removed from it, and whether its end is
-// missing. The signals of the other journal are not in this one, so their
-// numbering starts again.
+// Import makes the event that follows a log imported from another journal: who imported it,
+// whether secrets were removed from it, and whether its end is missing. The signals of the
+// other journal are not in this one, so their numbering starts again.
 func (s *State) Import(by string, redacted, torn bool) Noted {
 	value, _ := json.Marshal(imported{by, redacted, torn}) // flags and a text always marshal
 	return Noted{By: importer, Name: importNote, Value: value}

@@ -15,13 +15,11 @@ import (
 	"github.com/pawl-run/pawl/internal/tally"
 )
 
-// State is a folded log: [State.Fold] applies the next entry, and all other
-// methods only read. The zero State is a run that has not begun. A State must
-// not be copied; [State.Clone] makes another.
+// State is a folded log: [State.Fold] applies the next entry, and all other methods only read.
+// The zero State is a run that has not begun. A State must not be copied; [State.Clone] makes another.
 //
-// Results of methods belong to the caller and cost O(1), unless a method says
-// otherwise. Many goroutines may read a State at the same time while none calls
-// Fold or Gather.
+// Results of methods belong to the caller and cost O(1), unless a method says otherwise. Many
+// goroutines may read a State at the same time while none calls Fold or Gather.
 type State struct {
 	noCopy noCopy
 	facts
@@ -34,8 +32,7 @@ type noCopy struct{}
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// Clone returns a State that says the same and is independent of s. It costs
-// O(open calls and notes).
+// Clone returns an equal State that is independent of s. It costs O(open calls and notes).
 func (s *State) Clone() *State {
 	c := &State{facts: s.facts}
 	c.turns, c.trail, c.calls, c.exchanges = slices.Clip(s.turns), slices.Clip(s.trail), slices.Clip(s.calls), slices.Clip(s.exchanges)

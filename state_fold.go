@@ -25,9 +25,7 @@ func (s *State) Fold(e Entry) {
 	if e.Time.After(s.time) {
 		s.time = e.Time
 	}
-	if s.idle++; !idle(e.Event) {
-		s.idle = 0
-	}
+	s.idle = idle(e.Event, s.idle)
 	switch ev := e.Event.(type) {
 	case RunStarted, RunPaused, RunResumed, RunExtended, RunForked, RunStopped, CancelRequested:
 		s.applyRun(ev)
@@ -51,13 +49,18 @@ func (s *State) Fold(e Entry) {
 	}
 }
 
-// idle reports whether an event only remembers or sees something.
-func idle(event Event) bool {
-	switch event.(type) {
-	case Noted, ProgressJudged, Reflected, Grounded, CausesFound, ContextCompacted, Observed, Measured:
-		return true
+// idle counts the events in a row in which the machine only remembers or sees something.
+func idle(event Event, before int) int {
+	switch e := event.(type) {
+	case Noted:
+		if e.Given() {
+			return before
+		}
+	case ProgressJudged, Reflected, Grounded, CausesFound, ContextCompacted, Observed, Measured:
+	default:
+		return 0
 	}
-	return false
+	return before + 1
 }
 
 // CheckNext says whether e may follow s in a log: the next seq of the same

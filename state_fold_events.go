@@ -446,6 +446,7 @@ func (s *State) applyMemo(event Event) {
 		}
 	case Noted:
 		put(&s.notes, e.By+"\x00"+e.Name, e.Value)
+		s.take(e.Signal)
 		if e.Imported() {
 			s.signal = 0
 			s.unwatch()

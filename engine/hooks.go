@@ -18,8 +18,8 @@ import (
 // entries of the last step again, except those up to the last one for which a direction was
 // recorded.
 //
-// For each entry, the hooks are called in order until one directs something. That is
-// recorded as hook.directed, which is shown to no hook. A panic of a hook directs nothing,
+// For each entry, the hooks are called in order until one cancels or retries. That is
+// recorded as hook.directed, which is shown to no hook, and neither are notes. A panic of a hook directs nothing,
 // and its direction for the last entry, run.stopped or run.paused, is ignored. The run
 // waits for its hooks, at most half a minute for the entries of a step: a hook that has not
 // returned by then is abandoned and not called any more.
@@ -46,6 +46,9 @@ type Direction struct {
 	Budget int
 	// Reason is for the log and, if a reply is rejected, for the model.
 	Reason string
+	// Notes are recorded with By "hook NAME"; only their Name and Value count. A note
+	// with the latest value of its name is not recorded again.
+	Notes []pawl.Noted
 }
 
 // count counts the retries of a hook.
@@ -113,13 +116,15 @@ func (c *hookCall) perform(ctx context.Context) {
 			d.hook = nameOf(h)
 			c.at.Store(&directed{index: i, hook: d.hook})
 			d.Direction = askHook(ctx, h, c.state, e)
-			if !d.Cancel && !d.Retry {
-				continue
+			if d.Cancel || d.Retry || len(d.Notes) > 0 {
+				c.said = append(c.said, d)
 			}
-			if c.said = append(c.said, d); d.Cancel {
+			if d.Cancel {
 				return
 			}
-			break
+			if d.Retry {
+				break
+			}
 		}
 	}
 }
@@ -137,7 +142,11 @@ func (c *hookCall) record(r *recorder, _ error, abandoned bool) {
 		return // perform has not returned, so nothing else of c may be read
 	}
 	for _, d := range c.said {
+		noteAll(r, d.hook, d.Notes)
 		reason := r.clean.text(d.Reason)
+		if !d.Cancel && !d.Retry {
+			continue
+		}
 		if d.Cancel {
 			r.append(r.state.Seq(),
 				pawl.HookDirected{Hook: d.hook, Direction: "cancel", Reason: reason, Entry: d.entry.Seq},

@@ -31,6 +31,7 @@ const (
 	wantRead    = 1 << iota // there are signals to read
 	wantCancel              // one of them cancels the run
 	wantSuspend             // the driver must release the run
+	wantNote                // there are notes to record, which can wait for the next step
 )
 
 // deliver adds signals, which must come in the order of their IDs: a signal whose ID is not
@@ -48,10 +49,15 @@ func (b *inbox) deliver(signals ...pawl.Signal) {
 		}
 		if b.last = l.ID; !receipt {
 			b.signals = append(b.signals, l)
-			want |= wantRead
 		}
-		if l.Kind == pawl.SignalCancel {
-			want |= wantCancel
+		switch l.Kind {
+		case pawl.SignalDelivery:
+		case pawl.SignalNote:
+			want |= wantNote
+		case pawl.SignalCancel:
+			want |= wantRead | wantCancel
+		default:
+			want |= wantRead
 		}
 	}
 	b.wants.Or(want)
@@ -70,14 +76,14 @@ func (b *inbox) received() int64 {
 
 // take empties the inbox and returns what was in it, by ID.
 func (b *inbox) take() []pawl.Signal {
-	if b.wants.Load()&wantRead == 0 {
+	if b.wants.Load()&(wantRead|wantNote) == 0 {
 		return nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	signals := b.signals
 	b.signals = nil
-	b.wants.And(^uint32(wantRead | wantCancel))
+	b.wants.And(^uint32(wantRead | wantCancel | wantNote))
 	slices.SortFunc(signals, func(x, y pawl.Signal) int { return cmp.Compare(x.ID, y.ID) })
 	return signals
 }

@@ -228,6 +228,9 @@ func recall(d *driver, e pawl.Entry) {
 		if ev.Imported() { // another journal counts epochs from the start
 			d.requests.ended = 0
 		}
+		if ev.Given() {
+			return // shown to no hook
+		}
 	case pawl.ModelCalled:
 		h.unseen = h.unseen[:0]
 	case pawl.HookDirected:

@@ -236,18 +236,18 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 
 // read turns signals into entries. A signal that nothing waits for any more is dropped.
 func (q *requests) read(signals []pawl.Signal) {
-	r, before := q.rec, q.rec.state.Signal()
+	r := q.rec
 	for _, l := range signals {
 		if l.ID <= r.state.Signal() {
 			continue
 		}
 		if e := q.event(&l); e != nil {
 			r.appendNow(e)
+			q.reissue = q.reissue && l.Kind == pawl.SignalNote
 		} else if l.Kind != pawl.SignalChild { // which only wakes
 			r.log(slog.LevelDebug, "a signal came too late, or answers nothing", slog.String("request", l.Request), slog.String("by", l.By))
 		}
 	}
-	q.reissue = q.reissue && r.state.Signal() == before
 }
 
 // event is the entry that a signal becomes; nil: none.
@@ -264,6 +264,11 @@ func (q *requests) event(l *pawl.Signal) pawl.Event {
 		}
 		if json.Unmarshal(l.Body, &b) == nil {
 			return pawl.CancelRequested{By: l.By, Reason: r.clean.text(b.Reason), Signal: l.ID}
+		}
+	case pawl.SignalNote:
+		var b noteBody
+		if json.Unmarshal(l.Body, &b) == nil {
+			return pawl.Noted{By: l.By, Name: r.clean.text(b.Name), Value: r.clean.json(b.Value), Signal: l.ID}
 		}
 	case pawl.SignalAnswer:
 		var b answerBody
@@ -297,7 +302,7 @@ func (q *requests) answered(signals []pawl.Signal, suspend bool) bool {
 		if l.Kind == pawl.SignalChild && !suspend {
 			return q.rec.state.Waits(pawl.PhaseAwaitingChild)
 		}
-		if e := q.event(&l); e != nil && (!suspend || l.Kind == pawl.SignalCancel) {
+		if e := q.event(&l); e != nil && l.Kind != pawl.SignalNote && (!suspend || l.Kind == pawl.SignalCancel) {
 			return true
 		}
 	}

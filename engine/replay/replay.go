@@ -156,7 +156,7 @@ func (r *replay) given(event pawl.Event) bool {
 	case pawl.RunStopped:
 		return e.Leaf == pawl.PanicLeaf // the engine's, since the machine could not decide
 	case pawl.Noted:
-		return e.Imported() || r.recorded(event)
+		return e.Given() || e.Imported() || r.recorded(event)
 	case pawl.ChildStopped:
 		return e.Status == pawl.StatusInterrupted // recorded by a new owner
 	}

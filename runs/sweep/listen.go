@@ -29,7 +29,7 @@ func (s *sweeper) listen(ctx context.Context, now time.Time) error {
 			return err
 		}
 		s.read = l.ID
-		if _, known := s.signals[l.Run]; !known && l.Kind != pawl.SignalDelivery && (s.caught || waits[l.Run]) {
+		if _, known := s.signals[l.Run]; !known && l.Kind != pawl.SignalDelivery && l.Kind != pawl.SignalNote && (s.caught || waits[l.Run]) {
 			s.signals[l.Run] = now
 		}
 	}

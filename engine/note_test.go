@@ -1,0 +1,113 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// noter notes how many tool results it has seen.
+type noter struct{}
+
+func (noter) Name() string { return "counter" }
+
+func (noter) Entry(_ context.Context, s *pawl.State, e pawl.Entry) engine.Direction {
+	if _, ok := e.Event.(pawl.ToolFinished); !ok {
+		return engine.Direction{}
+	}
+	return engine.Direction{Notes: []pawl.Noted{
+		{Name: "calls", Value: json.RawMessage(`{"seen": "` + e.Type() + `"}`)},
+		{Name: "broken", Value: json.RawMessage(`{`)},
+	}}
+}
+
+// A hook and another process add notes to a run. Policies can read them, they survive a
+// suspension, they wake nobody, and replay agrees.
+func TestNotes(t *testing.T) {
+	ctx := t.Context()
+	j, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "runs.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	ask := tool.Func("look", "Look.", func(context.Context, struct{}) (string, error) { return "seen", nil }, pawl.Read)
+	calls := 0
+	agent := pawl.Agent{
+		Name: "noted", Tools: []pawl.Tool{ask, tool.AskHuman()},
+		Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+			calls++
+			switch calls {
+			case 1, 2:
+				return pawl.Reply{Parts: []pawl.Part{pawl.Call{ID: "l", Tool: "look", Args: json.RawMessage(`{}`)}}}, nil
+			case 3:
+				return pawl.Reply{Parts: []pawl.Part{pawl.Call{ID: "q", Tool: "ask_human", Args: json.RawMessage(`{"question":"Which?"}`)}}}, nil
+			}
+			return pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "done"}}}, nil
+		}),
+	}
+	eng := engine.New(j, &engine.Options{Hooks: []engine.Hook{noter{}}, Secrets: map[string]string{"KEY": "hunter2hunter2"}})
+	run, err := eng.Start(ctx, agent, "Look.", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := run.Wait(ctx)
+	if err != nil || result.Status != pawl.StatusWaitingInput {
+		t.Fatalf("%v, %v: want a question", result.Status, err)
+	}
+	other := engine.New(j, nil)
+	if err := eng.Note(ctx, run.ID(), "ops", "ticket", map[string]string{"id": "T-7", "key": "hunter2hunter2"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range [][2]string{{"", "x"}, {"ops", ""}, {"hook counter", "x"}, {"__import__", "imported"}} {
+		if err := other.Note(ctx, run.ID(), bad[0], bad[1], 1); err == nil {
+			t.Errorf("a note %q by %q is taken", bad[1], bad[0])
+		}
+	}
+	if woken, err := engine.Signalled(ctx, j, run.ID()); err != nil || woken {
+		t.Errorf("the note wakes the run: %v, %v", woken, err)
+	}
+	call := result.Pending[0].Call
+	if err := other.Answer(ctx, run.ID(), call, "ann", "This."); err != nil {
+		t.Fatal(err)
+	}
+	again, err := eng.Resume(ctx, agent, run.ID(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result, err = again.Wait(ctx); err != nil || result.Status != pawl.StatusSuccess {
+		t.Fatalf("%v, %v", result.Verdict, err)
+	}
+	var notes []string
+	for e, err := range engine.Entries(ctx, j, run.ID(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, ok := e.Event.(pawl.Noted); ok {
+			notes = append(notes, n.By+" "+n.Name+" "+string(n.Value))
+		}
+	}
+	want := `hook counter calls {"seen":"tool.finished"}, ops ticket {"id":"T-7","key":"{{secret:KEY}}"}`
+	if got := strings.Join(notes, ", "); got != want {
+		t.Errorf("the log has the notes\n%s, want\n%s", got, want)
+	}
+	s, err := engine.Load(ctx, j, run.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, ok := s.Note("hook counter", "calls"); !ok || string(v) != `{"seen":"tool.finished"}` {
+		t.Errorf("a policy reads %s, %v", v, ok)
+	}
+	if _, err := eng.Replay(ctx, agent, run.ID()); err != nil {
+		t.Errorf("replay: %v", err)
+	}
+	if err := other.Note(ctx, run.ID(), "ops", "late", 1); err == nil || !strings.Contains(err.Error(), "is over") {
+		t.Errorf("a note to a run that has ended: %v", err)
+	}
+}
