@@ -70,7 +70,7 @@ test("many runs are decided at once, and the outcome of each is shown", async ({
   await page.getByLabel("Reason").fill("enough");
   await page.getByRole("button", { name: "Cancel 1 run" }).click();
   await expect(page.getByRole("dialog")).toContainText("1 request accepted.");
-  expect((await pawl.api(`/v1/runs/${desk.run}`)).status).toBe("cancelled");
+  await expect.poll(async () => (await pawl.api(`/v1/runs/${desk.run}`)).status).toBe("cancelled");
 });
 
 test("two runs side by side: where they part, what they cost, what they answered", async ({ page, pawl, expected }) => {
