@@ -32,7 +32,7 @@ func (m *Machine) Decide(s *State) Step {
 	if t, ok := step.(Think); ok {
 		step = m.fill(s, t) // so that a policy sees the clamp it may lower
 	}
-	step = m.approved(s, m.review(s, step))
+	step = m.liftApproved(s, m.review(s, step))
 	step = m.limit(s, m.allocate(s, step))
 	if _, ends := step.(Finish); ends {
 		return m.lastWords(s, step)

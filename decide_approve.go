@@ -16,10 +16,10 @@ import (
 // defaultTTL is how long a request for approval stands when the agent does not say.
 const defaultTTL = 24 * time.Hour
 
-// approved lets those calls go that policies want asked about and that have
+// liftApproved lets those calls go that policies want asked about and that have
 // been: what was decided about a call, or about equal ones for the whole run.
-// Policies need not know what was approved.
-func (m *Machine) approved(s *State, step Step) Step {
+// Policies need not know what was liftApproved.
+func (m *Machine) liftApproved(s *State, step Step) Step {
 	act, ok := step.(Act)
 	if !ok {
 		return step

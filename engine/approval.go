@@ -77,10 +77,10 @@ type Request struct {
 	Thought   string // the model's text with the call
 }
 
-// witness is a tool that returns the preconditions of a call: digests of what it
+// preconditioned is a tool that returns the preconditions of a call: digests of what it
 // relies on, such as files or a working directory. A decision about the call holds as
 // long as they stay the same.
-type witness interface {
+type preconditioned interface {
 	Witness(ctx context.Context, args json.RawMessage) (map[string]string, error)
 }
 
@@ -198,7 +198,7 @@ func (q *requests) addTokens(r *pawl.Result) {
 // preconditions returns the digests of what a call relies on.
 func preconditions(r *recorder, name string, args json.RawMessage) (seen map[string]string, err error) {
 	tool, _, _ := r.machine.Tool(name)
-	w, ok := tool.(witness)
+	w, ok := tool.(preconditioned)
 	if !ok {
 		return nil, nil
 	}

@@ -177,18 +177,18 @@ type children struct {
 // cannot be made from the arguments, the call's result is that error.
 func (k *children) of(t *toolCall) (started pawl.Event) {
 	r := k.rec
-	agent, input, err := r.machine.Child(r.state, *t.disposed)
+	agent, input, err := r.machine.Child(r.state, *t.classified)
 	if err != nil {
 		t.tool = invalidChild{t.tool, err}
 		return nil
 	}
 	start, _ := r.state.Start()
 	t.child = &child{
-		Tool: t.tool, engine: r.engine, parent: r.lease.Run, run: t.disposed.Child, agent: agent, input: input, nonce: start.Nonce,
-		recorded: k.recorded[t.disposed.Child], taints: r.state.Tainted(), hooks: r.hooks.above,
+		Tool: t.tool, engine: r.engine, parent: r.lease.Run, run: t.classified.Child, agent: agent, input: input, nonce: start.Nonce,
+		recorded: k.recorded[t.classified.Child], taints: r.state.Tainted(), hooks: r.hooks.above,
 	}
 	t.tool = t.child
-	return pawl.ChildStarted{Call: t.inv.Call, Child: t.disposed.Child, Agent: agent.Name, Limits: agent.Limits}
+	return pawl.ChildStarted{Call: t.inv.Call, Child: t.classified.Child, Agent: agent.Name, Limits: agent.Limits}
 }
 
 // invalidChild is a tool whose call has invalid arguments.

@@ -135,7 +135,7 @@ func (d *driver) step() (done bool, err error) {
 	case pawl.Act:
 		err = d.act(at, step)
 	default:
-		return d.settle(at, step)
+		return d.perform(at, step)
 	}
 	if err == nil {
 		err = r.failed
@@ -143,8 +143,8 @@ func (d *driver) step() (done bool, err error) {
 	return false, err
 }
 
-// settle performs a step without an effect.
-func (d *driver) settle(at uint64, step pawl.Step) (done bool, err error) {
+// perform performs a step without an effect.
+func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 	r := &d.rec
 	switch step := step.(type) {
 	case pawl.Record:

@@ -151,14 +151,14 @@ func (s *effects) arm(at time.Time, wait time.Duration) {
 	}
 	s.armedFor = at
 	if s.clock == nil {
-		s.clock = time.AfterFunc(wait, s.expire)
+		s.clock = time.AfterFunc(wait, s.enforceDeadlines)
 	} else {
 		s.clock.Reset(wait)
 	}
 }
 
-// expire handles the timer: an effect is stopped at its deadline, and abandoned after its grace.
-func (s *effects) expire() {
+// enforceDeadlines handles the timer: an effect is stopped at its deadline, and abandoned after its grace.
+func (s *effects) enforceDeadlines() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.armedFor = time.Time{}

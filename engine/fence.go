@@ -67,9 +67,9 @@ func attempt(run string, c *pawl.CallState) spool.Attempt {
 	return spool.Attempt{Run: run, Call: c.ID, Key: c.Key, Number: c.Attempt}
 }
 
-// settleable fences a call with an unknown outcome before a resolution is accepted. It
+// checkResolution fences a call with an unknown outcome before a resolution is accepted. It
 // fails if the record of its supervisor contradicts the resolution.
-func settleable(run string, c *pawl.CallState, happened bool) error {
+func checkResolution(run string, c *pawl.CallState, happened bool) error {
 	dir, proof, here := recorded(c)
 	if !here {
 		return nil

@@ -68,7 +68,7 @@ func (e *Engine) Resolve(ctx context.Context, run, call, by string, r Resolution
 		return fmt.Errorf("the result of %s is not JSON", call)
 	}
 	return e.post(ctx, run, pawl.SignalResolution, call, by, settlementBody{!r.DidNotHappen, r.Happened}, pawl.PhaseInDoubt, func(_ *pawl.State, c pawl.CallState) error {
-		return settleable(run, &c, !r.DidNotHappen)
+		return checkResolution(run, &c, !r.DidNotHappen)
 	})
 }
 

@@ -54,7 +54,7 @@ func (b *toolBatch) run() error {
 		if cancel, suspend, _ := b.d.inbox.wanted(); cancel || suspend {
 			b.waiting = nil
 		}
-		if len(b.waiting) > 0 && timeFor(r, b.at, b.waiting[0].disposed, time.Now()) <= 0 {
+		if len(b.waiting) > 0 && timeFor(r, b.at, b.waiting[0].classified, time.Now()) <= 0 {
 			b.waiting = nil
 		}
 		if err := b.start(); err != nil {
@@ -100,8 +100,8 @@ func (b *toolBatch) start() error {
 	var ready []*effect
 	kept := b.waiting[:0]
 	for _, t := range b.waiting {
-		most := t.disposed.Info().MaxParallel
-		if b.lanes[t.slot.lane] >= t.slot.most || most > 0 && b.tools[t.disposed.Call.Tool] >= most || !b.admitted(&t.slot) {
+		most := t.classified.Info().MaxParallel
+		if b.lanes[t.slot.lane] >= t.slot.most || most > 0 && b.tools[t.classified.Call.Tool] >= most || !b.admitted(&t.slot) {
 			kept = append(kept, t)
 			continue
 		}
@@ -149,11 +149,11 @@ func (b *toolBatch) admitted(l *slot) bool {
 func (b *toolBatch) count(t *toolCall, by int) {
 	b.running += by
 	b.lanes[t.slot.lane] += by
-	if t.disposed.Info().MaxParallel > 0 {
+	if t.classified.Info().MaxParallel > 0 {
 		if b.tools == nil {
 			b.tools = map[string]int{}
 		}
-		b.tools[t.disposed.Call.Tool] += by
+		b.tools[t.classified.Call.Tool] += by
 	}
 }
 

@@ -25,7 +25,7 @@ func (d *driver) act(at uint64, a pawl.Act) error {
 		case pawl.CallAsk:
 			r.append(at, d.requests.ask(c))
 		default:
-			if c.Do != pawl.CallHand || stillApproved(r, at, c) {
+			if c.Do != pawl.CallHand || approvalHolds(r, at, c) {
 				r.append(at, c.Facts()...)
 			}
 		}
@@ -89,22 +89,22 @@ func spends(group []pawl.Classified) bool {
 // toolCall is a tool call in progress.
 type toolCall struct {
 	effect
-	disposed  *pawl.Classified
-	at        uint64
-	tool      pawl.Tool
-	children  *children
-	child     *child // set if the call is a child run
-	inv       pawl.Invocation
-	earlier   func(call string) (string, bool)
-	outOfTime bool // the deadline is the run's, not the tool's
-	out       pawl.Output
-	err       error
-	slot      slot
+	classified *pawl.Classified
+	at         uint64
+	tool       pawl.Tool
+	children   *children
+	child      *child // set if the call is a child run
+	inv        pawl.Invocation
+	earlier    func(call string) (string, bool)
+	outOfTime  bool // the deadline is the run's, not the tool's
+	out        pawl.Output
+	err        error
+	slot       slot
 }
 
 // set resets the call for a new use.
 func (t *toolCall) set(d *driver, at uint64, c *pawl.Classified) {
-	*t = toolCall{disposed: c, at: at, children: &d.children, slot: slotOf(&d.rec, c)}
+	*t = toolCall{classified: c, at: at, children: &d.children, slot: slotOf(&d.rec, c)}
 	t.work = t
 }
 
@@ -156,14 +156,14 @@ func single(d *driver, at uint64, c *pawl.Classified) (*toolCall, error) {
 // prepare sets the call's limits and appends its intent. It reports false if the call must not
 // run, because the run's time is over or the approved preconditions have changed.
 func (t *toolCall) prepare(r *recorder) bool {
-	c, info := t.disposed, t.disposed.Info()
+	c, info := t.classified, t.classified.Info()
 	now := time.Now()
 	left := timeFor(r, t.at, c, now) // by the entries' times: making them durable may take long
 	if left <= 0 {
 		return false
 	}
 	if c.Approved {
-		if !stillApproved(r, t.at, c) {
+		if !approvalHolds(r, t.at, c) {
 			return false
 		}
 		now = time.Now()
@@ -209,9 +209,9 @@ func timeFor(r *recorder, at uint64, c *pawl.Classified, now time.Time) time.Dur
 	return left
 }
 
-// stillApproved checks, immediately before a call starts, that its approved preconditions still
+// approvalHolds checks, immediately before a call starts, that its approved preconditions still
 // hold. If not, it records that, and the call does not start.
-func stillApproved(r *recorder, at uint64, d *pawl.Classified) bool {
+func approvalHolds(r *recorder, at uint64, d *pawl.Classified) bool {
 	if !d.Approved {
 		return true
 	}
@@ -286,7 +286,7 @@ func (t *toolCall) record(r *recorder, cut error, abandoned bool) {
 	t.slot.free()
 	now := time.Now()
 	e := pawl.ToolFinished{Call: t.inv.Call, Tool: t.inv.Tool, Duration: now.Sub(t.began).Truncate(time.Millisecond), Abandoned: abandoned}
-	info := t.disposed.Info()
+	info := t.classified.Info()
 	if abandoned {
 		r.log(slog.LevelWarn, "a tool did not stop when told to and was left behind", slog.String("call", e.Call), slog.String("tool", e.Tool))
 	}

@@ -247,9 +247,9 @@ func (r *Report) hear() {
 	}
 }
 
-// heard reports whether some, and whether all, of what the run and its children
+// answered reports whether some, and whether all, of what the run and its children
 // wait for has been answered.
-func (r *Report) heard() (some, all bool) {
+func (r *Report) answered() (some, all bool) {
 	if !r.Status.Waiting() {
 		return false, false
 	}

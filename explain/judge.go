@@ -41,7 +41,7 @@ func (f *fold) reflected(e pawl.Reflected, t *tally) (subject, why phrase) {
 	if e.Text == "" {
 		why = phrasef("confidence %.2f%s", e.Confidence, by(e.By))
 	}
-	return "a judgement", why + f.told(e.Hint, t)
+	return "a judgement", why + f.hinted(e.Hint, t)
 }
 
 func (f *fold) grounded(e pawl.Grounded, t *tally) (subject, why phrase) {
@@ -52,18 +52,18 @@ func (f *fold) grounded(e pawl.Grounded, t *tally) (subject, why phrase) {
 	switch {
 	case !e.OK:
 		f.because("the answer was rejected")
-		return "the answer is not grounded", phrase("unsupported: "+names(e.Claims, 5)+found) + f.told(e.Hint, t)
+		return "the answer is not grounded", phrase("unsupported: "+names(e.Claims, 5)+found) + f.hinted(e.Hint, t)
 	case len(e.Claims) > 0:
 		if e.Hint != "" {
 			f.because("the answer had unsupported values")
 		}
-		return "the answer has unsupported values", phrase("in no tool result, input or prompt: "+names(e.Claims, 5)+found) + f.told(e.Hint, t)
+		return "the answer has unsupported values", phrase("in no tool result, input or prompt: "+names(e.Claims, 5)+found) + f.hinted(e.Hint, t)
 	}
 	return "the answer is grounded", phrase("nothing unsupported was found" + by(e.By))
 }
 
-// told describes the hint of a judgement.
-func (f *fold) told(hint string, t *tally) phrase {
+// hinted describes the hint of a judgement.
+func (f *fold) hinted(hint string, t *tally) phrase {
 	if hint == "" {
 		return ""
 	}

@@ -264,7 +264,7 @@ func typed(command string) phrase { return phrase(mark(openName, command, 2000))
 
 // waiting lists how to answer what the run and its children wait for.
 func (a *adviser) waiting(s *pawl.State) {
-	some, all := a.r.heard()
+	some, all := a.r.answered()
 	if some {
 		a.resume("to go on with the answer, which is recorded")
 	}

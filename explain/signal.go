@@ -36,7 +36,7 @@ func (f *fold) outside(e pawl.Entry, before *pawl.State) {
 		f.hook(&d, e)
 	default:
 		d.tally.letters++
-		f.letter(&d, e)
+		f.signal(&d, e)
 	}
 	f.push(d)
 }
@@ -55,7 +55,7 @@ func (f *fold) hook(d *Decision, e pawl.HookDirected) {
 	}
 }
 
-func (f *fold) letter(d *Decision, event pawl.Event) {
+func (f *fold) signal(d *Decision, event pawl.Event) {
 	// The machine treats an answered call as one that may have changed
 	// something.
 	over := func(call string) {

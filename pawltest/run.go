@@ -138,7 +138,7 @@ func (s *stage) perform(d *datadriven.TestData) (string, error) {
 	case "save":
 		return "", s.save(d, word)
 	}
-	if err := s.letter(strings.TrimSpace(d.Cmd + " " + word + " " + d.Input)); err != nil {
+	if err := s.signal(strings.TrimSpace(d.Cmd + " " + word + " " + d.Input)); err != nil {
 		return "", err
 	}
 	return s.entries()
@@ -335,7 +335,7 @@ func (s *stage) meanwhile(line string, eng *engine.Engine, park context.CancelCa
 		case "close":
 			err = eng.Close()
 		default:
-			err = s.letter(verb)
+			err = s.signal(verb)
 		}
 		if err != nil {
 			s.t.Errorf("%s: %v", strings.TrimSpace(line), err)
@@ -344,7 +344,7 @@ func (s *stage) meanwhile(line string, eng *engine.Engine, park context.CancelCa
 }
 
 // signal says something to the run from another process.
-func (s *stage) letter(line string) error {
+func (s *stage) signal(line string) error {
 	verb, rest, _ := strings.Cut(line, " ")
 	call, rest, _ := strings.Cut(rest, " ")
 	rest = strings.TrimSpace(rest)

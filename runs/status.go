@@ -126,7 +126,7 @@ func waits(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending, 
 	}
 	list, err := engine.Pending(ctx, j, s)
 	if err == nil {
-		err = engine.Heard(ctx, j, list)
+		err = engine.MarkAnswered(ctx, j, list)
 	}
 	for i := range list {
 		list[i].AnsweredBy = redact.Text(list[i].AnsweredBy)

@@ -12,10 +12,10 @@ var answerKind = map[string]pawl.SignalKind{
 	"approval": pawl.SignalDecision, "input": pawl.SignalAnswer, "client_tool": pawl.SignalResult, "doubt": pawl.SignalResolution,
 }
 
-// Heard marks the requests in a list from [Pending] that a signal in the inbox answers
+// MarkAnswered marks the requests in a list from [Pending] that a signal in the inbox answers
 // already, although no owner has turned the signal into an entry yet. Resuming the run does
 // so. Until then the run still waits, since the log is the only truth about it.
-func Heard(ctx context.Context, j pawl.Journal, list []pawl.Pending) error {
+func MarkAnswered(ctx context.Context, j pawl.Journal, list []pawl.Pending) error {
 	mail, ok := j.(pawl.Inbox)
 	if !ok {
 		return nil
@@ -34,13 +34,13 @@ func Heard(ctx context.Context, j pawl.Journal, list []pawl.Pending) error {
 			if err != nil {
 				return err
 			}
-			hear(s, &l, list)
+			markAnswered(s, &l, list)
 		}
 	}
 	return nil
 }
 
-func hear(s *pawl.State, l *pawl.Signal, list []pawl.Pending) {
+func markAnswered(s *pawl.State, l *pawl.Signal, list []pawl.Pending) {
 	call := callOf(l.Request)
 	c, _ := s.Call(call)
 	q, asked := s.Question()
@@ -84,7 +84,7 @@ func Signalled(ctx context.Context, j pawl.Journal, run string) (bool, error) {
 	}
 	list, err := Pending(ctx, j, s)
 	if err == nil {
-		err = Heard(ctx, j, list)
+		err = MarkAnswered(ctx, j, list)
 	}
 	answered := func(p pawl.Pending) bool { return p.AnsweredAt != nil }
 	return err == nil && slices.ContainsFunc(list, answered), err
