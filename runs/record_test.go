@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -59,6 +60,7 @@ func thinking(text string) pawl.Part {
 func clerk(m pawl.Model) pawl.Agent {
 	add := func(_ context.Context, in struct{ A, B int }) (int, error) {
 		if in.A < 0 {
+			time.Sleep(time.Millisecond) // so that it returns after the other call
 			return 0, errors.New("no negative numbers")
 		}
 		return in.A + in.B, nil
