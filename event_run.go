@@ -47,8 +47,7 @@ type RunExtended struct {
 	Signal int64  `wire:"letter,omit"`
 }
 
-// RunForked follows the entries that a fork shares with the run it was forked
-// from.
+// RunForked follows the entries that a fork shares with the run it was forked from.
 type RunForked struct {
 	From   string            `wire:"from"`       // the run that wrote the last shared entry
 	Seq    uint64            `wire:"seq"`        // the last shared entry
@@ -56,6 +55,8 @@ type RunForked struct {
 	Owner  string            `wire:"owner,omit"`
 	Epoch  uint64            `wire:"epoch,omit"`
 	Labels map[string]string `wire:"labels,omit"` // in place of those of the shared entries; none: those
+	By     string            `wire:"by,omit"`
+	Edited bool              `wire:"edited,omit"` // By wrote the entry that follows, in place of entry Seq+1 of the other run
 }
 
 // PanicLeaf is the stop reason of a run that ended because code of its agent

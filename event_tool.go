@@ -56,8 +56,7 @@ type ToolFinished struct {
 	Images    []Image         `wire:"images,omit"`
 }
 
-// ToolReused answers an Idempotent call with the result of an earlier equal
-// call.
+// ToolReused answers an Idempotent call with the result of an earlier equal call.
 type ToolReused struct {
 	Call string `wire:"call"`
 	Tool string `wire:"tool"`

@@ -26,10 +26,15 @@ type ForkOptions struct {
 	AllowSpent bool
 	// Watch is StartOptions.Watch.
 	Watch bool
+	// By is who forks the run; empty: the log does not say.
+	By string
+	// Edit puts something else in place of entry seq, which is then not shared; nil: nothing.
+	Edit *Edit
 }
 
 // Fork starts a new run that shares the log of another up to entry seq, where no effect may
-// be in progress. The other run is only read.
+// be in progress. With an Edit it shares the entries before seq, and entry seq must be one
+// that can be edited. The other run is only read.
 func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uint64, o *ForkOptions) (*Handle, error) {
 	if o == nil {
 		o = &ForkOptions{}
@@ -56,9 +61,14 @@ func (e *Engine) fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	if err != nil {
 		return nil, err
 	}
-	shared, from, err := e.prefix(ctx, run, seq)
+	at, err := e.cut(ctx, run, seq, o.Edit != nil)
 	if err != nil {
 		return nil, err
+	}
+	if o.Edit != nil {
+		if err := o.Edit.check(at.rest[0], o.Input); err != nil {
+			return nil, fmt.Errorf("run %s cannot be edited at %d: %w", run, seq, err)
+		}
 	}
 	id := o.ID
 	if id == "" {
@@ -71,20 +81,26 @@ func (e *Engine) fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	d := e.newDriver(m, lease)
 	r := &d.rec
 	err = r.lease.caught(func() error { // a filter may panic
-		if start, ok := shared[0].Event.(pawl.RunStarted); ok {
+		if start, ok := at.shared[0].Event.(pawl.RunStarted); ok {
 			p, err := e.past(ctx, run, start.Continues, r.clean)
 			if err != nil {
 				return err
 			}
 			r.continues(&p)
 		}
-		for _, entry := range shared {
+		for _, entry := range at.shared {
 			entry.Run = id
 			r.fold(entry)
 			r.pending = append(r.pending, entry)
 		}
-		r.copied = len(shared)
-		r.appendNow(pawl.RunForked{From: from, Seq: seq, Input: r.clean.text(o.Input), Labels: e.names(o.Labels), Owner: lease.Owner, Epoch: lease.Epoch})
+		r.copied = len(at.shared)
+		at.running = running(r.state)
+		r.appendNow(pawl.RunForked{From: at.from, Seq: uint64(len(at.shared)), Input: r.clean.text(o.Input), Labels: e.names(o.Labels), Owner: lease.Owner, Epoch: lease.Epoch, By: by(o), Edited: o.Edit != nil})
+		if o.Edit != nil {
+			if err := o.Edit.apply(r, at, by(o)); err != nil {
+				return fmt.Errorf("run %s cannot be edited at %d: %w", run, seq, err)
+			}
+		}
 		return resume(ctx, d, began, &ResumeOptions{Limits: o.Limits, Stop: o.Stop, AllowChange: o.AllowChange, AllowSpent: o.AllowSpent, of: run})
 	})
 	if err != nil {
@@ -95,24 +111,36 @@ func (e *Engine) fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	return d, nil
 }
 
-// prefix reads entries 1 to seq of a run and checks that the log may be cut there. It reads
-// on to the end, where the log may say that it was redacted. from is the run that wrote
-// entry seq: if the run is itself a fork and seq is in its shared part, that is the other
-// run, whose id is part of the calls' keys.
-func (e *Engine) prefix(ctx context.Context, run string, seq uint64) (shared []pawl.Entry, from string, err error) {
-	s := new(pawl.State)
-	from = run
+// cut is a log with the place where a fork leaves it.
+type cut struct {
+	shared, rest []pawl.Entry // rest is for an edit, whose entry is its first
+	from         string       // the run that wrote the last shared entry, whose id is part of the calls' keys
+	running      []string     // the calls that are in progress after the shared entries
+}
+
+// cut reads entries 1 to seq of a run and checks that a fork may leave its log there. With
+// edit it shares those before seq only. It reads on to the end, where the log may say that
+// it was redacted. If the run is itself a fork and the last shared entry is in its shared
+// part, that entry is another run's.
+func (e *Engine) cut(ctx context.Context, run string, seq uint64, edit bool) (*cut, error) {
+	s, at, last := new(pawl.State), &cut{from: run}, seq
+	if edit && seq > 0 {
+		last--
+	}
 	var before, after uint64
 	for entry, err := range entriesFor(ctx, e.journal, run, s) {
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		s.Fold(entry)
-		if fork, ok := entry.Event.(pawl.RunForked); ok && seq <= fork.Seq && from == run {
-			from = fork.From
+		if fork, ok := entry.Event.(pawl.RunForked); ok && last <= fork.Seq && at.from == run {
+			at.from = fork.From
 		}
-		if entry.Seq <= seq {
-			shared = append(shared, entry)
+		switch {
+		case entry.Seq <= last:
+			at.shared = append(at.shared, entry)
+		case edit:
+			at.rest = append(at.rest, entry)
 		}
 		switch {
 		case s.InFlight():
@@ -123,20 +151,20 @@ func (e *Engine) prefix(ctx context.Context, run string, seq uint64) (shared []p
 		}
 	}
 	if err := readable(s, run); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if s.Redacted() {
-		return nil, "", fmt.Errorf("run %s: %w", run, ErrRedacted)
+		return nil, fmt.Errorf("run %s: %w", run, ErrRedacted)
 	}
 	switch {
-	case seq == 0 || uint64(len(shared)) < seq:
-		return nil, "", fmt.Errorf("run %s has entries 1 to %d; it cannot be forked at %d", run, s.Seq(), seq)
-	case before != seq && after != 0:
-		return nil, "", fmt.Errorf("run %s cannot be forked at %d: something is in flight there; the nearest places are %d and %d", run, seq, before, after)
-	case before != seq:
-		return nil, "", fmt.Errorf("run %s cannot be forked at %d: something is in flight there; the nearest place is %d", run, seq, before)
+	case seq == 0 || s.Seq() < seq:
+		return nil, fmt.Errorf("run %s has entries 1 to %d; it cannot be forked at %d", run, s.Seq(), seq)
+	case edit || before == seq:
+		return at, nil
+	case after != 0:
+		return nil, fmt.Errorf("run %s cannot be forked at %d: something is in flight there; the nearest places are %d and %d", run, seq, before, after)
 	}
-	return shared, from, nil
+	return nil, fmt.Errorf("run %s cannot be forked at %d: something is in flight there; the nearest place is %d", run, seq, before)
 }
 
 // Replay folds a run's log and decides every recorded step again; see [replay.Run]. It

@@ -33,6 +33,7 @@ type fold struct {
 	fallback int         // the index of the model of the last call
 	quiet    uint64      // the last entry at which nothing was in flight
 	forked   pawl.RunForked
+	editing  bool // what follows the latest run.forked is edited
 }
 
 // book is the fold's result so far.

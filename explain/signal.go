@@ -16,11 +16,18 @@ func (f *fold) outside(e pawl.Entry, before *pawl.State) {
 		f.resumed(&d, e, before)
 	case pawl.RunForked:
 		f.forked = e
-		d.Step, d.subject = "fork", phrase("of run "+name(e.From))
+		d.Step, d.subject = "fork", phrase("of run "+name(e.From)+by(e.By))
 		d.why = phrasef("shares its entries 1 to %d", e.Seq)
 		f.because("the run was forked")
 		if e.Input != "" {
 			d.outcome = append(d.outcome, phrase("said in addition: "+said(e.Input)))
+		}
+		if f.editing = e.Edited; e.Edited {
+			d.outcome = append(d.outcome, phrasef("entry %d of that run was edited, and what stands in its place follows", e.Seq+1))
+			if n := len(f.decisions); f.flight != nil && n > 0 {
+				asked := &f.decisions[n-1]
+				asked.outcome, asked.Outcome = []phrase{"its reply was edited; see below"}, []string{"its reply was edited; see below"}
+			}
 		}
 	case pawl.RunExtended:
 		d.Step, d.subject = "extend", phrase("limits are "+before.Limits().Merge(e.Limits).String())
@@ -92,10 +99,17 @@ func (f *fold) signal(d *Decision, event pawl.Event) {
 		}
 	case pawl.ToolSettled:
 		d.subject = phrasef("settlement of %s%s", name(f.label(e.Call)), by(e.By))
+		if f.editing {
+			d.subject = phrasef("result of %s%s", name(f.label(e.Call)), by(e.By))
+		}
 		d.why = "it did not happen, so it may be driven again"
 		if e.Happened {
 			d.why = phrase("it happened, with " + data(e.Result))
 			switch {
+			case f.editing && e.Error == "":
+				d.why = phrase("it is now " + data(e.Result))
+			case f.editing:
+				d.why = phrase("it is now an error: " + said(e.Error))
 			case e.Status == pawl.ToolTimeout:
 				d.why = phrase("it happened and timed out: " + said(e.Error))
 			case e.Error != "":
@@ -110,11 +124,12 @@ func (f *fold) signal(d *Decision, event pawl.Event) {
 // calls that were lost.
 func (f *fold) resumed(d *Decision, e pawl.RunResumed, before *pawl.State) {
 	d.tally.resumes++
-	f.back = true
+	edited := f.editing
+	f.back, f.editing = true, false
 	d.Step, d.subject = "resume", phrase("owner "+name(person(e.Owner)))
 	still := d.Time.Sub(before.Time())
 	switch status := before.Status(); {
-	case len(f.decisions) > 0 && f.decisions[len(f.decisions)-1].Step == "fork":
+	case edited || len(f.decisions) > 0 && f.decisions[len(f.decisions)-1].Step == "fork":
 		d.why = "the fork is started"
 	case status == pawl.StatusRunning && before.InFlight():
 		d.why = phrasef("the owner before, %s, was gone with work in flight; %s passed", name(person(before.Owner())), figure.Lasting(still))

@@ -17,7 +17,9 @@ const maxStrikes = 3
 func (f *fold) think(d *Decision) {
 	d.Step = "think"
 	called, ok := f.step[0].Event.(pawl.ModelCalled)
-	if !ok { // an outcome without its intent
+	if !ok && f.editing {
+		d.subject, d.why = phrase("reply"+by(f.forked.By)), "it was edited"
+	} else if !ok { // an outcome without its intent
 		d.subject, d.why = "model call", "its beginning is not in the log"
 	} else {
 		if d.subject = phrase(name(string(called.Purpose))); called.View.Step != "" {

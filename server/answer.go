@@ -126,8 +126,7 @@ func (s *Server) admit(x *exchange, to *route) error {
 		return refusal(http.StatusUnauthorized, "unknown token")
 	}
 	if !x.key.allows(to.scope) {
-		x.ResponseWriter.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="pawl", error="insufficient_scope", scope=%q`, to.scope))
-		return refusal(http.StatusForbidden, fmt.Sprintf("the token does not allow %v; use a token with the scope %q", to.name, to.scope))
+		return x.lacks(to.scope, to.name)
 	}
 	return nil
 }
@@ -273,4 +272,10 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	told := *problem
 	told.Detail = redact.Text(told.Detail)
 	s.write(w, told.Status, "application/problem+json", told)
+}
+
+// lacks refuses an operation because the request's token has not the scope.
+func (x *exchange) lacks(scope Scope, operation string) error {
+	x.ResponseWriter.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="pawl", error="insufficient_scope", scope=%q`, scope))
+	return refusal(http.StatusForbidden, fmt.Sprintf("the token does not allow %v; use a token with the scope %q", operation, scope))
 }

@@ -257,6 +257,34 @@ func TestFork(t *testing.T) {
 	}
 }
 
+// A fork with an edited entry or a changed prompt names who made it, needs the scope of a
+// person who decides, and says what cannot be edited.
+func TestForkEdited(t *testing.T) {
+	w := serve(t, nil)
+	run := w.result(acme, "POST", "/v1/runs?wait=true", `{"agent":"looper","input":"look"}`, 201)
+	at := "/v1/runs/" + run.Run + "/fork"
+	w.refused(acme, "POST", at, `{"at":5,"edit":{}}`, 422, "a reply, a result or an error; set one of them")
+	w.refused(acme, "POST", at, `{"at":5,"edit":{"text":"no"}}`, 422, "edit it with a result or an error")
+	w.refused(acme, "POST", at, `{"at":4,"edit":{"result":1}}`, 422, "entry 4 is tool.started; only")
+	run2 := w.result(runner, "POST", "/v1/runs?wait=true", `{"agent":"looper","input":"look"}`, 201)
+	for _, body := range []string{`{"at":5,"edit":{"result":1}}`, `{"at":5,"prompt":"Look well."}`, `{"at":5,"model":"x/y"}`} {
+		w.refused(runner, "POST", "/v1/runs/"+run2.Run+"/fork", body, 403, `use a token with the scope "decide"`)
+	}
+	log := func(run string) string { return string(w.ask(acme, "GET", "/v1/runs/"+run+"/events", "", 200)) }
+	fork := w.result(acme, "POST", at+"?wait=true", `{"at":5,"edit":{"result":{"sky":"blue"}},"by":"somebody"}`, 201)
+	if text := log(fork.Run); !strings.Contains(text, `"by":"ann","edited":true`) || !strings.Contains(text, `"happened":true,"result":{"sky":"blue"},"by":"ann"`) {
+		t.Error(text)
+	}
+	fork = w.result(acme, "POST", at+"?wait=true", `{"at":3,"edit":{"text":"It is blue."}}`, 201)
+	if fork.Answer != "It is blue." || fork.Status != pawl.StatusSuccess {
+		t.Errorf("%+v", fork)
+	}
+	fork = w.result(acme, "POST", at+"?wait=true", `{"at":1,"prompt":"Look well."}`, 201)
+	if text := log(fork.Run); !strings.Contains(text, `"prompt":"Look well."`) || strings.Contains(text, "edited") {
+		t.Error(text)
+	}
+}
+
 // A server that ends parks its runs, and tells who waits for them.
 func TestClose(t *testing.T) {
 	w := serve(t, nil)

@@ -100,7 +100,7 @@ func (s *Server) goOn(ctx context.Context, h pawl.Head, limits runs.Limits, afte
 	if err != nil {
 		return nil, err
 	}
-	w, err := s.host.Again(ctx, state, false)
+	w, err := s.host.Again(ctx, state, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -161,6 +161,10 @@ func (s *Server) cancel(x *exchange) (any, error) {
 
 func (s *Server) fork(x *exchange) (any, error) {
 	in := x.body.(*client.ForkRun)
+	change := Change{Prompt: in.Prompt, Model: in.Model}
+	if (in.Edit != nil || change != (Change{})) && !x.key.allows(Decide) { // a person takes the place of the agent's author, its model or a tool
+		return nil, x.lacks(Decide, "a fork that changes or edits something")
+	}
 	h, err := s.find(x)
 	if err != nil {
 		return nil, err
@@ -183,7 +187,7 @@ func (s *Server) fork(x *exchange) (any, error) {
 		// A fork has no parent: it would get its own labels, and its creator could not see it.
 		return nil, errors.Join(err, refusal(http.StatusConflict, fmt.Sprintf("run %s is a child of run %s, and lacks the labels of the token; fork run %[2]s", h.Run, h.Parent)))
 	}
-	w, err := s.host.Again(x.Context(), state, true)
+	w, err := s.host.Again(x.Context(), state, &change)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +195,8 @@ func (s *Server) fork(x *exchange) (any, error) {
 	for name := range x.key.Labels {
 		delete(labels, name) // the run has the labels of the token
 	}
-	o := &engine.ForkOptions{Input: in.Input, Labels: runs.Relabelled(state, labels), AllowSpent: limits == (runs.Limits{})}
+	o := &engine.ForkOptions{Input: in.Input, Labels: runs.Relabelled(state, labels), AllowSpent: limits == (runs.Limits{}),
+		AllowChange: change != (Change{}), By: x.by(in.By), Edit: in.Edit.Of()}
 	if o.Limits, err = raise(w, state.Limits(), limits); err != nil {
 		drop(w)
 		return nil, err
@@ -199,8 +204,8 @@ func (s *Server) fork(x *exchange) (any, error) {
 	fork, err := s.drive(w, func(ctx context.Context) (*engine.Handle, error) {
 		return w.Engine.Fork(ctx, w.Agent, h.Run, in.At, o)
 	})
-	if err != nil && state.InFlight() && problemOf(err) == err && !outage.Is(err) {
-		return nil, invalid(err.Error()) // the error says where the run can be forked
+	if err != nil && (state.InFlight() || in.Edit != nil) && problemOf(err) == err && !outage.Is(err) {
+		return nil, invalid(err.Error()) // the error says where the run can be forked, or what can be edited
 	}
 	if err != nil {
 		return nil, err

@@ -109,7 +109,7 @@ func (s *Server) replay(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := s.host.Again(x.Context(), state, true)
+	w, err := s.host.Again(x.Context(), state, &Change{})
 	if err != nil {
 		return nil, err
 	}

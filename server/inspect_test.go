@@ -30,7 +30,7 @@ func (o one) Agents(context.Context) ([]client.Agent, error) { return nil, nil }
 func (o one) Start(context.Context, string, json.RawMessage) (Work, error) {
 	return Work{Agent: o.agent, Engine: o.engine}, nil
 }
-func (o one) Again(context.Context, *pawl.State, bool) (Work, error) {
+func (o one) Again(context.Context, *pawl.State, *Change) (Work, error) {
 	return Work{Agent: o.agent, Engine: o.engine}, nil
 }
 func (o one) Desk(*pawl.State) *engine.Engine { return o.engine }

@@ -94,7 +94,7 @@ func (d *dorm) Start(context.Context, string, json.RawMessage) (server.Work, err
 }
 
 // Again makes the agent of a run again.
-func (d *dorm) Again(_ context.Context, s *pawl.State, _ bool) (server.Work, error) {
+func (d *dorm) Again(_ context.Context, s *pawl.State, _ *server.Change) (server.Work, error) {
 	if d.refuses {
 		return server.Work{}, &client.Problem{Status: 409, Detail: "it is no more"}
 	}

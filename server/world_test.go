@@ -32,11 +32,13 @@ const (
 	reader = "reader-token" // may only look
 	acme   = "acme-token"   // knows of the runs of tenant acme
 	other  = "other-token"  // and of tenant other
+	runner = "runner-token" // may look and run, and decide nothing
 )
 
 var keys = []server.Key{
 	{Token: admin},
 	{Token: reader, Name: "rita", Scopes: []server.Scope{server.Read}},
+	{Token: runner, Name: "ron", Scopes: []server.Scope{server.Read, server.Run}},
 	{Token: acme, Name: "ann", Labels: map[string]string{"tenant": "acme"}},
 	{Token: other, Name: "otto", Labels: map[string]string{"tenant": "other"}},
 }
@@ -181,7 +183,7 @@ func (w *world) work(name string) server.Work {
 }
 
 // Again makes the agent of a run again.
-func (w *world) Again(_ context.Context, s *pawl.State, _ bool) (server.Work, error) {
+func (w *world) Again(_ context.Context, s *pawl.State, fork *server.Change) (server.Work, error) {
 	name := s.Declaration().Agent
 	if w.agents[name].Name == "" {
 		return server.Work{}, &client.Problem{Type: "about:blank", Title: "Conflict", Status: 409, Detail: "go on with: pawl resume " + s.Run()}
@@ -189,6 +191,9 @@ func (w *world) Again(_ context.Context, s *pawl.State, _ bool) (server.Work, er
 	work := w.work(name)
 	if w.changed {
 		work.Agent.Prompt = "Be someone else."
+	}
+	if fork != nil && fork.Prompt != "" {
+		work.Agent.Prompt = fork.Prompt
 	}
 	return work, nil
 }

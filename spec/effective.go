@@ -38,6 +38,10 @@ func Of(s *pawl.State) Effective {
 		e.declared(d)
 	}
 	e.set("model", e.model(d, origin))
+	var rec record
+	if json.Unmarshal([]byte(d.Source), &rec) == nil && rec.Kind == recordKind && rec.Prompt != "" {
+		e.set("prompt", textNode(rec.Prompt))
+	}
 	e.drop("stop")
 	if source := s.StopSource(); source != "" {
 		if _, err := stop.Parse(source, nil); err != nil {

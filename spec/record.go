@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -21,6 +22,7 @@ type record struct {
 	// Live permits reading files that are not among them.
 	Live   bool    `json:"live,omitempty"`
 	Model  string  `json:"model,omitempty"` // replaces or completes the document's
+	Prompt string  `json:"prompt,omitempty"`
 	Stop   string  `json:"stop,omitempty"`
 	Limits *limits `json:"limits,omitempty"`
 	Plan   bool    `json:"plan,omitempty"`
@@ -53,7 +55,7 @@ func (r *record) family() *family {
 
 // record returns the source of the agent.
 func (s *Spec) record(r *Registry) string {
-	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Files: s.family.files, Stop: s.opt.Stop, Plan: s.opt.Plan, Tools: s.opt.shelf, Around: s.opt.around}
+	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Files: s.family.files, Prompt: s.opt.Prompt, Stop: s.opt.Stop, Plan: s.opt.Plan, Tools: s.opt.shelf, Around: s.opt.around}
 	if s.opt.Workflows != "" {
 		rec.Workflows = s.opt.Workflows
 		if abs, err := filepath.Abs(rec.Workflows); err == nil {
@@ -74,6 +76,17 @@ func (s *Spec) record(r *Registry) string {
 		return ""
 	}
 	return string(b)
+}
+
+// ModelName returns the model in the notation of the key model: the spec's or, if it names
+// none, the registry's. A file in it is absolute.
+func (s *Spec) ModelName(r *Registry) string {
+	name, dir := s.modelName(r)
+	const prefix = scriptProvider + ":"
+	if file, ok := strings.CutPrefix(name, prefix); ok && dir != "" && !filepath.IsAbs(file) {
+		name = prefix + filepath.Join(dir, file)
+	}
+	return absolute(name)
 }
 
 // absolute makes the file of a scripted model independent of the working directory.
@@ -103,7 +116,7 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 	if err := json.Unmarshal([]byte(source), &rec); err != nil || rec.Kind != recordKind {
 		return nil, fmt.Errorf("spec: the run was not started from a spec: its agent's source is %.60q", source)
 	}
-	again := Options{Model: rec.Model, Stop: rec.Stop, Plan: rec.Plan, Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family(), around: rec.Around}
+	again := Options{Model: rec.Model, Prompt: rec.Prompt, Stop: rec.Stop, Plan: rec.Plan, Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family(), around: rec.Around}
 	if o != nil {
 		again.Registry = o.Registry
 	}

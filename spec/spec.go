@@ -112,6 +112,8 @@ type Options struct {
 	Registry *Registry
 	// Model replaces the spec's, in the same notation.
 	Model string
+	// Prompt replaces the spec's.
+	Prompt string
 	// Stop replaces the spec's stop condition.
 	Stop string
 	// Plan has the agent plan first, as plan: true does.
@@ -207,6 +209,9 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 		if o.Workflows != "" {
 			d.about(true, "workflows", place{}, "a directory of workflows is for Hyphen loop documents, and this is a spec (list them under tools)")
 		}
+	}
+	if o.Prompt != "" {
+		s.prompt = o.Prompt
 	}
 	if !s.family.member() && !s.family.known {
 		s.unheard(d)

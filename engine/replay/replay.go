@@ -56,6 +56,7 @@ type replay struct {
 	changed []string
 	judged  bool
 	steps   int
+	edited  bool // the entry before was a run.forked whose edit follows
 
 	decided *pawl.State // the state the present step was decided on
 	step    pawl.Step
@@ -108,6 +109,8 @@ func (r *replay) take(e pawl.Entry) error {
 		}
 	}
 	r.state.Fold(e)
+	fork, _ := e.Event.(pawl.RunForked)
+	r.edited = fork.Edited
 	return r.follow(e.Event)
 }
 
@@ -153,6 +156,8 @@ func (r *replay) given(event pawl.Event) bool {
 		return true
 	case pawl.RunPaused:
 		return e.Status == pawl.StatusPaused && e.WakeAt.IsZero() // a shutdown
+	case pawl.ModelReplied:
+		return r.edited || r.recorded(event)
 	case pawl.RunStopped:
 		return e.Leaf == pawl.PanicLeaf // the engine's, since the machine could not decide
 	case pawl.Noted:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 )
 
 // An Agent is an agent that can be started by name.
@@ -58,12 +59,49 @@ type CancelRun struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// ForkRun starts a run that shares another's log up to entry At.
+// ForkRun starts a run that shares another's log up to entry At or, with an Edit, before it.
 type ForkRun struct {
 	At     uint64            `json:"at"`
 	Input  string            `json:"input,omitempty"`
 	Limits Limits            `json:"limits,omitempty"`
 	Labels map[string]string `json:"labels,omitempty"` // in addition to those of the other run
+	Prompt string            `json:"prompt,omitempty"` // replaces the agent's
+	Model  string            `json:"model,omitempty"`  // replaces the agent's: that of another agent, or PROVIDER/NAME
+	Edit   *Edit             `json:"edit,omitempty"`   // takes the place of entry At
+	By     string            `json:"by,omitempty"`
+}
+
+// An Edit is what a person puts in place of an entry: a Result or an Error in place of a
+// tool.finished, or a Text, Calls or both in place of a model.replied.
+type Edit struct {
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  string          `json:"error,omitempty"`
+	Text   string          `json:"text,omitempty"`
+	Calls  []EditedCall    `json:"calls,omitempty"`
+}
+
+// An EditedCall is a call of an edited reply.
+type EditedCall struct {
+	Tool string          `json:"tool"`
+	Args json.RawMessage `json:"args"`
+}
+
+// Of returns the edit for an engine; nil for nil.
+func (e *Edit) Of() *engine.Edit {
+	if e == nil {
+		return nil
+	}
+	edit := &engine.Edit{Result: e.Result, Error: e.Error}
+	if e.Text != "" || len(e.Calls) > 0 {
+		edit.Reply = &pawl.Reply{}
+		if e.Text != "" {
+			edit.Reply.Parts = append(edit.Reply.Parts, pawl.Text{Text: e.Text})
+		}
+		for _, c := range e.Calls {
+			edit.Reply.Parts = append(edit.Reply.Parts, pawl.Call{Tool: c.Tool, Args: c.Args})
+		}
+	}
+	return edit
 }
 
 // Approve approves a call that waits for approval.

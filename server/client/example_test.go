@@ -47,7 +47,7 @@ func (o office) Start(_ context.Context, name string, spec json.RawMessage) (ser
 	return server.Work{Agent: clerk, Engine: o.engine}, nil
 }
 
-func (o office) Again(context.Context, *pawl.State, bool) (server.Work, error) {
+func (o office) Again(context.Context, *pawl.State, *server.Change) (server.Work, error) {
 	return server.Work{Agent: clerk, Engine: o.engine}, nil
 }
 

@@ -20,6 +20,7 @@ import (
 type resuming struct {
 	driving
 	spec        string
+	prompt      string // of a fork
 	allowChange bool
 }
 
@@ -98,6 +99,7 @@ func (r *resuming) words(command ...string) []string {
 		}
 	}
 	option("--spec", r.spec)
+	option("--prompt", r.prompt)
 	option("--model", r.model)
 	for _, limit := range r.limit {
 		option("--limit", limit)
@@ -142,7 +144,7 @@ func reopen(ctx context.Context, a *app, j pawl.Journal, s *pawl.State, r *resum
 	if err != nil {
 		return nil, err
 	}
-	w, err := a.workOf(ctx, j, s, remake{spec: r.spec, model: r.model, policy: policy, loosen: r.allowChange, asWas: asWas})
+	w, err := a.workOf(ctx, j, s, remake{spec: r.spec, model: r.model, prompt: r.prompt, policy: policy, loosen: r.allowChange, asWas: asWas})
 	if err != nil {
 		return nil, err
 	}

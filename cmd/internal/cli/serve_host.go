@@ -41,7 +41,8 @@ type serveHost struct {
 	labels  map[string]string
 	dir     string // where the commands of clients' specs run
 	specs   []*spec.Spec
-	digests []string // of the specs
+	digests []string          // of the specs
+	models  map[string]string // of the served agents, as specs name them, by the name they are shown under
 
 	journal store
 	served  []servedAgent
@@ -154,7 +155,7 @@ func named(file string) bool {
 
 // open makes the agents.
 func (h *serveHost) open(ctx context.Context, j store) error {
-	h.journal = j
+	h.journal, h.models = j, map[string]string{}
 	for i, made := range h.specs {
 		registry := h.app.registry()
 		agent, err := h.app.agentOf(ctx, made, registry)
@@ -175,6 +176,7 @@ func (h *serveHost) open(ctx context.Context, j store) error {
 		for _, t := range d.Tools {
 			about.Tools = append(about.Tools, t.Name)
 		}
+		h.models[d.Model.Name] = made.ModelName(registry)
 		h.served = append(h.served, servedAgent{about, w, made.Upgrade, made.Unready(registry)})
 	}
 	return nil
@@ -321,18 +323,26 @@ func (h *serveHost) alone(w server.Work, beside *app) server.Work {
 
 // Again rebuilds the agent of a run. If it is exactly the agent of a spec, Again
 // returns that one.
-func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork bool) (server.Work, error) {
+func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Change) (server.Work, error) {
+	change := server.Change{}
+	if fork != nil {
+		change = *fork
+	}
+	model, err := h.changed(change.Model)
+	if err != nil {
+		return server.Work{}, err
+	}
 	source := s.Declaration().Source
 	start, _ := s.Start()
 	for _, one := range h.served {
-		if one.work.Agent.Source == source && start.Parent == "" { // a child has inherited policies
+		if one.work.Agent.Source == source && start.Parent == "" && change == (server.Change{}) { // a child has inherited policies
 			if len(one.missing) > 0 {
 				return server.Work{}, unready(one.about.Name, one.missing)
 			}
 			return one.work, nil
 		}
 	}
-	if one := h.versioned(s.Declaration()); one != nil && start.Parent == "" && !fork {
+	if one := h.versioned(s.Declaration()); one != nil && start.Parent == "" && fork == nil {
 		if len(one.missing) > 0 {
 			return server.Work{}, unready(one.about.Name, one.missing)
 		}
@@ -347,11 +357,14 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork bool) (server
 		return server.Work{}, elsewhere(fmt.Sprintf("run %s was not started from a spec, so its agent is not known here; resume it with the program that started it", s.Run()))
 	}
 	beside := h.app.beside()
-	w, err := beside.workOf(ctx, h.journal, s, remake{policy: h.policy, asWas: fork})
+	w, err := beside.workOf(ctx, h.journal, s, remake{policy: h.policy, asWas: fork != nil, prompt: change.Prompt, model: model})
 	if err != nil {
 		beside.disconnect()
 		if e, ok := errors.AsType[*unreadyError](err); ok {
 			return server.Work{}, unready(s.Declaration().Agent, e.problems)
+		}
+		if codeOf(err) == exitUsage && change != (server.Change{}) {
+			return server.Work{}, problem(http.StatusUnprocessableEntity, err.Error())
 		}
 		if codeOf(err) == exitUsage {
 			return server.Work{}, problem(http.StatusConflict, fmt.Sprintf("cannot rebuild the agent of run %s here: %v", s.Run(), err))
@@ -363,6 +376,18 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork bool) (server
 		work.Lower = w.policy.Lower
 	}
 	return h.alone(work, beside), nil
+}
+
+// changed is the model that a client wants for a fork, as specs name it. A client cannot name
+// a file of the server.
+func (h *serveHost) changed(model string) (string, error) {
+	if known, ok := h.models[model]; ok {
+		return known, nil
+	}
+	if strings.HasPrefix(model, "script:") {
+		return "", problem(http.StatusUnprocessableEntity, fmt.Sprintf("model is %q; name the model of one of the server's agents, or PROVIDER/NAME", model))
+	}
+	return model, nil
 }
 
 // Replay replays a run with each agent that it has had.

@@ -35,7 +35,9 @@ type work struct {
 type remake struct {
 	spec  string // a file that replaces the source; empty: the source
 	model string // replaces the model; empty: the original one
-	plan  *bool  // whether the agent plans first in addition to its spec; nil: as it did
+	// prompt replaces the prompt; empty: the original one.
+	prompt string
+	plan   *bool // whether the agent plans first in addition to its spec; nil: as it did
 	// policy replaces the recorded policy; nil: the recorded one. It must be at least as
 	// strict unless loosen.
 	policy *spec.Policy
@@ -81,6 +83,8 @@ func reworkOf(ctx context.Context, a *app, s *pawl.State, r remake) (*work, erro
 	switch from, isFix, err := testfix.ParseSource(source); {
 	case err != nil:
 		return nil, err
+	case isFix && r.prompt != "":
+		return nil, misuse("run %s fixes a project, and its prompt cannot be replaced; fork it without --prompt", s.Run())
 	case isFix && r.spec == "":
 		return reopenFix(a, from, source, s, r)
 	}
@@ -89,7 +93,7 @@ func reworkOf(ctx context.Context, a *app, s *pawl.State, r remake) (*work, erro
 		if r.spec == "" {
 			return nil, misuse("run %s was not started from a spec, so its agent is not known here; resume it with the program that started it, or give --spec", s.Run())
 		}
-		made, err := loadSpec(r.spec, &spec.Options{Registry: registry, Model: r.model})
+		made, err := loadSpec(r.spec, &spec.Options{Registry: registry, Model: r.model, Prompt: r.prompt})
 		if err != nil {
 			return nil, err
 		}
@@ -206,6 +210,9 @@ func renew(source string, r remake) (string, error) {
 	}
 	if r.model != "" {
 		set("model", r.model)
+	}
+	if r.prompt != "" {
+		set("prompt", r.prompt)
 	}
 	if r.plan != nil {
 		fields["plan"], _ = json.Marshal(*r.plan) // a bool always marshals
