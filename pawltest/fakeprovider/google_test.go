@@ -14,36 +14,12 @@ import (
 func TestGoogleWire(t *testing.T) {
 	fake, url := serve(t, script.Replies(lookup(), pawl.Say("Blue.")), nil)
 	_, text := send(t, url, googleStream, googleAsk)
-	_, docs := events(t, text)
-	said, thought := "", ""
 	var parts []any
-	for i, doc := range docs {
-		part := dig(doc, "candidates", 0, "content", "parts", 0)
-		switch s, _ := dig(part, "text").(string); {
-		case dig(part, "functionCall") != nil:
+	for _, doc := range events(t, text) {
+		if part := dig(doc, "candidates", 0, "content", "parts", 0); dig(part, "functionCall") != nil {
 			parts = append(parts, part)
-		case dig(part, "thought") != nil:
-			thought += s
-		default:
-			said += s
-		}
-		if got := dig(doc, "candidates", 0, "finishReason"); (got == "STOP") != (i == len(docs)-1) {
-			t.Errorf("event %d finishes with %v", i, got)
 		}
 	}
-	if said != "I look: «é漢🙂»." || thought != "They want the weather, for which there is a tool." || len(parts) != 2 {
-		t.Fatalf("%q, %q, %v", said, thought, parts)
-	}
-	if dig(parts, 0, "thoughtSignature") == nil || dig(parts, 1, "thoughtSignature") != nil || dig(parts, 0, "functionCall", "args", "city") != "Paris" {
-		t.Errorf("calls %v", parts)
-	}
-	use := docs[len(docs)-1]["usageMetadata"]
-	for key, want := range map[string]float64{"promptTokenCount": 120, "candidatesTokenCount": 20, "thoughtsTokenCount": 10, "cachedContentTokenCount": 100, "totalTokenCount": 150} {
-		if dig(use, key) != want {
-			t.Errorf("%s is %v, want %v", key, dig(use, key), want)
-		}
-	}
-
 	follow := func(model string, change func(contents []any) []any) (string, bool) {
 		var call []any
 		copied, _ := json.Marshal(parts)

@@ -2,7 +2,6 @@ package fakeprovider
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -22,16 +21,12 @@ type sight struct {
 	status int // 0: there was none
 	header http.Header
 	body   string
-	err    error  // of reading the body, or of sending
-	hung   bool   // the client gave up waiting
-	sound  string // the body of the same answer without a fault
+	err    error // of reading the body, or of sending
+	hung   bool  // the client gave up waiting
 	took   time.Duration
 }
 
 func (s sight) whole() bool { return s.status == 200 && s.err == nil && !s.hung }
-
-// cutIn reports whether the body is a beginning of the sound one.
-func (s sight) cut() bool { return strings.HasPrefix(s.sound, s.body) && len(s.body) < len(s.sound) }
 
 func (s sight) has(text string) bool { return strings.Contains(s.body, text) }
 
@@ -93,41 +88,6 @@ func newClient(t testing.TB) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// TestFaultsShow lets each fault strike on each wire where it can occur, and
-// looks whether it does what it says.
-func TestFaultsShow(t *testing.T) {
-	for _, f := range Faults() {
-		show, ok := shows[f.Name]
-		if !ok {
-			t.Errorf("what does %s look like?", f.Name)
-			continue
-		}
-		if f.Number < 1 || f.Number > 68 || f.About == "" || !strings.HasSuffix(f.About, ".") || len(f.Wires) == 0 {
-			t.Errorf("%+v is not described", f)
-		}
-		for _, w := range f.Wires {
-			t.Run(f.Name+"/"+w.String(), func(t *testing.T) {
-				t.Parallel()
-				c := newClient(t)
-				_, sound := serve(t, script.Replies(lookup()), nil)
-				fake, url := serve(t, script.Replies(lookup()), &Options{Faults: []Fault{f}})
-				got := look(t, c, url, w, f)
-				got.sound = look(t, c, sound, w, Fault{}).body
-				if !show(got) {
-					t.Errorf("status %d, error %v, hung %v, %v\n%s\nthe sound one:\n%s", got.status, got.err, got.hung, got.header, got.body, got.sound)
-				}
-				r := fake.Requests()[0]
-				if !r.Struck && f.Name != "stale-connection" || !r.Decided || r.Status != got.status || r.Fault.Name != f.Name {
-					t.Errorf("recorded as %v, struck %v, decided %v, status %d", r.Fault, r.Struck, r.Decided, r.Status)
-				}
-				if again := look(t, c, url, w, Fault{}); again.body == "" == (f.Name != "stale-connection") {
-					t.Errorf("the next request gets %d, %v: %s", again.status, again.err, again.body)
-				}
-			})
-		}
-	}
-}
-
 // TestFaultsFindNothing: a fault says so when there is nothing to strike.
 func TestFaultsFindNothing(t *testing.T) {
 	for _, name := range []string{"cut-mid-arguments", "unknown-tool", "array-arguments", "interleaved", "open-block", "length-mid-call"} {
@@ -172,65 +132,4 @@ func TestFind(t *testing.T) {
 		}
 	}()
 	Must("nonsense")
-}
-
-// callArgs are the arguments of the first call of a reply.
-func (s sight) args() (string, bool) {
-	switch s.wire {
-	case Google:
-		var b strings.Builder
-		for line := range strings.Lines(s.body) {
-			var doc struct {
-				Candidates []struct {
-					Content struct {
-						Parts []struct {
-							FunctionCall *struct{ Args json.RawMessage }
-						}
-					}
-				}
-			}
-			if data, ok := strings.CutPrefix(line, "data: "); ok && json.Unmarshal([]byte(data), &doc) == nil && len(doc.Candidates) > 0 {
-				for _, p := range doc.Candidates[0].Content.Parts {
-					if p.FunctionCall != nil && b.Len() == 0 {
-						b.Write(p.FunctionCall.Args)
-						if p.FunctionCall.Args == nil {
-							return "", false
-						}
-					}
-				}
-			}
-		}
-		return b.String(), true
-	case Responses:
-		m := regexp.MustCompile(`"arguments":("(?:[^"\\]|\\.)*"),"item_id"`).FindStringSubmatch(s.body)
-		if m == nil {
-			return "", false
-		}
-		text := ""
-		ok := json.Unmarshal([]byte(m[1]), &text) == nil
-		return text, ok
-	}
-	key := `"partial_json":("(?:[^"\\]|\\.)*")`
-	begins := `"type":"tool_use"`
-	if s.wire == Chat {
-		key, begins = `"arguments":("(?:[^"\\]|\\.)*")`, `"id":"call_`
-	}
-	parts := strings.Split(s.body, begins)
-	if len(parts) < 2 {
-		return "", false
-	}
-	text, found := "", false
-	for _, m := range regexp.MustCompile(key).FindAllStringSubmatch(parts[1], -1) {
-		var piece string
-		found = json.Unmarshal([]byte(m[1]), &piece) == nil
-		text += piece
-	}
-	return text, found
-}
-
-func argsAre(good func(args string) bool) func(s sight) bool {
-	return func(s sight) bool {
-		args, ok := s.args()
-		return s.whole() && ok && good(args)
-	}
 }

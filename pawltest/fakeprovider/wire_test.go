@@ -1,7 +1,6 @@
 package fakeprovider
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -206,27 +205,21 @@ func send(t testing.TB, url, path, body string, header ...string) (head, string)
 	return head{res.StatusCode, res.Header}, string(text)
 }
 
-// events are the names, or else the data, of a stream's events.
-func events(t testing.TB, stream string) (names []string, docs []map[string]any) {
+// events are the documents of a stream's events.
+func events(t testing.TB, stream string) (docs []map[string]any) {
 	t.Helper()
-	name := ""
-	for scan := bufio.NewScanner(strings.NewReader(stream)); scan.Scan(); {
-		line := strings.TrimSuffix(scan.Text(), "\r")
-		if v, ok := strings.CutPrefix(line, "event: "); ok {
-			name = v
+	for line := range strings.Lines(stream) {
+		data, ok := strings.CutPrefix(line, "data: ")
+		if !ok {
+			continue
 		}
-		if v, ok := strings.CutPrefix(line, "data: "); ok {
-			doc := map[string]any{}
-			if err := json.Unmarshal([]byte(v), &doc); err != nil && v != "[DONE]" {
-				t.Fatalf("%v: %s", err, v)
-			}
-			if typ, ok := doc["type"].(string); ok && typ != name {
-				t.Errorf("event %s has type %s", name, typ)
-			}
-			names, docs = append(names, name), append(docs, doc)
+		var doc map[string]any
+		if err := json.Unmarshal([]byte(data), &doc); err != nil {
+			t.Fatalf("%v: %s", err, data)
 		}
+		docs = append(docs, doc)
 	}
-	return names, docs
+	return docs
 }
 
 func dig(v any, path ...any) any {
