@@ -86,7 +86,7 @@ func (m *Machine) Child(s *State, d Classified) (agent Agent, input string, err 
 		}
 	}
 	agent.inherited = len(policies)
-	agent.Policies, agent.Limits = append(policies, agent.Policies...), d.Limits
+	agent.Policies, agent.Limits = append(policies, agent.Policies...), *d.Limits
 	input, err = t.ask(d.Call.Args)
 	return agent, input, err
 }
@@ -136,16 +136,17 @@ func (m *Machine) allocate(s *State, step Step) Step {
 // too little is refused, and allocateChild returns the limit that leaves it too
 // little.
 func (m *Machine) allocateChild(s *State, d *Classified, tokens int, dollars float64) (leaf string) {
-	d.Child, d.Limits = s.run+"."+d.Call.ID, Limits{}.withDefaults()
+	var l Limits
 	if of := m.tools[d.Call.Tool].agent; of != nil {
-		d.Limits = of.Limits.withDefaults()
+		l = of.Limits
 	}
+	l = l.withDefaults()
+	d.Child, d.Limits = s.run+"."+d.Call.ID, &l
 	var had childRun
 	if c := s.opened(d.Call.ID); c != nil && c.child != nil {
 		had = *c.child
 		d.Child = had.id
 	}
-	l := &d.Limits
 	l.Tokens = min(l.Tokens, max(1, had.usage.Total()+tokens)) // zero would be the default
 	l.Time = max(time.Millisecond, min(l.Time, s.limits.Time-s.elapsed).Truncate(time.Millisecond))
 	if l.Depth = min(l.Depth, s.limits.Depth-1); l.Depth < 1 {

@@ -73,7 +73,7 @@ type Classified struct {
 
 	// Child is the run that a call to an agent is, and Limits what that may use.
 	Child  string
-	Limits Limits
+	Limits *Limits
 
 	// Approved says that a decision lets the call run. The engine checks just
 	// before the start that the decision is still valid.

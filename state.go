@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-run/pawl/internal/chunk"
 	"github.com/pawl-run/pawl/internal/gauge"
 	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/tally"
@@ -35,7 +36,7 @@ func (*noCopy) Unlock() {}
 // Clone returns an equal State that is independent of s. It costs O(open calls and notes).
 func (s *State) Clone() *State {
 	c := &State{facts: s.facts}
-	c.turns, c.trail, c.calls, c.exchanges = slices.Clip(s.turns), slices.Clip(s.trail), slices.Clip(s.calls), slices.Clip(s.exchanges)
+	c.turns, c.trail, c.exchanges.List, c.calls = s.turns.Clone(), s.trail.Clone(), s.exchanges.Clone(), slices.Clip(s.calls)
 	c.open, c.tools, c.meters = slices.Clone(s.open), slices.Clone(s.tools), s.meters.Clone()
 	c.notes, c.grants, c.unknown = maps.Clone(s.notes), maps.Clone(s.grants), maps.Clone(s.unknown)
 	c.other, c.steps, c.missed = maps.Clone(s.other), maps.Clone(s.steps), maps.Clone(s.missed)
@@ -81,11 +82,11 @@ type facts struct {
 	memo
 	window
 
-	turns    []Turn
-	trail    []Track  // of the turns before the one that ended last
-	track    Track    // of that one, which may still be measured
-	calls    []*call  // answered, in call order
-	inputs   []string // texts by people, in order
+	turns    chunk.List[Turn]
+	trail    chunk.List[Track] // of the turns before the one that ended last
+	track    Track             // of that one, which may still be measured
+	calls    []*call           // answered, in call order
+	inputs   []string          // texts by people, in order
 	notes    map[string]json.RawMessage
 	tools    tally.Tally
 	grants   map[string]*matter       // digest of a call's content, to what was approved for the run
@@ -499,16 +500,16 @@ func (s *State) latest(want func(*call) bool) iter.Seq[CallState] {
 }
 
 // Turns yields the turns so far, in order.
-func (s *State) Turns() iter.Seq[Turn] { return slices.Values(s.turns) }
+func (s *State) Turns() iter.Seq[Turn] { return s.turns.All() }
 
 // Tracks yields what the finished turns left behind, latest first.
 func (s *State) Tracks() iter.Seq[Track] {
 	trail, last := s.trail, s.track
 	return func(yield func(Track) bool) {
-		for i := len(trail); i >= 0; i-- {
+		for i := trail.Len(); i >= 0; i-- {
 			t := last
-			if i < len(trail) {
-				t = trail[i]
+			if i < trail.Len() {
+				t = *trail.At(i)
 			} else if t.Iteration == 0 {
 				continue // no turn has ended
 			}

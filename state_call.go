@@ -50,9 +50,8 @@ type CallState struct {
 type call struct {
 	Call
 	Iteration int
-	Step      string // the loop's word for it, when the call is the loop's
-	inputs    int    // texts by people when it was made
-	prior     int    // calls that were over
+	inputs    int32 // texts by people when it was made
+	prior     int32 // calls that were over
 	Phase     Phase
 	trial
 	ending
@@ -61,11 +60,10 @@ type call struct {
 
 // trial is the latest attempt.
 type trial struct {
-	Attempt    int
-	Effect     Effect
-	Key        string
-	Supervised string
-	Started    time.Time
+	Attempt int
+	Effect  Effect
+	Key     string
+	Started time.Time
 }
 
 // ending is the answer.
@@ -78,21 +76,23 @@ type ending struct {
 	foreign  bool // its tool is labelled untrusted
 	Result   json.RawMessage
 	Error    string
-	blob     string // digest of the whole result, where it was cut
 	seq      uint64 // of the tool.finished that says so
 }
 
 // matter is what few calls have.
 type matter struct {
-	Of      string
-	Reason  string
-	Edited  json.RawMessage
-	By      string
-	Expires time.Time
-	images  []Image
-	masked  bool // the model does not see the result any more
-	retries int
-	child   *childRun // nil: it is no run of its own
+	Step       string // the loop's word for it, when the call is the loop's
+	Supervised string
+	Of         string
+	Reason     string
+	Edited     json.RawMessage
+	By         string
+	Expires    time.Time
+	images     []Image
+	blob       string // digest of the whole result, where it was cut
+	masked     bool   // the model does not see the result any more
+	retries    int
+	child      *childRun // nil: it is no run of its own
 
 	requested           uint64            // seq of the latest request about it
 	decided             uint64            // seq of the approval, if it was waited for
@@ -109,7 +109,7 @@ type matter struct {
 var noMatter matter
 
 func newCall(c Call, s *State, iteration int) call {
-	return call{Call: c, Iteration: iteration, inputs: len(s.inputs), prior: len(s.calls), Phase: PhaseUndecided, matter: &noMatter}
+	return call{Call: c, Iteration: iteration, inputs: int32(len(s.inputs)), prior: int32(len(s.calls)), Phase: PhaseUndecided, matter: &noMatter}
 }
 
 // own gives the call a copy of what few calls have, to change it.
@@ -132,7 +132,7 @@ func (c *call) state() CallState {
 		trust = Untrusted
 	}
 	return CallState{
-		Trust: trust, UserTexts: c.inputs, Prior: c.prior,
+		Trust: trust, UserTexts: int(c.inputs), Prior: int(c.prior),
 		Call: mine, Iteration: c.Iteration, Step: c.Step, Phase: c.Phase,
 		Attempt: c.Attempt, Effect: c.Effect, Key: c.Key, Started: c.Started, Supervised: c.Supervised,
 		Status: c.Status, Result: bytes.Clone(c.Result), Error: c.Error, Ran: c.Ran,

@@ -322,7 +322,7 @@ func (s *State) closeTurn() {
 // leave keeps a turn's track. A turn that is closed again leaves another.
 func (s *State) leave(t Track) {
 	if s.track.Iteration > 0 && s.track.Iteration != t.Iteration {
-		s.trail = append(s.trail, s.track)
+		s.trail.Add(s.track)
 	}
 	s.track = t
 }
@@ -401,7 +401,7 @@ func (s *State) direct(d *HookDirected) {
 	s.count(c, -1)
 	c.Phase, c.ending = PhaseApproved, ending{} // it was approved, if it had to be, when it first ran
 	m := c.own()
-	m.images, m.retries = nil, m.retries+1
+	m.images, m.blob, m.retries = nil, "", m.retries+1
 }
 
 // unsentCalls are the calls of a closed turn whose results no model has seen.

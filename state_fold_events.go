@@ -1,8 +1,8 @@
 package pawl
 
 import (
+	"cmp"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -160,12 +160,14 @@ func (s *State) replyTurn(e *ModelReplied, iteration int) {
 	}
 	t := Turn{Iteration: iteration}
 	var calls int
+	var thinking string
 	for _, p := range e.Reply.Parts {
 		switch p := p.(type) {
 		case Text:
 			t.Thought += p.Text
 			s.bytes += s.size(p.Text)
 		case Thinking:
+			thinking += p.Text
 			s.bytes += s.size(p.Text) + s.size(string(p.Opaque))
 		case Call:
 			calls++
@@ -173,9 +175,7 @@ func (s *State) replyTurn(e *ModelReplied, iteration int) {
 		}
 	}
 	s.bytes += s.around()
-	if t.Thought == "" {
-		t.Thought = thought(e.Reply)
-	}
+	t.Thought = cmp.Or(t.Thought, thinking)
 	t.Answer = calls == 0
 	s.thought = 0
 	if text := strings.TrimSpace(t.said(s.declared().Strategy)); text != "" {
@@ -183,10 +183,10 @@ func (s *State) replyTurn(e *ModelReplied, iteration int) {
 		digest.Add([]byte(text))
 		s.thought = uint64(digest)
 	}
-	if n := len(s.turns); n > 0 && s.turns[n-1].Iteration == t.Iteration {
-		s.turns = append(slices.Clip(s.turns[:n-1]), t) // another State may have the same
+	if n := s.turns.Len(); n > 0 && s.turns.At(n-1).Iteration == t.Iteration {
+		*s.turns.At(n - 1) = t
 	} else {
-		s.turns = append(s.turns, t)
+		s.turns.Add(t)
 	}
 	if calls == 0 {
 		s.answerStep(e.Malformed == "" && e.Reply.Stop != StopPause && e.Reply.Stop != StopRefusal)
@@ -204,17 +204,6 @@ func (s *State) replyTurn(e *ModelReplied, iteration int) {
 			s.counter = max(s.counter, callNumber(c.ID))
 		}
 	}
-}
-
-// thought joins a reply's thinking.
-func thought(r Reply) string {
-	var text strings.Builder
-	for _, p := range r.Parts {
-		if t, ok := p.(Thinking); ok {
-			text.WriteString(t.Text)
-		}
-	}
-	return text.String()
 }
 
 func (s *State) applyTool(event Event) {
@@ -259,17 +248,21 @@ func (s *State) applyTool(event Event) {
 
 func (s *State) toolStarted(e *ToolStarted, at time.Time) {
 	if c := s.opened(e.Call); c != nil {
-		c.Phase, c.trial = PhaseStarted, trial{e.Attempt, e.Effect, e.Key, e.Supervised, at}
+		c.Phase, c.trial = PhaseStarted, trial{e.Attempt, e.Effect, e.Key, at}
+		if e.Supervised != c.Supervised {
+			c.own().Supervised = e.Supervised
+		}
 	}
 }
 
 func (s *State) toolFinished(e *ToolFinished) {
 	s.acted = s.seq
 	if c := s.opened(e.Call); c != nil {
-		if e.Images != nil {
-			c.own().images = e.Images
+		if e.Images != nil || e.Blob != "" {
+			m := c.own()
+			m.images, m.blob = e.Images, e.Blob
 		}
-		s.answer(c, ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, blob: e.Blob, seq: s.seq})
+		s.answer(c, ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, seq: s.seq})
 	}
 }
 
@@ -488,7 +481,7 @@ func (s *State) applyMemo(event Event) {
 func (s *State) unwatch() {
 	for _, c := range s.open {
 		if c.Supervised != "" {
-			c.Supervised = ""
+			c.own().Supervised = ""
 		}
 	}
 }

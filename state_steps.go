@@ -50,8 +50,8 @@ func (s *State) Step(name string) (StepState, bool) {
 func (s *State) stepState(st *stepped) StepState {
 	step := StepState{Label: st.label, Seq: st.seq, Call: st.call}
 	if st.call == "" {
-		if st.turn > 0 && st.turn <= len(s.turns) {
-			step.Done, step.OK, step.Value = true, true, jsonin.Answer(s.turns[st.turn-1].Thought, st.want)
+		if st.turn > 0 && st.turn <= s.turns.Len() {
+			step.Done, step.OK, step.Value = true, true, jsonin.Answer(s.turns.At(st.turn-1).Thought, st.want)
 		}
 		return step
 	}
@@ -148,7 +148,8 @@ func (s *State) openCalls(value json.RawMessage) {
 	open := make([]*call, len(list))
 	for i, c := range list {
 		open[i] = new(newCall(Call{ID: c.Call, Tool: c.Tool, Args: c.Args}, s, s.iteration))
-		if open[i].Step = c.Step; c.Step != "" {
+		if c.Step != "" {
+			open[i].own().Step = c.Step
 			s.setStep(stepped{label: c.Step, seq: s.seq, call: c.Call})
 		}
 	}
@@ -173,7 +174,7 @@ func (s *State) answerStep(stands bool) {
 	st, _ := s.steps[stepName(s.step)]
 	st.want, st.turn = s.want != "", 0
 	if stands {
-		st.turn = len(s.turns)
+		st.turn = s.turns.Len()
 	}
 	put(&s.steps, stepName(s.step), st)
 }

@@ -355,7 +355,7 @@ func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl
 	}
 	for c := range s.Calls() {
 		if c.Child == run {
-			agent, _, err := m.Child(s, pawl.Classified{Call: c.Call, Limits: child.Declaration().Limits})
+			agent, _, err := m.Child(s, pawl.Classified{Call: c.Call, Limits: new(child.Declaration().Limits)})
 			return agent, err
 		}
 	}

@@ -10,17 +10,23 @@ import (
 // effectContext is the context of one effect: the run's values, and its own end. Effects in memory
 // rarely use their context, so its channel is made on the first request for it, or when it ends.
 type effectContext struct {
-	context.Context        // the run's values, without an end
-	run, tool       string // tool is empty if the effect is no tool call
+	context.Context // the run's values, without an end
+	lease           *lease
+	tool            string // empty if the effect is no tool call
 	mu              sync.Mutex
-	ending          context.Context // nil: not requested yet
-	end             context.CancelCauseFunc
+	ending          *ending // nil: not requested yet
 	over            atomic.Bool
+}
+
+// ending is a context with a function that ends it.
+type ending struct {
+	context.Context
+	end context.CancelCauseFunc
 }
 
 // newEffectContext returns the context of an effect.
 func newEffectContext(r *recorder, e *effect) *effectContext {
-	c := &effectContext{Context: r.base, run: r.lease.Run}
+	c := &effectContext{Context: r.base, lease: &r.lease}
 	if t, ok := e.work.(*toolCall); ok {
 		c.tool = t.inv.Tool
 	}
@@ -47,9 +53,9 @@ func nested(ctx context.Context) error {
 	case c == nil:
 		return nil
 	case c.tool == "":
-		return fmt.Errorf("run %s: a model, an observer or a judge cannot drive another run, whose cost would escape the limits of this one", c.run)
+		return fmt.Errorf("run %s: a model, an observer or a judge cannot drive another run, whose cost would escape the limits of this one", c.lease.Run)
 	}
-	return fmt.Errorf("tool %s of run %s cannot drive another run, whose cost would escape the limits of this one; offer its agent to the model with tool.Agent", c.tool, c.run)
+	return fmt.Errorf("tool %s of run %s cannot drive another run, whose cost would escape the limits of this one; offer its agent to the model with tool.Agent", c.tool, c.lease.Run)
 }
 
 // Done returns the channel that is closed when the effect must stop.
@@ -61,9 +67,9 @@ func (c *effectContext) Done() <-chan struct{} {
 
 func (c *effectContext) make() context.Context {
 	if c.ending == nil {
-		c.ending, c.end = context.WithCancelCause(c.Context)
-		if c.over.Load() {
-			c.end(nil)
+		ctx, end := context.WithCancelCause(c.Context)
+		if c.ending = (&ending{ctx, end}); c.over.Load() {
+			end(nil)
 		}
 	}
 	return c.ending
@@ -90,7 +96,7 @@ func (c *effectContext) Value(key any) any {
 	from := c.ending
 	c.mu.Unlock()
 	if from == nil {
-		from = c.Context
+		return c.Context.Value(key)
 	}
 	return from.Value(key)
 }
@@ -104,6 +110,6 @@ func (c *effectContext) cancel(cause error) {
 	}
 	c.over.Store(true)
 	if c.ending != nil {
-		c.end(cause)
+		c.ending.end(cause)
 	}
 }

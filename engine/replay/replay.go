@@ -299,8 +299,10 @@ func actAgrees(decided *pawl.State, act pawl.Act, got []pawl.Entry) error {
 				want = pawl.CallRun // the tool asks a person
 			}
 		case pawl.ChildStarted:
-			ev.Limits.Time = max(ev.Limits.Time, d.Limits.Time) // less was left when it started
-			if d.Child != ev.Child || d.Limits != ev.Limits {
+			if d.Limits != nil {
+				ev.Limits.Time = max(ev.Limits.Time, d.Limits.Time) // less was left when it started
+			}
+			if d.Child != ev.Child || d.Limits == nil || *d.Limits != ev.Limits {
 				return fmt.Errorf("entry %d: the child run of %s was started with other limits", e.Seq, id)
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sort"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/chunk"
 )
 
 // An Exchange is a reply with everything said up to the next reply.
@@ -23,23 +25,24 @@ type Exchange struct {
 }
 
 // A List holds the exchanges of a conversation, oldest first.
-type List []Exchange
+type List struct{ chunk.List[Exchange] }
 
 // Add appends an exchange.
 func (l *List) Add(x Exchange) {
 	x.startSum, x.maskableSum = x.Start, x.Maskable
-	if n := len(*l); n > 0 {
-		last := &(*l)[n-1]
+	if n := l.Len(); n > 0 {
+		last := l.At(n - 1)
 		x.startSum += last.startSum
 		x.maskableSum += last.maskableSum
 	}
-	*l = append(*l, x)
+	l.List.Add(x)
 }
 
 // From returns the exchanges from n on, as they stand when so many bytes and
 // maskable bytes before them are gone.
 func (l List) From(n, bytes, maskable int) (moved List) {
-	for _, x := range l[n:] {
+	for ; n < l.Len(); n++ {
+		x := *l.At(n)
 		x.Start, x.Maskable = x.Start-bytes, x.Maskable-maskable
 		moved.Add(x)
 	}
@@ -57,7 +60,7 @@ func (l List) Without(saved []Exchange) (rest List, bytes, maskable int) {
 			bytes, maskable = bytes+saved[next].Start, maskable+saved[next].Maskable
 		}
 	}
-	for _, x := range l {
+	for x := range l.All() {
 		upTo(x.Calls)
 		x.Start, x.Maskable = x.Start-bytes, x.Maskable-maskable
 		rest.Add(x)
@@ -87,19 +90,20 @@ type Window struct {
 
 // Over returns the window with its exchanges and the maskable bytes of all of them.
 func (w Window) Over(l List, maskable int) Window {
-	w.Exchanges, w.list, w.maskable = len(l), l, maskable
+	w.Exchanges, w.list, w.maskable = l.Len(), l, maskable
 	return w
 }
 
 // at is exchange n, or what stands after the last one.
 func (w Window) at(n int) Exchange {
 	if n < w.Exchanges {
-		return w.list[n]
+		return *w.list.At(n)
 	}
 	end := Exchange{Calls: math.MaxInt, Start: w.Bytes, Maskable: w.maskable, startSum: w.Bytes, maskableSum: w.maskable}
 	if w.Exchanges > 0 {
-		end.startSum += w.list[w.Exchanges-1].startSum
-		end.maskableSum += w.list[w.Exchanges-1].maskableSum
+		last := w.list.At(w.Exchanges - 1)
+		end.startSum += last.startSum
+		end.maskableSum += last.maskableSum
 	}
 	return end
 }

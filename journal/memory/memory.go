@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/bell"
+	"github.com/pawl-run/pawl/internal/chunk"
 )
 
 // A Journal keeps logs, signals and blobs in memory until they are removed or the process
@@ -41,8 +42,7 @@ func New() *Journal { return new(Journal) }
 // A run is one log with its head and lease.
 type run struct {
 	mu    sync.Mutex
-	log   records
-	first [4]*[chunk]record // memory for the log's chunks
+	log   chunk.List[record]
 	head  pawl.Head
 	lease pawl.Lease
 	text  string // that a search finds the run by; its words are computed then, as runs are more frequent
@@ -103,7 +103,6 @@ func (j *Journal) create(c pawl.Claim, now time.Time) (pawl.Lease, error) {
 		head:  pawl.Head{Run: c.Run},
 		lease: pawl.Lease{Run: c.Run, Owner: c.Owner, Epoch: 1, Until: now.Add(c.TTL)},
 	}
-	r.log.chunks = r.first[:0]
 	lease := r.lease
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -160,14 +159,14 @@ func (r *run) append(b *pawl.Batch, entries []pawl.Entry) error {
 	if b.Epoch != r.lease.Epoch {
 		return fenced(b.Run, b.Epoch, r.lease.Epoch)
 	}
-	if last := r.log.n; b.After != last {
+	if last := uint64(r.log.Len()); b.After != last {
 		return fmt.Errorf("run %s: the log ends at %d, not at %d: %w", b.Run, last, b.After, pawl.ErrConflict)
 	}
 	for _, data := range b.Records {
-		r.log.add(record{what: bytes.Clone(data)})
+		r.log.Add(record{what: bytes.Clone(data)})
 	}
 	for i := range entries {
-		r.log.add(recordOf(&entries[i]))
+		r.log.Add(recordOf(&entries[i]))
 	}
 	r.setHead(&b.Head)
 	if b.Text != "" {
@@ -192,11 +191,11 @@ func (j *Journal) Read(ctx context.Context, id string, from uint64) iter.Seq2[pa
 		r.mu.Lock()
 		log := r.log // records never change
 		r.mu.Unlock()
-		for i := max(from, 1) - 1; i < log.n; i++ {
+		for i := max(from, 1) - 1; i < uint64(log.Len()); i++ {
 			err := ctx.Err()
 			var data []byte
 			if err == nil {
-				data, err = log.at(i).encoded(id, i+1)
+				data, err = log.At(int(i)).encoded(id, i+1)
 			}
 			if err != nil {
 				yield(pawl.Row{}, err)
