@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,7 +23,8 @@ import (
 type realm struct {
 	mu      sync.Mutex
 	effects map[string]int // by idempotency key
-	writes  map[string]int // by call
+	ran     map[string]int // by call
+	bought  int            // replies
 }
 
 type deed struct {
@@ -46,9 +46,9 @@ func result(tool string, args []byte) json.RawMessage {
 func (r *realm) note(effect pawl.Effect, call, key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.ran[call]++
 	switch effect {
 	case pawl.Write:
-		r.writes[call]++
 		r.effects[call]++
 	case pawl.Idempotent:
 		r.effects[key] = 1
@@ -71,7 +71,7 @@ func (r *realm) Measure(context.Context, pawl.Observation) (pawl.Measure, error)
 // there, for any purpose and any number of requests; its last words tell all results it saw.
 func schemed(t testing.TB, seed uint64) (pawl.Agent, *realm) {
 	r := rand.New(rand.NewPCG(seed, 7))
-	world := &realm{effects: map[string]int{}, writes: map[string]int{}}
+	world := &realm{effects: map[string]int{}, ran: map[string]int{}}
 	any := json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)
 	names := []string{"look", "set", "pay", "none", "__store_memory__"}
 	var script [][]pawl.Call
@@ -91,6 +91,7 @@ func schemed(t testing.TB, seed uint64) (pawl.Agent, *realm) {
 		script = append(script, calls)
 	}
 	model := pawl.ModelFunc(func(_ context.Context, q pawl.Request) (pawl.Reply, error) {
+		world.bought++
 		turn, seen := 0, ""
 		for _, m := range q.Messages {
 			if m.Role == pawl.RoleAssistant {
@@ -140,7 +141,8 @@ func logOf(t testing.TB, j pawl.Journal, run string) (list []pawl.Entry) {
 }
 
 // FuzzPrefix: a run that is cut off after any entry comes to the same end when
-// it is resumed, no Write is repeated, and the whole log replays.
+// it is resumed; no reply that the log has is bought again, no call that it has
+// the result of is run again, and the whole log replays.
 func FuzzPrefix(f *testing.F) {
 	for seed := range uint64(24) {
 		f.Add(seed, false)
@@ -176,7 +178,7 @@ func allPrefixes(t *testing.T, seed uint64, hooked bool) {
 	if hooked {
 		o.Hooks = []engine.Hook{whims(seed)}
 	}
-	agent, _ := schemed(t, seed)
+	agent, full := schemed(t, seed)
 	j := volatile{memory.New()}
 	first := must(engine.New(j, &o).Start(t.Context(), agent, "go", &engine.StartOptions{ID: "run"}))
 	want := must(first.Wait(t.Context()))
@@ -186,13 +188,28 @@ func allPrefixes(t *testing.T, seed uint64, hooked bool) {
 			continue // observing and measuring are one step, written at once
 		}
 		agent, world := schemed(t, seed)
+		happened := cut%2 == 0 // what was under way when it was cut off
 		j := volatile{memory.New()}
 		lease := must(j.Claim(t.Context(), pawl.Claim{Run: "run", Owner: "first", TTL: 1, New: true}))
 		batch := pawl.Batch{Run: "run", Epoch: lease.Epoch}
+		open := map[string]pawl.ToolStarted{}
 		for _, e := range log[:cut] {
 			batch.Records = append(batch.Records, must(e.AppendJSON(nil)))
-			if e, ok := e.Event.(pawl.ToolStarted); ok {
-				world.note(e.Effect, e.Call, e.Key)
+			switch e := e.Event.(type) {
+			case pawl.ModelReplied:
+				world.bought++
+			case pawl.ToolStarted:
+				open[e.Call] = e
+			case pawl.ToolFinished:
+				if call, ok := open[e.Call]; ok {
+					world.note(call.Effect, e.Call, call.Key)
+					delete(open, e.Call)
+				}
+			}
+		}
+		for id, call := range open {
+			if happened && call.Effect == pawl.Write {
+				world.note(call.Effect, id, call.Key)
 			}
 		}
 		if err := j.Append(t.Context(), batch); err != nil {
@@ -200,24 +217,30 @@ func allPrefixes(t *testing.T, seed uint64, hooked bool) {
 		}
 		must(j.Claim(t.Context(), pawl.Claim{Run: "run", Owner: "first", Epoch: lease.Epoch})) // given up
 		e := engine.New(j, &o)
-		got := finish(t, e, agent)
+		got := finish(t, e, agent, happened)
+		where := fmt.Sprintf("seed %d, cut after %s", seed, pawltest.Line(log[cut-1]))
 		if got.Status != want.Status || got.Answer != want.Answer || got.Iterations != want.Iterations || got.Reason.Leaf != want.Reason.Leaf {
-			t.Errorf("seed %d, cut after %s: ended %v %q (%d, %s), want %v %q (%d, %s)\n%s", seed, pawltest.Line(log[cut-1]),
+			t.Errorf("%s: ended %v %q (%d, %s), want %v %q (%d, %s)\n%s", where,
 				got.Status, got.Answer, got.Iterations, got.Reason.Leaf, want.Status, want.Answer, want.Iterations, want.Reason.Leaf, lines(logOf(t, j, "run")))
 		}
-		for call, n := range world.writes {
-			if n > 1 {
-				t.Errorf("seed %d, cut after %d: %s was run %d times", seed, cut, call, n)
+		// Who sees on resuming that the goal is reached leaves things undone.
+		wrong := func(got, want int) bool { return got > want || got < want && agent.Goal == nil }
+		if wrong(world.bought, full.bought) {
+			t.Errorf("%s: %d replies were bought, want %d", where, world.bought, full.bought)
+		}
+		for id, n := range full.ran {
+			if got := world.ran[id]; wrong(got, n) {
+				t.Errorf("%s: %s was run %d times, want %d\n%s", where, id, got, n, lines(logOf(t, j, "run")))
 			}
 		}
 		if _, err := e.Replay(t.Context(), agent, "run"); err != nil {
-			t.Errorf("seed %d, cut after %d: %v", seed, cut, err)
+			t.Errorf("%s: %v", where, err)
 		}
 	}
 }
 
-// finish resumes until the run ends, settling every doubt as having happened.
-func finish(t *testing.T, e *engine.Engine, agent pawl.Agent) pawl.Result {
+// finish resumes until the run ends, and settles every doubt.
+func finish(t *testing.T, e *engine.Engine, agent pawl.Agent, happened bool) pawl.Result {
 	for range 20 {
 		run, err := e.Resume(t.Context(), agent, "run", nil)
 		if err != nil {
@@ -228,7 +251,11 @@ func finish(t *testing.T, e *engine.Engine, agent pawl.Agent) pawl.Result {
 			return res
 		}
 		for _, p := range res.Pending {
-			if err := e.Resolve(t.Context(), "run", p.Call, "me", engine.Resolution{Happened: result(p.Tool, p.Args)}); err != nil {
+			what := engine.Resolution{DidNotHappen: true}
+			if happened {
+				what = engine.Resolution{Happened: result(p.Tool, p.Args)}
+			}
+			if err := e.Resolve(t.Context(), "run", p.Call, "me", what); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -322,34 +349,5 @@ func TestCancelOutlivesCrash(t *testing.T) {
 	put(pawl.RunResumed{Epoch: 3})
 	if _, ok := m.Decide(s).(pawl.Think); !ok {
 		t.Errorf("after resuming: %#v", m.Decide(s))
-	}
-}
-
-// TestCallIDs: the calls of a run are numbered through, so that no two share a name.
-func TestCallIDs(t *testing.T) {
-	for seed := range uint64(40) {
-		agent, _ := schemed(t, seed)
-		j := volatile{memory.New()}
-		run := must(engine.New(j, nil).Start(t.Context(), agent, "go", nil))
-		must(run.Wait(t.Context()))
-		var ids []string
-		for _, e := range logOf(t, j, run.ID()) {
-			if e, ok := e.Event.(pawl.ModelReplied); ok {
-				for _, p := range e.Reply.Parts {
-					if c, ok := p.(pawl.Call); ok {
-						ids = append(ids, c.ID)
-					}
-				}
-			}
-		}
-		for i, id := range ids {
-			if want := fmt.Sprintf("c_%d", i+1); id != want {
-				t.Fatalf("seed %d: call %d is %s in %v", seed, i, id, ids)
-			}
-		}
-		slices.Sort(ids)
-		if n := len(slices.Compact(ids)); n != len(ids) {
-			t.Errorf("seed %d: two calls share a name", seed)
-		}
 	}
 }

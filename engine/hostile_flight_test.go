@@ -248,67 +248,6 @@ func (n streamer) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chu
 	}
 }
 
-// Every watcher sees every entry once and in order, whenever it begins and
-// however slow it is; pieces of a reply stand between its call and its end.
-func TestWatchers(t *testing.T) {
-	agent := pawl.Agent{Name: "talker", Model: streamer(50), Tools: []pawl.Tool{
-		fake{name: "look", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) { return pawl.Output{}, nil }}}}
-	j := memory.New()
-	e := engine.New(j, nil)
-	for round := range 20 {
-		h, err := e.Start(t.Context(), agent, "go", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var all sync.WaitGroup
-		for i := range 8 {
-			all.Go(func() {
-				time.Sleep(time.Duration(i*round) * 20 * time.Microsecond)
-				if i == 7 {
-					<-h.Done()
-				}
-				var last uint64
-				var thinking bool
-				var ended bool
-				for entry, err := range h.Entries(t.Context()) {
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					if i == 0 && entry.Seq == 2 {
-						<-h.Done() // as slow as can be
-					}
-					if ended {
-						t.Errorf("%s after the end", entry.Type())
-					}
-					if entry.Seq == 0 {
-						if !thinking {
-							t.Errorf("a piece of a reply after entry %d, when no model was called", last)
-						}
-						continue
-					}
-					if entry.Seq != last+1 {
-						t.Errorf("entry %d after entry %d", entry.Seq, last)
-					}
-					last = entry.Seq
-					_, thinking = entry.Event.(pawl.ModelCalled)
-					_, ended = entry.Event.(pawl.RunStopped)
-					if i == 3 && last == 4 {
-						return // it has seen enough
-					}
-				}
-				if i != 3 && !ended {
-					t.Errorf("watcher %d saw no end, but %d entries", i, last)
-				}
-			})
-		}
-		all.Wait()
-		if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.StatusSuccess {
-			t.Fatal(res.Verdict, err)
-		}
-	}
-}
-
 // Closing while runs begin leaves none running, none owned, and hangs nowhere.
 func TestCloseWhileStarting(t *testing.T) {
 	agent := pawl.Agent{Name: "looker", Model: turns([]pawl.Call{call("look", 1)}), Tools: []pawl.Tool{

@@ -147,44 +147,6 @@ func whole(t *testing.T, e *engine.Engine, j pawl.Journal, agent pawl.Agent, las
 	return s
 }
 
-// Wherever the log of such a run ends, going on applies each direction once: a
-// call is never run again more often than the hook wanted.
-func TestHookRetriesResumeAnywhere(t *testing.T) {
-	full := newTap()
-	agent, _ := retried(t, func(pawl.Invocation) {})
-	hooks := &engine.Options{Hooks: []engine.Hook{hookFunc(picky)}}
-	ends(t, begin(t, engine.New(full, hooks), agent), pawl.StatusSuccess)
-	lines := recorded(t, full)
-	for k := 1; k < len(lines); k++ {
-		j := cut(t, lines[:k])
-		agent, last := retried(t, func(pawl.Invocation) {})
-		e := engine.New(j, hooks)
-		if res := settleAll(t, e, agent, "r", func(string) bool { return k%2 == 0 }); res.Status != pawl.StatusSuccess || res.Answer != "done" {
-			t.Errorf("cut at %d: %v, %q", k, res.Verdict, res.Answer)
-		}
-		s := whole(t, e, j, agent, last)
-		for entry := range engine.Entries(t.Context(), j, "r", 1) {
-			d, ok := entry.Event.(pawl.HookDirected)
-			if c, _ := s.Call(d.Call); ok && d.Refused != "" && c.Tool != "pay" {
-				t.Errorf("cut at %d: the hook was asked again about what it had directed: %+v", k, d)
-			}
-		}
-		for c := range s.Calls() {
-			want := 1
-			if c.Tool == "pay" || c.Of != "" || c.ID == "c_2" || c.ID == "c_3" {
-				want = 0
-			}
-			if c.Retries != want {
-				t.Errorf("cut at %d: %s %s was run again %d times, want %d", k, c.Tool, c.ID, c.Retries, want)
-			}
-		}
-		if t.Failed() {
-			dump(t, j, "r")
-			t.FailNow()
-		}
-	}
-}
-
 // A hook that comes in when a run is resumed wants what it was never asked
 // about made again, wherever that is: after other calls, after a look at the
 // world, after the turn was rejected, or the run had ended.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -246,71 +245,6 @@ func TestSignalWhileParking(t *testing.T) {
 				sound(t, here, j, agent, "r")
 			})
 		}
-	}
-}
-
-// Signals that wait for a parked run are all read, whatever their order and
-// however often they were posted.
-func TestLettersWaiting(t *testing.T) {
-	for seed := range uint64(20) {
-		rnd := rand.New(rand.NewPCG(seed, 1))
-		j := newTap()
-		e := engine.New(j, nil)
-		agent := clerk(newGate(), []pawl.Call{call("client", 1), call("client", 2), call("client", 3), call("__pause_for_human__", 0)})
-		agent.Builtins = true
-		agent.Model = pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-			last := r.Messages[len(r.Messages)-1]
-			if last.Role == pawl.RoleUser && len(r.Messages) > 1 {
-				said := ""
-				for _, p := range last.Parts {
-					if p, ok := p.(pawl.ToolResult); ok {
-						said += p.Text() + " "
-					}
-				}
-				return pawl.Say(said), nil
-			}
-			return pawl.Do(call("client", 1), call("client", 2), call("client", 3),
-				pawl.Call{Tool: "__pause_for_human__", Args: json.RawMessage(`{"question":"why?"}`)}), nil
-		})
-		res, err := wait(t, begin(t, e, agent))
-		if err != nil || len(res.Pending) != 4 {
-			t.Fatal(res.Status, res.Pending, err)
-		}
-		say := func(n int) error {
-			if n == 4 {
-				return e.Answer(t.Context(), "r", "c_4", "x", "so")
-			}
-			return e.Submit(t.Context(), "r", fmt.Sprintf("c_%d", n), "x", fmt.Appendf(nil, `"r%d"`, n))
-		}
-		for i, n := range append(rnd.Perm(4), rnd.Perm(4)...) {
-			if err := say(n + 1); err != nil {
-				t.Fatalf("letter for c_%d: %v", n+1, err)
-			}
-			if rnd.IntN(3) == 0 && i < 7 {
-				if res, err = wait(t, resume(t, e, agent)); err != nil {
-					t.Fatal(err)
-				}
-				if res.Status == pawl.StatusSuccess {
-					break
-				}
-			}
-		}
-		if res.Status != pawl.StatusSuccess {
-			res = ends(t, resume(t, e, agent), pawl.StatusSuccess)
-		}
-		if res.Answer != "r1 r2 r3 so " {
-			t.Errorf("seed %d: %q", seed, res.Answer)
-		}
-		for n := range 4 {
-			if err := say(n + 1); err != nil {
-				t.Errorf("the same once more: %v", err)
-			}
-		}
-		var first *pawl.SignalConflictError
-		if err := e.Submit(t.Context(), "r", "c_1", "y", json.RawMessage(`7`)); !errors.As(err, &first) || first.First.By != "x" {
-			t.Errorf("another answer: %v", err)
-		}
-		sound(t, e, j, agent, "r")
 	}
 }
 

@@ -3,67 +3,11 @@ package engine_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 )
-
-// A log that ends after any of its entries is gone on with: what was answered
-// is not asked again, what was paid is not paid again.
-func TestResumeAnywhere(t *testing.T) {
-	full := newTap()
-	h := begin(t, engine.New(full, nil), spender(func(pawl.Invocation) {}))
-	ends(t, h, pawl.StatusSuccess)
-	records := recorded(t, full)
-	for k := 1; k < len(records); k++ {
-		for _, happened := range []bool{true, false} {
-			j, l := cut(t, records[:k]), new(ledger)
-			old, err := engine.Load(t.Context(), j, "r")
-			if err != nil {
-				t.Fatal(err)
-			}
-			agent := spender(l.add)
-			bought, model := 0, agent.Model.(pawl.ModelFunc)
-			agent.Model = pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
-				bought++
-				return model(ctx, r)
-			})
-			e := engine.New(j, nil)
-			res := settleAll(t, e, agent, "r", func(string) bool { return happened })
-			if res.Status != pawl.StatusSuccess || res.Answer != "done" {
-				t.Errorf("cut at %d: %v, %q", k, res.Verdict, res.Answer)
-			}
-			replied := 0
-			for _, r := range records[:k] {
-				if e, err := pawl.DecodeEntry(slices.Clone(r)); err == nil && e.Type() == "model.replied" {
-					replied++
-				}
-			}
-			if bought != 5-replied {
-				t.Errorf("cut at %d: %d replies were bought with %d of 5 in the log", k, bought, replied)
-			}
-			for n := 1; n <= 8; n++ {
-				id := fmt.Sprintf("c_%d", n)
-				c, known := old.Call(id)
-				ran := 0
-				for _, tool := range []string{"look ", "put ", "pay "} {
-					ran += l.count(tool + id)
-				}
-				want := 1
-				if known && (c.Phase == pawl.PhaseAnswered || c.Phase == pawl.PhaseStarted && c.Effect == pawl.Write && happened) {
-					want = 0
-				}
-				if ran != want {
-					t.Errorf("cut at %d, happened %v: %s ran %d times, want %d", k, happened, id, ran, want)
-				}
-			}
-			sound(t, e, j, agent, "r")
-		}
-	}
-}
 
 // witness is a hook that remembers what it was shown and cancels on demand.
 type witness struct {

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,8 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -389,24 +386,5 @@ func TestThreadRefused(t *testing.T) {
 	}
 	if _, err := engine.New(round, nil).Resume(t.Context(), agent, r.Run, nil); err == nil || !strings.Contains(err.Error(), "continues itself") {
 		t.Errorf("round in a circle: %v", err)
-	}
-}
-
-// The continuation is in the log as it was when it began.
-func TestThreadRecorded(t *testing.T) {
-	j := memory.New()
-	agent, _ := chatter()
-	e := engine.New(j, nil)
-	first := talks(t, e, agent, "one", "talk")
-	second := talks(t, e, agent, "two", "talk")
-	var got struct {
-		Data struct{ Continues, Key json.RawMessage }
-	}
-	if err := json.Unmarshal([]byte(logOf(t, j, second.Run)[0]), &got); err != nil {
-		t.Fatal(err)
-	}
-	want := fmt.Sprintf(`{"run":%q,"seq":4,"bytes":68}`, first.Run)
-	if diff := cmp.Diff(want, string(got.Data.Continues)); diff != "" || got.Data.Key != nil {
-		t.Error(diff, string(got.Data.Key))
 	}
 }

@@ -81,36 +81,6 @@ func TestLinkDenies(t *testing.T) {
 	}
 }
 
-// Of two who decide at the same time one is first, and the other is told.
-func TestLinkRace(t *testing.T) {
-	w := serve(t, nil)
-	l := linkOf(w.begin(admin, "payer"))
-	status := make([]int, 10)
-	var all sync.WaitGroup
-	for i := range status {
-		all.Go(func() {
-			res, _ := w.send(request{method: "POST", path: "/v1/approvals", body: decide(l, i%2 == 0, "")})
-			status[i] = res.StatusCode
-		})
-	}
-	all.Wait()
-	odd, even := 0, 0
-	for i, s := range status {
-		if s != 200 && s != 409 {
-			t.Errorf("status %d", s)
-		}
-		if s == 200 && i%2 == 0 {
-			even++
-		} else if s == 200 {
-			odd++
-		}
-	}
-	if (odd == 0) == (even == 0) {
-		t.Errorf("both decisions are taken, or none: %v", status)
-	}
-	w.until(l.Run, pawl.StatusSuccess)
-}
-
 // A link that is not whole, or that somebody made up, says nothing of any run, and
 // gives no right to anything else.
 func TestForgedLinks(t *testing.T) {
