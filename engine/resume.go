@@ -57,7 +57,7 @@ func (e *ChangedError) Error() string {
 // Why a run that was imported cannot be resumed.
 var (
 	ErrRedacted = errors.New("it was imported from a redacted export and can only be read; to go on with it, import a raw export")
-	ErrTorn     = errors.New("it was imported from an export that broke off, and what the missing entries told of would be done again; fork it to go on from where it is known")
+	ErrTorn     = errors.New("the end of its log was lost before it was imported or restored, and what the missing entries told of would be done again; fork it to go on from where it is known")
 )
 
 // Resume continues a run that is suspended, interrupted, or ended without success. It fails

@@ -112,6 +112,10 @@ func routes() []route {
 			media: "text/plain", do: (*Server).health,
 		},
 		{
+			method: http.MethodGet, path: "/readyz", name: "ready", summary: "Check that the server takes runs: its journal answers, and it is not stopping", scope: Read, near: true,
+			media: "text/plain", do: (*Server).ready,
+		},
+		{
 			method: http.MethodGet, path: "/metrics", name: "metrics", summary: "Show the server's metrics in Prometheus format", scope: Read, near: true,
 			media: "text/plain", refuses: []int{404}, do: (*Server).metrics,
 		},

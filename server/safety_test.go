@@ -140,7 +140,7 @@ func TestTokens(t *testing.T) {
 func TestNear(t *testing.T) {
 	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "pawl_runs 1\n") })
 	w := serve(t, &server.Options{Hosts: []string{"runs.example.org", "other.example.org:8443"}, Metrics: metrics})
-	for _, path := range []string{"/healthz", "/metrics"} {
+	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 		if res, data := w.send(request{method: "GET", path: path}); res.StatusCode != http.StatusOK || len(data) == 0 {
 			t.Errorf("%s: %d", path, res.StatusCode)
 		}
@@ -347,7 +347,7 @@ func TestMethods(t *testing.T) {
 	w := serve(t, nil)
 	for path, allow := range map[string]string{
 		"/v1/runs": "GET, HEAD, POST", "/v1/runs/x": "GET, HEAD", "/v1/runs/x/resume": "POST", "/v1/runs/x/calls/c/approve": "POST",
-		"/v1/agents": "GET, HEAD", "/healthz": "GET, HEAD", "/": "GET, HEAD", "/openapi.json": "GET, HEAD",
+		"/v1/agents": "GET, HEAD", "/healthz": "GET, HEAD", "/readyz": "GET, HEAD", "/": "GET, HEAD", "/openapi.json": "GET, HEAD",
 	} {
 		for _, method := range []string{"DELETE", "PUT", "PATCH", "TRACE"} {
 			res, data := w.send(request{token: admin, method: method, path: path})

@@ -22,7 +22,7 @@ type tree struct {
 	root  string   // the directory that holds go.mod
 	files []string // every file, slash separated and relative to root, but for testdata and hidden directories
 	fset  *token.FileSet
-	pkgs  []*pkg // the packages of all modules but that of the tools, in order of dir
+	pkgs  []*pkg // the packages of the modules of go.work, in order of dir
 }
 
 // A pkg is one directory of Go files.
@@ -102,7 +102,7 @@ var load = sync.OnceValues(func() (*tree, error) {
 func (t *tree) parse() error {
 	byDir := map[string]*pkg{}
 	for _, name := range t.files {
-		if !strings.HasSuffix(name, ".go") || strings.HasPrefix(name, "tools/") {
+		if !strings.HasSuffix(name, ".go") || strings.HasPrefix(name, "tools/") || strings.HasPrefix(name, "deploy/validate/") {
 			continue
 		}
 		file, err := parser.ParseFile(t.fset, filepath.Join(t.root, name), nil, parser.ParseComments|parser.SkipObjectResolution)

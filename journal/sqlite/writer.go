@@ -73,6 +73,10 @@ func prepare(ctx context.Context, c *conn, o *Options) (*writer, error) {
 	if err := c.Exec(`PRAGMA foreign_keys = ON`); err != nil {
 		return nil, err
 	}
+	// A backup has no log yet: the first read opens it.
+	if _, err := c.number(`SELECT count(*) FROM sqlite_schema`); err != nil {
+		return nil, err
+	}
 	file, err := c.FileControl("main", sqlite3.FCNTL_JOURNAL_POINTER)
 	if err != nil {
 		return nil, err

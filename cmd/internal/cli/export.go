@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -27,19 +26,68 @@ func exportCommand(a *app) *cobra.Command {
 }
 
 func importCommand(a *app) *cobra.Command {
-	return a.command("import FILE [flags]", "Import a run from the output of export; FILE may be - for standard input", cobra.ExactArgs(1),
+	restored := false
+	c := a.command("import FILE [flags]", "Import a run from the output of export; FILE may be - for standard input, or an object of an archive, as s3://BUCKET/NAME", cobra.MaximumNArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
-			in := io.NopCloser(a.in)
-			if args[0] != "-" {
-				f, err := os.Open(args[0])
-				if err != nil {
-					return 0, refused(err)
-				}
-				in = f
+			switch {
+			case restored && len(args) > 0:
+				return 0, misuse("--restored marks the runs that are in the database, and imports no file")
+			case restored:
+				return a.withRuns(ctx, func(j store) (int, error) { return 0, markRestored(ctx, a, j) })
+			case len(args) == 0:
+				return 0, misuse("import needs a FILE, or - for standard input")
+			}
+			in, err := a.exported(ctx, args[0])
+			if err != nil {
+				return 0, refused(err)
 			}
 			code, err := a.with(ctx, func(j store) (int, error) { return 0, importLog(ctx, a, j, args[0], in) })
 			return code, errors.Join(err, in.Close())
 		})
+	c.Flags().BoolVar(&restored, "restored", false, "after the database was restored from a backup, and before anything drives its runs: let those that had not ended be forked, but not resumed, since what they did after the backup would be done again")
+	return c
+}
+
+// markRestored marks the runs that a restore may have set back, and prints their ids. A child
+// is driven by its parent, which is marked.
+func markRestored(ctx context.Context, a *app, j store) error {
+	var all []pawl.Head
+	for h, err := range j.List(ctx, pawl.Query{}) {
+		if err != nil {
+			return err
+		}
+		if !runs.IsChild(h) {
+			all = append(all, h)
+		}
+	}
+	n := 0
+	for _, h := range all {
+		marked, err := archive.Restored(ctx, j, h)
+		if err != nil {
+			return fmt.Errorf("run %s, after %s: stop what drives runs and repeat this: %w", h.Run, counted(n, "run"), err)
+		}
+		if marked {
+			n++
+			if err := a.printRestored(h); err != nil {
+				return err
+			}
+		}
+	}
+	a.sayf("%s had not ended; each can be forked from where it is known to have stood, not resumed", counted(n, "run"))
+	return nil
+}
+
+func (con *console) printRestored(h pawl.Head) error {
+	if con.json {
+		return printJSON(con.out, struct {
+			Run    string      `json:"run"`
+			Agent  string      `json:"agent"`
+			Status pawl.Status `json:"status"`
+			Seq    uint64      `json:"seq"`
+		}{h.Run, h.Agent, h.Status, h.Seq})
+	}
+	_, err := fmt.Fprintf(con.out, "%s\t%s\t%v\n", h.Run, oneLine(h.Agent), h.Status)
+	return err
 }
 
 // importLog imports a file, and reports what is missing.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/archive"
 	"github.com/pawl-run/pawl/runs"
 )
 
@@ -21,7 +22,9 @@ type sweep struct {
 	older    string
 	statuses string
 	dry      bool
+	archive  string
 
+	to     archive.Store // nil: removed runs are not kept
 	before time.Time
 	want   map[pawl.Status]bool // empty: every final status
 }
@@ -34,6 +37,7 @@ type sweepLine struct {
 	UpdatedAt time.Time   `json:"updated_at"`
 	Bytes     int64       `json:"bytes"` // of its log
 	Removed   bool        `json:"removed"`
+	Archived  string      `json:"archived,omitempty"` // the name of its export
 }
 
 // sweepSum is the summary of a sweep, as JSON.
@@ -45,27 +49,35 @@ type sweepSum struct {
 	FileWas  int64 `json:"file_was"`  // bytes; zero: not known
 	FileIs   int64 `json:"file_is"`   // bytes
 	Compacts bool  `json:"compacted"` // free pages were returned to the file system
+
+	busy bool // some run has an owner
 }
 
 func gcCommand(a *app) *cobra.Command {
 	s := &sweep{}
 	c := a.command("gc [flags]", "Delete old runs with their messages and unreferenced blobs", cobra.NoArgs,
 		func(ctx context.Context, _ []string) (int, error) {
-			if err := s.parse(time.Now()); err != nil {
+			err := s.parse("--older-than", time.Now())
+			if err == nil {
+				s.to, err = a.archive(s.archive)
+			}
+			if err != nil {
 				return 0, err
 			}
 			return a.withRuns(ctx, func(j store) (int, error) { return 0, collect(ctx, a, j, s) })
 		})
 	c.Flags().StringVar(&s.older, "older-than", "30d", "only runs inactive for this long, as 30d or 12h")
 	c.Flags().StringVar(&s.statuses, "status", "", "only runs of these statuses, as failed,cancelled; waiting, paused and interrupted ones must be named (default: those that have ended)")
+	c.Flags().StringVar(&s.archive, "archive", "", "before a run is removed, store its export (as of export --raw) in this directory, or bucket s3://BUCKET/PREFIX, for pawl import")
 	c.Flags().BoolVar(&s.dry, "dry-run", false, "list what would be removed")
 	return c
 }
 
-func (s *sweep) parse(now time.Time) error {
+// parse reads the age and the statuses. The age comes from a flag.
+func (s *sweep) parse(flag string, now time.Time) error {
 	age, err := parseAge(s.older)
 	if err != nil {
-		return misuse("--older-than: %w", err)
+		return misuse("%s: %w", flag, err)
 	}
 	s.before, s.want = now.Add(-age), map[pawl.Status]bool{}
 	for name := range strings.SplitSeq(s.statuses, ",") {
@@ -121,26 +133,42 @@ func (s *sweep) wants(ctx context.Context, j store, h pawl.Head) (pawl.Status, b
 	return status, s.want[status], nil
 }
 
+// collect removes runs for the user at the terminal, and returns space to the file system.
 func collect(ctx context.Context, a *app, j store, s *sweep) error {
+	lines, sum, err := s.collect(ctx, j, a.sayf)
+	if err := errors.Join(err, a.printSwept(lines)); err != nil {
+		return err
+	}
+	if c, ok := j.(interface {
+		Compact(ctx context.Context) (was, is int64, err error)
+	}); ok && !s.dry && !sum.busy && sum.Held == 0 {
+		if sum.FileWas, sum.FileIs, err = c.Compact(ctx); err != nil {
+			return err
+		}
+		sum.Compacts = true
+	}
+	return a.sumUp(s, sum)
+}
+
+// collect removes runs and unreferenced blobs. The lines are of what it removed before any error.
+func (s *sweep) collect(ctx context.Context, j store, sayf func(string, ...any)) (lines []sweepLine, sum sweepSum, err error) {
 	r, ok := j.(pawl.Remover)
 	if !ok {
-		return misuse("this database cannot remove runs")
+		return nil, sum, misuse("this database cannot remove runs")
 	}
-	all, busy := map[string]pawl.Head{}, false
+	all := map[string]pawl.Head{}
 	var order []pawl.Head
 	for h, err := range j.List(ctx, pawl.Query{}) {
 		if err != nil {
-			return err
+			return nil, sum, err
 		}
 		all[h.Run] = h
 		order = append(order, h)
-		busy = busy || runs.Owned(h.Lease)
+		sum.busy = sum.busy || runs.Owned(h.Lease)
 	}
-	var lines []sweepLine
-	var sum sweepSum
-	needed, err := needsOf(ctx, a, j, s, order, all)
+	needed, err := needsOf(ctx, sayf, j, s, order, all)
 	if err != nil {
-		return err
+		return nil, sum, err
 	}
 	for _, h := range order {
 		status, wanted, err := s.wants(ctx, j, h)
@@ -150,15 +178,15 @@ func collect(ctx context.Context, a *app, j store, s *sweep) error {
 		if parent, there := all[h.Parent]; there && !parent.Status.Ended() { // a parent that continues needs its child
 			continue
 		}
-		line := sweepLine{h.Run, h.Agent, status, h.Updated, logSize(ctx, j, h.Run), false}
+		line := sweepLine{Run: h.Run, Agent: h.Agent, Status: status, UpdatedAt: h.Updated, Bytes: logSize(ctx, j, h.Run)}
 		if !s.dry {
-			if line.Removed, err = remove(ctx, j, r, h); err != nil {
-				return err
+			if line.Removed, line.Archived, err = s.remove(ctx, j, r, h); err != nil {
+				return lines, sum, err
 			}
 			if !line.Removed {
 				sum.Held++
 				if err := needed.keep(ctx, j, h, all); err != nil {
-					return err
+					return lines, sum, err
 				}
 				continue
 			}
@@ -169,35 +197,21 @@ func collect(ctx context.Context, a *app, j store, s *sweep) error {
 			sum.Bytes += line.Bytes
 		}
 	}
-	if err := a.printSwept(lines); err != nil {
-		return err
+	if s.dry {
+		return lines, sum, nil
 	}
-	if !s.dry {
-		if err := clearBlobs(ctx, j, r, &sum); err != nil {
-			return err
-		}
-		if c, ok := j.(interface {
-			Compact(ctx context.Context) (was, is int64, err error)
-		}); ok && !busy && sum.Held == 0 {
-			var err error
-			if sum.FileWas, sum.FileIs, err = c.Compact(ctx); err != nil {
-				return err
-			}
-			sum.Compacts = true
-		}
-	}
-	return a.sumUp(s, sum)
+	return lines, sum, clearBlobs(ctx, j, r, &sum)
 }
 
 // needsOf are the runs that the remaining runs depend on: the runs whose conversations
 // they continue, their parents, whose ids could otherwise be used again, and the
 // children they are forks of.
-func needsOf(ctx context.Context, a *app, j store, s *sweep, order []pawl.Head, all map[string]pawl.Head) (needs, error) {
+func needsOf(ctx context.Context, sayf func(string, ...any), j store, s *sweep, order []pawl.Head, all map[string]pawl.Head) (needs, error) {
 	n := needs{}
 	for _, h := range order {
 		_, wanted, err := s.wants(ctx, j, h)
 		if err != nil {
-			a.sayf("run %s stays: %v", h.Run, err)
+			sayf("run %s stays: %v", h.Run, err)
 		}
 		if !wanted {
 			if err := n.keep(ctx, j, h, all); err != nil {
@@ -278,18 +292,19 @@ func logSize(ctx context.Context, j store, run string) (n int64) {
 }
 
 // remove claims a run without an owner, and removes it if it has not continued since
-// h was read. It fails if another process resumes the run at the same moment.
-func remove(ctx context.Context, j store, r pawl.Remover, h pawl.Head) (bool, error) {
-	c := pawl.Claim{Run: h.Run, Owner: engine.Self().String(), TTL: time.Minute}
+// h was read, after storing its export if there is an archive. It fails if another process
+// resumes the run at the same moment.
+func (s *sweep) remove(ctx context.Context, j store, r pawl.Remover, h pawl.Head) (removed bool, archived string, err error) {
+	c := pawl.Claim{Run: h.Run, Owner: engine.Self().String(), TTL: mostArchiving}
 	if engine.ParseOwner(h.Lease.Owner).Gone() {
 		c.Over = h.Lease.Epoch
 	}
 	lease, err := j.Claim(ctx, c)
 	if errors.As(err, new(*pawl.HeldError)) || errors.Is(err, pawl.ErrUnknownRun) {
-		return false, nil
+		return false, "", nil
 	}
 	if err != nil {
-		return false, err
+		return false, "", err
 	}
 	now, err := runs.Head(ctx, j, h.Run)
 	var goesOn bool
@@ -297,14 +312,25 @@ func remove(ctx context.Context, j store, r pawl.Remover, h pawl.Head) (bool, er
 		goesOn, err = followed(ctx, j, h)
 	}
 	if err == nil && !goesOn && now.Seq == h.Seq && lease.Epoch == h.Lease.Epoch+1 {
-		err = r.Remove(ctx, h.Run, lease.Epoch)
-		if err == nil || errors.Is(err, pawl.ErrUnknownRun) || errors.Is(err, pawl.ErrFenced) {
-			return err == nil, nil
+		if s.to != nil && h.Seq > 0 {
+			within, cancel := context.WithTimeout(ctx, mostArchiving/2)
+			archived, err = archive.Save(within, j, h, s.to)
+			cancel()
+		}
+		if err == nil {
+			err = r.Remove(ctx, h.Run, lease.Epoch)
+			if err == nil || errors.Is(err, pawl.ErrUnknownRun) || errors.Is(err, pawl.ErrFenced) {
+				return err == nil, archived, nil
+			}
 		}
 	}
 	_, _ = j.Claim(context.WithoutCancel(ctx), pawl.Claim{Run: h.Run, Owner: lease.Owner, Epoch: lease.Epoch}) // otherwise the claim expires
-	return false, err
+	return false, "", err
 }
+
+// mostArchiving is how long a run that is being removed is kept from other processes. Half of
+// it is for storing its export.
+const mostArchiving = 4 * time.Minute
 
 // clearBlobs removes the blobs that no log refers to. A blob is stored before the
 // entry that refers to it, always less than a day before.

@@ -102,15 +102,31 @@ pawl serve ./agents --addr 127.0.0.1:9000`},
 they connect to its address instead.`, `
 pawl mcp agent.yaml
 pawl mcp agent.yaml --http 127.0.0.1:8081`},
+	"doctor": {`It checks the build, the database, its clock, rights and disk, leases and runs that nobody
+drives, keys, and that providers, webhooks and the telemetry collector answer: those of
+the agents in specs or, without specs, the providers that have a key. It changes nothing
+and calls no model. Exit code 0 means that nothing is wrong (there may be warnings), 1
+that something is, and 2 that the command line or a spec is bad. --json prints the checks,
+each with its grade (ok, warning or error), detail and remedy.`, `
+pawl doctor
+pawl doctor agents/ --database postgres://pawl@db.example.org/pawl
+pawl doctor --server https://runs.example.org`},
 	"gc": {`Runs that wait, are paused or were interrupted stay unless --status names them.`, `
 pawl gc --dry-run
-pawl gc --older-than 7d --status failed,cancelled`},
+pawl gc --older-than 7d --status failed,cancelled
+pawl gc --older-than 90d --archive s3://backups/pawl`},
+	"backup": {`The copy is a database that pawl opens. Other tools cannot copy a database that is in use,
+since they do not know the checksums of its pages. After restoring a copy, run pawl import
+--restored.`, `
+pawl backup /backups/pawl-2026-11-25.db`},
 	"export": {`After import, such an export cannot be resumed. An export made with --raw can.`, `
 pawl export last > run.jsonl
 pawl export last --raw | ssh other pawl import -`},
-	"import": {`The run keeps its id. The journal must not have a run with this id yet.`, `
+	"import": {`The run keeps its id. The journal must not have a run with this id yet. --restored reads no
+file: it marks the runs of a database that was restored from a backup.`, `
 pawl import run.jsonl
-pawl import - < run.jsonl`},
+pawl import - < run.jsonl
+pawl import --restored`},
 	"init": {`It also writes a script with the model's replies, so that the spec runs without a key.`, `
 pawl init
 pawl init procurement`},

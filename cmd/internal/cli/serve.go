@@ -17,12 +17,14 @@ import (
 // A service holds the options of pawl serve.
 type service struct {
 	driving
+	retention
 	address   string
 	socket    string
 	tokenFile string
 	hosts     []string
 	public    string
 	linkKey   string
+	metrics   string
 	specs     bool
 	most      int
 	resume    bool
@@ -39,6 +41,8 @@ func serveCommand(a *app) *cobra.Command {
 	c.Flags().StringArrayVar(&s.hosts, "host", nil, "a host name that requests may use, such as runs.example.org; may be repeated")
 	c.Flags().StringVar(&s.public, "public-url", "", "the URL of the server for people, for links in webhooks (default: the listening address)")
 	c.Flags().StringVar(&s.linkKey, "link-key", "", "a file with the key that signs links to approvals, created if missing (default: next to the database, or for PostgreSQL under the user's state directory)")
+	c.Flags().StringVar(&s.metrics, "metrics", "", "also listen at this address, as :9090, for Prometheus and probes: /metrics, /healthz and /readyz, without a token")
+	s.retention.flags(c.Flags())
 	c.Flags().BoolVar(&s.specs, "allow-specs", false, "let clients send specs, whose commands run here; the specs are not stored in files")
 	c.Flags().BoolVar(&s.resume, "resume", false, "resume the runs of these agents that were paused when an earlier server was stopped; runs whose process died are resumed anyway")
 	c.Flags().IntVar(&s.most, "max-runs", 0, "drive at most this many runs at once; a request for one more gets 429 with Retry-After (default: no limit)")
@@ -80,6 +84,11 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 			return 0, err
 		}
 		defer h.close()
+		quitGC, err := s.schedule(ctx, a, j, h.log)
+		if err != nil {
+			return 0, err
+		}
+		defer quitGC()
 		listener, err := s.listen(ctx)
 		if err != nil {
 			return 0, err
@@ -98,6 +107,11 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 		if err != nil {
 			return 0, refused(err)
 		}
+		quitProbes, err := a.probes(ctx, s.metrics, served.Ready)
+		if err != nil {
+			return 0, err
+		}
+		defer quitProbes()
 		if err := resumePaused(ctx, a, s, j, h, served); err != nil {
 			return 0, err
 		}

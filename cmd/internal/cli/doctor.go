@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/terminal"
+)
+
+// A grade is how well one thing is.
+type grade string
+
+const (
+	well  grade = "ok"
+	doubt grade = "warning" // it works, and may soon not
+	ill   grade = "error"   // runs cannot be driven, or not safely
+)
+
+// A finding is what the doctor says about one thing.
+type finding struct {
+	Check  string `json:"check"`
+	Grade  grade  `json:"grade"`
+	Detail string `json:"detail"`
+	Remedy string `json:"remedy,omitempty"` // what to do; empty: nothing
+}
+
+// A diagnosis is what the doctor says about everything, as JSON.
+type diagnosis struct {
+	OK     bool      `json:"ok"` // there is no error
+	Checks []finding `json:"checks"`
+}
+
+// A doctor collects findings.
+type doctor struct {
+	*app
+
+	findings []finding
+}
+
+func (d *doctor) find(check string, g grade, remedy, format string, args ...any) {
+	clean := func(text string) string { return redact.Text(oneLine(terminal.Clean(text))) }
+	d.findings = append(d.findings, finding{check, g, clean(fmt.Sprintf(format, args...)), clean(remedy)})
+}
+
+func doctorCommand(a *app) *cobra.Command {
+	model := ""
+	c := remotely(a.command("doctor [SPEC…|DIR…] [flags]", "Check this installation, and say what to do about what is wrong", cobra.ArbitraryArgs,
+		func(ctx context.Context, args []string) (int, error) {
+			return (&doctor{app: a}).examine(ctx, args, model)
+		}))
+	c.Flags().StringVar(&model, "model", "", "check the specs with this model, as PROVIDER/NAME")
+	return looking(c)
+}
+
+// examine checks everything, prints what it finds, and returns 1 if there is an error.
+func (d *doctor) examine(ctx context.Context, args []string, model string) (int, error) {
+	agents, err := d.agents(args, model)
+	if err != nil {
+		return 0, err
+	}
+	d.version()
+	if d.server != "" {
+		d.remote(ctx)
+	} else if err := d.database(ctx); err != nil {
+		return 0, err
+	}
+	if d.server == "" || len(agents) > 0 { // else the server has the keys
+		d.reach(ctx, agents)
+	}
+	return d.print()
+}
+
+func (d *doctor) version() {
+	b := thisBuild()
+	g, remedy := well, ""
+	if b.Modified {
+		g, remedy = doubt, "deploy builds of a commit, so that every process of a journal can be told apart"
+	}
+	d.find("version", g, remedy, "%v, machine %d", b, pawl.MachineNumber)
+}
+
+// remote checks a server in place of a database.
+func (d *doctor) remote(ctx context.Context) {
+	r, err := d.toServer()
+	if err != nil {
+		d.find("server", ill, "write --server as http://HOST:PORT, https://HOST or unix:///PATH", "%v", err)
+		return
+	}
+	n := 0
+	for _, err := range r.List(ctx, pawl.Query{Max: 1}) {
+		if err != nil {
+			d.find("server", ill, "check that pawl serve runs there, that --server is its address, and that PAWL_TOKEN is one of its tokens", "%s: %v", d.server, err)
+			return
+		}
+		n++
+	}
+	d.find("server", well, "", "%s answers and takes the token; it has %s", d.server, map[bool]string{true: "runs", false: "no runs"}[n > 0])
+}
+
+func (d *doctor) print() (int, error) {
+	code := 0
+	if slices.ContainsFunc(d.findings, func(f finding) bool { return f.Grade == ill }) {
+		code = exitBroken
+	}
+	if d.json {
+		return code, printJSON(d.out, diagnosis{code == 0, d.findings})
+	}
+	w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
+	for _, f := range d.findings {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Grade, f.Check, f.Detail)
+		if f.Remedy != "" {
+			fmt.Fprintf(w, "\t\t→ %s\n", f.Remedy)
+		}
+	}
+	return code, w.Flush()
+}
+
+// absolute is a path for people.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/journal/memory"
+)
+
+// examined is what a doctor says with an environment, as lines of grade, check and detail.
+func examined(environ []string, do func(*doctor)) string {
+	a := &app{console: console{out: new(bytes.Buffer), err: &lockedWriter{w: new(bytes.Buffer)}}, environment: environment{environ: environ}}
+	d := &doctor{app: a}
+	do(d)
+	var b strings.Builder
+	for _, f := range d.findings {
+		b.WriteString(string(f.Grade) + " " + f.Check + ": " + f.Detail + " → " + f.Remedy + "\n")
+	}
+	return b.String()
+}
+
+// A provider that answers is well, one that refuses the key is not, and no model is called.
+func TestDoctorProviders(t *testing.T) {
+	var paths []string
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		paths = append(paths, r.Method+" "+r.URL.Path)
+		if r.Header.Get("Authorization")+r.Header.Get("X-Api-Key") == "" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		} else if r.Header.Get("Authorization") != "Bearer right" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	defer web.Close()
+	for key, want := range map[string]string{"right": "ok provider: openai at 127.0.0.1", "wrong": "error provider: openai at 127.0.0.1"} {
+		got := examined([]string{"OPENAI_API_KEY=" + key, "OPENAI_BASE_URL=" + web.URL + "/v1"}, func(d *doctor) { d.reach(t.Context(), nil) })
+		if !strings.HasPrefix(got, want) || key == "wrong" && !strings.Contains(got, "put a valid key into OPENAI_API_KEY") {
+			t.Errorf("the %s key: %s", key, got)
+		}
+	}
+	if got := strings.Join(paths, ", "); got != "GET /v1/models, GET /v1/models" {
+		t.Errorf("it asked for %s", got)
+	}
+	got := examined([]string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + web.URL + "/otlp"}, func(d *doctor) { d.reach(t.Context(), nil) })
+	if !strings.Contains(got, "warning telemetry: ") || !strings.Contains(got, "warning keys: no provider has a key") {
+		t.Errorf("a collector that is broken: %s", got)
+	}
+}
+
+type memoryStore struct{ *memory.Journal }
+
+func (memoryStore) Close() error { return nil }
+
+// Runs that nobody drives are found, with what to do, and those that are driven are not.
+func TestDoctorRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := memoryStore{memory.New()}
+		put := func(run string, ttl time.Duration, h pawl.Head) {
+			t.Helper()
+			lease, err := j.Claim(t.Context(), pawl.Claim{Run: run, Owner: "elsewhere", TTL: ttl, New: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.Run, h.Agent, h.Seq, h.Created, h.Updated = run, "help", 1, time.Now(), time.Now()
+			row := `{"run":"` + run + `","seq":1}`
+			if err := j.Append(t.Context(), pawl.Batch{Run: run, Epoch: lease.Epoch, Records: [][]byte{[]byte(row)}, Head: h}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put("lost", 15*time.Second, pawl.Head{Status: pawl.StatusRunning})
+		put("due", 15*time.Second, pawl.Head{Status: pawl.StatusPaused, WakeAt: time.Now().Add(time.Minute)})
+		put("later", 15*time.Second, pawl.Head{Status: pawl.StatusPaused, WakeAt: time.Now().Add(time.Hour)})
+		put("doubt", 15*time.Second, pawl.Head{Status: pawl.StatusWaitingDoubt})
+		time.Sleep(3 * time.Minute)
+		put("driven", 15*time.Second, pawl.Head{Status: pawl.StatusRunning})
+		put("endless", 2*time.Hour, pawl.Head{Status: pawl.StatusRunning})
+		got := examined(nil, func(d *doctor) {
+			if err := d.runs(context.Background(), j); err != nil {
+				t.Error(err)
+			}
+		})
+		for _, want := range []string{
+			"warning leases: 1 run has no process, and nobody resumes them: such as lost of help → start pawl serve or pawl worker with the specs of help, or resume one: pawl resume lost\n",
+			"warning leases: 1 run is leased for more than an hour: such as endless of help",
+			"warning runs: 1 run is paused beyond the time when to resume: such as due of help",
+			"warning runs: 1 run waits for a person to say what became of a write: such as doubt of help → look up what happened, then pawl settle doubt CALL",
+			"ok leases: 1 run is driven now",
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("it does not say %q:\n%s", want, got)
+			}
+		}
+	})
+}
