@@ -206,9 +206,9 @@ func (m *Model) user(parts []pawl.Part) []any {
 
 // response returns a result as the object that the API requires.
 func response(r pawl.ToolResult) part {
-	var value any = r.Content
-	if !json.Valid(r.Content) {
-		value = string(r.Content)
+	var value any = string(r.Content)
+	if json.Valid(r.Content) {
+		value = provider.Document(r.Content)
 	}
 	if r.Failed {
 		return part{"error": value}

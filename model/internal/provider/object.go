@@ -12,15 +12,20 @@ import (
 // take nothing else, and refuse every later request of a conversation that has
 // it once. The call's result says that it was something else.
 //
-// What providers refuse inside an object is fixed too: of keys that occur twice
-// the last counts, in the place of the first, and half a surrogate pair becomes
-// U+FFFD. Numbers stay as they are written. An object with nothing to fix is
-// returned byte for byte.
+// What providers refuse inside an object is fixed too, see [Document].
 func Object(args json.RawMessage) json.RawMessage {
 	b := bytes.TrimSpace(args)
 	if len(b) == 0 || b[0] != '{' || !json.Valid(b) {
 		return json.RawMessage("{}")
 	}
+	return Document(b)
+}
+
+// Document is a valid document without what providers refuse inside one: of keys
+// that occur twice the last counts, in the place of the first, and half a
+// surrogate pair becomes U+FFFD. Numbers stay as they are written. A document
+// with nothing to fix is returned byte for byte.
+func Document(b json.RawMessage) json.RawMessage {
 	f := fixer{dec: json.NewDecoder(bytes.NewReader(b))}
 	f.dec.UseNumber()
 	if fixed := f.value(); f.fixed {
