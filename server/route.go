@@ -123,7 +123,7 @@ func routes() []route {
 			method: http.MethodGet, path: "/{page...}", name: "page", summary: "Show runs in a browser",
 			media: "text/html", refuses: []int{404}, do: (*Server).page,
 		},
-	}, inspections(), sessions(), approvalRoutes())
+	}, toolRoutes(), decisionRoutes(), inspections(), sessions(), approvalRoutes())
 }
 
 // routing makes the multiplexer. The handler of a path selects the method, so that all

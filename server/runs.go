@@ -125,7 +125,7 @@ func (s *Server) list(x *exchange) (any, error) {
 			line.Labels[name] = redact.Text(value)
 		}
 		if brief {
-			b, err := s.briefs.of(x.Context(), s.journal, h)
+			b, err := s.briefs.of(h, func() (runs.Brief, error) { return runs.BriefOf(x.Context(), s.journal, h) })
 			if err != nil {
 				return nil, err
 			}
@@ -214,21 +214,27 @@ func (s *Server) start(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if in.Input != "" {
+		w.Input = in.Input
+	}
+	if strings.TrimSpace(w.Input) == "" && asks(w.Agent) {
+		drop(w)
+		return nil, invalid("input is missing, and the agent has no default input")
+	}
+	if in.Thread != "" {
+		w.Thread = in.Thread
+	}
+	return s.begin(x, w, limits, in.Labels, in.IdempotencyKey)
+}
+
+// begin starts a run of a work with a client's limits and labels.
+func (s *Server) begin(x *exchange, w Work, limits runs.Limits, own map[string]string, key string) (any, error) {
 	begun := false
 	defer func() {
 		if !begun {
 			drop(w)
 		}
 	}()
-	if in.Input != "" {
-		w.Input = in.Input
-	}
-	if strings.TrimSpace(w.Input) == "" && asks(w.Agent) {
-		return nil, invalid("input is missing, and the agent has no default input")
-	}
-	if in.Thread != "" {
-		w.Thread = in.Thread
-	}
 	over, err := raise(w, w.Agent.Limits, limits)
 	if err != nil {
 		return nil, err
@@ -238,10 +244,10 @@ func (s *Server) start(x *exchange) (any, error) {
 	if labels == nil {
 		labels = map[string]string{}
 	}
-	maps.Copy(labels, in.Labels)
+	maps.Copy(labels, own)
 	maps.Copy(labels, x.key.Labels)
 	begun = true
-	h, err := s.drive(w, asked(x, starting(w, labels, x.key.own(w.Thread), x.key.own(in.IdempotencyKey))))
+	h, err := s.drive(w, asked(x, starting(w, labels, x.key.own(w.Thread), x.key.own(key))))
 	if err != nil {
 		return nil, err
 	}

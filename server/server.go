@@ -78,7 +78,8 @@ type Server struct {
 	broadcasters *broadcasters
 	links        limiter // for clients that have only a link
 	logins       logins
-	briefs       briefs
+	briefs       kept[runs.Brief]
+	verdicts     kept[[]runs.Decided]
 
 	life context.Context // of the runs that are driven here
 	end  context.CancelCauseFunc

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -53,7 +54,7 @@ func TestStartedAgain(t *testing.T) {
 func TestEndedMeanwhile(t *testing.T) {
 	w := serve(t)
 	_, run, _ := call(t, w.connect(t, nil), "pay", `{"n":1}`)
-	again, err := Calling(w.agent, "pay")
+	again, err := runs.Calling(w.agent, "pay", runs.MCPClient)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // Options configure a server. The zero value is valid.
@@ -82,7 +83,7 @@ func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (
 		if t, _, _ := m.Tool(info.Name); info.Client || info.Name == askHuman || pureTool(info.Name) || inner(t) {
 			continue
 		}
-		if s.calls[info.Name], err = Calling(agent, info.Name); err != nil {
+		if s.calls[info.Name], err = runs.Calling(agent, info.Name, runs.MCPClient); err != nil {
 			return nil, err
 		}
 		s.kit.AddTool(listed(info), func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {

@@ -20,6 +20,7 @@ import (
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -201,7 +202,7 @@ func TestCallsAreRuns(t *testing.T) {
 		if r := s.Result(); r.Labels["by"] != "mcp" || r.Labels["team"] != "a" || r.CostUSD == nil || *r.CostUSD != 0 || r.Usage.Input > 3 {
 			t.Errorf("%s: labels %v, cost %v, usage %v", tt.tool, r.Labels, r.CostUSD, r.Usage)
 		}
-		if tool, ok := CalledBy(s.Declaration().Source); !ok || tool != tt.tool {
+		if tool, by, ok := runs.CalledBy(s.Declaration().Source); !ok || tool != tt.tool || by != runs.MCPClient {
 			t.Errorf("the source %s does not tell the tool %s", s.Declaration().Source, tt.tool)
 		}
 	}
@@ -247,7 +248,7 @@ func TestApprovedElsewhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Calling(w.agent, "pay")
+		again, err := runs.Calling(w.agent, "pay", runs.MCPClient)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -104,6 +104,53 @@ func (e *Edit) Of() *engine.Edit {
 	return edit
 }
 
+// A Tool is a tool of an agent.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Effect      pawl.Effect     `json:"effect"`
+	Input       json.RawMessage `json:"input"` // the JSON Schema of its arguments
+}
+
+// Tools are the tools of an agent.
+type Tools struct {
+	Tools []Tool `json:"tools"`
+}
+
+// CallTool starts a run that is one call of a tool.
+type CallTool struct {
+	Args   json.RawMessage   `json:"args"`
+	Limits Limits            `json:"limits,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
+	By     string            `json:"by,omitempty"`
+	// IdempotencyKey: reuse returns the existing run.
+	IdempotencyKey string `json:"idempotency_key,omitempty"`
+}
+
+// A Decision is what a person, a program or another run decided about a run.
+type Decision struct {
+	Run       string    `json:"run"`
+	Agent     string    `json:"agent"`
+	Seq       uint64    `json:"seq"`
+	Time      time.Time `json:"time"`
+	Iteration int       `json:"iteration"`
+	// What is call, fork, edit, approve, deny, answer, submit, settle, cancel, extend or note.
+	What   string        `json:"what"`
+	By     string        `json:"by"` // empty: the log does not say
+	Call   string        `json:"call,omitempty"`
+	Tool   string        `json:"tool,omitempty"`
+	Text   string        `json:"text,omitempty"` // the beginning of what was said
+	Tokens int           `json:"tokens"`         // what the run had used by then
+	Cost   *pawl.Decimal `json:"cost_usd"`       // the same in dollars; null: it has no price
+}
+
+// Decisions is a page of decisions, newest first. It has those of the newest runs; Next is
+// the cursor of the page with those of older runs, and empty if there are none.
+type Decisions struct {
+	Decisions []Decision `json:"decisions"`
+	Next      string     `json:"next"`
+}
+
 // Approve approves a call that waits for approval.
 type Approve struct {
 	Token string          `json:"token,omitempty"` // of the request; empty: the scope decide is enough

@@ -342,7 +342,8 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Chang
 			return one.work, nil
 		}
 	}
-	if one := h.versioned(s.Declaration()); one != nil && start.Parent == "" && fork == nil {
+	_, _, called := runs.CalledBy(source)
+	if one := h.versioned(s.Declaration()); one != nil && !called && start.Parent == "" && fork == nil {
 		if len(one.missing) > 0 {
 			return server.Work{}, unready(one.about.Name, one.missing)
 		}

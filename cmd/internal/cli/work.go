@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/testfix"
-	"github.com/pawl-run/pawl/mcp/mcpserver"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -125,9 +125,9 @@ func workFor(ctx context.Context, a *app, made *spec.Spec, registry *spec.Regist
 	if err != nil {
 		return nil, err
 	}
-	// A client's call over MCP can only resume as such a call.
-	if tool, ok := mcpserver.CalledBy(s.Declaration().Source); ok && r.spec == "" {
-		if agent, err = mcpserver.Calling(agent, tool); err != nil {
+	// A call by a client over MCP or by a person can only resume as such a call.
+	if tool, by, ok := runs.CalledBy(s.Declaration().Source); ok && r.spec == "" {
+		if agent, err = runs.Calling(agent, tool, by); err != nil {
 			return nil, err
 		}
 	}

@@ -1,0 +1,130 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/server/client"
+)
+
+// decisionRoutes are the operations on what was decided.
+func decisionRoutes() []route {
+	const summary = "List who decided what about a run: approvals, answers, forks, cancels and other signals"
+	return []route{
+		{
+			method: http.MethodGet, path: "/v1/runs/{run}/decisions", name: "runDecisions", summary: summary, scope: Read,
+			reply: client.Decisions{}, refuses: []int{404}, do: (*Server).runDecisions,
+		},
+		{
+			method: http.MethodGet, path: "/v1/decisions", name: "decisions", summary: "List who decided what about all runs", scope: Read,
+			query: []parameter{
+				{"by", "only decisions by this name"},
+				{"what", "only decisions of this kind, such as approve, deny or cancel"},
+				{"agent", "only about runs of this agent"},
+				{"label", "only about runs with this label, as KEY=VALUE; may be repeated"},
+				{"since", "only decisions at this time or later"},
+				{"until", "only decisions before this time"},
+				{"max", "the maximum number of runs to read"}, cursor,
+			},
+			reply: client.Decisions{}, refuses: []int{409, 422}, do: (*Server).decisions,
+		},
+	}
+}
+
+func (s *Server) runDecisions(x *exchange) (any, error) {
+	h, err := s.find(x)
+	if err != nil {
+		return nil, err
+	}
+	out := client.Decisions{}
+	out.Decisions, err = s.decided(x.Context(), h)
+	slices.Reverse(out.Decisions)
+	return out, err
+}
+
+// decisions reads the logs of a page of runs.
+func (s *Server) decisions(x *exchange) (any, error) {
+	f, size, err := s.filter(x)
+	if err != nil {
+		return nil, err
+	}
+	page := client.Decisions{Decisions: []client.Decision{}}
+	if f.Query.Labels == nil {
+		return page, nil // the key cannot see the requested labels
+	}
+	since, until := f.Query.Since, f.Query.Until
+	f.Query.Since = time.Time{} // a run may be older than what was decided about it
+	f.Children = len(f.Query.Labels) == len(x.key.Labels)
+	if f.Children {
+		f.Query.Labels = nil // children lack the labels of their root
+	}
+	q := x.URL.Query()
+	var bad error
+	f.Skip = func(h pawl.Head) bool {
+		if !since.IsZero() && h.Updated.Before(since) {
+			return true
+		}
+		visible, err := s.visible(x.Context(), x.key, h)
+		bad = errors.Join(bad, err)
+		return !visible
+	}
+	var seen []client.RunLine
+	for h, err := range runs.List(x.Context(), s.journal, f) {
+		if errors.Is(err, runs.ErrGone) {
+			return nil, refusal(http.StatusConflict, err.Error())
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(seen) == size { // there are more
+			page.Next = cursorOf(seen)
+			break
+		}
+		seen = append(seen, client.RunLine{Run: h.Run})
+		all, err := s.decided(x.Context(), h)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range all {
+			if by := q.Get("by"); by != "" && d.By != by {
+				continue
+			}
+			if what := q.Get("what"); what != "" && d.What != what {
+				continue
+			}
+			if d.Time.Before(since) || !until.IsZero() && !d.Time.Before(until) {
+				continue
+			}
+			page.Decisions = append(page.Decisions, d)
+		}
+	}
+	slices.SortStableFunc(page.Decisions, func(a, b client.Decision) int { return b.Time.Compare(a.Time) })
+	return page, bad
+}
+
+// decided is what was decided about a run.
+func (s *Server) decided(ctx context.Context, h pawl.Head) ([]client.Decision, error) {
+	all, err := s.verdicts.of(h, func() ([]runs.Decided, error) { return runs.DecidedIn(ctx, s.journal, h.Run) })
+	if err != nil {
+		return nil, err
+	}
+	out := make([]client.Decision, 0, len(all))
+	for _, d := range all {
+		one := client.Decision{
+			Run: h.Run, Agent: h.Agent, Seq: d.Seq, Time: d.Time, Iteration: d.Iteration, What: d.What,
+			By: redact.Text(strings.ToValidUTF8(d.By, "")), Call: d.Call, Tool: d.Tool, Text: d.Text, Tokens: d.Tokens,
+		}
+		if d.Priced {
+			one.Cost = new(pawl.Decimal(d.Cost))
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
