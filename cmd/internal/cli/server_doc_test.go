@@ -34,7 +34,7 @@ func TestServerDocument(t *testing.T) {
 		r := curl(t, strings.TrimSpace(line), vars)
 		want := http.StatusOK
 		switch r.Header.Set("Authorization", "Bearer "+token); {
-		case r.Method == http.MethodPost && r.URL.Path == "/v1/runs", strings.HasSuffix(r.URL.Path, "/fork"):
+		case r.Method == http.MethodPost && r.URL.Path == "/v1/runs", strings.HasSuffix(r.URL.Path, "/fork"), strings.Contains(r.URL.Path, "/tools/"):
 			want = http.StatusCreated
 		case strings.HasSuffix(r.URL.Path, "/settle"):
 			want = http.StatusUnprocessableEntity
@@ -50,7 +50,7 @@ func TestServerDocument(t *testing.T) {
 		if want == http.StatusCreated && json.Unmarshal(body, &result) == nil {
 			vars["RUN"] = result.Run
 		}
-		asked[r.Method+" "+regexp.MustCompile(`^(/v1/runs)/[^/]+|(/calls)/[^/]+|(/requests)/\d+`).ReplaceAllString(r.URL.Path, "$1$2$3/*")] = true
+		asked[r.Method+" "+regexp.MustCompile(`^(/v1/runs|/v1/agents)/[^/]+|(/calls|/tools)/[^/]+|(/requests)/\d+`).ReplaceAllString(r.URL.Path, "$1$2$3/*")] = true
 	}
 	var document struct {
 		Paths map[string]map[string]json.RawMessage

@@ -39,6 +39,9 @@ test("axe finds nothing on any page, light and dark", async ({ page, pawl }) => 
   await page.goto(`${pawl.address}/#/stats`);
   await expect(page.locator(".stats tbody tr").first()).toBeVisible();
   await both("stats");
+  await page.goto(`${pawl.address}/#/decisions`);
+  await expect(page.locator(".decided[data-loaded]")).toBeVisible();
+  await both("decisions", ["light"]);
   await page.goto(pawl.link());
   await expect(page.locator(".list")).toBeVisible();
   await page.keyboard.press("n");
@@ -123,7 +126,10 @@ test("on a phone: nothing is wider than the page, and a call is denied", async (
   await page.goto(`${pawl.address}/#/stats`);
   await expect(page.locator(".stats tbody tr").first()).toBeVisible();
   await fits();
-  for (const tab of ["requests", "charts", "stop", "causes", "explain", "agent", "log", "timeline"]) {
+  await page.goto(`${pawl.address}/#/decisions`);
+  await expect(page.locator(".decided[data-loaded]")).toBeVisible();
+  await fits();
+  for (const tab of ["requests", "charts", "stop", "causes", "explain", "agent", "log", "decisions", "timeline"]) {
     await page.goto(pawl.link(run, tab));
     await expect(page.locator(".run[data-loaded]")).toBeVisible();
     await fits();

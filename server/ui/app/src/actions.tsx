@@ -1,9 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, words } from "./api";
 import { Dialog, JsonField, jsonProblem } from "./dialog";
+import { ForkRun } from "./fork";
 import { plural } from "./format";
 import { JsonView } from "./json";
-import { go, link } from "./route";
+import { comparing } from "./route";
 import { readLimits } from "./start";
 import { Notice, Prose, Text } from "./text";
 import type { Pending, Replayed } from "./types";
@@ -12,7 +13,7 @@ import type { Live } from "./use-run";
 export type Doing =
   | { what: "approve" | "deny" | "answer" | "submit" | "settle"; pending: Pending }
   | { what: "cancel" | "resume" | "replay" }
-  | { what: "fork"; at?: number };
+  | { what: "fork"; at?: number; edit?: boolean };
 
 /** calm says that a run can be resumed, and does not wait for an answer first. */
 export function calm(live: Live, pending: Pending[]): boolean {
@@ -28,6 +29,7 @@ export function Actions({ live, run, doing, setDoing, picked, pending }: { live:
       {calm(live, pending) && <button type="button" class={live.ended ? "" : "primary"} onClick={() => setDoing({ what: "resume" })}>Resume…</button>}
       {!live.ended && log.entries.length > 0 && <button type="button" onClick={() => setDoing({ what: "cancel" })}>Cancel…</button>}
       {log.entries.length > 0 && <button type="button" onClick={() => setDoing({ what: "fork" })}>Fork…</button>}
+      {log.forked && <a class="button" href={comparing(log.forked.from, run)}>Compare</a>}
       {log.entries.length > 0 && <button type="button" onClick={() => setDoing({ what: "replay" })}>Replay</button>}
       {doing && <Doings doing={doing} live={live} run={run} picked={picked} close={close} />}
     </div>
@@ -44,12 +46,12 @@ function Doings({ doing, live, run, picked, close }: { doing: Doing; live: Live;
     case "settle": return <Settle {...p} pending={doing.pending} />;
     case "cancel": return <CancelRun {...p} />;
     case "resume": return <ResumeRun {...p} />;
-    case "fork": return <ForkRun {...p} at={doing.at ?? picked} />;
+    case "fork": return <ForkRun {...p} at={doing.at ?? picked} edit={doing.edit} />;
     case "replay": return <Replay {...p} />;
   }
 }
 
-interface Asked { live: Live; run: string; close: () => void }
+export interface Asked { live: Live; run: string; close: () => void }
 type About = Asked & { pending: Pending };
 
 function Call({ p }: { p: Pending }) {
@@ -158,35 +160,6 @@ function ResumeRun(p: Asked) {
 // suggestion is the limit that the run's advice raises, if any.
 function suggestion(live: Live): string {
   return /--limit (\S+)/.exec(live.result?.recommended_action ?? "")?.[1] ?? "";
-}
-
-function ForkRun(p: Asked & { at: number }) {
-  const { log } = p.live;
-  const wanted = p.at || log.last;
-  const [offered] = useState(() => log.forks(wanted)[0] ?? wanted);
-  const [at, setAt] = useState(String(offered));
-  const [input, setInput] = useState("");
-  const n = Number(at);
-  const act = async () => {
-    const r = await api.act(p.run, "fork", { at: n, input: input || undefined });
-    go(link(r.run));
-  };
-  const e = log.entries[n - 1];
-  const near = e ? log.forks(n) : [];
-  const can = near[0] === n;
-  return (
-    <Dialog title="Fork" does="Fork" act={act} close={p.close} disabled={!can}>
-      <p>A new run that shares this one's log up to an entry at which nothing is in progress, and continues from there.</p>
-      <div class="field">
-        <label for="at">At entry</label>
-        <input id="at" type="number" min={1} max={log.last} value={at} aria-describedby="at-hint" onInput={(ev) => setAt(ev.currentTarget.value)} />
-        <p class="hint" id="at-hint">
-          {!e ? `from 1 to ${log.last}` : can ? <>{e.type} in iteration {e.iteration}{n === offered && n !== wanted && `, the nearest to entry ${wanted}, at which something is in progress`}</> : <>Something is in progress at entry {n}. Fork at {near.map((seq, i) => <span key={seq}>{i > 0 && " or "}<button type="button" class="link" onClick={() => setAt(String(seq))}>{seq}</button></span>)}.</>}
-        </p>
-      </div>
-      <div class="field"><label for="fork-input">Additional message</label><textarea id="fork-input" rows={3} data-first value={input} onInput={(ev) => setInput(ev.currentTarget.value)} /></div>
-    </Dialog>
-  );
 }
 
 function Replay(p: Asked) {

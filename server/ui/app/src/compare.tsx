@@ -54,7 +54,7 @@ function Sides({ left, right }: { left: Side; right: Side }) {
     ["Time", (s) => duration(s.result.elapsed_ms)],
   ];
   const at = diverge(left.entries, right.entries);
-  const changed = declared(left.entries[0]?.data, right.entries[0]?.data);
+  const changed = declared(declaration(left.entries), declaration(right.entries));
   return (
     <>
       <table>
@@ -110,7 +110,12 @@ function Lines({ a, b }: { a: string; b: string }) {
 }
 
 // What run.started says of the run and not of its agent.
-const ofRun = ["input", "labels", "thread", "parent", "owner", "epoch", "continues", "key", "nonce", "traceparent", "digest", "digests", "machine"];
+const ofRun = ["input", "labels", "thread", "parent", "owner", "epoch", "continues", "key", "nonce", "traceparent", "digest", "digests", "machine", "source", "untrusted"];
+
+/** declaration is the agent that a run has now: the one it began with, or a changed one. */
+function declaration(log: Entry[]): Record<string, unknown> {
+  return log.reduce((d, e) => (e.type === "run.resumed" && e.data.changed ? e.data.changed : d), log[0]?.data ?? {});
+}
 
 /** declared are the parts of two declarations that differ. */
 function declared(a: Record<string, unknown> = {}, b: Record<string, unknown> = {}): [string, string, string][] {

@@ -85,6 +85,9 @@ export class Log {
   /** still says of each entry whether nothing is in flight behind it: a fork can begin there. */
   still: boolean[] = [];
   private running = new Set<string>(); // ids of running calls; "" for the model
+  /** forked is the run that this one is a fork of, the latest if there are several. */
+  forked: { from: string; seq: number } | null = null;
+  private editor = ""; // who edited what follows a fork
   private late = false;
   private calls = new Map<string, Span>();
   private thinking: Span | null = null;
@@ -273,6 +276,8 @@ export class Log {
         this.open(e, t, "run", "started", spoken(d.input ?? ""));
         return;
       case "run.resumed": {
+        this.editor = "";
+        if (d.changed) this.start = { ...this.start, ...d.changed };
         this.turning = true;
         this.status = "running";
         if (this.pause) {
@@ -287,7 +292,7 @@ export class Log {
           lost.text = "lost with its owner";
           this.thinking = null;
         }
-        this.open(e, t, "run", "resumed", lost ? "its owner was gone; the interrupted model call is repeated" : "by a new owner");
+        this.open(e, t, "run", "resumed", lost ? "its owner was gone; the interrupted model call is repeated" : d.changed ? "with a changed agent" : "by a new owner");
         return;
       }
       case "run.paused": {
@@ -325,7 +330,9 @@ export class Log {
           this.close(this.pause, t);
           this.pause = null;
         }
-        this.open(e, t, "run", "forked", `from entry ${d.seq} of ${d.from}${d.input ? `: ${excerpt(d.input)}` : ""}`);
+        this.forked = { from: d.from, seq: d.seq };
+        this.editor = d.edited ? d.by || "somebody" : "";
+        this.open(e, t, "run", "forked", `from entry ${d.seq} of ${d.from}${d.edited ? `, entry ${d.seq + 1} edited` : ""}${d.input ? `: ${excerpt(d.input)}` : ""}`).who = d.by ? by("forked", d) : "";
         return;
       case "model.called": {
         const purpose = d.purpose ?? "turn";
@@ -346,6 +353,7 @@ export class Log {
         this.more(s, e, t);
         this.close(s, t);
         s.state = d.malformed ? "bad" : "ok";
+        if (this.editor) s.who = `edited by ${this.editor}`;
         const calls = (d.calls ?? []) as any[];
         s.text = spoken(d.text || "") || excerpt(d.thinking || "") || (calls.length ? `calls ${calls.map((c) => c.tool).join(", ")}` : "nothing said");
         this.book(s, e, d.usage, d.cost_usd);
@@ -417,7 +425,7 @@ export class Log {
         const s = this.forCall(e, t);
         this.close(s, t);
         s.state = d.happened ? (d.status && d.status !== "ok" ? "bad" : "ok") : "open";
-        s.who = by("settled", d);
+        s.who = String(d.by).startsWith("run ") ? `from ${d.by}` : by(this.editor ? "edited" : "settled", d);
         return;
       }
       case "approval.requested":

@@ -14,6 +14,7 @@ function move(e: Entry): Move | null {
     case "run.started": return m("Input", d.input);
     case "run.forked": return d.input ? m("Additional message", d.input) : null;
     case "model.replied": return m(d.purpose ? `Reply (${d.purpose})` : "Reply", d.text, ...(d.calls ?? []).map((c: any) => `${c.tool} ${show(c.args)}`));
+    case "tool.settled": return d.happened ? m(`Result of ${d.tool}`, d.error ? d.status ?? "error" : "", d.result, d.error) : m(`Settled ${d.tool}`, "it did not happen");
     case "tool.finished": return m(`Result of ${d.tool}`, d.status === "ok" ? "" : d.status, d.result, d.error);
     case "tool.refused": return m(`Refused call of ${d.tool}`, d.why);
     case "approval.decided": return m("Decision", d.decision, d.args, d.reason);
@@ -32,10 +33,14 @@ function moves(log: Entry[]): Move[] {
     out.push(...side.sort((a, b) => a.call.localeCompare(b.call, "en", { numeric: true })).map((s) => s.m));
     side = [];
   };
-  for (const e of log) {
+  const tools = new Map<string, string>();
+  for (const each of log) {
+    let e = each;
+    for (const c of (e.type === "model.replied" && e.data.calls) || []) tools.set(c.call, c.tool);
+    if (e.type === "tool.settled") e = { ...e, data: { ...e.data, tool: tools.get(e.data.call) ?? "" } };
     const m = move(e);
     if (!m) continue;
-    if (e.type === "tool.finished") side.push({ call: String(e.data.call), m });
+    if (e.type === "tool.finished" || (e.type === "tool.settled" && e.data.happened)) side.push({ call: String(e.data.call), m });
     else {
       flush();
       out.push(m);

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 // reach its log.
 
 export interface Place {
-  page: "runs" | "run" | "compare" | "stats";
+  page: "runs" | "run" | "compare" | "stats" | "decisions";
   run: string; // empty: the list
   other: string; // what the run is compared with
   tab: string;
@@ -16,8 +16,8 @@ export function parse(hash: string): Place {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [head, run = "", tab = "", seq = ""] = path.split("/").map(decodeURIComponent);
   const compares = head === "compare" && !!run && !!tab;
-  const page = head === "stats" ? "stats" : compares ? "compare" : head === "runs" && run ? "run" : "runs";
-  return { page, run: page === "runs" || page === "stats" ? "" : run, other: compares ? tab : "", tab: tab || "timeline", seq: Number(seq) || 0, query: new URLSearchParams(query) };
+  const page = head === "stats" || head === "decisions" ? head : compares ? "compare" : head === "runs" && run ? "run" : "runs";
+  return { page, run: page === "runs" || page === "stats" || page === "decisions" ? "" : run, other: compares ? tab : "", tab: tab || "timeline", seq: Number(seq) || 0, query: new URLSearchParams(query) };
 }
 
 let list = "#/"; // the list as it was filtered last
@@ -62,4 +62,9 @@ export function usePlace(): Place {
 export const statsLink = (q: { time?: string; label?: string } = {}): string => {
   const s = new URLSearchParams(Object.entries(q).filter(([, v]) => v) as [string, string][]).toString();
   return s ? `#/stats?${s}` : "#/stats";
+};
+
+export const decisionsLink = (q: { by?: string; what?: string; agent?: string; time?: string } = {}): string => {
+  const s = new URLSearchParams(Object.entries(q).filter(([, v]) => v) as [string, string][]).toString();
+  return s ? `#/decisions?${s}` : "#/decisions";
 };

@@ -4,6 +4,7 @@ import { Actions, calm, type Doing } from "./actions";
 import { Causes } from "./causes";
 import { Charts } from "./charts";
 import { Crumbs } from "./crumbs";
+import { Decisions } from "./decisions";
 import { Entries } from "./entries";
 import { ExplainView } from "./explain";
 import { duration, money, number, plural, short, stamp } from "./format";
@@ -27,6 +28,7 @@ const tabs = [
   ["explain", "Explain"],
   ["agent", "Agent"],
   ["log", "Log"],
+  ["decisions", "Decisions"],
 ] as const;
 
 export function RunPage({ place: at }: { place: Place }) {
@@ -121,6 +123,7 @@ function View(p: { live: Live; place: Place; picked: number; pick: (seq: number)
     case "causes": return <Causes log={live.log} open={p.open} />;
     case "explain": return <ExplainView live={live} run={place.run} open={p.open} />;
     case "agent": return <AgentView log={live.log} version={live.version} />;
+    case "decisions": return <Decisions live={live} run={place.run} />;
     case "log": return <Entries log={live.log} version={live.version} picked={p.picked} pick={p.pick} />;
   }
   return <Timeline live={live} run={place.run} picked={p.picked} pick={p.pick} open={p.open} setDoing={p.setDoing} />;

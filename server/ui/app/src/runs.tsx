@@ -6,8 +6,9 @@ import { Filters } from "./filters";
 import { queryOf, range, readFilter, type Filter } from "./filter";
 import { ago, argsLine, duration, money, plural, stamp, tone } from "./format";
 import { useKeys } from "./keys";
-import { comparing, go, link, listed, parse, statsLink } from "./route";
+import { comparing, decisionsLink, go, link, listed, parse, statsLink } from "./route";
 import { StartRun } from "./start";
+import { CallTool } from "./tools";
 import { Labels, Notice, Status, Text } from "./text";
 import type { RunLine } from "./types";
 import { Views } from "./views";
@@ -49,6 +50,7 @@ export function Runs({ query }: { query: URLSearchParams }) {
   const [error, setError] = useState("");
   const [at, setAt] = useState(0);
   const [starting, setStarting] = useState(false);
+  const [calling, setCalling] = useState(false);
   const [chosen, setChosen] = useState<ReadonlyMap<string, RunLine>>(new Map());
   const [bulk, setBulk] = useState<Bulk | null>(null);
   const [, setTick] = useState(0);
@@ -177,6 +179,8 @@ export function Runs({ query }: { query: URLSearchParams }) {
       <div class="head">
         <h1>Runs</h1>
         <a class="button" href={statsLink()}>Cost and outcome</a>
+        <a class="button" href={decisionsLink()}>Decisions</a>
+        <button type="button" onClick={() => setCalling(true)}>Call a tool…</button>
         <button type="button" class="primary" onClick={() => setStarting(true)}>Start a run <kbd>n</kbd></button>
       </div>
       {error && <Notice bad>{error}</Notice>}
@@ -230,6 +234,7 @@ export function Runs({ query }: { query: URLSearchParams }) {
       )}
       {next && <button type="button" class="more" onClick={() => page()}>Older runs</button>}
       {starting && <StartRun close={() => setStarting(false)} />}
+      {calling && <CallTool close={() => setCalling(false)} />}
       {bulk && <BulkDialog what={bulk} runs={selected} close={() => { setBulk(null); setChosen(new Map()); void load(); }} />}
     </div>
   );

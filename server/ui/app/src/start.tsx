@@ -70,6 +70,6 @@ export function StartRun({ close }: { close: () => void }) {
   );
 }
 
-function random(): string {
+export function random(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");
 }
