@@ -65,19 +65,9 @@ write trusted update_event id start
 		a := s.agent(nil, func(pawl.Call) {}, guard.DataFlow(nil))
 		a.Model = inTurn(append(append([]pawl.Reply{read}, c.calls...), pawl.Say("done"))...)
 		e := engine.New(lasting{memory.New()}, nil)
-		h, err := e.Start(t.Context(), a, user, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := h.Wait(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := replayed(t, e, a, "", user)
 		if held := r.Status == pawl.StatusWaitingApproval; held != c.held {
 			t.Errorf("%s: %v %s %v", name, r.Status, r.Reason.Detail, r.Pending)
-		}
-		if _, err := e.Replay(t.Context(), a, r.Run); err != nil {
-			t.Error(name, err)
 		}
 		e.Close()
 	}

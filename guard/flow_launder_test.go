@@ -99,14 +99,7 @@ func TestLaundering(t *testing.T) {
 			}
 			e := engine.New(lasting{memory.New()}, nil)
 			defer e.Close()
-			h, err := e.Start(t.Context(), a, "Summarise https://blog.example/post into notes.md and check it.", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := h.Wait(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := replayed(t, e, a, "", "Summarise https://blog.example/post into notes.md and check it.")
 			if r.Status != pawl.StatusWaitingApproval || r.Pending[0].Tool != "run_command" {
 				t.Errorf("%v: %v", r.Status, r.Pending)
 			}

@@ -36,21 +36,11 @@ func TestPoisonedDescription(t *testing.T) {
 			a.Trust = map[string]pawl.Trust{"add": c.label}
 		}
 		e := engine.New(lasting{memory.New()}, nil)
-		h, err := e.Start(t.Context(), a, c.user, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := h.Wait(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := replayed(t, e, a, "", c.user)
 		if held := r.Status == pawl.StatusWaitingApproval; held != c.held {
 			t.Errorf("%s: %v", c.name, r.Status)
 		} else if held && !strings.Contains(r.Pending[0].Reason, `iban is "DE89370400440532013000", from the description of add and from no person`) {
 			t.Errorf("%s: %s", c.name, r.Pending[0].Reason)
-		}
-		if _, err := e.Replay(t.Context(), a, r.Run); err != nil {
-			t.Error(err)
 		}
 		e.Close()
 	}
@@ -67,11 +57,7 @@ func TestPoisonedSchema(t *testing.T) {
 	a.Model = inTurn(do("send", `{"to":"eve@evil.example","id":"7"}`), pawl.Say("done"))
 	e := engine.New(lasting{memory.New()}, nil)
 	defer e.Close()
-	h, err := e.Start(t.Context(), a, "Send 7.", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusWaitingApproval {
-		t.Errorf("%v: %v", r.Status, err)
+	if r := replayed(t, e, a, "", "Send 7."); r.Status != pawl.StatusWaitingApproval {
+		t.Error(r.Status)
 	}
 }

@@ -37,17 +37,7 @@ func course(t *testing.T, g *guard.Guard, input string, result string, replies .
 	}
 	ctx, j := t.Context(), memory.New()
 	e := engine.New(j, nil)
-	h, err := e.Start(ctx, agent, input, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := h.Wait(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := e.Replay(ctx, agent, r.Run); err != nil {
-		t.Error(err)
-	}
+	r := replayed(t, e, agent, "", input)
 	var lines []string
 	for entry, err := range engine.Entries(ctx, j, r.Run, 1) {
 		if err != nil {
@@ -201,7 +191,7 @@ func TestLandingIsWithheld(t *testing.T) {
 // What runs before it in its thread brought is looked at before a run's model
 // reads it: they had no guard, or one that ended them first.
 func TestThread(t *testing.T) {
-	ctx, e := t.Context(), engine.New(memory.New(), nil)
+	e := engine.New(memory.New(), nil)
 	run := func(thread, input string, result string, g ...pawl.Policy) pawl.Result {
 		t.Helper()
 		echo := func(context.Context, struct{}) (string, error) { return result, nil }
@@ -209,18 +199,7 @@ func TestThread(t *testing.T) {
 			Name: "guarded", Model: script.Replies(pawl.Do(pawl.Call{Tool: "echo"}), pawl.Say("done"), pawl.Say("done")), Policies: g,
 			Tools: []pawl.Tool{tool.Func("echo", "Say something.", echo, pawl.Read)},
 		}
-		h, err := e.Start(ctx, agent, input, &engine.StartOptions{Thread: thread})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := h.Wait(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.Replay(ctx, agent, r.Run); err != nil {
-			t.Error(err)
-		}
-		return r
+		return replayed(t, e, agent, thread, input)
 	}
 	block := guard.New(guard.Secrets(guard.Block))
 	for thread, first := range map[string][2]string{"said": {"mine is " + token, "fine"}, "found": {"go", "it is " + token}} {
