@@ -79,11 +79,7 @@ func TestApproverInMemoryIsAskedAgain(t *testing.T) {
 	})}
 	l := new(ledger)
 	a := payer(l, call("pay", 1), call("pay", 2))
-	h, err := engine.New(memory.New(), o).Start(t.Context(), a, "go", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess || strings.Join(asked, " ") != "c_1 c_2" || l.len() != 1 {
-		t.Errorf("%v %v, asked about %v, paid %d times", r.Status, err, asked, l.len())
+	if r := talks(t, engine.New(memory.New(), o), a, "go", ""); r.Status != pawl.StatusSuccess || strings.Join(asked, " ") != "c_1 c_2" || l.len() != 1 {
+		t.Errorf("%v, asked about %v, paid %d times", r.Status, asked, l.len())
 	}
 }

@@ -16,13 +16,8 @@ func TestResumeAfter(t *testing.T) {
 	j := memory.New()
 	e := engine.New(j, nil)
 	agent := pawl.Agent{Name: "a", Model: script.Replies(pawl.Say("x"), pawl.Say("y"), pawl.Say("z")), Limits: pawl.Limits{Iterations: 1}, Output: []byte(`{"type": "integer"}`)}
-	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusExhausted {
-		t.Fatalf("%v, %v", r.Verdict, err)
-	}
+	h := begin(t, e, agent)
+	ends(t, h, pawl.StatusExhausted)
 	s, err := engine.Load(t.Context(), j, "r")
 	if err != nil {
 		t.Fatal(err)

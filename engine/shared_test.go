@@ -116,14 +116,7 @@ func TestNothingIsShared(t *testing.T) {
 		}
 		e := engine.New(j, &engine.Options{Hooks: []engine.Hook{vandalHook{v}}, Watchers: []engine.Watcher{vandalWatcher{v}}})
 		agent := pawl.Agent{Name: "a", Model: model, Tools: []pawl.Tool{v}, Policies: []pawl.Policy{v}}
-		run, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		result, err := run.Wait(t.Context())
-		if err != nil || result.Status != pawl.StatusSuccess {
-			t.Fatal(result.Status, result.Reason.Detail, err)
-		}
+		ends(t, begin(t, e, agent), pawl.StatusSuccess)
 		if want := []string{`{"a":9}`, `{"seen":{"a":9}}`, "pixels"}; !slices.Equal(shown, want) {
 			t.Errorf("the model sees %q", shown)
 		}

@@ -26,13 +26,7 @@ func TestSpent(t *testing.T) {
 		return pawl.Say("x"), nil
 	})
 	agent := pawl.Agent{Name: "a", Model: model, Limits: pawl.Limits{Iterations: 1}, Output: []byte(`{"type": "integer"}`)}
-	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusExhausted {
-		t.Fatalf("%v, %v", r.Verdict, err)
-	}
+	ends(t, begin(t, e, agent), pawl.StatusExhausted)
 	before, err := engine.Load(t.Context(), j, "r")
 	if err != nil {
 		t.Fatal(err)

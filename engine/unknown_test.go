@@ -37,14 +37,8 @@ func TestToolThatCannotTell(t *testing.T) {
 			}
 			return pawl.Say("done"), nil
 		})}
-		run, err := engine.New(journal, nil).Start(t.Context(), agent, "go", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := run.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		for entry, err := range engine.Entries(t.Context(), journal, run.ID(), 1) {
+		run := talks(t, engine.New(journal, nil), agent, "go", "").Run
+		for entry, err := range engine.Entries(t.Context(), journal, run, 1) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -39,12 +39,9 @@ func TestUpgradeCompatible(t *testing.T) {
 			Model: script.Replies(pawl.Do(pawl.Call{Tool: "ask_human", Args: json.RawMessage(`{"question": "When?"}`)}), pawl.Say("Done.")),
 		}
 	}
-	run, err := e.Start(t.Context(), first(), "Go.", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r, err := run.Wait(t.Context()); err != nil || r.Status != pawl.StatusWaitingInput {
-		t.Fatalf("%v, %v", r.Status, err)
+	begun := talks(t, e, first(), "Go.", "")
+	if begun.Status != pawl.StatusWaitingInput {
+		t.Fatal(begun.Status)
 	}
 	for _, c := range []struct {
 		what   string
@@ -68,7 +65,7 @@ func TestUpgradeCompatible(t *testing.T) {
 		changed := first()
 		changed.Version = "2"
 		c.change(&changed)
-		p, err := e.PlanUpgrade(t.Context(), changed, run.ID(), engine.UpgradeCompatible)
+		p, err := e.PlanUpgrade(t.Context(), changed, begun.Run, engine.UpgradeCompatible)
 		if err != nil || c.want == "" && p.Refused != "" || !strings.Contains(p.Refused, c.want) {
 			t.Errorf("%s: refused %q, %v; want %q", c.what, p.Refused, err, c.want)
 		}
@@ -77,27 +74,27 @@ func TestUpgradeCompatible(t *testing.T) {
 	// What is planned is what is done, and the run replays with both agents' parts recorded.
 	changed := first()
 	changed.Version, changed.Prompt = "2", "Ask always."
-	if _, err := e.Resume(t.Context(), changed, run.ID(), nil); err == nil {
+	if _, err := e.Resume(t.Context(), changed, begun.Run, nil); err == nil {
 		t.Fatal("a changed agent resumes without a rule")
 	}
-	if p, err := e.Upgrade(t.Context(), changed, run.ID(), engine.UpgradeCompatible); err != nil || p.Refused != "" {
+	if p, err := e.Upgrade(t.Context(), changed, begun.Run, engine.UpgradeCompatible); err != nil || p.Refused != "" {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	s, err := engine.Load(t.Context(), j, run.ID())
+	s, err := engine.Load(t.Context(), j, begun.Run)
 	if err != nil || s.Status() != pawl.StatusWaitingInput || s.Declaration().Version != "2" || s.Declaration().Prompt != changed.Prompt {
 		t.Fatalf("%v, %v, %+v", err, s.Status(), s.Declaration())
 	}
-	if err := e.Answer(t.Context(), run.ID(), "c_1", "ada", "now"); err != nil {
+	if err := e.Answer(t.Context(), begun.Run, "c_1", "ada", "now"); err != nil {
 		t.Fatal(err)
 	}
-	again, err := e.Resume(t.Context(), changed, run.ID(), nil)
+	again, err := e.Resume(t.Context(), changed, begun.Run, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r, err := again.Wait(t.Context()); err != nil || r.Err() != nil {
 		t.Fatalf("%v, %v", err, r.Err())
 	}
-	if _, err := e.Replay(t.Context(), changed, run.ID()); err != nil {
+	if _, err := e.Replay(t.Context(), changed, begun.Run); err != nil {
 		t.Error(err)
 	}
 }

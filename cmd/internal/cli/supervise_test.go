@@ -219,22 +219,6 @@ func lines(file, line string) int {
 	return strings.Count(string(data), line+"\n")
 }
 
-// Pawl is killed while a Write waits to be started: its supervisor, which does
-// not move, has the request. The log says that it would have made a record, so
-// the call is made again without a person, and not made again when the supervisor
-// wakes up.
-func TestKilledBeforeTheCommand(t *testing.T) {
-	if testing.Short() {
-		t.Skip("who kills whom is the same under the race detector: -short")
-	}
-	w := watch(t, "hold", "20s")
-	super := w.killedBefore()
-	w.release("paid.txt")
-	w.resumes(`"type":"tool.settled","data":{"call":"c_2","happened":false,"by":"reconcile"}`, `"call":"c_2","tool":"pay","args":{},"effect":"write","key":"`+w.run+`/c_2","attempt":2,"supervised":"`)
-	w.signal(super.PID, syscall.SIGCONT)
-	w.over(super, 1)
-}
-
 // With other records than those the log speaks of, nobody can be sure, and a
 // person is asked.
 func TestKilledBeforeTheCommandElsewhere(t *testing.T) {
@@ -289,13 +273,13 @@ func (w *watched) killedBefore() process.Identity {
 	return super
 }
 
-// Pawl is killed while a Write runs, which ends while nobody looks, or after
-// the run was taken up.
+// Pawl is killed while a Write runs, or when it has ended and is not recorded; the
+// Write ends before the run is taken up again, or after.
 func TestKilledDuringTheCommand(t *testing.T) {
 	for _, part := range []string{"hold", "stubborn"} {
-		for name, wait := range map[string]bool{"ends before": true, "ends after": false} {
-			t.Run(part+" "+name, func(t *testing.T) {
-				if testing.Short() && (wait || part == "stubborn") {
+		for _, when := range []string{"killed after", "ends before", "ends after"} {
+			t.Run(part+" "+when, func(t *testing.T) {
+				if testing.Short() && (when != "ends after" || part == "stubborn") {
 					t.Skip("who kills whom is the same under the race detector: -short")
 				}
 				w := watch(t, part, "20s")
@@ -303,39 +287,28 @@ func TestKilledDuringTheCommand(t *testing.T) {
 				super := w.supervisor()
 				w.release("billed.txt")
 				w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
-				w.kill(c)
-				if wait {
+				if when == "killed after" {
+					w.stop(c.Process.Pid)
+				} else {
+					w.kill(c)
+				}
+				if when == "ends after" {
+					time.AfterFunc(time.Second, func() { w.release("paid.txt") })
+				} else {
 					w.release("paid.txt")
 					w.until("the end", func() bool { return w.fate("c_2").Exit != nil })
-				} else {
-					time.AfterFunc(time.Second, func() { w.release("paid.txt") })
+				}
+				if when == "killed after" {
+					w.kill(c)
 				}
 				w.resumes(`"by":"reconcile"`, `"result":"held"`)
-				if told := strings.Contains(w.said, "c_2 pay still runs under its supervisor, for "); told == wait {
+				if told := strings.Contains(w.said, "c_2 pay still runs under its supervisor, for "); told != (when == "ends after") {
 					t.Errorf("who waits is told so: %v\n%s", told, w.said)
 				}
 				w.over(super, 1)
 			})
 		}
 	}
-}
-
-// Pawl is killed when a Write has ended that it has not recorded.
-func TestKilledAfterTheCommand(t *testing.T) {
-	if testing.Short() {
-		t.Skip("who kills whom is the same under the race detector: -short")
-	}
-	w := watch(t, "hold", "20s")
-	c := w.begin()
-	super := w.supervisor()
-	w.release("billed.txt")
-	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
-	w.stop(c.Process.Pid)
-	w.release("paid.txt")
-	w.until("the end", func() bool { return w.fate("c_2").Exit != nil })
-	w.kill(c)
-	w.resumes(`"by":"reconcile"`, `"result":"held"`)
-	w.over(super, 1)
 }
 
 // A command has no more time because pawl is dead, even if it is stubborn.
