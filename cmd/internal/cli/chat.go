@@ -140,7 +140,19 @@ func (t *talk) find(ctx context.Context) error {
 		return err
 	}
 	t.thread, t.last = found[0].Thread, found[0].Run
-	return nil
+	for {
+		gone, err := t.isUndone(ctx)
+		if err != nil || !gone {
+			return err
+		}
+		s, err := engine.Load(ctx, t.j, t.last)
+		if err != nil {
+			return err
+		}
+		if t.back(s); t.last == "" {
+			return misuse("the messages of the last conversation are all undone; pawl chat begins one")
+		}
+	}
 }
 
 // begin makes the agent: that of a spec, of the conversation, or the default one.

@@ -79,13 +79,13 @@ func (t *talk) undo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := t.markUndone(ctx); err != nil {
+		return err
+	}
 	start, _ := s.Start()
 	dollars, _ := s.Cost()
 	undone := t.last
-	t.thread, t.last, t.branch = newThread(), "", ""
-	if start.Continues != nil {
-		t.last, t.branch = start.Continues.Run, start.Continues.Run
-	}
+	t.back(s)
 	t.before += dollars
 	t.a.sayf("undone: %s", gist(start.Input))
 	var did []string

@@ -108,6 +108,10 @@ func TestChat(t *testing.T) {
 	c.sees("this conversation: 2 messages, ")
 	c.types("> ", "/undoo\r")
 	c.sees("there is no command /undoo; did you mean /undo?")
+	c.types("> ", "\x04")
+	c.ends(0)
+	c = talk(t, "-c") // what was undone stays undone
+	c.sees("you: write it")
 	c.types("> ", "and \\\r")
 	c.types("… ", "now?\r")
 	c.sees("word by word by word by word by word by word")
