@@ -62,6 +62,9 @@ type Addressee struct {
 	// Fresh is set once a signal is sent that the run or a child waited for. A run
 	// that had the signal before may wait for something else by now.
 	Fresh bool
+	// New is set once a signal is sent to a request that [engine.MarkAnswered] has not
+	// marked.
+	New bool
 
 	journal pawl.Journal
 	to      Desk
@@ -122,6 +125,7 @@ func (a *Addressee) Send(ctx context.Context, p pawl.Pending, s Signal) error {
 	err := s.send(ctx, a.to, p.Run, p.Call)
 	if err == nil {
 		a.Fresh = a.Fresh || p.Kind != ""
+		a.New = a.New || p.Kind != "" && p.AnsweredAt == nil
 		return nil
 	}
 	if _, broken := engine.Load(ctx, a.journal, p.Run); broken != nil || outage.Is(err) {

@@ -136,6 +136,7 @@ type lockedWriter struct {
 	mu     sync.Mutex
 	w      io.Writer
 	status string    // the status lines below the output; see setStatus
+	asking bool      // the status is the mark of a question; see ask
 	strict bool      // it is a terminal: see inert
 	prompt io.Writer // takes the output while w has a prompt; nil: w does
 	part   []byte

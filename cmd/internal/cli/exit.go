@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"syscall"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -110,10 +111,15 @@ func (a *app) report(ctx context.Context, err error) int {
 	case errors.As(err, &held):
 		a.sayf("pawl: run %s is being driven by %s; its lease ends at %s unless renewed",
 			held.Lease.Run, runs.OwnerText(held.Lease.Owner), held.Lease.Until.Local().Format(time.TimeOnly))
+	case errors.As(err, &said) && said.Status == http.StatusUnauthorized && a.getenv("PAWL_TOKEN") == "":
+		a.sayf("pawl: %s asks for a token, and PAWL_TOKEN is not set; export PAWL_TOKEN=TOKEN with the token that pawl serve printed, or that you were given", a.server)
 	case errors.As(err, &said) && said.Status == http.StatusUnauthorized:
 		a.sayf("pawl: %s refuses: %v; the token of a server is in PAWL_TOKEN", a.server, said)
 	default:
 		fmt.Fprintln(a.err, "pawl: "+redact.Text(terminal.Clean(err.Error())))
+		if errors.Is(err, syscall.ECONNREFUSED) && a.server != "" {
+			a.sayf("pawl: no server listens there; start one with pawl serve SPEC, or correct the address in --server")
+		}
 		if outage.Is(err) {
 			a.sayf("pawl: nothing recorded there is lost; try again when it can be reached, then continue an unfinished run with pawl resume. " +
 				"Select another database with --database or PAWL_DATABASE")

@@ -13,7 +13,8 @@ import (
 // A read cannot be cancelled, so it outlives its question. A line typed before the
 // next question is shown is dropped: it cannot be its answer.
 type lineReader struct {
-	in *bufio.Reader
+	in   *bufio.Reader
+	mark *lockedWriter // shows a mark where a line is typed; nil: nobody types
 
 	mu      sync.Mutex
 	reading bool
@@ -25,11 +26,13 @@ type typed struct {
 	err  error
 }
 
-func newLineReader(in io.Reader) *lineReader {
+// newLineReader reads lines of in. mark is the terminal of the person who types them; nil:
+// there is none.
+func newLineReader(in io.Reader, mark *lockedWriter) *lineReader {
 	if in == nil {
 		in = strings.NewReader("")
 	}
-	return &lineReader{in: bufio.NewReader(in)}
+	return &lineReader{in: bufio.NewReader(in), mark: mark}
 }
 
 // next returns the next line without its line end; io.EOF: there is none.
@@ -42,8 +45,15 @@ func (l *lineReader) next(ctx context.Context) (string, error) {
 		go l.read()
 	}
 	l.mu.Unlock()
+	if l.mark != nil {
+		l.mark.ask("? ")
+		defer l.mark.asked()
+	}
 	select {
 	case t := <-mine:
+		if l.mark != nil && t.err == nil {
+			l.mark.typed()
+		}
 		return t.line, t.err
 	case <-ctx.Done():
 		l.mu.Lock()

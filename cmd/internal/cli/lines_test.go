@@ -10,7 +10,7 @@ import (
 )
 
 func TestLines(t *testing.T) {
-	l := newLineReader(strings.NewReader("one\r\n\nlast"))
+	l := newLineReader(strings.NewReader("one\r\n\nlast"), nil)
 	for _, want := range []string{"one", "", "last"} {
 		if got, err := l.next(t.Context()); got != want || err != nil {
 			t.Errorf("%q, %v; want %q", got, err, want)
@@ -21,7 +21,7 @@ func TestLines(t *testing.T) {
 			t.Errorf("%q, %v; want the end", got, err)
 		}
 	}
-	if _, err := newLineReader(nil).next(t.Context()); !errors.Is(err, io.EOF) {
+	if _, err := newLineReader(nil, nil).next(t.Context()); !errors.Is(err, io.EOF) {
 		t.Errorf("of nothing: %v", err)
 	}
 }
@@ -31,7 +31,7 @@ func TestLines(t *testing.T) {
 func TestLinesTypedTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, keys := io.Pipe()
-		l := newLineReader(in)
+		l := newLineReader(in, nil)
 		over := errors.New("over")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		go func() {

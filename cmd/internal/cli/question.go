@@ -26,7 +26,11 @@ func (a *app) lineReader() typedLines {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.lines == nil {
-		a.lines = newLineReader(a.in)
+		var mark *lockedWriter
+		if a.attended() {
+			mark = a.err
+		}
+		a.lines = newLineReader(a.in, mark)
 	}
 	return a.lines
 }

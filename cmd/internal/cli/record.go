@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,6 +30,11 @@ func recordCommand(a *app) *cobra.Command {
 			write := func(ctx context.Context, j pawl.Journal, run string) error {
 				return a.record(ctx, j, run, to, &runs.RecordOptions{Raw: raw})
 			}
+			if to != "" && to != "-" {
+				if err := placeFor(to); err != nil {
+					return 0, err
+				}
+			}
 			if !isFile(args[0]) && !isSpecName(args[0]) {
 				if len(args) > 1 {
 					return 0, misuse("%s is no spec, and a run takes no INPUT", args[0])
@@ -46,9 +52,6 @@ func recordCommand(a *app) *cobra.Command {
 			}
 			if to == "" {
 				return 0, misuse("-o is missing: name the file for the script; standard output gets the answer of the run")
-			}
-			if _, err := os.Stat(filepath.Dir(to)); err != nil {
-				return 0, misuse("-o: %w", err)
 			}
 			d.record = write
 			return runSpec(ctx, a, d, args[0], args[1:], &o, false)
@@ -74,6 +77,24 @@ secret, the command fails, because without the secret the call would be another 
 	d.policyFlag(c)
 	d.approvalsFlag(c)
 	return a.runArgument(c)
+}
+
+// placeFor checks that a file can be made there before anything is run for it.
+func placeFor(file string) error {
+	dir := filepath.Dir(file)
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return misuse("-o %s: there is no directory %s; make it first: mkdir -p %[2]s", file, dir)
+	case err == nil && !info.IsDir():
+		return misuse("-o %s: %s is not a directory; name another file", file, dir)
+	case err != nil:
+		return misuse("-o: %w", err)
+	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return misuse("-o %s is a directory; name a file in it", file)
+	}
+	return nil
 }
 
 // isSpecName reports whether an argument can only mean a spec.

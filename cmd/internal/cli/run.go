@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -129,7 +130,16 @@ func unreadable(file string, err error) spec.Problems {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		err = at.Err
 	}
-	return spec.Problems{{File: file, Message: err.Error()}}
+	message := err.Error()
+	if errors.Is(err, fs.ErrNotExist) {
+		for _, kind := range []string{".yaml", ".yml", ".json"} {
+			if info, err := os.Stat(file + kind); err == nil && !info.IsDir() {
+				message += "; did you mean " + oneLine(file+kind) + "?"
+				break
+			}
+		}
+	}
+	return spec.Problems{{File: file, Message: message}}
 }
 
 // flagged names the flags that caused problems; model is the value of --model.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,12 +50,15 @@ func signalRun(ctx context.Context, a *app, ref string, p *post, say func(j pawl
 		}
 		to, err := runs.Address(ctx, j, h.Run, func(s *pawl.State) runs.Desk { return engine.New(j, a.options(s.Declaration().Source)) })
 		if err == nil {
+			err = engine.MarkAnswered(ctx, j, to.Pending)
+		}
+		if err == nil {
 			err = said(to)
 		}
 		if err != nil {
 			return 0, err
 		}
-		return forward(ctx, a, j, h.Run, p, to.Fresh)
+		return forward(ctx, a, j, p, to)
 	})
 }
 
@@ -65,8 +69,8 @@ func sendSignal(ctx context.Context, a *app, ref, call string, p *post, s runs.S
 
 // forward resumes the root of a run that got a signal, if this user suspended it in this
 // directory, or if the user asks for it; see [runs.Forward].
-func forward(ctx context.Context, a *app, j store, run string, p *post, fresh bool) (int, error) {
-	code, resumed := 0, false
+func forward(ctx context.Context, a *app, j store, p *post, to *runs.Addressee) (int, error) {
+	run, code, resumed := to.State.Run(), 0, false
 	resume := func(ctx context.Context, root pawl.Head) error {
 		s, err := engine.Load(ctx, j, root.Run)
 		if err != nil {
@@ -86,14 +90,14 @@ func forward(ctx context.Context, a *app, j store, run string, p *post, fresh bo
 	case err != nil:
 		return 0, err
 	case !p.goOn:
-		root, resumed, err = runs.Forward(ctx, j, run, fresh, resume)
+		root, resumed, err = runs.Forward(ctx, j, run, to.Fresh, resume)
 	case runs.Owned(root.Lease) || root.Status != pawl.StatusSuccess:
 		err = resume(ctx, root)
 		resumed = err == nil
 	}
 	switch {
 	case err != nil:
-		return 0, stuck(ctx, a, j, root, err)
+		return 0, stuck(ctx, a, j, root, to.New, err)
 	case resumed:
 		return code, nil
 	}
@@ -104,7 +108,7 @@ func forward(ctx context.Context, a *app, j store, run string, p *post, fresh bo
 	if runs.Owned(root.Lease) && !a.quiet {
 		a.sayf("recorded for run %s, which is driven by %s", root.Run, runs.OwnerText(root.Lease.Owner))
 	} else {
-		a.recorded(report, fresh)
+		a.recorded(report, to.Fresh)
 	}
 	if !a.json {
 		return 0, nil
@@ -120,20 +124,24 @@ func ofPawl(s *pawl.State) bool {
 	return isFix || err != nil || spec.IsSource(source)
 }
 
-// stuck explains why a run that has its signal cannot resume.
-func stuck(ctx context.Context, a *app, j pawl.Journal, root pawl.Head, err error) error {
+// stuck explains why a run that has its signal cannot resume. news: it has it only now.
+func stuck(ctx context.Context, a *app, j pawl.Journal, root pawl.Head, news bool, err error) error {
 	if errors.As(err, new(*pawl.HeldError)) {
 		return err
 	}
+	has := "recorded for run " + root.Run
+	if !news {
+		has = fmt.Sprintf("run %s has it already", root.Run)
+	}
 	if changed, ok := errors.AsType[*changedError](err); ok {
-		return misuse("recorded for run %s, but its agent has changed: %s; resume it with: %s",
-			root.Run, strings.Join(changed.Parts, ", "), changed.command)
+		return misuse("%s, but its agent has changed: %s; resume it with: %s",
+			has, strings.Join(changed.Parts, ", "), changed.command)
 	}
 	report, reading := runs.Report(ctx, j, root, a.place())
 	if reading != nil {
 		return errors.Join(err, reading)
 	}
-	a.sayf("pawl: recorded for run %s, which cannot resume because of the error below; once that is fixed, %s", root.Run, onward(report))
+	a.sayf("pawl: %s, but it cannot resume because of the error below; once that is fixed, %s", has, onward(report))
 	return err
 }
 

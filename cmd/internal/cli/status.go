@@ -23,6 +23,35 @@ const (
 func (l *lockedWriter) setStatus(lines string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !l.asking {
+		l.show(lines)
+	}
+}
+
+// ask shows a mark where a person types, instead of the status, until asked.
+func (l *lockedWriter) ask(mark string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asking = true
+	l.show(mark)
+}
+
+// typed says that the person has ended the line of the mark, so that it stays.
+func (l *lockedWriter) typed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.status = ""
+}
+
+// asked ends ask, and removes a mark that nobody typed at.
+func (l *lockedWriter) asked() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asking = false
+	l.show("")
+}
+
+func (l *lockedWriter) show(lines string) {
 	if lines == l.status {
 		return
 	}

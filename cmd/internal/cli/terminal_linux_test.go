@@ -53,7 +53,10 @@ func TestAskingOnATerminal(t *testing.T) {
 		done <- cli.Main(t.Context(), []string{"run", "shop.yaml", "go"}, program, io.Discard, program,
 			[]string{"PAWL_DATABASE=sqlite:runs.db", "PATH=" + os.Getenv("PATH")})
 	}()
-	if !soon(func() bool { return strings.Contains(seen.String(), "y approves it") }) {
+	if !soon(func() bool {
+		text := seen.String()
+		return strings.Contains(text, "y approves it") && strings.HasSuffix(text, "? \x1b[K")
+	}) {
 		t.Fatalf("nobody is asked:\n%s", seen)
 	}
 	time.Sleep(100 * time.Millisecond) // what was typed before would have been read by now
