@@ -12,8 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/pawl-run/pawl"
 )
 
@@ -62,13 +60,13 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	if b.Text != "" {
 		text, args = `, text AS (INSERT INTO texts (run, words) SELECT ref, array_to_tsvector($22::text[]) FROM run `+replaceText+`)`, append(args, lexemes(b.Text))
 	}
-	err := j.write(ctx, func(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error) {
+	err := j.write(ctx, func(ctx context.Context, c *conn, again bool) (refusal, broken error) {
 		done, err := c.Exec(ctx, `WITH run AS (
 				UPDATE runs SET seq = $4, iterations = $5, cost = $6, priced = $7, updated = $8, status = $9, agent = $10,
 					loop = $11, labels = $12, thread = $13, parent = $14, origin = $15, created = $16, wake_at = $17, marks = $18
 				WHERE id = $1 AND epoch = $2 AND seq = $3 RETURNING ref)`+text+`
 			INSERT INTO batches (run, seq, epoch, sizes, crc, data) SELECT ref, $4, $2, $19, $20, $21 FROM run`, args...)
-		if err != nil || done.RowsAffected() == 1 {
+		if err != nil || done == 1 {
 			return nil, err
 		}
 		return refuse(ctx, c, b, last, sizes, data, again)
@@ -81,10 +79,10 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 
 // refuse returns why a batch was refused, or nil if an earlier try of it was accepted. A
 // batch is known by its place, its bytes and its epoch: an epoch has one owner.
-func refuse(ctx context.Context, c *pgx.Conn, b pawl.Batch, last uint64, sizes, data []byte, again bool) (refusal, broken error) {
+func refuse(ctx context.Context, c *conn, b pawl.Batch, last uint64, sizes, data []byte, again bool) (refusal, broken error) {
 	var epoch, end uint64
 	err := c.QueryRow(ctx, `SELECT epoch, seq FROM runs WHERE id = $1`, []byte(b.Run)).Scan(&epoch, &end)
-	if errors.Is(err, pgx.ErrNoRows) {
+	if errors.Is(err, errNoRows) {
 		return unknown(b.Run), nil
 	}
 	if err == nil && again {

@@ -157,7 +157,15 @@ func bareRead(b *testing.B, j *postgres.Journal) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	all, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	var all [][]byte
+	for rows.Next() {
+		var data []byte
+		if err := rows.Scan(&data); err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, data)
+	}
+	err = rows.Err()
 	if err != nil || len(all) != 1000 {
 		b.Fatal(len(all), err)
 	}

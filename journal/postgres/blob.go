@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/pawl-run/pawl"
 )
 
@@ -25,7 +23,7 @@ func (j *Journal) PutBlob(ctx context.Context, digest string, data []byte) error
 	if data == nil {
 		data = []byte{} // nil is NULL
 	}
-	return j.write(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+	return j.write(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
 		_, err := c.Exec(ctx, `INSERT INTO blobs (digest, data) VALUES ($1, $2) ON CONFLICT (digest) DO UPDATE SET stored = clock_timestamp()`, sum[:], data)
 		return nil, err
 	})
@@ -38,9 +36,9 @@ func (j *Journal) Blob(ctx context.Context, digest string) ([]byte, error) {
 		return nil, fmt.Errorf("blob %q: %w", digest, pawl.ErrUnknownBlob)
 	}
 	var data []byte
-	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+	err = j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
 		err := c.QueryRow(ctx, `SELECT data FROM blobs WHERE digest = $1`, key).Scan(&data)
-		if errors.Is(err, pgx.ErrNoRows) {
+		if errors.Is(err, errNoRows) {
 			return fmt.Errorf("blob %s: %w", digest, pawl.ErrUnknownBlob), nil
 		}
 		return nil, err

@@ -8,8 +8,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/pawl-run/pawl"
 )
 
@@ -49,7 +47,7 @@ func (j *Journal) list(ctx context.Context, q pawl.Query, words []string) iter.S
 // heads reads a portion of a list, and returns the position of its last run.
 func (j *Journal) heads(ctx context.Context, q pawl.Query, words []string, before int64, most int) (out []pawl.Head, last int64, err error) {
 	sql, args := selection(q, words, before, most)
-	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+	err = j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
 		out = nil
 		rows, err := c.Query(ctx, sql, args...)
 		if err != nil {
@@ -128,7 +126,7 @@ func after(prefix string) []byte {
 	return nil
 }
 
-func scan(rows pgx.Rows, h *pawl.Head) (ref int64, err error) {
+func scan(rows *rows, h *pawl.Head) (ref int64, err error) {
 	var id, owner, agent, loop, labels, thread, parent, origin []byte
 	var until, updated, created, wake *time.Time
 	var status string

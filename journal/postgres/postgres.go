@@ -20,8 +20,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/outage"
@@ -33,7 +32,7 @@ import (
 type Journal struct {
 	name     string // for errors
 	schema   string
-	pool     *pgxpool.Pool
+	pool     *pool
 	patience time.Duration
 	closed   atomic.Bool
 	signals  *hub
@@ -66,7 +65,7 @@ const patience = 30 * time.Second
 var schemas = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,39}$`)
 
 // Open opens the database at url (postgres://user@host:5432/name?…, with the parameters of
-// libpq and pgxpool's pool_max_conns, which is 4 or the number of processors if that is
+// libpq and pool_max_conns, which is 4 or the number of processors if that is
 // more) and creates or updates the tables. It refuses a database of a newer version, and a
 // schema with tables of another program, and leaves both unchanged. It fails at once if the
 // database cannot be reached. The context bounds only the opening.
@@ -80,36 +79,35 @@ func Open(ctx context.Context, url string, o *Options) (*Journal, error) {
 	if !schemas.MatchString(schema) {
 		return nil, fmt.Errorf("journal: the schema %q is not made of at most 40 lower-case letters, digits and underscores", schema)
 	}
-	config, err := pgxpool.ParseConfig(url)
+	config, err := pgconn.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	j := &Journal{name: name(config.ConnConfig), schema: schema, patience: patience}
-	if err := j.open(ctx, config); err != nil {
+	most, err := poolSize(config)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	j := &Journal{name: name(config), schema: schema, patience: patience}
+	if err := j.open(ctx, config, most); err != nil {
 		return nil, j.err(err)
 	}
 	return j, nil
 }
 
-func (j *Journal) open(ctx context.Context, config *pgxpool.Config) error {
-	c := config.ConnConfig
+func (j *Journal) open(ctx context.Context, c *pgconn.Config, most int32) error {
 	if c.ConnectTimeout <= 0 {
 		c.ConnectTimeout = 10 * time.Second
 	}
 	if c.RuntimeParams["application_name"] == "" {
 		c.RuntimeParams["application_name"] = "pawl"
 	}
-	config.AfterConnect = j.enter
-	if config.PingTimeout <= 0 {
-		config.PingTimeout = 5 * time.Second // else a silent connection would block
-	}
 	var err error
-	if j.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+	if j.pool, err = newPool(c, most, j.enter); err != nil {
 		return err
 	}
 	first, err := j.pool.Acquire(ctx)
 	if err == nil {
-		err = j.migrate(ctx, first.Conn())
+		err = j.migrate(ctx, first.conn)
 		first.Release()
 	}
 	if err != nil {
@@ -125,16 +123,14 @@ func (j *Journal) open(ctx context.Context, config *pgxpool.Config) error {
 // user. An append that has returned must be durable, so a server that does not wait for its
 // disk is set to wait; stronger settings, which also wait for replicas, stay. With stricter
 // isolation, concurrent statements would fail instead of waiting for each other.
-func (j *Journal) enter(ctx context.Context, c *pgx.Conn) error {
-	_, err := c.Exec(ctx, `SELECT set_config('search_path', $1, false),
+func (j *Journal) enter(ctx context.Context, c *conn) error {
+	return c.script(ctx, `SELECT set_config('search_path', '`+j.schema+`', false),
 		set_config('default_transaction_isolation', 'read committed', false),
-		set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)`,
-		pgx.QueryExecModeExec, j.schema)
-	return err
+		set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)`)
 }
 
 // name returns the database's address for errors, without the user.
-func name(c *pgx.ConnConfig) string {
+func name(c *pgconn.Config) string {
 	return "postgres://" + net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) + "/" + c.Database
 }
 

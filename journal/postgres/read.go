@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/pawl-run/pawl"
 )
 
@@ -24,9 +22,9 @@ func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[p
 		from := max(from, 1)
 		var ref int64
 		var end uint64
-		err := j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+		err := j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
 			err := c.QueryRow(ctx, `SELECT ref, seq FROM runs WHERE id = $1`, []byte(run)).Scan(&ref, &end)
-			if errors.Is(err, pgx.ErrNoRows) {
+			if errors.Is(err, errNoRows) {
 				return unknown(run), nil
 			}
 			return nil, err
@@ -53,7 +51,7 @@ func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[p
 
 // portion reads some records from seq on, at least one of those up to end.
 func (j *Journal) portion(ctx context.Context, ref int64, run string, from, end uint64) (out []pawl.Row, err error) {
-	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+	err = j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
 		out = nil
 		// The server knows the lengths without reading the bytes, so it stops where the
 		// portion is full; bytes that it has begun to send must be received.

@@ -5,22 +5,20 @@ import (
 	"encoding/hex"
 	"errors"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Remove deletes a run with its signals; see [pawl.Remover]. The server reuses the space itself. A
 // repeated call, after a lost answer, succeeds.
 func (j *Journal) Remove(ctx context.Context, run string, epoch uint64) error {
-	return j.write(ctx, func(ctx context.Context, c *pgx.Conn, again bool) (refusal, broken error) {
+	return j.write(ctx, func(ctx context.Context, c *conn, again bool) (refusal, broken error) {
 		for {
 			var ref int64
 			var held uint64
 			err := c.QueryRow(ctx, `SELECT ref, epoch FROM runs WHERE id = $1`, []byte(run)).Scan(&ref, &held)
 			switch {
-			case errors.Is(err, pgx.ErrNoRows) && again:
+			case errors.Is(err, errNoRows) && again:
 				return nil, nil // only this call can have removed it
-			case errors.Is(err, pgx.ErrNoRows):
+			case errors.Is(err, errNoRows):
 				return unknown(run), nil
 			case err != nil:
 				return nil, err
@@ -29,18 +27,16 @@ func (j *Journal) Remove(ctx context.Context, run string, epoch uint64) error {
 			}
 			// One transaction. The run goes first, which waits for concurrent writers, so that
 			// the following statements see what they added.
-			b := new(pgx.Batch)
-			b.Queue(`DELETE FROM runs WHERE ref = $1 AND epoch = $2`, ref, epoch)
-			b.Queue(`DELETE FROM letters WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, ref)
-			b.Queue(`DELETE FROM batches WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, ref)
-			b.Queue(`DELETE FROM texts WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, ref)
-			b.Queue(`DELETE FROM unindexed WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, ref)
-			results := c.SendBatch(ctx, b)
-			done, err := results.Exec()
-			if err := errors.Join(err, results.Close()); err != nil {
+			done, err := c.together(ctx,
+				command{`DELETE FROM runs WHERE ref = $1 AND epoch = $2`, []any{ref, epoch}},
+				command{`DELETE FROM letters WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}},
+				command{`DELETE FROM batches WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}},
+				command{`DELETE FROM texts WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}},
+				command{`DELETE FROM unindexed WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}})
+			if err != nil {
 				return nil, err
 			}
-			if done.RowsAffected() == 1 {
+			if done == 1 {
 				return nil, nil
 			}
 		}
@@ -69,9 +65,9 @@ func (j *Journal) RemoveBlobs(ctx context.Context, before time.Time, keep func(d
 		if len(gone) == 0 {
 			continue
 		}
-		err = j.write(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+		err = j.write(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
 			done, err := c.Exec(ctx, `DELETE FROM blobs WHERE digest = ANY($1) AND stored < $2`, gone, cutoff)
-			n += int(done.RowsAffected())
+			n += int(done)
 			return nil, err
 		})
 		if err != nil {
@@ -82,7 +78,7 @@ func (j *Journal) RemoveBlobs(ctx context.Context, before time.Time, keep func(d
 
 // serverTime converts a time of this machine to the server's clock, or slightly earlier.
 func (j *Journal) serverTime(ctx context.Context, t time.Time) (out time.Time, err error) {
-	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+	err = j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
 		var now time.Time
 		err := c.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now)
 		out = now.Add(-time.Since(t))
@@ -93,13 +89,21 @@ func (j *Journal) serverTime(ctx context.Context, t time.Time) (out time.Time, e
 
 // oldBlobs lists some digests after from, in order.
 func (j *Journal) oldBlobs(ctx context.Context, from []byte, cutoff time.Time) (out [][]byte, err error) {
-	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+	err = j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
 		rows, err := c.Query(ctx, `SELECT digest FROM blobs WHERE digest > $1 AND stored < $2 ORDER BY digest LIMIT $3`, from, cutoff, portionRows)
 		if err != nil {
 			return nil, err
 		}
-		out, err = pgx.CollectRows(rows, pgx.RowTo[[]byte])
-		return nil, err
+		defer rows.Close()
+		out = nil
+		for rows.Next() {
+			var digest []byte
+			if err := rows.Scan(&digest); err != nil {
+				return nil, err
+			}
+			out = append(out, digest)
+		}
+		return nil, rows.Err()
 	})
 	return out, err
 }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 )
 
 //go:embed migrations/*.sql
@@ -37,7 +35,7 @@ func steps() ([]string, error) {
 // migrate brings the tables up to date in one transaction. Several processes may try at once: the
 // first does it, the others wait and find it done. If nothing is to be done it writes nothing, so
 // that a role that may not create tables, or a standby, is enough to read.
-func (j *Journal) migrate(ctx context.Context, c *pgx.Conn) error {
+func (j *Journal) migrate(ctx context.Context, c *conn) error {
 	list, err := steps()
 	if err != nil {
 		return err
@@ -45,8 +43,8 @@ func (j *Journal) migrate(ctx context.Context, c *pgx.Conn) error {
 	if version, err := j.version(ctx, c, len(list)); err != nil || version == len(list) {
 		return err
 	}
-	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "pawl "+j.schema); err != nil {
+	return c.inTx(ctx, func() error {
+		if _, err := c.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "pawl "+j.schema); err != nil {
 			return err
 		}
 		version, err := j.version(ctx, c, len(list))
@@ -55,26 +53,26 @@ func (j *Journal) migrate(ctx context.Context, c *pgx.Conn) error {
 		}
 		if version == 0 {
 			// The schema may exist, created by a user with the right to do so.
-			if _, err := tx.Exec(ctx, `CREATE SCHEMA IF NOT EXISTS `+j.schema); err != nil {
+			if err := c.script(ctx, `CREATE SCHEMA IF NOT EXISTS `+j.schema); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, `CREATE TABLE version (version integer NOT NULL); INSERT INTO version VALUES (0)`, pgx.QueryExecModeSimpleProtocol); err != nil {
+			if err := c.script(ctx, `CREATE TABLE version (version integer NOT NULL); INSERT INTO version VALUES (0)`); err != nil {
 				return err
 			}
 		}
 		for i, text := range list[version:] {
-			if _, err := tx.Exec(ctx, text, pgx.QueryExecModeSimpleProtocol); err != nil {
+			if err := c.script(ctx, text); err != nil {
 				return fmt.Errorf("migration %d: %w", version+i+1, err)
 			}
 		}
-		_, err = tx.Exec(ctx, `UPDATE version SET version = $1`, len(list))
+		_, err = c.Exec(ctx, `UPDATE version SET version = $1`, len(list))
 		return err
 	})
 }
 
 // version returns the version of the tables, zero if there are none, or an error if they
 // must not be changed.
-func (j *Journal) version(ctx context.Context, c *pgx.Conn, newest int) (int, error) {
+func (j *Journal) version(ctx context.Context, c *conn, newest int) (int, error) {
 	var ours bool
 	var tables int
 	if err := c.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL, count(*) FROM pg_class WHERE relnamespace = to_regnamespace($2) AND relkind IN ('r', 'v', 'm', 'p')`,
@@ -90,7 +88,7 @@ func (j *Journal) version(ctx context.Context, c *pgx.Conn, newest int) (int, er
 	var version int
 	err := c.QueryRow(ctx, `SELECT version FROM version`).Scan(&version)
 	switch {
-	case errors.Is(err, pgx.ErrNoRows) || err == nil && version < 1:
+	case errors.Is(err, errNoRows) || err == nil && version < 1:
 		return 0, fmt.Errorf("the table %s.version says nothing that pawl wrote", j.schema)
 	case err != nil:
 		return 0, err

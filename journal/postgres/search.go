@@ -7,8 +7,6 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/redact"
@@ -63,9 +61,9 @@ func (j *Journal) indexOld(ctx context.Context) error {
 	for {
 		var ref int64
 		var run []byte
-		err := j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+		err := j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
 			err := c.QueryRow(ctx, `SELECT run, id FROM unindexed JOIN runs ON ref = run LIMIT 1`).Scan(&ref, &run)
-			if errors.Is(err, pgx.ErrNoRows) {
+			if errors.Is(err, errNoRows) {
 				err = nil
 			}
 			return nil, err
@@ -77,7 +75,7 @@ func (j *Journal) indexOld(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := j.write(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+		if err := j.write(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
 			_, err := c.Exec(ctx, `WITH old AS (DELETE FROM unindexed WHERE run = $1 RETURNING run)
 				INSERT INTO texts (run, words) SELECT run, array_to_tsvector($2::text[]) FROM old `+replaceText, ref, words)
 			return nil, err

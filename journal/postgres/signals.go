@@ -8,8 +8,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/pawl-run/pawl"
 )
 
@@ -39,7 +37,7 @@ type sending struct {
 }
 
 // send finds the signal or inserts it. It may safely run twice.
-func (p *sending) send(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+func (p *sending) send(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
 	l := p.signal
 	for {
 		if found, refusal, err := p.look(ctx, c); found || refusal != nil || err != nil {
@@ -61,14 +59,14 @@ func (p *sending) send(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broke
 			p.out.Time = moment(instant(l.Time))
 			return nil, nil
 		}
-		if !errors.Is(err, pgx.ErrNoRows) {
+		if !errors.Is(err, errNoRows) {
 			return nil, err
 		}
 	}
 }
 
 // look finds the existing signal and compares it.
-func (p *sending) look(ctx context.Context, c *pgx.Conn) (found bool, refusal, broken error) {
+func (p *sending) look(ctx context.Context, c *conn) (found bool, refusal, broken error) {
 	var id *int64
 	var by, body []byte
 	var at *time.Time
@@ -76,7 +74,7 @@ func (p *sending) look(ctx context.Context, c *pgx.Conn) (found bool, refusal, b
 		LEFT JOIN letters l ON l.run = r.ref AND l.kind = $2 AND sha256(l.request) = sha256($3) WHERE r.id = $1`,
 		[]byte(p.signal.Run), p.kind, []byte(p.signal.Request)).Scan(&id, &by, &body, &at)
 	switch {
-	case errors.Is(err, pgx.ErrNoRows):
+	case errors.Is(err, errNoRows):
 		return false, unknown(p.signal.Run), nil
 	case err != nil || id == nil:
 		return false, nil, err
@@ -117,7 +115,7 @@ func (j *Journal) some(ctx context.Context, run string, after int64) (out []pawl
 	if run != "" {
 		where, args = ` AND run = (SELECT ref FROM runs WHERE id = $4)`, append(args, []byte(run))
 	}
-	err = j.read(ctx, func(ctx context.Context, c *pgx.Conn, _ bool) (refusal, broken error) {
+	err = j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
 		out = nil
 		rows, err := c.Query(ctx, `SELECT l.id, r.id, kind, request, sender, body, time FROM
 			(SELECT id, run, kind, request, sender, body, time, sum(size) OVER (ORDER BY id) - size AS before FROM

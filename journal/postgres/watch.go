@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pawl-run/pawl/internal/bell"
 )
@@ -38,7 +38,7 @@ func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] {
 // as there is a watcher.
 type hub struct {
 	channel string
-	config  *pgx.ConnConfig
+	config  *pgconn.Config
 	bell    bell.Bell
 	on      atomic.Bool // the listener is listening
 
@@ -47,7 +47,7 @@ type hub struct {
 	gone chan struct{} // closed when it has ended
 }
 
-func newHub(config *pgx.ConnConfig, channel string) *hub {
+func newHub(config *pgconn.Config, channel string) *hub {
 	h := &hub{channel: channel, config: config}
 	h.bell.First, h.bell.Ready = h.begin, h.on.Load
 	return h
@@ -94,8 +94,10 @@ func (h *hub) listen(ctx context.Context) {
 const silence = 30 * time.Second
 
 // listenOnce listens on one connection, and reports whether it got as far as listening.
-func (h *hub) listenOnce(ctx context.Context) (heard bool) {
-	c, err := pgx.ConnectConfig(ctx, h.config.Copy())
+func (h *hub) listenOnce(ctx context.Context) (listened bool) {
+	config, heard := h.config.Copy(), &notices{}
+	config.OnNotification = heard.add
+	c, err := connect(ctx, config)
 	if err != nil {
 		return false
 	}
@@ -104,13 +106,13 @@ func (h *hub) listenOnce(ctx context.Context) (heard bool) {
 		defer stop()
 		_ = c.Close(ctx)
 	}()
-	if _, err := c.Exec(ctx, `LISTEN `+pgx.Identifier{h.channel}.Sanitize()); err != nil {
+	if err := c.script(ctx, `LISTEN "`+h.channel+`"`); err != nil { // no schema has a quote
 		return false
 	}
 	h.on.Store(true)
 	h.bell.Ring("")
 	for {
-		run, err := next(ctx, c)
+		run, err := heard.next(ctx, c)
 		if err != nil {
 			return true
 		}
@@ -120,13 +122,23 @@ func (h *hub) listenOnce(ctx context.Context) (heard bool) {
 	}
 }
 
-// next returns the next notification; nil after a silence.
-func next(ctx context.Context, c *pgx.Conn) (*string, error) {
+// notices are notifications that came in and were not taken yet.
+type notices []string
+
+func (n *notices) add(_ *pgconn.PgConn, one *pgconn.Notification) { *n = append(*n, one.Payload) }
+
+// next returns the run of the next notification; nil after a silence.
+func (n *notices) next(ctx context.Context, c *conn) (*string, error) {
 	some, stop := context.WithTimeout(ctx, silence)
 	defer stop()
-	n, err := c.WaitForNotification(some)
-	if err == nil {
-		run, err := hex.DecodeString(n.Payload)
+	var err error
+	if len(*n) == 0 {
+		err = c.WaitForNotification(some)
+	}
+	if len(*n) > 0 {
+		payload := (*n)[0]
+		*n = (*n)[1:]
+		run, err := hex.DecodeString(payload)
 		if err != nil {
 			run = nil // a notification of another program on our channel: check all runs
 		}
@@ -191,7 +203,12 @@ func (n *notifier) send() {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
 	defer stop()
-	_, _ = n.j.pool.Exec(ctx, `SELECT pg_notify($1, run) FROM unnest($2::text[]) AS run`, n.j.logs.channel, words)
+	c, err := n.j.pool.Acquire(ctx)
+	if err != nil {
+		return
+	}
+	defer c.Release()
+	_, _ = c.Exec(ctx, `SELECT pg_notify($1, run) FROM unnest($2::text[]) AS run`, n.j.logs.channel, words)
 }
 
 // close sends the last notifications and ends the sender.
