@@ -103,12 +103,9 @@ func (e *Export) metrics(s settings, to *outlet, from *resource.Resource, shown 
 		wrong = err
 	}
 	if shown {
-		reader, handler, err := scraped()
-		if err == nil {
-			opts = append(opts, sdkmetric.WithReader(reader))
-			e.Metrics = handler
-		}
-		wrong = join(wrong, err)
+		reader, handler := scraped()
+		opts = append(opts, sdkmetric.WithReader(reader))
+		e.Metrics = handler
 	}
 	p := sdkmetric.NewMeterProvider(opts...)
 	e.ends = append(e.ends, p.Shutdown)

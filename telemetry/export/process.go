@@ -1,0 +1,80 @@
+package export
+
+import (
+	"bytes"
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+)
+
+var started = time.Now()
+
+// ownProcess are the metrics of the runtime and of this process, under the names that
+// programs in Go have for them. Those of the process need /proc.
+func ownProcess() []family {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	threads, _ := runtime.ThreadCreateProfile(nil)
+	bytes := func(name, about string, n uint64) family {
+		return single("go_memstats_"+name+"_bytes", "gauge", about, float64(n))
+	}
+	info := single("go_info", "gauge", "The version of Go.", 1)
+	info.samples[0].labels = []attribute.KeyValue{attribute.String("version", runtime.Version())}
+	all := []family{
+		info,
+		single("go_goroutines", "gauge", "Goroutines.", float64(runtime.NumGoroutine())),
+		single("go_threads", "gauge", "Threads of the system.", float64(threads)),
+		single("go_sched_gomaxprocs_threads", "gauge", "Threads that may run Go code at once.", float64(runtime.GOMAXPROCS(0))),
+		{name: "go_gc_duration_seconds", kind: "summary", about: "Pauses of the garbage collector.", samples: []sample{
+			{suffix: "_sum", value: float64(m.PauseTotalNs) / 1e9}, {suffix: "_count", value: float64(m.NumGC)},
+		}},
+		bytes("alloc", "Memory in use on the heap.", m.Alloc),
+		bytes("heap_alloc", "Memory in use on the heap.", m.HeapAlloc),
+		bytes("heap_idle", "Memory of the heap in unused spans.", m.HeapIdle),
+		bytes("heap_inuse", "Memory of the heap in spans that are in use.", m.HeapInuse),
+		bytes("heap_released", "Memory of the heap that was returned to the system.", m.HeapReleased),
+		bytes("heap_sys", "Memory of the heap that was obtained from the system.", m.HeapSys),
+		bytes("next_gc", "Size of the heap at which the next collection begins.", m.NextGC),
+		bytes("stack_inuse", "Memory of stacks that are in use.", m.StackInuse),
+		bytes("sys", "Memory that was obtained from the system.", m.Sys),
+		single("go_memstats_heap_objects", "gauge", "Objects on the heap.", float64(m.HeapObjects)),
+		single("go_memstats_alloc_bytes_total", "counter", "Bytes allocated so far.", float64(m.TotalAlloc)),
+		single("go_memstats_mallocs_total", "counter", "Objects allocated so far.", float64(m.Mallocs)),
+		single("go_memstats_frees_total", "counter", "Objects freed so far.", float64(m.Frees)),
+		single("process_start_time_seconds", "gauge", "Start of the process, in seconds since 1970.", float64(started.UnixMilli())/1000),
+	}
+	return append(all, fromProc()...)
+}
+
+// fromProc reads what Linux says about this process; see proc(5).
+func fromProc() []family {
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return nil
+	}
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // from the third on; the name before may hold anything
+	field := func(n int) float64 {
+		if n-3 >= len(fields) {
+			return 0
+		}
+		f, _ := strconv.ParseFloat(string(fields[n-3]), 64) // zero if it is no number
+		return f
+	}
+	const ticks = 100 // a second, in the units of /proc on every system that Go runs on
+	all := []family{
+		single("process_cpu_seconds_total", "counter", "Time of the processors, in user and system mode.", (field(14)+field(15))/ticks),
+		single("process_virtual_memory_bytes", "gauge", "Virtual memory.", field(23)),
+		single("process_resident_memory_bytes", "gauge", "Resident memory.", field(24)*float64(os.Getpagesize())),
+	}
+	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
+		all = append(all, single("process_open_fds", "gauge", "Open files.", float64(len(open))))
+	}
+	return all
+}
+
+func single(name, kind, about string, value float64) family {
+	return family{name: name, kind: kind, about: about, samples: []sample{{value: value}}}
+}
