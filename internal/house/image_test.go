@@ -22,9 +22,9 @@ import (
 	"time"
 )
 
-// mostBytes is the most that the stripped command may have. It is to go down to 40 MB;
-// docs/decisions/0034 has what is large.
-const mostBytes = 44_000_000
+// mostBytes is the most that the stripped command may have; docs/decisions/0034 has what is
+// large.
+const mostBytes = 40_000_000
 
 // instruction is one of a Dockerfile, as testdata/image/read.js prints it.
 type instruction struct {

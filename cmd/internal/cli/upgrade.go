@@ -70,7 +70,11 @@ func (u *upgrading) specs(a *app, args []string) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		versions = append(versions, fmt.Sprintf("%s@%s", s.Name, s.Version))
+		if s.Version == "" {
+			versions = append(versions, s.Name+" without a version")
+		} else {
+			versions = append(versions, s.Name+"@"+s.Version)
+		}
 		if u.to != "" && s.Version != u.to {
 			continue
 		}

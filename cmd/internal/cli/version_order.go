@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/expr"
 )
 
 // newer reports whether one version of an agent is newer than another.
@@ -34,14 +36,23 @@ func compareVersions(a, b string) int {
 // versions says which agents there are in place of an unknown one.
 func (h *serveHost) versions(name string) string {
 	name, _, exact := strings.Cut(name, "@")
-	var all []string
+	var all, names []string
 	for _, one := range h.served {
+		if !slices.Contains(names, one.about.Name) {
+			names = append(names, one.about.Name)
+		}
 		if one.about.Name == name && one.about.Version != "" {
 			all = append(all, name+"@"+one.about.Version)
 		}
 	}
 	if !exact || len(all) == 0 {
-		return "; GET /v1/agents lists the agents"
+		if near := expr.Nearest(name, names); near != "" {
+			return "; did you mean " + near + "?"
+		}
+		if len(names) > mostCandidates {
+			return "; GET /v1/agents lists the agents"
+		}
+		all = names
 	}
 	slices.Sort(all)
 	return "; there is " + strings.Join(all, ", ")

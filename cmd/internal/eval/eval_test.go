@@ -94,7 +94,7 @@ func TestProblems(t *testing.T) {
 		{"none", good, "agents: [{spec: a.yaml}]\ncases: c.jsonl\nscore: [exact]\n", ""},
 		{"no YAML", "", "agents: [\n", "e.yaml:1:9: "},
 		{"empty", "", "", "e.yaml:1:1: want one document"},
-		{"an unknown key", "", "agents: []\ncasses: []\n", `e.yaml:2:1: unknown field "casses"`},
+		{"an unknown key", "", "agents: []\ncasses: []\n", `e.yaml:2:1: unknown field "casses"; did you mean cases?`},
 		{"no agents, no cases", "", "name: x\n", "e.yaml:1:5: there are no agents (write agents: [{spec: agent.yaml}])\ne.yaml:1:1: there are no cases"},
 		{"no spec", good, "agents: [{model: m}]\ncases: c.jsonl\n", "e.yaml:1:"},
 		{"two agents", good, "agents: [{spec: a.yaml}, {spec: b/a.yaml}]\ncases: c.jsonl\n", "there is another agent a"},

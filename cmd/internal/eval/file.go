@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -113,8 +114,16 @@ func (r *reader) bad(path string, line int, err error) {
 			p.Line = at.GetToken().Position.Line
 		}
 	}
+	if name, ok := strings.CutPrefix(p.Message, "unknown field "); ok {
+		if near := expr.Nearest(strings.Trim(name, `"`), keys); near != "" {
+			p.Message += "; did you mean " + near + "?"
+		}
+	}
 	r.problems = append(r.problems, p)
 }
+
+// keys are those of an evaluation and its parts.
+var keys = []string{"name", "agents", "cases", "score", "threshold", "repeat", "parallel", "max_cost", "spec", "model", "id", "input", "expected", "script"}
 
 func (r *reader) parse(path string, line int, data []byte) ast.Node {
 	f, err := parser.ParseBytes(data, 0)
