@@ -58,13 +58,19 @@ type site struct {
 // serving starts pawl serve on a database.
 func serving(t *testing.T, database string, args ...string) *site {
 	t.Helper()
+	return servingBy(t, program(t), database, args...)
+}
+
+// servingBy is serving by a build of the command.
+func servingBy(t *testing.T, pawl, database string, args ...string) *site {
+	t.Helper()
 	s := &site{said: filepath.Join(t.TempDir(), "said.txt")}
 	out, err := os.Create(s.said)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	s.cmd = exec.Command(program(t), append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	s.cmd = exec.Command(pawl, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
 	s.cmd.Stdout, s.cmd.Stderr = out, out
 	s.cmd.Env = append(os.Environ(), "PAWL_DATABASE="+database, "PAWL_TOKEN="+siteToken)
 	if err := s.cmd.Start(); err != nil {
