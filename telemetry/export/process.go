@@ -72,6 +72,12 @@ func fromProc() []family {
 	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
 		all = append(all, single("process_open_fds", "gauge", "Open files.", float64(len(open))))
 	}
+	limits, _ := os.ReadFile("/proc/self/limits") // without it there is no limit to show
+	_, after, _ := bytes.Cut(limits, []byte("Max open files"))
+	soft, _, _ := bytes.Cut(bytes.TrimSpace(after), []byte(" "))
+	if most, err := strconv.ParseFloat(string(soft), 64); err == nil {
+		all = append(all, single("process_max_fds", "gauge", "The most files that may be open.", most))
+	}
 	return all
 }
 
