@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pawl-run/pawl/internal/outage"
 )
@@ -32,7 +32,10 @@ func Check(ctx context.Context, url string, o *Options) (Health, error) {
 	if o != nil && o.Schema != "" {
 		j.schema = o.Schema
 	}
-	config, err := pgx.ParseConfig(url)
+	config, err := pgconn.ParseConfig(url)
+	if err == nil {
+		_, err = poolSize(config)
+	}
 	if err != nil {
 		return Health{}, j.err(err)
 	}
@@ -40,7 +43,7 @@ func Check(ctx context.Context, url string, o *Options) (Health, error) {
 	if config.ConnectTimeout <= 0 {
 		config.ConnectTimeout = 10 * time.Second
 	}
-	c, err := pgx.ConnectConfig(ctx, config)
+	c, err := connect(ctx, config)
 	if err != nil {
 		return Health{}, j.err(&outage.Error{Err: err})
 	}
@@ -49,7 +52,7 @@ func Check(ctx context.Context, url string, o *Options) (Health, error) {
 	return h, j.err(err)
 }
 
-func (j *Journal) check(ctx context.Context, c *pgx.Conn) (h Health, err error) {
+func (j *Journal) check(ctx context.Context, c *conn) (h Health, err error) {
 	if err := j.enter(ctx, c); err != nil {
 		return h, err
 	}
@@ -87,7 +90,7 @@ func (j *Journal) check(ctx context.Context, c *pgx.Conn) (h Health, err error) 
 }
 
 // missing names the first right that the user lacks.
-func (j *Journal) missing(ctx context.Context, c *pgx.Conn, made bool) (right string, err error) {
+func (j *Journal) missing(ctx context.Context, c *conn, made bool) (right string, err error) {
 	if !made {
 		err = c.QueryRow(ctx, `SELECT CASE WHEN has_database_privilege(current_database(), 'CREATE') THEN ''
 			ELSE format('CREATE ON DATABASE %I', current_database()) END`).Scan(&right)
