@@ -37,6 +37,7 @@ var stops = []entry{
 			return false
 		}
 		a.usage.Output = min(a.usage.Output, 7)
+		a.usage.Reasoning = min(a.usage.Reasoning, a.usage.Output)
 		return a.stopped(pawl.StopLength)
 	})},
 	{"response-incomplete", 22, "The response ends with response.incomplete in place of response.completed.", []Wire{Responses}, onReply(func(x strike, a *answer) bool {
