@@ -27,7 +27,7 @@ type driver struct {
 	early      bool           // keep what is streamed for the handle's first watcher
 	modelCall  *modelCall     // memory for the next one
 	toolCall   *toolCall
-	life       *life       // shared with the handles on the run
+	life       life        // shared with the handles on the run
 	detach     func() bool // from the end of the run's context
 }
 
@@ -203,7 +203,7 @@ func (d *driver) part() (done bool, err error) {
 
 // finish announces that this process no longer drives the run.
 func (d *driver) finish(err error) {
-	l, r := d.life, &d.rec
+	l, r := &d.life, &d.rec
 	d.detach()
 	d.effects.close()
 	r.engine.left(r.base, r.lease.Run, err)

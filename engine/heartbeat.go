@@ -62,7 +62,7 @@ func (e *Engine) add(ctx context.Context, d *driver) error {
 			return err
 		}
 	}
-	d.life = &life{id: d.rec.lease.Run, engine: e, driver: d, done: make(chan struct{})}
+	d.life = life{id: d.rec.lease.Run, engine: e, driver: d, done: make(chan struct{})}
 	e.live[d.rec.lease.Run] = d
 	if b := &e.beat; !b.on {
 		b.on, b.renewed = true, time.Now()

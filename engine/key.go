@@ -49,7 +49,7 @@ func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
 		e.mu.Unlock()
 		switch {
 		case s != nil:
-			return &Handle{life: s.life, found: true}, nil
+			return &Handle{life: &s.life, found: true}, nil
 		case closed:
 			return nil, errClosed
 		}

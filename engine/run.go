@@ -34,10 +34,10 @@ func (e *Engine) Live(run string) *Handle {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.live[run]
-	if s == nil || s.life == nil {
+	if s == nil {
 		return nil
 	}
-	return &Handle{life: s.life}
+	return &Handle{life: &s.life}
 }
 
 // ID returns the run's id.

@@ -159,7 +159,7 @@ func (e *Engine) launch(ctx context.Context, d *driver, steps int) (*Handle, err
 		return nil, err
 	}
 	d.steps, d.detach = steps, context.AfterFunc(ctx, d.inbox.notify)
-	h := &Handle{life: d.life}
+	h := &Handle{life: &d.life}
 	if d.early {
 		h.early.Store(d.rec.feed.watch())
 	}

@@ -67,10 +67,8 @@ func (c *Codec) append(b []byte, p place, depth int) ([]byte, *Error) {
 	for i := range c.fields {
 		f := &c.fields[i]
 		q := at(p, f.off)
-		if f.omit { // as empty does, within the loop
-			if f.word == 0 && f.zero(q) || f.word != 0 && *as[uintptr](at(q, f.word-1)) == 0 {
-				continue
-			}
+		if f.omit && f.empty(q) {
+			continue
 		}
 		if b[len(b)-1] != '{' { // no value ends in an opening brace
 			b = append(b, ',')

@@ -31,7 +31,7 @@ func (c *Codec) canonical(p place, depth int) bool {
 		f := &c.fields[i]
 		switch q := at(p, f.off); f.kind {
 		case kindString:
-			if s := *as[string](q); s != "" && !validText(s) {
+			if !utf8.ValidString(*as[string](q)) {
 				return false
 			}
 		case kindBool, kindWord, kindInt, kindInt64, kindUint64, kindDuration:
@@ -83,7 +83,7 @@ func (f *field) canonical(p place, depth int) bool {
 	case kindStrings:
 		list := *as[[]string](q)
 		for _, s := range list {
-			if !validText(s) {
+			if !utf8.ValidString(s) {
 				return false
 			}
 		}
@@ -91,7 +91,7 @@ func (f *field) canonical(p place, depth int) bool {
 	case kindMap:
 		m := *as[map[string]string](q)
 		for k, v := range m {
-			if !validText(k) || !validText(v) {
+			if !utf8.ValidString(k) || !utf8.ValidString(v) {
 				return false
 			}
 		}
@@ -99,7 +99,7 @@ func (f *field) canonical(p place, depth int) bool {
 	case kindRawMap:
 		m := *as[map[string]json.RawMessage](q)
 		for k, v := range m {
-			if !validText(k) || v != nil && (string(v) == "null" || !canonicalRaw(v, depth+2)) {
+			if !utf8.ValidString(k) || v != nil && (string(v) == "null" || !canonicalRaw(v, depth+2)) {
 				return false
 			}
 		}
@@ -118,14 +118,4 @@ func canonicalRaw(raw []byte, depth int) bool {
 	var r Reader
 	r.whole(raw, depth)
 	return r.err == nil && !r.spaced
-}
-
-// validText is utf8.ValidString, which is slower for the short ones of ASCII.
-func validText(s string) bool {
-	for i := skipPlain(s, 0); i < len(s); i++ {
-		if s[i] >= utf8.RuneSelf {
-			return utf8.ValidString(s[i:])
-		}
-	}
-	return true
 }

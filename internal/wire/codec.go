@@ -55,7 +55,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unsafe"
 )
 
 // MaxDepth is how many objects and arrays may be open at once, in what is
@@ -139,7 +138,6 @@ type field struct {
 	name  string
 	off   uintptr
 	known uintptr // where the bool stands that says whether a number is known
-	word  uintptr // see words
 	kind  kind
 	omit  bool
 	names []string // of an enum, or the two of a bool
@@ -246,7 +244,6 @@ func (c *Codec) add(t reflect.Type, off uintptr, all map[reflect.Type]*Codec) {
 				panic(fmt.Sprintf("wire: field %s of %s has the unknown option %q", sf.Name, t, option))
 			}
 		}
-		f.word = words[f.kind]
 		switch f.kind {
 		case kindEnum:
 			f.names = enum(sf.Type)
@@ -318,24 +315,13 @@ func enum(t reflect.Type) (names []string) {
 
 // empty reports whether the field at p is one that omit leaves out.
 func (f *field) empty(p place) bool {
-	if f.word != 0 {
-		return *as[uintptr](at(p, f.word-1)) == 0
-	}
-	return f.zero(p)
-}
-
-// words say where the word of a field stands that is zero if it is empty, counted
-// from one: the number or pointer that it is, or its length.
-var words = [...]uintptr{
-	kindInt: 1, kindEnum: 1, kindPointer: 1,
-	kindString: lenWord, kindRaw: lenWord, kindBytes: lenWord, kindStrings: lenWord, kindList: lenWord,
-}
-
-const lenWord = 1 + unsafe.Offsetof(slice{}.len)
-
-// zero is empty for the other kinds.
-func (f *field) zero(p place) bool {
 	switch f.kind {
+	case kindInt, kindEnum, kindPointer:
+		return *as[uintptr](p) == 0
+	case kindString:
+		return *as[string](p) == ""
+	case kindRaw, kindBytes, kindStrings, kindList:
+		return as[slice](p).len == 0
 	case kindBool, kindWord:
 		return !*as[bool](p)
 	case kindFloat:

@@ -533,9 +533,6 @@ func (r *Reader) Int64() int64 { return r.integer(math.MinInt64, math.MaxInt64) 
 
 func (r *Reader) integer(least, most int64) int64 {
 	lit := r.Number()
-	if n, ok := short(lit); ok && n <= uint64(most) {
-		return int64(n)
-	}
 	n, err := strconv.ParseInt(string(lit), 10, 64)
 	if err != nil || n < least || n > most {
 		r.refuse(lit, "want an integer in range, found ")
@@ -547,26 +544,11 @@ func (r *Reader) integer(least, most int64) int64 {
 // Uint64 reads an integer that is not negative.
 func (r *Reader) Uint64() uint64 {
 	lit := r.Number()
-	if n, ok := short(lit); ok {
-		return n
-	}
 	n, err := strconv.ParseUint(string(lit), 10, 64)
 	if err != nil {
 		r.refuse(lit, "want an integer in range, found ")
 	}
 	return n
-}
-
-// short is the value of a number of 18 digits or fewer, which is what almost all
-// are.
-func short(lit []byte) (n uint64, ok bool) {
-	for _, ch := range lit {
-		if ch-'0' > 9 {
-			return 0, false
-		}
-		n = n*10 + uint64(ch-'0')
-	}
-	return n, len(lit) <= 18
 }
 
 // Float reads a number in the range of a float64.
