@@ -126,9 +126,9 @@ func (m *Machine) propose(s *State) Step {
 	if why := unsound(step); why != "" {
 		return failed("loop "+m.loop.Name(), "the loop "+why)
 	}
-	switch step := step.(type) {
+	switch next := step.(type) {
 	case Finish:
-		end := m.finish(s, step.Verdict)
+		end := m.finish(s, next.Verdict)
 		if _, ends := end.(Finish); ends {
 			return step
 		}
@@ -137,8 +137,8 @@ func (m *Machine) propose(s *State) Step {
 		}
 		return failed("loop "+m.loop.Name(), "the loop ends the run as a success, but the goal is not met and the loop was told so")
 	case Act:
-		if len(step.Calls) > 0 {
-			return m.open(s, step.Calls)
+		if len(next.Calls) > 0 {
+			return m.open(s, next.Calls)
 		}
 		return failed("loop "+m.loop.Name(), "the loop wants to act, but no call is open")
 	default:
