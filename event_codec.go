@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
-// kinds are the events there are, each with its codec, by their names in the log.
-var kinds = func() map[string]*wire.Codec {
+// kinds are the events there are, each with its codec, by their names in the log. They
+// are made when they are first asked for: a codec needs the names of enums, and those
+// are variables that a build without inlining, as a debugger's, sets after this one.
+var kinds = sync.OnceValue(func() map[string]*wire.Codec {
 	all := map[string]*wire.Codec{ModelReplied{}.event(): wire.Formed[ModelReplied, replied]()}
 	for _, c := range []*wire.Codec{
 		wire.Of(RunStarted{}), wire.Of(RunPaused{}), wire.Of(RunResumed{}), wire.Of(RunExtended{}),
@@ -29,7 +32,7 @@ var kinds = func() map[string]*wire.Codec {
 		all[c.Zero().(Event).event()] = c
 	}
 	return all
-}()
+})
 
 // codec returns the codec of an event and its name.
 func codec(event Event) (*wire.Codec, string, error) {
@@ -37,7 +40,7 @@ func codec(event Event) (*wire.Codec, string, error) {
 		return nil, "", errors.New("an entry without an event cannot be written")
 	}
 	name := event.event()
-	if c := kinds[name]; c != nil {
+	if c := kinds()[name]; c != nil {
 		return c, name, nil
 	}
 	return nil, name, fmt.Errorf("event type %q is unknown to this build", name)
@@ -328,7 +331,7 @@ func DecodeEntry(data []byte) (Entry, error) {
 }
 
 func readEvent(r *wire.Reader, name string) Event {
-	c := kinds[name]
+	c := kinds()[name]
 	if c == nil {
 		r.Fail("type", fmt.Errorf("event type %q is unknown to this build (machine %d)", name, MachineNumber))
 		return nil

@@ -306,6 +306,9 @@ func enum(t reflect.Type) (names []string) {
 	for i := int64(1); ; i++ {
 		v.SetInt(i)
 		text, err := v.Interface().(encoding.TextMarshaler).MarshalText()
+		if err != nil && len(names) == 0 {
+			panic(fmt.Sprintf("wire: %s has no names, or none yet: %v", t, err))
+		}
 		if err != nil {
 			return names
 		}
