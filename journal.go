@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -95,6 +96,18 @@ type Lease struct {
 	Run, Owner string
 	Epoch      uint64
 	Until      time.Time // by the journal's clock, which may differ from this process's; zero: the run has no owner
+}
+
+// A Take asks for the leases of queued runs; see runs.Queue.
+type Take struct {
+	Owner    string
+	TTL      time.Duration
+	Max      int               // the most runs to take
+	Agents   []string          // of these agents; those named first go first among equals
+	Labels   map[string]string // that the runs must have
+	Except   []string          // runs to leave
+	AgentMax map[string]int    // the most runs of an agent that may have an owner
+	LaneMax  int               // the most runs of a lane that may have an owner; zero: any number
 }
 
 // A Batch is what one Append writes. Records are whole entries, encoded; the first has seq
@@ -199,10 +212,7 @@ type SignalConflictError struct{ First Signal }
 
 // Error names the first signal.
 func (e *SignalConflictError) Error() string {
-	by := e.First.By
-	if by == "" {
-		by = "somebody"
-	}
+	by := cmp.Or(e.First.By, "somebody")
 	about, _, _ := strings.Cut(e.First.Request, ".") // the call, apart from which of its requests
 	return fmt.Sprintf("run %s: %s for %s was already given by %s at %s: %s",
 		e.First.Run, e.First.Kind, about, by, e.First.Time.UTC().Format(time.RFC3339), e.First.Body)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/exchange"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -34,7 +35,7 @@ func (s *State) Window() exchange.Window {
 		Compacted: s.compacted, Sent: s.sent, Fallback: s.sentTo, Refused: s.tooLong, Shortened: s.shortened,
 	}
 	if s.summary != "" {
-		w.Summary = len(s.summary) + len(SummaryFrame)
+		w.Summary = len(s.summary) + len(excerpt.SummaryFrame)
 	}
 	return w.Over(s.exchanges, s.maskable)
 }

@@ -255,6 +255,8 @@ func (s *State) Advice() string {
 		return "resume to go on"
 	case StatusInterrupted:
 		return "resume: its owner is gone"
+	case StatusQueued:
+		return "start a worker of its agent, unless one runs, or resume it here"
 	}
 	return "wait: the run is going on"
 }

@@ -51,24 +51,14 @@ func (s Status) MarshalText() ([]byte, error)  { return statuses.Marshal(s) }
 func (s *Status) UnmarshalText(b []byte) error { return statuses.Unmarshal(s, b) }
 
 // Waiting reports whether the run is suspended until someone outside answers.
-func (s Status) Waiting() bool {
-	return s >= StatusWaitingApproval && s <= StatusExpired
-}
+func (s Status) Waiting() bool { return s >= StatusWaitingApproval && s <= StatusExpired }
 
 // Ended reports whether the run is over: it neither runs nor waits for an
 // answer.
-func (s Status) Ended() bool {
-	switch s {
-	case StatusSuccess, StatusExhausted, StatusNoProgress, StatusDenied, StatusPlanFailed, StatusFailed, StatusCancelled:
-		return true
-	}
-	return false
-}
+func (s Status) Ended() bool { return s > 0 && s < StatusPaused && !s.Waiting() }
 
 // Resumable reports whether resuming can go on from here.
-func (s Status) Resumable() bool {
-	return s != StatusSuccess && s != StatusRunning && s != StatusQueued && s != 0
-}
+func (s Status) Resumable() bool { return s != 0 && s < StatusRunning && s != StatusSuccess }
 
 // A Verdict says whether a condition holds, what that makes of the run, and
 // which part of the condition decided. The zero Verdict does not hold.

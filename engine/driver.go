@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -23,6 +24,7 @@ type driver struct {
 
 	steps      int            // how many more steps to take; negative: any number
 	found      uint64         // the last entry when the run was claimed
+	was        pawl.Status    // where the run stood then
 	reconciled map[string]int // the attempts whose tools were asked for the outcome, by call
 	early      bool           // keep what is streamed for the handle's first watcher
 	modelCall  *modelCall     // memory for the next one
@@ -109,11 +111,14 @@ func (d *driver) step() (done bool, err error) {
 	// A cancelled run is not suspended, since resuming would void the cancel.
 	if _, cancelled := r.state.Cancelled(); !cancelled {
 		if _, suspend, _ := d.inbox.wanted(); suspend {
-			reason := "shut down"
-			if d.inbox.life.Err() != nil {
-				reason = context.Cause(d.inbox.life).Error()
+			paused := pawl.RunPaused{Status: pawl.StatusPaused, Reason: "shut down"}
+			if cause := context.Cause(d.inbox.life); cause != nil {
+				paused.Reason = cause.Error()
+				if errors.Is(cause, ErrDrain) {
+					paused.Status = pawl.StatusQueued
+				}
 			}
-			r.appendNow(pawl.RunPaused{Status: pawl.StatusPaused, Reason: reason})
+			r.appendNow(paused)
 			return d.part()
 		}
 	}

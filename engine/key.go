@@ -58,7 +58,7 @@ func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
 			e.watches.Done()
 			return nil, err
 		}
-		if h.Status != pawl.StatusRunning || owned(h) {
+		if h.Status != pawl.StatusRunning || owned(h) || b.queued {
 			l := &life{id: run, engine: e, done: make(chan struct{})}
 			go l.watch(ctx, h)
 			return &Handle{life: l, found: true}, nil

@@ -33,6 +33,9 @@ type ResumeOptions struct {
 	// fails with pawl.ErrConflict otherwise: of concurrent calls for the same reason,
 	// one succeeds.
 	After uint64
+	// Lease is that of the run, if the caller has taken it for this process; see
+	// [pawl.Take]. If Resume fails, the caller releases it. Zero: Resume takes a lease.
+	Lease pawl.Lease
 	// Watch is StartOptions.Watch.
 	Watch bool
 
@@ -151,7 +154,10 @@ func repriced(was, now pawl.Declaration) bool {
 
 // claim takes over a run and folds its log.
 func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string, o *ResumeOptions) (*driver, error) {
-	l, err := e.own(ctx, run)
+	l, err := o.Lease, error(nil)
+	if l.Run != run { // a fork has a lease of its own
+		l, err = e.own(ctx, run)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("resume run %s: %w", run, err)
 	}
@@ -196,7 +202,7 @@ func load(ctx context.Context, d *driver) error {
 	if r.state.Redacted() {
 		return fmt.Errorf("run %s: %w", run, ErrRedacted)
 	}
-	d.found = r.state.Seq()
+	d.found, d.was = r.state.Seq(), r.state.Status()
 	r.durable = d.found
 	d.inbox.last = r.state.Signal()
 	return e.fetch(ctx, d)

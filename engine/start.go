@@ -40,7 +40,7 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 	if err == nil {
 		err = nested(ctx)
 	}
-	if err == nil && !b.driven {
+	if err == nil && !b.driven && !b.queued {
 		err = e.room()
 	}
 	if err != nil {
@@ -92,6 +92,7 @@ type StartOptions struct {
 	AllowChange bool
 
 	driven bool   // by the parent
+	queued bool   // nobody drives the run yet
 	hooks  []Hook // of the runs above, which drive the run
 	nonce  string // of the parent
 }
@@ -118,6 +119,9 @@ func (b *beginning) begin(ctx context.Context, l pawl.Lease, p *past) (*Handle, 
 	})
 	if err != nil {
 		return nil, err
+	}
+	if b.queued {
+		return b.engine.enqueue(ctx, d)
 	}
 	return b.engine.launch(ctx, d, -1)
 }

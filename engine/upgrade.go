@@ -97,7 +97,7 @@ func (e *Engine) Upgrade(ctx context.Context, agent pawl.Agent, run string, rule
 }
 
 // park suspends a run that was resumed, without any effect: as waiting, if that is what the
-// machine decides, and else as paused.
+// machine decides, as queued, if it was that, and else as paused.
 func (d *driver) park() error {
 	r := &d.rec
 	for range 8 { // as often as the policies of a step may record something
@@ -112,7 +112,11 @@ func (d *driver) park() error {
 		}
 		break
 	}
-	r.appendNow(pawl.RunPaused{Status: pawl.StatusPaused, Reason: "moved to another version of its agent"})
+	paused := pawl.RunPaused{Status: pawl.StatusPaused, Reason: "moved to another version of its agent"}
+	if d.was == pawl.StatusQueued {
+		paused.Status = pawl.StatusQueued
+	}
+	r.appendNow(paused)
 	return d.end()
 }
 

@@ -97,7 +97,7 @@ func outside(event pawl.Event) bool {
 		pawl.InputGiven, pawl.ClientToolReturned, pawl.ApprovalDecided, pawl.ToolSettled:
 		return true
 	case pawl.RunPaused:
-		return e.Status == pawl.StatusPaused && e.WakeAt.IsZero() // a shutdown
+		return (e.Status == pawl.StatusPaused || e.Status == pawl.StatusQueued) && e.WakeAt.IsZero() // a shutdown, or queued
 	case pawl.RunStopped:
 		return e.Leaf == pawl.PanicLeaf
 	}

@@ -86,7 +86,7 @@ var statusWords = map[pawl.Status]string{
 	pawl.StatusPaused:            "It is parked and goes on when it is resumed.",
 	pawl.StatusInterrupted:       "It was running, and its owner is gone.",
 	pawl.StatusRunning:           "It has not stopped: by its log it is running.",
-	pawl.StatusQueued:            "It has not begun.",
+	pawl.StatusQueued:            "It waits in the queue for a worker of its agent.",
 }
 
 func (r *Report) whyStopped(b *strings.Builder) {

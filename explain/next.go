@@ -165,6 +165,10 @@ func (a *adviser) stands(s *pawl.State) {
 		a.resume(why)
 	case pawl.StatusInterrupted:
 		a.resume("to go on; what was in flight is taken care of as said above")
+	case pawl.StatusQueued:
+		a.add("pawl wait "+a.run, "to wait until a worker of its agent has driven it")
+		a.resume("to drive it here, now")
+		a.add("pawl cancel "+a.run+" --reason TEXT", "to end it")
 	default:
 		a.add("pawl wait "+a.run, "to wait until it ends or waits for somebody")
 		a.add("pawl events "+a.run+" --follow", "to watch it")

@@ -14,7 +14,7 @@ var ErrElsewhere = errors.New("the run must be resumed by another program")
 
 // Parked reports whether a run is suspended and has no owner.
 func Parked(h pawl.Head) bool {
-	return (h.Status == pawl.StatusPaused || h.Status.Waiting()) && !Owned(h.Lease)
+	return (h.Status == pawl.StatusPaused || h.Status == pawl.StatusQueued || h.Status.Waiting()) && !Owned(h.Lease)
 }
 
 // Forward resumes the root of a run that got a signal, if the root is parked, and

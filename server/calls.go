@@ -77,7 +77,7 @@ func (s *Server) signal(x *exchange) (any, error) {
 // forward resumes the root of a run that got a signal; see [runs.Forward].
 func (s *Server) forward(ctx context.Context, run string, fresh bool) (root string, driven *engine.Handle, err error) {
 	h, _, err := runs.Forward(ctx, s.journal, run, fresh, func(ctx context.Context, root pawl.Head) error {
-		driven, err = s.goOn(ctx, root, runs.Limits{}, 0)
+		driven, err = s.worker.Resume(ctx, root, runs.Limits{}, 0)
 		return err
 	})
 	if problem, ok := errors.AsType[*client.Problem](problemOf(err)); ok {

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/traceparent"
 	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/workflow"
 )
@@ -23,10 +24,14 @@ func asks(a pawl.Agent) bool {
 	return !ok || flow.Asked()
 }
 
-// starting begins a run of a work.
-func starting(w Work, labels map[string]string, thread, key string) func(context.Context) (*engine.Handle, error) {
+// starting begins a run of a work, or queues it.
+func starting(w worker.Work, labels map[string]string, thread, key string, queue bool) func(context.Context) (*engine.Handle, error) {
+	start := w.Engine.Start
+	if queue {
+		start = w.Engine.Queue
+	}
 	return func(ctx context.Context) (*engine.Handle, error) {
-		return w.Engine.Start(ctx, w.Agent, w.Input, &engine.StartOptions{Labels: labels, Thread: thread, Key: key})
+		return start(ctx, w.Agent, w.Input, &engine.StartOptions{Labels: labels, Thread: thread, Key: key})
 	}
 }
 
@@ -41,7 +46,7 @@ func asked(x *exchange, begin func(context.Context) (*engine.Handle, error)) fun
 // Only a client that waited gets the tokens of what the run then waits for.
 func (s *Server) after(x *exchange, run string, h *engine.Handle) (any, error) {
 	if h == nil && x.wait {
-		h = s.live(run)
+		h = s.worker.Live(run)
 	}
 	if h == nil || !x.wait {
 		return s.result(x.Context(), run)
@@ -86,50 +91,17 @@ func (s *Server) resume(x *exchange) (any, error) {
 	if root.Run != h.Run && len(in.Limits) > 0 {
 		return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is a child of run %s and resumes with it, unchanged; set the limits on run %[2]s", h.Run, root.Run))
 	}
-	driven, err := s.goOn(x.Context(), root, limits, 0)
+	driven, err := s.worker.Resume(x.Context(), root, limits, 0)
 	if err != nil {
 		return nil, err
 	}
 	return s.after(x, driven.ID(), driven) // which may be a fork
 }
 
-// goOn resumes a run without an owner; if after is not zero, only if that is still its
-// last entry.
-func (s *Server) goOn(ctx context.Context, h pawl.Head, limits runs.Limits, after uint64) (*engine.Handle, error) {
-	state, err := runs.Resumable(ctx, s.journal, h, after)
-	if err != nil {
-		return nil, err
-	}
-	w, err := s.host.Again(ctx, state, nil)
-	if err != nil {
-		return nil, err
-	}
-	o := &engine.ResumeOptions{After: after, Upgrade: w.Upgrade, AllowSpent: limits == (runs.Limits{})} // the host may lower limits that the client did not change
-	if o.Limits, err = raise(w, state.Limits(), limits); err != nil {
-		drop(w)
-		return nil, err
-	}
-	return s.drive(w, func(ctx context.Context) (*engine.Handle, error) { return w.Engine.Resume(ctx, w.Agent, h.Run, o) })
-}
-
-func drop(w Work) {
+func drop(w worker.Work) {
 	if w.Done != nil {
 		w.Done("")
 	}
-}
-
-// raise returns the limits of a run that change, where now are the present ones.
-func raise(w Work, now pawl.Limits, limits runs.Limits) (pawl.Limits, error) {
-	next, err := limits.Over(now, runs.PriceOf(w.Agent.Model), w.Lower)
-	if err != nil {
-		return next, invalid("limits: " + err.Error())
-	}
-	bounded := w.Agent
-	bounded.Limits = now.Merge(next)
-	if _, err := pawl.NewMachine(bounded); err != nil {
-		return next, invalid(err.Error())
-	}
-	return next, nil
 }
 
 func (s *Server) cancel(x *exchange) (any, error) {
@@ -147,7 +119,7 @@ func (s *Server) cancel(x *exchange) (any, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if s.options.Rests != nil && s.live(h.Run) == nil { // otherwise the owner reports it
+	if s.options.Rests != nil && s.worker.Live(h.Run) == nil { // otherwise the owner reports it
 		state, err := engine.Load(x.Context(), s.journal, h.Run)
 		if err != nil {
 			return nil, err
@@ -197,11 +169,11 @@ func (s *Server) fork(x *exchange) (any, error) {
 	}
 	o := &engine.ForkOptions{Input: in.Input, Labels: runs.Relabelled(state, labels), AllowSpent: limits == (runs.Limits{}),
 		AllowChange: change != (Change{}), By: x.by(in.By), Edit: in.Edit.Of()}
-	if o.Limits, err = raise(w, state.Limits(), limits); err != nil {
+	if o.Limits, err = w.Raise(state.Limits(), limits); err != nil {
 		drop(w)
 		return nil, err
 	}
-	fork, err := s.drive(w, func(ctx context.Context) (*engine.Handle, error) {
+	fork, err := s.worker.Drive(w, func(ctx context.Context) (*engine.Handle, error) {
 		return w.Engine.Fork(ctx, w.Agent, h.Run, in.At, o)
 	})
 	if err != nil && (state.InFlight() || in.Edit != nil) && problemOf(err) == err && !outage.Is(err) {
@@ -217,7 +189,7 @@ func (s *Server) fork(x *exchange) (any, error) {
 func (s *Server) GoOn(ctx context.Context, run string) error {
 	h, err := runs.RootOf(ctx, s.journal, run)
 	if err == nil {
-		_, err = s.goOn(ctx, h, runs.Limits{}, 0)
+		_, err = s.worker.Resume(ctx, h, runs.Limits{}, 0)
 	}
 	return problemOf(err)
 }

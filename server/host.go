@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -17,11 +18,11 @@ type Host interface {
 	Agents(ctx context.Context) ([]client.Agent, error)
 	// Start makes the agent with that name or, if spec is not nil, of a spec that a
 	// client sent.
-	Start(ctx context.Context, name string, spec json.RawMessage) (Work, error)
+	Start(ctx context.Context, name string, spec json.RawMessage) (worker.Work, error)
 	// Again rebuilds the agent of a run: to resume the run, as the agent is now, or, unless
 	// fork is nil, to fork it, as the run recorded the agent but for those changes. An error that wraps [runs.ErrElsewhere]
 	// says that another program resumes the run: signals are recorded for that one.
-	Again(ctx context.Context, s *pawl.State, fork *Change) (Work, error)
+	Again(ctx context.Context, s *pawl.State, fork *Change) (worker.Work, error)
 	// Desk is an engine that sends signals to a run that this server does not drive. It
 	// scrubs the same secret values as the engine that drives the run.
 	Desk(s *pawl.State) *engine.Engine
@@ -32,21 +33,4 @@ type Host interface {
 type Change struct {
 	Prompt string
 	Model  string // of an agent of the host, or PROVIDER/NAME
-}
-
-// Work is an agent ready to run.
-type Work struct {
-	Agent pawl.Agent
-	// Engine drives it, on the server's journal. Many runs may share one.
-	Engine *engine.Engine
-	Input  string // the default input
-	Thread string // the default thread
-	// Upgrade is the rule for a run of another version of the agent.
-	Upgrade engine.Upgrade
-	// Lower lowers the limits that a client asks for to the agent's maximum. Nil: no
-	// maximum.
-	Lower func(pawl.Limits) pawl.Limits
-	// Done is called once: with the run's id when the server releases the run, or with ""
-	// if no run was begun. May be nil.
-	Done func(run string)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/model/script"
+	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/tool"
@@ -27,11 +28,11 @@ type one struct {
 }
 
 func (o one) Agents(context.Context) ([]client.Agent, error) { return nil, nil }
-func (o one) Start(context.Context, string, json.RawMessage) (Work, error) {
-	return Work{Agent: o.agent, Engine: o.engine}, nil
+func (o one) Start(context.Context, string, json.RawMessage) (worker.Work, error) {
+	return worker.Work{Agent: o.agent, Engine: o.engine}, nil
 }
-func (o one) Again(context.Context, *pawl.State, *Change) (Work, error) {
-	return Work{Agent: o.agent, Engine: o.engine}, nil
+func (o one) Again(context.Context, *pawl.State, *Change) (worker.Work, error) {
+	return worker.Work{Agent: o.agent, Engine: o.engine}, nil
 }
 func (o one) Desk(*pawl.State) *engine.Engine { return o.engine }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -24,6 +25,8 @@ func problemOf(err error) error {
 		return refusal(http.StatusNotFound, "run not found; use the full id")
 	case errors.As(err, new(*engine.BusyError)):
 		return refusal(http.StatusTooManyRequests, err.Error())
+	case errors.Is(err, worker.ErrClosed):
+		return refusal(http.StatusServiceUnavailable, "the server is closing")
 	case errors.As(err, new(*engine.SpentError)):
 		return invalid(err.Error())
 	case errors.As(err, new(*engine.ChangedError)), errors.As(err, new(*engine.KeyError)), errors.As(err, new(*engine.ThreadError)),

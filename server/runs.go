@@ -13,9 +13,12 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/lane"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/wordset"
 	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -210,6 +213,9 @@ func (s *Server) start(x *exchange) (any, error) {
 	if err := askable(in.Labels); err != nil {
 		return nil, err
 	}
+	if in.Spec != nil && in.Queue {
+		return nil, invalid("a run of a spec in the request cannot be queued, since no worker has its agent; name an agent, or leave out queue")
+	}
 	w, err := s.host.Start(x.Context(), in.Agent, in.Spec)
 	if err != nil {
 		return nil, err
@@ -224,18 +230,18 @@ func (s *Server) start(x *exchange) (any, error) {
 	if in.Thread != "" {
 		w.Thread = in.Thread
 	}
-	return s.begin(x, w, limits, in.Labels, in.IdempotencyKey)
+	return s.begin(x, w, limits, in.Labels, in.IdempotencyKey, in.Queue)
 }
 
-// begin starts a run of a work with a client's limits and labels.
-func (s *Server) begin(x *exchange, w Work, limits runs.Limits, own map[string]string, key string) (any, error) {
+// begin starts a run of a work with a client's limits and labels, or queues it.
+func (s *Server) begin(x *exchange, w worker.Work, limits runs.Limits, own map[string]string, key string, queue bool) (any, error) {
 	begun := false
 	defer func() {
 		if !begun {
 			drop(w)
 		}
 	}()
-	over, err := raise(w, w.Agent.Limits, limits)
+	over, err := w.Raise(w.Agent.Limits, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -246,11 +252,27 @@ func (s *Server) begin(x *exchange, w Work, limits runs.Limits, own map[string]s
 	}
 	maps.Copy(labels, own)
 	maps.Copy(labels, x.key.Labels)
+	begin := starting(w, labels, x.key.own(w.Thread), x.key.own(key), queue)
+	if queue {
+		if err := lane.Check(labels); err != nil {
+			return nil, invalid(err.Error())
+		}
+		h, err := asked(x, begin)(x.Context())
+		if err != nil {
+			return nil, err
+		}
+		return s.begun(x, h)
+	}
 	begun = true
-	h, err := s.drive(w, asked(x, starting(w, labels, x.key.own(w.Thread), x.key.own(key))))
+	h, err := s.worker.Drive(w, asked(x, begin))
 	if err != nil {
 		return nil, err
 	}
+	return s.begun(x, h)
+}
+
+// begun returns the result of a run that was started, or found under its key.
+func (s *Server) begun(x *exchange, h *engine.Handle) (any, error) {
 	if h.Found() {
 		x.ResponseWriter.Header().Set(replayedHeader, "true")
 	}

@@ -12,14 +12,14 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strings"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/runs/worker"
 )
 
 // A Store is the journal of the runs that are served.
@@ -81,14 +81,7 @@ type Server struct {
 	briefs       kept[runs.Brief]
 	verdicts     kept[[]runs.Decided]
 
-	life context.Context // of the runs that are driven here
-	end  context.CancelCauseFunc
-
-	mu     sync.Mutex
-	closed bool
-	driven map[string]driven
-	busy   int // runs that are driven here, or about to be
-	all    sync.WaitGroup
+	worker *worker.Worker
 }
 
 // New makes a server for the runs in a journal, whose agents host makes, for clients that
@@ -98,7 +91,7 @@ func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	s := &Server{journal: journal, host: host, options: *o, log: o.Log, driven: map[string]driven{}, patient: bodyTime, links: limiter{burst: 30, rate: 1}}
+	s := &Server{journal: journal, host: host, options: *o, log: o.Log, patient: bodyTime, links: limiter{burst: 30, rate: 1}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -106,54 +99,47 @@ func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
 	if s.keys, err = hash(keys); err != nil {
 		return nil, err
 	}
-	s.life, s.end = context.WithCancelCause(context.Background())
+	s.worker = worker.New(journal, ownHost{host}, &worker.Options{Slots: o.MaxRuns, Reason: errStopped, Rests: o.Rests, Log: s.log})
 	s.mux, s.paths = s.routing(routes())
-	s.broadcasters = newHubs(journal, s.follows)
+	s.broadcasters = newHubs(journal, s.worker.Follow)
 	return s, nil
 }
 
 // Close suspends the runs that the server drives and waits until they are suspended.
 // Later requests that need to drive a run are refused.
 func (s *Server) Close() error {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	s.end(errStopped)
-	s.all.Wait()
+	err := s.worker.Close()
 	s.broadcasters.close() // after the watchers have seen the suspensions
-	return nil
+	return err
 }
 
-// driven is a run that is driven here, and its engine.
-type driven struct {
-	*engine.Handle
-	engine *engine.Engine
+// Sweep resumes runs of the host's agents that have no owner, whichever process drove
+// them before, and takes queued runs, as package runs/worker does. Of several servers and
+// workers on one journal one drives each run. Sweep returns when ctx has ended or the
+// server is closed. [Server.Serve] sweeps by itself; call Sweep if the server is the
+// handler of another http.Server.
+func (s *Server) Sweep(ctx context.Context) { s.worker.Run(ctx) }
+
+// errStopped is recorded as the reason of the pause.
+var errStopped = errors.New("the server that drove it was stopped")
+
+// ownHost is a host for a worker.
+type ownHost struct{ Host }
+
+// Again rebuilds the agent of a run to resume it.
+func (h ownHost) Again(ctx context.Context, s *pawl.State) (worker.Work, error) {
+	return h.Host.Again(ctx, s, nil)
 }
 
-// live is a hold on a run that is driven here; nil: it is not. A child is driven with
-// its root, and has no hold of its own.
-func (s *Server) live(run string) *engine.Handle {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.driven[run].Handle
-}
-
-// follows is a hold on a run or child run that can be followed here; nil: it is not
-// driven here.
-func (s *Server) follows(run string) *engine.Handle {
-	for root, more := run, true; more; { // a child's id begins with its parent's
-		s.mu.Lock()
-		e := s.driven[root].engine
-		s.mu.Unlock()
-		if e != nil {
-			return e.Live(run)
-		}
-		i := strings.LastIndexByte(root, '.')
-		if more = i > 0; more {
-			root = root[:i]
+// Names are the names of the host's agents.
+func (h ownHost) Names(ctx context.Context) (names []string, err error) {
+	agents, err := h.Agents(ctx)
+	for _, a := range agents {
+		if !slices.Contains(names, a.Name) {
+			names = append(names, a.Name)
 		}
 	}
-	return nil
+	return names, err
 }
 
 // desk is the engine to signal a run with: if the run is driven here, the engine that
@@ -163,85 +149,9 @@ func (s *Server) desk(ctx context.Context, run string) (*engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	here := s.driven[h.Run].engine
-	s.mu.Unlock()
-	if here != nil {
+	if here := s.worker.Engine(h.Run); here != nil {
 		return here, nil
 	}
 	state, err := engine.Load(ctx, s.journal, h.Run)
 	return s.host.Desk(state), err
-}
-
-var (
-	errClosing = errors.New("the server is closing")
-	errStopped = errors.New("the server that drove it was stopped") // recorded as the reason of the pause
-)
-
-// drive starts or resumes a run under the work's agent, and drives it to its end in the
-// background.
-func (s *Server) drive(w Work, begin func(ctx context.Context) (*engine.Handle, error)) (*engine.Handle, error) {
-	done := w.Done
-	if done == nil {
-		done = func(string) {}
-	}
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		done("")
-		return nil, refusal(http.StatusServiceUnavailable, errClosing.Error())
-	}
-	if most := s.options.MaxRuns; most > 0 && s.busy >= most {
-		s.mu.Unlock()
-		done("")
-		return nil, &engine.BusyError{Max: most}
-	}
-	s.busy++
-	s.all.Add(1) // before Close can wait for it
-	s.mu.Unlock()
-	h, err := begin(s.life)
-	if err != nil {
-		done("")
-		s.idle()
-		if s.life.Err() != nil {
-			return nil, refusal(http.StatusServiceUnavailable, errClosing.Error())
-		}
-		return nil, err
-	}
-	s.mu.Lock()
-	_, twice := s.driven[h.ID()]
-	if twice = twice && h.Found(); !twice {
-		s.driven[h.ID()] = driven{h, w.Engine}
-	}
-	s.mu.Unlock()
-	go func() {
-		defer s.idle()
-		<-h.Done()
-		r, err := h.Wait(context.Background())
-		if twice { // the first driver watches it
-			done(h.ID())
-			return
-		}
-		if err != nil {
-			s.log.Error("run broke off", "run", h.ID(), "error", err)
-		}
-		s.mu.Lock()
-		if s.driven[h.ID()].Handle == h {
-			delete(s.driven, h.ID())
-		}
-		s.mu.Unlock()
-		done(h.ID())
-		if err == nil && s.options.Rests != nil {
-			s.options.Rests(r)
-		}
-	}()
-	return h, nil
-}
-
-// idle says that one run less is driven here.
-func (s *Server) idle() {
-	s.mu.Lock()
-	s.busy--
-	s.mu.Unlock()
-	s.all.Done()
 }

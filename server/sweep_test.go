@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/server"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/tool"
@@ -89,16 +90,16 @@ func (d *dorm) Agents(context.Context) (list []client.Agent, err error) {
 }
 
 // Start is asked by nobody.
-func (d *dorm) Start(context.Context, string, json.RawMessage) (server.Work, error) {
+func (d *dorm) Start(context.Context, string, json.RawMessage) (worker.Work, error) {
 	panic("nobody asks")
 }
 
 // Again makes the agent of a run again.
-func (d *dorm) Again(_ context.Context, s *pawl.State, _ *server.Change) (server.Work, error) {
+func (d *dorm) Again(_ context.Context, s *pawl.State, _ *server.Change) (worker.Work, error) {
 	if d.refuses {
-		return server.Work{}, &client.Problem{Status: 409, Detail: "it is no more"}
+		return worker.Work{}, &client.Problem{Status: 409, Detail: "it is no more"}
 	}
-	return server.Work{Agent: d.agents[s.Declaration().Agent], Engine: engine.New(d.served(), nil)}, nil
+	return worker.Work{Agent: d.agents[s.Declaration().Agent], Engine: engine.New(d.served(), nil)}, nil
 }
 
 func (d *dorm) served() server.Store {

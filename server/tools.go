@@ -85,7 +85,7 @@ func (s *Server) call(x *exchange) (any, error) {
 			labels[name] = value
 		}
 	}
-	return s.begin(x, w, limits, labels, in.IdempotencyKey)
+	return s.begin(x, w, limits, labels, in.IdempotencyKey, false)
 }
 
 // fits reports what is wrong with the arguments of a call.

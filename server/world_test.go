@@ -21,6 +21,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/model/script"
+	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/server"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/tool"
@@ -159,23 +160,23 @@ func (w *world) Agents(context.Context) (list []client.Agent, err error) {
 }
 
 // Start makes an agent.
-func (w *world) Start(_ context.Context, name string, spec json.RawMessage) (server.Work, error) {
+func (w *world) Start(_ context.Context, name string, spec json.RawMessage) (worker.Work, error) {
 	switch {
 	case name == "panic":
 		panic("an agent that panics")
 	case name == "broken":
-		return server.Work{}, errors.New("the disk with the password is full")
+		return worker.Work{}, errors.New("the disk with the password is full")
 	case spec != nil || w.agents[name].Name == "":
-		return server.Work{}, &client.Problem{Type: "about:blank", Title: "Unprocessable Entity", Status: 422, Detail: "there is no such agent"}
+		return worker.Work{}, &client.Problem{Type: "about:blank", Title: "Unprocessable Entity", Status: 422, Detail: "there is no such agent"}
 	}
 	return w.work(name), nil
 }
 
-func (w *world) work(name string) server.Work {
+func (w *world) work(name string) worker.Work {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.held++
-	return server.Work{Agent: w.agents[name], Engine: w.engine, Done: func(string) {
+	return worker.Work{Agent: w.agents[name], Engine: w.engine, Done: func(string) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.held--
@@ -183,10 +184,10 @@ func (w *world) work(name string) server.Work {
 }
 
 // Again makes the agent of a run again.
-func (w *world) Again(_ context.Context, s *pawl.State, fork *server.Change) (server.Work, error) {
+func (w *world) Again(_ context.Context, s *pawl.State, fork *server.Change) (worker.Work, error) {
 	name := s.Declaration().Agent
 	if w.agents[name].Name == "" {
-		return server.Work{}, &client.Problem{Type: "about:blank", Title: "Conflict", Status: 409, Detail: "go on with: pawl resume " + s.Run()}
+		return worker.Work{}, &client.Problem{Type: "about:blank", Title: "Conflict", Status: 409, Detail: "go on with: pawl resume " + s.Run()}
 	}
 	work := w.work(name)
 	if w.changed {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/jsonin"
 )
@@ -217,7 +218,7 @@ func (t *Transcript) summarise(text string, kept int, s *pawl.State) {
 			t.left++
 		}
 	}
-	head := pawl.Message{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: fmt.Sprintf(pawl.SummaryFrame, t.left) + text}}}
+	head := pawl.Message{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: fmt.Sprintf(excerpt.SummaryFrame, t.left) + text}}}
 	if input := s.Input(); input != "" {
 		head.Parts = append([]pawl.Part{pawl.Text{Text: input}}, head.Parts...)
 	}

@@ -155,7 +155,7 @@ func (r *replay) given(event pawl.Event) bool {
 		pawl.InputGiven, pawl.ClientToolReturned, pawl.ApprovalDecided, pawl.ApprovalExpired, pawl.ApprovalInvalidated, pawl.ToolSettled:
 		return true
 	case pawl.RunPaused:
-		return e.Status == pawl.StatusPaused && e.WakeAt.IsZero() // a shutdown
+		return (e.Status == pawl.StatusPaused || e.Status == pawl.StatusQueued) && e.WakeAt.IsZero() // a shutdown, or queued
 	case pawl.ModelReplied:
 		return r.edited || r.recorded(event)
 	case pawl.RunStopped:

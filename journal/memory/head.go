@@ -60,6 +60,11 @@ func (j *Journal) Search(ctx context.Context, words string, q pawl.Query) iter.S
 func (r *run) match(q pawl.Query, sought []string) (pawl.Head, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.matches(q, sought)
+}
+
+// matches is match for a caller that holds the lock.
+func (r *run) matches(q pawl.Query, sought []string) (pawl.Head, bool) {
 	h := r.head
 	switch {
 	case r.gone,
@@ -74,10 +79,8 @@ func (r *run) match(q pawl.Query, sought []string) (pawl.Head, bool) {
 		!q.Due.IsZero() && (h.WakeAt.IsZero() || h.WakeAt.After(q.Due)) && (h.Status != pawl.StatusRunning || r.lease.Until.After(time.Now())):
 		return pawl.Head{}, false
 	}
-	for k, v := range q.Labels {
-		if have, ok := h.Labels[k]; !ok || have != v {
-			return pawl.Head{}, false
-		}
+	if !labelled(h.Labels, q.Labels) {
+		return pawl.Head{}, false
 	}
 	h.Labels = maps.Clone(h.Labels)
 	h.Lease = r.lease

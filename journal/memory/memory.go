@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/bell"
 	"github.com/pawl-run/pawl/internal/chunk"
+	"github.com/pawl-run/pawl/internal/lane"
 )
 
 // A Journal keeps logs, signals and blobs in memory until they are removed or the process
@@ -23,8 +24,11 @@ type Journal struct {
 	runs sync.Map // run id to *run; lookups take no lock
 	logs bell.Bell
 
+	queued bell.Bell
+
 	mu    sync.Mutex
 	order []*run // oldest first
+	queue queue
 	inbox inbox
 	blobs map[string]blob
 }
@@ -45,8 +49,9 @@ type run struct {
 	log   chunk.List[record]
 	head  pawl.Head
 	lease pawl.Lease
-	text  string // that a search finds the run by; its words are computed then, as runs are more frequent
-	gone  bool   // the run was removed
+	place lane.Place // in the queue, while the run is queued; the journal's lock guards it
+	text  string     // that a search finds the run by; its words are computed then, as runs are more frequent
+	gone  bool       // the run was removed
 }
 
 func (j *Journal) run(id string) (*run, error) {
@@ -143,10 +148,21 @@ func (j *Journal) append(b *pawl.Batch, entries []pawl.Entry) error {
 	if err != nil {
 		return err
 	}
+	queued := b.Head.Status == pawl.StatusQueued
+	if queued { // before anybody can take it
+		j.mu.Lock()
+		if r.now().Status != pawl.StatusQueued {
+			r.place = j.queue.enter(&b.Head)
+		}
+		j.mu.Unlock()
+	}
 	if err := r.append(b, entries); err != nil {
 		return err
 	}
 	j.logs.Ring(b.Run)
+	if queued {
+		j.queued.Ring("")
+	}
 	return nil
 }
 

@@ -51,19 +51,24 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 		status = h.Status.String()
 	}
 	found := marks(h.Agent, h.Labels)
+	lane, rank := place(h.Labels)
 	args := []any{
 		run, b.Epoch, b.After, last, h.Iterations, h.Cost, h.Priced, instant(h.Updated), status, []byte(h.Agent),
 		[]byte(h.Loop), labels, []byte(h.Thread), []byte(h.Parent), []byte(h.Origin), instant(h.Created), instant(h.WakeAt), found,
-		sizes, checksum(run, last, sizes, data), data,
+		sizes, checksum(run, last, sizes, data), data, lane,
 	}
-	text := ""
+	queued, turn, text := "", "", ""
+	if h.Status == pawl.StatusQueued {
+		queued, turn, args = enterQueue, `, rank = $23, turn = CASE WHEN status = 'queued' THEN turn ELSE (SELECT turn FROM mine) END`, append(args, rank)
+	}
 	if b.Text != "" {
-		text, args = `, text AS (INSERT INTO texts (run, words) SELECT ref, array_to_tsvector($22::text[]) FROM run `+replaceText+`)`, append(args, lexemes(b.Text))
+		args = append(args, lexemes(b.Text))
+		text = fmt.Sprintf(`, text AS (INSERT INTO texts (run, words) SELECT ref, array_to_tsvector($%d::text[]) FROM run `+replaceText+`)`, len(args))
 	}
 	err := j.write(ctx, func(ctx context.Context, c *conn, again bool) (refusal, broken error) {
-		done, err := c.Exec(ctx, `WITH run AS (
+		done, err := c.Exec(ctx, `WITH `+queued+`run AS (
 				UPDATE runs SET seq = $4, iterations = $5, cost = $6, priced = $7, updated = $8, status = $9, agent = $10,
-					loop = $11, labels = $12, thread = $13, parent = $14, origin = $15, created = $16, wake_at = $17, marks = $18
+					loop = $11, labels = $12, thread = $13, parent = $14, origin = $15, created = $16, wake_at = $17, marks = $18, lane = $22`+turn+`
 				WHERE id = $1 AND epoch = $2 AND seq = $3 RETURNING ref)`+text+`
 			INSERT INTO batches (run, seq, epoch, sizes, crc, data) SELECT ref, $4, $2, $19, $20, $21 FROM run`, args...)
 		if err != nil || done == 1 {
@@ -72,7 +77,7 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 		return refuse(ctx, c, b, last, sizes, data, again)
 	})
 	if err == nil {
-		j.news.about(b.Run)
+		j.news.about(b.Run, h.Status == pawl.StatusQueued)
 	}
 	return err
 }

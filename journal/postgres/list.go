@@ -109,10 +109,12 @@ func selection(q pawl.Query, words []string, before int64, most int) (sql string
 		where += fmt.Sprintf(` AND ref IN (SELECT ref FROM runs WHERE wake_at <= $%d UNION ALL
 			SELECT ref FROM runs WHERE status = 'running' AND (until IS NULL OR until <= clock_timestamp()))`, len(args))
 	}
-	return `SELECT ref, id, owner, epoch, until, seq, iterations, cost, priced, updated, status,
-		agent, loop, labels, thread, parent, origin, created, wake_at
-		FROM runs WHERE ` + where + ` ORDER BY ref DESC LIMIT $2`, args
+	return `SELECT ` + columns + ` FROM runs WHERE ` + where + ` ORDER BY ref DESC LIMIT $2`, args
 }
+
+// columns are what scan reads.
+const columns = `ref, id, owner, epoch, until, seq, iterations, cost, priced, updated, status,
+	agent, loop, labels, thread, parent, origin, created, wake_at`
 
 // after returns the first id after all ids with a prefix; nil if there is none.
 func after(prefix string) []byte {

@@ -37,6 +37,7 @@ type Journal struct {
 	closed   atomic.Bool
 	signals  *hub
 	logs     *hub
+	queue    *hub
 	news     *notifier
 }
 
@@ -114,7 +115,7 @@ func (j *Journal) open(ctx context.Context, c *pgconn.Config, most int32) error 
 		j.pool.Close()
 		return err
 	}
-	j.signals, j.logs = newHub(c, j.schema+".letters"), newHub(c, j.schema+".logs")
+	j.signals, j.logs, j.queue = newHub(c, j.schema+".letters"), newHub(c, j.schema+".logs"), newHub(c, j.schema+".queue")
 	j.news = &notifier{j: j}
 	return nil
 }
@@ -143,6 +144,7 @@ func (j *Journal) Close() error {
 	j.news.close()
 	j.signals.close()
 	j.logs.close()
+	j.queue.close()
 	j.pool.Close()
 	return nil
 }

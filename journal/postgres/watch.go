@@ -161,6 +161,7 @@ type notifier struct {
 
 	mu     sync.Mutex
 	runs   map[string]bool
+	queued bool        // one of them
 	timer  *time.Timer // set while a notification is due
 	closed bool
 	giving sync.WaitGroup
@@ -169,7 +170,7 @@ type notifier struct {
 // newsEvery is the delay of a notification, so that later ones go with it.
 const newsEvery = 10 * time.Millisecond
 
-func (n *notifier) about(run string) {
+func (n *notifier) about(run string, queued bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
@@ -178,6 +179,7 @@ func (n *notifier) about(run string) {
 	if n.runs == nil {
 		n.runs = make(map[string]bool)
 	}
+	n.queued = n.queued || queued
 	if n.runs[run] = true; n.timer == nil {
 		n.giving.Add(1)
 		n.timer = time.AfterFunc(newsEvery, func() {
@@ -191,8 +193,8 @@ func (n *notifier) about(run string) {
 // themselves, later.
 func (n *notifier) send() {
 	n.mu.Lock()
-	runs := n.runs
-	n.runs, n.timer = nil, nil
+	runs, queued := n.runs, n.queued
+	n.runs, n.queued, n.timer = nil, false, nil
 	n.mu.Unlock()
 	if len(runs) == 0 {
 		return
@@ -208,7 +210,8 @@ func (n *notifier) send() {
 		return
 	}
 	defer c.Release()
-	_, _ = c.Exec(ctx, `SELECT pg_notify($1, run) FROM unnest($2::text[]) AS run`, n.j.logs.channel, words)
+	_, _ = c.Exec(ctx, `SELECT pg_notify($1, run) FROM unnest($2::text[]) AS run
+		UNION ALL SELECT pg_notify($3, '') WHERE $4`, n.j.logs.channel, words, n.j.queue.channel, queued)
 }
 
 // close sends the last notifications and ends the sender.

@@ -46,6 +46,9 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	if err == nil {
 		j.logs.Ring(b.Run)
 	}
+	if err == nil && b.Head.Status == pawl.StatusQueued {
+		j.logs.Ring("") // see WatchQueue
+	}
 	return err
 }
 
@@ -88,6 +91,11 @@ func (w *writer) append(b pawl.Batch, last uint64, size int) (refusal, broken er
 	k.end = last
 	if k.head != nil && sameHead(*k.head, b.Head) {
 		return nil, nil
+	}
+	if b.Head.Status == pawl.StatusQueued {
+		if err := w.setPlace(k.ref, &b.Head); err != nil {
+			return nil, err
+		}
 	}
 	if err := w.setHead(k.ref, b.Head); err != nil {
 		return nil, err

@@ -137,12 +137,16 @@ func selection(q pawl.Query, words []string) (sql string, args []any) {
 		}
 		args = append(args, first64(q.Since, math.MinInt64), first64(q.Until, math.MaxInt64))
 	}
-	return `SELECT ref, runs.id, owner, epoch, until, status, agent, loop, labels, thread, parent, origin, created, wake_at,
-		coalesce(batches.id, 0) & 4294967295, iterations, cost, priced, updated
-		FROM ` + from + ` LEFT JOIN batches ON batches.id =
-			(SELECT max(b.id) FROM batches b WHERE b.id > ref << 32 AND b.id <= (ref << 32) + 4294967295)
-		WHERE ` + strings.Join(where, ` AND `) + ` ORDER BY ` + order + ` DESC`, args
+	return `SELECT ` + columns + ` FROM ` + from + figures + ` WHERE ` + strings.Join(where, ` AND `) + ` ORDER BY ` + order + ` DESC`, args
 }
+
+// The columns that head reads, and the join that they need.
+const (
+	columns = `ref, runs.id, owner, epoch, until, status, agent, loop, labels, thread, parent, origin, created, wake_at,
+		coalesce(batches.id, 0) & 4294967295, iterations, cost, priced, updated`
+	figures = ` LEFT JOIN batches ON batches.id =
+		(SELECT max(b.id) FROM batches b WHERE b.id > ref << 32 AND b.id <= (ref << 32) + 4294967295)`
+)
 
 // first64 is a time as the database keeps it, or a bound for the zero time.
 func first64(t time.Time, bound int64) int64 {

@@ -47,6 +47,9 @@ type StartRun struct {
 	Thread string            `json:"thread,omitempty"`
 	// IdempotencyKey: reuse returns the existing run.
 	IdempotencyKey string `json:"idempotency_key,omitempty"`
+	// Queue leaves the run, as queued, to a worker or server of its agent. Labels tenant
+	// and priority say when it is taken.
+	Queue bool `json:"queue,omitempty"`
 }
 
 // ResumeRun resumes a run.

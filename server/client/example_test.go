@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/model/script"
+	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/server"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/tool"
@@ -40,15 +41,15 @@ func (o office) Agents(context.Context) ([]client.Agent, error) {
 	return []client.Agent{{Name: clerk.Name, Loop: "react", Tools: []string{"pay"}}}, nil
 }
 
-func (o office) Start(_ context.Context, name string, spec json.RawMessage) (server.Work, error) {
+func (o office) Start(_ context.Context, name string, spec json.RawMessage) (worker.Work, error) {
 	if name != clerk.Name || spec != nil {
-		return server.Work{}, &client.Problem{Type: "about:blank", Title: "Unprocessable Entity", Status: 422, Detail: "there is no agent " + name}
+		return worker.Work{}, &client.Problem{Type: "about:blank", Title: "Unprocessable Entity", Status: 422, Detail: "there is no agent " + name}
 	}
-	return server.Work{Agent: clerk, Engine: o.engine}, nil
+	return worker.Work{Agent: clerk, Engine: o.engine}, nil
 }
 
-func (o office) Again(context.Context, *pawl.State, *server.Change) (server.Work, error) {
-	return server.Work{Agent: clerk, Engine: o.engine}, nil
+func (o office) Again(context.Context, *pawl.State, *server.Change) (worker.Work, error) {
+	return worker.Work{Agent: clerk, Engine: o.engine}, nil
 }
 
 func (o office) Desk(*pawl.State) *engine.Engine { return o.engine }

@@ -41,7 +41,7 @@ func (a *app) completions(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { register(c, f, flags) })
 		switch c.Name() {
-		case "run", "check", "plan", "mcp", "serve":
+		case "run", "check", "plan", "mcp", "serve", "worker":
 			c.ValidArgsFunction = specs
 		case "approve", "deny", "submit", "settle":
 			c.ValidArgsFunction = a.completeCalls

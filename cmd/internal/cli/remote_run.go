@@ -20,7 +20,7 @@ import (
 )
 
 // runRemote asks a server to run one of its agents, or the spec in a file.
-func runRemote(ctx context.Context, a *app, d *driving, name string, rest []string, o *engine.StartOptions) (int, error) {
+func runRemote(ctx context.Context, a *app, d *driving, name string, rest []string, o *engine.StartOptions, queue bool) (int, error) {
 	limits, err := sentLimits(d.limit, false)
 	if err != nil {
 		return 0, err
@@ -29,7 +29,7 @@ func runRemote(ctx context.Context, a *app, d *driving, name string, rest []stri
 	if err != nil {
 		return 0, err
 	}
-	ask := client.StartRun{Agent: name, Limits: limits, Labels: labels, Thread: o.Thread, IdempotencyKey: o.Key}
+	ask := client.StartRun{Agent: name, Limits: limits, Labels: labels, Thread: o.Thread, IdempotencyKey: o.Key, Queue: queue}
 	if isFile(name) {
 		if ask.Spec, err = sentSpec(name, d); err != nil {
 			return 0, err
@@ -45,7 +45,7 @@ func runRemote(ctx context.Context, a *app, d *driving, name string, rest []stri
 	}
 	return a.with(ctx, func(j store) (int, error) {
 		r := j.(*remote)
-		return driveRemote(ctx, a, r, d, 0, func(ctx context.Context) (pawl.Result, error) {
+		start := func(ctx context.Context) (pawl.Result, error) {
 			if served := r.serves(ctx, ask.Spec); served != "" {
 				ask.Agent, ask.Spec = served, nil
 			}
@@ -54,7 +54,15 @@ func runRemote(ctx context.Context, a *app, d *driving, name string, rest []stri
 				return result, misuse("sending the spec %s to %s: %w", name, a.server, err)
 			}
 			return result, err
-		})
+		}
+		if !queue {
+			return driveRemote(ctx, a, r, d, 0, start)
+		}
+		result, err := start(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return 0, a.printQueued(ctx, result)
 	})
 }
 

@@ -98,7 +98,7 @@ func (a *app) root() *cobra.Command {
 	group("run", "Run:", runCommand(a), askCommand(a), chatCommand(a), fixCommand(a), resumeCommand(a), forkCommand(a), cancelCommand(a))
 	group("look", "Look:", runsCommand(a), showCommand(a), eventsCommand(a), explainCommand(a), waitCommand(a), planCommand(a), modelsCommand(a))
 	group("decide", "Decide:", approveCommand(a), denyCommand(a), answerCommand(a), submitCommand(a), settleCommand(a))
-	group("serve", "Serve:", serveCommand(a), mcpCommand(a), doctorCommand(a), upgradeCommand(a), gcCommand(a), backupCommand(a), exportCommand(a), importCommand(a))
+	group("serve", "Serve:", serveCommand(a), workerCommand(a), mcpCommand(a), doctorCommand(a), upgradeCommand(a), gcCommand(a), backupCommand(a), exportCommand(a), importCommand(a))
 	group("develop", "Develop:", initCommand(a), checkCommand(a), replayCommand(a), recordCommand(a), evalCommand(a), schemaCommand(a), docsCommand(a), versionCommand(a))
 	root.SetHelpCommandGroupID("develop")
 	root.SetCompletionCommandGroupID("develop")

@@ -23,19 +23,21 @@ func runCommand(a *app) *cobra.Command {
 	d := &driving{}
 	var o engine.StartOptions
 	var c *cobra.Command
+	queue := false
 	c = a.command("run SPEC [INPUT] [flags]", "Run the agent in SPEC on INPUT (- for standard input)", cobra.RangeArgs(1, 2),
 		func(ctx context.Context, args []string) (int, error) {
 			if err := notSpec(args[0]); err != nil {
 				return 0, err
 			}
 			if a.server != "" {
-				return runRemote(ctx, a, d, args[0], args[1:], &o)
+				return runRemote(ctx, a, d, args[0], args[1:], &o, queue)
 			}
-			return runSpec(ctx, a, d, args[0], args[1:], &o, c.Flags().Changed("thread"))
+			return runSpec(ctx, a, d, args[0], args[1:], &o, c.Flags().Changed("thread"), queue)
 		})
 	c.Flags().StringVar(&o.Thread, "thread", "", "continue this conversation: the messages of its last run come first (default: the spec's, else none)")
 	c.Flags().StringVar(&o.Key, "key", "", "idempotency key: reuse returns the existing run")
 	c.Flags().BoolVar(&o.AllowChange, "allow-change", false, "accept tools of untrusted MCP servers whose definition has changed since the agent's last run")
+	c.Flags().BoolVar(&queue, "queue", false, "leave the run to a worker or server of its agent, and print its id; labels tenant and priority say when it is taken")
 	d.modelFlag(c)
 	d.limitFlag(c, false)
 	d.stopFlag(c)
@@ -44,11 +46,13 @@ func runCommand(a *app) *cobra.Command {
 	d.policyFlag(c)
 	d.approvalsFlag(c)
 	d.hyphenFlags(c)
+	c.MarkFlagsMutuallyExclusive("queue", "events")
+	c.MarkFlagsMutuallyExclusive("queue", "approvals")
 	return remotely(c, "policy", "tools", "workflows", "allow-change")
 }
 
-// runSpec runs a spec. named: the thread of o overrides the spec's.
-func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string, o *engine.StartOptions, named bool) (int, error) {
+// runSpec runs a spec, or queues a run of it. named: the thread of o overrides the spec's.
+func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string, o *engine.StartOptions, named, queue bool) (int, error) {
 	l, err := parseLimits(d.limit, false)
 	if err != nil {
 		return 0, err
@@ -67,7 +71,7 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 	if err != nil {
 		return 0, err
 	}
-	if err := ready(s, registry, d.model); err != nil {
+	if err := ready(s, registry, d.model); err != nil && !queue { // the keys are the worker's
 		return 0, err
 	}
 	agent, err := a.agentOf(ctx, s, registry)
@@ -91,6 +95,9 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 	maps.Copy(all, labels)
 	if o.Labels = all; !named {
 		o.Thread = s.Thread
+	}
+	if queue {
+		return queueRun(ctx, a, agent, input, o)
 	}
 	return a.with(ctx, func(j store) (int, error) {
 		limits, err := ceilings(agent)

@@ -57,12 +57,8 @@ func serveCommand(a *app) *cobra.Command {
 }
 
 func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, error) {
-	switch s.approvals {
-	case modeAsk:
-		return 0, misuse("--approvals ask needs a terminal, which a server does not have; write park or deny")
-	case "":
-		s.approvals = modePark
-	case modePark, modeDeny:
+	if err := s.parks("a server"); err != nil {
+		return 0, err
 	}
 	if _, _, err := net.SplitHostPort(s.address); err != nil {
 		return 0, misuse("--addr is %q; write an address with a port, such as 127.0.0.1:8080", s.address)
@@ -98,7 +94,11 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 		if err != nil {
 			return 0, err
 		}
-		rests, quit, err := deliverAll(ctx, a, s, j, listener, key, h.log)
+		public, err := s.publicURL(listener)
+		if err != nil {
+			return 0, err
+		}
+		rests, quit, err := deliverAll(ctx, a, s, j, public, key, h.log)
 		if err != nil {
 			return 0, err
 		}

@@ -22,7 +22,7 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/terminal"
 	"github.com/pawl-run/pawl/runs"
-	"github.com/pawl-run/pawl/server"
+	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -55,7 +55,7 @@ type serveHost struct {
 // servedAgent is an agent that all of its runs share.
 type servedAgent struct {
 	about   client.Agent
-	work    server.Work
+	work    worker.Work
 	upgrade engine.Upgrade
 	missing spec.Problems // the missing keys of its models
 }
@@ -190,17 +190,17 @@ func (h *serveHost) close() {
 }
 
 // work is an agent under a policy, ready to run.
-func (h *serveHost) work(agent pawl.Agent, policy *spec.Policy, made *spec.Spec) (server.Work, error) {
+func (h *serveHost) work(agent pawl.Agent, policy *spec.Policy, made *spec.Spec) (worker.Work, error) {
 	agent, err := under(policy, agent)
 	if err != nil {
-		return server.Work{}, err
+		return worker.Work{}, err
 	}
 	agent.Labels = maps.Clone(agent.Labels)
 	if agent.Labels == nil {
 		agent.Labels = map[string]string{}
 	}
 	maps.Copy(agent.Labels, h.labels)
-	w := server.Work{Agent: agent, Engine: h.engine(agent), Done: h.forget}
+	w := worker.Work{Agent: agent, Engine: h.engine(agent), Done: h.forget}
 	if made != nil {
 		w.Input, w.Thread = made.Input, made.Thread
 	}
@@ -273,31 +273,31 @@ func (h *serveHost) Agents(context.Context) ([]client.Agent, error) {
 }
 
 // Start makes the agent with a name, or of a spec that a client sent.
-func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage) (server.Work, error) {
+func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage) (worker.Work, error) {
 	switch one := h.named(name); {
 	case raw == nil && one == nil:
-		return server.Work{}, problem(http.StatusUnprocessableEntity, fmt.Sprintf("agent %q does not exist%s", name, h.versions(name)))
+		return worker.Work{}, problem(http.StatusUnprocessableEntity, fmt.Sprintf("agent %q does not exist%s", name, h.versions(name)))
 	case raw == nil && len(one.missing) > 0:
-		return server.Work{}, unready(name, one.missing)
+		return worker.Work{}, unready(name, one.missing)
 	case raw == nil:
 		return one.work, nil
 	case !h.service.specs:
-		return server.Work{}, problem(http.StatusForbidden, "this server does not accept specs from clients; name one of its agents, or serve with --allow-specs")
+		return worker.Work{}, problem(http.StatusForbidden, "this server does not accept specs from clients; name one of its agents, or serve with --allow-specs")
 	}
 	beside := h.app.beside()
 	registry := beside.registry()
 	made, err := spec.Parse(inlineSpec, raw, h.options(registry))
 	if problems, ok := errors.AsType[spec.Problems](err); ok {
-		return server.Work{}, problem(http.StatusUnprocessableEntity, flagged(problems, h.service.model).Error())
+		return worker.Work{}, problem(http.StatusUnprocessableEntity, flagged(problems, h.service.model).Error())
 	}
 	if err != nil {
-		return server.Work{}, err
+		return worker.Work{}, err
 	}
 	if missing := made.Unready(registry); len(missing) > 0 {
-		return server.Work{}, unready(made.Name, missing)
+		return worker.Work{}, unready(made.Name, missing)
 	}
 	agent, err := beside.agentOf(ctx, made, registry)
-	var w server.Work
+	var w worker.Work
 	if err == nil {
 		w, err = h.work(agent, h.policy, made)
 	}
@@ -312,7 +312,7 @@ func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage)
 }
 
 // alone is a work whose agent is made for one run.
-func (h *serveHost) alone(w server.Work, beside *app) server.Work {
+func (h *serveHost) alone(w worker.Work, beside *app) worker.Work {
 	w.Done = func(run string) {
 		h.forget(run)
 		_ = w.Engine.Close()
@@ -323,21 +323,21 @@ func (h *serveHost) alone(w server.Work, beside *app) server.Work {
 
 // Again rebuilds the agent of a run. If it is exactly the agent of a spec, Again
 // returns that one.
-func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Change) (server.Work, error) {
+func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Change) (worker.Work, error) {
 	change := server.Change{}
 	if fork != nil {
 		change = *fork
 	}
 	model, err := h.changed(change.Model)
 	if err != nil {
-		return server.Work{}, err
+		return worker.Work{}, err
 	}
 	source := s.Declaration().Source
 	start, _ := s.Start()
 	for _, one := range h.served {
 		if one.work.Agent.Source == source && start.Parent == "" && change == (server.Change{}) { // a child has inherited policies
 			if len(one.missing) > 0 {
-				return server.Work{}, unready(one.about.Name, one.missing)
+				return worker.Work{}, unready(one.about.Name, one.missing)
 			}
 			return one.work, nil
 		}
@@ -345,34 +345,34 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Chang
 	_, _, called := runs.CalledBy(source)
 	if one := h.versioned(s.Declaration()); one != nil && !called && start.Parent == "" && fork == nil {
 		if len(one.missing) > 0 {
-			return server.Work{}, unready(one.about.Name, one.missing)
+			return worker.Work{}, unready(one.about.Name, one.missing)
 		}
 		w := one.work
 		w.Upgrade = one.upgrade
 		return w, nil
 	}
 	if _, isFix, err := testfix.ParseSource(source); isFix || err != nil {
-		return server.Work{}, elsewhere(fmt.Sprintf("run %s fixes a project in a working copy, which only the command line can do; resume it with: %s", s.Run(), h.app.typed("pawl", "resume", s.Run())))
+		return worker.Work{}, elsewhere(fmt.Sprintf("run %s fixes a project in a working copy, which only the command line can do; resume it with: %s", s.Run(), h.app.typed("pawl", "resume", s.Run())))
 	}
 	if !ofPawl(s) {
-		return server.Work{}, elsewhere(fmt.Sprintf("run %s was not started from a spec, so its agent is not known here; resume it with the program that started it", s.Run()))
+		return worker.Work{}, elsewhere(fmt.Sprintf("run %s was not started from a spec, so its agent is not known here; resume it with the program that started it", s.Run()))
 	}
 	beside := h.app.beside()
 	w, err := beside.workOf(ctx, h.journal, s, remake{policy: h.policy, asWas: fork != nil, prompt: change.Prompt, model: model})
 	if err != nil {
 		beside.disconnect()
 		if e, ok := errors.AsType[*unreadyError](err); ok {
-			return server.Work{}, unready(s.Declaration().Agent, e.problems)
+			return worker.Work{}, unready(s.Declaration().Agent, e.problems)
 		}
 		if codeOf(err) == exitUsage && change != (server.Change{}) {
-			return server.Work{}, problem(http.StatusUnprocessableEntity, err.Error())
+			return worker.Work{}, problem(http.StatusUnprocessableEntity, err.Error())
 		}
 		if codeOf(err) == exitUsage {
-			return server.Work{}, problem(http.StatusConflict, fmt.Sprintf("cannot rebuild the agent of run %s here: %v", s.Run(), err))
+			return worker.Work{}, problem(http.StatusConflict, fmt.Sprintf("cannot rebuild the agent of run %s here: %v", s.Run(), err))
 		}
-		return server.Work{}, err
+		return worker.Work{}, err
 	}
-	work := server.Work{Agent: w.agent, Engine: h.engine(w.agent), Upgrade: w.upgrade}
+	work := worker.Work{Agent: w.agent, Engine: h.engine(w.agent), Upgrade: w.upgrade}
 	if w.policy != nil {
 		work.Lower = w.policy.Lower
 	}

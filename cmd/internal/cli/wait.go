@@ -25,7 +25,7 @@ func waitCommand(a *app) *cobra.Command {
 	return remotely(a.runArgument(c))
 }
 
-// waitFor polls a run until it has no owner. A run whose owner died does not continue by
+// waitFor polls a run until it is not queued and has no owner. A run whose owner died does not continue by
 // itself, so wait returns.
 func waitFor(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, timeout time.Duration) (int, error) {
 	waiting := ctx
@@ -36,10 +36,10 @@ func waitFor(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, timeout t
 	}
 	next, stop := changesOf(waiting, j, h.Run)
 	defer stop()
-	for h.Status == pawl.StatusRunning && runs.Owned(h.Lease) {
+	for h.Status == pawl.StatusQueued || h.Status == pawl.StatusRunning && runs.Owned(h.Lease) {
 		err := next()
 		if waiting.Err() != nil && ctx.Err() == nil {
-			return 0, misuse("run %s is still running after %v", h.Run, timeout)
+			return 0, misuse("run %s is still %v after %v", h.Run, h.Status, timeout)
 		}
 		if err != nil {
 			return 0, err

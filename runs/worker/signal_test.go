@@ -1,4 +1,4 @@
-package sweep_test
+package worker_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package sweep
+package worker
 
 import (
 	"context"
@@ -47,7 +47,10 @@ func (s *sweeper) listen(ctx context.Context, now time.Time) error {
 				h = found
 			}
 		}
-		if s.resume(ctx, h, hasSignal); s.failed[run] == nil {
+		if s.full = false; !s.resume(ctx, h, hasSignal) && s.full {
+			break // the others wait for a slot, too
+		}
+		if s.failed[run] == nil {
 			delete(s.signals, run) // it is resumed, or its owner reads the signal, or that says nothing to the run
 		}
 	}

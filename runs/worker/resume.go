@@ -1,4 +1,4 @@
-package sweep
+package worker
 
 import (
 	"context"
@@ -18,6 +18,7 @@ const (
 	ownerDied   reason = "its owner died"
 	timeHasCome reason = "its time has come"
 	hasSignal   reason = "it has an unread signal"
+	isQueued    reason = "it is queued"
 )
 
 // A failure is a run that could not be resumed. It is tried again after a time that
@@ -48,17 +49,24 @@ func (s *sweeper) resume(ctx context.Context, h pawl.Head, why reason) bool {
 	if err == nil && why == ownerDied {
 		err = worthwhile(ctx, s.journal, root.Run)
 	}
+	if err == nil && s.worker.Live(root.Run) != nil {
+		return false // its owner here renews a lapsed lease at its next heartbeat
+	}
+	if s.full = s.worker.free() == 0; err == nil && s.full {
+		return false // it is found again
+	}
 	if err == nil {
-		err = s.driver.Resume(ctx, root)
+		_, err = s.worker.Resume(ctx, root, runs.Limits{}, root.Seq)
 	}
 	switch {
 	case ctx.Err() != nil:
 		return false
 	case err == nil:
 		delete(s.failed, root.Run)
+		s.worker.counts.recovered.Add(1)
 		s.log.Info("run resumed", "run", root.Run, "why", string(why))
 		return true
-	case errors.As(err, new(*pawl.HeldError)), errors.Is(err, pawl.ErrFenced), errors.Is(err, pawl.ErrConflict), errors.Is(err, pawl.ErrUnknownRun):
+	case errors.As(err, new(*pawl.HeldError)), errors.As(err, new(*engine.BusyError)), errors.Is(err, ErrClosed), errors.Is(err, pawl.ErrFenced), errors.Is(err, pawl.ErrConflict), errors.Is(err, pawl.ErrUnknownRun):
 		delete(s.failed, root.Run) // somebody else drives it, or removed it
 		return false
 	}
@@ -95,7 +103,7 @@ func (s *sweeper) still(ctx context.Context, h pawl.Head, why reason) (root pawl
 	if err == nil && root.Run != now.Run {
 		now, err = runs.Head(ctx, s.journal, h.Run)
 	}
-	if err != nil || !slices.Contains(s.agents, root.Agent) {
+	if err != nil || !slices.Contains(s.agents, root.Agent) || !labelled(root, s.worker.options.Labels) {
 		return root, false, err
 	}
 	parked := runs.Parked(root)
@@ -110,4 +118,14 @@ func (s *sweeper) still(ctx context.Context, h pawl.Head, why reason) (root pawl
 		ok, err = engine.Signalled(ctx, s.journal, root.Run)
 	}
 	return root, ok, err
+}
+
+// labelled reports whether a run has labels.
+func labelled(h pawl.Head, labels map[string]string) bool {
+	for name, value := range labels {
+		if has, ok := h.Labels[name]; !ok || has != value {
+			return false
+		}
+	}
+	return true
 }

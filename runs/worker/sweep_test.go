@@ -1,4 +1,4 @@
-package sweep_test
+package worker_test
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 	"github.com/pawl-run/pawl/engine/archive"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/journal/memory"
-	"github.com/pawl-run/pawl/runs/sweep"
+	"github.com/pawl-run/pawl/runs/worker"
 )
 
 // lease is an engine's default.
@@ -91,29 +91,38 @@ type program struct {
 	t     *testing.T
 	agent pawl.Agent
 	tries atomic.Int64 // to resume runs
-	log   lines
-	end   func()
+
+	worker *worker.Worker
+	log    lines
+	end    func()
 }
 
-func (p *program) Agents(context.Context) ([]string, error) { return []string{p.agent.Name}, nil }
+func (p *program) Names(context.Context) ([]string, error) { return []string{p.agent.Name}, nil }
 
-func (p *program) Resume(ctx context.Context, h pawl.Head) error {
+func (p *program) Again(context.Context, *pawl.State) (worker.Work, error) {
 	p.tries.Add(1)
-	_, err := p.Engine.Resume(p.t.Context(), p.agent, h.Run, &engine.ResumeOptions{After: h.Seq})
-	return err
+	return worker.Work{Agent: p.agent, Engine: p.Engine}, nil
 }
 
 // sweeps starts a program that sweeps until its end.
 func sweeps(t *testing.T, j pawl.Journal, agent pawl.Agent) *program {
 	t.Helper()
+	return works(t, j, agent, &worker.Options{})
+}
+
+// works starts a worker that works until its end.
+func works(t *testing.T, j pawl.Journal, agent pawl.Agent, o *worker.Options) *program {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	p := &program{Engine: engine.New(j, nil), t: t, agent: agent}
+	o.Log = slog.New(slog.NewTextHandler(&p.log, nil))
+	p.worker = worker.New(j, p, o)
 	var done sync.WaitGroup
-	done.Go(func() { sweep.Run(ctx, j, p, &sweep.Options{Log: slog.New(slog.NewTextHandler(&p.log, nil))}) })
+	done.Go(func() { p.worker.Run(ctx) })
 	p.end = sync.OnceFunc(func() {
 		cancel()
 		done.Wait()
-		if err := p.Close(); err != nil {
+		if err := errors.Join(p.worker.Close(), p.Close()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -1,11 +1,4 @@
-// Package sweep finds the runs of a journal that need an owner and have none, and
-// has them resumed: runs whose owner died, runs that are paused until a time that
-// has come, and runs with a signal that nobody has read. A server sweeps as long as
-// it serves; so can any program that drives runs.
-//
-// Any number of programs may sweep one journal. Each finds the same runs; the lease
-// decides which of them drives a run.
-package sweep
+package worker
 
 import (
 	"context"
@@ -17,68 +10,68 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs"
 )
 
-// A Driver resumes runs. Its methods are called one at a time.
-type Driver interface {
-	// Agents returns the names of the agents whose runs it can resume.
-	Agents(ctx context.Context) ([]string, error)
-	// Resume resumes a run whose log ends at h.Seq and returns as soon as the run
-	// is driven. It fails with a *pawl.HeldError, pawl.ErrFenced or
-	// pawl.ErrConflict if somebody else was quicker. After any other error it is
-	// called again for the same run, each time after twice as long.
-	Resume(ctx context.Context, h pawl.Head) error
-}
-
-// Options are the settings of a sweep. The zero value is right.
-type Options struct {
-	// Every is the most time between two looks into the journal; up to a quarter
-	// less passes, at random, so that several programs do not look in step. A run
-	// whose owner died is resumed within two such times after its lease has lapsed.
-	// Zero: 5 seconds, a third of an engine's default lease.
-	Every time.Duration
-	// Log is told which runs are resumed and which cannot be. Nil: nothing is.
-	Log *slog.Logger
-}
-
-// Run sweeps a journal until ctx ends.
-func Run(ctx context.Context, j pawl.Journal, d Driver, o *Options) {
-	if o == nil {
-		o = &Options{}
-	}
+// Run takes runs that need an owner, until ctx ends or the worker is closed. Runs that it
+// drives go on; see [Worker.Drain] and [Worker.Close].
+func (w *Worker) Run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(w.life, cancel)()
 	s := &sweeper{
-		journal: j, driver: d, every: o.Every, log: o.Log,
+		worker: w, journal: w.journal, every: w.options.Every, log: w.log,
 		signals: map[string]time.Time{}, lapsed: map[string]unheld{}, failed: map[string]*failure{},
 	}
-	s.mail, _ = j.(pawl.Inbox)
-	if s.every <= 0 {
-		s.every = 5 * time.Second
+	s.mail, _ = w.journal.(pawl.Inbox)
+	if s.queue, _ = w.journal.(runs.Queue); s.queue != nil {
+		s.rings = rings(ctx, w.journal)
 	}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
-	for look := time.Now(); ; {
+	for look, queue := time.Now(), time.Now(); ; {
 		if now := time.Now(); !now.Before(look) {
 			look = now.Add(s.every - rand.N(s.every/4)) //nolint:gosec // keeps servers apart, protects nothing
 			s.look(ctx, now)
 		}
 		next := s.wake(ctx, time.Now())
+		if now := time.Now(); s.queue != nil && !now.Before(queue) {
+			s.take(ctx)
+			if queue = now.Add(lookAtQueue); s.again {
+				queue = now.Add(lookApart)
+			}
+		}
 		if next.IsZero() || next.After(look) {
 			next = look
 		}
+		if s.queue != nil && next.After(queue) {
+			next = queue
+		}
+		freed := w.freed
+		if !s.again {
+			freed = nil // an empty queue has nothing for a free slot
+		}
 		select {
 		case <-time.After(time.Until(next)):
+			continue
+		case <-s.rings:
+		case <-freed:
 		case <-ctx.Done():
 			return
+		}
+		if soon := time.Now().Add(lookApart); queue.After(soon) {
+			queue = soon
 		}
 	}
 }
 
 // sweeper is what is remembered between two looks.
 type sweeper struct {
+	worker  *Worker
 	journal pawl.Journal
 	mail    pawl.Inbox // nil: the journal has none
-	driver  Driver
+	queue   runs.Queue // nil: the journal has none
+	rings   <-chan struct{}
+	full    bool // the last run that was found had no free slot
+	again   bool // the last look at the queue took all that it might
 	every   time.Duration
 	log     *slog.Logger
 
@@ -96,7 +89,11 @@ type sweeper struct {
 // look finds runs that need an owner. It resumes those whose owner died and those
 // with unread signals, and leaves those that wait for a time to wake.
 func (s *sweeper) look(ctx context.Context, now time.Time) {
-	err := s.find(ctx, now)
+	s.say(ctx, s.find(ctx, now))
+}
+
+// say reports that the journal cannot be searched, once.
+func (s *sweeper) say(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() != nil:
 	case err == nil:
@@ -110,7 +107,7 @@ func (s *sweeper) look(ctx context.Context, now time.Time) {
 func (s *sweeper) find(ctx context.Context, now time.Time) (err error) {
 	s.due = nil
 	maps.DeleteFunc(s.failed, func(_ string, f *failure) bool { return now.Sub(f.until) > 2*s.every }) // it is not found any more
-	if s.agents, err = s.driver.Agents(ctx); err != nil || len(s.agents) == 0 {
+	if s.agents, err = s.worker.host.Names(ctx); err != nil || len(s.agents) == 0 {
 		return err
 	}
 	lost, err := s.lost(ctx, now)

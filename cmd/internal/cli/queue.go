@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/lane"
+)
+
+// queueRun records a run for a worker.
+func queueRun(ctx context.Context, a *app, agent pawl.Agent, input string, o *engine.StartOptions) (int, error) {
+	if err := lane.Check(o.Labels); err != nil {
+		return 0, refused(err)
+	}
+	if _, err := ceilings(agent); err != nil {
+		return 0, err
+	}
+	return a.with(ctx, func(j store) (int, error) {
+		h, err := engine.New(j, a.options(agent.Source)).Queue(ctx, agent, input, o)
+		if err != nil {
+			return 0, err
+		}
+		if h.Found() {
+			a.sayf("run %s already exists under this key", h.ID())
+		}
+		r, err := h.Wait(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return 0, a.printQueued(ctx, r)
+	})
+}
+
+// printQueued prints the id of a run that was queued.
+func (a *app) printQueued(ctx context.Context, r pawl.Result) error {
+	if a.json {
+		return printResult(ctx, a, r)
+	}
+	_, err := fmt.Fprintln(a.out, r.Run)
+	return err
+}

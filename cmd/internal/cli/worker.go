@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs/worker"
+)
+
+// A shift holds the options of pawl worker.
+type shift struct {
+	service
+	slots int
+	takes []string // labels
+	grace time.Duration
+}
+
+func workerCommand(a *app) *cobra.Command {
+	s := &shift{}
+	c := a.command("worker [SPEC…|DIR…] [flags]", "Drive queued runs of the agents in specs, and runs that lost their process", cobra.ArbitraryArgs,
+		func(ctx context.Context, args []string) (int, error) { return workRuns(ctx, a, s, args) })
+	c.Flags().IntVar(&s.slots, "slots", worker.DefaultSlots, "drive at most this many runs at once")
+	c.Flags().StringArrayVar(&s.takes, "label", nil, "take only runs with this label, as KEY=VALUE; may be repeated")
+	c.Flags().DurationVar(&s.grace, "grace", 10*time.Second, "after a signal, how long runs may go on before they are queued again for another worker")
+	c.Flags().StringVar(&s.public, "public-url", "", "the URL of the server for people, for links in webhooks (default: no links)")
+	c.Flags().StringVar(&s.linkKey, "link-key", "", "the file with the server's key that signs links to approvals (default: as for pawl serve)")
+	c.Flags().StringVar(&s.metrics, "metrics", "", "listen at this address, as :9090, for Prometheus and probes: /metrics, /healthz and /readyz, without a token")
+	c.Flags().BoolVar(&s.verbose, "verbose", false, "log every run that is taken")
+	s.modelFlag(c)
+	s.limitFlag(c, false)
+	s.policyFlag(c)
+	c.Flags().Var(&s.approvals, "approvals", "calls that need approval: suspend their runs (park), or deny them (default: park)")
+	return c
+}
+
+func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error) {
+	labels, err := parseLabels(s.takes)
+	switch {
+	case err != nil:
+		return 0, err
+	case s.slots < 1:
+		return 0, misuse("--slots is %d; it must be at least 1", s.slots)
+	case s.grace < 0:
+		return 0, misuse("--grace is %v; it must not be negative", s.grace)
+	case len(args) == 0:
+		return 0, misuse("a worker needs the agents whose runs it drives; name their specs, or a directory of specs")
+	}
+	if err := s.parks("a worker"); err != nil {
+		return 0, err
+	}
+	h, err := hosting(a, &s.service, args)
+	if err != nil {
+		return 0, err
+	}
+	h.log = a.serverLog(s.verbose)
+	return a.with(ctx, func(j store) (int, error) {
+		if err := h.open(ctx, j); err != nil {
+			return 0, err
+		}
+		defer h.close()
+		public, key := "", []byte(nil)
+		if s.public != "" {
+			if public, err = s.publicURL(nil); err == nil {
+				key, err = linkKey(a, &s.service)
+			}
+			if err != nil {
+				return 0, err
+			}
+		}
+		rests, quit, err := deliverAll(ctx, a, &s.service, j, public, key, h.log)
+		if err != nil {
+			return 0, err
+		}
+		defer quit()
+		w := worker.New(j, workHost{h}, &worker.Options{Slots: s.slots, Labels: labels, Reason: engine.ErrDrain, Rests: rests, Log: h.log})
+		if !a.quiet {
+			for _, one := range h.served {
+				a.sayf("agent %s: %s", one.about.Name, place(one.work.Agent.Model))
+			}
+		}
+		quitProbes, err := a.probes(ctx, s.metrics, w.Ready)
+		if err != nil {
+			return 0, err
+		}
+		defer quitProbes()
+		a.sayf("working with %s", counted(s.slots, "slot"))
+		w.Run(ctx)
+		if !a.quiet {
+			a.sayf("stopping: runs may go on for %v, then they are queued for another worker", s.grace)
+		}
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.grace)
+		defer cancel()
+		w.Drain(grace)
+		if err := w.Close(); err != nil {
+			return 0, err
+		}
+		return exitPaused, nil
+	})
+}
+
+// parks checks --approvals for a process without a terminal.
+func (s *service) parks(what string) error {
+	switch s.approvals {
+	case modeAsk:
+		return misuse("--approvals ask needs a terminal, which %s does not have; write park or deny", what)
+	case "":
+		s.approvals = modePark
+	case modePark, modeDeny:
+	}
+	return nil
+}
+
+// A workHost makes the agents of a worker.
+type workHost struct{ *serveHost }
+
+// Again rebuilds the agent of a run to resume it.
+func (h workHost) Again(ctx context.Context, s *pawl.State) (worker.Work, error) {
+	return h.serveHost.Again(ctx, s, nil)
+}
+
+// Names are the agents whose runs are taken from the queue.
+func (h workHost) Names(context.Context) (names []string, err error) {
+	for _, one := range h.served {
+		if len(one.missing) == 0 && !slices.Contains(names, one.about.Name) {
+			names = append(names, one.about.Name)
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,160 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/lane"
+)
+
+// The turns of queued runs: each run of a lane gets the turn after the one before it in the
+// lane, and after the one that was taken last. So a lane that was empty goes on beside the
+// others, not before or behind all of their runs.
+
+// enterQueue is the part of an append that gives the run its turn. Appends to one lane wait
+// for each other: otherwise runs that are queued together would share a turn, and the lane
+// would get more than its part.
+const enterQueue = `mine AS (INSERT INTO turns (agent, rank, lane, turn)
+	SELECT sha256($10), $23, $22, 1 + coalesce(max(turn), 0) FROM turns WHERE agent = sha256($10) AND rank = $23 AND lane = ''
+	ON CONFLICT (agent, rank, lane) DO UPDATE SET turn = greatest(turns.turn + 1, excluded.turn) RETURNING turn), `
+
+// place is where a run goes in the queue: its lane, a digest, and its rank.
+func place(labels map[string]string) (digest []byte, rank int) {
+	tenant, rank := lane.Of(labels)
+	sum := sha256.Sum256([]byte(tenant))
+	return sum[:16], rank
+}
+
+// Take takes leases of queued runs; see runs.Queue. The server's clock decides whether a
+// lease has lapsed.
+//
+// It is one statement. For each agent it reads the queue in order, and locks what it takes,
+// skipping what others have locked. If runs of an agent or a lane are limited, calls wait
+// for each other, since each counts what the one before it took.
+func (j *Journal) Take(ctx context.Context, t pawl.Take) ([]pawl.Head, error) {
+	switch {
+	case t.TTL <= 0:
+		return nil, errors.New("a lease needs a time to live above zero")
+	case t.Max <= 0 || len(t.Agents) == 0:
+		return nil, nil
+	}
+	var agents, except [][]byte
+	var most []string // a limit each, or nothing
+	for _, a := range t.Agents {
+		agents, most = append(agents, []byte(a)), append(most, "")
+		if limit, ok := t.AgentMax[a]; ok {
+			most[len(most)-1] = strconv.Itoa(limit)
+		}
+	}
+	for _, run := range t.Except {
+		except = append(except, []byte(run))
+	}
+	var mark [16]byte
+	rand.Read(mark[:])
+	args := []any{agents, t.Max, []byte(t.Owner), t.TTL, mark[:], marks("", t.Labels), except}
+	sql := take
+	if len(t.AgentMax) > 0 || t.LaneMax > 0 {
+		sql, args = takeCapped, append(args, most, t.LaneMax)
+	}
+	var out []pawl.Head
+	err := j.write(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+		out = nil // the leases of a try whose answer was lost lapse
+		rows, err := c.Query(ctx, sql, args...)
+		if err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var h pawl.Head
+			if _, err := scan(rows, &h); err != nil {
+				return nil, err
+			}
+			out = append(out, h)
+		}
+		return nil, rows.Err()
+	})
+	return out, err
+}
+
+// The parts of taking runs. $1 are the agents, $2 how many runs, $3 the owner, $4 the time
+// to live, $5 the mark of the claim, $6 the labels, $7 the runs to leave.
+const (
+	agentsQueue = `SELECT ref, agent, rank, turn, lane FROM runs
+		WHERE sha256(agent) = sha256(a.name) AND agent = a.name AND status = 'queued'
+			AND (until IS NULL OR until <= clock_timestamp()) AND ($6::bytea[] IS NULL OR marks @> $6) AND ($7::bytea[] IS NULL OR id <> ALL($7))`
+	takeChosen = `, served AS (INSERT INTO turns (agent, rank, lane, turn)
+			SELECT sha256(agent), rank, '', max(turn) FROM chosen GROUP BY 1, 2 ORDER BY 1, 2
+			ON CONFLICT (agent, rank, lane) DO UPDATE SET turn = excluded.turn WHERE turns.turn < excluded.turn),
+		taken AS (UPDATE runs SET owner = $3, epoch = epoch + 1, until = clock_timestamp() + $4, claim = $5
+			FROM chosen WHERE runs.ref = chosen.ref RETURNING runs.*, nth)
+		SELECT ` + columns + ` FROM taken ORDER BY nth`
+
+	take = `WITH chosen AS MATERIALIZED (
+			SELECT *, row_number() OVER () AS nth FROM (
+				SELECT r.*, row_number() OVER (PARTITION BY a.place, rank ORDER BY turn, ref) AS turned
+				FROM unnest($1::bytea[]) WITH ORDINALITY AS a (name, place)
+				CROSS JOIN LATERAL (` + agentsQueue + ` ORDER BY rank, turn, ref LIMIT $2 FOR UPDATE SKIP LOCKED) r
+				ORDER BY rank, turned, place LIMIT $2) c)` + takeChosen
+
+	// The limit of $8 holds for each agent, that of $9 for each lane.
+	takeCapped = `WITH alone AS MATERIALIZED (SELECT pg_advisory_xact_lock(hashtextextended('pawl queue ' || current_schema(), 0)) IS NULL AS locked),
+		owned AS MATERIALIZED (SELECT agent, lane, count(*) AS n FROM runs, alone WHERE owner <> '' AND until > clock_timestamp() GROUP BY 1, 2),
+		agents AS MATERIALIZED (SELECT *, nullif(limited, '')::bigint - coalesce((SELECT sum(n) FROM owned WHERE agent = name), 0) AS room
+			FROM unnest($1::bytea[], $8::text[]) WITH ORDINALITY AS a (name, limited, place)),
+		lanes AS MATERIALIZED (SELECT lane, nullif($9::bigint, 0) - sum(n) AS room FROM owned GROUP BY 1),
+		chosen AS MATERIALIZED (
+			SELECT *, row_number() OVER () AS nth FROM (
+				SELECT * FROM (
+					SELECT c.*, row_number() OVER (PARTITION BY lane ORDER BY rank, turned, place) AS inlane FROM (
+						SELECT r.*, a.place, a.room, row_number() OVER (PARTITION BY a.place ORDER BY rank, turn, ref) AS turned
+						FROM agents a CROSS JOIN LATERAL (` + agentsQueue + `
+							AND (a.room IS NULL OR a.room > 0) AND NOT EXISTS (SELECT FROM lanes l WHERE l.lane = runs.lane AND l.room <= 0)
+							ORDER BY rank, turn, ref LIMIT $2 FOR UPDATE SKIP LOCKED) r) c
+					WHERE room IS NULL OR turned <= room) d
+				WHERE $9::bigint = 0 OR inlane <= coalesce((SELECT room FROM lanes l WHERE l.lane = d.lane), $9::bigint)
+				ORDER BY rank, turned, place LIMIT $2) e)` + takeChosen
+)
+
+// Queued yields the ids of queued runs; see runs.Queue.
+func (j *Journal) Queued(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		var ids []string
+		err := j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+			ids = nil
+			rows, err := c.Query(ctx, `SELECT id FROM runs WHERE status = 'queued' ORDER BY rank, turn, ref`)
+			if err != nil {
+				return nil, err
+			}
+			defer rows.Close()
+			for rows.Next() {
+				var id []byte
+				if err := rows.Scan(&id); err != nil {
+					return nil, err
+				}
+				ids = append(ids, string(id))
+			}
+			return nil, rows.Err()
+		})
+		if err != nil {
+			yield("", fmt.Errorf("list the queue: %w", err))
+			return
+		}
+		for _, id := range ids {
+			if !yield(id, nil) {
+				return
+			}
+		}
+	}
+}
+
+// WatchQueue yields an empty text soon after a run was queued by any process, until ctx
+// ends or the journal is closed; see [Journal.WatchLogs]. No error is ever yielded.
+func (j *Journal) WatchQueue(ctx context.Context) iter.Seq2[string, error] {
+	return j.queue.bell.Listen(ctx)
+}

@@ -1,0 +1,51 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs"
+)
+
+// Resume resumes a run without an owner; if after is not zero, only if that is still its
+// last entry. The error says why the run cannot be resumed.
+func (w *Worker) Resume(ctx context.Context, h pawl.Head, limits runs.Limits, after uint64) (*engine.Handle, error) {
+	return w.resume(ctx, h, limits, &engine.ResumeOptions{After: after})
+}
+
+// resume is Resume for a run whose lease may have been taken.
+func (w *Worker) resume(ctx context.Context, h pawl.Head, limits runs.Limits, o *engine.ResumeOptions) (*engine.Handle, error) {
+	state, err := runs.Resumable(ctx, w.journal, h, o.After)
+	if err != nil {
+		return nil, err
+	}
+	work, err := w.host.Again(ctx, state)
+	if err != nil {
+		return nil, err
+	}
+	o.Upgrade, o.AllowSpent = work.Upgrade, limits == (runs.Limits{}) // the host may lower limits that nobody changed
+	if o.Limits, err = work.Raise(state.Limits(), limits); err != nil {
+		work.drop("")
+		return nil, err
+	}
+	return w.Drive(work, func(ctx context.Context) (*engine.Handle, error) {
+		return work.Engine.Resume(ctx, work.Agent, h.Run, o)
+	})
+}
+
+// Raise returns the limits of a run that change, where now are the present ones. The error
+// is a *runs.RefusedError.
+func (w Work) Raise(now pawl.Limits, limits runs.Limits) (pawl.Limits, error) {
+	next, err := limits.Over(now, runs.PriceOf(w.Agent.Model), w.Lower)
+	if err != nil {
+		return next, &runs.RefusedError{Err: fmt.Errorf("limits: %w", err)}
+	}
+	bounded := w.Agent
+	bounded.Limits = now.Merge(next)
+	if _, err := pawl.NewMachine(bounded); err != nil {
+		return next, &runs.RefusedError{Err: err}
+	}
+	return next, nil
+}

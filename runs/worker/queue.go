@@ -1,0 +1,95 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs"
+)
+
+// How often the queue is looked at: once a second in any case, and when a run was queued or
+// a slot became free, but not more often than lookApart.
+const (
+	lookAtQueue = time.Second
+	lookApart   = 20 * time.Millisecond
+)
+
+// mostExcept is the most runs that a look at the queue leaves out because they could not
+// be resumed.
+const mostExcept = 1000
+
+// rings tells when a run may have been queued. It holds one token.
+func rings(ctx context.Context, j pawl.Journal) <-chan struct{} {
+	ring := make(chan struct{}, 1)
+	q, ok := j.(interface {
+		WatchQueue(ctx context.Context) iter.Seq2[string, error]
+	})
+	if !ok {
+		return nil
+	}
+	go func() {
+		for range q.WatchQueue(ctx) {
+			select {
+			case ring <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	return ring
+}
+
+// take takes as many queued runs as there are free slots, and drives them.
+func (s *sweeper) take(ctx context.Context) {
+	most := s.worker.free()
+	if s.queue == nil || most == 0 || len(s.agents) == 0 {
+		return
+	}
+	agents := slices.Clone(s.agents)
+	rand.Shuffle(len(agents), func(a, b int) { agents[a], agents[b] = agents[b], agents[a] }) //nolint:gosec // keeps workers apart, protects nothing
+	heads, err := s.queue.Take(ctx, pawl.Take{
+		Owner: engine.Self().String(), TTL: s.worker.options.Lease, Max: most, Agents: agents, Labels: s.worker.options.Labels, Except: s.except(),
+	})
+	s.say(ctx, err)
+	if err != nil {
+		return
+	}
+	s.worker.counts.takes.Add(1)
+	s.worker.counts.claims.Add(int64(len(heads)))
+	for _, h := range heads {
+		s.drive(ctx, h)
+	}
+	s.again = len(heads) == most // there may be more
+}
+
+// drive drives a run whose lease was taken.
+func (s *sweeper) drive(ctx context.Context, h pawl.Head) {
+	_, err := s.worker.resume(ctx, h, runs.Limits{}, &engine.ResumeOptions{After: h.Seq, Lease: h.Lease})
+	if err == nil {
+		delete(s.failed, h.Run)
+		s.log.Debug("queued run taken", "run", h.Run)
+		return
+	}
+	engine.Release(s.journal, h.Lease)
+	full := errors.As(err, new(*engine.BusyError))
+	if full || ctx.Err() != nil || errors.Is(err, ErrClosed) || errors.Is(err, pawl.ErrFenced) || errors.Is(err, pawl.ErrConflict) || errors.Is(err, pawl.ErrUnknownRun) {
+		return
+	}
+	s.fail(h, isQueued, err)
+}
+
+// except are the runs that could not be resumed, and are not to be tried again yet.
+func (s *sweeper) except() (runs []string) {
+	now := time.Now()
+	for run, f := range s.failed {
+		if now.Before(f.until) && len(runs) < mostExcept {
+			runs = append(runs, run)
+		}
+	}
+	return runs
+}

@@ -1,0 +1,206 @@
+package worker_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/runs/worker"
+)
+
+// queued queues a run of an agent.
+func queued(t *testing.T, j pawl.Journal, agent pawl.Agent, run string, labels map[string]string) {
+	t.Helper()
+	h, err := engine.New(j, nil).Queue(t.Context(), agent, "go", &engine.StartOptions{ID: run, Labels: labels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusQueued || h.ID() != run {
+		t.Fatalf("run %s is %v, %v", h.ID(), r.Status, err)
+	}
+}
+
+// takes is a model that takes a while.
+func takes(d time.Duration) pawl.Model {
+	return pawl.ModelFunc(func(ctx context.Context, _ pawl.Request) (pawl.Reply, error) {
+		select {
+		case <-time.After(d):
+			return pawl.Say("done"), nil
+		case <-ctx.Done():
+			return pawl.Reply{}, ctx.Err()
+		}
+	})
+}
+
+// Several workers drive all queued runs of their agent, each once and in turns of the
+// tenants, with no more at once than they have slots, and at once when one is queued.
+func TestQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, agent := newDisk(), pawl.Agent{Name: "a", Model: takes(10 * time.Second)}
+		for i := range 8 {
+			queued(t, j, agent, fmt.Sprint("x", i), map[string]string{"tenant": "x"})
+		}
+		queued(t, j, agent, "y0", map[string]string{"tenant": "y"})
+		queued(t, j, pawl.Agent{Name: "b", Model: says("b")}, "other", nil)
+		began := time.Now()
+		p1, p2 := works(t, j, agent, &worker.Options{Slots: 2}), works(t, j, agent, &worker.Options{Slots: 2})
+		time.Sleep(9 * time.Second)
+		for run, want := range map[string]pawl.Status{"x0": pawl.StatusRunning, "y0": pawl.StatusRunning, "x1": pawl.StatusRunning, "x2": pawl.StatusRunning, "x3": pawl.StatusQueued} {
+			if s := status(t, j, run); s != want {
+				t.Errorf("after 9 seconds %s is %v, not %v", run, s, want)
+			}
+		}
+		time.Sleep(25 * time.Second)
+		for i := range 8 {
+			run := fmt.Sprint("x", i)
+			if s, n := status(t, j, run), len(events(t, j, run, "run.resumed")); s != pawl.StatusSuccess || n != 1 {
+				t.Errorf("%s is %v, resumed %d times, after %v", run, s, n, time.Since(began))
+			}
+		}
+		if s := status(t, j, "other"); s != pawl.StatusQueued {
+			t.Errorf("the run of another agent is %v", s)
+		}
+		queued(t, j, agent, "late", nil)
+		time.Sleep(100 * time.Millisecond)
+		if s := status(t, j, "late"); s != pawl.StatusRunning {
+			t.Errorf("a run that was queued while workers wait is %v", s)
+		}
+		for _, p := range []*program{p1, p2} {
+			if p.tries.Load() == 0 || p.log.count("level=WARN")+p.log.count("level=ERROR") > 0 {
+				t.Errorf("a worker drove %d runs and says %s", p.tries.Load(), p.log.text.String())
+			}
+		}
+	})
+}
+
+// A worker that is told to stop lets its runs go on for a while, and then queues those
+// that have not ended; another goes on with them at once.
+func TestDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, quick, slow := newDisk(), pawl.Agent{Name: "a", Model: takes(3 * time.Second)}, pawl.Agent{Name: "a", Model: takes(time.Hour)}
+		queued(t, j, slow, "slow", nil)
+		p := works(t, j, slow, &worker.Options{Slots: 4, Reason: engine.ErrDrain})
+		time.Sleep(time.Second)
+		queued(t, j, slow, "later", nil)
+		time.Sleep(time.Second)
+		drained := time.Now()
+		grace, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		p.worker.Drain(grace)
+		if took := time.Since(drained); took != 5*time.Second {
+			t.Errorf("it waited for %v", took)
+		}
+		p.end()
+		h, err := runs.Head(t.Context(), j, "slow")
+		if err != nil || h.Status != pawl.StatusQueued || runs.Owned(h.Lease) {
+			t.Errorf("it is %v, owned %v, %v", h.Status, runs.Owned(h.Lease), err)
+		}
+		works(t, j, quick, &worker.Options{Slots: 4})
+		time.Sleep(4 * time.Second)
+		if s := status(t, j, "slow"); s != pawl.StatusSuccess {
+			t.Errorf("another worker has it as %v", s)
+		}
+	})
+}
+
+// A worker leaves runs alone that it cannot resume, says so once for each, and takes the
+// others; one with the right version takes them.
+func TestVersions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newDisk()
+		old := pawl.Agent{Name: "a", Version: "1", Prompt: "Be kind.", Model: says("1")}
+		now := pawl.Agent{Name: "a", Version: "2", Prompt: "Be quick.", Model: says("2")}
+		var first []string
+		for i := range 5 {
+			run := fmt.Sprint("old", i)
+			queued(t, j, old, run, nil)
+			first = append(first, run)
+		}
+		p := works(t, j, now, &worker.Options{Slots: 2})
+		time.Sleep(time.Second)
+		queued(t, j, now, "new", nil)
+		time.Sleep(time.Hour)
+		if s := status(t, j, "new"); s != pawl.StatusSuccess {
+			t.Errorf("the run of its version is %v", s)
+		}
+		if n := p.log.count("run cannot be resumed"); n != 5 || p.tries.Load() > 100 {
+			t.Errorf("it said so %d times in %d tries: %s", n, p.tries.Load(), p.log.text.String())
+		}
+		works(t, j, old, &worker.Options{Slots: 2})
+		time.Sleep(5 * time.Second)
+		for _, run := range first {
+			if s := status(t, j, run); s != pawl.StatusSuccess {
+				t.Errorf("%s is %v", run, s)
+			}
+		}
+	})
+}
+
+// A worker with labels takes only runs that have them, queued or not.
+func TestLabels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, agent := newDisk(), pawl.Agent{Name: "a", Model: says("done")}
+		queued(t, j, agent, "ops", map[string]string{"team": "ops"})
+		queued(t, j, agent, "dev", map[string]string{"team": "dev"})
+		for _, team := range []string{"ops", "dev"} {
+			lost := agent
+			lost.Labels = map[string]string{"team": team}
+			left(t, j, "lost-"+team, lost)
+		}
+		works(t, j, agent, &worker.Options{Labels: map[string]string{"team": "ops"}})
+		time.Sleep(time.Minute)
+		var done []string
+		for _, run := range []string{"ops", "dev", "lost-ops", "lost-dev"} {
+			if status(t, j, run) == pawl.StatusSuccess {
+				done = append(done, run)
+			}
+		}
+		if !slices.Equal(done, []string{"ops", "lost-ops"}) {
+			t.Errorf("it drove %v", done)
+		}
+	})
+}
+
+// A queued run can be resumed and cancelled by hand, and one queued under a key is queued
+// once.
+func TestQueuedByHand(t *testing.T) {
+	j, agent := newDisk(), pawl.Agent{Name: "a", Model: says("done")}
+	e := engine.New(j, nil)
+	queued(t, j, agent, "r", nil)
+	h, err := e.Resume(t.Context(), agent, "r", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess {
+		t.Errorf("resumed it is %v, %v", r.Status, err)
+	}
+	queued(t, j, agent, "c", nil)
+	if err := e.Cancel(t.Context(), "c", "me", "changed my mind"); err != nil {
+		t.Fatal(err)
+	}
+	if s := status(t, j, "c"); s != pawl.StatusCancelled {
+		t.Errorf("cancelled it is %v", s)
+	}
+	for i := range 2 {
+		h, err := e.Queue(t.Context(), agent, "go", &engine.StartOptions{Key: "k"})
+		if err != nil || h.Found() != (i == 1) {
+			t.Errorf("queued %d times under a key: found %v, %v", i+1, h != nil && h.Found(), err)
+		}
+	}
+	if _, err := e.Queue(t.Context(), agent, "go", &engine.StartOptions{Labels: map[string]string{"priority": "high"}}); err == nil {
+		t.Error("a priority that is no number was taken")
+	}
+	n := 0
+	for range j.Queued(t.Context()) {
+		n++
+	}
+	if n != 1 {
+		t.Errorf("%d runs are queued", n)
+	}
+}

@@ -1,0 +1,286 @@
+// Package worker drives runs of a journal: those that somebody starts here, and those that
+// need an owner and have none. The latter are queued runs, runs whose owner died, runs that
+// are paused until a time that has come, and runs with a signal that nobody has read. A
+// server has a worker; pawl worker is one by itself; so can any program be that drives
+// runs.
+//
+// Any number of workers may share one journal. Each finds the same runs; the lease decides
+// which of them drives a run.
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+)
+
+// A Host makes the agents whose runs a worker drives. Its methods must be safe for
+// concurrent use.
+type Host interface {
+	// Names returns the names of the agents whose runs the worker may take by itself.
+	Names(ctx context.Context) ([]string, error)
+	// Again rebuilds the agent of a run, as the agent is now, to resume the run. An error
+	// that wraps [runs.ErrElsewhere] says that another program resumes the run.
+	Again(ctx context.Context, s *pawl.State) (Work, error)
+}
+
+// Work is an agent ready to run.
+type Work struct {
+	Agent pawl.Agent
+	// Engine drives it, on the worker's journal. Many runs may share one.
+	Engine *engine.Engine
+	Input  string // the default input
+	Thread string // the default thread
+	// Upgrade is the rule for a run of another version of the agent.
+	Upgrade engine.Upgrade
+	// Lower lowers the limits that a client asks for to the agent's maximum. Nil: no
+	// maximum.
+	Lower func(pawl.Limits) pawl.Limits
+	// Done is called once: with the run's id when the worker releases the run, or with ""
+	// if no run was begun. May be nil.
+	Done func(run string)
+}
+
+// drop is for work that nothing came of.
+func (w Work) drop(run string) {
+	if w.Done != nil {
+		w.Done(run)
+	}
+}
+
+// Options are the settings of a worker. The zero value is right.
+type Options struct {
+	// Slots is how many runs are driven at once, whatever their engines. Beyond it, Drive
+	// fails with an *engine.BusyError, and the worker takes no run. Zero: Drive has no
+	// limit, and the worker takes no more while it drives [DefaultSlots] runs.
+	Slots int
+	// Labels must all be among the labels of the runs that the worker takes by itself.
+	Labels map[string]string
+	// Every is the most time between two looks into the journal for runs whose owner died
+	// and for signals; up to a quarter less passes, at random, so that several workers do
+	// not look in step. A run whose owner died is resumed within two such times after its
+	// lease has lapsed. Zero: 5 seconds, a third of an engine's default lease. The queue
+	// is looked at once a second, and at once when the journal says that a run was queued.
+	Every time.Duration
+	// Lease is the lease of runs that are taken from the queue, until their engine renews
+	// it. Zero: 15 seconds, an engine's default.
+	Lease time.Duration
+	// Reason is recorded in runs that [Worker.Close] suspends. If it is
+	// [engine.ErrDrain], the runs are queued, so that other workers go on with them.
+	// Nil: [ErrStopped].
+	Reason error
+	// Rests is called with a run's result when the worker has released the run, before
+	// Close returns. It must return quickly. May be nil.
+	Rests func(pawl.Result)
+	// Log is told which runs are resumed and which cannot be. Nil: nothing is.
+	Log *slog.Logger
+}
+
+// DefaultSlots is how many runs a worker drives at once unless its options say otherwise.
+const DefaultSlots = 100
+
+// Errors of a worker.
+var (
+	ErrClosed  = errors.New("the worker is closing")
+	ErrStopped = errors.New("the process that drove it was stopped")
+)
+
+// A Worker drives runs of one journal.
+type Worker struct {
+	journal pawl.Journal
+	host    Host
+	options Options
+	log     *slog.Logger
+	counts  counts
+
+	life  context.Context // of the runs that are driven here
+	end   context.CancelCauseFunc
+	freed chan struct{} // holds one token if a slot became free
+
+	mu       sync.Mutex
+	draining bool // no further run is begun
+	driven   map[string]driven
+	busy     int // runs that are driven here, or about to be
+	all      sync.WaitGroup
+}
+
+// driven is a run that is driven here, and its engine.
+type driven struct {
+	*engine.Handle
+	engine *engine.Engine
+}
+
+// counts are what a worker counts; see [Worker.Stats].
+type counts struct{ claims, takes, recovered atomic.Int64 }
+
+// New makes a worker for the runs in a journal. Close does not close the journal.
+func New(j pawl.Journal, host Host, o *Options) *Worker {
+	if o == nil {
+		o = &Options{}
+	}
+	w := &Worker{journal: j, host: host, options: *o, log: o.Log, driven: map[string]driven{}, freed: make(chan struct{}, 1)}
+	if w.options.Every <= 0 {
+		w.options.Every = 5 * time.Second
+	}
+	if w.options.Lease <= 0 {
+		w.options.Lease = 15 * time.Second
+	}
+	if w.options.Reason == nil {
+		w.options.Reason = ErrStopped
+	}
+	if w.log == nil {
+		w.log = slog.New(slog.DiscardHandler)
+	}
+	w.life, w.end = context.WithCancelCause(context.Background())
+	return w
+}
+
+// Drain begins no further run, and waits until those that are driven have come to rest,
+// or ctx ends.
+func (w *Worker) Drain(ctx context.Context) {
+	w.mu.Lock()
+	w.draining = true
+	w.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.all.Wait()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// Close suspends the runs that are driven, and waits until they are released. Nothing is
+// driven later.
+func (w *Worker) Close() error {
+	w.mu.Lock()
+	w.draining = true
+	w.mu.Unlock()
+	w.end(w.options.Reason)
+	w.all.Wait()
+	return nil
+}
+
+// Live is a hold on a run that is driven here; nil: it is not. A child is driven with
+// its root, and has no hold of its own.
+func (w *Worker) Live(run string) *engine.Handle {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.driven[run].Handle
+}
+
+// Engine is the engine that drives a run here; nil: it is not driven here.
+func (w *Worker) Engine(run string) *engine.Engine {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.driven[run].engine
+}
+
+// Follow is a hold on a run or child run that can be followed here; nil: it is not driven
+// here.
+func (w *Worker) Follow(run string) *engine.Handle {
+	for root, more := run, true; more; { // a child's id begins with its parent's
+		if e := w.Engine(root); e != nil {
+			return e.Live(run)
+		}
+		i := strings.LastIndexByte(root, '.')
+		if more = i > 0; more {
+			root = root[:i]
+		}
+	}
+	return nil
+}
+
+// free is how many more runs the worker may take now.
+func (w *Worker) free() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	slots := w.options.Slots
+	if slots <= 0 {
+		slots = DefaultSlots
+	}
+	if w.draining {
+		return 0
+	}
+	return max(0, slots-w.busy)
+}
+
+// Drive starts or resumes a run under the work's agent, and drives it to its end in the
+// background. begin gets the context of the run.
+func (w *Worker) Drive(work Work, begin func(ctx context.Context) (*engine.Handle, error)) (*engine.Handle, error) {
+	w.mu.Lock()
+	if w.draining {
+		w.mu.Unlock()
+		work.drop("")
+		return nil, ErrClosed
+	}
+	if most := w.options.Slots; most > 0 && w.busy >= most {
+		w.mu.Unlock()
+		work.drop("")
+		return nil, &engine.BusyError{Max: most}
+	}
+	w.busy++
+	w.all.Add(1) // before Close can wait for it
+	w.mu.Unlock()
+	h, err := begin(w.life)
+	if err != nil {
+		work.drop("")
+		w.idle()
+		if w.life.Err() != nil {
+			return nil, ErrClosed
+		}
+		return nil, err
+	}
+	w.mu.Lock()
+	_, twice := w.driven[h.ID()]
+	if twice = twice && h.Found(); !twice {
+		w.driven[h.ID()] = driven{h, work.Engine}
+	}
+	w.mu.Unlock()
+	go w.watch(work, h, twice)
+	return h, nil
+}
+
+// watch waits until a run is released. twice: it is driven here already.
+func (w *Worker) watch(work Work, h *engine.Handle, twice bool) {
+	defer w.idle()
+	<-h.Done()
+	r, err := h.Wait(context.Background())
+	if twice { // the first driver watches it
+		work.drop(h.ID())
+		return
+	}
+	if err != nil {
+		w.log.Error("run broke off", "run", h.ID(), "error", err)
+	}
+	w.mu.Lock()
+	if w.driven[h.ID()].Handle == h {
+		delete(w.driven, h.ID())
+	}
+	w.mu.Unlock()
+	work.drop(h.ID())
+	if err == nil && w.options.Rests != nil {
+		w.options.Rests(r)
+	}
+}
+
+// idle says that one run less is driven here.
+func (w *Worker) idle() {
+	w.mu.Lock()
+	w.busy--
+	w.mu.Unlock()
+	w.all.Done()
+	select {
+	case w.freed <- struct{}{}:
+	default:
+	}
+}
