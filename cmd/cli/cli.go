@@ -27,7 +27,17 @@ import (
 // of the process name, and exits with its code. Specs can use what is in the registry
 // beside what comes with pawl; its Models replace those of the same name. Its MCP and
 // Now are not used. A nil registry adds nothing.
-func Main(r *spec.Registry) {
+func Main(r *spec.Registry) { MainOn(r, nil) }
+
+// MainOn is Main of a program that reaches by itself what --on names. pawl-temporal is one
+// without a registry.
+func MainOn(r *spec.Registry, dial Dial) {
 	tool.Supervise()
-	os.Exit(cli.MainOf(context.Background(), r, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+	os.Exit(cli.MainOf(context.Background(), r, dial, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 }
+
+// A Dial connects to a system that dispatches runs to workers, as temporal.Dial does.
+type Dial = cli.Dial
+
+// A Dispatch is a system that dispatches runs to workers, such as a *temporal.Client.
+type Dispatch = cli.Dispatch

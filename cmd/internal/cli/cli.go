@@ -53,16 +53,19 @@ type environment struct {
 	database string         // the value of --database
 	server   string         // the value of --server
 	program  *spec.Registry // what the program adds to specs; nil: nothing
+	dial     Dial           // connects to what --on names; nil: another program does
+	args     []string       // of this invocation
 }
 
 // Main runs one invocation and returns its exit code. The end of ctx, SIGINT and
 // SIGTERM suspend the run; a second signal exits at once.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
-	return MainOf(ctx, nil, args, stdin, stdout, stderr, environ)
+	return MainOf(ctx, nil, nil, args, stdin, stdout, stderr, environ)
 }
 
-// MainOf is Main of a program that has a registry of its own; nil: none.
-func MainOf(ctx context.Context, program *spec.Registry, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
+// MainOf is Main of a program that has a registry or a way to dispatch runs of its own; nil:
+// none.
+func MainOf(ctx context.Context, program *spec.Registry, dial Dial, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	signals := make(chan os.Signal, 2)
@@ -76,7 +79,7 @@ func MainOf(ctx context.Context, program *spec.Registry, args []string, stdin io
 
 	a := &app{
 		console:     console{in: stdin, out: resultWriter{shown(stdout)}, err: newLockedWriter(stderr)},
-		environment: environment{environ: environ, program: program}, reports: &reports{},
+		environment: environment{environ: environ, program: program, dial: dial, args: args}, reports: &reports{},
 	}
 	code := make(chan int, 1)
 	go func() { code <- a.execute(ctx, args) }()

@@ -102,7 +102,8 @@ pawl serve ./agents --addr 127.0.0.1:9000`},
 without a server. Any number of workers share a database. After a signal it takes no
 more runs; what has not ended when --grace is over is queued for another worker.`, `
 pawl worker agent.yaml --slots 20
-pawl worker ./agents --label tenant=acme --database postgres://pawl@db/pawl`},
+pawl worker ./agents --label tenant=acme --database postgres://pawl@db/pawl
+pawl worker ./agents --on temporal://127.0.0.1:7233/default`},
 	"mcp": {`Clients start this command and speak MCP on its standard input and output. With --http,
 they connect to its address instead.`, `
 pawl mcp agent.yaml

@@ -9,13 +9,21 @@ import (
 	"github.com/pawl-run/pawl/internal/lane"
 )
 
-// queueRun records a run for a worker.
-func queueRun(ctx context.Context, a *app, agent pawl.Agent, input string, o *engine.StartOptions) (int, error) {
+// queueRun records a run for a worker, and hands it over if there is an on.
+func queueRun(ctx context.Context, a *app, agent pawl.Agent, input string, o *engine.StartOptions, on string) (int, error) {
 	if err := lane.Check(o.Labels); err != nil {
 		return 0, refused(err)
 	}
 	if _, err := ceilings(agent); err != nil {
 		return 0, err
+	}
+	var system Dispatch
+	if on != "" { // before anything is recorded
+		var err error
+		if system, err = a.dispatch(ctx, on, nil); err != nil {
+			return 0, err
+		}
+		defer system.Close()
 	}
 	return a.with(ctx, func(j store) (int, error) {
 		h, err := engine.New(j, a.options(agent.Source)).Queue(ctx, agent, input, o)
@@ -29,7 +37,10 @@ func queueRun(ctx context.Context, a *app, agent pawl.Agent, input string, o *en
 		if err != nil {
 			return 0, err
 		}
-		return 0, a.printQueued(ctx, r)
+		if err := a.printQueued(ctx, r); err != nil || system == nil {
+			return 0, err
+		}
+		return 0, handRun(ctx, a, system, j, r.Run, on)
 	})
 }
 

@@ -54,7 +54,7 @@ func recordCommand(a *app) *cobra.Command {
 				return 0, misuse("-o is missing: name the file for the script; standard output gets the answer of the run")
 			}
 			d.record = write
-			return runSpec(ctx, a, d, args[0], args[1:], &o, false, false)
+			return runSpec(ctx, a, d, args[0], args[1:], &o, false, false, "")
 		})
 	c.Long = `Write a script: a YAML file with the model's replies, turn by turn, and the
 failures in between. pawl run SPEC --model script:FILE plays the run again without a

@@ -23,21 +23,25 @@ func runCommand(a *app) *cobra.Command {
 	d := &driving{}
 	var o engine.StartOptions
 	var c *cobra.Command
-	queue := false
+	queue, on := false, ""
 	c = a.command("run SPEC [INPUT] [flags]", "Run the agent in SPEC on INPUT (- for standard input)", cobra.RangeArgs(1, 2),
 		func(ctx context.Context, args []string) (int, error) {
 			if err := notSpec(args[0]); err != nil {
 				return 0, err
 			}
+			if code, handed, err := handOver(ctx, a, on); handed || err != nil {
+				return code, err
+			}
 			if a.server != "" {
 				return runRemote(ctx, a, d, args[0], args[1:], &o, queue)
 			}
-			return runSpec(ctx, a, d, args[0], args[1:], &o, c.Flags().Changed("thread"), queue)
+			return runSpec(ctx, a, d, args[0], args[1:], &o, c.Flags().Changed("thread"), queue || on != "", on)
 		})
 	c.Flags().StringVar(&o.Thread, "thread", "", "continue this conversation: the messages of its last run come first (default: the spec's, else none)")
 	c.Flags().StringVar(&o.Key, "key", "", "idempotency key: reuse returns the existing run")
 	c.Flags().BoolVar(&o.AllowChange, "allow-change", false, "accept tools of untrusted MCP servers whose definition has changed since the agent's last run")
 	c.Flags().BoolVar(&queue, "queue", false, "leave the run to a worker or server of its agent, and print its id; labels tenant and priority say when it is taken")
+	c.Flags().StringVar(&on, "on", "", "queue the run, have Temporal dispatch it (temporal://HOST:PORT/NAMESPACE), and print its id")
 	d.modelFlag(c)
 	d.limitFlag(c, false)
 	d.stopFlag(c)
@@ -48,11 +52,13 @@ func runCommand(a *app) *cobra.Command {
 	d.hyphenFlags(c)
 	c.MarkFlagsMutuallyExclusive("queue", "events")
 	c.MarkFlagsMutuallyExclusive("queue", "approvals")
+	c.MarkFlagsMutuallyExclusive("on", "events")
+	c.MarkFlagsMutuallyExclusive("on", "approvals")
 	return remotely(c, "policy", "tools", "workflows", "allow-change")
 }
 
 // runSpec runs a spec, or queues a run of it. named: the thread of o overrides the spec's.
-func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string, o *engine.StartOptions, named, queue bool) (int, error) {
+func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string, o *engine.StartOptions, named, queue bool, on string) (int, error) {
 	l, err := parseLimits(d.limit, false)
 	if err != nil {
 		return 0, err
@@ -97,7 +103,7 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 		o.Thread = s.Thread
 	}
 	if queue {
-		return queueRun(ctx, a, agent, input, o)
+		return queueRun(ctx, a, agent, input, o, on)
 	}
 	return a.with(ctx, func(j store) (int, error) {
 		limits, err := ceilings(agent)

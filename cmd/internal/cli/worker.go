@@ -18,6 +18,7 @@ type shift struct {
 	slots int
 	takes []string // labels
 	grace time.Duration
+	on    string
 }
 
 func workerCommand(a *app) *cobra.Command {
@@ -27,6 +28,7 @@ func workerCommand(a *app) *cobra.Command {
 	c.Flags().IntVar(&s.slots, "slots", worker.DefaultSlots, "drive at most this many runs at once")
 	c.Flags().StringArrayVar(&s.takes, "label", nil, "take only runs with this label, as KEY=VALUE; may be repeated")
 	c.Flags().DurationVar(&s.grace, "grace", 10*time.Second, "after a signal, how long runs may go on before they are queued again for another worker")
+	c.Flags().StringVar(&s.on, "on", "", "drive the runs that Temporal dispatches (temporal://HOST:PORT/NAMESPACE) instead of taking them from the database")
 	c.Flags().StringVar(&s.public, "public-url", "", "the URL of the server for people, for links in webhooks (default: no links)")
 	c.Flags().StringVar(&s.linkKey, "link-key", "", "the file with the server's key that signs links to approvals (default: as for pawl serve)")
 	c.Flags().StringVar(&s.metrics, "metrics", "", "listen at this address, as :9090, for Prometheus and probes: /metrics, /healthz and /readyz, without a token")
@@ -39,10 +41,15 @@ func workerCommand(a *app) *cobra.Command {
 }
 
 func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error) {
+	if code, handed, err := handOver(ctx, a, s.on); handed || err != nil {
+		return code, err
+	}
 	labels, err := parseLabels(s.takes)
 	switch {
 	case err != nil:
 		return 0, err
+	case s.on != "" && len(labels) > 0:
+		return 0, misuse("--label does not go with --on: Temporal dispatches runs by their agent")
 	case s.slots < 1:
 		return 0, misuse("--slots is %d; it must be at least 1", s.slots)
 	case s.grace < 0:
@@ -58,6 +65,13 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 		return 0, err
 	}
 	h.log = a.serverLog(s.verbose)
+	var system Dispatch
+	if s.on != "" {
+		if system, err = a.dispatch(ctx, s.on, h.log); err != nil {
+			return 0, err
+		}
+		defer system.Close()
+	}
 	return a.with(ctx, func(j store) (int, error) {
 		if err := h.open(ctx, j); err != nil {
 			return 0, err
@@ -77,7 +91,8 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 			return 0, err
 		}
 		defer quit()
-		w := worker.New(j, workHost{h}, &worker.Options{Slots: s.slots, Labels: labels, Reason: engine.ErrDrain, Rests: rests, Log: h.log})
+		o := &worker.Options{Slots: s.slots, Labels: labels, Reason: engine.ErrDrain, Rests: rests, Log: h.log}
+		w := worker.New(j, workHost{h}, o)
 		if !a.quiet {
 			for _, one := range h.served {
 				a.sayf("agent %s: %s", one.about.Name, place(one.work.Agent.Model))
@@ -89,6 +104,12 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 		}
 		defer quitProbes()
 		a.sayf("working with %s", counted(s.slots, "slot"))
+		if system != nil {
+			if err := system.Work(ctx, j, workHost{h}, s.grace, o); err != nil {
+				return 0, err
+			}
+			return exitPaused, nil
+		}
 		w.Run(ctx)
 		if !a.quiet {
 			a.sayf("stopping: runs may go on for %v, then they are queued for another worker", s.grace)
