@@ -19,7 +19,7 @@ floor 0  .
 floor 1  approval explain guard judge progress stop window workflow
 floor 2  engine journal mcp model telemetry tool webhook
 floor 3  fix hook mcp/mcpserver pawltest runs server spec team temporal
-floor 4  cmd pawltest/cmd
+floor 4  cmd pawltest/cmd temporal/cmd
 leaf     internal workspace
 beside   docs examples internal/bench internal/house
 
@@ -44,7 +44,8 @@ allow cmd -> cmd/internal       main hands over its arguments and returns the ex
 allow cmd -> docs               the command serves its own documentation
 allow cmd -> cmd/cli            pawl is the public command without a program of its own
 allow fix -> fix/internal       the parts of one product
-allow server mcp -> runs        servers of runs ask the same questions about them
+allow server mcp temporal -> runs  servers of runs ask the same questions about them
+allow temporal/cmd -> cmd/cli   pawl-temporal is the public command with Temporal in it
 `
 
 // An edge is a forbidden or allowed pair of classes or packages, with the reason.

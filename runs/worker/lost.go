@@ -14,8 +14,8 @@ import (
 // the other.
 const mostLost = 5
 
-// worthwhile refuses a run that is not to be resumed unasked.
-func worthwhile(ctx context.Context, j pawl.Journal, run string) error {
+// Worthwhile returns why a run that lost its owner is not to be resumed unasked; nil: it may be.
+func Worthwhile(ctx context.Context, j pawl.Journal, run string) error {
 	lost, imported, err := owners(ctx, j, run)
 	switch {
 	case err != nil:

@@ -47,7 +47,7 @@ func (s *sweeper) resume(ctx context.Context, h pawl.Head, why reason) bool {
 		return false
 	}
 	if err == nil && why == ownerDied {
-		err = worthwhile(ctx, s.journal, root.Run)
+		err = Worthwhile(ctx, s.journal, root.Run)
 	}
 	if err == nil && s.worker.Live(root.Run) != nil {
 		return false // its owner here renews a lapsed lease at its next heartbeat

@@ -1,0 +1,53 @@
+package temporal
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/pawl-run/pawl/runs/worker"
+)
+
+// A worker is versioned if its environment says of what deployment and build it is.
+func TestVersioned(t *testing.T) {
+	for _, c := range []struct{ name, build, want string }{
+		{"", "", ""}, {"shop", "7", "shop.7"}, {"shop", "", "error"}, {"", "7", "error"},
+	} {
+		t.Setenv("TEMPORAL_DEPLOYMENT_NAME", c.name)
+		t.Setenv("TEMPORAL_WORKER_BUILD_ID", c.build)
+		o, err := workerOptions(&slots{most: 1}, time.Second, nil)
+		got := ""
+		if v := o.DeploymentOptions; err != nil {
+			got = "error"
+		} else if v.UseVersioning {
+			got = v.Version.DeploymentName + "." + v.Version.BuildID
+			if v.DefaultVersioningBehavior != workflow.VersioningBehaviorAutoUpgrade {
+				t.Errorf("workflows are versioned as %v", v.DefaultVersioningBehavior)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%q, %q: %q, %v; want %q", c.name, c.build, got, err, c.want)
+		}
+	}
+}
+
+// What cannot work is said at once.
+func TestWorkRefused(t *testing.T) {
+	c := &Client{}
+	h := newHouse(t, mailer(new([]string)))
+	if err := c.Work(t.Context(), h.journal, h, 0, &worker.Options{Labels: map[string]string{"a": "b"}}); err == nil || !strings.Contains(err.Error(), "not by labels") {
+		t.Errorf("labels: %v", err)
+	}
+	for target, want := range map[string]string{
+		"http://127.0.0.1:1/n":         "write temporal://HOST:PORT/NAMESPACE",
+		"temporal://127.0.0.1:1/a/b":   "write temporal://HOST:PORT/NAMESPACE",
+		"temporal://u:p@127.0.0.1:1/a": "write temporal://HOST:PORT/NAMESPACE",
+		"temporal://127.0.0.1:1/n":     "no Temporal server answers at 127.0.0.1:1",
+	} {
+		if _, err := Dial(t.Context(), target, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", target, err)
+		}
+	}
+}
