@@ -7,6 +7,8 @@ MODULES = $(shell git ls-files 'go.mod' '*/go.mod' ':!**/testdata/**' ':!example
 FUZZTIME ?= 120
 # GoReleaser alone takes four minutes of computing to compile, so it is no part of tools/go.mod, nor of .ci/run.
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.16.0
+# The Temporal server that its tests need takes seven minutes of computing to compile.
+TEMPORAL = github.com/temporalio/cli/cmd/temporal@v1.5.1
 
 .PHONY: help
 help: ## Show what there is to make
@@ -45,8 +47,11 @@ benchstat: ## Run the benchmarks of the packages six times, for benchstat, into 
 	go test -run '^$$' -bench . -benchmem -count 6 work | tee bench.out
 	$(call tool,golang.org/x/perf/cmd/benchstat) bench.out
 
+bin/temporal:
+	GOBIN=$(CURDIR)/bin nice go install $(TEMPORAL)
+
 .PHONY: proof
-proof: ## Run the long checks: kills at every commit point, repairs, and each fuzzer for FUZZTIME seconds
+proof: bin/temporal ## Run the long checks: kills at every commit point, repairs, and each fuzzer for FUZZTIME seconds
 	PAWL_PROOF=1 go test -count 1 -timeout 60m $$(go list work | grep -v cmd/internal/cli/faults)
 	$(MAKE) faults release-check
 	@.ci/fuzz $(FUZZTIME) 86400

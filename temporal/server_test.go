@@ -108,7 +108,11 @@ func (w *town) startServer() {
 		w.t.Fatalf("no server to test with: %v; build it with make temporal", err)
 	}
 	// Its ports beside the first one are found by the kernel.
-	w.server = exec.Command(program, "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", strconv.Itoa(w.port), "--db-filename", w.store(), "--log-level", "never")
+	args := []string{"server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", strconv.Itoa(w.port), "--log-level", "never"}
+	if w.fast { // it is killed
+		args = append(args, "--db-filename", w.store())
+	}
+	w.server = exec.Command(program, args...)
 	w.server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := w.server.Start(); err != nil {
 		w.t.Fatal(err)
