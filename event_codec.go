@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/wire"
@@ -15,7 +14,7 @@ import (
 // kinds are the events there are, each with its codec, by their names in the log. They
 // are made when they are first asked for: a codec needs the names of enums, and those
 // are variables that a build without inlining, as a debugger's, sets after this one.
-var kinds = sync.OnceValue(func() map[string]*wire.Codec {
+var kinds = wire.Table(func() map[string]*wire.Codec {
 	all := map[string]*wire.Codec{ModelReplied{}.event(): wire.Formed[ModelReplied, replied]()}
 	for _, c := range []*wire.Codec{
 		wire.Of(RunStarted{}), wire.Of(RunPaused{}), wire.Of(RunResumed{}), wire.Of(RunExtended{}),

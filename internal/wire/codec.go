@@ -145,6 +145,9 @@ type field struct {
 	elem  *Codec
 }
 
+// Table is a table of codecs that is made when it is first asked for.
+func Table[K comparable, V any](make func() map[K]V) func() map[K]V { return sync.OnceValue(make) }
+
 // Of compiles the codec of T, of which zero is any value. It panics for a type
 // that has none.
 func Of[T any](zero T) *Codec {
