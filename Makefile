@@ -61,6 +61,10 @@ release-check: ## Validate the release's configuration, and build this machine's
 	go run $(GORELEASER) check
 	go run $(GORELEASER) build --snapshot --clean --single-target
 
+.PHONY: deploy-check
+deploy-check: ## Validate the files of deploy for Compose, Kubernetes, Prometheus and systemd
+	cd deploy/testdata/validate && GOWORK=off go test .
+
 .PHONY: faults
 faults: ## Fix the modules of testdata/faults, or MODULE alone, and show how it went
 	PAWL_PROOF=1 go test -count 1 -timeout 90m ./cmd/internal/cli/faults -v $(if $(MODULE),-run '^TestFix$$/^$(MODULE)$$')

@@ -12,6 +12,7 @@ import (
 // meters are the instruments. Their attributes are bounded: agents, models, tools and
 // statuses, never a run.
 type meters struct {
+	from       metric.Meter
 	tokens     metric.Int64Histogram
 	operation  metric.Float64Histogram
 	firstChunk metric.Float64Histogram
@@ -27,6 +28,7 @@ type meters struct {
 }
 
 func (m *meters) open(from metric.Meter) {
+	m.from = from
 	seconds := func(name, about string, buckets []float64) metric.Float64Histogram {
 		h, _ := from.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(about), metric.WithExplicitBucketBoundaries(buckets...))
 		return h // with an error there is one that counts nothing

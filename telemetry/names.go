@@ -84,6 +84,10 @@ const (
 
 	meterRuns      = "pawl.runs"
 	meterActive    = "pawl.runs.active"
+	meterQueued    = "pawl.runs.queued"
+	meterOldest    = "pawl.runs.queued.oldest"
+	meterUnowned   = "pawl.runs.unowned"
+	meterInDoubt   = "pawl.runs.in_doubt"
 	meterCost      = "pawl.run.cost_usd"
 	meterWaiting   = "pawl.approvals.waiting"
 	meterWait      = "pawl.approvals.wait.duration"

@@ -70,6 +70,8 @@ func familyOf(m metricdata.Metrics) family {
 		f.name += "_" + unit
 	}
 	switch a := m.Data.(type) {
+	case metricdata.Gauge[float64]:
+		f.samples = plainSamples(a.DataPoints)
 	case metricdata.Gauge[int64]:
 		f.samples = plainSamples(a.DataPoints)
 	case metricdata.Sum[int64]:

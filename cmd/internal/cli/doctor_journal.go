@@ -75,7 +75,7 @@ func (d *doctor) postgres(ctx context.Context, url string) store {
 		where := map[bool]string{true: "ahead of", false: "behind"}[h.Ahead > 0]
 		d.find("clock", ill, "synchronise both by NTP; leases go by the database's clock, but limits on time, expiries and triggers by this machine's", "this machine's clock is %v %s the database's", h.Ahead.Abs().Round(100*time.Millisecond), where)
 	} else {
-		d.find("clock", well, "", "within %v of the database's", max(h.Ahead.Abs(), h.Trip/2).Round(time.Millisecond))
+		d.find("clock", well, "", "within %v of the database's", max(h.Ahead.Abs(), h.Trip/2, time.Millisecond).Round(time.Millisecond))
 	}
 	if g, remedy := well, ""; h.Most > 0 {
 		if h.Used*10 >= h.Most*9 {
@@ -231,8 +231,20 @@ func (d *doctor) lost(ctx context.Context, j store, now time.Time) (driven int, 
 	return driven, nil
 }
 
-// overdue reports paused runs whose time has come and passed.
+// overdue reports paused runs whose time has come and passed, and runs that wait long for a worker.
 func (d *doctor) overdue(ctx context.Context, j store, now time.Time) error {
+	var queued group
+	for h, err := range j.List(ctx, pawl.Query{Status: pawl.StatusQueued}) {
+		if err != nil {
+			return err
+		}
+		if now.Sub(h.Updated) > late {
+			queued.add(h)
+		}
+	}
+	if queued.n > 0 {
+		d.find("queue", doubt, "start pawl worker with the specs of "+queued.agents()+", or more workers if all slots are busy", "%s longer than %v for a worker: %v", verb(queued.n, "waits", "wait"), late, &queued)
+	}
 	var due group
 	for h, err := range j.List(ctx, pawl.Query{Status: pawl.StatusPaused, Due: now.Add(-late)}) {
 		if err != nil {

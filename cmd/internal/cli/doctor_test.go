@@ -76,6 +76,7 @@ func TestDoctorRuns(t *testing.T) {
 		put("lost", 15*time.Second, pawl.Head{Status: pawl.StatusRunning})
 		put("due", 15*time.Second, pawl.Head{Status: pawl.StatusPaused, WakeAt: time.Now().Add(time.Minute)})
 		put("later", 15*time.Second, pawl.Head{Status: pawl.StatusPaused, WakeAt: time.Now().Add(time.Hour)})
+		put("queued", 15*time.Second, pawl.Head{Status: pawl.StatusQueued})
 		put("doubt", 15*time.Second, pawl.Head{Status: pawl.StatusWaitingDoubt})
 		time.Sleep(3 * time.Minute)
 		put("driven", 15*time.Second, pawl.Head{Status: pawl.StatusRunning})
@@ -90,6 +91,7 @@ func TestDoctorRuns(t *testing.T) {
 			"warning leases: 1 run is leased for more than an hour: such as endless of help",
 			"warning runs: 1 run is paused beyond the time when to resume: such as due of help",
 			"warning runs: 1 run waits for a person to say what became of a write: such as doubt of help → look up what happened, then pawl settle doubt CALL",
+			"warning queue: 1 run waits longer than 1m0s for a worker: such as queued of help → start pawl worker with the specs of help",
 			"ok leases: 1 run is driven now",
 		} {
 			if !strings.Contains(got, want) {

@@ -107,6 +107,7 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 		if err != nil {
 			return 0, refused(err)
 		}
+		a.watchBacklog(j)
 		quitProbes, err := a.probes(ctx, s.metrics, served.Ready)
 		if err != nil {
 			return 0, err
