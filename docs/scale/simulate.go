@@ -15,7 +15,7 @@ const (
 	walRun, walIteration     = 3300, 2800
 	renewal                  = 5 * time.Second  // a third of a lease
 	recovery                 = 30 * time.Second // from a death to the resumption, at most
-	connections              = 6                // of a worker: a pool of 4 and two that listen
+	connections              = 7                // of a worker: a pool of 4 and three that listen
 )
 
 // A load is a day of runs.

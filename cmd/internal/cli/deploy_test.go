@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// The servers in the files of deploy have flags that there are.
+// The commands in the files of deploy have flags that there are.
 func TestDeployFlags(t *testing.T) {
 	n := 0
 	check := func(file string, args []string) {
@@ -38,7 +38,7 @@ func TestDeployFlags(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(text)) {
-			if args, ok := strings.CutPrefix(line, "ExecStart=/usr/local/bin/pawl "); ok && strings.HasPrefix(args, "serve ") {
+			if args, ok := strings.CutPrefix(line, "ExecStart=/usr/local/bin/pawl "); ok {
 				check(file, strings.Fields(args))
 			}
 		}
@@ -56,7 +56,7 @@ func TestDeployFlags(t *testing.T) {
 			arguments(v, func(args []string) { check(file, args) })
 		}
 	}
-	if n != 3 {
+	if n != 7 {
 		t.Errorf("%d commands were found", n)
 	}
 }
@@ -76,7 +76,7 @@ func arguments(v any, do func([]string)) {
 			}
 			arguments(one, do)
 		}
-		if len(args) == len(v) && len(args) > 1 && args[0] == "serve" {
+		if len(args) == len(v) && len(args) > 1 && (args[0] == "serve" || args[0] == "worker") {
 			do(args)
 		}
 	}

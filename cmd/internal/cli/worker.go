@@ -32,6 +32,7 @@ func workerCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&s.public, "public-url", "", "the URL of the server for people, for links in webhooks (default: no links)")
 	c.Flags().StringVar(&s.linkKey, "link-key", "", "the file with the server's key that signs links to approvals (default: as for pawl serve)")
 	c.Flags().StringVar(&s.metrics, "metrics", "", "listen at this address, as :9090, for Prometheus and probes: /metrics, /healthz and /readyz, without a token")
+	s.retention.flags(c.Flags())
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "log every run that is taken")
 	s.modelFlag(c)
 	s.limitFlag(c, false)
@@ -98,6 +99,12 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 				a.sayf("agent %s: %s", one.about.Name, place(one.work.Agent.Model))
 			}
 		}
+		quitGC, err := s.schedule(ctx, a, j, h.log)
+		if err != nil {
+			return 0, err
+		}
+		defer quitGC()
+		a.watchBacklog(j)
 		quitProbes, err := a.probes(ctx, s.metrics, w.Ready)
 		if err != nil {
 			return 0, err
