@@ -19,6 +19,7 @@ type Limits struct {
 	Attempts   int           `wire:"attempts,omit"`    // failures of one class that a model call may have; default 4
 	Margin     float64       `wire:"margin,omit"`      // added to what is estimated of an input, as a fraction; default 0.1. Three has a token for each byte
 	Depth      int           `wire:"depth,omit"`       // child runs within child runs; default 10, negative: no child runs
+	Handoffs   int           `wire:"handoffs,omit"`    // of a thread; zero: 5
 }
 
 const maxIterations = 10_000
@@ -32,7 +33,7 @@ func (l Limits) Merge(m Limits) Limits {
 	return Limits{
 		Iterations: cmp.Or(m.Iterations, l.Iterations), Tokens: cmp.Or(m.Tokens, l.Tokens), Time: cmp.Or(m.Time, l.Time),
 		Cost: cmp.Or(m.Cost, l.Cost), ToolErrors: cmp.Or(m.ToolErrors, l.ToolErrors), Attempts: cmp.Or(m.Attempts, l.Attempts),
-		Margin: cmp.Or(m.Margin, l.Margin), Depth: cmp.Or(m.Depth, l.Depth),
+		Margin: cmp.Or(m.Margin, l.Margin), Depth: cmp.Or(m.Depth, l.Depth), Handoffs: cmp.Or(m.Handoffs, l.Handoffs),
 	}
 }
 

@@ -2,10 +2,10 @@ package pawl
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/names"
 )
 
 // Role says whose turn a [Message] is. The system prompt is no message: it
@@ -19,16 +19,10 @@ const (
 	RoleAssistant
 )
 
+var roles = names.Make[Role]("role", []string{"user", "assistant"})
+
 // String returns "user" or "assistant".
-func (r Role) String() string {
-	switch r {
-	case RoleUser:
-		return "user"
-	case RoleAssistant:
-		return "assistant"
-	}
-	return fmt.Sprintf("role(%d)", int(r))
-}
+func (r Role) String() string { return roles.String(r) }
 
 // A Message is one turn of the conversation a model sees.
 // Messages handed to a [Model] are shared between requests and must not be changed.

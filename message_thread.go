@@ -3,7 +3,7 @@ package pawl
 // Continues says which run's conversation a run goes on with, and from where.
 // Nothing is copied: the messages are read from the log of that run, which may
 // itself continue another. Iterations, tokens, dollars, calls and time are
-// counted from zero.
+// counted from zero. Package team says what holds after a handoff.
 type Continues struct {
 	Run   string `wire:"run"`
 	Seq   uint64 `wire:"seq"`               // the last entry that belongs to it
@@ -11,6 +11,14 @@ type Continues struct {
 	Input int    `wire:"input_tokens,omit"` // tokens a provider is likely to count of it; zero: none has counted
 
 	Untrusted bool `wire:"untrusted,omit"` // there is untrusted text in it; see [State.Tainted]
+
+	By      string   `wire:"by,omit"`      // the agent that handed over; empty: a person goes on
+	Reason  string   `wire:"reason,omit"`  // why it did
+	Carry   string   `wire:"carry,omit"`   // what the model sees of the conversation: summary, last, or empty for all
+	Summary string   `wire:"summary,omit"` // by the agent that handed over
+	Legs    []string `wire:"legs,omit"`    // the runs before, since a person spoke
+	Limits  Limits   `wire:"limits,omit"`  // of all legs together
+	Used    Limits   `wire:"used,omit"`    // of them, by the legs before; Handoffs counts those of the thread
 }
 
 // Next is the state in which a run begins that continues the run of s.

@@ -250,6 +250,7 @@ func (s *State) Start() (RunStarted, bool) {
 	start.Declaration, start.Labels = start.Declaration.clone(), maps.Clone(start.Labels)
 	if start.Continues != nil {
 		start.Continues = new(*start.Continues)
+		start.Continues.Legs = slices.Clone(start.Continues.Legs)
 	}
 	return start, true
 }
@@ -351,16 +352,12 @@ func (s *State) Done() bool {
 // the answer to a Think with a tag of its own.
 func (s *State) Replied(p Purpose) (Reply, bool) {
 	if p == PurposeTurn {
-		if s.replied == 0 {
-			return Reply{}, false
-		}
-		return s.reply.clone(), true
+		return s.reply.clone(), s.replied > 0
 	}
-	r, ok := s.other[string(p)]
-	if !ok {
-		return Reply{}, false
+	if r, ok := s.other[string(p)]; ok {
+		return r.clone(), true
 	}
-	return r.clone(), true
+	return Reply{}, false
 }
 
 // RepliedAt is the seq of the latest reply made for a purpose; zero: there is
@@ -444,12 +441,7 @@ func (s *State) UserTexts() iter.Seq[string] {
 }
 
 // LastText is the text of the latest turn's reply.
-func (s *State) LastText() string {
-	if s.replied == 0 {
-		return ""
-	}
-	return s.reply.Text()
-}
+func (s *State) LastText() string { return s.reply.Text() }
 
 // Waits reports whether an open call stands in the given phase.
 func (s *State) Waits(in Phase) bool {
@@ -582,8 +574,7 @@ func (s *State) Answer() string {
 		return s.complete.Answer
 	case s.Done():
 		return s.LastText()
-	}
-	if s.final != nil {
+	case s.final != nil:
 		return s.final.Answer
 	}
 	return ""

@@ -93,7 +93,9 @@ func (s *State) applyRun(event Event) {
 			s.tainted = s.tainted || c.Untrusted
 			s.bytes, s.lastInput, s.lastBytes = max(0, c.Bytes), max(0, c.Input), max(0, c.Bytes)
 		}
-		s.addInput(e.Input)
+		if e.Continues == nil || e.Continues.By == "" { // else nobody has said anything since
+			s.addInput(e.Input)
+		}
 	case RunForked:
 		s.status, s.verdict, s.paused, s.cancel, s.own = StatusRunning, Verdict{}, nil, nil, ""
 		s.created, s.epoch, s.owner, s.signal = s.time, e.Epoch, e.Owner, 0

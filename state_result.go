@@ -4,18 +4,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/meter"
 )
 
-// Result is what a run has come to, as the command line and the server print it. Its JSON has every key always.
+// Result is what a run has come to, as the command line and the server print it. Its JSON has every key always but legs.
 type Result struct {
 	Run        string            `json:"run"`
 	Agent      string            `json:"agent"`
 	Labels     map[string]string `json:"labels"`
 	Thread     *string           `json:"thread"`
+	Legs       []string          `json:"legs,omitempty"` // the runs that handed over to this one, oldest first, and itself; nil: none did
 	Status     Status            `json:"status"`
 	Answer     string            `json:"answer"`
 	Output     json.RawMessage   `json:"output"`
@@ -104,6 +106,9 @@ func (s *State) Result() Result {
 		if s.start.Thread != "" {
 			r.Thread = &s.start.Thread
 		}
+		if c := s.start.Continues; c != nil && len(c.Legs) > 0 {
+			r.Legs = append(slices.Clone(c.Legs), s.run)
+		}
 	}
 	if s.priced {
 		cost, _ := s.Cost() // of its own: the result is kept when the state is not
@@ -115,8 +120,7 @@ func (s *State) Result() Result {
 	if s.paused != nil && s.status == s.paused.Status {
 		r.Reason.Detail = s.paused.Reason
 	}
-	r.Action = s.Advice()
-	r.Output = s.output(r.Answer)
+	r.Action, r.Output = s.Advice(), s.output(r.Answer)
 	if s.declared().Loop == (SingleCall{}).Name() {
 		return r
 	}

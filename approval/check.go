@@ -65,13 +65,25 @@ func foreign(r rune) bool {
 	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-*?", r))
 }
 
-// toolNames returns the names of the agent's tools, and of those of sub-agents,
-// to which its rules also apply.
+// toolNames returns the names of the agent's tools, and of those of sub-agents and
+// of its team, to which its rules also apply.
 func toolNames(a pawl.Agent) (names []string) {
+	for _, t := range a.Tools {
+		if h, ok := t.(interface{ Team() []*pawl.Agent }); ok {
+			for _, mate := range h.Team() {
+				names = append(names, ownNames(*mate)...)
+			}
+		}
+	}
+	return append(names, ownNames(a)...)
+}
+
+// ownNames is toolNames without the team.
+func ownNames(a pawl.Agent) (names []string) {
 	for _, t := range a.Tools {
 		names = append(names, t.Info().Name)
 		if d, ok := t.(pawl.Delegate); ok {
-			names = append(names, toolNames(d.Agent())...)
+			names = append(names, ownNames(d.Agent())...)
 		}
 	}
 	return names

@@ -26,6 +26,7 @@ type driver struct {
 	found      uint64         // the last entry when the run was claimed
 	was        pawl.Status    // where the run stood then
 	reconciled map[string]int // the attempts whose tools were asked for the outcome, by call
+	leg        bool           // another run has handed over to it, whose place among the engine's runs it takes
 	early      bool           // keep what is streamed for the handle's first watcher
 	modelCall  *modelCall     // memory for the next one
 	toolCall   *toolCall
@@ -172,6 +173,11 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 	case pawl.Finish:
 		v := step.Verdict
 		d.children.cancel()
+		if err := d.handOver(v); errors.Is(err, errClosed) {
+			return false, nil // it is about to be suspended
+		} else if err != nil {
+			return false, err
+		}
 		r.append(at, pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail, Answer: step.Answer})
 		return true, d.end()
 	}

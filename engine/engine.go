@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/progress"
+	"github.com/pawl-run/pawl/team"
 	"github.com/pawl-run/pawl/window"
 )
 
@@ -178,9 +179,9 @@ func (e *Engine) serves(m *pawl.Machine) error {
 // guarded returns the agent with the built-in policies, without compaction unless compacts is set.
 func guarded(agent *pawl.Agent, compacts bool) pawl.Agent {
 	if compacts {
-		return progress.Guard(window.Guard(*agent))
+		return team.Guard(progress.Guard(window.Guard(*agent)))
 	}
-	return progress.Guard(*agent)
+	return team.Guard(progress.Guard(*agent))
 }
 
 // lasting reports whether the journal outlives the process, so that a run can wait for other

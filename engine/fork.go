@@ -8,6 +8,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine/replay"
 	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/team"
 )
 
 // ForkOptions are the settings of a fork.
@@ -174,7 +175,7 @@ func (e *Engine) Replay(ctx context.Context, agent pawl.Agent, run string) (step
 	if err != nil {
 		return 0, err
 	}
-	m, err := e.machineOf(stillDisabled(agent, start.Declaration), start.Declaration)
+	m, err := e.machineOf(stillDisabled(team.Member(agent, start.Declaration), start.Declaration), start.Declaration)
 	if err != nil {
 		return 0, err
 	}

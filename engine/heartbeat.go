@@ -56,7 +56,7 @@ func (e *Engine) add(ctx context.Context, d *driver) error {
 		e.mu.Unlock()
 		return errClosed
 	}
-	if !d.rec.hooks.driven {
+	if !d.rec.hooks.driven && !d.leg {
 		if err := e.full(); err != nil {
 			e.mu.Unlock()
 			return err

@@ -2,13 +2,13 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/team"
 )
 
 // A KeyError says that the key was used for a run with another agent or input.
@@ -31,7 +31,13 @@ func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := start.Declaration.Differences(b.machine.Declaration())
+	m := b.machine
+	if start.Declaration.Agent != b.agent.Name { // it may be one of the agent's team
+		if m, err = e.machine(team.Member(b.agent, start.Declaration), true); err != nil {
+			return nil, err
+		}
+	}
+	parts := start.Declaration.Differences(m.Declaration())
 	clean := e.cleaner(b.machine)
 	if start.Input != clean.text(b.input) {
 		parts = append(parts, "input")
@@ -39,42 +45,7 @@ func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
 	if len(parts) > 0 {
 		return nil, &KeyError{b.Key, run, parts}
 	}
-	for {
-		e.mu.Lock()
-		s := e.live[run]
-		if s == nil && !e.closed {
-			e.watches.Add(1) // before Close can wait for it
-		}
-		closed := e.closed
-		e.mu.Unlock()
-		switch {
-		case s != nil:
-			return &Handle{life: &s.life, found: true}, nil
-		case closed:
-			return nil, errClosed
-		}
-		h, err := e.head(ctx, run)
-		if err != nil {
-			e.watches.Done()
-			return nil, err
-		}
-		if h.Status != pawl.StatusRunning || owned(h) || b.queued {
-			l := &life{id: run, engine: e, done: make(chan struct{})}
-			go l.watch(ctx, h)
-			return &Handle{life: l, found: true}, nil
-		}
-		e.watches.Done()
-		again, err := e.Resume(ctx, b.agent, run, nil)
-		if err == nil {
-			again.found = true
-			return again, nil
-		}
-		if !errors.As(err, new(*pawl.HeldError)) { // otherwise another process has resumed it
-			if now, bad := e.head(ctx, run); bad != nil || now.Seq == h.Seq {
-				return nil, err // and the run has not continued and ended meanwhile
-			}
-		}
-	}
+	return e.attach(ctx, b.agent, run, b.queued)
 }
 
 // watch polls a run of another owner until it is released.

@@ -72,7 +72,7 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 		of, c = c.Run, start.Continues
 	}
 	slices.Reverse(chain)
-	p := past{state: new(pawl.State), transcript: window.NewTranscript(pawl.StrategyNative)}
+	p := past{state: new(pawl.State), transcript: window.NewTranscript(pawl.StrategyNative), runs: len(chain)}
 	for i, c := range chain {
 		if i > 0 {
 			p.state = p.state.Next()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/team"
 	"github.com/pawl-run/pawl/window"
 )
 
@@ -265,6 +266,7 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 	}
 	resumed := pawl.RunResumed{Owner: r.lease.Owner, Epoch: r.lease.Epoch}
 	began := r.state.Declaration()
+	agent = team.Member(agent, began)
 	if !o.AllowChange {
 		agent = stillDisabled(agent, began)
 	}

@@ -26,6 +26,8 @@ type life struct {
 	done   chan struct{}
 	result pawl.Result
 	err    error
+	agent  pawl.Agent // to resume the next leg with, where this engine does not drive the run
+	next   *Handle    // the next leg, after a handoff; nil: there is none, or it is not known
 }
 
 // Live returns a handle on a run that this engine drives now, which may be a child; nil: it
@@ -49,9 +51,9 @@ func (r *Handle) Found() bool { return r.found }
 // Done returns a channel that is closed when the run has ended or is suspended.
 func (r *Handle) Done() <-chan struct{} { return r.done }
 
-// Wait waits until the run has ended or is suspended, and returns the result. It fails if
-// the journal failed, if another owner took the run over, or if ctx ended first.
-func (r *Handle) Wait(ctx context.Context) (pawl.Result, error) {
+// Leg waits until the run has ended or is suspended, and returns its own result, also when it
+// has handed over. It fails as Wait does.
+func (r *Handle) Leg(ctx context.Context) (pawl.Result, error) {
 	select {
 	case <-r.done:
 	case <-ctx.Done():
@@ -64,8 +66,25 @@ func (r *Handle) Wait(ctx context.Context) (pawl.Result, error) {
 	return r.result, r.err
 }
 
+// Wait waits until the run has ended or is suspended, and returns the result; after a handoff,
+// that of the last leg. It fails if the journal failed, if another owner took the run over, or
+// if ctx ended first.
+func (r *Handle) Wait(ctx context.Context) (pawl.Result, error) {
+	for {
+		result, err := r.Leg(ctx)
+		if err != nil {
+			return result, err
+		}
+		next, err := r.Next(ctx)
+		if next == nil {
+			return result, err
+		}
+		r = next
+	}
+}
+
 // Entries yields the run's entries from the first one, follows the run while it lives, and
-// ends with it. Pieces of streamed replies come in between, as entries without a Seq.
+// ends with it; after a handoff, the entries of the next leg come next. Pieces of streamed replies come in between, as entries without a Seq.
 // Breaking the loop stops watching, not the run. The sequence may be ranged over repeatedly
 // and concurrently.
 //
@@ -74,10 +93,24 @@ func (r *Handle) Wait(ctx context.Context) (pawl.Result, error) {
 // joined. A watcher that falls thousands of pieces behind loses the oldest; it never loses
 // a logged entry.
 func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
-	if r.driver == nil {
-		return r.distant(ctx)
+	return func(yield func(pawl.Entry, error) bool) {
+		for r := r; r != nil; {
+			entries := r.Follow(ctx, 1)
+			if r.driver == nil {
+				entries = r.distant(ctx)
+			}
+			for e, err := range entries {
+				if !yield(e, err) || err != nil {
+					return
+				}
+			}
+			next, err := r.Next(ctx)
+			if err != nil {
+				yield(pawl.Entry{}, err)
+			}
+			r = next
+		}
 	}
-	return r.Follow(ctx, 1)
 }
 
 // Follow is [Handle.Entries] from seq on, for a run that this engine drives. For any other

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -18,7 +19,7 @@ func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *S
 }
 
 func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartOptions) (*Handle, error) {
-	b := beginning{engine: e, agent: p.agent, machine: p.machine, input: input}
+	b := beginning{engine: e, agent: p.agent, machine: p.machine, input: input, steps: -1}
 	if o != nil {
 		b.StartOptions = *o
 	}
@@ -104,6 +105,9 @@ type beginning struct {
 	agent   pawl.Agent
 	machine *pawl.Machine
 	input   string
+	link    *pawl.Continues // after a handoff: what the leg says of those before; nil: there was none
+	steps   int             // to take; see launch
+	trace   string          // of the leg before
 }
 
 // begin writes the first entry of a claimed run, and drives the run. p is what the run
@@ -112,7 +116,7 @@ func (b *beginning) begin(ctx context.Context, l pawl.Lease, p *past) (*Handle, 
 	d := b.engine.newDriver(b.machine, l)
 	r := &d.rec
 	r.continues(p)
-	r.hooks.driven, r.hooks.above, d.early = b.driven, b.hooks, b.Watch
+	r.hooks.driven, r.hooks.above, d.early, d.leg = b.driven, b.hooks, b.Watch, b.link != nil && b.link.By != ""
 	err := r.lease.caught(func() error { // a filter may panic
 		r.appendIn(0, 0, b.first(ctx, r, p))
 		return nil
@@ -123,7 +127,7 @@ func (b *beginning) begin(ctx context.Context, l pawl.Lease, p *past) (*Handle, 
 	if b.queued {
 		return b.engine.enqueue(ctx, d)
 	}
-	return b.engine.launch(ctx, d, -1)
+	return b.engine.launch(ctx, d, b.steps)
 }
 
 // first returns the first event of the run.
@@ -131,7 +135,7 @@ func (b *beginning) first(ctx context.Context, r *recorder, p *past) pawl.Event 
 	start := pawl.RunStarted{
 		Declaration: b.machine.Declaration(), Labels: b.Labels, Thread: b.Thread, Key: b.Key, Parent: b.Parent,
 		Owner: r.lease.Owner, Epoch: r.lease.Epoch, Untrusted: b.Untrusted,
-		Traceparent: b.engine.asker(ctx, r.lease.Run), Input: r.clean.text(b.input), Nonce: b.nonce,
+		Traceparent: cmp.Or(b.trace, b.engine.asker(ctx, r.lease.Run)), Input: r.clean.text(b.input), Nonce: b.nonce,
 	}
 	if start.Labels == nil {
 		start.Labels = b.agent.Labels
@@ -141,7 +145,7 @@ func (b *beginning) first(ctx context.Context, r *recorder, p *past) pawl.Event 
 		start.Nonce = rand.Text()[:8]
 	}
 	if p != nil && p.transcript != nil {
-		start.Continues = p.transcript.Continue(p.state)
+		start.Continues = b.continues(p, start.Input)
 	}
 	return start
 }

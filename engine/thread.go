@@ -120,6 +120,9 @@ func (b *beginning) derived(ctx context.Context) (*Handle, error) {
 		case err == nil:
 			rests, err := b.engine.rests(ctx, after, p.state.Seq())
 			if err == nil && rests {
+				err = b.follow(&p)
+			}
+			if err == nil && rests {
 				return b.begin(ctx, lease, &p)
 			}
 			b.engine.release(lease)
@@ -184,7 +187,8 @@ func (e *Engine) rests(ctx context.Context, run string, seq uint64) (bool, error
 	}
 }
 
-// last fails if a claimed run is not, or soon will not be, the last of its thread.
+// last fails if a claimed run is not, or soon will not be, the last of its thread. A run that
+// hands over may resume to say so.
 func (e *Engine) last(ctx context.Context, r *recorder) error {
 	start, _ := r.state.Start()
 	if start.Thread == "" {
@@ -197,6 +201,9 @@ func (e *Engine) last(ctx context.Context, r *recorder) error {
 	}
 	if err != nil {
 		return err
+	}
+	if leg, err := firstOf(ctx, e.journal, next); err == nil && leg.Continues != nil && leg.Continues.By != "" && !r.state.Status().Ended() {
+		return nil
 	}
 	return &ContinuedError{r.lease.Run, next}
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/pawl-run/pawl/team"
 )
 
 // Threads caches the ends of the latest runs of threads, so that the next run of a thread
@@ -30,6 +32,9 @@ type ended struct {
 // keep caches a run that was driven to its end.
 func (t *Threads) keep(r *recorder) {
 	if r.state.Head().Thread == "" { // not of Start, which copies the whole declaration
+		return
+	}
+	if _, handed := team.Handed(r.state.Verdict()); handed { // the next leg has the conversation
 		return
 	}
 	start, _ := r.state.Start()

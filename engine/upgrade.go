@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/team"
 )
 
 // Upgrade is the rule for a run whose agent has changed since the run began.
@@ -51,7 +52,7 @@ func (e *Engine) PlanUpgrade(ctx context.Context, agent pawl.Agent, run string, 
 		return UpgradePlan{}, err
 	}
 	began := s.Declaration()
-	m, err := e.machineOf(stillDisabled(agent, began), began)
+	m, err := e.machineOf(stillDisabled(team.Member(agent, began), began), began)
 	if err != nil {
 		return UpgradePlan{}, err
 	}

@@ -68,6 +68,23 @@ func (r *Report) head(b *strings.Builder) {
 		fmt.Fprintf(b, "\nPlan mode: %s.\n", r.planned.markdown())
 	}
 	fmt.Fprintf(b, "\nIt was asked:\n\n%s\n", fence(r.long(r.begun.Input)))
+	if c := r.begun.Continues; c != nil && c.By != "" {
+		fmt.Fprintf(b, "Leg %d of a conversation: %s handed it over.\n\n%s\n", len(c.Legs)+1, span(oneLine(c.By)), fence(r.long(c.Reason)))
+		fmt.Fprintf(b, "The legs before, %s, used %s, %s and %s of the %s, %s and %s that all legs have", spans(c.Legs), figure.Count(c.Used.Iterations, "iteration"),
+			figure.Count(c.Used.Tokens, "token"), figure.Lasting(c.Used.Time), figure.Group(c.Limits.Iterations), figure.Group(c.Limits.Tokens), figure.Duration(c.Limits.Time))
+		if c.Used.Cost > 0 {
+			fmt.Fprintf(b, ", and %s", dollars(pawl.Decimal(c.Used.Cost)))
+		}
+		b.WriteString(".\n\n")
+	}
+}
+
+func spans(all []string) string {
+	marked := make([]string, len(all))
+	for i, one := range all {
+		marked[i] = span(oneLine(one))
+	}
+	return strings.Join(marked, ", ")
 }
 
 var statusWords = map[pawl.Status]string{

@@ -95,6 +95,8 @@ func next(s *pawl.State, r *Report) []Action {
 	case r.over():
 		a.add("pawl explain "+shell(r.opt.Continued), "to see how its thread went on")
 		a.fork("INPUT", "to go another way from here")
+	case r.opt.Continued != "" && strings.HasPrefix(r.Reason.Leaf, "handoff("):
+		a.add("pawl explain "+shell(r.opt.Continued), "to see how the agent that it handed over to went on")
 	default:
 		a.stands(s)
 	}

@@ -296,6 +296,11 @@ func (p *Plan) assume(d *pawl.Declaration, o *PlanOptions, first, turns, reply, 
 			p.Missing = append(p.Missing, "what the agent "+d.Tools[i].Agent+" spends")
 		}
 	}
+	for i := range d.Tools {
+		if to, hands := strings.CutPrefix(d.Tools[i].Name, "handoff_to_"); hands {
+			p.Missing = append(p.Missing, "what "+to+" spends of the same limits if it gets the conversation")
+		}
+	}
 	if len(d.Fallback) > 0 {
 		p.Missing = append(p.Missing, "fallback models")
 	}

@@ -12,6 +12,9 @@ func (f *fold) outside(e pawl.Entry, before *pawl.State) {
 	case pawl.RunStarted:
 		d.Step, d.subject = "start", phrase("agent "+name(e.Declaration.Agent))
 		d.why = phrase("asked: " + said(e.Input))
+		if c := e.Continues; c != nil && c.By != "" {
+			d.why = phrasef("%s handed over: %s", name(c.By), said(c.Reason))
+		}
 	case pawl.RunResumed:
 		f.resumed(&d, e, before)
 	case pawl.RunForked:

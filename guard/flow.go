@@ -158,15 +158,27 @@ func (f *flow) Check(a pawl.Agent) error {
 	return errors.Join(errs...)
 }
 
-// all returns the tools of an agent and of its sub-agents.
+// all returns the tools of an agent, of its sub-agents and of its team.
 func all(a pawl.Agent) (infos []pawl.ToolInfo) {
+	for _, t := range a.Tools {
+		if h, ok := t.(interface{ Team() []*pawl.Agent }); ok {
+			for _, mate := range h.Team() {
+				infos = append(infos, own(*mate)...)
+			}
+		}
+	}
+	return append(infos, own(a)...)
+}
+
+// own is all without the team.
+func own(a pawl.Agent) (infos []pawl.ToolInfo) {
 	for _, t := range a.Tools {
 		if t == nil {
 			continue
 		}
 		infos = append(infos, t.Info())
 		if d, ok := t.(pawl.Delegate); ok {
-			infos = append(infos, all(d.Agent())...)
+			infos = append(infos, own(d.Agent())...)
 		}
 	}
 	return infos

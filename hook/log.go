@@ -39,6 +39,9 @@ func (h lines) Entry(ctx context.Context, _ *pawl.State, e pawl.Entry) engine.Di
 func (w writer) line(event pawl.Event) string {
 	switch e := event.(type) {
 	case pawl.RunStarted:
+		if c := e.Continues; c != nil && c.By != "" {
+			return fmt.Sprintf("%s hands over to %s: %s", c.By, e.Declaration.Agent, w.text(c.Reason))
+		}
 		return fmt.Sprintf("%s begins: %s", e.Declaration.Agent, w.text(e.Input))
 	case pawl.RunPaused:
 		return fmt.Sprintf("%v: %s", e.Status, w.text(e.Reason))

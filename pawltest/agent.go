@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/team"
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/window"
 )
@@ -26,6 +27,7 @@ import (
 //	builtins · plan · serial · max_parallel N · observe · goal EXPR · approvals [ttl=D] [stop] [unobserved]
 //	tool NAME [read|idempotent|write] [client|alone|exempt|external] [timeout=D cap=N calls=N parallel=N on_doubt=X version=V args=a,b? witness=a,b supervised=WORD]
 //	delegate NAME [limits=K=V,…] [ask=TOOL] TOOL…: an agent as a tool; it has the tools named, declared before
+//	mate NAME [carry=X] [back] [limits=K=V,…] [ask=TOOL] TOOL…: an agent that may get the conversation, and with back may hand it back
 //	policy no_progress N THEN [HINT] · refuse TOOL · ask TOOL · clamp N · loosen · raise · flap A · flap B
 //	policy context [keep=N] [tokens=N] [bytes=N] [ttl=D] [never]
 //	policy reflexion, grounding, causal, steer: see judge
@@ -101,6 +103,11 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			if t, err = w.delegate(strings.Fields(rest), a.Tools); err == nil {
 				a.Tools = append(a.Tools, t)
 			}
+		case "mate":
+			var t pawl.Tool
+			if t, err = w.mate(strings.Fields(rest), a.Tools); err == nil {
+				a.Tools = append(a.Tools, t)
+			}
 		case "policy":
 			var p pawl.Policy
 			if p, err = w.judge(strings.Fields(rest)); p == nil && err == nil {
@@ -125,9 +132,33 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 }
 
 // delegate makes an agent a tool. What it thinks comes from the same script.
-func (w *world) delegate(words []string, all []pawl.Tool) (t pawl.Tool, err error) {
+func (w *world) delegate(words []string, all []pawl.Tool) (pawl.Tool, error) {
 	a := pawl.Agent{Name: words[0], Description: words[0], Model: junior{other{w, words[0]}}}
+	err := w.equip(&a, words[1:], all)
+	return tool.Agent(a, nil), err
+}
+
+// mate makes a tool that hands over to an agent. What that thinks comes from the same script.
+func (w *world) mate(words []string, all []pawl.Tool) (pawl.Tool, error) {
+	a := &pawl.Agent{Name: words[0], Description: words[0], Model: other{w, words[0]}}
+	o, rest := &team.Options{}, []string{}
 	for _, word := range words[1:] {
+		switch name, value, _ := strings.Cut(word, "="); {
+		case word == "back":
+			a.Tools = append(a.Tools, team.Handoff(&w.first, nil))
+		case name == "carry":
+			o.Carry = map[string]team.Carry{"all": team.CarryAll, "summary": team.CarrySummary, "last": team.CarryLast}[value]
+		default:
+			rest = append(rest, word)
+		}
+	}
+	err := w.equip(a, rest, all)
+	return team.Handoff(a, o), err
+}
+
+// equip gives an agent what a line says of it.
+func (w *world) equip(a *pawl.Agent, words []string, all []pawl.Tool) (err error) {
+	for _, word := range words {
 		switch name, value, _ := strings.Cut(word, "="); name {
 		case "limits":
 			a.Limits, err = limits(strings.Split(value, ","), pawl.Limits{})
@@ -136,15 +167,15 @@ func (w *world) delegate(words []string, all []pawl.Tool) (t pawl.Tool, err erro
 		default:
 			i := slices.IndexFunc(all, func(t pawl.Tool) bool { return t.Info().Name == name })
 			if i < 0 {
-				return nil, fmt.Errorf("no tool %q", name)
+				return fmt.Errorf("no tool %q", name)
 			}
 			a.Tools = append(a.Tools, all[i])
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return tool.Agent(a, nil), nil
+	return nil
 }
 
 // other is the world's model under another name.

@@ -15,10 +15,11 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/team"
 )
 
 // KillEverywhere tests that an agent survives the death of its process. It runs the
-// agent on an input to its end and returns the log. Then, for every entry of that log, it
+// agent on an input to its end and returns the log, after a handoff that of all legs. Then, for every entry of that log, it
 // runs a new agent, kills the process there, and resumes the run in another engine: once
 // before the entry takes effect, and once after. Each run must end as the first one did,
 // no Write may run twice under one key, no reply of a model that was logged may be asked
@@ -39,22 +40,34 @@ func KillEverywhere(t *testing.T, build func() pawl.Agent, input string) []pawl.
 		t.Fatal(err)
 	}
 	want := first.outcome(t, result)
-	var log []pawl.Entry
-	for e, err := range engine.Entries(t.Context(), first.journal, killedRun, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		log = append(log, e)
+	legs := append([]string{}, result.Legs...)
+	if len(legs) == 0 {
+		legs = []string{killedRun}
 	}
-	for _, e := range log[:len(log)-1] {
+	var log []pawl.Entry
+	for _, run := range legs {
+		for e, err := range engine.Entries(t.Context(), first.journal, run, 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			log = append(log, e)
+		}
+	}
+	for i, e := range log[:len(log)-1] {
 		for _, acting := range []bool{false, true} {
+			if acting && log[i+1].Run != e.Run {
+				continue // the next entry is another leg's, which was begun before
+			}
 			name := fmt.Sprintf("killed after %d %s", e.Seq, e.Type())
+			if e.Run != killedRun {
+				name += " of a later leg"
+			}
 			if acting {
 				name += " and what it led to"
 			}
 			t.Run(name, func(t *testing.T) {
 				s := newSurvivor(build)
-				if _, err := s.begin(t.Context(), &dying{Journal: s.journal, last: e.Seq, acting: acting}, input); err == nil {
+				if _, err := s.begin(t.Context(), &dying{Journal: s.journal, run: e.Run, last: e.Seq, acting: acting}, input); err == nil {
 					t.Fatal("the process was not killed: the run wrote fewer entries than before")
 				}
 				if diff := cmp.Diff(want, s.outcome(t, s.resume(t))); diff != "" {
@@ -72,6 +85,7 @@ const killedRun = "run"
 type outcome struct {
 	Status     pawl.Status
 	Verdict    pawl.Verdict
+	Legs       []string
 	Answer     string
 	Output     string
 	Iterations int
@@ -99,6 +113,9 @@ type effect struct {
 func newSurvivor(build func() pawl.Agent) *survivor {
 	s := &survivor{journal: memory.New(), writes: map[string]*effect{}}
 	s.agent = s.watch(build())
+	for _, mate := range team.Of(&s.agent)[1:] {
+		*mate = s.watch(*mate)
+	}
 	return s
 }
 
@@ -106,7 +123,9 @@ func newSurvivor(build func() pawl.Agent) *survivor {
 var atOnce = &engine.Options{Backoff: func(int) time.Duration { return 0 }}
 
 func (s *survivor) begin(ctx context.Context, j pawl.Journal, input string) (pawl.Result, error) {
-	h, err := engine.New(j, atOnce).Start(ctx, s.agent, input, &engine.StartOptions{ID: killedRun})
+	e := engine.New(j, atOnce)
+	defer e.Close() // nothing of a dead process goes on
+	h, err := e.Start(ctx, s.agent, input, &engine.StartOptions{ID: killedRun})
 	if err != nil {
 		return pawl.Result{}, err
 	}
@@ -118,7 +137,11 @@ func (s *survivor) resume(t *testing.T) pawl.Result {
 	t.Helper()
 	e := engine.New(s.journal, atOnce)
 	for {
-		h, err := e.Resume(t.Context(), s.agent, killedRun, nil)
+		run, ended := s.unended(t)
+		if ended != nil {
+			return *ended
+		}
+		h, err := e.Resume(t.Context(), s.agent, run, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,6 +157,26 @@ func (s *survivor) resume(t *testing.T) pawl.Result {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// unended returns the first leg of the run that has not ended, or the result of the last if
+// all have: a leg may have ended before the process died at the end of the leg before.
+func (s *survivor) unended(t *testing.T) (run string, ended *pawl.Result) {
+	t.Helper()
+	for run = killedRun; ; {
+		state, err := engine.Load(t.Context(), s.journal, run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !state.Status().Ended() {
+			return run, nil
+		}
+		result := state.Result()
+		if _, handed := team.HandedIn(result); !handed {
+			return "", &result
+		}
+		run = engine.NextLeg(state.Head().Thread, run)
 	}
 }
 
@@ -160,10 +203,12 @@ func (s *survivor) resolve(ctx context.Context, e *engine.Engine, p pawl.Pending
 // outcome checks and summarises a run that is over.
 func (s *survivor) outcome(t *testing.T, r pawl.Result) outcome {
 	t.Helper()
-	if _, err := engine.New(s.journal, nil).Replay(t.Context(), s.agent, killedRun); err != nil {
-		t.Errorf("replay: %v", err)
+	for _, run := range append([]string{killedRun}, r.Legs...) {
+		if _, err := engine.New(s.journal, nil).Replay(t.Context(), s.agent, run); err != nil {
+			t.Errorf("replay: %v", err)
+		}
 	}
-	o := outcome{Status: r.Status, Verdict: r.Verdict, Answer: r.Answer, Output: string(r.Output), Iterations: r.Iterations, Steps: r.Steps, Writes: map[string]int{}}
+	o := outcome{Status: r.Status, Verdict: r.Verdict, Legs: r.Legs, Answer: r.Answer, Output: string(r.Output), Iterations: r.Iterations, Steps: r.Steps, Writes: map[string]int{}}
 	called := 0
 	for h, err := range s.journal.List(t.Context(), pawl.Query{}) {
 		if err != nil {
@@ -317,6 +362,7 @@ func (w write) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error
 // Leases can still be given up, for what becomes of them is the engine's business.
 type dying struct {
 	*memory.Journal
+	run    string
 	last   uint64 // the last entry of the run that is written
 	acting bool   // the process lives until it tries to write another one
 
@@ -332,13 +378,16 @@ func (d *dying) Append(ctx context.Context, b pawl.Batch) error {
 	if d.dead {
 		return errKilled
 	}
-	if b.Run != killedRun {
+	if b.Run != d.run {
 		return d.Journal.Append(ctx, b)
 	}
 	end := b.After + uint64(len(b.Records))
 	d.dead = end > d.last || end == d.last && !d.acting
 	if b.After >= d.last {
 		return errKilled
+	}
+	if end > d.last { // the head is that of the whole batch
+		b.Head.Status, b.Head.Seq = pawl.StatusRunning, d.last
 	}
 	b.Records = b.Records[:min(end, d.last)-b.After]
 	if err := d.Journal.Append(ctx, b); err != nil {

@@ -83,6 +83,13 @@ func (l *line) run(event pawl.Event) {
 		l.opt("thread", e.Thread)
 		if c := e.Continues; c != nil {
 			l.add("continues=%d of %s bytes=%d", c.Seq, c.Run, c.Bytes)
+			l.opt("by", c.By)
+			l.opt("reason", c.Reason)
+			l.opt("carry", c.Carry)
+			l.opt("summary", c.Summary)
+			if c.Used != (pawl.Limits{}) {
+				l.add("used=%d/%d/%d", c.Used.Iterations, c.Used.Tokens, c.Used.Handoffs)
+			}
 		}
 		l.opt("key", e.Key)
 	case pawl.RunPaused:

@@ -34,6 +34,8 @@ import (
 //	change         NAME, given anything: changes the precondition of that name
 //	               a call of a child run is written .c_1/c_1: of the child c_1
 //	child          CALL: the log of a call's child run
+//	leg            the log of the run that the run has handed over to, which the next
+//	               command is about
 //	cancel         given a reason: ends a run without an owner
 //	wait           D: lets time pass
 //	replay         decides every step of the log again
@@ -135,6 +137,13 @@ func (s *stage) perform(d *datadriven.TestData) (string, error) {
 		out := strings.Join(s.world.ran, "\n")
 		s.world.ran = nil
 		return out, nil
+	case "leg":
+		state, err := engine.Load(s.t.Context(), s.journal, s.run)
+		if err != nil {
+			return "", err
+		}
+		s.run, s.shown = engine.NextLeg(state.Head().Thread, s.run), 0
+		return s.entries()
 	case "save":
 		return "", s.save(d, word)
 	}
@@ -160,6 +169,7 @@ func (s *stage) declare(input string) (err error) {
 	s.agent, err = s.world.agent(strings.Join(fields, ""))
 	if err == nil {
 		s.agent.Model = Check(s.t, s.world)
+		s.world.first = s.agent
 		_, err = pawl.NewMachine(s.agent)
 	}
 	return err
@@ -169,7 +179,7 @@ func (s *stage) declare(input string) (err error) {
 func (s *stage) amend(input string) error {
 	agent, err := s.world.agent(input)
 	agent.Model = Check(s.t, s.world)
-	s.agent = agent
+	s.agent, s.world.first = agent, agent
 	return err
 }
 

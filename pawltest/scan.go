@@ -173,6 +173,8 @@ func limits(words []string, now pawl.Limits) (l pawl.Limits, err error) {
 			l.ToolErrors = n
 		case "attempts":
 			l.Attempts = n
+		case "handoffs":
+			l.Handoffs = n
 		case "time":
 			l.Time, bad = time.ParseDuration(value)
 		case "cost":

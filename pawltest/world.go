@@ -18,6 +18,7 @@ import (
 // world is what is outside the runs of a transcript: the model, the tools,
 // what there is to see. It does what the script says, in the order of its lines.
 type world struct {
+	first    pawl.Agent // the agent of the transcript, for those that hand back to it
 	mu       sync.Mutex
 	price    *pawl.Price
 	hooks    []engine.Hook

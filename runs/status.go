@@ -160,10 +160,10 @@ func Rested(ctx context.Context, j pawl.Journal, run string, place explain.Place
 // continued is the run that goes on with the conversation of one that ended; empty:
 // none does.
 func continued(ctx context.Context, j pawl.Journal, h pawl.Head) (string, error) {
-	if h.Thread == "" || !h.Status.Ended() {
+	if !h.Status.Ended() || h.Thread == "" && h.Status != pawl.StatusSuccess {
 		return "", nil
 	}
-	next, err := Head(ctx, j, engine.ThreadRun(h.Thread, h.Run))
+	next, err := Head(ctx, j, engine.NextLeg(h.Thread, h.Run))
 	if errors.Is(err, pawl.ErrUnknownRun) || err == nil && next.Seq == 0 {
 		return "", nil
 	}

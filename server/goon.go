@@ -55,6 +55,7 @@ func (s *Server) after(x *exchange, run string, h *engine.Handle) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	run = waited.Run // the last leg
 	r, err := s.result(x.Context(), run)
 	if err == nil && r.Status == pawl.StatusRunning { // another process has resumed it
 		var rested explain.Report

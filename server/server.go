@@ -135,8 +135,10 @@ func (h ownHost) Again(ctx context.Context, s *pawl.State) (worker.Work, error) 
 func (h ownHost) Names(ctx context.Context) (names []string, err error) {
 	agents, err := h.Agents(ctx)
 	for _, a := range agents {
-		if !slices.Contains(names, a.Name) {
-			names = append(names, a.Name)
+		for _, name := range append([]string{a.Name}, a.Team...) { // runs of its team are resumed with it
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
 	return names, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,6 +20,14 @@ import (
 // children are the declarations of child runs, from the run's own child down to
 // the one to read, whose agent is then complete.
 func (s *Spec) AgentAs(r *Registry, run pawl.Declaration, children ...pawl.Declaration) (pawl.Agent, error) {
+	for path, mate := range s.team { // the run is a leg
+		if mate.Name == run.Agent {
+			as := *s
+			as.team = maps.Clone(s.team)
+			as.team[path] = mate.as(run, children)
+			return as.Agent(r)
+		}
+	}
 	return s.as(run, children).Agent(r)
 }
 

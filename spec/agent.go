@@ -34,6 +34,11 @@ func (s *Spec) Agent(r *Registry) (pawl.Agent, error) {
 // assemble creates the agent and checks it. Without a registry the model is a
 // placeholder; a sub-agent without a model has its caller's.
 func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
+	return s.assembleIn(r, caller, &crew{first: s, agents: map[string]*pawl.Agent{s.family.trail[len(s.family.trail)-1]: new(pawl.Agent)}})
+}
+
+// assembleIn is assemble for an agent of a team.
+func (s *Spec) assembleIn(r *Registry, caller pawl.Model, team *crew) (pawl.Agent, Problems) {
 	d := &document{text: s.doc.text, src: s.doc.src}
 	a := pawl.Agent{
 		Name: s.Name, Version: s.Version, Description: s.Description, Prompt: s.prompt, Labels: s.Labels,
@@ -86,14 +91,22 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 		}
 		a.Tools, d.problems = append(a.Tools, t), append(d.problems, problems...)
 	}
+	a.Tools = append(a.Tools, s.handOvers(team)...)
+	if team.first == s {
+		team.caller = a.Model
+		s.assembleTeam(r, d, team)
+	}
 	s.judge(d, r, &a)
 	s.runs(d, r, &a)
 	a.Source = s.record(r)
 	s.conditions(d, &a)
 	s.contradictions(d, a)
 	s.checkCage(d, a)
-	if len(s.doc.problems) == 0 && len(d.problems) == 0 {
-		s.rest(d, a)
+	if team.first == s { // the others are checked with it, when the team is whole
+		*team.agents[s.family.trail[len(s.family.trail)-1]] = a
+		if len(s.doc.problems) == 0 && len(d.problems) == 0 {
+			s.rest(d, a)
+		}
 	}
 	return a, d.problems
 }
@@ -155,6 +168,9 @@ func (s *Spec) contradictions(d *document, a pawl.Agent) {
 		if s.builtin {
 			d.problem(s.find("builtins"), "builtins are tools, but "+drop)
 		}
+		if len(s.handoffs) > 0 {
+			d.problem(s.find("handoffs"), "handoffs are tools, but "+drop)
+		}
 		if s.json {
 			d.problem(s.find("strategy"), "strategy json is a way to call tools, but loop single offers none (write strategy: native)")
 		}
@@ -185,6 +201,9 @@ func (s *Spec) rest(d *document, a pawl.Agent) {
 			"agent": {"name"}, "model": {"model"}, "limits": {"limits"}, "tool": {"tools"}, "tools": {"tools"}, "loop": {"loop"},
 			"goal": {"goal"}, "output": {"output"}, "sampling": {"model"}, "policies": {"no_progress"},
 		}[key]
+		if strings.HasPrefix(message, `tool "handoff_to_`) {
+			keys = []string{"handoffs"}
+		}
 		outside := key == "limits" && s.opt.Limits != (pawl.Limits{}) || key == "model" && s.opt.Model != ""
 		if outside {
 			message = strings.TrimPrefix(message, key+": ")

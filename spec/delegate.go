@@ -25,6 +25,7 @@ type family struct {
 	files map[string]string // documents by absolute path
 	known bool              // files are complete, because they were recorded
 	trail []string          // the chain of specs up to this one
+	team  map[string]*Spec  // of the agents that hand over to each other, by absolute path; nil: the spec hands over to none
 }
 
 // member reports whether the spec is that of a sub-agent.
@@ -84,20 +85,27 @@ func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
 
 // member reads the spec of an agent, and reports its problems at their places.
 func (s *Spec) member(f fields, file *node) *Spec {
-	path := filepath.Clean(file.text)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.base, path)
-	}
+	path := s.at(file.text)
 	if slices.Contains(s.family.trail, path) {
 		f.problem(file.place, "agent %s leads back here (an agent cannot be a tool of its own)", file.text)
 		return nil
 	}
+	sub := s.inner(f, file, path, "agent", nil)
+	if sub != nil {
+		s.members = append(s.members, sub)
+	}
+	return sub
+}
+
+// inner reads the spec of another agent, of the team if there is one. what is what the spec
+// calls it.
+func (s *Spec) inner(f fields, file *node, path, what string, team map[string]*Spec) *Spec {
 	document, err := s.family.read(path)
 	if err != nil {
 		if broken, ok := errors.AsType[*fs.PathError](err); ok {
 			err = broken.Err // report the path as written in the spec
 		}
-		f.problem(file.place, "agent %s: %v (name a spec, relative to this one)", file.text, err)
+		f.problem(file.place, "%s %s: %v (name a spec, relative to this one)", what, file.text, err)
 		return nil
 	}
 	shown := file.text
@@ -105,7 +113,7 @@ func (s *Spec) member(f fields, file *node) *Spec {
 		shown = filepath.Join(filepath.Dir(s.path), shown)
 	}
 	o := Options{Registry: s.opt.Registry, dir: filepath.Dir(path)}
-	o.family = &family{s.family.files, s.family.known, append(slices.Clip(s.family.trail), path)}
+	o.family = &family{s.family.files, s.family.known, append(slices.Clip(s.family.trail), path), team}
 	if s.cage != nil {
 		o.around = &around{s.dir, s.cage}
 	}
@@ -124,7 +132,6 @@ func (s *Spec) member(f fields, file *node) *Spec {
 		s.untold = append(s.untold, untold{w.URL, sub.path, w.at})
 	}
 	s.untold = append(s.untold, sub.untold...)
-	s.members = append(s.members, sub)
 	return sub
 }
 
@@ -132,7 +139,7 @@ func (s *Spec) member(f fields, file *node) *Spec {
 // sub-agent's is not. Recorded specs are not checked, because their runs must
 // be resumable.
 func (s *Spec) alone(f fields) {
-	if !s.family.member() || s.family.known {
+	if !s.family.member() || s.family.known || s.family.team != nil { // one of a team may also be run by itself
 		return
 	}
 	caller := filepath.Base(s.family.trail[len(s.family.trail)-2])

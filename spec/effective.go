@@ -32,6 +32,13 @@ func Of(s *pawl.State) Effective {
 	d := s.Declaration()
 	e := Effective{root: &node{kind: mapping}}
 	origin := originOf(d.Source)
+	if origin != nil && origin.Name != d.Agent { // the run is a leg of another agent
+		for _, mate := range origin.mates() {
+			if mate.Name == d.Agent {
+				origin = mate
+			}
+		}
+	}
 	if origin != nil {
 		e.root = origin.effective()
 	} else {
@@ -334,6 +341,9 @@ func limitsNode(l pawl.Limits) *node {
 	n.put("tool_errors", numberNode(l.ToolErrors))
 	n.put("depth", numberNode(l.Depth))
 	n.put("margin", numberNode(l.Margin))
+	if l.Handoffs > 0 {
+		n.put("handoffs", numberNode(l.Handoffs))
+	}
 	return n
 }
 

@@ -52,7 +52,7 @@ const mostListed = 16
 // belongs maps keys to the place where they belong.
 var belongs = map[string]string{
 	"iterations": "limits", "max_iterations": "limits, as iterations", "tokens": "limits", "time": "limits", "cost": "limits",
-	"tool_errors": "limits", "depth": "limits", "margin": "limits",
+	"tool_errors": "limits", "depth": "limits", "margin": "limits", "carry": "handoffs",
 	"temperature": "model", "max_tokens": "model", "thinking": "model",
 	"timeout": "a tool", "effect": "a tool", "max_output": "a tool", "max_calls": "a tool", "on_doubt": "a tool",
 	"ttl": "approvals", "on_deny": "approvals", "observation": "approvals", "gates": "approvals", "witness": "a tool",
@@ -118,6 +118,7 @@ var needs = map[string]string{ //nolint:gosec // what to do about a secret, and 
 	"url":         "say where to post, as in https://hooks.example.org/pawl",
 	"secret":      "name the variable that holds it",
 	"cases":       "name what it may be, each with its steps",
+	"agent":       "name its spec, such as ./billing.yaml",
 }
 
 // text reads a text that is not blank.

@@ -27,6 +27,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "env", value: wordList, about: "variables that commands get; their values are secrets, which no log holds", inGo: "engine.Options.Secrets"},
 	{name: "dir", value: aText, otherwise: "the spec's directory", about: "where commands run, relative to the spec's directory", inGo: "tool.CommandOptions.Dir"},
 	{name: "tools", value: toolList, about: "what the model may call", inGo: "pawl.Agent.Tools"},
+	{name: "handoffs", value: listOf(either(aText, in(handoffKeys))), about: "specs of agents that the model may [hand the conversation over](teams.md#handoff) to", inGo: "team.Handoff"},
 	{name: "builtins", value: aFlag, otherwise: "false",
 		about: "offer `__complete__`, `__pause_for_human__`, `__store_memory__`, `__retrieve_memory__` and `__log_progress__`", inGo: "pawl.Agent.Builtins"},
 	{name: "parallel", value: aFlag, otherwise: "true", about: "let the calls of one reply run at the same time", inGo: "pawl.Agent.Serial"},
@@ -80,7 +81,14 @@ var ceilingKeys = []key{
 var limitKeys = &table{name: "limits", title: "limits", about: "Ceilings. The first three are always there.", keys: append(ceilingKeys[:len(ceilingKeys):len(ceilingKeys)],
 	key{name: "margin", value: shape{says: "fraction up to 10", schema: object{"type": "number", "exclusiveMinimum": 0, "maximum": mostMargin}},
 		otherwise: "0.1", about: "what is added to what is estimated of a request's tokens; 3 has a token for each byte", inGo: "pawl.Limits.Margin"},
+	key{name: "handoffs", value: aCount(1), otherwise: "5", about: "how often a [conversation](command.md#conversations) may be handed over", inGo: "pawl.Limits.Handoffs"},
 )}
+
+var handoffKeys = &table{name: "handoff", title: "handoff", about: "An agent that the model may hand the conversation over to.", keys: []key{
+	{name: "agent", needed: true, value: aText, about: "its spec, relative to this one. One that names no model has that of the first agent", inGo: "team.Handoff"},
+	{name: "carry", value: oneOf("all", "summary", "last"), otherwise: "the model chooses, and `all` if it does not",
+		about: "what the next agent sees: the whole conversation, what a person said last with a summary by the agent that hands over, or only what a person said last", inGo: "team.Options.Carry"},
+}}
 
 var approvalsKeys = &table{name: "approvals", title: "approvals", about: "Which calls wait for a person, and for how long.", keys: []key{
 	{name: "ttl", value: aDuration, otherwise: "24h", about: "how long a decision may take, and be used", inGo: "pawl.Approvals.TTL"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -173,7 +174,8 @@ func (s *Spec) Open(ctx context.Context, r *Registry) (a pawl.Agent, end func() 
 
 // remotely reports whether this spec or one of its agents has MCP servers.
 func (s *Spec) remotely() bool {
-	return len(s.servers) > 0 || slices.ContainsFunc(s.agents, func(d delegate) bool { return d.spec.remotely() })
+	return len(s.servers) > 0 || slices.ContainsFunc(s.agents, func(d delegate) bool { return d.spec.remotely() }) ||
+		slices.ContainsFunc(s.mates(), (*Spec).remotely)
 }
 
 // connected returns the spec, and those of its agents, connected to their
@@ -203,6 +205,13 @@ func (s *Spec) connected(ctx context.Context, r *Registry, ends *[]func() error)
 	for i := range c.agents {
 		var err error
 		if c.agents[i].spec, err = c.agents[i].spec.connected(ctx, r, ends); err != nil {
+			return nil, err
+		}
+	}
+	c.team = maps.Clone(s.team)
+	for path, mate := range c.team {
+		var err error
+		if c.team[path], err = mate.connected(ctx, r, ends); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,6 +44,13 @@ func (s *Spec) effective() *node {
 				for _, file := range files.items {
 					file.text = s.witness(file.text)
 				}
+			}
+		}
+	}
+	if handoffs := root.get("handoffs"); handoffs != nil {
+		for _, item := range handoffs.items {
+			if file := cmp.Or(item.get("agent"), item); file.kind == text {
+				file.text = s.at(file.text)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/internal/glob"
+	"github.com/pawl-run/pawl/team"
 )
 
 // A Policy is an organisation's rules for every agent, whatever its spec:
@@ -290,12 +291,18 @@ func anyTool(a pawl.Agent, holds func(pawl.ToolInfo) bool) bool {
 	})
 }
 
-// members returns the sub-agents of an agent, recursively.
+// members returns the sub-agents of an agent and of its team, recursively, and its team.
 func members(a pawl.Agent) (all []pawl.Agent) {
-	for _, t := range a.Tools {
-		if d, ok := t.(pawl.Delegate); ok {
-			member := d.Agent()
-			all = append(append(all, member), members(member)...)
+	team := team.Of(&a)
+	for i, mate := range team {
+		if i > 0 {
+			all = append(all, *mate)
+		}
+		for _, t := range mate.Tools {
+			if d, ok := t.(pawl.Delegate); ok {
+				member := d.Agent()
+				all = append(append(all, member), members(member)...)
+			}
 		}
 	}
 	return all

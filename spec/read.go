@@ -44,6 +44,7 @@ func (s *Spec) read(f fields) {
 	s.readLoop(f) // the steps run in the cage
 	s.readTools(f)
 	s.readSkills(f)
+	s.readHandoffs(f)
 	if s.stop = f.value("stop", text, `a condition such as iterations >= 10`); s.opt.Stop != "" {
 		s.stop = nil
 	}
@@ -107,6 +108,7 @@ func (s *Spec) readLimits(f fields) {
 	if l.measure("margin", &s.limits.Margin, "0.1") && (s.limits.Margin == 0 || s.limits.Margin > mostMargin) {
 		l.problem(n.get("margin").place, "margin is %v (write a fraction above 0, such as 0.1)", s.limits.Margin)
 	}
+	l.count("handoffs", &s.limits.Handoffs, 1, "5")
 }
 
 // ceilings reads the limits that are stricter the lower they are.

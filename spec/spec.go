@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,7 +43,9 @@ type Spec struct {
 	tools       []toolSpec
 	own         []string // builtin tools
 	agents      []delegate
-	members     []*Spec // specs of agents that are tools or steps
+	members     []*Spec // specs of agents that are tools or steps, and of the team
+	handoffs    []handoff
+	team        map[string]*Spec // the other specs of the team, by absolute path; nil unless this one began it
 	untold      []untold
 	beyond      []string // names under env in the specs of agents that this spec does not have
 	fetch       fetch.Options
@@ -215,6 +218,15 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 	}
 	if !s.family.member() && !s.family.known {
 		s.unheard(d)
+	}
+	if s.family.team[s.family.trail[0]] == s {
+		s.team = maps.Clone(s.family.team)
+		delete(s.team, s.family.trail[0])
+		s.members = append(s.members, s.mates()...)
+	}
+	if s.family.team != nil && s.team == nil { // the spec that began the team assembles it
+		s.family.team[s.family.trail[len(s.family.trail)-1]] = s
+		return s, d.problems
 	}
 	_, problems := s.assemble(o.Registry, nil)
 	for i := range problems {

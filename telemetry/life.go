@@ -58,6 +58,11 @@ func (t *Telemetry) begin(ctx context.Context, s *pawl.State, e pawl.Entry) {
 	}
 	traced := traceparent.Parse(start.Traceparent, traceparent.From(ctx).State)
 	parent, id := spanContext(traced), traceOf(e.Run)
+	if c := start.Continues; c != nil && len(c.Legs) > 0 && !parent.IsValid() { // a leg is part of the first leg's trace
+		parent = trace.NewSpanContext(trace.SpanContextConfig{
+			TraceID: traceOf(c.Legs[0]), SpanID: spanOf(c.Legs[0], 1), TraceFlags: trace.FlagsSampled, Remote: true,
+		})
+	}
 	opts := []trace.SpanStartOption{
 		trace.WithTimestamp(e.Time), trace.WithSpanKind(trace.SpanKindInternal), trace.WithLinks(l.links(ctx, e, parent)...),
 	}
@@ -80,6 +85,9 @@ func (t *Telemetry) begin(ctx context.Context, s *pawl.State, e pawl.Entry) {
 	}
 	if start.Parent != "" {
 		attrs = append(attrs, text(keyParent, start.Parent))
+	}
+	if c := start.Continues; c != nil && c.By != "" {
+		attrs = append(attrs, text(keyHandedBy, c.By))
 	}
 	if t.opt.Content {
 		attrs = append(attrs, instructions(l.decl.Prompt), said(keyInputMessages, "user", s.Input()))

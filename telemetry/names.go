@@ -49,6 +49,7 @@ const (
 const (
 	keyRun        = "pawl.run.id"
 	keyParent     = "pawl.run.parent"
+	keyHandedBy   = "pawl.run.handed_over_by"
 	keyStatus     = "pawl.run.status"
 	keyCondition  = "pawl.run.condition"
 	keyLeaf       = "pawl.run.leaf"

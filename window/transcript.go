@@ -37,7 +37,11 @@ func (t *Transcript) Add(e pawl.Entry, s *pawl.State) {
 		if ev.Declaration.Strategy != 0 {
 			t.strategy = ev.Declaration.Strategy
 		}
-		t.say(ev.Input, s)
+		if c := ev.Continues; c == nil || c.By == "" {
+			t.say(ev.Input, s)
+		} else {
+			t.HandOver(c, ev.Input)
+		}
 	case pawl.RunForked:
 		t.say(ev.Input, s)
 	case pawl.ModelCalled:
@@ -352,6 +356,21 @@ func (t *Transcript) Next(s *pawl.State, place int, clean func([]pawl.Part) []pa
 		t.messages[i].Parts = parts
 	}
 	t.begun, t.shown = len(t.messages), 0
+}
+
+// HandOver makes the conversation what the next leg sees of it after a handoff: by what is
+// carried, all of it, or what a person said last, with the reason and the summary of the agent
+// that hands over. The input is what the person said. Doing it again changes nothing.
+func (t *Transcript) HandOver(c *pawl.Continues, input string) {
+	if c.Carry == "" {
+		return
+	}
+	note := c.By + " hands this conversation over to you: " + c.Reason
+	if c.Summary != "" {
+		note += "\n\nWhat " + c.By + " knows of it:\n" + c.Summary
+	}
+	*t = Transcript{strategy: t.strategy, messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: input}, pawl.Text{Text: note}}}}}
+	t.begun = len(t.messages)
 }
 
 // Continue returns the record with which a run declares that it continues this conversation. s is

@@ -16,9 +16,9 @@ import (
 // each other. An edge that is not forbidden is allowed.
 const policy = `
 floor 0  .
-floor 1  approval explain guard judge progress stop window workflow
+floor 1  approval explain guard judge progress stop team window workflow
 floor 2  engine journal mcp model telemetry tool webhook
-floor 3  fix hook mcp/mcpserver pawltest runs server spec team temporal
+floor 3  fix hook mcp/mcpserver pawltest runs server spec temporal
 floor 4  cmd pawltest/cmd temporal/cmd
 leaf     internal workspace
 beside   docs examples internal/bench internal/house
@@ -198,7 +198,7 @@ func TestFloors(t *testing.T) {
 func TestPolicyIsWhole(t *testing.T) {
 	p := thePlan(t)
 	word := map[string]string{"leaf": "internal/a", "0": ".", "1": "stop", "2": "tool", "3": "spec", "4": "cmd/internal/cli", "beside": "examples/a"}
-	other := map[string]string{"leaf": "internal/b", "0": ".", "1": "window", "2": "mcp", "3": "team", "4": "cmd/other", "beside": "examples/b"}
+	other := map[string]string{"leaf": "internal/b", "0": ".", "1": "window", "2": "mcp", "3": "runs", "4": "cmd/other", "beside": "examples/b"}
 	for i, from := range classes {
 		for j, to := range classes {
 			if from == "0" && to == "0" {

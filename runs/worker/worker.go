@@ -254,23 +254,40 @@ func (w *Worker) Drive(work Work, begin func(ctx context.Context) (*engine.Handl
 func (w *Worker) watch(work Work, h *engine.Handle, twice bool) {
 	defer w.idle()
 	<-h.Done()
-	r, err := h.Wait(context.Background())
 	if twice { // the first driver watches it
 		work.drop(h.ID())
 		return
 	}
+	last := h
+	for leg := h; leg != nil; {
+		last, leg = leg, w.rest(leg, work.Engine)
+	}
+	work.drop(last.ID())
+}
+
+// rest waits until a run is released, and returns the next leg, which the same engine drives;
+// nil: there is none.
+func (w *Worker) rest(h *engine.Handle, e *engine.Engine) *engine.Handle {
+	r, err := h.Leg(context.Background())
 	if err != nil {
 		w.log.Error("run broke off", "run", h.ID(), "error", err)
+	}
+	next, lost := h.Next(context.Background())
+	if lost != nil {
+		w.log.Error("the next leg is not driven here", "run", h.ID(), "error", lost)
 	}
 	w.mu.Lock()
 	if w.driven[h.ID()].Handle == h {
 		delete(w.driven, h.ID())
 	}
+	if next != nil {
+		w.driven[next.ID()] = driven{next, e}
+	}
 	w.mu.Unlock()
-	work.drop(h.ID())
 	if err == nil && w.options.Rests != nil {
 		w.options.Rests(r)
 	}
+	return next
 }
 
 // idle says that one run less is driven here.

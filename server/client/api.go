@@ -16,6 +16,7 @@ type Agent struct {
 	Model       string   `json:"model"`
 	Loop        string   `json:"loop"`
 	Tools       []string `json:"tools"`
+	Team        []string `json:"team,omitempty"` // the agents that may get the conversation from it
 	Input       string   `json:"input"`          // the default input; empty: an input is required
 	Spec        string   `json:"spec,omitempty"` // the SHA-256 of its spec as JSON; empty: it has no spec
 }

@@ -138,10 +138,14 @@ func (con *console) watch(ctx context.Context, h *engine.Handle, after uint64, e
 			con.sayf("pawl: watching the run failed: %v", err)
 			return
 		}
-		if view != nil {
-			view.add(e, e.Seq <= after)
+		seen := after
+		if e.Run != h.ID() { // a later leg, all of which is new
+			seen = 0
 		}
-		if e.Seq <= after { // pieces of replies have no seq and are not shown
+		if view != nil {
+			view.add(e, e.Seq <= seen)
+		}
+		if e.Seq <= seen { // pieces of replies have no seq and are not shown
 			continue
 		}
 		events.add(e)

@@ -61,6 +61,10 @@ func progressText(event pawl.Event) string {
 		return "the answer is grounded"
 	case pawl.ProgressLogged:
 		return gist(e.Message)
+	case pawl.RunStarted:
+		if c := e.Continues; c != nil && c.By != "" {
+			return fmt.Sprintf("%s hands over to %s: %s", c.By, e.Declaration.Agent, gist(c.Reason))
+		}
 	case pawl.RunResumed:
 		return "resumed"
 	case pawl.RunForked:

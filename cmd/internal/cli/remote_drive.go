@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/server/client"
+	"github.com/pawl-run/pawl/team"
 )
 
 // asked starts or resumes something at a server, and returns the run to watch.
@@ -41,6 +43,20 @@ func driveRemote(ctx context.Context, a *app, r *remote, d *driving, after uint6
 					a.typed("pawl", "events", w.run, "--follow"), a.typed("pawl", "cancel", w.run))
 			}
 			return 0, err
+		}
+		if _, handed := team.HandedIn(result); handed {
+			thread := ""
+			if result.Thread != nil {
+				thread = *result.Thread
+			}
+			next, err := r.Run(ctx, engine.NextLeg(thread, result.Run))
+			if err == nil {
+				result, w.run, w.last, w.halted, w.announce = next, next.Run, 0, 0, false
+				continue
+			}
+			if !errors.Is(err, pawl.ErrUnknownRun) { // else it was removed
+				return 0, err
+			}
 		}
 		answered := func(p pawl.Pending) bool { return p.AnsweredAt != nil }
 		parking := w.halted.Waiting() && slices.ContainsFunc(result.Pending, answered) // the server resumes it with the answer

@@ -26,6 +26,7 @@ import (
 	"github.com/pawl-run/pawl/server"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/spec"
+	"github.com/pawl-run/pawl/team"
 )
 
 // inlineSpec is the file name in messages about a spec that a client sent.
@@ -178,6 +179,11 @@ func (h *serveHost) open(ctx context.Context, j store) error {
 			about.Tools = append(about.Tools, t.Name)
 		}
 		h.models[d.Model.Name] = made.ModelName(registry)
+		for _, mate := range team.Of(&agent)[1:] {
+			if mate.Name != agent.Name {
+				about.Team = append(about.Team, mate.Name)
+			}
+		}
 		h.served = append(h.served, servedAgent{about, w, made.Upgrade, made.Unready(registry)})
 	}
 	return nil

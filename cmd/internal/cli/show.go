@@ -80,6 +80,9 @@ func (con *console) show(r explain.Report, h pawl.Head) error {
 	if r.Thread != nil {
 		row("thread", *r.Thread)
 	}
+	if len(r.Legs) > 1 {
+		row("legs", strings.Join(r.Legs, " "))
+	}
 	row("labels", labelText(r.Labels))
 	row("created", when(h.Created))
 	row("updated", when(h.Updated))

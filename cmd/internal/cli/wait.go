@@ -2,12 +2,15 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/team"
 )
 
 func waitCommand(a *app) *cobra.Command {
@@ -51,6 +54,15 @@ func waitFor(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, timeout t
 	report, err := runs.Report(ctx, j, h, a.place())
 	if err != nil {
 		return 0, err
+	}
+	if _, handed := team.HandedIn(report.Result.Result); handed {
+		next, err := runs.Head(ctx, j, engine.NextLeg(h.Thread, h.Run))
+		if err == nil {
+			return waitFor(ctx, a, j, next, timeout)
+		}
+		if !errors.Is(err, pawl.ErrUnknownRun) { // else it was removed
+			return 0, err
+		}
 	}
 	return a.conclude(ctx, report.Result.Result)
 }

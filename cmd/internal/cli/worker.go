@@ -154,8 +154,13 @@ func (h workHost) Again(ctx context.Context, s *pawl.State) (worker.Work, error)
 // Names are the agents whose runs are taken from the queue.
 func (h workHost) Names(context.Context) (names []string, err error) {
 	for _, one := range h.served {
-		if len(one.missing) == 0 && !slices.Contains(names, one.about.Name) {
-			names = append(names, one.about.Name)
+		if len(one.missing) > 0 {
+			continue
+		}
+		for _, name := range append([]string{one.about.Name}, one.about.Team...) { // runs of its team are resumed with it
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
 	return names, nil

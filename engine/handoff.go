@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/team"
+	"github.com/pawl-run/pawl/window"
+)
+
+// NextLeg returns the id of the run that a run hands over to. A run outside a thread begins one
+// that has its id.
+func NextLeg(thread, run string) string {
+	if thread == "" {
+		return ThreadRun(run, "")
+	}
+	return ThreadRun(thread, run)
+}
+
+// Next waits until the run has ended or is suspended, and returns a handle on the run that it
+// has handed over to; nil: it has not handed over.
+func (r *Handle) Next(ctx context.Context) (*Handle, error) {
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if _, handed := team.Handed(r.result.Verdict); r.next != nil || r.err != nil || !handed {
+		return r.next, nil
+	}
+	thread := ""
+	if t := r.result.Thread; t != nil {
+		thread = *t
+	}
+	agent := r.agent
+	if r.driver != nil && r.driver.rec.machine != nil {
+		agent = r.driver.rec.machine.Agent()
+	}
+	next, err := r.engine.attach(ctx, agent, NextLeg(thread, r.id), false)
+	if errors.Is(err, pawl.ErrUnknownRun) { // it was removed
+		return nil, nil
+	}
+	return next, err
+}
+
+// handOver begins the next leg of a run whose end is a handoff, before the run says that it has
+// ended: if the process dies in between, the run is resumed and finds the leg. It does nothing
+// for another end.
+func (d *driver) handOver(v pawl.Verdict) error {
+	r := &d.rec
+	agent, link, ok := team.Next(r.state, r.machine.Agent(), v)
+	if !ok {
+		return nil
+	}
+	e, head := r.engine, r.state.Head()
+	id := NextLeg(head.Thread, head.Run)
+	if err := r.flush(); err != nil {
+		return err
+	}
+	lease, err := e.begin(r.base, id)
+	if errors.Is(err, pawl.ErrRunExists) { // the leg was begun before this process resumed the run
+		d.life.next, err = e.attach(d.inbox.life, agent, id, false)
+	} else if err == nil {
+		d.life.next, err = d.begin(lease, agent, &link)
+	}
+	if err != nil {
+		return fmt.Errorf("run %s hands over to run %s: %w", head.Run, id, err)
+	}
+	return nil
+}
+
+// begin begins the next leg, which goes on with the conversation of the run.
+func (d *driver) begin(lease pawl.Lease, agent pawl.Agent, link *pawl.Continues) (*Handle, error) {
+	r := &d.rec
+	m, err := r.engine.machine(agent, true)
+	if err != nil {
+		r.engine.release(lease)
+		return nil, err
+	}
+	start, _ := r.state.Start()
+	b := beginning{engine: r.engine, agent: agent, machine: m, input: r.state.Input(), link: link, steps: d.steps}
+	b.Thread, b.Labels, b.trace = start.Thread, start.Labels, start.Traceparent
+	if b.Thread == "" {
+		b.Thread = r.lease.Run
+	}
+	p := past{r.state, r.transcript, r.runs + 1}
+	clean := r.engine.cleaner(m)
+	p.transcript.Next(p.state, p.runs, clean.parts)
+	r.transcript = window.NewTranscript(0) // the conversation is the leg's now
+	if b.steps > 0 {
+		b.steps = 0 // who takes single steps takes those of the leg, too
+	}
+	return b.begin(d.inbox.life, lease, &p)
+}
+
+// continues returns the link to what the run continues.
+func (b *beginning) continues(p *past, input string) *pawl.Continues {
+	if b.link == nil {
+		return p.transcript.Continue(p.state)
+	}
+	link := *b.link
+	p.transcript.HandOver(&link, input)
+	c := p.transcript.Continue(p.state)
+	link.Run, link.Seq, link.Bytes, link.Untrusted = c.Run, c.Seq, c.Bytes, c.Untrusted
+	if link.Carry == "" {
+		link.Input = c.Input
+	}
+	return &link
+}
+
+// follow has the next message of a person in a thread go to the agent that has the thread now.
+func (b *beginning) follow(p *past) error {
+	if p.transcript == nil {
+		return nil
+	}
+	agent, link := team.Follow(p.state, b.agent)
+	if link.Used.Handoffs == 0 && agent.Name == b.agent.Name {
+		return nil
+	}
+	b.link = &link
+	if agent.Name == b.agent.Name {
+		return nil
+	}
+	m, err := b.engine.machine(agent, true)
+	b.agent, b.machine = agent, m
+	return err
+}
+
+// attach returns a handle on a run that exists. If it lost its owner, it is resumed, unless
+// it is only looked at.
+func (e *Engine) attach(ctx context.Context, agent pawl.Agent, run string, look bool) (*Handle, error) {
+	for {
+		e.mu.Lock()
+		s := e.live[run]
+		if s == nil && !e.closed {
+			e.watches.Add(1) // before Close can wait for it
+		}
+		closed := e.closed
+		e.mu.Unlock()
+		switch {
+		case s != nil:
+			return &Handle{life: &s.life, found: true}, nil
+		case closed:
+			return nil, errClosed
+		}
+		h, err := e.head(ctx, run)
+		if err != nil {
+			e.watches.Done()
+			return nil, err
+		}
+		if h.Status != pawl.StatusRunning || owned(h) || look {
+			l := &life{id: run, engine: e, agent: agent, done: make(chan struct{})}
+			go l.watch(ctx, h)
+			return &Handle{life: l, found: true}, nil
+		}
+		e.watches.Done()
+		again, err := e.Resume(ctx, agent, run, nil)
+		if err == nil {
+			again.found = true
+			return again, nil
+		}
+		if !errors.As(err, new(*pawl.HeldError)) { // otherwise another process has resumed it
+			if now, bad := e.head(ctx, run); bad != nil || now.Seq == h.Seq {
+				return nil, err // and the run has not continued and ended meanwhile
+			}
+		}
+	}
+}

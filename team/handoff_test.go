@@ -1,0 +1,269 @@
+package team_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/pawltest"
+	"github.com/pawl-run/pawl/team"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// says is a model that says one reply after the other, and counts the requests.
+type says struct {
+	replies []pawl.Reply
+	asked   []pawl.Request
+}
+
+func (m *says) reply(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+	m.asked = append(m.asked, r)
+	if len(m.asked) > len(m.replies) {
+		return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassInvalid, Message: "the script is over"}
+	}
+	return m.replies[len(m.asked)-1], nil
+}
+
+func hand(to, args string) pawl.Call {
+	return pawl.Call{Tool: "handoff_to_" + to, Args: json.RawMessage(args)}
+}
+
+// desk is two agents that hand over to each other.
+func desk(triage, billing *says) (first pawl.Agent) {
+	var t, b pawl.Agent
+	t = pawl.Agent{Name: "triage", Description: "Sorts.", Model: pawl.ModelFunc(triage.reply), Tools: []pawl.Tool{team.Handoff(&b, nil)}}
+	b = pawl.Agent{Name: "billing", Description: "Invoices.", Model: pawl.ModelFunc(billing.reply), Tools: []pawl.Tool{team.Handoff(&t, nil)}}
+	return t
+}
+
+// TestFollowUp: the next message of a person goes to the agent that has the thread, on the limits
+// of the agent that the caller would begin with.
+func TestFollowUp(t *testing.T) {
+	triage := &says{replies: []pawl.Reply{pawl.Do(hand("billing", `{"reason":"a refund"}`)), pawl.Say("Hello again.")}}
+	billing := &says{replies: []pawl.Reply{pawl.Say("It is on its way."), pawl.Do(hand("triage", `{"reason":"not mine"}`))}}
+	agent := desk(triage, billing)
+	agent.Limits.Tokens = 30_000
+	e := engine.New(memory.New(), nil)
+	ask := func(text string) pawl.Result {
+		t.Helper()
+		h, err := e.Start(t.Context(), agent, text, &engine.StartOptions{Thread: "t", Key: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := h.Wait(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := ask("I was charged twice."); r.Agent != "billing" || len(r.Legs) != 2 {
+		t.Errorf("%s, %v", r.Agent, r.Legs)
+	}
+	again := ask("I was charged twice.") // under the same key
+	if again.Agent != "billing" || again.Answer != "It is on its way." {
+		t.Errorf("found: %s: %s", again.Agent, again.Answer)
+	}
+	r := ask("Who are you?") // billing has it, and hands it back
+	if r.Agent != "triage" || r.Answer != "Hello again." || len(r.Legs) != 2 {
+		t.Errorf("%s: %s, %v", r.Agent, r.Answer, r.Legs)
+	}
+	if got := len(triage.asked) + len(billing.asked); got != 4 { // a hop costs one call of a model
+		t.Errorf("%d requests for two messages and two handoffs, want 4", got)
+	}
+}
+
+// TestInherited: the rules of the agent that hands over hold for the next one, also when another
+// process resumes its run.
+func TestInherited(t *testing.T) {
+	pay := tool.Func("pay", "Pays.", func(context.Context, struct{}) (string, error) { return "paid", nil }, pawl.Write)
+	build := func() pawl.Agent {
+		triage := &says{replies: []pawl.Reply{pawl.Do(hand("billing", `{"reason":"a refund"}`))}}
+		billing := pawl.Agent{Name: "billing", Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+			if n := len(r.Messages); n == 3 {
+				return pawl.Do(pawl.Call{Tool: "pay", Args: []byte(`{}`)}), nil
+			}
+			return pawl.Say("Paid."), nil
+		}), Tools: []pawl.Tool{pay}}
+		return pawl.Agent{Name: "triage", Model: pawl.ModelFunc(triage.reply), Policies: []pawl.Policy{approval.For("pay")},
+			Tools: []pawl.Tool{team.Handoff(&billing, nil)}}
+	}
+	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	h, err := engine.New(j, nil).Start(t.Context(), build(), "I was charged twice.", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := h.Wait(t.Context())
+	if err != nil || r.Status != pawl.StatusWaitingApproval || r.Agent != "billing" {
+		t.Fatalf("%s is %v: %v", r.Agent, r.Status, err)
+	}
+	other := engine.New(j, nil)
+	if err := other.Approve(t.Context(), r.Run, "c_1", "anna", nil); err != nil {
+		t.Fatal(err)
+	}
+	h, err = other.Resume(t.Context(), build(), r.Run, nil) // with the agent that the conversation began with
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err = h.Wait(t.Context()); err != nil || r.Answer != "Paid." {
+		t.Errorf("%v: %s, %v", r.Status, r.Answer, err)
+	}
+	if _, err := other.Replay(t.Context(), build(), r.Run); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestKills: whatever entry of whichever leg the process dies after, the conversation comes to the
+// same end, and nothing is paid twice.
+func TestKills(t *testing.T) {
+	log := pawltest.KillEverywhere(t, func() pawl.Agent {
+		var triage, billing pawl.Agent
+		paid := 0
+		pay := func(context.Context, struct{}) (string, error) { paid++; return fmt.Sprint("payment ", paid), nil }
+		billing = pawl.Agent{Name: "billing", Tools: []pawl.Tool{tool.Func("pay", "Pays.", pay, pawl.Write), team.Handoff(&triage, nil)},
+			Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+				if last(r) != "payment 1" {
+					return pawl.Do(pawl.Call{Tool: "pay", Args: []byte(`{}`)}), nil
+				}
+				return pawl.Do(hand("triage", `{"reason":"it is paid"}`)), nil
+			})}
+		triage = pawl.Agent{Name: "triage", Tools: []pawl.Tool{team.Handoff(&billing, nil)},
+			Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+				if len(r.Messages) == 1 {
+					return pawl.Do(hand("billing", `{"reason":"a refund"}`)), nil
+				}
+				return pawl.Say("You have your money."), nil
+			})}
+		return triage
+	}, "I was charged twice.")
+	runs := map[string]bool{}
+	for _, e := range log {
+		runs[e.Run] = true
+	}
+	if len(runs) != 3 {
+		t.Errorf("%d legs, want 3", len(runs))
+	}
+}
+
+// last is the text of the last result in a request.
+func last(r pawl.Request) string {
+	for _, m := range slices.Backward(r.Messages) {
+		for _, p := range slices.Backward(m.Parts) {
+			if p, ok := p.(pawl.ToolResult); ok {
+				return p.Text()
+			}
+		}
+	}
+	return ""
+}
+
+// TestOneSlot: an engine that drives one run at a time drives all of its legs.
+func TestOneSlot(t *testing.T) {
+	triage := &says{replies: []pawl.Reply{pawl.Do(hand("billing", `{"reason":"a refund"}`))}}
+	billing := &says{replies: []pawl.Reply{pawl.Say("Done.")}}
+	h, err := engine.New(memory.New(), &engine.Options{MaxRuns: 1}).Start(t.Context(), desk(triage, billing), "Go.", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := h.Wait(t.Context()); err != nil || r.Answer != "Done." {
+		t.Errorf("%s, %v", r.Answer, err)
+	}
+}
+
+func TestContradictions(t *testing.T) {
+	model := pawl.ModelFunc((&says{}).reply)
+	good := pawl.Agent{Name: "billing", Model: model}
+	for _, c := range []struct {
+		agent pawl.Agent
+		want  string
+	}{
+		{pawl.Agent{Name: "a", Tools: []pawl.Tool{team.Handoff(&pawl.Agent{Name: "a", Model: model}, nil)}}, "hands over to itself"},
+		{pawl.Agent{Name: "a", Tools: []pawl.Tool{team.Handoff(&pawl.Agent{Name: "b"}, nil)}}, "model: none is set"},
+		{pawl.Agent{Name: "a", Tools: []pawl.Tool{team.Handoff(&good, &team.Options{Carry: 9})}}, "9 is nothing to carry"},
+		{pawl.Agent{Name: "a", Tools: []pawl.Tool{team.Handoff(&good, nil)}, Loop: steps{}}, "only an agent that chooses its calls"},
+		{pawl.Agent{Name: "a", Tools: []pawl.Tool{team.Handoff(&pawl.Agent{Name: "b", Model: model, Tools: []pawl.Tool{team.Handoff(&pawl.Agent{Name: "b", Model: model}, nil)}}, nil)}}, `two agents "b"`},
+	} {
+		c.agent.Model = model
+		if _, err := pawl.NewMachine(c.agent); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
+type steps struct{ pawl.ReAct }
+
+func (steps) Steps() json.RawMessage { return json.RawMessage(`[]`) }
+
+// TestDeclared: a change of any agent of the team is noticed by the one that began.
+func TestDeclared(t *testing.T) {
+	declared := func(prompt string) pawl.Declaration {
+		agent := desk(&says{}, &says{})
+		mate := team.Of(&agent)[1]
+		mate.Prompt = prompt
+		m, err := pawl.NewMachine(agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Declaration()
+	}
+	was, now := declared("Be kind."), declared("Be brief.")
+	if got := was.Differences(now); len(got) != 1 || got[0] != "tool handoff_to_billing (billing)" {
+		t.Errorf("%q", got)
+	}
+	if got := was.Differences(declared("Be kind.")); len(got) != 0 {
+		t.Errorf("the same agents differ: %q", got)
+	}
+}
+
+// TestCosts counts calls of a model on the three scenarios that LangChain publishes figures of:
+// a request, the same with a follow-up, and a request about three subjects. Its handoffs need 3,
+// 5 and 7 or more.
+func TestCosts(t *testing.T) {
+	look := tool.Func("look", "Looks.", func(context.Context, struct{}) (string, error) { return "found", nil }, pawl.Read)
+	does := pawl.Do(pawl.Call{Tool: "look", Args: []byte(`{}`)})
+	run := func(messages int, script ...pawl.Reply) (calls, tokens int) {
+		t.Helper()
+		model := pawl.ModelFunc((&says{replies: script}).reply)
+		a, b, c := pawl.Agent{Name: "a", Model: model}, pawl.Agent{Name: "b", Model: model}, pawl.Agent{Name: "c", Model: model}
+		a.Tools = []pawl.Tool{look, team.Handoff(&b, nil)}
+		b.Tools = []pawl.Tool{look, team.Handoff(&c, nil)}
+		c.Tools = []pawl.Tool{look}
+		e := engine.New(memory.New(), nil)
+		for n := range messages {
+			h, err := e.Start(t.Context(), a, fmt.Sprint("message ", n), &engine.StartOptions{Thread: "t"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for ; h != nil; h, err = h.Next(t.Context()) {
+				r, failed := h.Leg(t.Context())
+				if err != nil || failed != nil || r.Status != pawl.StatusSuccess {
+					t.Fatal(r.Verdict, err, failed)
+				}
+				calls, tokens = calls+r.Usage.ModelCalls, tokens+r.Usage.Input+r.Usage.Output
+			}
+		}
+		return calls, tokens
+	}
+	toB, toC := pawl.Do(hand("b", `{"reason":"b's"}`)), pawl.Do(hand("c", `{"reason":"c's"}`))
+	one, tokens := run(1, toB, does, pawl.Say("Done."))
+	t.Logf("one request: %d calls, %d tokens", one, tokens)
+	two, tokens := run(2, toB, does, pawl.Say("Done."), does, pawl.Say("Done again."))
+	t.Logf("and a follow-up: %d calls, %d tokens", two, tokens)
+	three, tokens := run(1, does, toB, does, toC, does, pawl.Say("All done."))
+	t.Logf("three subjects: %d calls, %d tokens", three, tokens)
+	if one != 3 || two != 5 || three != 6 {
+		t.Errorf("%d, %d and %d calls of a model", one, two, three)
+	}
+}
