@@ -26,6 +26,7 @@ func (s *Server) metrics(x *exchange) (any, error) {
 		return nil, refusal(http.StatusNotFound, "this server has no metrics")
 	}
 	s.options.Metrics.ServeHTTP(x.ResponseWriter, x.Request)
+	s.WriteMetrics(x.ResponseWriter)
 	return nil, nil
 }
 

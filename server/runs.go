@@ -109,6 +109,7 @@ func (s *Server) list(x *exchange) (any, error) {
 		}
 		return !visible
 	}
+	queue := runs.Positions{Journal: s.journal}
 	for h, err := range runs.List(x.Context(), s.journal, f) {
 		if errors.Is(err, runs.ErrGone) {
 			return nil, refusal(http.StatusConflict, err.Error())
@@ -124,6 +125,9 @@ func (s *Server) list(x *exchange) (any, error) {
 			break
 		}
 		line := client.LineOf(h)
+		if line.Position, err = queue.Of(x.Context(), h); err != nil {
+			return nil, err
+		}
 		for name, value := range line.Labels {
 			line.Labels[name] = redact.Text(value)
 		}

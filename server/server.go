@@ -10,6 +10,7 @@ package server
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -119,6 +120,10 @@ func (s *Server) Close() error {
 // server is closed. [Server.Serve] sweeps by itself; call Sweep if the server is the
 // handler of another http.Server.
 func (s *Server) Sweep(ctx context.Context) { s.worker.Run(ctx) }
+
+// WriteMetrics writes figures of the runs that the server drives and takes, in Prometheus'
+// text format.
+func (s *Server) WriteMetrics(to io.Writer) { s.worker.WriteMetrics(to) }
 
 // errStopped is recorded as the reason of the pause.
 var errStopped = errors.New("the server that drove it was stopped")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -196,11 +197,22 @@ func TestQueuedByHand(t *testing.T) {
 	if _, err := e.Queue(t.Context(), agent, "go", &engine.StartOptions{Labels: map[string]string{"priority": "high"}}); err == nil {
 		t.Error("a priority that is no number was taken")
 	}
-	n := 0
-	for range j.Queued(t.Context()) {
-		n++
+	queued(t, j, agent, "first", map[string]string{"priority": "1"})
+	at := runs.Positions{Journal: j}
+	for run, want := range map[string]int{"first": 1, h.ID(): 0} {
+		now, err := runs.Head(t.Context(), j, run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := at.Of(t.Context(), now); err != nil || n != want {
+			t.Errorf("run %s stands at %d, %v", run, n, err)
+		}
 	}
-	if n != 1 {
-		t.Errorf("%d runs are queued", n)
+	var page strings.Builder
+	worker.New(j, nil, &worker.Options{Slots: 7}).WriteMetrics(&page)
+	for _, want := range []string{"pawl_worker_slots 7\n", "pawl_worker_busy 0\n"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the metrics lack %q: %s", want, page.String())
+		}
 	}
 }

@@ -117,7 +117,7 @@ type driven struct {
 	engine *engine.Engine
 }
 
-// counts are what a worker counts; see [Worker.Stats].
+// counts are what a worker counts; see [Worker.WriteMetrics].
 type counts struct{ claims, takes, recovered atomic.Int64 }
 
 // New makes a worker for the runs in a journal. Close does not close the journal.
@@ -204,14 +204,10 @@ func (w *Worker) Follow(run string) *engine.Handle {
 func (w *Worker) free() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	slots := w.options.Slots
-	if slots <= 0 {
-		slots = DefaultSlots
-	}
 	if w.draining {
 		return 0
 	}
-	return max(0, slots-w.busy)
+	return max(0, w.slots()-w.busy)
 }
 
 // Drive starts or resumes a run under the work's agent, and drives it to its end in the

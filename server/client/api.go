@@ -198,6 +198,7 @@ type RunLine struct {
 	Iterations int               `json:"iterations"`
 	CostUSD    *pawl.Decimal     `json:"cost_usd"`
 	Labels     map[string]string `json:"labels"`
+	Position   int               `json:"position,omitempty"` // in the queue, from 1, if the run is queued
 	// The following are set only in a list with Query.Brief.
 	Input  string         `json:"input,omitempty"`  // the beginning of it
 	Answer string         `json:"answer,omitempty"` // the beginning of it

@@ -3,17 +3,27 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 )
 
+// standing is a server that stands as a test says.
+type standing struct{ broken error }
+
+func (s *standing) Ready(context.Context) error { return s.broken }
+
+func (s *standing) WriteMetrics(to io.Writer) {
+	_, _ = io.WriteString(to, "pawl_worker_busy 2\n")
+}
+
 // Prometheus and probes need no token and no host name, and get nothing else.
 func TestProbing(t *testing.T) {
-	var broken error
+	var of standing
 	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("pawl_runs 1\n")) })
-	h := probing(metrics, func(context.Context) error { return broken })
+	h := probing(metrics, &of)
 	ask := func(path string) (int, string) {
 		r := httptest.NewRequest(http.MethodGet, path, nil)
 		r.Host = "10.1.2.3:9090"
@@ -21,7 +31,7 @@ func TestProbing(t *testing.T) {
 		h.ServeHTTP(w, r)
 		return w.Code, w.Body.String()
 	}
-	for path, want := range map[string]string{"/metrics": "pawl_runs 1\n", "/healthz": "ok\n", "/readyz": "ok\n"} {
+	for path, want := range map[string]string{"/metrics": "pawl_runs 1\npawl_worker_busy 2\n", "/healthz": "ok\n", "/readyz": "ok\n"} {
 		if code, text := ask(path); code != http.StatusOK || text != want {
 			t.Errorf("%s: %d %q", path, code, text)
 		}
@@ -29,7 +39,7 @@ func TestProbing(t *testing.T) {
 	if code, _ := ask("/v1/runs"); code != http.StatusNotFound {
 		t.Errorf("/v1/runs: %d", code)
 	}
-	broken = errors.New("the journal does not answer")
+	of.broken = errors.New("the journal does not answer")
 	if code, text := ask("/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(text, "journal") {
 		t.Errorf("/readyz: %d %q", code, text)
 	}

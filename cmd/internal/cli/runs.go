@@ -88,8 +88,13 @@ func list(ctx context.Context, j pawl.Journal, f runs.Filter) iter.Seq2[client.R
 		return r.lines(ctx, f)
 	}
 	return func(yield func(client.RunLine, error) bool) {
+		queue := runs.Positions{Journal: j}
 		for h, err := range runs.List(ctx, j, f) {
-			if !yield(client.LineOf(h), err) || err != nil {
+			line := client.LineOf(h)
+			if err == nil {
+				line.Position, err = queue.Of(ctx, h)
+			}
+			if !yield(line, err) || err != nil {
 				return
 			}
 		}

@@ -108,7 +108,7 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 			return 0, refused(err)
 		}
 		a.watchBacklog(j)
-		quitProbes, err := a.probes(ctx, s.metrics, served.Ready)
+		quitProbes, err := a.probes(ctx, s.metrics, served)
 		if err != nil {
 			return 0, err
 		}

@@ -55,7 +55,7 @@ func TestUsageOfEveryCommand(t *testing.T) {
 			}
 			refused(flag+" needs a value", name, flag)
 		}
-		if name != "serve" && name != "worker" && name != "upgrade" && name != "approve" && name != "deny" && name != "completion" { // they take any number
+		if name != "serve" && name != "worker" && name != "doctor" && name != "upgrade" && name != "approve" && name != "deny" && name != "completion" { // they take any number
 			refused(name, append([]string{name}, strings.Fields(strings.Repeat("x ", 9))...)...)
 		}
 	}
@@ -74,7 +74,7 @@ func TestUsage(t *testing.T) {
 		{"version|x", "pawl: version got 1 argument; write pawl version; see pawl version --help"},
 		{"settle|last|c_1", "pawl: give one of --happened and --did-not-happen; see pawl settle --help"},
 		{"show|last|--spec|--cost", "pawl: --cost and --spec exclude each other; give one of them; see pawl show --help"},
-		{"fork|last", "pawl: --at is needed: the last entry to share; see pawl fork --help"},
+		{"fork|last", "pawl: --at is needed: the last entry to share, or the one to edit; see pawl fork --help"},
 		{"ask|what|is|it", `pawl: ask takes one text; put it in quotes: pawl ask "what is it"; see pawl ask --help`},
 		{"completion|csh", "pawl: there is no completion for csh; write pawl completion bash, fish, powershell or zsh; see pawl completion --help"},
 		{"ask|-x", "pawl: -x is no flag of pawl ask; see pawl ask --help"},

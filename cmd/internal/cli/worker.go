@@ -105,7 +105,7 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 		}
 		defer quitGC()
 		a.watchBacklog(j)
-		quitProbes, err := a.probes(ctx, s.metrics, w.Ready)
+		quitProbes, err := a.probes(ctx, s.metrics, w)
 		if err != nil {
 			return 0, err
 		}

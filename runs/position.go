@@ -1,0 +1,35 @@
+package runs
+
+import (
+	"context"
+
+	"github.com/pawl-run/pawl"
+)
+
+// Positions tells where queued runs stand. The queue is read at the first question; later
+// ones get what it was then.
+type Positions struct {
+	Journal pawl.Journal
+
+	of map[string]int
+}
+
+// Of is the position of a run in the queue, from 1; zero: it is not queued, or the journal
+// does not say.
+func (p *Positions) Of(ctx context.Context, h pawl.Head) (int, error) {
+	q, ok := p.Journal.(Queue)
+	if h.Status != pawl.StatusQueued || !ok {
+		return 0, nil
+	}
+	if p.of == nil {
+		of := map[string]int{}
+		for run, err := range q.Queued(ctx) {
+			if err != nil {
+				return 0, err
+			}
+			of[run] = len(of) + 1
+		}
+		p.of = of
+	}
+	return p.of[h.Run], nil
+}
