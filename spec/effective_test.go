@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/team"
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/window"
 )
@@ -101,7 +102,7 @@ func TestEffectiveReadsBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := pawl.NewMachine(progress.Guard(window.Guard(b)))
+			m, err := pawl.NewMachine(team.Guard(progress.Guard(window.Guard(b))))
 			if err != nil {
 				t.Fatal(err)
 			}
