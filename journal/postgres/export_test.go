@@ -22,3 +22,9 @@ func Selection(q pawl.Query) (sql string, args []any) {
 	}
 	return selection(q, nil, math.MaxInt64, most)
 }
+
+// The statements that take runs.
+const (
+	TakeSQL       = take
+	TakeCappedSQL = takeCapped
+)
