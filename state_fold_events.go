@@ -167,7 +167,7 @@ func (s *State) replyTurn(e *ModelReplied, iteration int) {
 			t.Thought += p.Text
 			s.bytes += s.size(p.Text)
 		case Thinking:
-			thinking += p.Text
+			thinking += p.Text //nolint:modernize // there is one as a rule, which is then not copied
 			s.bytes += s.size(p.Text) + s.size(string(p.Opaque))
 		case Call:
 			calls++

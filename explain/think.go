@@ -17,11 +17,12 @@ const maxStrikes = 3
 func (f *fold) think(d *Decision) {
 	d.Step = "think"
 	called, ok := f.step[0].Event.(pawl.ModelCalled)
-	if !ok && f.editing {
+	switch {
+	case !ok && f.editing:
 		d.subject, d.why = phrase("reply"+by(f.forked.By)), "it was edited"
-	} else if !ok { // an outcome without its intent
+	case !ok: // an outcome without its intent
 		d.subject, d.why = "model call", "its beginning is not in the log"
-	} else {
+	default:
 		if d.subject = phrase(name(string(called.Purpose))); called.View.Step != "" {
 			d.subject = phrase("step " + name(called.View.Step))
 		}

@@ -102,7 +102,8 @@ func fits(agent pawl.Agent, tool string, args json.RawMessage) error {
 		if err != nil {
 			return fmt.Errorf("tool %s: input: %w", tool, err)
 		}
-		for _, p := range schema.Validate(args) {
+		if problems := schema.Validate(args); len(problems) > 0 {
+			p := problems[0]
 			if p.Path != "" {
 				p.Message = p.Path + ": " + p.Message
 			}

@@ -3,6 +3,7 @@ package team
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -67,7 +68,7 @@ func (p policy) admit(s *pawl.State, act pawl.Act) pawl.Step {
 		if !p.hands(d.Call.Tool) || d.Do == pawl.CallRefuse {
 			continue
 		}
-		why := ""
+		var why string
 		switch {
 		case done != "":
 			why = "not handed over: the same reply hands in the final answer"
@@ -135,12 +136,7 @@ func (p policy) hands(tool string) bool {
 	if !ok {
 		return false
 	}
-	for _, name := range p {
-		if name == to {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(p, to)
 }
 
 // accepted returns the handoff of the latest reply, if there is one that was accepted.

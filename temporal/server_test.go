@@ -167,14 +167,6 @@ func (h *hand) kill() {
 	_ = h.Wait()
 }
 
-// stop lets the worker end by itself.
-func (h *hand) stop() {
-	h.t.Helper()
-	if err := errors.Join(h.Process.Signal(os.Interrupt), h.Wait()); err != nil {
-		h.t.Error(err)
-	}
-}
-
 // playWorker is what a worker's process does.
 func playWorker() error {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -249,7 +241,7 @@ func agentNamed(name string) pawl.Agent {
 			return strings.Repeat("It is as it was. ", 20), nil
 		}, pawl.Read),
 		sender{tool.Func("send", "Send a mail.", func(ctx context.Context, t turn) (string, error) {
-			return "sent", send(t.Turn, ctx)
+			return "sent", send(ctx, t.Turn)
 		}, pawl.Write)},
 	}
 	if name == "long" || name == "brief" {
@@ -273,7 +265,7 @@ func (s sender) Run(ctx context.Context, in pawl.Invocation) (pawl.Output, error
 }
 
 // send takes a while in the middle of which a mail leaves.
-func send(turn int, ctx context.Context) error {
+func send(ctx context.Context, turn int) error {
 	nap := func() { time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond) }
 	nap()
 	f, err := os.OpenFile(os.Getenv("PAWL_TEST_SENT"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)

@@ -29,10 +29,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, "scale: every number must be positive, -peak between 1 and 2, -waits between 0 and 1")
 		os.Exit(2)
 	}
-	print(os.Stdout, l, simulate(l))
+	report(os.Stdout, l, simulate(l))
 }
 
-func print(w io.Writer, l load, r result) {
+func report(w io.Writer, l load, r result) {
 	day := (24 * time.Hour).Seconds()
 	row := func(what, format string, args ...any) {
 		fmt.Fprintf(w, "%-34s "+format+"\n", append([]any{what}, args...)...)

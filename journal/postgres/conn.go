@@ -156,9 +156,9 @@ func (r *rows) Scan(dest ...any) error {
 	if len(values) != len(dest) || len(values) != len(r.fields) {
 		return fmt.Errorf("a row has %d values, not %d", len(values), len(dest))
 	}
-	for i, v := range values {
-		if err := decode(r.fields[i].DataTypeOID, v, dest[i]); err != nil {
-			return fmt.Errorf("column %s: %w", r.fields[i].Name, err)
+	for i, f := range r.fields {
+		if err := decode(f.DataTypeOID, values[i], dest[i]); err != nil {
+			return fmt.Errorf("column %s: %w", f.Name, err)
 		}
 	}
 	return nil

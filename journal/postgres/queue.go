@@ -95,6 +95,7 @@ const (
 			FROM chosen WHERE runs.ref = chosen.ref RETURNING runs.*, nth)
 		SELECT ` + columns + ` FROM taken ORDER BY nth`
 
+	//nolint:unqueryvet // its inner rows are its own; what leaves the statement is named
 	take = `WITH chosen AS MATERIALIZED (
 			SELECT *, row_number() OVER () AS nth FROM (
 				SELECT r.*, row_number() OVER (PARTITION BY a.place, rank ORDER BY turn, ref) AS turned

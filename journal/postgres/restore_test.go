@@ -183,7 +183,7 @@ func theRun(t *testing.T, j pawl.Journal) (found pawl.Head) {
 // below makes a directory that the server may write to.
 func below(t *testing.T, s *server, name string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pawl-"+name+"-")
+	dir, err := os.MkdirTemp("", "pawl-"+name+"-") //nolint:usetesting // the server, another user, cannot look into the directory of a test
 	if err == nil && s.id != nil {
 		err = os.Chown(dir, int(s.id.Uid), int(s.id.Gid))
 	}

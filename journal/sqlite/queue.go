@@ -179,8 +179,8 @@ func (j *Journal) Queued(ctx context.Context) iter.Seq2[string, error] {
 // journal is closed; see [Journal.WatchLogs]. No error is ever yielded.
 func (j *Journal) WatchQueue(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		for run := range j.logs.Listen(ctx) {
-			if run == "" && !yield("", nil) {
+		for run, err := range j.logs.Listen(ctx) {
+			if run == "" && !yield("", err) {
 				return
 			}
 		}

@@ -34,7 +34,10 @@ func rings(ctx context.Context, j pawl.Journal) <-chan struct{} {
 		return nil
 	}
 	go func() {
-		for range q.WatchQueue(ctx) {
+		for _, err := range q.WatchQueue(ctx) {
+			if err != nil {
+				return
+			}
 			select {
 			case ring <- struct{}{}:
 			default:

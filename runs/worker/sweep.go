@@ -18,7 +18,8 @@ import (
 func (w *Worker) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(w.life, cancel)()
+	stop := context.AfterFunc(w.life, cancel)
+	defer stop()
 	s := &sweeper{
 		worker: w, journal: w.journal, every: w.options.Every, log: w.log,
 		signals: map[string]time.Time{}, lapsed: map[string]unheld{}, failed: map[string]*failure{},

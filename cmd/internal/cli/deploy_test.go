@@ -48,7 +48,7 @@ func TestDeployFlags(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, document := range bytes.Split(text, []byte("\n---\n")) {
+		for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
 			var v any
 			if err := yaml.Unmarshal(document, &v); err != nil {
 				t.Fatalf("%s: %v", file, err)

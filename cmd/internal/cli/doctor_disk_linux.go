@@ -15,5 +15,5 @@ func disk(path string) (free uint64, network string, known bool) {
 	case unix.SMB_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC:
 		network = "SMB"
 	}
-	return s.Bavail * uint64(s.Bsize), network, true //nolint:gosec // never negative
+	return s.Bavail * uint64(s.Bsize), network, true
 }

@@ -116,7 +116,8 @@ func (d *doctor) provider(ctx context.Context, m pawl.Model) (target, error) {
 	if at == "" {
 		return t, nil
 	}
-	header, value, path := "", "", "models"
+	var header, value string
+	path := "models"
 	switch name {
 	case "openai", "openai-responses":
 		t.key = "OPENAI_API_KEY"

@@ -200,7 +200,8 @@ func (s *sweep) collect(ctx context.Context, j store, sayf func(string, ...any))
 	if s.dry {
 		return lines, sum, nil
 	}
-	return lines, sum, clearBlobs(ctx, j, r, &sum)
+	err = clearBlobs(ctx, j, r, &sum)
+	return lines, sum, err
 }
 
 // needsOf are the runs that the remaining runs depend on: the runs whose conversations

@@ -143,16 +143,16 @@ func unreadable(file string, err error) spec.Problems {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		err = at.Err
 	}
-	message := err.Error()
+	problem := spec.Problem{File: file, Message: err.Error()}
 	if errors.Is(err, fs.ErrNotExist) {
 		for _, kind := range []string{".yaml", ".yml", ".json"} {
 			if info, err := os.Stat(file + kind); err == nil && !info.IsDir() {
-				message += "; did you mean " + oneLine(file+kind) + "?"
+				problem.Message += "; did you mean " + oneLine(file+kind) + "?"
 				break
 			}
 		}
 	}
-	return spec.Problems{{File: file, Message: message}}
+	return spec.Problems{problem}
 }
 
 // flagged names the flags that caused problems; model is the value of --model.

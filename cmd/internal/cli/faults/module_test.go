@@ -61,13 +61,6 @@ func corpus(t testing.TB) []module {
 	return all
 }
 
-// fixed is the module without its fault.
-func (m module) fixed() map[string]string {
-	files := maps.Clone(m.files)
-	maps.Copy(files, m.right)
-	return files
-}
-
 func write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {

@@ -59,7 +59,7 @@ func FuzzRequests(f *testing.F) {
 				System:   d.Text(), MaxTokens: 2000, Sampling: pawl.Sampling{ThinkingTokens: 1500 * d.Roll(2)},
 			}
 			sent := len(fake.Requests())
-			for range m.Stream(t.Context(), r) { //nolint:revive // the provider says what it thinks of it
+			for range m.Stream(t.Context(), r) { // the provider says what it thinks of it
 			}
 			if len(fake.Requests()) == sent {
 				t.Errorf("%T sends nothing", m)
