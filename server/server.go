@@ -49,6 +49,9 @@ type Options struct {
 	// request that would drive one more is answered with 429 and Retry-After, and
 	// records no run. Zero: any number.
 	MaxRuns int
+	// MaxPerAgent and MaxPerTenant are how many runs of one agent, and of one tenant, may be
+	// driven at once when the server takes a queued run; see worker.Options.
+	MaxPerAgent, MaxPerTenant int
 	// LinkKey is the key that signs links to approvals; see package webhook. The server
 	// accepts links made with this key by any process. Empty: it accepts links with the
 	// request's own token.
@@ -100,7 +103,7 @@ func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
 	if s.keys, err = hash(keys); err != nil {
 		return nil, err
 	}
-	s.worker = worker.New(journal, ownHost{host}, &worker.Options{Slots: o.MaxRuns, Reason: errStopped, Rests: o.Rests, Log: s.log})
+	s.worker = worker.New(journal, ownHost{host}, &worker.Options{Slots: o.MaxRuns, MaxPerAgent: o.MaxPerAgent, MaxPerTenant: o.MaxPerTenant, Reason: errStopped, Rests: o.Rests, Log: s.log})
 	s.mux, s.paths = s.routing(routes())
 	s.broadcasters = newHubs(journal, s.worker.Follow)
 	return s, nil

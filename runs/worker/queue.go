@@ -55,9 +55,15 @@ func (s *sweeper) take(ctx context.Context) {
 	}
 	agents := slices.Clone(s.agents)
 	rand.Shuffle(len(agents), func(a, b int) { agents[a], agents[b] = agents[b], agents[a] }) //nolint:gosec // keeps workers apart, protects nothing
-	heads, err := s.queue.Take(ctx, pawl.Take{
-		Owner: engine.Self().String(), TTL: s.worker.options.Lease, Max: most, Agents: agents, Labels: s.worker.options.Labels, Except: s.except(),
-	})
+	o := &s.worker.options
+	t := pawl.Take{Owner: engine.Self().String(), TTL: o.Lease, Max: most, Agents: agents, Labels: o.Labels, Except: s.except(), LaneMax: o.MaxPerTenant}
+	if o.MaxPerAgent > 0 {
+		t.AgentMax = map[string]int{}
+		for _, agent := range agents {
+			t.AgentMax[agent] = o.MaxPerAgent
+		}
+	}
+	heads, err := s.queue.Take(ctx, t)
 	s.say(ctx, err)
 	if err != nil {
 		return
@@ -68,6 +74,7 @@ func (s *sweeper) take(ctx context.Context) {
 		s.drive(ctx, h)
 	}
 	s.again = len(heads) == most // there may be more
+	s.capped = !s.again && (o.MaxPerAgent > 0 || o.MaxPerTenant > 0)
 }
 
 // drive drives a run whose lease was taken.

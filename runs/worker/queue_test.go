@@ -80,6 +80,45 @@ func TestQueue(t *testing.T) {
 	})
 }
 
+// Of an agent and of a tenant no more runs are driven at once than allowed, by all workers
+// together, and when one ends the next is taken at once.
+func TestCaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, slow := newDisk(), pawl.Agent{Name: "a", Model: takes(10*time.Second + 100*time.Millisecond)}
+		for i := range 6 {
+			queued(t, j, slow, fmt.Sprint("x", i), map[string]string{"tenant": "x"})
+		}
+		queued(t, j, slow, "y0", map[string]string{"tenant": "y"})
+		queued(t, j, slow, "z0", map[string]string{"tenant": "z"})
+		o := worker.Options{Slots: 10, MaxPerAgent: 3, MaxPerTenant: 2}
+		works(t, j, slow, &o)
+		works(t, j, slow, &o)
+		driven := func(want ...string) {
+			t.Helper()
+			var got []string
+			for h, err := range j.List(t.Context(), pawl.Query{Status: pawl.StatusRunning}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, h.Run)
+			}
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Errorf("%v are driven, not %v", got, want)
+			}
+		}
+		time.Sleep(9 * time.Second)
+		driven("x0", "y0", "z0")            // the agent's most
+		time.Sleep(1200 * time.Millisecond) // 100 ms after their end
+		driven("x1", "x2")                  // the tenant's most
+		time.Sleep(time.Minute)
+		for i := range 6 {
+			if s := status(t, j, fmt.Sprint("x", i)); s != pawl.StatusSuccess {
+				t.Errorf("x%d is %v", i, s)
+			}
+		}
+	})
+}
+
 // A worker that is told to stop lets its runs go on for a while, and then queues those
 // that have not ended; another goes on with them at once.
 func TestDrain(t *testing.T) {

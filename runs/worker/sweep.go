@@ -47,7 +47,7 @@ func (w *Worker) Run(ctx context.Context) {
 			next = queue
 		}
 		freed := w.freed
-		if !s.again {
+		if !s.again && !s.capped {
 			freed = nil // an empty queue has nothing for a free slot
 		}
 		select {
@@ -73,6 +73,7 @@ type sweeper struct {
 	rings   <-chan struct{}
 	full    bool // the last run that was found had no free slot
 	again   bool // the last look at the queue took all that it might
+	capped  bool // the last look may have left runs of an agent or tenant that has its most
 	every   time.Duration
 	log     *slog.Logger
 

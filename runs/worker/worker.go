@@ -63,6 +63,11 @@ type Options struct {
 	Slots int
 	// Labels must all be among the labels of the runs that the worker takes by itself.
 	Labels map[string]string
+	// MaxPerAgent and MaxPerTenant are how many runs of one agent, and of one tenant, may be
+	// driven at once, by all programs that share the journal, when the worker takes a
+	// queued run. Runs that are started or resumed otherwise count, but are not held back.
+	// Zero: any number.
+	MaxPerAgent, MaxPerTenant int
 	// Every is the most time between two looks into the journal for runs whose owner died
 	// and for signals; up to a quarter less passes, at random, so that several workers do
 	// not look in step. A run whose owner died is resumed within two such times after its

@@ -18,6 +18,7 @@ import (
 type service struct {
 	driving
 	retention
+	caps
 	address   string
 	socket    string
 	tokenFile string
@@ -46,6 +47,7 @@ func serveCommand(a *app) *cobra.Command {
 	c.Flags().BoolVar(&s.specs, "allow-specs", false, "let clients send specs, whose commands run here; the specs are not stored in files")
 	c.Flags().BoolVar(&s.resume, "resume", false, "resume the runs of these agents that were paused when an earlier server was stopped; runs whose process died are resumed anyway")
 	c.Flags().IntVar(&s.most, "max-runs", 0, "drive at most this many runs at once; a request for one more gets 429 with Retry-After (default: no limit)")
+	s.caps.flags(c.Flags())
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "log every request")
 	c.MarkFlagsMutuallyExclusive("addr", "socket")
 	s.modelFlag(c)
@@ -65,6 +67,9 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 	}
 	if s.most < 0 {
 		return 0, misuse("--max-runs is %d; it must not be negative", s.most)
+	}
+	if err := s.caps.check(); err != nil {
+		return 0, err
 	}
 	keys, made, err := a.keys(s)
 	if err != nil {
@@ -103,7 +108,7 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 			return 0, err
 		}
 		defer quit()
-		served, err := server.New(j, h, keys, &server.Options{UI: ui.Handler(), MaxRuns: s.most, Metrics: a.scraped(), Hosts: s.hosts, Secure: strings.HasPrefix(strings.ToLower(s.public), "https://"), LinkKey: key, Rests: rests, Log: h.log, Place: s.place(listener)})
+		served, err := server.New(j, h, keys, &server.Options{UI: ui.Handler(), MaxRuns: s.most, MaxPerAgent: s.perAgent, MaxPerTenant: s.perTenant, Metrics: a.scraped(), Hosts: s.hosts, Secure: strings.HasPrefix(strings.ToLower(s.public), "https://"), LinkKey: key, Rests: rests, Log: h.log, Place: s.place(listener)})
 		if err != nil {
 			return 0, refused(err)
 		}

@@ -33,6 +33,7 @@ func workerCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&s.linkKey, "link-key", "", "the file with the server's key that signs links to approvals (default: as for pawl serve)")
 	c.Flags().StringVar(&s.metrics, "metrics", "", "listen at this address, as :9090, for Prometheus and probes: /metrics, /healthz and /readyz, without a token")
 	s.retention.flags(c.Flags())
+	s.caps.flags(c.Flags())
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "log every run that is taken")
 	s.modelFlag(c)
 	s.limitFlag(c, false)
@@ -51,12 +52,17 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 		return 0, err
 	case s.on != "" && len(labels) > 0:
 		return 0, misuse("--label does not go with --on: Temporal dispatches runs by their agent")
+	case s.on != "" && s.caps != (caps{}):
+		return 0, misuse("--max-per-agent and --max-per-tenant do not go with --on: Temporal dispatches runs as their slots allow")
 	case s.slots < 1:
 		return 0, misuse("--slots is %d; it must be at least 1", s.slots)
 	case s.grace < 0:
 		return 0, misuse("--grace is %v; it must not be negative", s.grace)
 	case len(args) == 0:
 		return 0, misuse("a worker needs the agents whose runs it drives; name their specs, or a directory of specs")
+	}
+	if err := s.caps.check(); err != nil {
+		return 0, err
 	}
 	if err := s.parks("a worker"); err != nil {
 		return 0, err
@@ -92,7 +98,7 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 			return 0, err
 		}
 		defer quit()
-		o := &worker.Options{Slots: s.slots, Labels: labels, Reason: engine.ErrDrain, Rests: rests, Log: h.log}
+		o := &worker.Options{Slots: s.slots, Labels: labels, MaxPerAgent: s.perAgent, MaxPerTenant: s.perTenant, Reason: engine.ErrDrain, Rests: rests, Log: h.log}
 		w := worker.New(j, workHost{h}, o)
 		if !a.quiet {
 			for _, one := range h.served {
