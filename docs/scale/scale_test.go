@@ -67,7 +67,7 @@ func TestSlots(t *testing.T) {
 func TestPrint(t *testing.T) {
 	var b bytes.Buffer
 	l := small()
-	print(&b, l, simulate(l))
+	report(&b, l, simulate(l))
 	if n := strings.Count(b.String(), "\n"); n != 12 || strings.Contains(b.String(), "%!") {
 		t.Errorf("%d lines:\n%s", n, b.String())
 	}

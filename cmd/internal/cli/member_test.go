@@ -65,6 +65,7 @@ var members = map[string]member{
 	"goal":            {value: "{metric: {command: [stub, say, '1']}, success: metric >= 1}", shows: `"type":"run\.stopped"[^\n]*metric >= 1`},
 	"judge":           {value: "{causal: true}", shows: `"type":"causes\.found"`},
 	"context":         {value: "{pins: [Blue is a colour.]}", shows: "Blue is a colour"},
+	"handoffs":        {value: "[./helper.yaml]", problem: `^helper\.yaml:7:\d+: handoffs are for an agent that has a conversation, and desk\.yaml uses this one as a tool`},
 	"guard":           {value: "{pii: redact}", replies: "{text: Ask ada@example.org.}", shows: `Ask \[redacted email\]`},
 	"hooks":           {value: "[log]", shows: `level=INFO msg="helper begins: What colour\?"`},
 	"hooks: log":      {value: "[{log: {format: json}}]", shows: `"msg":"run\.started"[^\n]*"agent":"helper"`},
