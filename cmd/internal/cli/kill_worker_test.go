@@ -35,7 +35,7 @@ type workforce struct {
 }
 
 func (w *workforce) start(i int) {
-	c := exec.Command("spawl", "worker", "paying.yaml", "--slots", "3", "--grace", "20s")
+	c := exec.Command("spawl", "worker", "paying.yaml", "--slots", "2", "--grace", "20s")
 	c.Dir, c.Env, c.Stderr = w.dir, append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db"), &w.said[i]
 	if err := c.Start(); err != nil {
 		w.Fatal(err)
@@ -80,11 +80,11 @@ func (w *workforce) fill(most int) {
 }
 
 // TestKillWorkers kills workers of one database at any time. Every queued run ends, none
-// is lost, each Write is made once, and nobody is asked. There are 10 kills, 1,000 under
+// is lost, each Write is made once, and nobody is asked. There are 5 kills, 1,000 under
 // PAWL_PROOF=1, any number with PAWL_PROOF_KILLS; PAWL_PROOF_SEED repeats a series, as far
 // as times repeat.
 func TestKillWorkers(t *testing.T) {
-	want := 10
+	want := 5
 	switch n, err := strconv.Atoi(os.Getenv("PAWL_PROOF_KILLS")); {
 	case err == nil:
 		want = n
@@ -118,7 +118,7 @@ func TestKillWorkers(t *testing.T) {
 	}()
 	killed := 0
 	for tries := 0; killed < want && tries < 2*want+10; tries++ {
-		w.fill(12)
+		w.fill(6)
 		time.Sleep(time.Duration(random.Int64N(int64(300 * time.Millisecond))))
 		i := random.IntN(len(w.workers))
 		if w.stop(i, syscall.SIGKILL) {
