@@ -25,7 +25,7 @@ func TestHandoffs(t *testing.T) {
 	write("s.yaml", "replies: [{text: x}]\n")
 	write("mate.yaml", "name: mate\ndescription: Answers.\nhandoffs: [{agent: ./good.yaml, carry: last}]\n")
 	write("twin.yaml", "name: mate\ndescription: Answers, too.\n")
-	write("mute.yaml", "name: mute\n")
+	write("bare.yaml", "name: bare\n")
 	write("hands.yaml", "name: hands\ndescription: Hands over.\nhandoffs: [./twin.yaml]\n")
 	good := write("good.yaml", "name: good\ndescription: Begins.\nmodel: script:s.yaml\nhandoffs: [./mate.yaml]\nlimits: {handoffs: 2}\n")
 	s, err := Load(good, &Options{Registry: registry()})
@@ -41,7 +41,7 @@ func TestHandoffs(t *testing.T) {
 	}
 	bad := write("bad.yaml", strings.Join([]string{
 		"name: bad", "model: script:s.yaml", "handoffs:",
-		"  - ./none.yaml", "  - ./bad.yaml", "  - {agent: ./twin.yaml, carry: some}", "  - 3", "  - {carry: all}", "  - ./twin.yaml", "  - ./mate.yaml", "  - ./mute.yaml",
+		"  - ./none.yaml", "  - ./bad.yaml", "  - {agent: ./twin.yaml, carry: some}", "  - 3", "  - {carry: all}", "  - ./twin.yaml", "  - ./mate.yaml", "  - ./bare.yaml",
 		"limits: {handoffs: 0}", "tools: [{agent: ./hands.yaml}]", "",
 	}, "\n"))
 	_, err = Load(bad, &Options{Registry: registry()})
@@ -56,7 +56,7 @@ func TestHandoffs(t *testing.T) {
 		"bad.yaml:8:5: a handoff has no agent (name its spec, such as ./billing.yaml)",
 		"bad.yaml:9:5: handoff ./twin.yaml is given twice (drop one)",
 		"bad.yaml:10:5: ./mate.yaml is another agent called mate (give each of a team a name of its own)",
-		"bad.yaml:11:5: ./mute.yaml has no description (say in it what it does, for the agents that hand over to it)",
+		"bad.yaml:11:5: ./bare.yaml has no description (say in it what it does, for the agents that hand over to it)",
 		"bad.yaml:12:20: handoffs is 0 (it must be at least 1)",
 		"hands.yaml:3:11: handoffs are for an agent that has a conversation, and bad.yaml uses this one as a tool or a step (leave them out)",
 	}
