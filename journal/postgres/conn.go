@@ -157,7 +157,7 @@ func (r *rows) Scan(dest ...any) error {
 		return fmt.Errorf("a row has %d values, not %d", len(values), len(dest))
 	}
 	for i, f := range r.fields {
-		if err := decode(f.DataTypeOID, values[i], dest[i]); err != nil {
+		if err := decode(f.DataTypeOID, values[i], dest[i]); err != nil { //nolint:gosec // the lengths are equal
 			return fmt.Errorf("column %s: %w", f.Name, err)
 		}
 	}
