@@ -34,7 +34,7 @@ func (c *Client) Work(ctx context.Context, j pawl.Journal, host worker.Host, gra
 		o = &worker.Options{}
 	}
 	if len(o.Labels) > 0 {
-		return errors.New("labels are given, but Temporal dispatches runs by their agent; leave them out")
+		return errors.New("a worker of Temporal gets runs by their agent, not by labels; leave the labels out")
 	}
 	log := cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	agents, err := host.Names(ctx)
