@@ -19,6 +19,9 @@ import (
 // the agent, on one database, and back by the older build: runs go on with their version,
 // whichever build drives them, and no payment is made twice or lost.
 func TestRollingUpgrade(t *testing.T) {
+	if testing.Short() {
+		t.Skip("processes of two builds, in which the race detector sees nothing")
+	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	older := program(t)
 	newer := filepath.Join(t.TempDir(), "pawl")
