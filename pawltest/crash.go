@@ -22,7 +22,7 @@ type mortal struct {
 
 	mu   sync.Mutex
 	dead bool
-	plan string // before:WHAT or after:WHAT, WHAT a seq or a type; empty: it lives
+	plan string // before:WHAT or after:WHAT, WHAT a seq, a type or leg; empty: it lives
 }
 
 // die kills the process.
@@ -60,7 +60,9 @@ func (m *mortal) Append(ctx context.Context, b pawl.Batch) error {
 		if err != nil {
 			return fmt.Errorf("an engine appended what nobody can read: %w", err)
 		}
-		hit = hit || planned && (e.Type() == what || strconv.FormatUint(e.Seq, 10) == what)
+		start, _ := e.Event.(pawl.RunStarted)
+		leg := start.Continues != nil && start.Continues.By != ""
+		hit = hit || planned && (e.Type() == what || strconv.FormatUint(e.Seq, 10) == what || leg && what == "leg")
 	}
 	m.dead = hit
 	if hit && when == "before" {

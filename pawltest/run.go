@@ -49,7 +49,8 @@ import (
 // agent, run, resume and fork take script lines. think, tool NAME -> …, see,
 // measure and decide say what the world does next; tool NAME? -> … is how a tool
 // reconciles an interrupted call; at D VERB happens meanwhile: cancel, park, close,
-// or a signal. WHAT is a type of entry or a seq.
+// or a signal. WHAT is a type of entry, a seq, or leg: the first entry of a run that is
+// handed over to.
 func RunFiles(t *testing.T, dir string) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil || len(files) == 0 {

@@ -43,6 +43,7 @@ test("edit a reply, change the prompt and the model", async ({ page, pawl, expec
   await expect(page.locator(".summary .answer")).toContainText("I know it without asking.");
 
   await page.goto(pawl.link(first.run));
+  await page.locator(row("First I look")).last().waitFor(); // a key before that is lost
   await page.keyboard.press("F");
   await page.getByLabel("At entry").fill("1");
   await page.getByText("Change the agent").click();
