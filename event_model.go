@@ -9,15 +9,16 @@ import (
 // leaves, and reserves the most that the call may cost. View says by reference
 // what the model sees, so that the request can be rebuilt from the log.
 type ModelCalled struct {
-	Purpose   Purpose `wire:"purpose"`
-	Attempt   int     `wire:"attempt"`
-	Reserved  int     `wire:"reserved_tokens"`   // tokens: estimated input plus MaxTokens
-	Cost      float64 `wire:"reserved_usd,omit"` // dollars reserved; zero without a price
-	MaxTokens int     `wire:"max_tokens"`
-	Bytes     int     `wire:"bytes,omit"`    // of the request, as they are counted for an estimate; zero: an earlier build's log
-	Fallback  int     `wire:"fallback,omit"` // which of the agent's fallbacks is asked; zero: its model
-	Model     string  `wire:"model,omit"`    // the name of the auxiliary model that is asked; empty: none is
-	View      View    `wire:",inline"`
+	Purpose   Purpose       `wire:"purpose"`
+	Attempt   int           `wire:"attempt"`
+	Reserved  int           `wire:"reserved_tokens"`   // tokens: estimated input plus MaxTokens
+	Cost      float64       `wire:"reserved_usd,omit"` // dollars reserved; zero without a price
+	MaxTokens int           `wire:"max_tokens"`
+	Bytes     int           `wire:"bytes,omit"`    // of the request, as they are counted for an estimate; zero: an earlier build's log
+	Fallback  int           `wire:"fallback,omit"` // which of the agent's fallbacks is asked; zero: its model
+	Model     string        `wire:"model,omit"`    // the name of the auxiliary model that is asked; empty: none is
+	View      View          `wire:",inline"`
+	Waited    time.Duration `wire:"waited_ms,ms,omit"` // for the rate of the provider, since the last entry; not counted as the run's time
 }
 
 // Says reports whether the prompt of the view becomes part of the conversation,

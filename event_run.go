@@ -27,6 +27,7 @@ type RunPaused struct {
 	Status Status    `wire:"status,omit"` // a waiting status, or Paused
 	Reason string    `wire:"reason,omit"`
 	WakeAt time.Time `wire:"wake_at,omit"` // when to resume it; zero: only on request
+	Rate   string    `wire:"rate,omit"`    // the provider whose rate it waits for; empty: none
 }
 
 // RunResumed is appended by each new owner. From here on, effects that were in

@@ -18,7 +18,8 @@ func (s *State) Fold(e Entry) {
 		switch e.Event.(type) {
 		case RunResumed, RunForked: // the run did not run in between
 		default:
-			s.elapsed += max(0, e.Time.Sub(s.time))
+			c, _ := e.Event.(ModelCalled)
+			s.elapsed += max(0, e.Time.Sub(s.time)-max(0, c.Waited))
 		}
 	}
 	s.seq, s.run = e.Seq, e.Run

@@ -28,6 +28,7 @@ type driver struct {
 	reconciled map[string]int // the attempts whose tools were asked for the outcome, by call
 	leg        bool           // another run has handed over to it, whose place among the engine's runs it takes
 	early      bool           // keep what is streamed for the handle's first watcher
+	turn       turn           // of the next model call
 	modelCall  *modelCall     // memory for the next one
 	toolCall   *toolCall
 	life       life        // shared with the handles on the run
@@ -137,7 +138,7 @@ func (d *driver) step() (done bool, err error) {
 			err = d.effects.run(&o.effect)
 		}
 	case pawl.Think:
-		err = d.think(at, &step)
+		done, err = d.think(at, &step)
 	case pawl.Act:
 		err = d.act(at, step)
 	default:
@@ -146,7 +147,7 @@ func (d *driver) step() (done bool, err error) {
 	if err == nil {
 		err = r.failed
 	}
-	return false, err
+	return done, err
 }
 
 // perform performs a step without an effect.
@@ -217,6 +218,7 @@ func (d *driver) finish(err error) {
 	l, r := &d.life, &d.rec
 	d.detach()
 	d.effects.close()
+	d.giveBack()
 	r.engine.left(r.base, r.lease.Run, err)
 	l.err = err
 	r.engine.drop(d)

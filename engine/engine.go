@@ -28,7 +28,8 @@ type Engine struct {
 	verify   bool       // every entry is checked; see verifying
 	opt      Options
 	limits   rateLimits
-	owner    string // the owner of its runs, as in leases and logs
+	limiter  Limiter // nil: the journal is none
+	owner    string  // the owner of its runs, as in leases and logs
 	secrets  *redact.Secrets
 	invalid  error // what is wrong with the options
 
@@ -78,6 +79,12 @@ type Options struct {
 	// Beyond it, Start, Resume and Fork fail with a [*BusyError] and record nothing.
 	// Zero: any number.
 	MaxRuns int
+	// Rates are the most that may be asked of providers, by the first part of their models'
+	// names, as in anthropic/claude-sonnet-4-5. All programs that share the journal share
+	// them, and should set the same; the journal must be a [Limiter]. A call that exceeds a
+	// rate waits, and the wait is not counted as the run's time. If it would wait longer
+	// than 5 minutes, the run is paused until then.
+	Rates map[string]Rate
 	// When are the functions that a recorded stop condition may name as when("NAME"),
 	// if it replaced that of the agent; see stop.Options.
 	When map[string]func(*pawl.State) bool
@@ -126,6 +133,7 @@ func New(journal pawl.Journal, o *Options) *Engine {
 		e.opt.Threads = new(Threads)
 	}
 	e.keepSecrets()
+	e.checkRates()
 	e.verify = verifying()
 	e.inbox, _ = journal.(pawl.Inbox)
 	e.notifier, _ = journal.(notifier)

@@ -12,20 +12,20 @@ import (
 )
 
 // think performs a model call: its intent is durable before the request is sent, and one
-// entry records the result.
-func (d *driver) think(at uint64, t *pawl.Think) error {
-	c, err := newModelCall(d, at, t)
+// entry records the result. It reports whether the run was released instead.
+func (d *driver) think(at uint64, t *pawl.Think) (released bool, err error) {
+	c, released, err := newModelCall(d, at, t)
 	if c == nil {
-		return err
+		return released, err
 	}
 	if err = d.effects.run(&c.effect); err == nil {
 		d.modelCall = c // not if the call was abandoned: its goroutine still uses it
 	}
-	return err
+	return false, err
 }
 
 // newModelCall returns a model call ready to start; nil: it cannot start yet.
-func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
+func newModelCall(d *driver, at uint64, t *pawl.Think) (c *modelCall, released bool, err error) {
 	r := &d.rec
 	model, info := r.machine.Asked(*t)
 	now := time.Now()
@@ -36,19 +36,29 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 	if wait <= 0 {
 		wait = held(r, info.Endpoint, now)
 	}
-	if wait > 0 { // the machine decides again afterwards
-		if err := r.flush(); err != nil {
-			return nil, err
+	if wait <= 0 {
+		if wait, err = d.await(t, &info, now); err == nil && wait > maxHeld {
+			released, err = d.sleep(&info, wait)
+			return nil, released, err
 		}
-		d.inbox.wait(wait)
-		return nil, nil
 	}
-	r.appendAt(now, t.Iteration, at, r.machine.Called(*t))
-	c := d.modelCall
+	if err == nil && wait > 0 { // the machine decides again afterwards
+		if err = r.flush(); err == nil {
+			d.inbox.wait(wait)
+		}
+	}
+	if err != nil || wait > 0 {
+		return nil, false, err
+	}
+	called := r.machine.Called(*t)
+	called.Waited = d.turn.waited(r.state.Time(), now)
+	r.appendAt(now, t.Iteration, at, called)
+	c = d.modelCall
 	if d.modelCall = nil; c == nil {
 		c = new(modelCall)
 	}
 	*c = modelCall{}
+	c.turn, d.turn = d.turn, turn{}
 	c.rec, c.at, c.t, c.model, c.endpoint = r, at, *t, model, info.Endpoint
 	c.request = r.machine.Request(r.state, *t, r.transcript)
 	c.live.Run, c.live.At, c.live.Time, c.live.Iteration = r.lease.Run, r.state.Seq(), r.state.Time(), t.Iteration
@@ -57,19 +67,19 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 		c.quiet = quiet{first: r.engine.opt.First, next: r.engine.opt.Idle}
 	}
 	if err := r.announce(&c.effect); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	now = time.Now()
 	left := timeLeft(r.state, now)
 	if left <= 0 { // the log does not show that yet
 		c.failed(&pawl.ModelError{Class: pawl.ClassNetwork, Message: "not sent: the run's time was over"}, nil)
-		return nil, nil
+		return nil, false, nil
 	}
 	if left < c.limit {
 		c.limit, c.outOfTime = left, true
 	}
 	c.began = now
-	return c, nil
+	return c, false, nil
 }
 
 // modelCall is a model call in progress.
@@ -82,6 +92,7 @@ type modelCall struct {
 	endpoint  string // of the model; empty: in this process
 	request   pawl.Request
 	live      pawl.Entry // the template of streamed entries
+	turn      turn       // of the provider's rate
 	outOfTime bool       // the deadline is the run's, not the call's
 	shown     liveReply
 	reply     *pawl.Reply
@@ -151,6 +162,7 @@ func (c *modelCall) record(r *recorder, cut error, abandoned bool) {
 		var reply pawl.ModelReplied
 		if reply, err = r.machine.Replied(r.state, c.t, r.clean.reply(*c.reply)); err == nil {
 			r.append(c.at, reply)
+			c.turn.settle(r, reply.Reply.Usage.Total())
 			r.engine.limits.replied(c.endpoint)
 			return
 		}
@@ -170,6 +182,7 @@ func (c *modelCall) failed(err, cut error) {
 			slog.Int("attempt", f.Attempt), slog.Time("retry_at", f.RetryAt))
 	}
 	r.append(c.at, f)
+	c.turn.settle(r, f.Usage.Total())
 	if f.Class == pawl.ClassRateLimit {
 		r.engine.limits.refused(c.endpoint, f.RetryAt, time.Now())
 	}

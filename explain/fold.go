@@ -97,7 +97,7 @@ func outside(event pawl.Event) bool {
 		pawl.InputGiven, pawl.ClientToolReturned, pawl.ApprovalDecided, pawl.ToolSettled:
 		return true
 	case pawl.RunPaused:
-		return (e.Status == pawl.StatusPaused || e.Status == pawl.StatusQueued) && e.WakeAt.IsZero() // a shutdown, or queued
+		return (e.Status == pawl.StatusPaused || e.Status == pawl.StatusQueued) && (e.WakeAt.IsZero() || e.Rate != "") // a shutdown, queued, or by the engine for a rate
 	case pawl.RunStopped:
 		return e.Leaf == pawl.PanicLeaf
 	}

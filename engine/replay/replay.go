@@ -155,7 +155,7 @@ func (r *replay) given(event pawl.Event) bool {
 		pawl.InputGiven, pawl.ClientToolReturned, pawl.ApprovalDecided, pawl.ApprovalExpired, pawl.ApprovalInvalidated, pawl.ToolSettled:
 		return true
 	case pawl.RunPaused:
-		return (e.Status == pawl.StatusPaused || e.Status == pawl.StatusQueued) && e.WakeAt.IsZero() // a shutdown, or queued
+		return (e.Status == pawl.StatusPaused || e.Status == pawl.StatusQueued) && (e.WakeAt.IsZero() || e.Rate != "") // a shutdown, queued, or by the engine for a rate
 	case pawl.ModelReplied:
 		return r.edited || r.recorded(event)
 	case pawl.RunStopped:
@@ -210,6 +210,7 @@ func agrees(m *pawl.Machine, decided *pawl.State, step pawl.Step, got []pawl.Ent
 	case pawl.Think:
 		called, ok := first.(pawl.ModelCalled)
 		want := m.Called(step)
+		want.Waited = called.Waited // the engine's
 		if called.Bytes == 0 {
 			want.Bytes = 0 // builds before it did not say, and learned nothing
 		}

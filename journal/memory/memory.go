@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/bell"
+	"github.com/pawl-run/pawl/internal/bucket"
 	"github.com/pawl-run/pawl/internal/chunk"
 	"github.com/pawl-run/pawl/internal/lane"
 )
@@ -31,6 +32,7 @@ type Journal struct {
 	queue queue
 	inbox inbox
 	blobs map[string]blob
+	rates map[string]bucket.Pair
 }
 
 var (

@@ -29,6 +29,14 @@ type broken struct {
 	blob   func(j *memory.Journal, digest string) ([]byte, error)
 	remove func(j *memory.Journal, run string, epoch uint64) error
 	sweep  func(j *memory.Journal, before time.Time, keep func(string) bool) (int, error)
+	spend  func(j *memory.Journal, name string, requests, tokens, within time.Duration) (time.Duration, error)
+}
+
+func (b *broken) Reserve(ctx context.Context, name string, requests, tokens, within time.Duration) (time.Duration, error) {
+	if b.spend == nil {
+		return b.Journal.Reserve(ctx, name, requests, tokens, within)
+	}
+	return b.spend(b.Journal, name, requests, tokens, within)
 }
 
 func (b *broken) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
@@ -226,6 +234,12 @@ var cases = map[string]struct {
 	"finds the text of others": {"search/filters", broken{search: func(j *memory.Journal, words string, q pawl.Query) iter.Seq2[pawl.Head, error] {
 		q.Labels = nil
 		return j.Search(bg, words, q)
+	}}},
+	"takes whatever the wait": {"rate/within", broken{spend: func(j *memory.Journal, name string, requests, tokens, _ time.Duration) (time.Duration, error) {
+		return j.Reserve(bg, name, requests, tokens, time.Hour)
+	}}},
+	"forgets what tokens are left": {"rate/both", broken{spend: func(j *memory.Journal, name string, requests, _, within time.Duration) (time.Duration, error) {
+		return j.Reserve(bg, name, requests, 0, within)
 	}}},
 	"removes nothing": {"remove/run", broken{remove: func(*memory.Journal, string, uint64) error { return nil }}},
 	"removes what is wanted": {"remove/blobs", broken{sweep: func(j *memory.Journal, before time.Time, _ func(string) bool) (int, error) {
