@@ -38,6 +38,10 @@ type Options struct {
 	// directory above the project it gets links to all its entries except .git and the way to the
 	// project. Programs in the copy can reach the originals through these links.
 	Beside []string
+	// History makes the copy a git repository with the history, index and refs of the project's, if
+	// the project is the top of a work tree and git is installed. Git does not write to the project
+	// through it.
+	History bool
 	// MaxBytes bounds the size of the copy; zero is [DefaultMaxBytes].
 	MaxBytes int64
 }
@@ -70,7 +74,7 @@ type LeftOut struct {
 // Copy makes a copy of the project in directory source.
 //
 // It copies directories, regular files with permissions and modification times, and
-// relative symbolic links that stay inside. It does not copy .git, sockets, pipes, devices,
+// relative symbolic links that stay inside. It does not copy .git (but see History), sockets, pipes, devices,
 // and links that lead out: a link kept would let programs in the copy change the original,
 // and a link followed would copy what does not belong to the project. [Tree.LeftOut] lists
 // what was not copied, except .git.
@@ -123,7 +127,11 @@ func copyTree(ctx context.Context, source string, o *Options) (*Tree, error) {
 		return nil, errors.Join(err, removeAll(state))
 	}
 	t.record = record{Version: recordVersion, Source: source, Copy: filepath.ToSlash(at), Files: map[string]entry{}, Originals: map[string]span{}}
-	if err := t.fill(ctx, o); err != nil {
+	err = t.fill(ctx, o)
+	if err == nil && o.History {
+		err = t.history(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, removeAll(state))
 	}
 	if err := t.saveRecord(); err != nil {

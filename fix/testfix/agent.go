@@ -17,7 +17,7 @@ How to go about it:
 - Make one small edit at a time. The tests run by themselves after each turn that edits; run_tests is for a closer look. What passed before and fails now, your last edit broke: revert or fix it.
 - An observation lists what was tried without success. Do not try that again: the cause is elsewhere.
 - Read a file before you edit it, and copy the text to replace exactly, white space included. Use write_file for new files only.
-- Tests named as flaky fail by chance and are not your task.
+- Tests named as no part of the goal are not your task.
 - When you are sure that it cannot be done, answer without calling a tool and say why. Do not report that every test passes: the run observes that.`
 
 // Agent returns the agent. Its observer and tools work in the copy, so it can

@@ -1,6 +1,7 @@
 package testfix
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,8 @@ type Fix struct {
 	mu       sync.Mutex // guards what follows, and the tree
 	edited   map[string]bool
 	first    *ran
-	flaky    []string
+	flaky    []string // with away: these are no part of the goal
+	away     []string // fail in the copy and pass in the project
 	course   course
 	best     *best
 	cache    []cached      // latest last
@@ -48,10 +50,26 @@ func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Fix, e
 	if o == nil {
 		o = &Options{}
 	}
-	argv := o.Test
-	if len(argv) == 0 {
-		var err error
-		if argv, err = guess(dir); err != nil {
+	env, err := variables(o.Env)
+	if err != nil {
+		return nil, err
+	}
+	module := o.Module
+	var c command
+	if len(o.Test) > 0 {
+		if c, err = parseCommand(o.Test); err != nil {
+			return nil, err
+		}
+		module = cmp.Or(c.dir, module)
+	}
+	if module == "." {
+		module = ""
+	}
+	if dir, err = inside(dir, module); err != nil {
+		return nil, err
+	}
+	if len(o.Test) == 0 {
+		if c.argv, err = guess(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -62,12 +80,12 @@ func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Fix, e
 	if keep < Nothing || keep > Best {
 		return nil, fmt.Errorf("keep: %v is none of nothing, last and best", keep)
 	}
-	t, err := workspace.Copy(ctx, dir, &workspace.Options{Dir: o.StateDir, Beside: surroundings(dir)})
+	t, err := workspace.Copy(ctx, dir, &workspace.Options{Dir: o.StateDir, Beside: surroundings(dir), History: true})
 	if err != nil {
 		return nil, err
 	}
 	f, err := start(t, model, Source{
-		Dir: t.Source(), State: t.StateDir(), Test: argv, AllowTestEdits: o.AllowTestEdits, Keep: keep, Timeout: o.Timeout,
+		Dir: t.Source(), Module: filepath.ToSlash(module), State: t.StateDir(), Test: c.argv, Env: slices.Concat(env, c.env), AllowTestEdits: o.AllowTestEdits, Keep: keep, Timeout: o.Timeout,
 	}, o.Limits)
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -92,7 +110,7 @@ func Open(s Source, model pawl.Model, l pawl.Limits) (*Fix, error) {
 }
 
 func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Fix, error) {
-	tests, err := newSuite(t.Dir(), s.Test, s.Timeout, t.StateDir())
+	tests, err := newSuite(t.Dir(), s, t.StateDir())
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +148,11 @@ func named(dir string, argv []string) []string {
 // Flaky lists the tests that passed once and failed once with nothing changed
 // between, sorted. They are no part of the goal. Empty before the first look at
 // the tests.
-func (f *Fix) Flaky() []string { return slices.Clone(f.flakes()) }
+func (f *Fix) Flaky() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(f.flaky), func(id string) bool { return slices.Contains(f.away, id) })
+}
 
 // Source says how to make the agent again. It is also in Agent.Source.
 func (f *Fix) Source() Source { return f.source }
@@ -145,18 +167,22 @@ func (f *Fix) Input() string {
 }
 
 // A Diff is what a run changed, in the files that the agent edited.
-type Diff struct{ diff workspace.Diff }
+type Diff struct {
+	diff   workspace.Diff
+	module string // where they are in the project
+}
 
-// String returns the diff in git's unified form; empty: nothing changed.
-func (d Diff) String() string { return d.diff.String() }
+// String returns the diff in git's unified form, with paths relative to the project; empty:
+// nothing changed.
+func (d Diff) String() string { return d.diff.Beneath(d.module).String() }
 
 // Empty reports whether nothing changed.
 func (d Diff) Empty() bool { return d.diff.Empty() }
 
-// Files returns the paths that changed, sorted.
+// Files returns the paths that changed, relative to the project, sorted.
 func (d Diff) Files() []string {
 	var paths []string
-	for _, c := range d.diff.Changes {
+	for _, c := range d.diff.Beneath(d.module).Changes {
 		paths = append(paths, c.Path)
 	}
 	return paths
@@ -177,7 +203,7 @@ func (f *Fix) diff(ctx context.Context) (Diff, error) {
 	}
 	return Diff{d.Only(func(c workspace.Change) bool {
 		return f.edited[c.Path] && (f.source.AllowTestEdits || !isTest(c.Path)) && !slices.Contains(f.files.fixed, c.Path)
-	})}, nil
+	}), f.source.Module}, nil
 }
 
 // Outcome returns what of the run's work is to be kept, given how it ended:
@@ -190,7 +216,7 @@ func (f *Fix) Outcome(ctx context.Context, status pawl.Status) (Diff, error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if f.best != nil {
-			return Diff{f.best.Diff}, nil
+			return Diff{f.best.Diff, f.source.Module}, nil
 		}
 	}
 	return Diff{}, nil

@@ -19,7 +19,7 @@ func TestBuildsOfItsOwn(t *testing.T) {
 		"-ldflags=-X=example.com/m.n=1": nil,
 	} {
 		t.Setenv("GOFLAGS", flags)
-		s, err := newSuite(t.TempDir(), []string{"go", "test", "./..."}, 0, t.TempDir())
+		s, err := newSuite(t.TempDir(), Source{Test: []string{"go", "test", "./..."}}, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}

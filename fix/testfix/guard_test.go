@@ -13,7 +13,7 @@ func TestMemoryIsWatched(t *testing.T) {
 	}
 	dir := t.TempDir()
 	// Each turn of the shell's loop doubles what it holds.
-	s, err := newSuite(dir, []string{"sh", "-c", "x=0123456789abcdef; while :; do x=$x$x; done"}, time.Minute, dir)
+	s, err := newSuite(dir, Source{Test: []string{"sh", "-c", "x=0123456789abcdef; while :; do x=$x$x; done"}, Timeout: time.Minute}, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestResident(t *testing.T) {
 		t.Skip("the system does not tell what a session uses")
 	}
 	dir := t.TempDir()
-	s, err := newSuite(dir, []string{"sh", "-c", "exit 0"}, time.Minute, dir)
+	s, err := newSuite(dir, Source{Test: []string{"sh", "-c", "exit 0"}, Timeout: time.Minute}, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

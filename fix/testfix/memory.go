@@ -76,12 +76,13 @@ func (f *Fix) recall() error {
 		Go     bool          `json:"go"`
 		Pytest bool          `json:"pytest"`
 		Flaky  []string      `json:"flaky"`
+		Away   []string      `json:"away"`
 	}
 	if found, err := f.load(firstName, &first); err != nil {
 		return err
 	} else if found {
 		f.first = &ran{report: first.Report, golang: first.Go, pytest: first.Pytest, exit: process.Exit{Code: first.Code}}
-		f.flaky = first.Flaky
+		f.flaky, f.away = first.Flaky, first.Away
 	}
 	if _, err := f.load(courseName, &f.course); err != nil {
 		return err
@@ -99,11 +100,11 @@ func (f *Fix) recall() error {
 // any that is better than the best with the edits that led to it.
 func (f *Fix) remember(ctx context.Context, now ran) (verdict, error) {
 	if f.first == nil {
-		err := f.save(firstName, map[string]any{"report": now.report, "code": now.exit.Code, "go": now.golang, "pytest": now.pytest, "flaky": f.flaky})
-		if err != nil {
+		f.first = &now
+		if err := f.saveFirst(); err != nil {
+			f.first = nil
 			return verdict{}, err
 		}
-		f.first = &now
 	}
 	v := judge(*f.first, now, f.source.AllowTestEdits)
 	v.Flaky = f.flaky
@@ -123,6 +124,11 @@ func (f *Fix) remember(ctx context.Context, now ran) (verdict, error) {
 	}
 	f.best = &b
 	return v, nil
+}
+
+func (f *Fix) saveFirst() error {
+	n := f.first
+	return f.save(firstName, map[string]any{"report": n.report, "code": n.exit.Code, "go": n.golang, "pytest": n.pytest, "flaky": f.flaky, "away": f.away})
 }
 
 // regressed reports whether anything is open that passed at first: such a state is not worth

@@ -11,9 +11,11 @@ import (
 // A Source says where a run's agent came from: enough to make it again, given
 // the model. It is what Agent.Source of this package's agents holds as JSON.
 type Source struct {
-	Dir            string   // the project
+	Dir            string   // the project, or its module that is fixed
+	Module         string   // that module's directory relative to the project; empty: the project itself
 	State          string   // the state directory of its working copy
 	Test           []string // the test command
+	Env            []string // variables for the tests, as Options.Env
 	AllowTestEdits bool
 	Keep           Keep
 	Timeout        time.Duration
@@ -25,8 +27,10 @@ const sourceKind = "fix"
 type sourceJSON struct {
 	Kind           string   `json:"kind"`
 	Dir            string   `json:"dir"`
+	Module         string   `json:"module,omitempty"`
 	State          string   `json:"state"`
 	Test           []string `json:"test"`
+	Env            []string `json:"env,omitempty"`
 	AllowTestEdits bool     `json:"allow_test_edits,omitempty"`
 	Keep           Keep     `json:"keep"`
 	Timeout        string   `json:"timeout,omitempty"`
@@ -45,7 +49,7 @@ func ParseSource(text string) (Source, bool, error) {
 	if err := json.Unmarshal([]byte(text), &j); err != nil {
 		return Source{}, true, fmt.Errorf("source of a fix: %w", err)
 	}
-	s := Source{Dir: j.Dir, State: j.State, Test: j.Test, AllowTestEdits: j.AllowTestEdits, Keep: j.Keep}
+	s := Source{Dir: j.Dir, Module: j.Module, State: j.State, Test: j.Test, Env: j.Env, AllowTestEdits: j.AllowTestEdits, Keep: j.Keep}
 	if j.Timeout != "" {
 		d, err := time.ParseDuration(j.Timeout)
 		if err != nil {
@@ -62,7 +66,7 @@ func ParseSource(text string) (Source, bool, error) {
 // String writes the source as JSON.
 func (s Source) String() string {
 	j := sourceJSON{
-		Kind: sourceKind, Dir: s.Dir, State: s.State, Test: s.Test, AllowTestEdits: s.AllowTestEdits, Keep: s.Keep,
+		Kind: sourceKind, Dir: s.Dir, Module: s.Module, State: s.State, Test: s.Test, Env: s.Env, AllowTestEdits: s.AllowTestEdits, Keep: s.Keep,
 	}
 	if s.Timeout != 0 {
 		j.Timeout = s.Timeout.String()

@@ -56,20 +56,19 @@ type suite struct {
 	cap     time.Duration // for later runs of go test; zero before the first
 	hurry   time.Duration // for the first, if not zero
 	env     []string
-	memory  int64 // the most bytes a run may use; zero: see guard
+	memory  int64                      // the most bytes a run may use; zero: see guard
+	seen    func(packages, failed int) // called while go test runs, as packages end; may be nil
 
 	converts string // see converter
 	linking  *bool  // whether the environment has flags for the linker; nil: not looked yet
 }
 
-func newSuite(dir string, argv []string, timeout time.Duration, state string) (*suite, error) {
-	if len(argv) == 0 || argv[0] == "" {
-		return nil, errors.New("the test command is empty; give a program and its arguments, such as go test ./")
-	}
+func newSuite(dir string, from Source, state string) (*suite, error) {
+	argv := from.Test
 	if err := findable(dir, argv[0]); err != nil {
 		return nil, fmt.Errorf("test command: %w", err)
 	}
-	s := &suite{dir: dir, argv: argv, timeout: timeout, env: environment(state)}
+	s := &suite{dir: dir, argv: argv, timeout: from.Timeout, env: environment(state, from.Env)}
 	if s.golang = isGoTest(argv); s.golang {
 		gomod, _ := os.ReadFile(filepath.Join(dir, "go.mod")) // without it the places in failures are base names
 		s.module = goedit.ModulePath(gomod)
@@ -110,8 +109,8 @@ func findable(dir, program string) error {
 
 // environment is the environment of the tests: few variables, and all that configure the
 // toolchain. A variable that merely begins with GO, such as a cloud provider's credentials,
-// is not passed.
-func environment(state string) []string {
+// is not passed, unless it is among own.
+func environment(state string, own []string) []string {
 	// Python takes a compiled file for current by the time, to the second, and
 	// the size of its source, and two edits may agree in both.
 	extra := []string{"PYTHONDONTWRITEBYTECODE=1", "VIRTUAL_ENV", "CONDA_PREFIX", "PYENV_ROOT", "PYENV_VERSION", "CC", "CXX", "FC", "AR", "PKG_CONFIG", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TZ"}
@@ -129,7 +128,7 @@ func environment(state string) []string {
 	if !cached {
 		extra = append(extra, "GOCACHE="+filepath.Join(state, "gocache"))
 	}
-	return process.CleanEnv(extra...)
+	return process.CleanEnv(append(extra, own...)...)
 }
 
 func hasFlag(args []string, name string) bool {
@@ -223,7 +222,7 @@ func (s *suite) runGo(ctx context.Context, command []string, pattern string) (ra
 	}
 
 	r, w := io.Pipe()
-	clock := &stopwatch{to: w}
+	clock := &stopwatch{to: w, seen: s.seen}
 	type parsed struct {
 		report gotest.Report
 		err    error
@@ -285,6 +284,9 @@ type stopwatch struct {
 	late    bool // the line is too long to be the event looked for
 	slowest time.Duration
 	look    look
+	ended   int // packages
+	failed  int // of them
+	seen    func(packages, failed int)
 }
 
 // An event that ends a package is about 150 bytes long.
@@ -319,5 +321,11 @@ func (w *stopwatch) read() {
 	}
 	if e.Test == "" && (e.Action == "pass" || e.Action == "fail") && e.Package != "" {
 		w.slowest = max(w.slowest, time.Duration(e.Elapsed*float64(time.Second)))
+		if w.ended++; e.Action == "fail" {
+			w.failed++
+		}
+		if w.seen != nil {
+			w.seen(w.ended, w.failed)
+		}
 	}
 }

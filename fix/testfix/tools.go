@@ -113,12 +113,12 @@ func (f *Fix) gitDiff(ctx context.Context, a diffArgs) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		d = Diff{d.diff.Only(func(c workspace.Change) bool { return c.Path == name })}
+		d.diff = d.diff.Only(func(c workspace.Change) bool { return c.Path == name })
 	}
 	if d.Empty() {
 		return "[nothing was changed]\n", nil
 	}
-	text, _ := excerpt.Cut(d.String(), beneath.ReadLimit)
+	text, _ := excerpt.Cut(d.diff.String(), beneath.ReadLimit)
 	return text, nil
 }
 

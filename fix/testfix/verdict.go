@@ -150,7 +150,7 @@ func (v verdict) flakes(b *strings.Builder) {
 	if len(v.Flaky) == 0 {
 		return
 	}
-	b.WriteString("Flaky, so no part of the goal (run twice with nothing changed, they passed once and failed once): " + some(v.Flaky, 10) + "\n")
+	b.WriteString("No part of the goal, since they passed once and failed once with nothing changed, or fail only in this copy: " + some(v.Flaky, 10) + "\n")
 }
 
 // some joins the first of several identities.

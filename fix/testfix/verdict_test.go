@@ -102,8 +102,8 @@ func TestEnvironment(t *testing.T) {
 	} {
 		t.Setenv(name, value)
 	}
-	env := environment("/state")
-	for _, want := range []string{"GOFLAGS=-count=1", "GOPRIVATE=example.com", "CGO_ENABLED=0", "GOCACHE=/state/gocache", "PYTHONDONTWRITEBYTECODE=1"} {
+	env := environment("/state", []string{"EXTRA=1"})
+	for _, want := range []string{"GOFLAGS=-count=1", "GOPRIVATE=example.com", "CGO_ENABLED=0", "GOCACHE=/state/gocache", "EXTRA=1", "PYTHONDONTWRITEBYTECODE=1"} {
 		if !slices.Contains(env, want) {
 			t.Errorf("the environment lacks %s: %q", want, env)
 		}

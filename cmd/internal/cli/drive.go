@@ -206,6 +206,13 @@ func (con *console) announce(agent pawl.Agent, limits pawl.Limits) {
 // fixPlaces says where the tests of a fix run, and where the code is sent.
 func fixPlaces(from testfix.Source, m pawl.Model) string {
 	text := fmt.Sprintf("tests: %s, in a copy of %s; ", strings.Join(from.Test, " "), from.Dir)
+	if len(from.Env) > 0 {
+		names := make([]string, len(from.Env))
+		for i, v := range from.Env { // a value may be a secret
+			names[i], _, _ = strings.Cut(v, "=")
+		}
+		text = fmt.Sprintf("tests: %s with %s, in a copy of %s; ", strings.Join(from.Test, " "), strings.Join(names, ", "), from.Dir)
+	}
 	if d, ok := m.(pawl.Describer); ok && d.Describe().Endpoint != "" {
 		return text + "code and test output that the model reads are sent to " + d.Describe().Endpoint
 	}

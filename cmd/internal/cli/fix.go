@@ -26,6 +26,7 @@ import (
 type fixing struct {
 	driving
 	test       string
+	env        []string
 	dryRun     bool
 	allowEdits bool
 	keep       string
@@ -42,6 +43,7 @@ func fixCommand(a *app) *cobra.Command {
 	})
 	c.Long = "Fix the failing tests of the project in DIR (default: the current directory). The agent works in a copy.\nWhen every test passes, the command applies the diff of the copy to the project, once."
 	c.Flags().StringVar(&f.test, "test", "", "the command that runs the tests, without a shell (default: go test ./... for a Go module, pytest for a Python project)")
+	c.Flags().StringArrayVar(&f.env, "env", nil, "a variable for the tests: NAME to pass it on, or NAME=VALUE, which is recorded with the run; may be repeated")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the diff without applying it")
 	c.Flags().BoolVar(&f.allowEdits, "allow-test-edits", false, "allow edits to tests")
 	c.Flags().StringVar(&f.keep, "keep", "", "apply the diff even if tests still fail; best: the state in which the fewest failed")
@@ -103,7 +105,7 @@ func fixProject(ctx context.Context, a *app, f *fixing, dir string) (int, error)
 		if o.StateDir != "" {
 			prune(ctx, a, j, o.StateDir, time.Now())
 		}
-		fix, err := testfix.New(ctx, dir, model, o)
+		fix, passed, err := a.openFix(ctx, dir, model, o)
 		if err != nil {
 			if ctx.Err() != nil {
 				return 0, err
@@ -124,7 +126,7 @@ func fixProject(ctx context.Context, a *app, f *fixing, dir string) (int, error)
 		if err != nil {
 			return 0, errors.Join(err, fix.Close())
 		}
-		w := fixWork(a, fix, agent, f.dryRun)
+		w := fixWork(a, fix, agent, f.dryRun, passed)
 		w.limits = limits
 		return driveWork(ctx, a, &f.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
 			return a.engine(j, &f.driving, agent).Start(ctx, agent, fix.Input(), &engine.StartOptions{Labels: labels})
@@ -141,7 +143,7 @@ func (env *environment) fixOptions(f *fixing, dir string) (*testfix.Options, map
 	if err != nil {
 		return nil, nil, err
 	}
-	o := &testfix.Options{AllowTestEdits: f.allowEdits, Limits: l.Set}
+	o := &testfix.Options{AllowTestEdits: f.allowEdits, Limits: l.Set, Env: f.env}
 	if f.test != "" {
 		if o.Test, err = words(f.test); err != nil {
 			return nil, nil, misuse("--test: %w", err)
@@ -198,8 +200,9 @@ type fixResult struct {
 }
 
 // concludeFix applies the diff that is to be kept to the project and prints it. The
-// copy stays as long as the run can be resumed.
-func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, dryRun bool) (int, error) {
+// copy stays as long as the run can be resumed. If no test failed before the run, passed is
+// how many passed.
+func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, dryRun bool, passed int) (int, error) {
 	ctx = context.WithoutCancel(ctx) // apply the diff even if ctx ends now
 	ending(ctx, a, &r)
 	if r.Status.Ended() && r.Status != pawl.StatusSuccess {
@@ -235,6 +238,8 @@ func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, d
 			a.sayf("applied to %s", strings.Join(diff.Files(), ", "))
 		case !diff.Empty():
 			a.sayf("not applied: this is a dry run")
+		case passed > 0:
+			a.sayf("nothing to fix: %s", passing(passed))
 		default:
 			a.sayf("the project is unchanged")
 		}

@@ -77,15 +77,17 @@ func reopenFix(a *app, from testfix.Source, source string, s *pawl.State, r rema
 	agent := fix.Agent()
 	agent.Stop = condition
 	agent.Source = again.into(agent.Source)
-	return fixWork(a, fix, agent, again.DryRun), nil
+	return fixWork(a, fix, agent, again.DryRun, 0), nil
 }
 
-func fixWork(a *app, fix *testfix.Fix, agent pawl.Agent, dryRun bool) *work {
+func fixWork(a *app, fix *testfix.Fix, agent pawl.Agent, dryRun bool, passed int) *work {
 	return &work{
-		agent:    agent,
-		begun:    func(run string) { a.claimCopy(fix.Source().State, run) },
-		conclude: func(ctx context.Context, r pawl.Result) (int, error) { return concludeFix(ctx, a, fix, r, dryRun) },
-		drop:     func() { _ = fix.Release() }, // nothing was written
+		agent: agent,
+		begun: func(run string) { a.claimCopy(fix.Source().State, run) },
+		conclude: func(ctx context.Context, r pawl.Result) (int, error) {
+			return concludeFix(ctx, a, fix, r, dryRun, passed)
+		},
+		drop: func() { _ = fix.Release() }, // nothing was written
 	}
 }
 

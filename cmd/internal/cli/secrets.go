@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/hook"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/telemetry/export"
@@ -29,6 +30,13 @@ func (a *app) options(source string) *engine.Options {
 	for _, name := range ownKeys {
 		if value := a.getenv(name); len(value) >= leastKey {
 			secrets[name] = value
+		}
+	}
+	if from, isFix, err := testfix.ParseSource(source); isFix && err == nil {
+		for _, name := range from.Env { // one with a value is not found, and is in the log anyway
+			if value := a.getenv(name); len(value) >= leastKey {
+				secrets[name] = value
+			}
 		}
 	}
 	for name, value := range export.Secrets(a.getenv) {

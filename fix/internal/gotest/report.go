@@ -114,6 +114,13 @@ func (r Report) Without(ids []string) Report {
 	return r
 }
 
+// Passes reports whether a test passed.
+func (r Report) Passes(id string) bool {
+	return slices.ContainsFunc(r.Packages, func(p Package) bool {
+		return slices.ContainsFunc(p.Tests, func(t Test) bool { return t.Status == StatusPass && p.ID(t.Name) == id })
+	})
+}
+
 func testID(pkg, test string) string { return pkg + "." + test }
 
 func packageID(pkg string, k Kind) string {
