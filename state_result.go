@@ -258,7 +258,7 @@ func (s *State) Advice() string {
 	case StatusPaused:
 		return "resume to go on"
 	case StatusInterrupted:
-		return "resume: its owner is gone"
+		return "resume: its process ended"
 	case StatusQueued:
 		return "start a worker of its agent, unless one runs, or resume it here"
 	}

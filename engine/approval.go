@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
@@ -237,7 +238,7 @@ func (q *requests) decided(c pawl.CallState, d Decision, signal int64) pawl.Even
 	if d.ForRun {
 		e.Scope = pawl.ScopeRun
 	}
-	if d.Args != nil {
+	if d.Args != nil && !canon.Equal(d.Args, c.Args) {
 		e.Args = r.clean.json(d.Args)
 		seen, err := preconditions(r, c.Tool, e.Args)
 		if err != nil {

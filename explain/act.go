@@ -159,7 +159,7 @@ func (f *fold) whyRun(e pawl.ToolStarted) phrase {
 	c, _ := f.before.Call(e.Call)
 	switch {
 	case c.Phase == pawl.PhaseLost:
-		return phrasef("%s was lost with the run's owner; driven again, since its tool is %v (attempt %d)", name(e.Call), e.Effect, e.Attempt)
+		return phrasef("%s was lost when the run's process ended; driven again, since its tool is %v (attempt %d)", name(e.Call), e.Effect, e.Attempt)
 	case c.Phase == pawl.PhaseApproved && c.Retries > 0:
 		return phrasef("a hook had %s run again (attempt %d)", name(e.Call), e.Attempt)
 	case c.Phase == pawl.PhaseApproved && c.Attempt > 0:

@@ -80,7 +80,7 @@ type Report struct {
 }
 
 // A Decision is one step of a run, or an external event: start, resume, extend,
-// fork, pause, hook, letter (a signal). Iteration is its turn, zero before the
+// fork, pause, hook, signal. Iteration is its turn, zero before the
 // first.
 type Decision struct {
 	Seq       uint64    `json:"seq"` // its first entry

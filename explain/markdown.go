@@ -101,7 +101,7 @@ var statusWords = map[pawl.Status]string{
 	pawl.StatusFailed:            "Something it needs is broken or refused.",
 	pawl.StatusCancelled:         "It was cancelled.",
 	pawl.StatusPaused:            "It is parked and goes on when it is resumed.",
-	pawl.StatusInterrupted:       "It was running, and its owner is gone.",
+	pawl.StatusInterrupted:       "It was running, and its process ended.",
 	pawl.StatusRunning:           "It has not stopped: by its log it is running.",
 	pawl.StatusQueued:            "It waits in the queue for a worker of its agent.",
 }

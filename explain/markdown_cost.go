@@ -50,7 +50,7 @@ func (r *Report) parts(b *strings.Builder) {
 	b.WriteString("\n| model calls for | made | failed | tokens in | out | cost |\n|---|---:|---:|---:|---:|---:|\n")
 	for _, part := range slices.Sorted(maps.Keys(r.Cost)) {
 		p := r.Cost[part]
-		cost := "unknown"
+		cost := "–"
 		if p.CostUSD != nil {
 			cost = dollars(*p.CostUSD)
 		}
@@ -74,7 +74,7 @@ func (r *Report) spent(b *strings.Builder) {
 		if share.Tokens == 0 {
 			continue
 		}
-		cost := "unknown"
+		cost := "–"
 		if share.CostUSD != nil {
 			cost = dollars(*share.CostUSD)
 		}

@@ -22,6 +22,9 @@ type Place struct {
 	// Server reports that a server drives the runs. It accepts limits, and
 	// creates agents only from recorded specs.
 	Server bool
+	// NoDecide reports that commands there cannot approve, answer or settle, since
+	// the token that they use lacks the scope decide.
+	NoDecide bool
 }
 
 // Command returns a command as typed at the place.
@@ -285,13 +288,19 @@ func (a *adviser) waiting(s *pawl.State) {
 			a.add("pawl explain "+shell(c.Child), "to see what its child run waits for; what is given to that is this one's, too")
 		}
 	}
-	if len(a.actions) == 0 { // the log does not say what it waits for
+	if len(a.actions) == 0 && a.missed == "" { // the log does not say what it waits for
 		a.resume("to go on")
 	}
 }
 
 // answer lists how to answer what runs wait for.
 func (a *adviser) answer(all []pawl.Pending) {
+	if a.r.opt.Place.NoDecide {
+		if slices.ContainsFunc(all, func(p pawl.Pending) bool { return p.AnsweredAt == nil }) {
+			a.missed = "; somebody whose token has the scope decide can answer it"
+		}
+		return
+	}
 	approvals := 0
 	for _, p := range all {
 		if p.AnsweredAt != nil {

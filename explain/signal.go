@@ -7,7 +7,7 @@ import (
 
 // outside explains an external event.
 func (f *fold) outside(e pawl.Entry, before *pawl.State) {
-	d := Decision{Seq: e.Seq, Iteration: e.Iteration, Time: e.Time, last: e.Seq, Step: "letter"}
+	d := Decision{Seq: e.Seq, Iteration: e.Iteration, Time: e.Time, last: e.Seq, Step: "signal"}
 	switch e := e.Event.(type) {
 	case pawl.RunStarted:
 		d.Step, d.subject = "start", phrase("agent "+name(e.Declaration.Agent))
@@ -45,7 +45,7 @@ func (f *fold) outside(e pawl.Entry, before *pawl.State) {
 	case pawl.HookDirected:
 		f.hook(&d, e)
 	default:
-		d.tally.letters++
+		d.tally.signals++
 		f.signal(&d, e)
 	}
 	f.push(d)

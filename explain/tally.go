@@ -10,7 +10,7 @@ import (
 // tally counts the steps of the middle part that a page does not show.
 type tally struct {
 	turns, again, calls, errors, reused, refused, asked, doubts int
-	failures, rejected, hints, letters, resumes, broke          int
+	failures, rejected, hints, signals, resumes, broke          int
 	metric                                                      bool
 	from, to                                                    float64
 }
@@ -27,7 +27,7 @@ func (t *tally) add(o tally) {
 	t.failures += o.failures
 	t.rejected += o.rejected
 	t.hints += o.hints
-	t.letters += o.letters
+	t.signals += o.signals
 	t.resumes += o.resumes
 	t.broke += o.broke
 	if o.metric {
@@ -60,7 +60,7 @@ func (t *tally) String() string {
 	some(t.failures, "failed model call")
 	some(t.rejected, "rejection")
 	some(t.hints, "hint")
-	some(t.letters, "letter")
+	some(t.signals, "signal")
 	some(t.resumes, "resume")
 	if t.metric {
 		parts = append(parts, fmt.Sprintf("metric %g → %g", t.from, t.to))

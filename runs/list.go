@@ -13,6 +13,7 @@ import (
 type Filter struct {
 	Query    pawl.Query  // what the journal selects by; its Status is not looked at
 	Status   pawl.Status // where they stand, Interrupted and Expired included; zero: anywhere
+	Waiting  bool        // where they wait for somebody, whatever for; then Status is zero
 	Children bool        // child runs, too
 	Search   string      // words that occur in what people said in the run or in its answer, or begin a word there
 	// After are runs of a list before this one, in its order: this one begins behind
@@ -80,7 +81,7 @@ func List(ctx context.Context, j pawl.Journal, f Filter) iter.Seq2[pawl.Head, er
 				yield(pawl.Head{}, err)
 				return
 			}
-			if f.Status != 0 && h.Status != f.Status {
+			if f.Status != 0 && h.Status != f.Status || f.Waiting && !h.Status.Waiting() {
 				continue
 			}
 			if n++; !yield(h, nil) || n == most {
@@ -128,7 +129,7 @@ func (f *Filter) selects(h pawl.Head) bool {
 		return false
 	case !f.Query.Since.IsZero() && h.Created.Before(f.Query.Since), !f.Query.Until.IsZero() && !h.Created.Before(f.Query.Until):
 		return false
-	case kept != 0 && h.Status != kept, f.Status == pawl.StatusExpired && !h.Status.Waiting():
+	case kept != 0 && h.Status != kept, (f.Waiting || f.Status == pawl.StatusExpired) && !h.Status.Waiting():
 		return false
 	}
 	for name, value := range f.Query.Labels {
@@ -137,4 +138,13 @@ func (f *Filter) selects(h pawl.Head) bool {
 		}
 	}
 	return f.Skip == nil || !f.Skip(h)
+}
+
+// Stand selects by a status as it is written; waiting is every status of a run that waits
+// for somebody.
+func (f *Filter) Stand(text string) error {
+	if f.Waiting = text == "waiting"; f.Waiting {
+		return nil
+	}
+	return f.Status.UnmarshalText([]byte(text))
 }

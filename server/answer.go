@@ -125,6 +125,9 @@ func (s *Server) admit(x *exchange, to *route) error {
 		x.ResponseWriter.Header().Set("WWW-Authenticate", `Bearer realm="pawl", error="invalid_token"`)
 		return refusal(http.StatusUnauthorized, "unknown token")
 	}
+	if x.key.Scopes != nil {
+		x.ResponseWriter.Header().Set(client.ScopesHeader, scopeList(x.key.Scopes))
+	}
 	if !x.key.allows(to.scope) {
 		return x.lacks(to.scope, to.name)
 	}

@@ -245,7 +245,8 @@ func TestFork(t *testing.T) {
 	}
 	w.ask(acme, "GET", "/v1/runs/"+fork.Run, "", 200)
 	w.refused(acme, "POST", at, `{"at":1,"labels":{"a=b":"c"}}`, 422, "without =")
-	other := w.result(acme, "POST", at+"?wait=true", `{"at":1,"labels":{"tenant":"else","why":"again"}}`, 201)
+	w.refused(acme, "POST", at, `{"at":1,"labels":{"tenant":"else"}}`, 422, "runs of this token have the label tenant=acme; leave out tenant=else")
+	other := w.result(acme, "POST", at+"?wait=true", `{"at":1,"labels":{"tenant":"acme","why":"again"}}`, 201)
 	if diff := cmp.Diff(map[string]string{"tenant": "acme", "why": "again"}, other.Labels); diff != "" {
 		t.Error(diff)
 	}

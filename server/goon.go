@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 
 	"github.com/pawl-run/pawl"
@@ -146,7 +145,7 @@ func (s *Server) fork(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := askable(in.Labels); err != nil {
+	if err := x.key.grants(in.Labels); err != nil {
 		return nil, err
 	}
 	state, err := runs.Until(x.Context(), s.journal, h.Run, in.At)
@@ -164,11 +163,7 @@ func (s *Server) fork(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	labels := maps.Clone(in.Labels)
-	for name := range x.key.Labels {
-		delete(labels, name) // the run has the labels of the token
-	}
-	o := &engine.ForkOptions{Input: in.Input, Labels: runs.Relabelled(state, labels), AllowSpent: limits == (runs.Limits{}),
+	o := &engine.ForkOptions{Input: in.Input, Labels: runs.Relabelled(state, in.Labels), AllowSpent: limits == (runs.Limits{}),
 		AllowChange: change != (Change{}), By: x.by(in.By), Edit: in.Edit.Of()}
 	if o.Limits, err = w.Raise(state.Limits(), limits); err != nil {
 		drop(w)

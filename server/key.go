@@ -46,6 +46,15 @@ type Key struct {
 
 func (k *Key) allows(s Scope) bool { return k.Scopes == nil || slices.Contains(k.Scopes, s) }
 
+// scopeList is scopes in a header.
+func scopeList(all []Scope) string {
+	var list []string
+	for _, s := range all {
+		list = append(list, s.String())
+	}
+	return strings.Join(list, ",")
+}
+
 // sees reports whether the key may see a root run.
 func (k *Key) sees(root pawl.Head) bool {
 	for name, value := range k.Labels {
@@ -54,6 +63,20 @@ func (k *Key) sees(root pawl.Head) bool {
 		}
 	}
 	return true
+}
+
+// grants refuses the labels of a request that no query could name, and those that differ
+// from what the key gives.
+func (k *Key) grants(labels map[string]string) error {
+	for name, value := range labels {
+		if name == "" || strings.Contains(name, "=") {
+			return invalid(fmt.Sprintf("label %q cannot be queried as KEY=VALUE; use a name without =", name))
+		}
+		if own, ok := k.Labels[name]; ok && own != value {
+			return invalid(fmt.Sprintf("runs of this token have the label %s=%s; leave out %[1]s=%[3]s", name, own, value))
+		}
+	}
+	return nil
 }
 
 // own makes a name private to keys of the same labels: two tenants may use the same name

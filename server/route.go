@@ -55,7 +55,7 @@ func routes() []route {
 		{
 			method: http.MethodGet, path: "/v1/runs", name: "list", summary: "List runs, newest first", scope: Read,
 			query: []parameter{
-				{"status", "only runs with this status, such as running or waiting_approval"},
+				{"status", "only runs with this status, such as running or waiting_approval; waiting: those that wait for anything"},
 				{"agent", "only runs of this agent"},
 				{"loop", "only runs of this loop"},
 				{"label", "only runs with this label, as KEY=VALUE; may be repeated"},

@@ -150,7 +150,7 @@ func (s *Server) filter(x *exchange) (f runs.Filter, size int, err error) {
 	f.Query = pawl.Query{Agent: q.Get("agent"), Loop: q.Get("loop"), Labels: map[string]string{}}
 	f.Query.Thread = x.key.own(q.Get("thread"))
 	if status := q.Get("status"); status != "" {
-		if err := f.Status.UnmarshalText([]byte(status)); err != nil {
+		if err := f.Stand(status); err != nil {
 			return f, 0, invalid("status: " + err.Error())
 		}
 	}
@@ -214,7 +214,7 @@ func (s *Server) start(x *exchange) (any, error) {
 	if len(in.IdempotencyKey) > mostID || len(in.Thread) > mostID {
 		return nil, invalid(fmt.Sprintf("idempotency_key and thread have at most %d bytes", mostID))
 	}
-	if err := askable(in.Labels); err != nil {
+	if err := x.key.grants(in.Labels); err != nil {
 		return nil, err
 	}
 	if in.Spec != nil && in.Queue {
@@ -327,14 +327,4 @@ func number(x *exchange, name string, usual, most int) (int, error) {
 		return 0, refusal(http.StatusUnprocessableEntity, fmt.Sprintf("%s is %q; write a number of at least 1", name, text))
 	}
 	return min(n, most), nil
-}
-
-// askable refuses labels that no query could name.
-func askable(labels map[string]string) error {
-	for name := range labels {
-		if name == "" || strings.Contains(name, "=") {
-			return invalid(fmt.Sprintf("label %q cannot be queried as KEY=VALUE; use a name without =", name))
-		}
-	}
-	return nil
 }

@@ -233,7 +233,8 @@ func TestOtherTenant(t *testing.T) {
 			}
 		}
 	}
-	if got := w.result(acme, "POST", "/v1/runs?wait=true", `{"agent":"calm","input":"x","labels":{"tenant":"other","a":"b"}}`, 201).Labels; got["tenant"] != "acme" || got["a"] != "b" || got["mood"] != "calm" {
+	w.refused(acme, "POST", "/v1/runs", `{"agent":"calm","input":"x","labels":{"tenant":"other"}}`, 422, "tenant=acme")
+	if got := w.result(acme, "POST", "/v1/runs?wait=true", `{"agent":"calm","input":"x","labels":{"tenant":"acme","a":"b"}}`, 201).Labels; got["tenant"] != "acme" || got["a"] != "b" || got["mood"] != "calm" {
 		t.Errorf("it got the labels %v", got)
 	}
 }

@@ -63,7 +63,7 @@ func (s *Server) call(x *exchange) (any, error) {
 	if len(in.IdempotencyKey) > mostID {
 		return nil, invalid(fmt.Sprintf("idempotency_key has at most %d bytes", mostID))
 	}
-	if err := askable(in.Labels); err != nil {
+	if err := x.key.grants(in.Labels); err != nil {
 		return nil, err
 	}
 	w, err := s.host.Start(x.Context(), agent, nil)

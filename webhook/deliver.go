@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -34,6 +35,9 @@ func (o *Outbox) deliverTo(ctx context.Context, run string, h *Hook, list []due)
 		}
 		log := o.opt.Log.With("run", run, "seq", list[0].seq, "event", list[0].event.String(), "host", h.host())
 		key, err := keyOf(h.Secret)
+		if h.Secret == "" && h.SecretName != "" {
+			err = fmt.Errorf("%s, which has its secret, is not set here", h.SecretName)
+		}
 		if err == nil {
 			err = CheckURL(h.URL)
 		}

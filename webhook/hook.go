@@ -20,6 +20,8 @@ type Hook struct {
 	// any other text, whose bytes are then the key. Without a secret nothing is sent;
 	// the notices wait.
 	Secret string
+	// SecretName names the secret in messages, such as the variable that has it; optional.
+	SecretName string
 	// Events are the kinds of notices that the hook receives; nil: all.
 	Events []Event
 }

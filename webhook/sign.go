@@ -67,6 +67,9 @@ func keyOf(secret string) ([]byte, error) {
 		return []byte(secret), nil
 	}
 	key, err := base64.StdEncoding.DecodeString(coded)
+	if secret == "" {
+		return nil, errors.New("the webhook has no secret")
+	}
 	if err != nil || len(key) == 0 {
 		return nil, fmt.Errorf("the secret of a webhook must be %s and a key in base64, or any other text", secretPrefix)
 	}

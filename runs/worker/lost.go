@@ -14,7 +14,7 @@ import (
 // the other.
 const mostLost = 5
 
-// Worthwhile returns why a run that lost its owner is not to be resumed unasked; nil: it may be.
+// Worthwhile returns why a run whose process ended is not to be resumed unasked; nil: it may be.
 func Worthwhile(ctx context.Context, j pawl.Journal, run string) error {
 	lost, imported, err := owners(ctx, j, run)
 	switch {
@@ -23,7 +23,7 @@ func Worthwhile(ctx context.Context, j pawl.Journal, run string) error {
 	case imported:
 		return errors.New("it was imported in the middle of its work, and may still run where it came from; if it does not, resume it yourself")
 	case lost >= mostLost:
-		return fmt.Errorf("it lost its owner %d times in a row without getting any further; find out why, then resume it yourself", lost)
+		return fmt.Errorf("its process ended %d times in a row without getting any further; find out why, then resume it yourself", lost)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func (w *Worker) WriteMetrics(to io.Writer) {
 	gauge("gauge", "pawl_worker_busy", "Runs that this process drives.", int64(busy))
 	gauge("counter", "pawl_worker_taken_total", "Queued runs that this process has taken.", w.counts.claims.Load())
 	gauge("counter", "pawl_worker_takes_total", "Looks at the queue by this process with a free slot.", w.counts.takes.Load())
-	gauge("counter", "pawl_worker_resumed_total", "Runs that were due, signalled or lost their process, and that this process has resumed.", w.counts.recovered.Load())
+	gauge("counter", "pawl_worker_resumed_total", "Runs that were due or signalled, or whose process ended, and that this process has resumed.", w.counts.recovered.Load())
 }
 
 // slots is how many runs the worker drives at most before it takes no more.

@@ -352,7 +352,7 @@ func TestPoison(t *testing.T) {
 		}
 		p := sweeps(t, j, agent)
 		time.Sleep(time.Hour)
-		if s := status(t, j, "r"); s != pawl.StatusRunning || p.log.count("lost its owner 5 times in a row") != 1 {
+		if s := status(t, j, "r"); s != pawl.StatusRunning || p.log.count("its process ended 5 times in a row") != 1 {
 			t.Errorf("it is %v: %s", s, p.log.text.String())
 		}
 		h, err := p.Engine.Resume(t.Context(), agent, "r", nil)

@@ -94,6 +94,9 @@ func (c *Client) once(ctx context.Context, k *call, out any) (after time.Duratio
 		return 0, c.broken(ctx, within, k, err)
 	}
 	defer response.Body.Close()
+	if scopes := response.Header.Get(ScopesHeader); scopes != "" {
+		c.scopes.Store(&scopes)
+	}
 	if response.StatusCode/100 != 2 {
 		return retryAfter(response), c.refusal(k, response)
 	}

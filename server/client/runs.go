@@ -58,6 +58,7 @@ func completed(r pawl.Result) pawl.Result {
 // A Query selects runs. Zero fields select everything.
 type Query struct {
 	Status   pawl.Status // including the derived ones, interrupted and expired
+	Waiting  bool        // only runs that wait for somebody, whatever for
 	Agent    string
 	Loop     string
 	Labels   map[string]string // all of them must match
@@ -83,6 +84,9 @@ func (q *Query) values() url.Values {
 	}
 	if q.Status != 0 {
 		set("status", q.Status.String())
+	}
+	if q.Waiting {
+		set("status", "waiting")
 	}
 	set("agent", q.Agent)
 	set("loop", q.Loop)

@@ -27,6 +27,15 @@ func (env *environment) place() explain.Place {
 	return explain.Place{Flags: []string{"--database", name}}
 }
 
+// place is where the user types the next command, and what the user's token allows there.
+func (a *app) place() explain.Place {
+	p := a.environment.place()
+	if r, ok := a.current().(*remote); ok {
+		p.NoDecide = !r.Allows("decide")
+	}
+	return p
+}
+
 // typed is a command about a run as the user types it.
 func (env *environment) typed(words ...string) string { return env.place().Command(words...) }
 

@@ -46,10 +46,11 @@ const answers = "  y approves it, r approves equal calls of this run too, e edit
 // Approve implements engine.Approver. Without an answer others decide the call.
 func (s *asker) Approve(ctx context.Context, r engine.Request) (engine.Decision, error) {
 	var edited json.RawMessage
+	defer s.a.err.hold()()
 	s.drain()
 	s.show(r, r.Args)
 	for {
-		fmt.Fprintln(s.a.err, answers)
+		s.a.err.tell(answers + "\n")
 		line, err := s.next(ctx)
 		if err != nil {
 			return engine.Decision{}, err
@@ -63,14 +64,14 @@ func (s *asker) Approve(ctx context.Context, r engine.Request) (engine.Decision,
 			if edited == nil {
 				return engine.Decision{Approve: true, ForRun: true, By: s.by}, nil
 			}
-			s.a.sayf("  edited arguments apply to this call only; y approves it")
+			s.sayf("  edited arguments apply to this call only; y approves it")
 		case "e", "edit":
 			args, err := s.edit(ctx, r, edited, rest)
 			if ctx.Err() != nil {
 				return engine.Decision{}, engine.ErrLater
 			}
 			if err != nil {
-				s.a.sayf("  not taken: %v", err)
+				s.sayf("  not taken: %v", err)
 				continue
 			}
 			edited = args
@@ -80,7 +81,7 @@ func (s *asker) Approve(ctx context.Context, r engine.Request) (engine.Decision,
 			s.show(r, args)
 		case "n", "no", "deny":
 			if rest == "" {
-				s.a.sayf("  reason for the model (an empty line gives none):")
+				s.sayf("  reason for the model (an empty line gives none):")
 				if rest, err = s.next(ctx); err != nil {
 					return engine.Decision{}, err
 				}
@@ -100,9 +101,14 @@ func (s *asker) next(ctx context.Context) (string, error) {
 	case err == nil:
 		return line, nil
 	case ctx.Err() == nil && errors.Is(err, io.EOF):
-		s.a.sayf("  no answer (end of input); left for later")
+		s.sayf("  no answer (end of input); left for later")
 	}
 	return "", engine.ErrLater
+}
+
+// sayf prints one line to the person who is asked.
+func (s *asker) sayf(format string, args ...any) {
+	s.a.err.tell(oneLine(fmt.Sprintf(format, args...)) + "\n")
 }
 
 // drain drops what was typed before the question was shown.
@@ -139,9 +145,9 @@ func (s *asker) show(r engine.Request, args json.RawMessage) {
 	row("the model says", gist(r.Thought))
 	row("relies on", strings.Join(slices.Sorted(maps.Keys(r.Witnesses)), ", "))
 	if !r.Expires.IsZero() {
-		row("stands until", fmt.Sprintf("%s (%s)", r.Expires.Local().Format(time.DateTime), figure.Lasting(r.Expires.Sub(s.now()))))
+		row("stands until", fmt.Sprintf("%s (%s)", r.Expires.Local().Format(time.DateTime), figure.Duration(r.Expires.Sub(s.now()).Round(time.Second))))
 	}
-	fmt.Fprint(s.a.err, b.String())
+	s.a.err.tell(b.String())
 }
 
 // planOf returns the plan that a call presents.

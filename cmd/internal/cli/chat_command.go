@@ -118,7 +118,7 @@ func (t *talk) cost(ctx context.Context) error {
 			run = start.Continues.Run
 		}
 	}
-	text := "price unknown"
+	text := "no price"
 	if known {
 		text = figure.Dollars(dollars)
 	}

@@ -6,6 +6,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -45,6 +46,8 @@ type console struct {
 	err   *lockedWriter
 	json  bool
 	quiet bool
+
+	answer string // the line of a reply that may be the answer; see progress
 }
 
 // environment is where a command finds the runs and the settings of its user.
@@ -143,6 +146,7 @@ type lockedWriter struct {
 	strict bool      // it is a terminal: see inert
 	prompt io.Writer // takes the output while w has a prompt; nil: w does
 	part   []byte
+	held   *bytes.Buffer // takes the output while a person is asked; nil: nobody is
 }
 
 func newLockedWriter(w io.Writer) *lockedWriter {
@@ -164,15 +168,53 @@ func (l *lockedWriter) Write(b []byte) (int, error) {
 		b, l.part = inert(append(l.part, b...))
 		l.part = append([]byte(nil), l.part...)
 	}
-	l.put(l.above(b))
+	l.shown(b)
 	return n, nil
+}
+
+// shown puts b above the status, or keeps it until the person has answered.
+func (l *lockedWriter) shown(b []byte) {
+	if l.held != nil {
+		l.held.Write(b)
+		return
+	}
+	l.put(l.above(b))
+}
+
+// hold keeps what others write, so that nothing comes between a question and its answer,
+// until release. The question is written with tell.
+func (l *lockedWriter) hold() (release func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held != nil {
+		return func() {}
+	}
+	l.held = &bytes.Buffer{}
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		b := l.held.Bytes()
+		l.held = nil
+		l.put(l.above(b))
+	}
+}
+
+// tell writes a question, or a part of it, while others are held.
+func (l *lockedWriter) tell(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := []byte(text)
+	if l.strict {
+		b, _ = inert(b)
+	}
+	l.put(l.above(b))
 }
 
 // paint is Write for text that holds colours.
 func (l *lockedWriter) paint(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.put(l.above([]byte(text)))
+	l.shown([]byte(text))
 }
 
 // under returns the underlying writer.

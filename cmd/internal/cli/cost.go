@@ -48,7 +48,7 @@ func (con *console) showCost(r explain.Report, next int) error {
 	if c.CostUSD != nil {
 		b.WriteString(of(usd(c.CostUSD), r.Ceilings.Cost.Limit, func(v pawl.Decimal) string { return usd(&v) }) + "\n")
 	} else {
-		b.WriteString("price unknown\n")
+		b.WriteString("no price\n")
 	}
 	if c.UsedTokens > 0 {
 		c.table(&b)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,8 @@ func docsCommand(a *app) *cobra.Command {
 		})
 	c.Long = `Serve the documentation of this version on this machine, with a search, until
 Ctrl-C. The command needs no network. With PAGE, such as tutorial or howto/slack, it
-prints that page as Markdown instead.`
+prints that page as Markdown instead; with a directory, such as howto or decisions,
+it lists the pages in it.`
 	c.Example = `  pawl docs
   pawl docs tutorial
   pawl docs --out public   # a static site, for any web server`
@@ -47,11 +49,25 @@ prints that page as Markdown instead.`
 
 // printPage prints a page as it was written.
 func printPage(con *app, name string) error {
-	name = strings.TrimSuffix(strings.TrimPrefix(name, "docs/"), ".md")
-	text, err := fs.ReadFile(docs.Pages, name+".md")
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
-		return misuse("no page %q; pawl docs README lists the pages", name)
+	name = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(name, "docs/"), "/"), ".md")
+	var names []string
+	err := fs.WalkDir(docs.Pages, ".", func(file string, _ fs.DirEntry, err error) error {
+		if page, ok := strings.CutSuffix(file, ".md"); ok {
+			names = append(names, page)
+		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
+	if below := slices.DeleteFunc(slices.Clone(names), func(page string) bool { return !strings.HasPrefix(page, name+"/") }); len(below) > 0 {
+		_, err := fmt.Fprintf(con.out, "pawl docs %s\n", strings.Join(below, "\npawl docs "))
+		return err
+	}
+	if !slices.Contains(names, name) {
+		return misuse("there is no page %s%s; pawl docs README lists the pages", oneLine(name), meant(name, names))
+	}
+	text, err := fs.ReadFile(docs.Pages, name+".md")
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (d *doctor) version() {
 	if b.Modified {
 		g, remedy = doubt, "deploy builds of a commit, so that every process of a journal can be told apart"
 	}
-	d.find("version", g, remedy, "%v, machine %d", b, pawl.MachineNumber)
+	d.find("version", g, remedy, "%v, machine number %d (the version of the decision rules)", b, pawl.MachineNumber)
 }
 
 // remote checks a server in place of a database.

@@ -17,7 +17,7 @@ import (
 
 // agents reads the specs to check. Their problems are errors of the command line.
 func (d *doctor) agents(args []string, model string) (made []*spec.Spec, err error) {
-	files, err := specFiles(d.app, args)
+	files, err := specFiles(args)
 	if err != nil {
 		return nil, err
 	}

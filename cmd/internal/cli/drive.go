@@ -272,6 +272,11 @@ func ending(ctx context.Context, a *app, r *pawl.Result) {
 	case r.Reason.Detail != "":
 		why = r.Reason.Detail
 	}
+	endingSince(ctx, a, r, why)
+}
+
+// endingSince is ending with the reason given.
+func endingSince(ctx context.Context, a *app, r *pawl.Result, why string) {
 	line := r.Status.Words()
 	if why != "" {
 		line += ": " + gist(why)
@@ -298,7 +303,7 @@ func ending(ctx context.Context, a *app, r *pawl.Result) {
 
 // figures is what a run used, in one line.
 func figures(r pawl.Result) string {
-	text := fmt.Sprintf("%s, %s, %d tokens in, %d out", counted(r.Iterations, "iteration"), counted(r.ToolCalls, "tool call"), r.Usage.Input, r.Usage.Output)
+	text := fmt.Sprintf("%s, %s, %s in, %d out", counted(r.Iterations, "iteration"), counted(r.ToolCalls, "tool call"), counted(r.Usage.Input, "token"), r.Usage.Output)
 	if r.CostUSD != nil {
 		text += ", " + figure.Dollars(float64(*r.CostUSD))
 	}

@@ -29,7 +29,7 @@ func (s *asker) edit(ctx context.Context, r engine.Request, edited json.RawMessa
 		}
 		args, err = s.a.editor(ctx, editor, was)
 	default:
-		s.a.sayf("  type the arguments as one line of JSON; an empty line keeps them")
+		s.sayf("  type the arguments as one line of JSON; an empty line keeps them")
 		var line string
 		line, err = s.next(ctx)
 		if args = json.RawMessage(strings.TrimSpace(line)); len(args) == 0 && err == nil {

@@ -204,7 +204,11 @@ type fixResult struct {
 // how many passed.
 func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, dryRun bool, passed int) (int, error) {
 	ctx = context.WithoutCancel(ctx) // apply the diff even if ctx ends now
-	ending(ctx, a, &r)
+	if r.Status == pawl.StatusSuccess {
+		endingSince(ctx, a, &r, "every test passes")
+	} else {
+		ending(ctx, a, &r)
+	}
 	if r.Status.Ended() && r.Status != pawl.StatusSuccess {
 		lastWords(ctx, a, r.Run)
 	}

@@ -98,7 +98,7 @@ pawl settle last c_4 --did-not-happen`},
 and printed. The server recovers runs whose process died.`, `
 pawl serve agent.yaml
 pawl serve ./agents --addr 127.0.0.1:9000`},
-	"worker": {`It drives runs that are queued, due, signalled or lost their process, as pawl serve does,
+	"worker": {`It drives runs that are queued, due or signalled, or whose process ended, as pawl serve does,
 without a server. Any number of workers share a database. After a signal it takes no
 more runs; what has not ended when --grace is over is queued for another worker.`, `
 pawl worker agent.yaml --slots 20

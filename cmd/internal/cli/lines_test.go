@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 )
 
 func TestLines(t *testing.T) {
@@ -61,3 +65,29 @@ func TestLinesTypedTooLate(t *testing.T) {
 		}
 	})
 }
+
+// Progress stays back while a person is asked, so that the question and its mark stay together.
+func TestProgressWaitsForTheAnswer(t *testing.T) {
+	var seen bytes.Buffer
+	a := &app{console: console{err: &lockedWriter{w: &seen}}}
+	typed := []string{"what?", "y"}
+	a.lines = answering(func() string {
+		a.sayf("[1] progress %d", len(typed))
+		line := typed[0]
+		typed = typed[1:]
+		return line
+	})
+	d, err := a.asker(pawl.Agent{}).Approve(t.Context(), engine.Request{Call: "c_1", Tool: "pay", Args: []byte(`{}`)})
+	if err != nil || !d.Approve {
+		t.Fatal(d, err)
+	}
+	want := "approve c_1? pay\n    {}\n" + answers + "\n" + answers + "\n[1] progress 2\n[1] progress 1\n"
+	if seen.String() != want {
+		t.Errorf("it shows\n%swant\n%s", &seen, want)
+	}
+}
+
+type answering func() string
+
+func (a answering) next(context.Context) (string, error) { return a(), nil }
+func (a answering) drain(io.Reader)                      {}

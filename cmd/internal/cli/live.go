@@ -132,9 +132,7 @@ func (v *liveView) add(e pawl.Entry, history bool) {
 		return
 	}
 	v.take(e.Event)
-	if text := progressText(e.Event); text != "" {
-		v.a.sayf("[%d] %s", e.Iteration, text)
-	}
+	v.a.progress(e)
 	if v.now().Sub(v.drawn) >= drawEvery {
 		v.draw()
 	}

@@ -61,3 +61,20 @@ func TestAnswerOnATerminal(t *testing.T) {
 		t.Errorf("exit %d:\n%q, want\n%q", code, seen, want)
 	}
 }
+
+// Where the answer is read on standard output, progress does not show it as well.
+func TestAnswerOnce(t *testing.T) {
+	files(t, map[string]string{
+		"say.yaml":    "name: say\nmodel: script:script.yaml\ntools: [{name: look, description: Look., command: [echo, seen], effect: read}]\n",
+		"script.yaml": "replies: [{text: I look., calls: [{tool: look, args: {}}]}, {text: It is four.}]\n",
+	})
+	person, program := terminal(t)
+	go func() { _, _ = io.Copy(io.Discard, person) }() // until the terminal is closed
+	for out, shown := range map[io.Writer]bool{program: false, io.Discard: true} {
+		var errs strings.Builder
+		code := cli.Main(t.Context(), []string{"run", "say.yaml", "go"}, strings.NewReader(""), out, &errs, []string{"PAWL_DATABASE=sqlite:runs.db", "PATH=" + os.Getenv("PATH")})
+		if says := errs.String(); code != 0 || !strings.Contains(says, "[1] I look.") || strings.Contains(says, "four") != shown {
+			t.Errorf("exit %d:\n%s", code, says)
+		}
+	}
+}

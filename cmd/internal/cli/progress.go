@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,11 +10,44 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// progress prints an entry in one line, if it concerns people.
+// progress prints an entry in one line, if it concerns people. Where a person sees the
+// result as well, a reply that may be the answer is printed once it is not.
 func (con *console) progress(e pawl.Entry) {
-	if text := progressText(e.Event); text != "" {
-		con.sayf("[%d] %s", e.Iteration, text)
+	text := progressText(e.Event)
+	if text != "" {
+		text = fmt.Sprintf("[%d] %s", e.Iteration, text)
 	}
+	if _, over := e.Event.(pawl.RunStopped); over {
+		con.answer = ""
+	}
+	if con.answer != "" && !aboutAnswer(e.Event) {
+		con.sayf("%s", con.answer)
+		con.answer = ""
+	}
+	if reply, ok := e.Event.(pawl.ModelReplied); ok && text != "" && !calls(reply.Reply) && con.outTerminal() != nil && !con.json {
+		con.answer, text = text, ""
+	}
+	if text != "" {
+		con.sayf("%s", text)
+	}
+}
+
+func calls(r pawl.Reply) bool {
+	return slices.ContainsFunc(r.Parts, func(p pawl.Part) bool { _, is := p.(pawl.Call); return is })
+}
+
+// aboutAnswer reports whether an entry belongs to the judgement of a reply as an answer.
+func aboutAnswer(event pawl.Event) bool {
+	judging := func(p pawl.Purpose) bool { return strings.HasPrefix(string(p), string(pawl.PurposeJudge)) }
+	switch e := event.(type) {
+	case pawl.Observed, pawl.Measured, pawl.Reflected, pawl.Grounded:
+		return true
+	case pawl.ModelCalled:
+		return judging(e.Purpose)
+	case pawl.ModelReplied:
+		return judging(e.Purpose)
+	}
+	return false
 }
 
 // progressText is the line for an event; empty: it gets none. Other functions print how
@@ -70,11 +104,19 @@ func progressText(event pawl.Event) string {
 	case pawl.RunForked:
 		return fmt.Sprintf("forked from %s at entry %d", e.From, e.Seq)
 	case pawl.CancelRequested:
-		return "cancelled by " + gist(e.By+" "+e.Reason)
+		return "cancelled by " + because(e.By, e.Reason)
 	case pawl.HookDirected:
 		return hookText(e)
 	}
 	return callText(event)
+}
+
+// because is who did something and, if that is said, why.
+func because(by, reason string) string {
+	if by = gist(by); reason != "" {
+		by += ": " + gist(reason)
+	}
+	return by
 }
 
 // hookText is what a hook directed.
@@ -127,7 +169,7 @@ func callText(event pawl.Event) string {
 		if e.Approved {
 			return fmt.Sprintf("%s: approved by %s", e.Call, gist(e.By))
 		}
-		return fmt.Sprintf("%s: denied by %s %s", e.Call, gist(e.By), gist(e.Reason))
+		return fmt.Sprintf("%s: denied by %s", e.Call, because(e.By, e.Reason))
 	case pawl.InputRequested:
 		return fmt.Sprintf("%s asks: %s", e.Call, gist(e.Question))
 	case pawl.InputGiven:

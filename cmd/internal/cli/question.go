@@ -80,9 +80,10 @@ func (s *asker) answer(ctx context.Context, p pawl.Pending) (string, error) {
 		Question string `json:"question"`
 	}
 	_ = json.Unmarshal(p.Args, &args) // without a question in its arguments, the reason is shown
+	defer s.a.err.hold()()
 	s.drain()
-	s.a.sayf("question %s: %s", oneLine(p.Call), oneLine(cmp.Or(args.Question, p.Reason)))
-	s.a.sayf("  type the answer; an empty line leaves it for later")
+	s.sayf("question %s: %s", oneLine(p.Call), oneLine(cmp.Or(args.Question, p.Reason)))
+	s.sayf("  type the answer; an empty line leaves it for later")
 	line, err := s.next(ctx)
 	if err == nil && strings.TrimSpace(line) == "" {
 		err = engine.ErrLater

@@ -171,7 +171,7 @@ func (r *remote) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, er
 // lines lists runs as the server reports them.
 func (r *remote) lines(ctx context.Context, f runs.Filter) iter.Seq2[client.RunLine, error] {
 	return r.Runs(ctx, client.Query{
-		Status: f.Status, Agent: f.Query.Agent, Loop: f.Query.Loop, Labels: f.Query.Labels, Thread: f.Query.Thread, Search: f.Search, Since: f.Query.Since, Until: f.Query.Until, Children: f.Children, Max: f.Query.Max,
+		Status: f.Status, Waiting: f.Waiting, Agent: f.Query.Agent, Loop: f.Query.Loop, Labels: f.Query.Labels, Thread: f.Query.Thread, Search: f.Search, Since: f.Query.Since, Until: f.Query.Until, Children: f.Children, Max: f.Query.Max,
 	})
 }
 

@@ -174,6 +174,7 @@ func (w *watch) show(e pawl.Entry) bool {
 			w.sayf("%s: model %s, driven by %s; at most %v", begun.Declaration.Agent, begun.Declaration.Model.Name, w.server, begun.Declaration.Limits)
 		}
 	case pawl.RunPaused:
+		w.progress(e)
 		w.halted = begun.Status
 		return true
 	case pawl.RunStopped:

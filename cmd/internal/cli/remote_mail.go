@@ -121,6 +121,9 @@ func askHere(ctx context.Context, a *app, r *remote, mode approvalsMode, result 
 		if p.ExpiresAt != nil {
 			request.Expires = *p.ExpiresAt
 		}
+		if request.Witnesses, err = relied(ctx, r, p); err != nil {
+			return nil, err
+		}
 		d, err := approver.Approve(ctx, request)
 		switch {
 		case errors.Is(err, engine.ErrLater):
@@ -141,4 +144,14 @@ func askHere(ctx context.Context, a *app, r *remote, mode approvalsMode, result 
 		return nil, nil
 	}
 	return &mail.last, nil
+}
+
+// relied is what a request for approval relies on, by its run's log.
+func relied(ctx context.Context, r *remote, p pawl.Pending) (map[string]string, error) {
+	s, err := engine.Load(ctx, r, p.Run)
+	if err != nil {
+		return nil, err
+	}
+	c, _ := s.Call(p.Call)
+	return c.Preconditions, nil
 }

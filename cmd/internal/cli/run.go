@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -146,9 +147,11 @@ func unreadable(file string, err error) spec.Problems {
 	problem := spec.Problem{File: file, Message: err.Error()}
 	if errors.Is(err, fs.ErrNotExist) {
 		for _, kind := range []string{".yaml", ".yml", ".json"} {
-			if info, err := os.Stat(file + kind); err == nil && !info.IsDir() {
-				problem.Message += "; did you mean " + oneLine(file+kind) + "?"
-				break
+			for _, other := range []string{file + kind, strings.TrimSuffix(file, filepath.Ext(file)) + kind} {
+				if info, err := os.Stat(other); err == nil && !info.IsDir() {
+					problem.Message += "; did you mean " + oneLine(other) + "?"
+					return spec.Problems{problem}
+				}
 			}
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/wordset"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
@@ -31,9 +30,9 @@ func runsCommand(a *app) *cobra.Command {
 		if q.Labels, err = parseLabels(labels); err != nil {
 			return 0, err
 		}
-		var want pawl.Status
+		f := runs.Filter{Search: search, Children: children}
 		if status != "" {
-			if err := want.UnmarshalText([]byte(status)); err != nil {
+			if err := f.Stand(status); err != nil {
 				return 0, refused(err)
 			}
 		}
@@ -49,11 +48,12 @@ func runsCommand(a *app) *cobra.Command {
 		if q.Until, err = moment("until", until); err != nil {
 			return 0, err
 		}
+		f.Query = q
 		return a.withRuns(ctx, func(j store) (int, error) {
-			return 0, a.printRuns(list(ctx, j, runs.Filter{Query: q, Status: want, Children: children, Search: search}))
+			return 0, a.printRuns(list(ctx, j, f))
 		})
 	})
-	c.Flags().StringVar(&status, "status", "", "only runs of this status")
+	c.Flags().StringVar(&status, "status", "", "only runs of this status; waiting: those that wait for anybody")
 	c.Flags().StringVar(&q.Agent, "agent", "", "only runs of this agent")
 	c.Flags().StringVar(&q.Loop, "loop", "", "only runs of this loop")
 	c.Flags().StringArrayVar(&labels, "label", nil, "only runs with this label, as KEY=VALUE; may be repeated")
@@ -123,11 +123,7 @@ func (con *console) printRuns(lines iter.Seq2[client.RunLine, error]) error {
 			}
 		}
 		n++
-		cost := "-"
-		if l.CostUSD != nil {
-			cost = figure.Dollars(float64(*l.CostUSD))
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", oneLine(l.Run), oneLine(l.Agent), l.Status.Words(), when(l.CreatedAt), l.Iterations, cost, labelText(l.Labels))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", oneLine(l.Run), oneLine(l.Agent), l.Status.Words(), when(l.CreatedAt), l.Iterations, usd(l.CostUSD), labelText(l.Labels))
 	}
 	if n == 0 && !con.json {
 		con.sayf("no runs")

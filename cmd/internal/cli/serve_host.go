@@ -78,7 +78,7 @@ func hosting(a *app, s *service, args []string) (*serveHost, error) {
 	if h.dir, err = os.Getwd(); err != nil {
 		return nil, err
 	}
-	files, err := specFiles(a, args)
+	files, err := specFiles(args)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (h *serveHost) options(r *spec.Registry) *spec.Options {
 }
 
 // specFiles expands the arguments: files, and the specs in directories.
-func specFiles(a *app, args []string) (files []string, err error) {
+func specFiles(args []string) (files []string, err error) {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		if err != nil || !info.IsDir() {
@@ -130,15 +130,12 @@ func specFiles(a *app, args []string) (files []string, err error) {
 			file := filepath.Join(arg, e.Name())
 			switch ext := filepath.Ext(file); {
 			case e.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, ext):
-			case !named(file) && a.quiet:
-			case !named(file):
-				a.sayf("%s has no name, so it is not a spec and is not served", file)
-			default:
+			case named(file):
 				files = append(files, file)
 			}
 		}
 		if len(files) == n {
-			return nil, misuse("%s contains no spec (a file that ends in .yaml, .yml or .json)", arg)
+			return nil, misuse("%s contains no spec (a file that ends in .yaml, .yml or .json and has a name)", arg)
 		}
 	}
 	return files, nil

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl/server"
@@ -89,6 +91,11 @@ func readKeys(file string) ([]server.Key, error) {
 			}
 		}
 		keys = append(keys, key)
+	}
+	for i, k := range keys {
+		if slices.ContainsFunc(keys[:i], func(o server.Key) bool { return o.Token == k.Token }) {
+			return nil, misuse("--token-file %s: %s has the same token as another line; give each a token of its own", file, cmp.Or(k.Name, "a line"))
+		}
 	}
 	switch {
 	case len(keys) == 0:

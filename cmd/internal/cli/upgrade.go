@@ -54,7 +54,7 @@ func (u *upgrading) specs(a *app, args []string) (map[string]string, error) {
 		}
 		return nil, nil
 	}
-	files, err := specFiles(a, args)
+	files, err := specFiles(args)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ const (
 func (env *environment) webhooks(source string) []webhook.Hook {
 	var hooks []webhook.Hook
 	for _, w := range spec.WebhooksOf(source) {
-		hooks = append(hooks, webhook.Hook{URL: w.URL, Secret: env.getenv(w.Secret), Events: w.Events})
+		hooks = append(hooks, webhook.Hook{URL: w.URL, Secret: env.getenv(w.Secret), SecretName: w.Secret, Events: w.Events})
 	}
 	return hooks
 }

@@ -23,7 +23,7 @@ type shift struct {
 
 func workerCommand(a *app) *cobra.Command {
 	s := &shift{}
-	c := a.command("worker [SPEC…|DIR…] [flags]", "Drive queued runs of the agents in specs, and runs that lost their process", cobra.ArbitraryArgs,
+	c := a.command("worker [SPEC…|DIR…] [flags]", "Drive queued runs of the agents in specs, and runs whose process ended", cobra.ArbitraryArgs,
 		func(ctx context.Context, args []string) (int, error) { return workRuns(ctx, a, s, args) })
 	c.Flags().IntVar(&s.slots, "slots", worker.DefaultSlots, "drive at most this many runs at once")
 	c.Flags().StringArrayVar(&s.takes, "label", nil, "take only runs with this label, as KEY=VALUE; may be repeated")
