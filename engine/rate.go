@@ -66,10 +66,11 @@ func provider(m pawl.ModelInfo) string {
 	return name
 }
 
-// Ready reports whether a run of an agent can begin, or go on, without waiting for much more
-// than itself. If not, the error is a *BusyError: the engine drives as many runs as it may, or
-// calls to the provider of the agent's model wait more than five seconds for its rate.
-func (e *Engine) Ready(ctx context.Context, agent pawl.Agent) error {
+// Ready returns nil if a run of an agent can begin or go on now. If not, the error is a
+// *BusyError: the engine drives as many runs as it may, or calls to the provider of the
+// agent's model wait more than five seconds for its rate. ahead is how many runs of the agent
+// were begun just before, and may not have called yet.
+func (e *Engine) Ready(ctx context.Context, agent pawl.Agent, ahead int) error {
 	if err := e.room(); err != nil {
 		return err
 	}
@@ -77,10 +78,11 @@ func (e *Engine) Ready(ctx context.Context, agent pawl.Agent) error {
 	if d, ok := agent.Model.(pawl.Describer); ok {
 		of = provider(d.Describe())
 	}
-	if _, limited := e.opt.Rates[of]; !limited || e.limiter == nil {
+	rate, limited := e.opt.Rates[of]
+	if !limited || e.limiter == nil {
 		return nil
 	}
-	wait, err := e.limiter.Reserve(ctx, of, 0, 0, 0)
+	wait, err := e.limiter.Reserve(ctx, of, fills(ahead, rate.Requests), 0, -1)
 	if err == nil && wait > shortWait {
 		err = &BusyError{Provider: of, Wait: wait}
 	}

@@ -174,11 +174,11 @@ func TestReady(t *testing.T) {
 			if _, err := j.Reserve(t.Context(), "acme", 0, time.Minute+wait, math.MaxInt64); err != nil {
 				t.Fatal(err)
 			}
-			err := e.Ready(t.Context(), agent)
+			err := e.Ready(t.Context(), agent, 0)
 			if busy != (err != nil) || busy && err.Error() != "calls to acme wait 12s for the rate that it is asked at; try again later, or raise the rate" {
 				t.Errorf("when calls wait %v: %v", wait, err)
 			}
-			if err := engine.New(j, nil).Ready(t.Context(), agent); err != nil {
+			if err := engine.New(j, nil).Ready(t.Context(), agent, 0); err != nil {
 				t.Error(err)
 			}
 			time.Sleep(time.Hour)

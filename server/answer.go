@@ -7,13 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"net/http"
 	"reflect"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/redact"
@@ -268,6 +271,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 			told = refusal(http.StatusServiceUnavailable, "the journal of runs is unavailable; retry in a few seconds")
 		}
 		problem, _ = errors.AsType[*client.Problem](told)
+	}
+	if busy, ok := errors.AsType[*engine.BusyError](err); ok && busy.Wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(busy.Wait.Seconds()))))
 	}
 	if problem.Status == http.StatusTooManyRequests && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", askAgain)

@@ -2,7 +2,9 @@ package server_test
 
 import (
 	"net/http"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/server"
@@ -27,4 +29,32 @@ func TestBusy(t *testing.T) {
 		}
 	}
 	t.Errorf("a run after the end of the other: %d", res.StatusCode)
+}
+
+// paced is a model of a provider with a rate.
+type paced struct{ pawl.Model }
+
+func (paced) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: "paced/model"} }
+
+// While calls to a provider wait for its rate, a request that would start a run is answered
+// with 429, and with the time until they can be made. A run is queued all the same.
+func TestBusyProvider(t *testing.T) {
+	w := serve(t, nil)
+	w.agents["paced"] = pawl.Agent{Name: "paced", Model: paced{w.agents["calm"].Model}}
+	take := func(requests time.Duration) {
+		if _, err := w.journal.Reserve(t.Context(), "paced", requests, 0, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take(6 * time.Minute)
+	for _, path := range []string{"/v1/runs", "/v1/runs?wait=true"} {
+		res, data := w.send(request{token: admin, method: "POST", path: path, body: `{"agent":"paced","input":"x"}`})
+		if after, err := strconv.Atoi(res.Header.Get("Retry-After")); res.StatusCode != http.StatusTooManyRequests || err != nil || after < 200 || after > 300 {
+			t.Errorf("POST %s: %d, Retry-After %q, %s", path, res.StatusCode, res.Header.Get("Retry-After"), data)
+		}
+	}
+	w.refused(admin, "POST", "/v1/runs", `{"agent":"paced","input":"x"}`, 429, "for the rate that it is asked at")
+	w.result(admin, "POST", "/v1/runs", `{"agent":"paced","input":"x","queue":true}`, 201)
+	take(-6 * time.Minute)
+	w.result(admin, "POST", "/v1/runs?wait=true", `{"agent":"paced","input":"x"}`, 201)
 }

@@ -267,6 +267,9 @@ func (s *Server) begin(x *exchange, w worker.Work, limits runs.Limits, own map[s
 		}
 		return s.begun(x, h)
 	}
+	if err := w.Engine.Ready(x.Context(), w.Agent, 0); err != nil {
+		return nil, err
+	}
 	begun = true
 	h, err := s.worker.Drive(w, asked(x, begin))
 	if err != nil {

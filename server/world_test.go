@@ -86,7 +86,7 @@ func serve(t testing.TB, o *server.Options) *world {
 		t.Fatal(err)
 	}
 	w.journal = j
-	w.engine = engine.New(j, &engine.Options{Secrets: map[string]string{"KEY": "hunter2-hunter2"}})
+	w.engine = engine.New(j, &engine.Options{Secrets: map[string]string{"KEY": "hunter2-hunter2"}, Rates: map[string]engine.Rate{"paced": {Requests: 60}}})
 	w.agents = agents(w)
 	if o == nil {
 		o = &server.Options{}

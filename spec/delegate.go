@@ -132,6 +132,11 @@ func (s *Spec) inner(f fields, file *node, path, what string, team map[string]*S
 		s.untold = append(s.untold, untold{w.URL, sub.path, w.at})
 	}
 	s.untold = append(s.untold, sub.untold...)
+	for name, rate := range sub.Rates {
+		if _, own := s.Rates[name]; !own {
+			s.rate(name, rate)
+		}
+	}
 	return sub
 }
 

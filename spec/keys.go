@@ -50,6 +50,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "webhooks", value: listOf(in(webhookKeys)), about: "who is [told](webhooks.md) of pauses and endings of its runs", inGo: "webhook.New"},
 	{name: "cage", value: in(cageKeys), otherwise: "what the user may", about: "what the kernel holds commands and MCP servers to", inGo: "tool.CommandOptions.Cage"},
 	{name: "fetch", value: in(fetchKeys), otherwise: "all public hosts", about: "where the builtin tool fetch may go", inGo: "fetch.Options"},
+	{name: "providers", value: mapOf(in(providerKeys)), about: "how providers of models are asked, by name", inGo: "engine.Options.Rates"},
 	{name: "prices", value: mapOf(in(priceKeys)), about: "what models cost, in place of the table that Pawl has", inGo: "pawl.ModelInfo.Price"},
 	{name: "price_staleness", value: oneOf("warn", "token-only", "refuse"), otherwise: "warn",
 		about: "what to do when the price table is more than 90 days old: say so, do without prices, or do nothing", inGo: "pawl.ModelInfo.Price"},
@@ -190,6 +191,15 @@ var webhookKeys = &table{name: "webhook", title: "a webhook", about: "A place th
 // eventList is a list of events for a webhook.
 var eventList = shape{says: "list of `" + strings.Join(webhook.EventNames, "`, `") + "`",
 	schema: object{"type": "array", "minItems": 1, "uniqueItems": true, "items": object{"enum": anyOf(webhook.EventNames)}}}
+
+var providerKeys = &table{name: "provider", title: "a provider", about: "How a provider is asked.", keys: []key{
+	{name: "rate", value: in(rateKeys), otherwise: "no limit", about: "the most that it is asked for, by all programs on the database [together](workers.md#rates)", inGo: "engine.Rate"},
+}}
+
+var rateKeys = &table{name: "rate", title: "a rate", about: "The most that a provider is asked for in a minute.", keys: []key{
+	{name: "requests", value: aCount(1), otherwise: "no limit", about: "model calls", inGo: "engine.Rate.Requests"},
+	{name: "tokens", value: aCount(1), otherwise: "no limit", about: "tokens of model calls, in and out", inGo: "engine.Rate.Tokens"},
+}}
 
 var priceKeys = &table{name: "price", title: "a price", about: "Dollars a million tokens.", keys: []key{
 	{name: "input", needed: true, value: aMeasure(false), about: "of the request", inGo: "pawl.Price.Input"},

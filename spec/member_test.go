@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/prices"
 	"github.com/pawl-run/pawl/model/script"
 )
@@ -100,6 +102,24 @@ type listed struct{ pawl.Model }
 
 func (listed) Describe() pawl.ModelInfo {
 	return pawl.ModelInfo{Name: "anthropic/" + prices.Default("anthropic"), Price: &pawl.Price{Input: 3, Output: 15}}
+}
+
+// The rates of an agent hold for providers of which its caller names none.
+func TestRatesOfMembers(t *testing.T) {
+	dir := specFiles(t, map[string]string{
+		"clerk.yaml": "name: clerk\ndescription: d\nproviders: {mechanic: {rate: {requests: 1}}, script: {rate: {tokens: 2}}}\n",
+	})
+	text := "name: a\nmodel: mechanic\nproviders: {mechanic: {rate: {requests: 3}}}\ntools: [{agent: ./clerk.yaml}]\n"
+	s, err := Parse(filepath.Join(dir, "spec.yaml"), []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]engine.Rate{"mechanic": {Requests: 3}, "script": {Tokens: 2}}
+	for from, got := range map[string]map[string]engine.Rate{"the spec": s.Rates, "its source": RatesOf(s.record(nil))} {
+		if !maps.Equal(got, want) {
+			t.Errorf("the rates of %s are %v", from, got)
+		}
+	}
 }
 
 // Prices and price_staleness in the spec of an agent are also of the model that it

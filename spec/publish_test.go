@@ -111,7 +111,7 @@ var goPlaces = map[string]any{
 	"pawl.Agent": pawl.Agent{}, "pawl.Limits": pawl.Limits{}, "pawl.Sampling": pawl.Sampling{}, "pawl.Approvals": pawl.Approvals{},
 	"pawl.Goal": pawl.Goal{}, "pawl.Price": pawl.Price{}, "pawl.Tier": pawl.Tier{}, "pawl.ToolInfo": pawl.ToolInfo{}, "pawl.ModelInfo": pawl.ModelInfo{},
 	"pawl.ObserverFunc": pawl.ObserverFunc(nil), "progress.Then": progress.Then(0), "progress.NoProgress": progress.NoProgress,
-	"engine.Engine": &engine.Engine{}, "engine.Options": engine.Options{}, "engine.StartOptions": engine.StartOptions{}, "engine.ResumeOptions": engine.ResumeOptions{},
+	"engine.Engine": &engine.Engine{}, "engine.Options": engine.Options{}, "engine.StartOptions": engine.StartOptions{}, "engine.ResumeOptions": engine.ResumeOptions{}, "engine.Rate": engine.Rate{},
 	"tool.Command": tool.Command, "tool.CommandOptions": tool.CommandOptions{}, "tool.Client": tool.Client, "tool.RunCommand": tool.RunCommand, "files.Tools": files.Tools, "fetch.Options": fetch.Options{}, "tool.Agent": tool.Agent, "tool.AgentOptions": tool.AgentOptions{},
 	"tool.Cage": tool.Cage{}, "tool.CageFiles": tool.CageFiles{},
 	"approval.For": approval.For, "approval.When": approval.When, "approval.ForEffect": approval.ForEffect, "approval.Never": approval.Never, "approval.Plan": approval.Plan,
@@ -283,6 +283,8 @@ func TestSchemaAgreesKeyByKey(t *testing.T) {
 		"log": `{"name": "a", "model": "mechanic", "hooks": [{"log": {%s}}]}`, "retry": `{"name": "a", "model": "mechanic", "hooks": [{"retry": {%s}}]}`,
 		"steer": `{"name": "a", "model": "mechanic", "hooks": [{"steer": {%s}}]}`,
 	}
+	around["provider"] = `{"name": "a", "model": "mechanic", "providers": {"mechanic": {%s}}}`
+	around["rate"] = `{"name": "a", "model": "mechanic", "providers": {"mechanic": {"rate": {%s}}}}`
 	const loop = `{"type": "loop", "properties": {"objective": "o", "model": "mechanic", `
 	around["hyphen"] = `{"type": "loop", "properties": {}, %s}`
 	around["hyphen_loop"] = strings.TrimSuffix(loop, ", ") + `, %s}}`

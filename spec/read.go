@@ -63,6 +63,7 @@ func (s *Spec) read(f fields) {
 	s.readContext(f)
 	s.readHooks(f)
 	s.readWebhooks(f)
+	s.readProviders(f)
 	s.readPrices(f)
 	s.stale = staleWarn
 	f.choice("price_staleness", &s.stale)

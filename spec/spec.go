@@ -29,6 +29,7 @@ type Spec struct {
 	Env         []string // names of variables that commands get; their values are secrets
 	Hooks       []Hook   // see [HooksOf]
 	Webhooks    []Webhook
+	Rates       map[string]engine.Rate // of providers; see [RatesOf]
 
 	path        string // as given by the caller
 	base        string // the spec's directory, absolute

@@ -12,11 +12,12 @@ import (
 // Resume resumes a run without an owner; if after is not zero, only if that is still its
 // last entry. The error says why the run cannot be resumed.
 func (w *Worker) Resume(ctx context.Context, h pawl.Head, limits runs.Limits, after uint64) (*engine.Handle, error) {
-	return w.resume(ctx, h, limits, &engine.ResumeOptions{After: after})
+	return w.resume(ctx, h, -1, limits, &engine.ResumeOptions{After: after})
 }
 
-// resume is Resume for a run whose lease may have been taken.
-func (w *Worker) resume(ctx context.Context, h pawl.Head, limits runs.Limits, o *engine.ResumeOptions) (*engine.Handle, error) {
+// resume is Resume for a run whose lease may have been taken. Unless ahead is negative, the
+// run is not resumed while its provider has no rate left; see [engine.Engine.Ready].
+func (w *Worker) resume(ctx context.Context, h pawl.Head, ahead int, limits runs.Limits, o *engine.ResumeOptions) (*engine.Handle, error) {
 	state, err := runs.Resumable(ctx, w.journal, h, o.After)
 	if err != nil {
 		return nil, err
@@ -24,6 +25,12 @@ func (w *Worker) resume(ctx context.Context, h pawl.Head, limits runs.Limits, o 
 	work, err := w.host.Again(ctx, state)
 	if err != nil {
 		return nil, err
+	}
+	if ahead >= 0 {
+		if err := work.Engine.Ready(ctx, work.Agent, ahead); err != nil {
+			work.drop("")
+			return nil, err
+		}
 	}
 	o.Upgrade, o.AllowSpent = work.Upgrade, limits == (runs.Limits{}) // the host may lower limits that nobody changed
 	if o.Limits, err = work.Raise(state.Limits(), limits); err != nil {

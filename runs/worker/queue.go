@@ -53,7 +53,14 @@ func (s *sweeper) take(ctx context.Context) {
 	if s.queue == nil || most == 0 || len(s.agents) == 0 {
 		return
 	}
-	agents := slices.Clone(s.agents)
+	if s.width > 0 {
+		most = min(most, s.width)
+	}
+	agents := slices.DeleteFunc(slices.Clone(s.agents), s.isDry)
+	if len(agents) == 0 {
+		s.again = false
+		return
+	}
 	rand.Shuffle(len(agents), func(a, b int) { agents[a], agents[b] = agents[b], agents[a] }) //nolint:gosec // keeps workers apart, protects nothing
 	o := &s.worker.options
 	t := pawl.Take{Owner: engine.Self().String(), TTL: o.Lease, Max: most, Agents: agents, Labels: o.Labels, Except: s.except(), LaneMax: o.MaxPerTenant}
@@ -70,27 +77,53 @@ func (s *sweeper) take(ctx context.Context) {
 	}
 	s.worker.counts.takes.Add(1)
 	s.worker.counts.claims.Add(int64(len(heads)))
+	begun, dry := map[string]int{}, false
 	for _, h := range heads {
-		s.drive(ctx, h)
+		if s.drive(ctx, h, begun[h.Agent]) {
+			begun[h.Agent]++
+		}
+		dry = dry || s.isDry(h.Agent)
+	}
+	if s.width *= 2; dry {
+		s.width = 1 // what is taken in vain must be given back
+	} else if s.width >= s.worker.slots() {
+		s.width = 0
 	}
 	s.again = len(heads) == most // there may be more
 	s.capped = !s.again && (o.MaxPerAgent > 0 || o.MaxPerTenant > 0)
 }
 
-// drive drives a run whose lease was taken.
-func (s *sweeper) drive(ctx context.Context, h pawl.Head) {
-	_, err := s.worker.resume(ctx, h, runs.Limits{}, &engine.ResumeOptions{After: h.Seq, Lease: h.Lease})
+// drive drives a run whose lease was taken, and reports whether it does. ahead is how many of
+// its agent were begun just before.
+func (s *sweeper) drive(ctx context.Context, h pawl.Head, ahead int) bool {
+	if s.isDry(h.Agent) {
+		engine.Release(s.journal, h.Lease)
+		return false
+	}
+	_, err := s.worker.resume(ctx, h, ahead, runs.Limits{}, &engine.ResumeOptions{After: h.Seq, Lease: h.Lease})
 	if err == nil {
 		delete(s.failed, h.Run)
 		s.log.Debug("queued run taken", "run", h.Run)
-		return
+		return true
 	}
 	engine.Release(s.journal, h.Lease)
-	full := errors.As(err, new(*engine.BusyError))
-	if full || ctx.Err() != nil || errors.Is(err, ErrClosed) || errors.Is(err, pawl.ErrFenced) || errors.Is(err, pawl.ErrConflict) || errors.Is(err, pawl.ErrUnknownRun) {
-		return
+	busy, full := errors.AsType[*engine.BusyError](err)
+	if s.dries(h.Agent, busy); full || ctx.Err() != nil || errors.Is(err, ErrClosed) || errors.Is(err, pawl.ErrFenced) || errors.Is(err, pawl.ErrConflict) || errors.Is(err, pawl.ErrUnknownRun) {
+		return false
 	}
 	s.fail(h, isQueued, err)
+	return false
+}
+
+// isDry reports whether calls of an agent are known to wait for the rate of its provider.
+func (s *sweeper) isDry(agent string) bool { return time.Now().Before(s.dry[agent]) }
+
+// dries notes that calls of an agent wait. Others may use the rate by then, or give some back, so
+// the next look is soon.
+func (s *sweeper) dries(agent string, busy *engine.BusyError) {
+	if busy != nil && busy.Wait > 0 {
+		s.dry[agent] = time.Now().Add(min(busy.Wait, s.every))
+	}
 }
 
 // except are the runs that could not be resumed, and are not to be tried again yet.

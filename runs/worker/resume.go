@@ -52,12 +52,21 @@ func (s *sweeper) resume(ctx context.Context, h pawl.Head, why reason) bool {
 	if err == nil && s.worker.Live(root.Run) != nil {
 		return false // its owner here renews a lapsed lease at its next heartbeat
 	}
+	if why == timeHasCome && s.isDry(root.Agent) {
+		return false // it is found again
+	}
 	if s.full = s.worker.free() == 0; err == nil && s.full {
 		return false // it is found again
 	}
 	if err == nil {
-		_, err = s.worker.Resume(ctx, root, runs.Limits{}, root.Seq)
+		ahead := -1
+		if why == timeHasCome {
+			ahead = 0
+		}
+		_, err = s.worker.resume(ctx, root, ahead, runs.Limits{}, &engine.ResumeOptions{After: root.Seq})
 	}
+	busy, _ := errors.AsType[*engine.BusyError](err)
+	s.dries(root.Agent, busy)
 	switch {
 	case ctx.Err() != nil:
 		return false

@@ -22,7 +22,7 @@ func (w *Worker) Run(ctx context.Context) {
 	defer stop()
 	s := &sweeper{
 		worker: w, journal: w.journal, every: w.options.Every, log: w.log,
-		signals: map[string]time.Time{}, lapsed: map[string]unheld{}, failed: map[string]*failure{},
+		signals: map[string]time.Time{}, lapsed: map[string]unheld{}, failed: map[string]*failure{}, dry: map[string]time.Time{},
 	}
 	s.mail, _ = w.journal.(pawl.Inbox)
 	if s.queue, _ = w.journal.(runs.Queue); s.queue != nil {
@@ -85,7 +85,9 @@ type sweeper struct {
 	caught  bool                 // the signals from before the first look are known
 	signals map[string]time.Time // runs that may have unread signals, and since when that is known
 	failed  map[string]*failure
-	trouble string // what the last look failed with
+	width   int                  // how many queued runs are taken at once, after a rate was used up; zero: any number
+	dry     map[string]time.Time // agents whose provider has no rate left, and until when
+	trouble string               // what the last look failed with
 }
 
 // look finds runs that need an owner. It resumes those whose owner died and those

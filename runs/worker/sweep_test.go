@@ -113,8 +113,14 @@ func sweeps(t *testing.T, j pawl.Journal, agent pawl.Agent) *program {
 // works starts a worker that works until its end.
 func works(t *testing.T, j pawl.Journal, agent pawl.Agent, o *worker.Options) *program {
 	t.Helper()
+	return worksOn(t, j, engine.New(j, nil), agent, o)
+}
+
+// worksOn is works with an engine.
+func worksOn(t *testing.T, j pawl.Journal, e *engine.Engine, agent pawl.Agent, o *worker.Options) *program {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	p := &program{Engine: engine.New(j, nil), t: t, agent: agent}
+	p := &program{Engine: e, t: t, agent: agent}
 	o.Log = slog.New(slog.NewTextHandler(&p.log, nil))
 	p.worker = worker.New(j, p, o)
 	var done sync.WaitGroup

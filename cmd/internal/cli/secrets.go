@@ -44,7 +44,7 @@ func (a *app) options(source string) *engine.Options {
 			secrets[name] = value
 		}
 	}
-	return &engine.Options{Secrets: secrets, HooksOf: a.hooksOf(), When: a.registry().When}
+	return &engine.Options{Secrets: secrets, HooksOf: a.hooksOf(), Rates: spec.RatesOf(source), When: a.registry().When}
 }
 
 // hooksOf returns the hooks that the spec of an agent names. A spec is read once.
