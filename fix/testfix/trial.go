@@ -50,6 +50,8 @@ type trial struct {
 	mu      sync.Mutex // guards what follows, and outcomes
 	next    int
 	full    int // the first edit that fixes all, or len(edits)
+	wanted  int // how many such edits end the trial; zero is one
+	fulls   int // of them
 	runs    int
 	slowest time.Duration
 	err     error
@@ -274,6 +276,9 @@ func (c *candidate) settle(t *trial, o outcome, why string) {
 	defer t.mu.Unlock()
 	c.outcome, c.why = o, excerpt.Clip(why, mostWhy)
 	if o != fixed || c.open > 0 {
+		return
+	}
+	if t.fulls++; t.fulls < t.wanted {
 		return
 	}
 	i := slices.Index(t.edits, c)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -194,9 +195,13 @@ func (a *app) fixModel(named string) string {
 type fixResult struct {
 	pawl.Result
 
-	Diff    string   `json:"diff"`
-	Applied bool     `json:"applied"`
-	Flaky   []string `json:"flaky,omitempty"` // tests that fail by chance
+	Diff    string `json:"diff"`
+	Applied bool   `json:"applied"`
+	// Plausible says that nothing but the tests speaks for the diff. Evidence is what was
+	// found for and against it.
+	Plausible bool               `json:"plausible"`
+	Evidence  []testfix.Evidence `json:"evidence"`
+	Flaky     []string           `json:"flaky,omitempty"` // tests that fail by chance
 }
 
 // concludeFix applies the diff that is to be kept to the project and prints it. The
@@ -220,12 +225,24 @@ func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, d
 		}
 	}
 	applied := !dryRun && !diff.Empty()
+	appraisal := testfix.Appraisal{Evidence: []testfix.Evidence{}}
 	var err error
+	if r.Status == pawl.StatusSuccess && !diff.Empty() {
+		if appraisal, err = fix.Appraise(ctx); err != nil {
+			return 0, errors.Join(err, fix.Release())
+		}
+	}
+	if len(appraisal.Others) > 0 && a.attended() && !a.json && !a.quiet {
+		if diff, err = choosePatch(ctx, a, fix, diff, appraisal); err != nil {
+			return 0, errors.Join(err, fix.Release())
+		}
+		applied = applied && !diff.Empty()
+	}
 	if applied {
 		err = fix.Apply(diff)
 	}
 	if a.json {
-		err = errors.Join(err, printJSON(a.out, fixResult{r, diff.String(), applied && err == nil, fix.Flaky()}))
+		err = errors.Join(err, printJSON(a.out, fixResult{r, diff.String(), applied && err == nil, appraisal.Plausible, appraisal.Evidence, fix.Flaky()}))
 	} else {
 		_, printing := io.WriteString(a.out, diff.String())
 		err = errors.Join(err, printing)
@@ -237,6 +254,7 @@ func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, d
 		if flaky := fix.Flaky(); len(flaky) > 0 {
 			a.sayf("flaky and ignored (they passed once and failed once without a change): %s", strings.Join(flaky, ", "))
 		}
+		sayAppraisal(a, appraisal)
 		switch {
 		case applied:
 			a.sayf("applied to %s", strings.Join(diff.Files(), ", "))
@@ -252,6 +270,53 @@ func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, d
 		return exitCode(r.Status), fix.Close()
 	}
 	return exitCode(r.Status), fix.Release()
+}
+
+// choosePatch lets the person at the terminal choose between the fix and other edits with which
+// every test passes. It returns the diff of what was chosen; it is empty for none.
+func choosePatch(ctx context.Context, a *app, fix *testfix.Fix, diff testfix.Diff, p testfix.Appraisal) (testfix.Diff, error) {
+	fmt.Fprintf(a.err, "\n%s\nEvery test passes with other edits, too. Which should it be?\n  1  the diff above\n", diff)
+	for i, o := range p.Others {
+		fmt.Fprintf(a.err, "  %d  %s\n", i+2, o.Says)
+	}
+	lines := a.lineReader()
+	lines.drain(a.in)
+	for {
+		fmt.Fprintf(a.err, "  1 to %d, or n for none; 1 if you press Enter\n", len(p.Others)+1)
+		line, err := lines.next(ctx)
+		if err != nil {
+			return testfix.Diff{}, nil //nolint:nilerr // no answer is none of them; the copy stays
+		}
+		switch word := strings.TrimSpace(line); word {
+		case "", "1":
+			return diff, nil
+		case "n", "none":
+			return testfix.Diff{}, nil
+		default:
+			n, err := strconv.Atoi(word)
+			if err != nil || n < 1 || n > len(p.Others)+1 {
+				continue
+			}
+			if err := fix.Use(p.Others[n-2]); err != nil {
+				return testfix.Diff{}, err
+			}
+			return fix.Diff(ctx)
+		}
+	}
+}
+
+// sayAppraisal prints what speaks for and against a fix.
+func sayAppraisal(a *app, p testfix.Appraisal) {
+	if p.Plausible {
+		a.sayf("plausible: every test passes, but they may not show all that is wrong")
+	}
+	for _, e := range p.Evidence {
+		sign := "-"
+		if e.For {
+			sign = "+"
+		}
+		a.sayf("%s %s", sign, e.Says)
+	}
 }
 
 // lastWords prints the model's last message in full: why it could not fix the tests.

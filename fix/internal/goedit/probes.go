@@ -1,0 +1,206 @@
+package goedit
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	values "go/constant"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"math"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A Probe is another value for a literal of a test: an input like those that the test's author
+// chose.
+type Probe struct {
+	File string
+	Line int
+	Test string // the function of the test; empty: the literal stands outside of one
+	// Literal and Value are what [ProbeVars] must be set to.
+	Literal, Value string
+	Old, New       string // as Go
+}
+
+// ProbeVars are the names of the variables of the environment that select a probe.
+var ProbeVars = [2]string{"PAWL_PROBE", "PAWL_PROBE_VALUE"}
+
+// Probes returns probes for the literals in the tests of the package in a directory, a slash
+// path, in an order that spreads over them; and the test files that make way for them: with
+// ProbeVars not set they behave as before.
+func Probes(root fs.FS, dir string, o *Options) ([]Probe, map[string]string, error) {
+	m, err := load(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	var outside types.Importer
+	if o != nil {
+		outside = o.Importer
+	}
+	g := newGraph(m, outside)
+	files := map[string]string{}
+	var lists [][]Probe
+	packages := map[string]bool{}
+	for _, f := range g.dirs[dir] {
+		if !f.test || !f.built {
+			continue
+		}
+		p := probing{g: g, file: f}
+		p.walk()
+		if len(p.inserts) == 0 {
+			continue
+		}
+		files[f.path] = p.text()
+		packages[f.ast.Name.Name] = true
+		lists = append(lists, p.lists...)
+	}
+	for name := range packages {
+		files[path.Join(dir, "pawl_probe_"+name+"_test.go")] = fmt.Sprintf(probeHelper, name, ProbeVars[0], ProbeVars[1])
+	}
+	var all []Probe
+	for i := 0; len(lists) > 0; i++ {
+		lists = slices.DeleteFunc(lists, func(l []Probe) bool { return i >= len(l) })
+		for _, l := range lists {
+			all = append(all, l[i])
+		}
+	}
+	return all, files, nil
+}
+
+const probeHelper = `package %s
+
+import (
+	"encoding/json"
+	"os"
+)
+
+var pawlProbed, pawlProbeValue = os.Getenv(%q), []byte(os.Getenv(%q))
+
+func pawlProbe[T any](literal string, v T) T {
+	var w T
+	if literal != pawlProbed || json.Unmarshal(pawlProbeValue, &w) != nil {
+		return v
+	}
+	return w
+}
+`
+
+type probing struct {
+	g       *graph
+	file    *file
+	test    string
+	inserts []probeInsert
+	lists   [][]Probe
+}
+
+type probeInsert struct {
+	from, to int
+	text     string
+}
+
+func (p *probing) walk() {
+	for _, d := range p.file.ast.Decls {
+		p.test = ""
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") {
+			p.test = f.Name.Name
+		}
+		ast.Inspect(d, p.visit)
+	}
+}
+
+// visit passes by what must be constant.
+func (p *probing) visit(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.GenDecl:
+		return n.Tok != token.CONST && n.Tok != token.IMPORT
+	case *ast.Field, *ast.ArrayType:
+		return false
+	case *ast.CaseClause:
+		for _, s := range n.Body {
+			ast.Inspect(s, p.visit)
+		}
+		return false
+	case *ast.KeyValueExpr:
+		ast.Inspect(n.Value, p.visit)
+		return false
+	case *ast.BasicLit:
+		p.literal(n)
+	}
+	return true
+}
+
+func (p *probing) literal(n *ast.BasicLit) {
+	tv, ok := p.g.tests.Types[n]
+	if !ok || tv.Value == nil {
+		return
+	}
+	t, ok := types.Default(tv.Type).(*types.Basic)
+	if !ok {
+		return
+	}
+	others := probeValues(t, tv.Value)
+	if len(others) == 0 {
+		return
+	}
+	at := p.g.fset.Position(n.Pos())
+	id := fmt.Sprintf("%s:%d", path.Base(p.file.path), at.Offset)
+	p.inserts = append(p.inserts, probeInsert{at.Offset, at.Offset + len(n.Value), fmt.Sprintf("pawlProbe[%s](%q, %s)", t.Name(), id, n.Value)})
+	var list []Probe
+	for _, v := range others {
+		text, err := json.Marshal(v)
+		if err != nil {
+			continue // a float that JSON does not have
+		}
+		list = append(list, Probe{File: p.file.path, Line: at.Line, Test: p.test, Literal: id, Value: string(text), Old: n.Value, New: string(text)})
+	}
+	p.lists = append(p.lists, list)
+}
+
+// probeValues are values next to one, and the usual bounds.
+func probeValues(t *types.Basic, v values.Value) []any {
+	switch info := t.Info(); {
+	case info&types.IsString != 0:
+		s := values.StringVal(v)
+		list := []any{s + s, ""}
+		if runes := []rune(s); len(runes) > 1 {
+			list = append(list, string(runes[1:]), string(runes[:len(runes)-1]))
+			slices.Reverse(runes)
+			list = append(list, string(runes))
+		}
+		return slices.DeleteFunc(list, func(x any) bool { return x == s })
+	case info&types.IsInteger != 0:
+		n, exact := values.Int64Val(values.ToInt(v))
+		if !exact || n > math.MaxInt32 || n < math.MinInt32 {
+			return nil
+		}
+		list := []any{n + 1, n - 1, 2 * n, int64(0), -n}
+		least := int64(math.MinInt32)
+		if info&types.IsUnsigned != 0 {
+			least = 0
+		}
+		most := int64(math.MaxInt32)
+		if t.Kind() == types.Uint8 || t.Kind() == types.Int8 {
+			most = math.MaxInt8
+		}
+		return slices.DeleteFunc(list, func(x any) bool { i, _ := x.(int64); return i == n || i < least || i > most })
+	case info&types.IsFloat != 0:
+		x, _ := values.Float64Val(v)
+		return slices.DeleteFunc([]any{x + 1, x - 1, x / 2, 0.0, -x}, func(y any) bool { return y == x })
+	}
+	return nil
+}
+
+func (p *probing) text() string {
+	var b strings.Builder
+	at := 0
+	for _, i := range p.inserts { // in the order of the file
+		b.Write(p.file.src[at:i.from])
+		b.WriteString(i.text)
+		at = i.to
+	}
+	b.Write(p.file.src[at:])
+	return b.String()
+}

@@ -1,0 +1,388 @@
+package testfix
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/pawl-run/pawl/fix/internal/goedit"
+	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/workspace"
+)
+
+// Bounds on an appraisal.
+const (
+	appraiseTime   = time.Minute
+	mostAppraised  = 6  // changes of a fix
+	mostNeighbours = 48 // edits tried in place of one change
+	fewNeighbours  = 8  // if so many fail, the tests tell the change from others
+	nearLines      = 2  // how far from the change a neighbour may be
+	mostOthers     = 2
+	mostFull       = 8 // edits with which every test passes that are compared with the fix
+)
+
+// An Appraisal says whether a fix that passes all tests is more than plausible. Tests that pass
+// prove little: a patch may satisfy them and be wrong ("plausible" and "correct" patches: Qi,
+// Long, Achour and Rinard, "An analysis of patch plausibility and correctness for
+// generate-and-validate patch generation systems", ISSTA 2015).
+type Appraisal struct {
+	Plausible bool // no evidence beyond the failing tests was found
+	Evidence  []Evidence
+	Others    []Other // edits that could take the place of a change, at most two for each
+}
+
+// Other is another edit with which every test passes, in place of one change of the fix.
+type Other struct {
+	Says string // the edit, and an input for which it and the fix differ
+
+	file, text string
+}
+
+// Use puts another edit in the place of a change.
+func (f *Fix) Use(o Other) error {
+	_, perm, err := f.files.read(o.file)
+	if err != nil {
+		return err
+	}
+	return f.files.write(o.file, []byte(o.text), perm)
+}
+
+// Evidence is one finding about a fix.
+type Evidence struct {
+	// Kind is removal, hold-out, neighbours, other, copied or none.
+	Kind string `json:"kind"`
+	// For says whether it speaks for the fix.
+	For  bool   `json:"for"`
+	Says string `json:"says"`
+}
+
+// Appraise looks for evidence that the fix is right, after a success. It takes back each change
+// of the fix, one at a time, in a copy of its own. Then some test must fail; more than one test
+// may be made to pass by the change alone, which only one of them was needed to propose; and no
+// other small edit near it should make every test pass.
+func (f *Fix) Appraise(ctx context.Context) (Appraisal, error) {
+	d, err := f.Diff(ctx)
+	if err != nil {
+		return Appraisal{}, err
+	}
+	var a Appraisal
+	if !isGoTest(f.source.Test) {
+		a.unknown("the tests pass, and nothing else can be examined for this test command")
+		return a, nil
+	}
+	ctx, end := context.WithTimeoutCause(ctx, appraiseTime, errEnough)
+	defer end()
+	g, changes, err := f.bench(ctx, d)
+	if err == nil {
+		for i, c := range changes {
+			if i == mostAppraised {
+				a.unknown(fmt.Sprintf("only %d of %d changes were examined", i, len(changes)))
+				break
+			}
+			if err = g.appraise(ctx, c, &a); err != nil {
+				break
+			}
+		}
+		err = errors.Join(err, g.Close())
+	}
+	switch {
+	case err == nil:
+	case context.Cause(ctx) == errEnough: //nolint:errorlint // it is not wrapped
+		a.unknown(fmt.Sprintf("it was not examined to the end within %v", appraiseTime))
+	default:
+		return a, fmt.Errorf("examine the fix: %w", err)
+	}
+	return a, nil
+}
+
+func (a *Appraisal) unknown(why string) {
+	a.Plausible = true
+	a.Evidence = append(a.Evidence, Evidence{Kind: "none", Says: why})
+}
+
+// change is one place where the fix differs from the project.
+type change struct {
+	file         string
+	line         int // in the text without the change
+	lines        int
+	old, new     string
+	without, all string // the file's text without the change, and with it
+}
+
+func (c change) String() string {
+	return fmt.Sprintf("%s:%d %s → %s", c.file, c.line, quoted(strings.Split(c.old, "\n")), quoted(strings.Split(c.new, "\n")))
+}
+
+// bench makes a copy of the project with the fix, to try other changes in, and lists the fix's.
+func (f *Fix) bench(ctx context.Context, d Diff) (*Fix, []change, error) {
+	t, err := workspace.Copy(ctx, f.source.Dir, &workspace.Options{Dir: filepath.Dir(f.tree.StateDir()), Beside: surroundings(f.source.Dir), History: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	s := f.source
+	s.State = t.StateDir()
+	g, err := start(t, f.model, s, f.limits)
+	if err != nil {
+		return nil, nil, errors.Join(err, t.Close())
+	}
+	f.mu.Lock()
+	g.first, g.flaky, g.away, g.pace = f.first, f.flaky, f.away, f.pace
+	g.suite.cap = f.suite.cap
+	f.mu.Unlock()
+	var changes []change
+	for _, c := range d.diff.Changes {
+		after, perm, err := f.files.read(c.Path)
+		before, _, missing := g.files.read(c.Path)
+		if err != nil || missing != nil { // it is new or gone, which no edit replaces
+			changes = append(changes, change{file: c.Path})
+		} else {
+			changes = append(changes, hunks(c.Path, string(before), string(after))...)
+		}
+		at := filepath.Join(t.Dir(), filepath.FromSlash(c.Path))
+		if err != nil {
+			err = os.Remove(at)
+		} else if err = os.MkdirAll(filepath.Dir(at), 0o700); err == nil {
+			err = os.WriteFile(at, after, perm)
+		}
+		if err != nil {
+			return nil, nil, errors.Join(err, g.Close())
+		}
+		g.edited[c.Path] = true
+	}
+	return g, changes, nil
+}
+
+// appraise examines one change.
+func (f *Fix) appraise(ctx context.Context, c change, a *Appraisal) error {
+	if c.without == "" {
+		a.unknown(c.file + " is new or gone")
+		return nil
+	}
+	if value := copied(c, f.first.report); value != "" {
+		a.Plausible = true
+		a.Evidence = append(a.Evidence, Evidence{Kind: "copied", Says: fmt.Sprintf("%s:%d has the value %s of a failing test", c.file, c.line, value)})
+	}
+	if err := f.put(c.file, c.without); err != nil {
+		return err
+	}
+	defer func() { _ = f.put(c.file, c.all) }() // the copy is removed in the end
+	base, err := f.current(ctx)
+	if err != nil {
+		return err
+	}
+	if len(base.verdict.Open) == 0 {
+		a.Plausible = true
+		a.Evidence = append(a.Evidence, Evidence{Kind: "removal", Says: "no test notices when this change is taken back: " + c.String()})
+		return nil
+	}
+	tests := functions(base.report())
+	if len(tests) > 1 {
+		a.Evidence = append(a.Evidence, Evidence{Kind: "hold-out", For: true, Says: fmt.Sprintf("%d tests pass by this change alone, and one of them would have been enough to find it: %s", len(tests), c)})
+	}
+	tried, others, err := f.neighbours(ctx, base, c)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		a.Plausible = true
+		a.Evidence = append(a.Evidence, Evidence{Kind: "other", Says: "every test passes with another edit, too: " + o.Says})
+	}
+	a.Others = append(a.Others, others...)
+	switch {
+	case len(others) > 0:
+	case tried >= fewNeighbours:
+		a.Evidence = append(a.Evidence, Evidence{Kind: "neighbours", For: true, Says: fmt.Sprintf("of %d other edits near %s:%d none makes every test pass", tried, c.file, c.line)})
+	case len(tests) < 2:
+		a.unknown(fmt.Sprintf("one test alone shows that %s:%d was wrong", c.file, c.line))
+	}
+	return nil
+}
+
+func (f *Fix) put(name, text string) error {
+	at := filepath.Join(f.tree.Dir(), filepath.FromSlash(name))
+	return os.WriteFile(at, []byte(text), 0o600)
+}
+
+// functions returns the test functions that fail.
+func functions(r gotest.Report) map[string]bool {
+	found := map[string]bool{}
+	for _, x := range r.Failures {
+		name, _, _ := strings.Cut(x.Test, "/")
+		found[x.Package+"."+name] = true
+	}
+	return found
+}
+
+// neighbours tries other edits near a change, in its place. It returns how many were tried, and
+// some with which every test passes.
+func (f *Fix) neighbours(ctx context.Context, base cached, c change) (int, []Other, error) {
+	h := goedit.Hints{}
+	for _, x := range base.report().Failures {
+		y := goedit.Failure{Package: x.Package, Test: x.Test, Message: x.Output, Got: x.Got, Want: x.Want}
+		for _, l := range x.Locations {
+			y.Locations = append(y.Locations, goedit.Location(l))
+		}
+		h.Failures = append(h.Failures, y)
+	}
+	o := &goedit.Options{Limit: 2000}
+	if found, err := goedit.Exports(ctx, f.tree.Dir(), f.suite.env); err == nil {
+		o.Importer = found
+	}
+	list, err := goedit.Candidates(f.root.FS(), h, o)
+	if err != nil {
+		return 0, nil, err
+	}
+	var args tryArgs
+	for _, e := range list {
+		if e.File == c.file && e.Line >= c.line-nearLines && e.Line < c.line+c.lines+nearLines && len(args.Edits) < mostNeighbours {
+			args.Edits = append(args.Edits, tryEdit{Path: e.File, Old: e.Old, New: e.New})
+		}
+	}
+	if len(args.Edits) == 0 {
+		return 0, nil, nil
+	}
+	args.Runs = mostTryRuns
+	f.running.Lock()
+	defer f.running.Unlock()
+	t, err := f.trial(ctx, base, args)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer t.close()
+	t.wanted = mostFull
+	t.all(ctx)
+	if err := errors.Join(t.err, context.Cause(ctx)); err != nil {
+		return 0, nil, err
+	}
+	tried := 0
+	var full []*candidate
+	for _, x := range t.edits {
+		if maps.Equal(x.files, map[string]string{c.file: c.all}) {
+			continue
+		}
+		if x.outcome == stillFails || x.outcome == fixed || x.outcome == endless {
+			tried++
+		}
+		if x.outcome == fixed && x.open == 0 {
+			full = append(full, x)
+		}
+	}
+	others, err := f.others(ctx, t, c, full, o)
+	return tried, others, err
+}
+
+// others returns those edits with which every test passes that make another program than the fix
+// does, as far as inputs like those of the tests show.
+func (f *Fix) others(ctx context.Context, t *trial, c change, full []*candidate, o *goedit.Options) ([]Other, error) {
+	if len(full) == 0 {
+		return nil, nil
+	}
+	pkg := t.base.report().Failures[0].Package
+	var tests []string
+	for _, name := range slices.Sorted(maps.Keys(functions(t.base.report()))) {
+		if test, ok := strings.CutPrefix(name, pkg+"."); ok && test != "" {
+			tests = append(tests, test)
+		}
+	}
+	p, err := f.prober(ctx, pkg, t.affects.dirs[pkg], tests, o)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	fix := p.build(ctx, map[string]string{c.file: c.all})
+	var others []Other
+	for _, x := range full {
+		if len(others) == mostOthers {
+			break
+		}
+		e := Other{Says: hunk(c.file, []byte(c.without), []byte(x.files[c.file])), file: c.file, text: x.files[c.file]}
+		if other := p.build(ctx, x.files); fix != "" && other != "" {
+			w := p.differ(ctx, fix, other)
+			if err := context.Cause(ctx); err != nil {
+				return nil, err
+			}
+			if w == nil {
+				continue
+			}
+			e.Says += "; " + w.String()
+		}
+		others = append(others, e)
+	}
+	return others, nil
+}
+
+// hunks returns the changes that make one text of another, whole lines each.
+func hunks(name, before, after string) []change {
+	var list []change
+	for _, e := range lineEdits(before, after) {
+		old := before[e.Start:e.End]
+		// The change alone taken back: all others stay.
+		without := after[:e.at] + old + after[e.at+len(e.New):]
+		list = append(list, change{
+			file: name, line: 1 + strings.Count(after[:e.at], "\n"), lines: max(1, strings.Count(old, "\n")),
+			old: old, new: e.New, without: without, all: after,
+		})
+	}
+	return list
+}
+
+// copied returns a value that a change brings in and that a failing test has; empty: there is
+// none. Short ones occur everywhere.
+func copied(c change, r gotest.Report) string {
+	for _, word := range literals(c.new) {
+		if strings.Contains(c.without, word) {
+			continue
+		}
+		for _, x := range r.Failures {
+			if plain := strings.Trim(word, `"`+"`"); x.Want != "" && strings.Trim(x.Want, `"`) == plain {
+				return excerpt.Clip(word, 60)
+			}
+		}
+	}
+	return ""
+}
+
+// lineEdit is an edit of whole lines, and where its text is in the result.
+type lineEdit struct {
+	udiff.Edit
+
+	at int
+}
+
+func lineEdits(before, after string) []lineEdit {
+	var list []lineEdit
+	shift := 0
+	for _, e := range udiff.Lines(before, after) {
+		list = append(list, lineEdit{e, e.Start + shift})
+		shift += len(e.New) - (e.End - e.Start)
+	}
+	return list
+}
+
+// literals returns the literals of numbers and texts in a piece of Go.
+func literals(text string) []string {
+	var s scanner.Scanner
+	file := token.NewFileSet().AddFile("", -1, len(text))
+	s.Init(file, []byte(text), nil, 0)
+	var list []string
+	for {
+		_, kind, word := s.Scan()
+		switch kind {
+		case token.EOF:
+			return list
+		case token.INT, token.FLOAT, token.STRING, token.CHAR:
+			list = append(list, word)
+		}
+	}
+}

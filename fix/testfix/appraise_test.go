@@ -1,0 +1,73 @@
+package testfix_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl/fix/mechanic"
+)
+
+// A fix is more than plausible only if the tests tell it from other edits.
+func TestAppraise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a dozen test binaries")
+	}
+	needsGo(t)
+	t.Parallel()
+	const weak = "package m\n\nimport \"testing\"\n\nfunc TestMax(t *testing.T) {\n\tif got := Max(1, 2); got != 2 {\n\t\tt.Errorf(\"got %d, want 2\", got)\n\t}\n}\n"
+	const strong = `package m
+
+import "testing"
+
+func TestMax(t *testing.T) {
+	for _, c := range []struct{ a, b, want int }{{1, 2, 2}, {2, 1, 2}, {-3, -4, -3}, {0, 0, 0}, {7, 9, 9}, {-1, 4, 4}, {5, -6, 5}} {
+		if got := Max(c.a, c.b); got != c.want {
+			t.Errorf("Max(%d, %d) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+`
+	for name, c := range map[string]struct {
+		test      string
+		edit      args
+		also      args
+		plausible bool
+		kind      string
+		says      string
+	}{
+		"weak":    {weak, args{"path": "m.go", "old": "return a\n\t}", "new": "return b\n\t}"}, nil, true, "other", "a > b"},
+		"strong":  {strong, args{"path": "m.go", "old": "a < b", "new": "a > b"}, nil, false, "neighbours", "none makes every test pass"},
+		"copied":  {strings.Replace(weak, "2)", "42)", 1), args{"path": "m.go", "old": "return a\n\t}", "new": "return 2\n\t}"}, nil, true, "copied", "value 2"},
+		"useless": {strong, args{"path": "m.go", "old": "a < b", "new": "a > b"}, args{"path": "m.go", "old": "// Max", "new": "// Max, which"}, true, "removal", "no test notices"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "m")
+			write(t, dir, map[string]string{
+				"go.mod":    "module example.com/m\n\ngo 1.26\n",
+				"m.go":      "// Package m compares.\npackage m\n\n// Max returns the larger.\nfunc Max(a, b int) int {\n\tif a < b {\n\t\treturn a\n\t}\n\treturn b\n}\n",
+				"m_test.go": c.test,
+			})
+			f := open(t, dir, mechanic.New(), nil)
+			observeOnce(t, f)
+			for _, e := range []args{c.edit, c.also} {
+				if e == nil {
+					continue
+				}
+				if _, err := use(t, f, "edit_file", e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := f.Appraise(t.Context())
+			if err != nil || got.Plausible != c.plausible {
+				t.Fatalf("%v, %+v, want plausible %v", err, got, c.plausible)
+			}
+			for _, e := range got.Evidence {
+				if e.Kind == c.kind && strings.Contains(e.Says, c.says) {
+					return
+				}
+			}
+			t.Errorf("no evidence %q that says %q: %+v", c.kind, c.says, got.Evidence)
+		})
+	}
+}
