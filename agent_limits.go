@@ -20,6 +20,7 @@ type Limits struct {
 	Margin     float64       `wire:"margin,omit"`      // added to what is estimated of an input, as a fraction; default 0.1. Three has a token for each byte
 	Depth      int           `wire:"depth,omit"`       // child runs within child runs; default 10, negative: no child runs
 	Handoffs   int           `wire:"handoffs,omit"`    // of a thread; zero: 5
+	Rounds     int           `wire:"rounds,omit"`      // runs of each node of a graph; zero: no limit, and no cycle
 }
 
 const maxIterations = 10_000
@@ -33,7 +34,7 @@ func (l Limits) Merge(m Limits) Limits {
 	return Limits{
 		Iterations: cmp.Or(m.Iterations, l.Iterations), Tokens: cmp.Or(m.Tokens, l.Tokens), Time: cmp.Or(m.Time, l.Time),
 		Cost: cmp.Or(m.Cost, l.Cost), ToolErrors: cmp.Or(m.ToolErrors, l.ToolErrors), Attempts: cmp.Or(m.Attempts, l.Attempts),
-		Margin: cmp.Or(m.Margin, l.Margin), Depth: cmp.Or(m.Depth, l.Depth), Handoffs: cmp.Or(m.Handoffs, l.Handoffs),
+		Margin: cmp.Or(m.Margin, l.Margin), Depth: cmp.Or(m.Depth, l.Depth), Handoffs: cmp.Or(m.Handoffs, l.Handoffs), Rounds: cmp.Or(m.Rounds, l.Rounds),
 	}
 }
 

@@ -14,7 +14,9 @@ package pawl
 //
 // The log records Name, which must be the same for the same behaviour. A loop
 // whose behaviour depends on more than its name has a method Steps()
-// json.RawMessage, whose result is declared and digested too.
+// json.RawMessage, whose result is declared and digested too. One that makes calls
+// may have a method Dropped(*State) []string, with the ids of those that it needs no
+// longer: they are not run, and stopped if they are running.
 type Loop interface {
 	Name() string
 	Next(*State) Step

@@ -102,7 +102,7 @@ func (m *Machine) propose(s *State) Step {
 		return failed("observe", fmt.Sprintf("%d observations in a row failed; the last says: %s", s.blind, s.Seen()))
 	}
 	if s.HasOpen() {
-		if facts := m.unbound(s); facts != nil {
+		if facts := append(m.drop(s), m.unbound(s)...); facts != nil {
 			return Record{facts}
 		}
 		if m.agent.observes() && s.outdated() {
@@ -228,16 +228,11 @@ func (m *Machine) doubts(s *State) Step {
 			continue // a child run is never in doubt: its log says how far it came
 		}
 		const why = "the run lost its owner while this call was running; whether it took place is unknown"
-		choice := DoubtAsk
-		if t := m.tools[c.Tool]; t != nil {
-			choice = t.info.OnDoubt
+		var fact Event = ToolDoubted{Call: c.ID, Tool: c.Tool, Why: why}
+		if t := m.tools[c.Tool]; t != nil && t.info.OnDoubt == DoubtTell {
+			fact = ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolUnknown, Error: why}
 		}
-		switch choice {
-		case DoubtTell:
-			facts = append(facts, ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolUnknown, Error: why})
-		default:
-			facts = append(facts, ToolDoubted{Call: c.ID, Tool: c.Tool, Why: why})
-		}
+		facts = append(facts, fact)
 	}
 	if facts != nil {
 		return Record{facts}

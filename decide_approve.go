@@ -120,12 +120,9 @@ func (s *State) changed(c *call) (what []string) {
 // outdated reports whether what was last seen of the world is older than an
 // approval that is about to be used, or than what voided one.
 func (s *State) outdated() bool {
-	for _, c := range s.open {
-		if c.Phase == PhaseApproved && c.decided > s.observed || c.Phase == PhaseUndecided && c.changed != nil && s.observed <= s.acted {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.open, func(c *call) bool {
+		return c.Phase == PhaseApproved && c.decided > s.observed || c.Phase == PhaseUndecided && c.changed != nil && s.observed <= s.acted
+	})
 }
 
 // detail says who denied what.

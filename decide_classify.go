@@ -183,6 +183,7 @@ func (m *Machine) unknown(name string) string {
 func (m *Machine) act(s *State, valid *call) Step {
 	act := Act{Calls: make([]Classified, 0, len(s.open))}
 	var keys map[string]bool // keys run in this batch
+	var runs map[string]int  // calls of tools that may run so often
 	var waiting *call
 	for _, c := range s.open {
 		if !c.Phase.ready() {
@@ -202,13 +203,10 @@ func (m *Machine) act(s *State, valid *call) Step {
 				act.Calls = act.Calls[:len(act.Calls)-1]
 				continue // answered from the log once its equal has run
 			}
-			if keys == nil {
-				keys = map[string]bool{}
-			}
-			keys[d.Key] = true
+			put(&keys, d.Key, true)
 		}
 		if most := d.info.MaxCalls; d.Do == CallRun && most > 0 {
-			if s.tools.Of(c.Tool).Ran+act.runs(c.Tool) > most {
+			if put(&runs, c.Tool, runs[c.Tool]+1); s.tools.Of(c.Tool).Ran+runs[c.Tool] > most {
 				d.Do, d.Why = CallRefuse, fmt.Sprintf("%s may run %d times in a run, and has", c.Tool, most)
 			}
 		}
@@ -229,14 +227,26 @@ func (m *Machine) act(s *State, valid *call) Step {
 	return step
 }
 
-// runs counts the calls of a tool that the batch runs.
-func (a Act) runs(tool string) (n int) {
-	for i := range a.Calls {
-		if d := &a.Calls[i]; d.Do == CallRun && d.Call.Tool == tool {
-			n++
+// Dropped returns the open calls that the loop needs no longer; see [Loop].
+func (m *Machine) Dropped(s *State) []string {
+	l, ok := m.loop.(interface{ Dropped(*State) []string })
+	if !ok || !s.looped {
+		return nil
+	}
+	return slices.DeleteFunc(l.Dropped(s), func(id string) bool { return s.opened(id) == nil })
+}
+
+// drop answers the open calls that the loop needs no longer.
+func (m *Machine) drop(s *State) (facts []Event) {
+	const why = "it was not needed any more"
+	for _, id := range m.Dropped(s) {
+		if c := s.opened(id); c.Attempt == 0 {
+			facts = append(facts, ToolRefused{Call: id, Tool: c.Tool, Why: why})
+		} else if c.Phase != PhaseInDoubt {
+			facts = append(facts, ToolFinished{Call: id, Tool: c.Tool, Status: ToolCancelled, Error: why})
 		}
 	}
-	return n
+	return facts
 }
 
 func waitsFor(c *call) string {

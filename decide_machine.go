@@ -393,12 +393,7 @@ func (m *Machine) halts(approvals bool) bool {
 			return true
 		}
 	}
-	for _, p := range m.agent.Policies {
-		if waits(p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.agent.Policies, func(p Policy) bool { return waits(p) })
 }
 
 func (l Limits) check(price *Price) (errs []error) {

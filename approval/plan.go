@@ -43,7 +43,7 @@ func (plan) Inherited(s *pawl.State, call string) bool { return planning(s, call
 // Check implements [pawl.Checker].
 func (plan) Check(a pawl.Agent) error {
 	if a.Loop != nil {
-		if name := a.Loop.Name(); name == "single" || name == "workflow" {
+		if name := a.Loop.Name(); name == "single" || name == "workflow" || name == "graph" {
 			return fmt.Errorf("policy plan(): the loop %s makes no plan (use react)", name)
 		}
 	}

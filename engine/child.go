@@ -53,7 +53,12 @@ func (c *child) Run(ctx context.Context, _ pawl.Invocation) (pawl.Output, error)
 	select {
 	case <-h.done:
 	case <-ctx.Done():
-		if context.Cause(ctx) != errCancelled || c.cancel() != nil {
+		why := "its parent was cancelled"
+		cause := context.Cause(ctx)
+		if cause == errDropped {
+			why = "it is not needed any more"
+		}
+		if cause != errCancelled && cause != errDropped || c.cancel(why) != nil {
 			h.driver.inbox.suspend()
 		}
 		<-h.done
@@ -104,9 +109,9 @@ func (c *child) broke(err error) error {
 	return c.err
 }
 
-// cancel ends the child's run with its parent's.
-func (c *child) cancel() error {
-	return c.engine.Cancel(context.Background(), c.run, byParent(c.parent), "its parent was cancelled")
+// cancel ends the child's run.
+func (c *child) cancel(why string) error {
+	return c.engine.Cancel(context.Background(), c.run, byParent(c.parent), why)
 }
 
 func byParent(run string) string { return "run " + run }
@@ -277,6 +282,14 @@ func (k *children) cancel() {
 		if c.Child != "" && (c.Phase == pawl.PhaseAwaitingChild || c.Phase == pawl.PhaseLost) {
 			_ = k.rec.engine.Cancel(k.rec.base, c.Child, byParent(k.rec.lease.Run), "its parent has ended")
 		}
+	}
+}
+
+// drop cancels the child of a call that is not needed any more and will be answered. If that
+// fails, it stays as it is, and its owner or a person ends it.
+func (k *children) drop(call string) {
+	if c, ok := k.rec.state.Call(call); ok && c.Child != "" {
+		_ = k.rec.engine.Cancel(k.rec.base, c.Child, byParent(k.rec.lease.Run), "it is not needed any more")
 	}
 }
 

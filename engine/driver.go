@@ -163,6 +163,9 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 			if err != nil {
 				return false, fmt.Errorf("run %s: %w", r.lease.Run, err)
 			}
+			if e, ok := own.Event.(pawl.ToolFinished); ok {
+				d.children.drop(e.Call)
+			}
 			r.append(at, own.Event)
 		}
 	case pawl.Await:

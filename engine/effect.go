@@ -61,6 +61,7 @@ var (
 	errQuiet     = fmt.Errorf("it shows no sign of life: %w", context.DeadlineExceeded)
 	errCancelled = fmt.Errorf("the run is being cancelled: %w", context.Canceled)
 	errSuspended = fmt.Errorf("the run is being parked: %w", context.Canceled)
+	errDropped   = fmt.Errorf("it is not needed any more: %w", context.Canceled)
 	errSignal    = fmt.Errorf("there is mail for the run: %w", context.Canceled)
 )
 
@@ -229,6 +230,15 @@ func (s *effects) interruptOne(e *effect) {
 		s.stop(e, errSuspended)
 	case read && e.yields:
 		s.stop(e, errSignal)
+	}
+}
+
+// drop stops the effect of a call that is not needed any more.
+func (s *effects) drop(e *effect) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e.cut == nil && slices.Contains(s.running, e) {
+		s.stop(e, errDropped)
 	}
 }
 

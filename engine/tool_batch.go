@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -76,6 +77,7 @@ func (b *toolBatch) run() error {
 			for len(b.done) > 0 {
 				b.record(<-b.done)
 			}
+			b.drop()
 		case <-over:
 		case <-b.d.inbox.wake:
 		case <-b.tickets[0].granted():
@@ -154,6 +156,19 @@ func (b *toolBatch) count(t *toolCall, by int) {
 			b.tools = map[string]int{}
 		}
 		b.tools[t.classified.Call.Tool] += by
+	}
+}
+
+// drop stops the calls that the loop needs no longer. Those that have not started stay open: the
+// machine refuses them.
+func (b *toolBatch) drop() {
+	for _, id := range b.d.rec.machine.Dropped(b.d.rec.state) {
+		b.waiting = slices.DeleteFunc(b.waiting, func(t *toolCall) bool { return t.classified.Call.ID == id })
+		for i := range b.calls {
+			if t := &b.calls[i]; t.classified.Call.ID == id && !t.sheltered {
+				b.d.effects.drop(&t.effect)
+			}
+		}
 	}
 }
 

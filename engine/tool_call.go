@@ -42,7 +42,7 @@ func (d *driver) act(at uint64, a pawl.Act) error {
 				return err
 			}
 		}
-		if !first && spends(group) {
+		if !first && (spends(group) || len(r.machine.Dropped(r.state)) > 0) {
 			return nil
 		}
 		if err := runGroup(d, at, group); err != nil {
@@ -294,7 +294,9 @@ func (t *toolCall) record(r *recorder, cut error, abandoned bool) {
 		if !t.children.stopped(t, cut) {
 			return
 		}
-		cut = nil // the tool has finished by itself
+		if cut != errDropped {
+			cut = nil // the tool has finished by itself
+		}
 	}
 	if !abandoned && cut == nil && r.engine.lasting() {
 		if question, asks := asked(t.err); asks {
@@ -306,6 +308,8 @@ func (t *toolCall) record(r *recorder, cut error, abandoned bool) {
 	case !abandoned && t.err == nil:
 		e.Status = pawl.ToolOK
 		takeOutput(r, &e, &info, t.out)
+	case cut == errDropped:
+		e.Status, e.Error = pawl.ToolCancelled, "it was not needed any more"
 	case !abandoned && cut != errSuspended && notRun(t.err):
 		if e.Status = pawl.ToolFailed; cut == errCancelled {
 			e.Status = pawl.ToolCancelled

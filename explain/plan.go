@@ -98,8 +98,8 @@ func planOf(d *pawl.Declaration, first int, o *PlanOptions) Plan {
 	single := d.Loop == "single"
 	turns, result := usual(o, l.Iterations, single, most, d.Observes)
 	least := min(turns, 2)
-	var known steps
-	if json.Unmarshal(d.Steps, &known) == nil && known != nil { // they send no tools, and each has its own prompt
+	known := stepsOf(d.Steps, l.Rounds)
+	if known != nil { // they send no tools, and each has its own prompt
 		var asked, bytes int
 		least, asked, bytes = known.asks()
 		if o.Iterations == 0 {

@@ -23,6 +23,23 @@ const (
 	usualRounds = 2
 )
 
+// stepsOf returns the declared steps of a workflow or a graph; nil: there are none. A graph
+// with a cycle goes through its nodes as a loop does.
+func stepsOf(declared json.RawMessage, rounds int) (s steps) {
+	var graph struct {
+		Nodes steps `json:"nodes"`
+	}
+	if json.Unmarshal(declared, &s) == nil {
+		return s
+	}
+	if json.Unmarshal(declared, &graph) != nil || graph.Nodes == nil || rounds == 0 {
+		return graph.Nodes
+	}
+	s = make(steps, 1)
+	s[0].Max, s[0].Do = rounds, graph.Nodes
+	return s
+}
+
 // asks returns how often the steps ask a model: at least, and likely, with
 // every condition true and the longest case selected. bytes are those of their
 // prompts.

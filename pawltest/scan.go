@@ -175,6 +175,8 @@ func limits(words []string, now pawl.Limits) (l pawl.Limits, err error) {
 			l.Attempts = n
 		case "handoffs":
 			l.Handoffs = n
+		case "rounds":
+			l.Rounds = n
 		case "time":
 			l.Time, bad = time.ParseDuration(value)
 		case "cost":

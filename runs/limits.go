@@ -22,7 +22,7 @@ type Limits struct {
 }
 
 // LimitForms says how ceilings are written.
-const LimitForms = "iterations=N, tokens=N, time=30m, cost=2.00, tool_errors=N, depth=N or handoffs=N"
+const LimitForms = "iterations=N, tokens=N, time=30m, cost=2.00, tool_errors=N, depth=N, handoffs=N or rounds=N"
 
 // mostIterations is as high as that ceiling goes.
 const mostIterations = 10_000
@@ -51,6 +51,8 @@ func (l *Limits) Say(name, value string, relative bool) error {
 		to.Depth, err = count(value)
 	case "handoffs":
 		to.Handoffs, err = count(value)
+	case "rounds":
+		to.Rounds, err = count(value)
 	case "time":
 		if to.Time, err = time.ParseDuration(value); err == nil && to.Time <= 0 {
 			err = errors.New("it must be positive")
@@ -101,6 +103,9 @@ func (l Limits) Over(now pawl.Limits, price *pawl.Price, lower func(pawl.Limits)
 	if l.Added.Handoffs > 0 {
 		next.Handoffs = cmp.Or(now.Handoffs, team.DefaultHandoffs) + l.Added.Handoffs
 	}
+	if l.Added.Rounds > 0 {
+		next.Rounds = now.Rounds + l.Added.Rounds
+	}
 	if l.Added.Time > 0 {
 		next.Time = now.Time + l.Added.Time
 	}
@@ -110,7 +115,7 @@ func (l Limits) Over(now pawl.Limits, price *pawl.Price, lower func(pawl.Limits)
 	switch {
 	case next.Iterations > mostIterations:
 		return next, fmt.Errorf("iterations would be %d; the most is %d", next.Iterations, mostIterations)
-	case next.Tokens < 0 || next.ToolErrors < 0 || next.Depth < 0 || next.Handoffs < 0 || next.Time < 0:
+	case next.Tokens < 0 || next.ToolErrors < 0 || next.Depth < 0 || next.Handoffs < 0 || next.Rounds < 0 || next.Time < 0:
 		return next, errors.New("what is added is more than can be counted")
 	case next.Cost > 0 && price == nil:
 		return next, errors.New("cost: the run's model has no price, so a ceiling in dollars cannot be held")

@@ -204,6 +204,9 @@ func (e *Effective) declared(d pawl.Declaration) {
 	case d.Loop == "workflow" && d.Steps != nil:
 		e.set("loop", textNode(d.Loop))
 		e.set("steps", jsonNode(d.Steps))
+	case d.Loop == "graph" && d.Steps != nil:
+		e.set("loop", textNode(d.Loop))
+		e.graph(jsonNode(d.Steps))
 	default:
 		e.note("loop: %s, of the program", d.Loop)
 	}
@@ -242,6 +245,18 @@ func (e *Effective) declared(d pawl.Declaration) {
 	case d.Observes:
 		e.note("observe: the program looks at the world")
 	}
+}
+
+// graph adds the nodes and edges of a graph.
+func (e *Effective) graph(declared *node) {
+	nodes := &node{kind: mapping}
+	for _, item := range declared.get("nodes").items {
+		id := item.get("id").text
+		item.pairs = slices.DeleteFunc(item.pairs, func(p pair) bool { return p.key == "id" })
+		nodes.put(id, item)
+	}
+	e.set("nodes", nodes)
+	e.set("edges", declared.get("edges"))
 }
 
 // tools adds the tools that a spec can express; the others are Go functions.
@@ -343,6 +358,9 @@ func limitsNode(l pawl.Limits) *node {
 	n.put("margin", numberNode(l.Margin))
 	if l.Handoffs > 0 {
 		n.put("handoffs", numberNode(l.Handoffs))
+	}
+	if l.Rounds > 0 {
+		n.put("rounds", numberNode(l.Rounds))
 	}
 	return n
 }

@@ -119,6 +119,7 @@ var needs = map[string]string{ //nolint:gosec // what to do about a secret, and 
 	"secret":      "name the variable that holds it",
 	"cases":       "name what it may be, each with its steps",
 	"agent":       "name its spec, such as ./billing.yaml",
+	"to":          "name the node that it leads to",
 }
 
 // text reads a text that is not blank.

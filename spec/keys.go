@@ -19,8 +19,10 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "prompt", value: aText, about: "the system prompt", inGo: "pawl.Agent.Prompt"},
 	{name: "input", value: aText, about: "what to work on when nothing else is given", inGo: "engine.Engine.Start"},
 	{name: "thread", value: aText, otherwise: "`--thread`, or none", about: "the [conversation](command.md#conversations) that its runs go on with", inGo: "engine.StartOptions.Thread"},
-	{name: "loop", value: loopName, otherwise: "react", about: "how it goes on: model and tools in turn, one reply without tools, known steps, or a loop that the program [registers](tools.md#your-own-pawl)", inGo: "pawl.Agent.Loop"},
+	{name: "loop", value: loopName, otherwise: "react", about: "how it goes on: model and tools in turn, one reply without tools, known steps, a graph of them, or a loop that the program [registers](tools.md#your-own-pawl)", inGo: "pawl.Agent.Loop"},
 	{name: "steps", value: stepList, about: "the steps of a [workflow](workflow.md)", inGo: "workflow.New"},
+	{name: "nodes", value: nodeMap, about: "the nodes of a [graph](workflow.md#graphs)", inGo: "workflow.Graph"},
+	{name: "edges", value: listOf(in(edgeKeys)), about: "which node follows which", inGo: "workflow.Edge"},
 	{name: "strategy", value: oneOf("native", "json"), otherwise: "native",
 		about: "how the model calls tools: by its provider's own calls, or as one JSON object a turn with thought, action and action_input", inGo: "pawl.Agent.Strategy"},
 	{name: "output", value: aSchema, about: "what the answer must look like; it is asked for again until it does", inGo: "pawl.Agent.Output"},
@@ -57,8 +59,8 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 }}
 
 // loopName is one of Pawl's loops, or the name of a registered one.
-var loopName = shape{says: "`react`, `single`, `workflow`, or a name", words: []string{"react", "single", "workflow"},
-	schema: object{"type": "string", "examples": []any{"react", "single", "workflow"}}}
+var loopName = shape{says: "`react`, `single`, `workflow`, `graph`, or a name", words: []string{"react", "single", "workflow", "graph"},
+	schema: object{"type": "string", "examples": []any{"react", "single", "workflow", "graph"}}}
 
 var modelKeys = &table{name: "model", title: "model", about: "The model, and how it is asked.", keys: []key{
 	{name: "name", value: aModel, otherwise: "`--model`, or `PAWL_MODEL`", about: "the model", inGo: "pawl.Agent.Model"},
@@ -82,6 +84,7 @@ var ceilingKeys = []key{
 var limitKeys = &table{name: "limits", title: "limits", about: "Ceilings. The first three are always there.", keys: append(ceilingKeys[:len(ceilingKeys):len(ceilingKeys)],
 	key{name: "margin", value: shape{says: "fraction up to 10", schema: object{"type": "number", "exclusiveMinimum": 0, "maximum": mostMargin}},
 		otherwise: "0.1", about: "what is added to what is estimated of a request's tokens; 3 has a token for each byte", inGo: "pawl.Limits.Margin"},
+	key{name: "rounds", value: aCount(1), otherwise: "no cycles", about: "how often each node of a [graph](workflow.md#graphs) runs at most", inGo: "pawl.Limits.Rounds"},
 	key{name: "handoffs", value: aCount(1), otherwise: "5", about: "how often a [conversation](command.md#conversations) may be handed over", inGo: "pawl.Limits.Handoffs"},
 )}
 

@@ -25,6 +25,9 @@ var (
 			"[parallel](#parallel-step), [for_each](#for_each-step) or [while](#while-step)",
 		schema: stepSchema, tables: append(stepTables[:len(stepTables):len(stepTables)], singleKeys),
 	}
+	// nodeMap is the shape of the nodes of a graph.
+	nodeMap = shape{says: "mapping of ids to [steps](#single-step), without their `id`",
+		schema: object{"type": "object", "minProperties": 1, "additionalProperties": object{"type": "object", "minProperties": 1}}, tables: stepTables}
 	innerSteps = shape{says: "list of steps", schema: stepSchema}
 	anExpr     = shape{says: "expression over `input`, `steps` and items", schema: object{"type": []any{"string", "boolean"}}}
 	aTemplate  = shape{says: "text with `{{…}}`", schema: object{"type": "string", "pattern": `\S`}}
@@ -36,6 +39,8 @@ func stepTable(kind, about, inGo string, keys ...key) *table {
 		{name: "id", needed: true, value: shape{says: "up to 40 letters, digits, _ and -", schema: object{"type": "string", "pattern": "^[a-zA-Z0-9_-]{1,40}$"}},
 			about: "what it is called in the log, and by the steps after it, as in `{{steps.ID.output}}`", inGo: inGo + ".ID"},
 		{name: "if", value: anExpr, otherwise: "always", about: "leave the step out unless this holds", inGo: inGo + ".If"},
+		{name: "suspend", value: oneOf("before", "after"), otherwise: "not at all",
+			about: "wait for a person, who approves, denies or edits what the step runs with or what it has come to", inGo: inGo + ".Suspend"},
 	}, keys...)}
 }
 
@@ -83,3 +88,13 @@ var whileStepKeys = stepTable("while", "Steps again and again. Its output is tha
 	key{name: "while", needed: true, value: anExpr, about: "go on as long as this holds", inGo: "workflow.While.Cond"},
 	key{name: "max", needed: true, value: aCount(1), about: "how often at most", inGo: "workflow.While.Max"},
 	key{name: "do", needed: true, value: innerSteps, about: "the steps", inGo: "workflow.While.Do"})
+
+var edgeKeys = &table{name: "edge", title: "edge", about: "An edge of a graph.", keys: []key{
+	{name: "from", value: anyText, otherwise: "the beginning of the run", about: "the node that it leads from", inGo: "workflow.Edge.From"},
+	{name: "to", needed: true, value: anyText, about: "the node that it leads to", inGo: "workflow.Edge.To"},
+	{name: "if", value: anExpr, otherwise: "always", about: "take the edge only if this holds when the node before is over", inGo: "workflow.Edge.If"},
+	{name: "join", value: either(oneOf("all", "any", "first"), aCount(1)), otherwise: "all",
+		about: "how many edges into the node must be taken: all that still can be, any, or so many, and then the others are cancelled (`first` is 1). The same on every edge into a node", inGo: "workflow.Edge.Join"},
+	{name: "reduce", value: oneOf("list", "merge", "sum", "last"), otherwise: "list",
+		about: "what `{{joined}}` is in the node: a list of the outputs that the edges bring, one object of all, their sum, or the output of the node that ran last. The same on every edge into a node", inGo: "workflow.Edge.Reduce"},
+}}

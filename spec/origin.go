@@ -59,6 +59,13 @@ func (s *Spec) effective() *node {
 		root.put("cage", s.cageNode())
 	}
 	s.located(root.get("steps"))
+	if nodes := root.get("nodes"); nodes != nil {
+		for _, p := range nodes.pairs {
+			p.value.put("id", textNode(p.key)) // for a moment, since it is a step
+			s.located(p.value)
+			p.value.pairs = slices.DeleteFunc(p.value.pairs, func(p pair) bool { return p.key == "id" })
+		}
+	}
 	program(root.get("observe"))
 	program(root.get("goal").get("metric"))
 	ran = ran || root.get("tools") != nil

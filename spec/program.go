@@ -45,14 +45,19 @@ func (s *Spec) readLoop(f fields) {
 	if n != nil {
 		loop = slices.Index(words, n.text) + 1
 	}
-	s.loop = []pawl.Loop{nil, pawl.ReAct{}, pawl.SingleCall{}, nil}[loop]
+	s.loop = []pawl.Loop{nil, pawl.ReAct{}, pawl.SingleCall{}, nil, nil}[loop]
 	if n != nil && loop == 0 {
 		if s.loop = s.opt.Registry.program().Loops[n.text]; s.loop == nil {
 			registered := slices.Collect(maps.Keys(s.opt.Registry.program().Loops))
 			f.problem(n.place, "loop is %q%s", n.text, expr.DidYouMean(n.text, slices.Concat(words, registered)))
 		}
 	}
-	s.readFlow(f, loop == len(words))
+	kind := ""
+	if loop > 0 {
+		kind = words[loop-1]
+	}
+	s.readFlow(f, kind == "workflow")
+	s.readGraph(f, kind == "graph")
 	var strategy int
 	f.choice("strategy", &strategy)
 	s.json = strategy == 2

@@ -122,6 +122,7 @@ var goPlaces = map[string]any{
 	"spec.Policy": &Policy{}, "spec.Registry": Registry{}, "skill.Tool": skill.Tool, "skill.Skill": skill.Skill{}, "spec.Load": Load, "spec.Options": Options{},
 	"workflow.New": workflow.New, "workflow.Single": workflow.Single{}, "workflow.Call": workflow.Call{}, "workflow.Run": workflow.Run{},
 	"workflow.Switch": workflow.Switch{}, "workflow.Parallel": workflow.Parallel{}, "workflow.ForEach": workflow.ForEach{}, "workflow.While": workflow.While{},
+	"workflow.Graph": workflow.Graph, "workflow.Edge": workflow.Edge{},
 	"team.Handoff": team.Handoff, "team.Options": team.Options{},
 	"webhook.New": webhook.New, "webhook.Hook": webhook.Hook{},
 }

@@ -110,6 +110,7 @@ func (s *Spec) readLimits(f fields) {
 		l.problem(n.get("margin").place, "margin is %v (write a fraction above 0, such as 0.1)", s.limits.Margin)
 	}
 	l.count("handoffs", &s.limits.Handoffs, 1, "5")
+	l.count("rounds", &s.limits.Rounds, 1, "5")
 }
 
 // ceilings reads the limits that are stricter the lower they are.

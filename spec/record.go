@@ -42,6 +42,7 @@ type limits struct {
 	Margin     float64 `json:"margin,omitempty"`
 	Depth      int     `json:"depth,omitempty"`
 	Handoffs   int     `json:"handoffs,omitempty"`
+	Rounds     int     `json:"rounds,omitempty"`
 }
 
 const recordKind = "spec"
@@ -67,7 +68,7 @@ func (s *Spec) record(r *Registry) string {
 		rec.Model = absolute(name)
 	}
 	if l := s.opt.Limits; l != (pawl.Limits{}) {
-		rec.Limits = &limits{l.Iterations, l.Tokens, "", l.Cost, l.ToolErrors, l.Attempts, l.Margin, l.Depth, l.Handoffs}
+		rec.Limits = &limits{l.Iterations, l.Tokens, "", l.Cost, l.ToolErrors, l.Attempts, l.Margin, l.Depth, l.Handoffs, l.Rounds}
 		if l.Time != 0 {
 			rec.Limits.Time = l.Time.String()
 		}
@@ -122,7 +123,7 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 		again.Registry = o.Registry
 	}
 	if l := rec.Limits; l != nil {
-		again.Limits = pawl.Limits{Iterations: l.Iterations, Tokens: l.Tokens, Cost: l.Cost, ToolErrors: l.ToolErrors, Attempts: l.Attempts, Margin: l.Margin, Depth: l.Depth, Handoffs: l.Handoffs}
+		again.Limits = pawl.Limits{Iterations: l.Iterations, Tokens: l.Tokens, Cost: l.Cost, ToolErrors: l.ToolErrors, Attempts: l.Attempts, Margin: l.Margin, Depth: l.Depth, Handoffs: l.Handoffs, Rounds: l.Rounds}
 		if l.Time != "" {
 			d, err := time.ParseDuration(l.Time)
 			if err != nil {

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -11,13 +12,16 @@ import (
 	"github.com/pawl-run/pawl/workflow"
 )
 
-// flow is the steps of a workflow.
+// flow is the steps of a workflow, or the nodes of a graph.
 type flow struct {
-	at    *node
-	steps []stepSpec
-	asks  bool    // a step asks the workflow's model
-	runs  []*Spec // specs of the agents and workflows that are steps
-	byID  map[string][]*node
+	at      *node
+	graph   bool
+	edges   []workflow.Edge
+	edgesAt *node
+	steps   []stepSpec
+	asks    bool    // a step asks the workflow's model
+	runs    []*Spec // specs of the agents and workflows that are steps
+	byID    map[string][]*node
 }
 
 // stepSpec creates a step, given a function that creates agents.
@@ -96,25 +100,27 @@ func (s *Spec) readStep(f fields, n *node) stepSpec {
 	}
 	f.need(name)
 	s.flow.byID[id] = append(s.flow.byID[id], n)
-	when := f.expression("if")
+	when, suspend := f.expression("if"), 0
+	f.choice("suspend", &suspend)
+	at := workflow.Suspend(suspend)
 	switch stepKinds[which] {
 	case "single":
-		return s.singleStep(f, id, when)
+		return s.singleStep(f, id, when, at)
 	case "tool":
-		return toolStep(f, id, when)
+		return toolStep(f, id, when, at)
 	case "agent", "workflow":
-		return s.runStep(f, id, when, stepKinds[which])
+		return s.runStep(f, id, when, at, stepKinds[which])
 	case "switch":
-		return s.switchStep(f, id, when)
+		return s.switchStep(f, id, when, at)
 	case "parallel":
-		return s.parallelStep(f, id, when)
+		return s.parallelStep(f, id, when, at)
 	case "for_each":
-		return s.eachStep(f, id, when)
+		return s.eachStep(f, id, when, at)
 	}
 	on, most, do := f.expression("while"), 0, s.innerSteps(f, "do", 1)
 	f.count("max", &most, 1, "5")
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
-		return workflow.While{ID: id, If: when, Cond: on, Max: most, Do: stepsOf(do, agent)}
+		return workflow.While{ID: id, If: when, Suspend: at, Cond: on, Max: most, Do: stepsOf(do, agent)}
 	}
 }
 
@@ -150,9 +156,9 @@ func (f fields) expression(key string) string {
 	return n.text
 }
 
-func (s *Spec) singleStep(f fields, id, when string) stepSpec {
+func (s *Spec) singleStep(f fields, id, when string, at workflow.Suspend) stepSpec {
 	s.flow.asks = true
-	step := workflow.Single{ID: id, If: when}
+	step := workflow.Single{ID: id, If: when, Suspend: at}
 	if n := f.n.get("single"); n != nil {
 		one := f.fields(singleKeys, n)
 		if n.kind == mapping {
@@ -164,8 +170,8 @@ func (s *Spec) singleStep(f fields, id, when string) stepSpec {
 	return func(func(*Spec) pawl.Agent) workflow.Step { return step }
 }
 
-func toolStep(f fields, id, when string) stepSpec {
-	step := workflow.Call{ID: id, If: when}
+func toolStep(f fields, id, when string, at workflow.Suspend) stepSpec {
+	step := workflow.Call{ID: id, If: when, Suspend: at}
 	f.text("tool", &step.Tool)
 	if n := f.value("args", mapping, "a mapping such as {title: \"{{input}}\"}"); n != nil {
 		if args, ok := n.decoded().(map[string]any); ok {
@@ -187,7 +193,7 @@ func (n *node) decoded() (v any) {
 	return v
 }
 
-func (s *Spec) runStep(f fields, id, when, kind string) stepSpec {
+func (s *Spec) runStep(f fields, id, when string, at workflow.Suspend, kind string) stepSpec {
 	file := f.value(kind, text, "a spec, such as ./researcher.yaml")
 	var input any
 	if n := f.n.get("input"); n != nil && n.kind != 0 {
@@ -211,7 +217,7 @@ func (s *Spec) runStep(f fields, id, when, kind string) stepSpec {
 	s.flow.runs = append(s.flow.runs, sub)
 	s.flow.asks = s.flow.asks || sub.model.name == "" && !sub.asksNobody()
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
-		return workflow.Run{ID: id, If: when, Agent: agent(sub), Input: input}
+		return workflow.Run{ID: id, If: when, Suspend: at, Agent: agent(sub), Input: input}
 	}
 }
 
@@ -223,7 +229,7 @@ func (s *Spec) innerSteps(f fields, key string, least int) []stepSpec {
 	return s.readSteps(f, n, key, least)
 }
 
-func (s *Spec) switchStep(f fields, id, when string) stepSpec {
+func (s *Spec) switchStep(f fields, id, when string, at workflow.Suspend) stepSpec {
 	on := f.expression("switch")
 	names, cases := []string{}, map[string][]stepSpec{}
 	if n := f.value("cases", mapping, "a mapping of what it may be to steps"); n != nil {
@@ -234,7 +240,7 @@ func (s *Spec) switchStep(f fields, id, when string) stepSpec {
 	}
 	other := s.innerSteps(f, "default", 0)
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
-		step := workflow.Switch{ID: id, If: when, On: on, Cases: map[string][]workflow.Step{}, Default: stepsOf(other, agent)}
+		step := workflow.Switch{ID: id, If: when, Suspend: at, On: on, Cases: map[string][]workflow.Step{}, Default: stepsOf(other, agent)}
 		for _, name := range names {
 			step.Cases[name] = stepsOf(cases[name], agent)
 		}
@@ -242,7 +248,7 @@ func (s *Spec) switchStep(f fields, id, when string) stepSpec {
 	}
 }
 
-func (s *Spec) parallelStep(f fields, id, when string) stepSpec {
+func (s *Spec) parallelStep(f fields, id, when string, at workflow.Suspend) stepSpec {
 	var branches [][]stepSpec
 	if n := f.value("parallel", list, "a list of branches, each a list of steps"); n != nil {
 		for _, b := range n.items {
@@ -250,7 +256,7 @@ func (s *Spec) parallelStep(f fields, id, when string) stepSpec {
 		}
 	}
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
-		step := workflow.Parallel{ID: id, If: when}
+		step := workflow.Parallel{ID: id, If: when, Suspend: at}
 		for _, b := range branches {
 			step.Branches = append(step.Branches, stepsOf(b, agent))
 		}
@@ -258,8 +264,8 @@ func (s *Spec) parallelStep(f fields, id, when string) stepSpec {
 	}
 }
 
-func (s *Spec) eachStep(f fields, id, when string) stepSpec {
-	step := workflow.ForEach{ID: id, If: when, In: f.expression("for_each")}
+func (s *Spec) eachStep(f fields, id, when string, at workflow.Suspend) stepSpec {
+	step := workflow.ForEach{ID: id, If: when, Suspend: at, In: f.expression("for_each")}
 	f.text("as", &step.As)
 	f.count("width", &step.Width, 1, "4")
 	var onError int
@@ -279,11 +285,16 @@ func (s *Spec) runs(d *document, r *Registry, a *pawl.Agent) {
 	if s.flow == nil {
 		return
 	}
-	*a = workflow.New(*a, stepsOf(s.flow.steps, func(sub *Spec) pawl.Agent {
+	steps := stepsOf(s.flow.steps, func(sub *Spec) pawl.Agent {
 		agent, problems := sub.assemble(r, a.Model)
 		d.problems = append(d.problems, problems...)
 		return agent
-	})...)
+	})
+	if s.flow.graph {
+		*a = workflow.Graph(*a, steps, s.flow.edges...)
+	} else {
+		*a = workflow.New(*a, steps...)
+	}
 	if len(s.doc.problems) > 0 {
 		return // steps may be missing, so references to them are not the problem
 	}
@@ -310,6 +321,10 @@ func (s *Spec) runs(d *document, r *Registry, a *pawl.Agent) {
 // with such a key, or the second.
 func (w *flow) place(e *workflow.Error) *node {
 	found := w.at
+	if e.Edge > 0 && w.edgesAt != nil {
+		found = w.edgesAt.items[e.Edge-1]
+		return cmp.Or(found.get(e.Key), found)
+	}
 	for _, n := range w.byID[e.Step] {
 		found = n
 		holder := n

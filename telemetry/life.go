@@ -74,7 +74,7 @@ func (t *Telemetry) begin(ctx context.Context, s *pawl.State, e pawl.Entry) {
 	ctx = trace.ContextWithRemoteSpanContext(context.WithoutCancel(ctx), parent)
 	ctx = wishing(ctx, id, spanOf(e.Run, e.Seq))
 	operation, named := opAgent, keyAgent
-	if l.decl.Loop == "workflow" {
+	if l.decl.Loop == "workflow" || l.decl.Loop == "graph" {
 		operation, named = opWorkflow, keyWorkflow
 	}
 	info := l.decl.Model

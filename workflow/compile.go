@@ -21,6 +21,8 @@ type node struct {
 	at   int    // its index in the block
 	when expr.Node
 
+	suspend Suspend
+
 	prompt *template  // of a Single
 	output string     // its schema
 	args   *tree      // of a Call; the input of a Run
@@ -46,6 +48,7 @@ type named struct {
 type block struct {
 	nodes []*node
 	of    *node // nil: the workflow itself
+	loops int   // of the node of a graph: 1, since the graph may come back to it
 }
 
 // subflow is a list of steps that runs as a child run: the tool that starts it,
@@ -61,6 +64,7 @@ var stepID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
 // compiler compiles steps to a Loop.
 type compiler struct {
 	agent pawl.Agent // the agent of the workflow
+	self  string     // the node of a graph that the branch is; empty: another branch
 	loop  *Loop
 	tools []pawl.Tool
 	seen  map[string]bool // ids that may be referred to at this point
@@ -69,14 +73,20 @@ type compiler struct {
 
 // wrong records an error.
 func (c *compiler) wrong(id, key string, column int, format string, args ...any) {
-	c.loop.errs = append(c.loop.errs, &Error{id, key, column, fmt.Sprintf(format, args...)})
+	c.loop.errs = append(c.loop.errs, &Error{Step: id, Key: key, Column: column, Message: fmt.Sprintf(format, args...)})
 }
 
 // compile returns the loop of a workflow or branch and its tools. Its steps may
-// refer to the outer steps and to the named values.
-func compile(agent pawl.Agent, steps []Step, outer, names []string) (*Loop, []pawl.Tool) {
+// refer to the outer steps and to the named values. self is the id of the step if it
+// is a node of a graph, which may refer to its earlier output.
+func compile(agent pawl.Agent, steps []Step, outer, names []string, self string) (*Loop, []pawl.Tool) {
 	l := &Loop{nodes: map[string]*node{}, names: names}
-	c := &compiler{agent: agent, loop: l, seen: map[string]bool{}, later: map[string]bool{}}
+	c := &compiler{agent: agent, self: self, loop: l, seen: map[string]bool{}, later: map[string]bool{}}
+	if self != "" {
+		if _, loops := steps[0].(While); !loops { // which refers to its own rounds
+			l.self = self
+		}
+	}
 	for _, id := range outer {
 		c.seen[id] = true
 	}
@@ -90,6 +100,9 @@ func compile(agent pawl.Agent, steps []Step, outer, names []string) (*Loop, []pa
 	}
 	c.collect(steps)
 	l.root = c.block(steps, nil)
+	if self != "" {
+		l.root.loops = 1
+	}
 	return l, c.tools
 }
 
@@ -98,13 +111,7 @@ func compile(agent pawl.Agent, steps []Step, outer, names []string) (*Loop, []pa
 func (c *compiler) collect(steps []Step) {
 	for _, s := range steps {
 		id, _ := about(s)
-		switch {
-		case !stepID.MatchString(id):
-			c.wrong(id, "id", 0, "%q is not an id (use 1 to 40 letters, digits, - or _)", id)
-		case c.later[id] || c.seen[id]:
-			c.wrong(id, "id", 0, "there is another step of that id (give each one of its own)")
-		}
-		c.later[id] = true
+		c.name(id)
 		switch s := s.(type) {
 		case Switch:
 			for _, name := range slices.Sorted(maps.Keys(s.Cases)) {
@@ -115,6 +122,17 @@ func (c *compiler) collect(steps []Step) {
 			c.collect(s.Do)
 		}
 	}
+}
+
+// name records the id of a step.
+func (c *compiler) name(id string) {
+	switch {
+	case !stepID.MatchString(id):
+		c.wrong(id, "id", 0, "%q is not an id (use 1 to 40 letters, digits, - or _)", id)
+	case c.later[id] || c.seen[id] && id != c.self:
+		c.wrong(id, "id", 0, "there is another step of that id (give each one of its own)")
+	}
+	c.later[id] = true
 }
 
 // about returns the fields common to all steps.
@@ -138,10 +156,35 @@ func about(s Step) (id, when string) {
 	return "", ""
 }
 
+// suspendOf returns when a step waits for a person.
+func suspendOf(s Step) Suspend {
+	switch s := s.(type) {
+	case Single:
+		return s.Suspend
+	case Call:
+		return s.Suspend
+	case Run:
+		return s.Suspend
+	case Switch:
+		return s.Suspend
+	case Parallel:
+		return s.Suspend
+	case ForEach:
+		return s.Suspend
+	case While:
+		return s.Suspend
+	}
+	return 0
+}
+
 func (c *compiler) block(steps []Step, of *node) *block {
 	b := &block{of: of}
 	for _, s := range steps {
-		n := &node{Step: s, in: b, at: len(b.nodes)}
+		n := &node{Step: s, in: b, at: len(b.nodes), suspend: suspendOf(s)}
+		c.loop.suspends = c.loop.suspends || n.suspend != 0
+		if n.suspend < 0 || n.suspend > After {
+			c.wrong(n.id, "suspend", 0, "it is %d (write before or after)", int(n.suspend))
+		}
 		var when string
 		n.id, when = about(s)
 		if when != "" {
@@ -190,7 +233,7 @@ func (c *compiler) node(n *node) {
 			c.wrong(n.id, "parallel", 0, "it has no branches")
 		}
 		for i, steps := range s.Branches {
-			n.arms = append(n.arms, c.subflow(n.id, n.id+"_"+strconv.Itoa(i+1), steps, nil))
+			n.arms = append(n.arms, c.subflow(n.id, n.id+"_"+strconv.Itoa(i+1), steps, nil, ""))
 		}
 	case ForEach:
 		c.each(n, s)
@@ -259,21 +302,21 @@ func (c *compiler) each(n *node, s ForEach) {
 	if n.as == "input" || n.as == "steps" || !stepID.MatchString(n.as) {
 		c.wrong(n.id, "as", 0, "an item may not be called %q", n.as)
 	}
-	n.arms = []*subflow{c.subflow(n.id, n.id, s.Do, []string{n.as})}
+	n.arms = []*subflow{c.subflow(n.id, n.id, s.Do, []string{n.as}, "")}
 }
 
 // subflow compiles a branch, whose steps run as a child run.
-func (c *compiler) subflow(id, tool string, steps []Step, names []string) *subflow {
+func (c *compiler) subflow(id, tool string, steps []Step, names []string, self string) *subflow {
 	agent := c.agent
 	outer := slices.Sorted(maps.Keys(c.seen))
-	loop, tools := compile(agent, steps, outer, append(slices.Clone(c.loop.names), names...))
+	loop, tools := compile(agent, steps, outer, append(slices.Clone(c.loop.names), names...), self)
 	loop.branch = true
 	c.loop.errs = append(c.loop.errs, loop.errs...)
 	loop.errs = nil // the workflow reports them once
 	c.loop.asks = c.loop.asks || loop.asks
 	f := &subflow{tool: tool, loop: loop}
 	for _, ref := range loop.refs {
-		if _, own := loop.nodes[ref]; !own && !slices.Contains(f.tell, ref) {
+		if _, own := loop.nodes[ref]; (!own || ref == loop.self) && !slices.Contains(f.tell, ref) {
 			f.tell = append(f.tell, ref)
 		}
 	}

@@ -20,8 +20,9 @@ type data struct {
 	loop *Loop
 	s    *pawl.State
 
-	told  map[string]any // the input of a branch; nil: not read yet
-	steps map[string]any
+	joined any            // what the edges into the node of a graph brought
+	told   map[string]any // the input of a branch; nil: not read yet
+	steps  map[string]any
 }
 
 // root returns the value of the first name of a reference.
@@ -41,6 +42,8 @@ func (d *data) root(p *expr.Path) (any, error) {
 			d.steps[id] = v
 		}
 		return map[string]any{id: v}, nil
+	case d.loop.graph != nil && p.Root == joined:
+		return d.joined, nil
 	case d.loop.branch:
 		told, err := d.outside()
 		return told[p.Root], err
@@ -73,7 +76,7 @@ func (d *data) outside() (map[string]any, error) {
 // step returns the results of a step.
 func (d *data) step(id string) (any, error) {
 	n := d.loop.nodes[id]
-	if n == nil { // an outer step of a branch
+	if n == nil || id == d.loop.self { // an outer step of a branch
 		told, err := d.outside()
 		if err != nil {
 			return nil, err
@@ -81,6 +84,36 @@ func (d *data) step(id string) (any, error) {
 		steps, _ := told["steps"].(map[string]any)
 		return steps[id], nil
 	}
+	return d.own(n)
+}
+
+// outputOf returns the output of a step.
+func (d *data) outputOf(id string) (any, error) {
+	v, err := d.step(id)
+	return outputIn(v), err
+}
+
+// outputIn returns the output among the results of a step.
+func outputIn(results any) any {
+	known, _ := results.(map[string]any)
+	return known["output"]
+}
+
+// own returns the results of a step of this loop.
+func (d *data) own(n *node) (any, error) {
+	results, err := d.results(n)
+	if err != nil || n.suspend != After {
+		return results, err
+	}
+	if st, _ := d.stands(gateOf(n.id, After)); st.OK && st.Seq > d.begun(n) { // a person may have edited it
+		var v any
+		err = decode(st.Value, &v)
+		results["output"] = v
+	}
+	return results, err
+}
+
+func (d *data) results(n *node) (map[string]any, error) {
 	known := map[string]any{"output": nil, "errors": nil, "rounds": nil}
 	switch n.Step.(type) {
 	case Parallel, ForEach:
@@ -96,25 +129,26 @@ func (d *data) step(id string) (any, error) {
 				known["rounds"] = json.Number(strconv.Itoa(rounds[d]))
 			}
 		}
-		of, err := d.step(last.id)
-		if m, ok := of.(map[string]any); ok {
-			known["output"] = m["output"]
-		}
+		of, err := d.own(last)
+		known["output"] = outputIn(of)
 		return known, err
 	}
-	st, _ := d.stands(id)
+	st, _ := d.stands(n.id)
 	if st.OK {
 		var v any
 		if err := decode(st.Value, &v); err != nil {
-			return nil, fmt.Errorf("the output of step %s is not JSON: %w", id, err)
+			return nil, fmt.Errorf("the output of step %s is not JSON: %w", n.id, err)
 		}
 		known["output"] = v
+		if d.loop.graph != nil {
+			known["rounds"] = json.Number(strconv.Itoa(roundOf(st.Label)))
+		}
 	}
 	return known, nil
 }
 
 // many returns the results of branches or items.
-func (d *data) many(n *node) (any, error) {
+func (d *data) many(n *node) (map[string]any, error) {
 	outputs, errs := []any{}, []any{}
 	var round string
 	for i := 0; ; i++ {
@@ -340,7 +374,7 @@ func (d *data) holds(n expr.Node) (bool, error) {
 // tell returns the data for a branch: what its steps refer to, and no more.
 func (d *data) tell(f *subflow) (map[string]any, error) {
 	told := map[string]any{}
-	outer := map[string]any{"input": input(d.s.Input())}
+	outer := map[string]any{"input": input(d.s.Input()), joined: d.joined}
 	if d.loop.branch {
 		var err error
 		if outer, err = d.outside(); err != nil {

@@ -15,6 +15,26 @@ func declare(steps []Step) json.RawMessage {
 	return raw
 }
 
+// declareGraph is declare for a graph.
+func declareGraph(nodes []Step, edges []Edge) json.RawMessage {
+	list := make([]map[string]any, len(edges))
+	for i, e := range edges {
+		m := map[string]any{"to": e.To, "join": e.Join.String(), "reduce": e.Reduce.String()}
+		if e.From != "" {
+			m["from"] = e.From
+		}
+		if e.If != "" {
+			m["if"] = e.If
+		}
+		list[i] = m
+	}
+	raw, err := json.Marshal(map[string]any{"nodes": written(nodes), "edges": list})
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
 func written(steps []Step) []map[string]any {
 	list := make([]map[string]any, len(steps))
 	for i, s := range steps {
@@ -22,6 +42,9 @@ func written(steps []Step) []map[string]any {
 		m := map[string]any{"id": id}
 		if when != "" {
 			m["if"] = when
+		}
+		if at := suspendOf(s); at != 0 {
+			m["suspend"] = at.String()
 		}
 		write(s, m)
 		list[i] = m

@@ -17,17 +17,20 @@ import (
 // own: its position is the label of the latest step in the log, and the log has
 // the outputs of the steps before.
 type Loop struct {
-	root   *block
-	nodes  map[string]*node
-	names  []string // the names of the items of a branch
-	eaches []string // its nodes that may have no items
-	refs   []string // the steps it refers to
-	roots  []string // other references: input, and items
-	branch bool     // its input and its answer are data
-	asks   bool     // a step asks the model
-	output *jsonschema.Schema
-	source json.RawMessage
-	errs   []error
+	root     *block
+	graph    *graph // nil: a workflow
+	self     string // the node of a graph that this branch is; its outputs so far come from outside
+	nodes    map[string]*node
+	names    []string // the names of the items of a branch
+	eaches   []string // its nodes that may have no items
+	refs     []string // the steps it refers to
+	roots    []string // other references: input, and items
+	branch   bool     // its input and its answer are data
+	asks     bool     // a step asks the model
+	suspends bool     // a step waits for a person
+	output   *jsonschema.Schema
+	source   json.RawMessage
+	errs     []error
 }
 
 // by is the recorded author of the note that a list was empty.
@@ -37,8 +40,13 @@ const by = "workflow"
 // do nothing are a mistake.
 const mostMoves = 100_000
 
-// Name returns "workflow".
-func (*Loop) Name() string { return "workflow" }
+// Name returns "workflow" or "graph".
+func (l *Loop) Name() string {
+	if l.graph != nil {
+		return "graph"
+	}
+	return "workflow"
+}
 
 // Steps returns the steps as JSON in the form of a spec. It is part of the
 // run's declaration, so a run is not resumed with other steps by accident.
@@ -54,21 +62,32 @@ func (l *Loop) Check(pawl.Agent) error { return errors.Join(l.errs...) }
 // Next returns the machine step for the workflow's current position.
 func (l *Loop) Next(s *pawl.State) pawl.Step {
 	w := &walk{data: data{loop: l, s: s}}
+	if l.graph != nil {
+		return w.graph()
+	}
 	label, none := s.LastStep(), w.idled()
 	if none.Step != "" {
 		label = none.Step
 	}
 	if label == "" {
-		return w.enter(l.root, 0, nil)
+		return w.enter(l.root, 0, w.outerRounds())
 	}
 	name, rounds := split(label)
 	id, i := memberOf(name)
+	id, when, waits := strings.Cut(id, ":")
 	n := l.nodes[id]
 	if n == nil || n.depth() != len(rounds) {
 		return failed(id, "the run is at a step that this workflow does not have")
 	}
 	if none.Step != "" {
-		return w.enter(n.in, n.at+1, rounds)
+		return w.leave(n, rounds)
+	}
+	if waits {
+		at := Before
+		if when == After.String() {
+			at = After
+		}
+		return w.held(n, at, rounds)
 	}
 	return w.after(n, i, rounds)
 }
@@ -99,7 +118,7 @@ func (w *walk) after(n *node, i int, rounds []int) pawl.Step {
 	case !st.OK:
 		return failed(n.id, st.Error)
 	}
-	return w.enter(n.in, n.at+1, rounds)
+	return w.leave(n, rounds)
 }
 
 // enter continues with the i-th step of a block, or with what follows the
@@ -120,6 +139,9 @@ func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 					i++
 					continue
 				}
+			}
+			if n.suspend == Before {
+				return w.hold(n, Before, rounds)
 			}
 			switch n.Step.(type) {
 			case Switch:
@@ -154,6 +176,9 @@ func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 				continue
 			}
 			rounds = rounds[:last]
+		}
+		if n.suspend == After {
+			return w.hold(n, After, rounds)
 		}
 		b, i = n.in, n.at+1
 	}
@@ -190,7 +215,8 @@ func (w *walk) begin(n *node, rounds []int) pawl.Step {
 	case ForEach:
 		return w.batch(n, 0, n.width, rounds)
 	case Single:
-		prompt, err := n.prompt.text(&w.data)
+		v, err := w.value(n, join(n.id, rounds))
+		prompt, _ := v.(string)
 		if err == nil && strings.TrimSpace(prompt) == "" {
 			err = errors.New("nothing is asked: the prompt comes to nothing")
 		}
@@ -199,22 +225,27 @@ func (w *walk) begin(n *node, rounds []int) pawl.Step {
 		}
 		return pawl.Think{Purpose: pawl.PurposeTurn, View: pawl.View{Prompt: prompt, Bare: true, Step: join(n.id, rounds), Output: n.output}}
 	}
-	v, err := n.args.fill(&w.data)
-	if err != nil {
-		return failed(n.id, err.Error())
-	}
-	if _, asks := n.Step.(Run); asks {
-		text, err := asText(v)
-		if err != nil {
-			return failed(n.id, err.Error())
-		}
-		v = map[string]any{"input": text}
-	}
-	c, err := call(n.tool, v, join(n.id, rounds))
+	c, err := w.call(n, join(n.id, rounds))
 	if err != nil {
 		return failed(n.id, err.Error())
 	}
 	return pawl.Act{Calls: []pawl.Classified{c}}
+}
+
+// call returns the call of a step that is one.
+func (w *walk) call(n *node, label string) (pawl.Classified, error) {
+	v, err := w.value(n, label)
+	if err != nil {
+		return pawl.Classified{}, err
+	}
+	if _, asks := n.Step.(Run); asks {
+		text, err := asText(v)
+		if err != nil {
+			return pawl.Classified{}, err
+		}
+		v = map[string]any{"input": text}
+	}
+	return call(n.tool, v, label)
 }
 
 func call(tool string, args any, label string) (pawl.Classified, error) {
@@ -264,7 +295,7 @@ func (w *walk) batch(n *node, i, count int, rounds []int) pawl.Step {
 			return pawl.Act{Calls: calls}
 		}
 	}
-	return w.enter(n.in, n.at+1, rounds)
+	return w.leave(n, rounds)
 }
 
 // empty notes that a for-each has no items, so that the run continues after it.
@@ -296,14 +327,17 @@ func (w *walk) branch(n *node, k int, items []any, label string) (pawl.Classifie
 func (w *walk) finish() pawl.Step {
 	var value any
 	if n := w.lastOf(w.loop.root); n != nil {
-		v, err := w.step(n.id)
+		v, err := w.own(n)
 		if err != nil {
 			return failed(n.id, err.Error())
 		}
-		if known, ok := v.(map[string]any); ok {
-			value = known["output"]
-		}
+		value = outputIn(v)
 	}
+	return w.end(value, "every step of the workflow is done")
+}
+
+// end ends the run with a value.
+func (w *walk) end(value any, detail string) pawl.Step {
 	answer, err := asText(value)
 	if w.loop.branch {
 		answer, err = encode(value)
@@ -316,7 +350,7 @@ func (w *walk) finish() pawl.Step {
 			return failed("", "what the last step came to is not the declared output: "+strings.TrimSpace(problems[0].Path+" "+problems[0].Message))
 		}
 	}
-	return pawl.Finish{Answer: answer, Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusSuccess, Condition: "done", Leaf: "done", Detail: "every step of the workflow is done"}}
+	return pawl.Finish{Answer: answer, Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusSuccess, Condition: "done", Leaf: "done", Detail: detail}}
 }
 
 func leaf(id string) string { return "step(" + strconv.Quote(id) + ")" }
@@ -330,13 +364,14 @@ func failed(id, detail string) pawl.Step {
 }
 
 // depth returns the number of loops around a step.
-func (n *node) depth() (depth int) {
-	for of := n.in.of; of != nil; of = of.in.of {
-		if _, loops := of.Step.(While); loops {
+func (n *node) depth() int {
+	depth, b := 0, n.in
+	for ; b.of != nil; b = b.of.in {
+		if _, loops := b.of.Step.(While); loops {
 			depth++
 		}
 	}
-	return depth
+	return depth + b.loops
 }
 
 // blocks returns the steps within a Switch or a While.

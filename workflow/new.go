@@ -19,7 +19,13 @@ import (
 // steps. Without a declared output, the result's output is the document of the
 // last step, if it is one. An agent whose steps ask no model needs no model.
 func New(agent pawl.Agent, steps ...Step) pawl.Agent {
-	loop, tools := compile(agent, steps, nil, nil)
+	loop, tools := compile(agent, steps, nil, nil, "")
+	loop.source = declare(steps)
+	return with(agent, loop, tools)
+}
+
+// with returns the agent with a loop and its tools.
+func with(agent pawl.Agent, loop *Loop, tools []pawl.Tool) pawl.Agent {
 	if agent.Output == nil {
 		agent.Output = json.RawMessage(`{}`)
 	} else if schema, err := jsonschema.Compile(agent.Output, nil); err == nil { // else the machine says so
@@ -28,12 +34,11 @@ func New(agent pawl.Agent, steps ...Step) pawl.Agent {
 	if agent.Strategy == pawl.StrategyJSON {
 		loop.errs = append(loop.errs, errors.New("strategy: json is a way for a model to call tools; here the steps call them"))
 	}
-	loop.source = declare(steps)
 	if agent.Model == nil && !loop.asks {
 		agent.Model = nobody{}
 	}
 	agent.Loop, agent.Tools = loop, append(slices.Clip(agent.Tools), tools...)
-	return agent
+	return withGate(agent, loop)
 }
 
 // NoModel is the name of the model of a workflow that asks no model.
@@ -73,7 +78,7 @@ func branchOf(agent pawl.Agent, name string, loop *Loop, tools []pawl.Tool) pawl
 		}
 	}
 	agent.Policies = policies
-	return agent
+	return withGate(agent, loop)
 }
 
 var notName = regexp.MustCompile(`[^a-z0-9]+`)

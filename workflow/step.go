@@ -1,42 +1,62 @@
 package workflow
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/names"
 )
 
 // A Step is one of the steps of a workflow: [Single], [Call], [Run], [Switch],
 // [Parallel], [ForEach] or [While]. Its ID, of letters, digits, - and _, names
 // it in the log and for later steps, which refer to its output as
 // steps.ID.output. If is a condition; a step whose condition does not hold is
-// skipped, and its output is null.
+// skipped, and its output is null. Suspend has a person confirm the step.
 type Step interface{ step() }
+
+// Suspend says when a step waits for a person, who approves, denies or edits what
+// it is given, or its output. A step that is denied has failed.
+type Suspend int
+
+// When a step waits. The zero value is not at all.
+const (
+	Before Suspend = 1 + iota // it runs; a person sees its prompt, arguments or input
+	After                     // it ran; a person sees its output
+)
+
+var suspends = names.Make[Suspend]("suspend", []string{"before", "after"})
+
+// String returns before or after.
+func (s Suspend) String() string { return suspends.String(s) }
 
 // Single asks the model once, with the agent's prompt and this one and without
 // any earlier conversation. Its output is the reply: a text or, with a schema,
 // a document that matches it. A reply that does not match is rejected at most
 // twice.
 type Single struct {
-	ID, If string
-	Prompt string          // may contain {{REFERENCE}}
-	Output json.RawMessage // JSON Schema; nil: text
+	ID, If  string
+	Suspend Suspend
+	Prompt  string          // may contain {{REFERENCE}}
+	Output  json.RawMessage // JSON Schema; nil: text
 }
 
 // Call runs one of the agent's tools. A string in Args that consists of one
 // {{REFERENCE}} is replaced by the value itself, such as a number, a list or an
 // object.
 type Call struct {
-	ID, If string
-	Tool   string
-	Args   map[string]any
+	ID, If  string
+	Suspend Suspend
+	Tool    string
+	Args    map[string]any
 }
 
 // Run runs another agent, which may be a workflow, as a child run.
 type Run struct {
-	ID, If string
-	Agent  pawl.Agent
-	Input  any // a text, or a value sent as JSON; nil: this workflow's input
+	ID, If  string
+	Suspend Suspend
+	Agent   pawl.Agent
+	Input   any // a text, or a value sent as JSON; nil: this workflow's input
 }
 
 // Switch continues with the case that the value of On names, or with Default if
@@ -44,6 +64,7 @@ type Run struct {
 // last step it ran.
 type Switch struct {
 	ID, If  string
+	Suspend Suspend
 	On      string
 	Cases   map[string][]Step
 	Default []Step
@@ -53,6 +74,7 @@ type Switch struct {
 // list of their outputs. Steps of one branch cannot be referred to outside it.
 type Parallel struct {
 	ID, If   string
+	Suspend  Suspend
 	Branches [][]Step
 }
 
@@ -61,6 +83,7 @@ type Parallel struct {
 // null for a failed item; steps.ID.errors holds the errors.
 type ForEach struct {
 	ID, If   string
+	Suspend  Suspend
 	In       string
 	As       string // the item's name in the steps; empty: item
 	Width    int    // zero: 4
@@ -73,10 +96,11 @@ type ForEach struct {
 // rounds. Within it, a reference to a step that has not run in this round
 // yields the output of the previous round.
 type While struct {
-	ID, If string
-	Cond   string
-	Max    int
-	Do     []Step
+	ID, If  string
+	Suspend Suspend
+	Cond    string
+	Max     int
+	Do      []Step
 }
 
 func (Single) step()   {}
@@ -98,14 +122,18 @@ const (
 // as prompt or if.
 type Error struct {
 	Step, Key string
+	Edge      int // of a graph, from 1; zero: it is in a step
 	Column    int // within the text under Key, in characters from 1; zero: all of it
 	Message   string
 }
 
 // Error returns the problem with the step's id.
 func (e *Error) Error() string {
-	if e.Step == "" {
-		return "steps: " + e.Message
+	switch {
+	case e.Edge > 0:
+		return "edge " + e.Step + ": " + e.Key + ": " + e.Message
+	case e.Step == "":
+		return cmp.Or(e.Key, "steps") + ": " + e.Message
 	}
 	return "step " + e.Step + ": " + e.Key + ": " + e.Message
 }

@@ -30,7 +30,7 @@ func (a *app) completions(root *cobra.Command) {
 		"scope":     fixed("call\tthis call", "run\tevery equal call of the run"),
 		"keep":      fixed("best\tthe state in which the fewest tests failed"),
 		"limit":     unspaced("iterations=", "tokens=", "time=", "cost="),
-		"loop":      fixed("react", "single", "workflow"),
+		"loop":      fixed("react", "single", "workflow", "graph"),
 		"stop":      a.completeStop,
 		"spec":      specs, "policy": specs, "tools": specs,
 		"schema": extensions("json"), "events": files, "file": files, "attach": files, "token-file": files, "link-key": files, "socket": files,

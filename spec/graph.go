@@ -1,0 +1,86 @@
+package spec
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/pawl-run/pawl/workflow"
+)
+
+// readGraph reads the nodes and edges, and reports whether there should be any.
+func (s *Spec) readGraph(f fields, wanted bool) {
+	nodes, edges := f.n.get("nodes"), f.n.get("edges")
+	if !wanted {
+		for _, n := range []*node{nodes, edges} {
+			if n != nil {
+				f.problem(n.place, "nodes and edges are for graphs (write loop: graph)")
+			}
+		}
+		return
+	}
+	const example = "a mapping such as {ask: {single: {prompt: …}}}"
+	if nodes == nil {
+		f.problem(f.n.get("loop").place, "loop graph has no nodes (write %s under nodes)", example)
+		return
+	}
+	s.flow = &flow{at: nodes, byID: map[string][]*node{}, graph: true, edgesAt: edges}
+	if nodes = f.value("nodes", mapping, example); nodes != nil {
+		for _, p := range nodes.pairs {
+			s.readNode(f, p)
+		}
+	}
+	if edges = f.value("edges", list, "a list such as [{from: ask, to: answer}]"); edges != nil {
+		for _, item := range edges.items {
+			s.flow.edges = append(s.flow.edges, readEdge(f, item))
+		}
+	}
+}
+
+// readNode reads a node, which is a step with its id before it.
+func (s *Spec) readNode(f fields, p pair) {
+	if p.value.kind != mapping {
+		if p.value.kind != 0 {
+			f.problem(p.value.place, "node %s is %v (write a step, such as {single: {prompt: …}})", p.key, p.value.kind)
+		}
+		return
+	}
+	if id := p.value.get("id"); id != nil {
+		f.problem(id.place, "the node has an id within (its id is %s, the key before it)", p.key)
+		return
+	}
+	id := &node{kind: text, text: p.key, place: p.place}
+	step := *p.value
+	step.pairs = append([]pair{{key: "id", place: p.place, value: id}}, p.value.pairs...)
+	if read := s.readStep(f, &step); read != nil {
+		s.flow.steps = append(s.flow.steps, read)
+	}
+}
+
+func readEdge(f fields, n *node) (e workflow.Edge) {
+	f = f.fields(edgeKeys, n)
+	if n.kind == mapping {
+		f.need("the edge")
+	}
+	f.text("from", &e.From)
+	f.text("to", &e.To)
+	e.If = f.expression("if")
+	reduce := 0
+	f.choice("reduce", &reduce)
+	e.Reduce = workflow.Reduce(max(0, reduce-1)) // list is the first word
+	at := f.n.get("join")
+	if at == nil || at.kind == 0 {
+		return e
+	}
+	switch number, err := strconv.Atoi(at.text); {
+	case at.kind == text && at.text == "all":
+	case at.kind == text && at.text == "any":
+		e.Join = workflow.JoinAny
+	case at.kind == text && at.text == "first":
+		e.Join = workflow.First
+	case err == nil && number > 0:
+		e.Join = workflow.Join(number)
+	default:
+		f.problem(at.place, "join is %s (write all, any, first, or how many edges)", strings.TrimSpace(at.text))
+	}
+	return e
+}

@@ -1,0 +1,202 @@
+package workflow
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/names"
+)
+
+// An Edge of a graph leads from one node to another. It is taken when From has run
+// and If holds. Join and Reduce belong to the node To, and are the same on all edges
+// into it.
+type Edge struct {
+	From   string // empty: the edge is taken when the run begins
+	To     string
+	If     string // a condition; empty: always
+	Join   Join
+	Reduce Reduce
+}
+
+// Join says how many edges into a node must be taken before it runs. A positive
+// number is that many: the node then runs once, and nodes that only lead to it are
+// cancelled, as with [First].
+type Join int
+
+// The joins. The zero value is JoinAll.
+const (
+	JoinAll Join = 0  // all, except those that can no longer be taken
+	JoinAny Join = -1 // one; the node runs each time that edges are taken
+	First   Join = 1  // one; the other nodes on the way to it are cancelled
+)
+
+// String returns the join as a spec has it.
+func (j Join) String() string {
+	switch {
+	case j == JoinAll:
+		return "all"
+	case j == JoinAny:
+		return "any"
+	case j == First:
+		return "first"
+	}
+	return fmt.Sprint(int(j))
+}
+
+// race reports whether the node runs as soon as enough others have.
+func (j Join) race() bool { return j > 0 }
+
+// Reduce says what {{joined}} is within a node: how the outputs of the nodes whose
+// edges were taken are combined, in the order of the edges.
+type Reduce int
+
+// The reductions. The zero value is a list.
+const (
+	ReduceMerge Reduce = 1 + iota // one object with the members of all; later ones win
+	ReduceSum                     // the sum of numbers
+	ReduceLast                    // the output of the node that ran last
+)
+
+var reductions = names.Make[Reduce]("reduce", []string{"merge", "sum", "last"})
+
+// String returns the reduction as a spec has it.
+func (r Reduce) String() string {
+	if r == 0 {
+		return "list"
+	}
+	return reductions.String(r)
+}
+
+// Graph returns the agent with the nodes as its loop. A node is a step. It runs when
+// the edges into it are taken; nodes without any run first. Nodes that can run run
+// together, and the next ones are chosen when all of them are over. A node of a tool is
+// a call, and every other node a child run. Cycles need [pawl.Limits.Rounds]: a run
+// in which a node would run once more ends as exhausted.
+//
+// The result's output is that of the node that ran last; of several that did, of the one
+// listed last. Everything else is as with [New].
+func Graph(agent pawl.Agent, nodes []Step, edges ...Edge) pawl.Agent {
+	loop, tools := compileGraph(agent, nodes, edges)
+	loop.source = declareGraph(nodes, edges)
+	return with(agent, loop, tools)
+}
+
+// graph is the nodes and edges of a compiled graph.
+type graph struct {
+	nodes  []*vertex
+	byID   map[string]*vertex
+	rounds int // as declared
+}
+
+// A vertex is a node of a graph.
+type vertex struct {
+	*node
+	in, out []*arc
+	join    Join
+	reduce  Reduce
+	races   []*vertex // the nodes that cancel it: it leads to nothing else
+	cycle   int       // the same for nodes of one cycle; zero: it is in none
+}
+
+// An arc is an edge of a compiled graph.
+type arc struct {
+	from *vertex // nil: the beginning
+	to   *vertex
+	when expr.Node
+}
+
+// joined is the name under which a node has the outputs of the nodes before it.
+const joined = "joined"
+
+// compileGraph returns the loop of a graph and its tools.
+func compileGraph(agent pawl.Agent, nodes []Step, edges []Edge) (*Loop, []pawl.Tool) {
+	l := &Loop{nodes: map[string]*node{}, graph: &graph{byID: map[string]*vertex{}, rounds: agent.Limits.Rounds}}
+	c := &compiler{agent: agent, loop: l, seen: map[string]bool{}, later: map[string]bool{}}
+	l.root = &block{}
+	if len(nodes) == 0 {
+		c.wrong("", "nodes", 0, "there are no nodes (a graph needs at least one)")
+	}
+	for _, s := range nodes {
+		id, _ := about(s)
+		c.name(id)
+		c.seen[id] = true
+	}
+	for _, s := range nodes {
+		n := c.vertex(s, len(l.root.nodes))
+		l.root.nodes, l.nodes[n.id] = append(l.root.nodes, n), n
+		v := &vertex{node: n}
+		l.graph.nodes, l.graph.byID[n.id] = append(l.graph.nodes, v), v
+	}
+	for i := range edges {
+		c.edge(i, &edges[i])
+	}
+	if len(l.errs) == 0 {
+		c.checkGraph(edges)
+	}
+	return l, c.tools
+}
+
+// vertex compiles a node: a call of a tool or an agent, or a child run of any other
+// step.
+func (c *compiler) vertex(s Step, at int) *node {
+	id, when := about(s)
+	n := &node{Step: Call{ID: id}, id: id, in: c.loop.root, at: at}
+	c.loop.names = []string{joined}
+	defer func() { c.loop.names = nil }()
+	_, tool := s.(Call)
+	_, run := s.(Run)
+	if (tool || run) && when == "" && suspendOf(s) == 0 {
+		n.Step = s
+		c.node(n)
+		return n
+	}
+	c.loop.names = nil
+	n.arms = []*subflow{c.subflow(id, id, []Step{s}, []string{joined}, id)}
+	return n
+}
+
+// edge adds an edge.
+func (c *compiler) edge(i int, e *Edge) {
+	g := c.loop.graph
+	ids := slices.Collect(maps.Keys(g.byID))
+	to, from := g.byID[e.To], g.byID[e.From]
+	bad := func(key, format string, args ...any) {
+		c.loop.errs = append(c.loop.errs, &Error{Edge: i + 1, Step: e.name(), Key: key, Message: fmt.Sprintf(format, args...)})
+	}
+	if to == nil {
+		bad("to", "there is no node %q%s", e.To, expr.DidYouMean(e.To, ids))
+	}
+	if from == nil && e.From != "" {
+		bad("from", "there is no node %q%s", e.From, expr.DidYouMean(e.From, ids))
+	}
+	a := &arc{from: from, to: to}
+	if e.If != "" {
+		before := len(c.loop.errs)
+		a.when = c.expression(e.name(), "if", e.If)
+		for _, err := range c.loop.errs[before:] {
+			err.(*Error).Edge = i + 1
+		}
+	}
+	if to == nil || from == nil && e.From != "" {
+		return
+	}
+	if slices.ContainsFunc(to.in, func(b *arc) bool { return b.from == from }) {
+		bad("to", "there is another edge from here to %s (make one condition of both, with ||)", e.To)
+	}
+	if len(to.in) > 0 && to.join != e.Join {
+		bad("join", "it is %v, and another edge into %s says %v (write the same join on all edges into a node)", e.Join, e.To, to.join)
+	}
+	if len(to.in) > 0 && to.reduce != e.Reduce {
+		bad("reduce", "it is %v, and another edge into %s says %v (write the same on all edges into a node)", e.Reduce, e.To, to.reduce)
+	}
+	to.in, to.join, to.reduce = append(to.in, a), e.Join, e.Reduce
+	if from != nil {
+		from.out = append(from.out, a)
+	}
+}
+
+// name returns the edge for errors.
+func (e *Edge) name() string { return e.From + " -> " + e.To }

@@ -1,0 +1,170 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/pawl-run/pawl"
+)
+
+// A step that waits for a person does so as a call of its own, which needs approval: its
+// arguments are what the person sees, and its result is what the person makes of them.
+
+// suspendTool is the name of the tool that such a call is of.
+const suspendTool = "suspend"
+
+// held are the arguments of the call.
+type held struct {
+	Step  string          `json:"step"`
+	When  string          `json:"when"` // before or after
+	Value json.RawMessage `json:"value"`
+}
+
+// gate is that tool.
+type gate struct{}
+
+// Info declares the tool.
+func (gate) Info() pawl.ToolInfo {
+	return pawl.ToolInfo{Name: suspendTool, Description: "A person confirms a step.", Effect: pawl.Read, MaxOutput: mostTold, Exempt: true,
+		Input: json.RawMessage(`{"type":"object","properties":{"step":{"type":"string"},"when":{"enum":["before","after"]},"value":{}},"required":["step","when","value"]}`)}
+}
+
+// Inner reports that the tool is for the workflow's steps only.
+func (gate) Inner() bool { return true }
+
+// Run returns the value.
+func (gate) Run(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	var in held
+	err := json.Unmarshal(inv.Args, &in)
+	return pawl.Output{JSON: in.Value}, err
+}
+
+// confirmed is the policy that asks for approval of those calls.
+type confirmed struct{}
+
+// String returns the policy as recorded in the log.
+func (confirmed) String() string { return suspendTool }
+
+// Waits reports that a run can wait.
+func (confirmed) Waits() bool { return true }
+
+// Approves reports that it waits for approvals only.
+func (confirmed) Approves() bool { return true }
+
+// Review holds the calls.
+func (confirmed) Review(_ *pawl.State, step pawl.Step) pawl.Step {
+	act, ok := step.(pawl.Act)
+	if !ok {
+		return step
+	}
+	for i := range act.Calls {
+		c := &act.Calls[i]
+		var in held
+		if c.Call.Tool != suspendTool || c.Do >= pawl.CallAsk || json.Unmarshal(c.Call.Args, &in) != nil {
+			continue
+		}
+		c.Do, c.Why = pawl.CallAsk, fmt.Sprintf("step %s is to run with this value", in.Step)
+		if in.When == After.String() {
+			c.Why = fmt.Sprintf("step %s has come to this value", in.Step)
+		}
+	}
+	return act
+}
+
+// withGate adds what the steps need to wait for a person.
+func withGate(agent pawl.Agent, loop *Loop) pawl.Agent {
+	if loop.suspends {
+		agent.Tools = append(slices.Clip(agent.Tools), gate{})
+		agent.Policies = append(slices.Clip(agent.Policies), confirmed{})
+	}
+	return agent
+}
+
+// gateOf is the name of the call with which a step waits.
+func gateOf(id string, when Suspend) string { return id + ":" + when.String() }
+
+// hold has a person confirm the step n.
+func (w *walk) hold(n *node, when Suspend, rounds []int) pawl.Step {
+	var value any
+	var err error
+	if when == Before {
+		value, err = w.given(n)
+	} else {
+		var results any
+		results, err = w.own(n)
+		value = outputIn(results)
+	}
+	var args held
+	if err == nil {
+		args = held{Step: n.id, When: when.String()}
+		args.Value, err = json.Marshal(value)
+	}
+	c, wrong := call(suspendTool, args, join(gateOf(n.id, when), rounds))
+	if err == nil {
+		err = wrong
+	}
+	if err != nil {
+		return failed(n.id, err.Error())
+	}
+	return pawl.Act{Calls: []pawl.Classified{c}}
+}
+
+// given returns what a step is about to run with: its prompt, arguments or input.
+func (w *walk) given(n *node) (any, error) {
+	switch {
+	case n.prompt != nil:
+		return n.prompt.text(&w.data)
+	case n.args != nil:
+		return n.args.fill(&w.data)
+	}
+	return nil, nil
+}
+
+// value is given, after a person has confirmed it if somebody must.
+func (w *walk) value(n *node, label string) (any, error) {
+	if n.suspend != Before {
+		return w.given(n)
+	}
+	_, rounds := split(label)
+	st, _ := w.s.Step(gateOf(n.id, Before))
+	if !st.OK || st.Label != join(gateOf(n.id, Before), rounds) {
+		return nil, fmt.Errorf("nobody has confirmed it")
+	}
+	var v any
+	err := decode(st.Value, &v)
+	return v, err
+}
+
+// held continues when a person has decided about the step n.
+func (w *walk) held(n *node, when Suspend, rounds []int) pawl.Step {
+	st, ok := w.s.Step(gateOf(n.id, when))
+	switch {
+	case !ok, !st.Done, st.Label != join(gateOf(n.id, when), rounds):
+		return w.hold(n, when, rounds)
+	case !st.OK:
+		return failed(n.id, st.Error)
+	case when == After:
+		return w.enter(n.in, n.at+1, rounds)
+	}
+	switch n.Step.(type) {
+	case Switch:
+		next, err := w.choose(n)
+		if err != nil {
+			return failed(n.id, err.Error())
+		}
+		return w.enter(next, 0, rounds)
+	case While:
+		return w.enter(n.do, len(n.do.nodes), append(slices.Clip(rounds), 0))
+	}
+	return w.begin(n, rounds)
+}
+
+// leave continues after the step n.
+func (w *walk) leave(n *node, rounds []int) pawl.Step {
+	if n.suspend == After {
+		return w.hold(n, After, rounds)
+	}
+	return w.enter(n.in, n.at+1, rounds)
+}

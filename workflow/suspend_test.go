@@ -1,0 +1,93 @@
+package workflow_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/sqlite"
+	"github.com/pawl-run/pawl/workflow"
+)
+
+// A step waits for a person before or after it runs, who sees and may change what it runs
+// with or what it has come to. Each decision is taken up by another engine.
+func TestSuspend(t *testing.T) {
+	w := &world{}
+	graph := func(edges []Edge, nodes ...Step) func() pawl.Agent {
+		return func() pawl.Agent { return workflow.Graph(w.agent(), nodes, edges...) }
+	}
+	steps := func(steps ...Step) func() pawl.Agent { return func() pawl.Agent { return New(w.agent(), steps...) } }
+	before := func(id, text string) Single {
+		return Single{ID: id, Suspend: workflow.Before, Prompt: "say " + text}
+	}
+	after := func(id, text string) Single {
+		return Single{ID: id, Suspend: workflow.After, Prompt: "say " + text}
+	}
+	for _, c := range []struct {
+		name    string
+		agent   func() pawl.Agent
+		decides []string // for each request: approve, deny, or the value in place of the one
+		asked   []string
+		want    string
+	}{
+		{"before a prompt", steps(before("a", "{{input}}"), say("b", "{{steps.a.output}}b")), []string{`"say y"`}, []string{`a before "say x"`}, "success: yb"},
+		{"after a prompt", steps(after("a", "{{input}}"), say("b", "{{steps.a.output}}b")), []string{`"y"`}, []string{`a after "x"`}, "success: yb"},
+		{"before a call", steps(Call{ID: "l", Suspend: workflow.Before, Tool: "look", Args: map[string]any{"word": "w"}}, say("b", "{{steps.l.output.word}}")),
+			[]string{`{"word":"v"}`}, []string{`l before {"word":"w"}`}, "success: v"},
+		{"around others", steps(
+			While{ID: "w", Suspend: workflow.After, Cond: "true", Max: 2, Do: []Step{before("a", "a{{steps.w.rounds}}")}},
+			ForEach{ID: "f", Suspend: workflow.Before, In: "input", If: `input != "x"`, Do: []Step{say("i", "i")}},
+			Switch{ID: "s", Suspend: workflow.After, On: "true", Cases: map[string][]Step{"true": {say("c", "c")}}}),
+			[]string{"approve", "approve", "approve", `"d"`}, []string{`a before "say a"`, `a before "say a1"`, `w after "a1"`, `s after "c"`}, "success: d"},
+		{"denied", steps(after("a", "{{input}}")), []string{"deny"}, []string{`a after "x"`}, "failed: step a: a person denied this call: no; it was not run"},
+		{"a node", graph(edges(0, "a b"), before("a", "{{input}}"), after("b", "{{joined[0]}}b")), []string{"approve", `"z"`}, []string{`a before "say x"`, `b after "xb"`}, "success: z"},
+		{"nodes at once", graph(edges(0, "a c", "b c"), after("a", "a"), Call{ID: "b", Suspend: workflow.Before, Tool: "look", Args: map[string]any{"word": "w"}}, say("c", "{{steps.a.output}}{{steps.b.output.size}}")),
+			[]string{"approve", `{"word":"www"}`}, []string{`a after "a"`, `b before {"word":"w"}`}, "success: a3"},
+		{"a node is denied", graph(edges(0, "a b"), after("a", "{{input}}"), say("b", "b")), []string{"deny"}, []string{`a after "x"`}, "failed: step a: flow-a ended as failed: step a: a person denied this call: no; it was not run"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+			id, r := start(t, engine.New(j, nil), c.agent(), "x")
+			var asked []string
+			for r.Status == pawl.StatusWaitingApproval && len(asked) < len(c.decides) {
+				p, e := r.Pending[0], engine.New(j, nil)
+				var args struct {
+					Step, When string
+					Value      json.RawMessage
+				}
+				if err = json.Unmarshal(p.Args, &args); err != nil {
+					t.Fatal(err)
+				}
+				switch how := c.decides[len(asked)]; how {
+				case "deny":
+					err = e.Deny(t.Context(), p.Run, p.Call, "test", "no", &engine.DenyOptions{Token: p.Token})
+				case "approve":
+					err = e.Approve(t.Context(), p.Run, p.Call, "test", &engine.ApproveOptions{Token: p.Token})
+				default:
+					edited := fmt.Appendf(nil, `{"step":%q,"when":%q,"value":%s}`, args.Step, args.When, how)
+					err = e.Approve(t.Context(), p.Run, p.Call, "test", &engine.ApproveOptions{Token: p.Token, Args: edited})
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				asked = append(asked, args.Step+" "+args.When+" "+string(args.Value))
+				r = resume(t, e, c.agent(), id, nil)
+			}
+			got := fmt.Sprintf("%v: %s", r.Status, r.Answer)
+			if r.Status != pawl.StatusSuccess {
+				got = fmt.Sprintf("%v: %s", r.Status, r.Reason.Detail)
+			}
+			if got != c.want || strings.Join(asked, "\n") != strings.Join(c.asked, "\n") {
+				t.Errorf("got  %s after %q\nwant %s after %q", got, asked, c.want, c.asked)
+			}
+		})
+	}
+}
