@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -111,6 +112,17 @@ func (s *Server) admit(x *exchange, to *route) error {
 	if to.scope == 0 || to.near && near(x.Request) {
 		return nil
 	}
+	if err := s.identify(x); err != nil {
+		return err
+	}
+	if !x.key.allows(to.scope) {
+		return x.lacks(to.scope, to.name)
+	}
+	return nil
+}
+
+// identify finds the key of a request that needs one.
+func (s *Server) identify(x *exchange) error {
 	kind, token, _ := strings.Cut(x.Request.Header.Get("Authorization"), " ")
 	token = strings.TrimSpace(token)
 	if x.Request.Header.Get("Authorization") == "" {
@@ -131,9 +143,6 @@ func (s *Server) admit(x *exchange, to *route) error {
 	if x.key.Scopes != nil {
 		x.ResponseWriter.Header().Set(client.ScopesHeader, scopeList(x.key.Scopes))
 	}
-	if !x.key.allows(to.scope) {
-		return x.lacks(to.scope, to.name)
-	}
 	return nil
 }
 
@@ -147,29 +156,35 @@ func (s *Server) read(x *exchange, to *route) error {
 		return err
 	}
 	x.body = reflect.New(reflect.TypeOf(to.body).Elem()).Interface()
+	data, err := s.receive(x, "application/json")
+	if err != nil || len(data) == 0 {
+		return err
+	}
+	return decode(data, x.body)
+}
+
+// receive reads a body of one of some types.
+func (s *Server) receive(x *exchange, media ...string) ([]byte, error) {
 	if x.ContentLength > mostBody {
 		x.ResponseWriter.Header().Set("Connection", "close")
-		return tooLarge()
+		return nil, tooLarge()
 	}
 	if x.ContentLength != 0 {
-		if kind, _, err := mime.ParseMediaType(x.Request.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-			return refusal(http.StatusUnsupportedMediaType, fmt.Sprintf("the body has type %q; send application/json", x.Request.Header.Get("Content-Type")))
+		if kind, _, err := mime.ParseMediaType(x.Request.Header.Get("Content-Type")); err != nil || !slices.Contains(media, kind) {
+			return nil, refusal(http.StatusUnsupportedMediaType, fmt.Sprintf("the body has type %q; send %s", x.Request.Header.Get("Content-Type"), media[0]))
 		}
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.Request.Body, mostBody))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
-		return tooLarge()
+		return nil, tooLarge()
 	case err != nil:
 		x.ResponseWriter.Header().Set("Connection", "close")
-		return refusal(http.StatusRequestTimeout, fmt.Sprintf("the body did not arrive within %v", s.patient))
+		return nil, refusal(http.StatusRequestTimeout, fmt.Sprintf("the body did not arrive within %v", s.patient))
 	}
 	// From here on reading only detects that the client has gone.
 	_ = http.NewResponseController(x.ResponseWriter).SetReadDeadline(time.Time{})
-	if len(data) == 0 {
-		return nil
-	}
-	return decode(data, x.body)
+	return data, nil
 }
 
 func tooLarge() error {
@@ -259,28 +274,37 @@ const askAgain = "2"
 // refuse writes a problem (RFC 9457). The cause of an internal error goes only to the
 // log.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	problem, ok := errors.AsType[*client.Problem](problemOf(err))
-	if !ok {
-		if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
-			panic(http.ErrAbortHandler) // the client has gone
-		}
-		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-		told := refusal(http.StatusInternalServerError, "internal error; see the server's log")
-		if outage.Is(err) {
-			w.Header().Set("Retry-After", askAgain)
-			told = refusal(http.StatusServiceUnavailable, "the journal of runs is unavailable; retry in a few seconds")
-		}
-		problem, _ = errors.AsType[*client.Problem](told)
-	}
-	if busy, ok := errors.AsType[*engine.BusyError](err); ok && busy.Wait > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(busy.Wait.Seconds()))))
-	}
-	if problem.Status == http.StatusTooManyRequests && w.Header().Get("Retry-After") == "" {
-		w.Header().Set("Retry-After", askAgain)
-	}
+	problem, _ := errors.AsType[*client.Problem](s.told(r, err))
+	retryAfter(w.Header(), problem.Status, err)
 	told := *problem
 	told.Detail = redact.Text(told.Detail)
 	s.write(w, told.Status, "application/problem+json", told)
+}
+
+// retryAfter says when to repeat a request that is refused for now.
+func retryAfter(h http.Header, status int, err error) {
+	busy, ok := errors.AsType[*engine.BusyError](err)
+	switch {
+	case ok && busy.Wait > 0:
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(busy.Wait.Seconds()))))
+	case h.Get("Retry-After") == "" && (status == http.StatusTooManyRequests || outage.Is(err)):
+		h.Set("Retry-After", askAgain)
+	}
+}
+
+// told is an error as clients see it, a *client.Problem.
+func (s *Server) told(r *http.Request, err error) error {
+	if problem, ok := errors.AsType[*client.Problem](problemOf(err)); ok {
+		return problem
+	}
+	if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
+		panic(http.ErrAbortHandler) // the client has gone
+	}
+	s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	if outage.Is(err) {
+		return refusal(http.StatusServiceUnavailable, "the journal of runs is unavailable; retry in a few seconds")
+	}
+	return refusal(http.StatusInternalServerError, "internal error; see the server's log")
 }
 
 // lacks refuses an operation because the request's token has not the scope.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-run/pawl/a2a"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/server/client"
 )
@@ -174,6 +175,10 @@ type exchange struct {
 	key  *Key // of the token; nil: the route needs none
 	body any  // a pointer to the decoded body
 	wait bool // answer when the run has ended or is suspended
+
+	// Of a request of the Agent2Agent protocol: how its binding says an error, and a result.
+	refuse func(*a2a.Error)
+	frame  func(any) any
 }
 
 // refusal is an error with a status.

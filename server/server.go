@@ -63,6 +63,8 @@ type Options struct {
 	// before [Server.Close] returns. Only this result contains the tokens of what the
 	// run waits for. It must return quickly. May be nil.
 	Rests func(pawl.Result)
+	// A2A serves the agents over the Agent2Agent protocol, too; nil: it is not served.
+	A2A *A2A
 	// Log gets every request at level debug, and internal errors at level error. Nil:
 	// nothing is logged.
 	Log *slog.Logger
@@ -84,6 +86,7 @@ type Server struct {
 	logins       logins
 	briefs       kept[runs.Brief]
 	verdicts     kept[[]runs.Decided]
+	since        time.Time
 
 	worker *worker.Worker
 }
@@ -95,7 +98,7 @@ func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	s := &Server{journal: journal, host: host, options: *o, log: o.Log, patient: bodyTime, links: limiter{burst: 30, rate: 1}}
+	s := &Server{journal: journal, host: host, options: *o, log: o.Log, patient: bodyTime, links: limiter{burst: 30, rate: 1}, since: time.Now()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -105,6 +108,9 @@ func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
 	}
 	s.worker = worker.New(journal, ownHost{host}, &worker.Options{Slots: o.MaxRuns, MaxPerAgent: o.MaxPerAgent, MaxPerTenant: o.MaxPerTenant, Reason: errStopped, Rests: o.Rests, Log: s.log})
 	s.mux, s.paths = s.routing(routes())
+	if o.A2A != nil {
+		s.routeA2A()
+	}
 	s.broadcasters = newHubs(journal, s.worker.Follow)
 	return s, nil
 }

@@ -134,11 +134,14 @@ func (o *Outbox) sweep(ctx context.Context) error {
 			continue
 		}
 		at, ok := known[h.Run]
-		if !ok {
+		if !ok || !at.hooked && o.opt.More != nil && at.done < h.Seq { // a client may have set a hook since
 			if at.hooked, err = o.hooked(ctx, h.Run); err != nil {
 				o.opt.Log.Error("a run cannot be read", "run", h.Run, "err", err)
 				continue
 			}
+		}
+		if !at.hooked {
+			at.done = h.Seq
 		}
 		if at.hooked && !held && h.Status != pawl.StatusRunning && at.done < h.Seq {
 			at.done = h.Seq // visit will record what is left
@@ -152,14 +155,18 @@ func (o *Outbox) sweep(ctx context.Context) error {
 	return nil
 }
 
-// hooked reports whether the agent that a run began with has hooks.
+// hooked reports whether a run, or the agent that it began with, has hooks.
 func (o *Outbox) hooked(ctx context.Context, run string) (bool, error) {
 	for e, err := range entries(ctx, o.journal, run) {
 		if err != nil {
 			return false, err
 		}
 		start, ok := e.Event.(pawl.RunStarted)
-		return ok && len(o.hooks(start.Declaration)) > 0, nil
+		if !ok {
+			return false, nil
+		}
+		hooks, err := o.all(ctx, run, start.Declaration)
+		return len(hooks) > 0, err
 	}
 	return false, nil
 }

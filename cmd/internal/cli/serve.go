@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/a2a"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server"
 	"github.com/pawl-run/pawl/server/ui"
@@ -26,6 +27,8 @@ type service struct {
 	public    string
 	linkKey   string
 	metrics   string
+	a2aKey    string
+	a2a       bool
 	specs     bool
 	most      int
 	resume    bool
@@ -43,6 +46,8 @@ func serveCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&s.public, "public-url", "", "the URL of the server for people, for links in webhooks (default: the listening address)")
 	c.Flags().StringVar(&s.linkKey, "link-key", "", "a file with the key that signs links to approvals, created if missing (default: next to the database, or for PostgreSQL under the user's state directory)")
 	c.Flags().StringVar(&s.metrics, "metrics", "", "also listen at this address, as :9090, for Prometheus and probes: /metrics, /healthz and /readyz, without a token")
+	c.Flags().BoolVar(&s.a2a, "a2a", false, "also serve the agents over the Agent2Agent protocol (A2A 1.0): at /a2a and /a2a/v1, with cards at /.well-known/agent-card.json (the first agent) and /a2a/agents/AGENT/.well-known/agent-card.json")
+	c.Flags().StringVar(&s.a2aKey, "a2a-key", "", "a PEM file with the private key that signs the cards of --a2a, created if missing (default: cards are not signed)")
 	s.retention.flags(c.Flags())
 	c.Flags().BoolVar(&s.specs, "allow-specs", false, "let clients send specs, whose commands run here; the specs are not stored in files")
 	c.Flags().BoolVar(&s.resume, "resume", false, "resume the runs of these agents that were paused when an earlier server was stopped; runs whose process died are resumed anyway")
@@ -103,15 +108,21 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 		if err != nil {
 			return 0, err
 		}
-		rests, quit, err := deliverAll(ctx, a, s, j, public, key, h.log)
+		protocol, err := s.protocol(h, public)
+		if err != nil {
+			return 0, err
+		}
+		hooks := &clientHooks{ready: make(chan struct{})}
+		rests, quit, err := deliverAll(ctx, a, s, j, public, key, hooks.of, h.log)
 		if err != nil {
 			return 0, err
 		}
 		defer quit()
-		served, err := server.New(j, h, keys, &server.Options{UI: ui.Handler(), MaxRuns: s.most, MaxPerAgent: s.perAgent, MaxPerTenant: s.perTenant, Metrics: a.scraped(), Hosts: s.hosts, Secure: strings.HasPrefix(strings.ToLower(s.public), "https://"), LinkKey: key, Rests: rests, Log: h.log, Place: s.place(listener)})
+		served, err := server.New(j, h, keys, &server.Options{UI: ui.Handler(), MaxRuns: s.most, MaxPerAgent: s.perAgent, MaxPerTenant: s.perTenant, Metrics: a.scraped(), Hosts: s.hosts, Secure: strings.HasPrefix(strings.ToLower(s.public), "https://"), LinkKey: key, Rests: rests, A2A: protocol, Log: h.log, Place: s.place(listener)})
 		if err != nil {
 			return 0, refused(err)
 		}
+		hooks.set(served)
 		a.watchBacklog(j)
 		quitProbes, err := a.probes(ctx, s.metrics, served)
 		if err != nil {
@@ -153,6 +164,9 @@ func (con *console) tellServed(s *service, h *serveHost, l net.Listener, made st
 		con.sayf("open %s/#token=%s", where, made)
 	}
 	con.sayf("serving at %s", where)
+	if s.a2a && !con.quiet {
+		con.sayf("A2A: %s%s", where, a2a.CardPath)
+	}
 }
 
 // resumePaused resumes the runs that were paused when an earlier server stopped, if --resume

@@ -28,9 +28,9 @@ func (s *service) publicURL(l net.Listener) (string, error) {
 
 // deliverAll delivers the webhooks of all runs of the journal, until quit. Call the
 // returned function with a run that this process releases.
-func deliverAll(ctx context.Context, a *app, s *service, j store, public string, key []byte, log *slog.Logger) (rests func(pawl.Result), quit func(), err error) {
+func deliverAll(ctx context.Context, a *app, s *service, j store, public string, key []byte, more func(context.Context, string) ([]webhook.Hook, error), log *slog.Logger) (rests func(pawl.Result), quit func(), err error) {
 	out, stop, err := outbox(ctx, j, func(d pawl.Declaration) []webhook.Hook { return a.webhooks(d.Source) }, &webhook.Options{
-		Allow: a.webhookAllow(), Loopback: !s.specs, Public: public, LinkKey: key, Log: log,
+		Allow: a.webhookAllow(), Loopback: !s.specs, Public: public, LinkKey: key, More: more, Log: log,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -1,0 +1,453 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/a2a"
+	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/server/client"
+)
+
+// A2A configures the Agent2Agent protocol. Each task is a run, and each context a thread. An
+// interface of a card names its agent as tenant.
+type A2A struct {
+	// Agent is the agent of the card at /.well-known/agent-card.json, and of requests that
+	// name no tenant.
+	Agent string
+	// Public is the URL of the server in cards, without a path. Empty: the one that the
+	// request for the card used.
+	Public string
+	// Key signs the cards; nil: they are not signed.
+	Key *a2a.Key
+}
+
+// The paths of the protocol.
+const (
+	a2aPath   = "/a2a"
+	a2aREST   = "/a2a/v1/"
+	a2aAgents = "/a2a/agents/"
+)
+
+// An a2aOp is an operation of the protocol, in both bindings.
+type a2aOp struct {
+	scope  Scope
+	in     any // a pointer to a zero value of the request
+	do     func(s *Server, x *exchange, agent string, in any) (any, error)
+	stream bool // do writes the answer
+}
+
+// a2aOps are the operations by their method of JSON-RPC.
+func a2aOps() map[string]a2aOp {
+	return map[string]a2aOp{
+		a2a.MethodSend:       {scope: Run, in: &a2a.Send{}, do: a2aDo((*Server).a2aSend)},
+		a2a.MethodStream:     {scope: Run, in: &a2a.Send{}, do: a2aDo((*Server).a2aStream), stream: true},
+		a2a.MethodGet:        {scope: Read, in: &a2a.ID{}, do: a2aDo((*Server).a2aGet)},
+		a2a.MethodList:       {scope: Read, in: &a2a.Query{}, do: a2aDo((*Server).a2aList)},
+		a2a.MethodCancel:     {scope: Run, in: &a2a.ID{}, do: a2aDo((*Server).a2aCancel)},
+		a2a.MethodSubscribe:  {scope: Read, in: &a2a.ID{}, do: a2aDo((*Server).a2aSubscribe), stream: true},
+		a2a.MethodPushCreate: {scope: Run, in: &a2a.PushConfig{}, do: a2aDo((*Server).a2aPushCreate)},
+		a2a.MethodPushGet:    {scope: Run, in: &a2a.PushID{}, do: a2aDo((*Server).a2aPushGet)},
+		a2a.MethodPushList:   {scope: Run, in: &a2a.PushID{}, do: a2aDo((*Server).a2aPushList)},
+		a2a.MethodPushDelete: {scope: Run, in: &a2a.PushID{}, do: a2aDo((*Server).a2aPushDelete)},
+		a2a.MethodCard:       {scope: Read, in: &a2aNothing{}, do: a2aDo((*Server).a2aExtended)},
+	}
+}
+
+// a2aDo gives an operation the type of its request.
+func a2aDo[In any](do func(*Server, *exchange, string, *In) (any, error)) func(*Server, *exchange, string, any) (any, error) {
+	return func(s *Server, x *exchange, agent string, in any) (any, error) { return do(s, x, agent, in.(*In)) }
+}
+
+// a2aNothing is a request that says no more than its tenant.
+type a2aNothing struct{}
+
+// routeA2A adds the protocol to the multiplexer.
+func (s *Server) routeA2A() {
+	s.mux.HandleFunc(a2a.CardPath, s.a2aCard)
+	s.mux.HandleFunc(a2aAgents+"{agent}"+a2a.CardPath, s.a2aCard)
+	s.mux.HandleFunc(a2a.KeysPath, s.a2aKeys)
+	s.mux.HandleFunc(a2aPath, s.a2aRPC)
+	s.mux.HandleFunc(a2aPath+"/{$}", s.a2aRPC) // some clients append the slash
+	s.mux.HandleFunc(a2aREST, s.a2aHTTP)
+}
+
+// a2aRPC answers a request of the JSON-RPC binding.
+func (s *Server) a2aRPC(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{ResponseWriter: w, Request: r}
+	id := json.RawMessage("null")
+	x.refuse = func(e *a2a.Error) {
+		status := http.StatusOK
+		if e.Kind.Reason == "" && e.Kind.Code == a2a.Unavailable.Code || e.Kind.Status == http.StatusRequestEntityTooLarge {
+			status = e.Kind.Status // errors of HTTP
+		}
+		s.write(w, status, "application/json", a2a.Response{JSONRPC: "2.0", ID: id, Error: e.RPC()})
+	}
+	x.frame = func(v any) any { return a2a.Response{JSONRPC: "2.0", ID: id, Result: v} }
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		s.refuse(w, r, refusal(http.StatusMethodNotAllowed, a2aPath+" takes POST"))
+		return
+	}
+	if err := s.identify(x); err != nil { // before anything is said of the body
+		s.a2aRefuse(x, err)
+		return
+	}
+	in, err := s.a2aRequest(x, &id)
+	if err != nil {
+		s.a2aRefuse(x, err)
+		return
+	}
+	op, known := a2aOps()[in.Method]
+	if !known {
+		s.a2aRefuse(x, &a2a.Error{Kind: a2a.UnknownMethod, Message: fmt.Sprintf("there is no method %q", in.Method)})
+		return
+	}
+	tenant := struct{ Tenant string }{}
+	if err := a2aDecode(in.Params, &tenant); err != nil {
+		s.a2aRefuse(x, err)
+		return
+	}
+	if err := a2aDecode(in.Params, op.in); err != nil {
+		s.a2aRefuse(x, err)
+		return
+	}
+	s.a2aAnswer(x, in.Method, op, tenant.Tenant)
+}
+
+// a2aRequest reads a request of JSON-RPC and its id.
+func (s *Server) a2aRequest(x *exchange, id *json.RawMessage) (in a2a.Request, err error) {
+	data, err := s.receive(x, "application/json", a2a.Media)
+	if err != nil {
+		return in, err
+	}
+	if _, err := canon.Canonical(nil, data); err != nil {
+		return in, &a2a.Error{Kind: a2a.ParseError, Message: "the body is not JSON: " + err.Error()}
+	}
+	if err := json.Unmarshal(data, &in); err == nil && a2aID(in.ID) {
+		*id = in.ID
+	}
+	switch {
+	case json.Unmarshal(data, &in) != nil:
+		err = errors.New("the request is not an object of JSON-RPC 2.0")
+	case in.JSONRPC != "2.0":
+		err = fmt.Errorf("jsonrpc is %q; send \"2.0\"", in.JSONRPC)
+	case !a2aID(in.ID):
+		err = errors.New("id is missing, or neither a text nor a number")
+	case in.Method == "":
+		err = errors.New("method is missing")
+	}
+	if err != nil {
+		err = &a2a.Error{Kind: a2a.InvalidRequest, Message: err.Error()}
+	}
+	return in, err
+}
+
+// a2aID reports whether an id is a text or a number.
+func a2aID(raw json.RawMessage) bool {
+	return len(raw) > 0 && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
+}
+
+// a2aDecode reads the parameters of a request. Unknown ones are ignored, since later versions
+// of the protocol add some. As in ProtoJSON, names may be as in a2a.proto: task_id.
+func a2aDecode(params json.RawMessage, to any) error {
+	if len(params) == 0 || string(params) == "null" {
+		params = json.RawMessage("{}")
+	}
+	if bytes.ContainsRune(params, '_') {
+		d := json.NewDecoder(bytes.NewReader(params))
+		d.UseNumber()
+		var v any
+		if err := d.Decode(&v); err == nil {
+			if raw, err := json.Marshal(camel(v)); err == nil {
+				params = raw
+			}
+		}
+	}
+	err := json.Unmarshal(params, to)
+	if err == nil {
+		return nil
+	}
+	e := &a2a.Error{Kind: a2a.InvalidParams, Message: "the parameters do not fit: " + strings.TrimPrefix(err.Error(), "json: ")}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		e.Field, e.Message = wrong.Field, fmt.Sprintf("%s is %s", wrong.Field, kindOf(wrong.Value))
+	}
+	return e
+}
+
+// camel renames the fields of requests that are named as in a2a.proto. What clients may fill
+// with names of their own stays as it is.
+func camel(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = camel(v[i])
+		}
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, value := range v {
+			if name != "metadata" && name != "data" {
+				value = camel(value)
+			}
+			words := strings.Split(name, "_")
+			for i, word := range words[1:] {
+				if word != "" {
+					words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+				}
+			}
+			out[strings.Join(words, "")] = value
+		}
+		return out
+	}
+	return v
+}
+
+// a2aHTTP answers a request of the HTTP+JSON binding.
+func (s *Server) a2aHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{ResponseWriter: w, Request: r}
+	x.refuse = func(e *a2a.Error) { s.write(w, e.Kind.Status, a2aMedia(r), e.HTTP()) }
+	x.frame = func(v any) any { return v }
+	if err := s.identify(x); err != nil {
+		s.a2aRefuse(x, err)
+		return
+	}
+	method, tenant, in := a2aResource(r)
+	op, known := a2aOps()[method]
+	if !known {
+		s.a2aRefuse(x, &a2a.Error{Kind: a2a.UnknownMethod, Message: "there is no operation " + r.Method + " " + r.URL.Path})
+		return
+	}
+	err := a2aQuery(r.URL.Query(), in)
+	if err == nil && r.Method == http.MethodPost {
+		err = s.a2aBody(x, op, &tenant)
+	}
+	if err == nil {
+		var path []byte
+		if path, err = json.Marshal(in); err == nil {
+			err = a2aDecode(path, op.in)
+		}
+	}
+	if err != nil {
+		s.a2aRefuse(x, err)
+		return
+	}
+	s.a2aAnswer(x, method, op, tenant)
+}
+
+// a2aBody reads the body of a request of the HTTP+JSON binding.
+func (s *Server) a2aBody(x *exchange, op a2aOp, tenant *string) error {
+	data, err := s.receive(x, a2a.Media, "application/json")
+	if err != nil || len(data) == 0 {
+		return err
+	}
+	if _, err := canon.Canonical(nil, data); err != nil {
+		return &a2a.Error{Kind: a2a.ParseError, Message: "the body is not JSON: " + err.Error()}
+	}
+	if *tenant == "" {
+		said := struct{ Tenant string }{}
+		if err := a2aDecode(data, &said); err != nil {
+			return err
+		}
+		*tenant = said.Tenant
+	}
+	return a2aDecode(data, op.in)
+}
+
+// a2aResource is the operation of a path below /a2a/v1, with the tenant and the parameters
+// that the path names. The method is empty if there is no such operation.
+func a2aResource(r *http.Request) (method, tenant string, in map[string]any) {
+	at := strings.Split(strings.TrimPrefix(r.URL.Path, a2aREST), "/")
+	if first, _, _ := strings.Cut(at[0], ":"); !slices.Contains([]string{"message", "tasks", "extendedAgentCard"}, first) {
+		tenant, at = at[0], at[1:]
+	}
+	in = map[string]any{}
+	if len(at) == 0 {
+		return "", tenant, in
+	}
+	shape, verb := at[0], ""
+	if len(at) > 1 && at[0] == "tasks" {
+		id := at[1]
+		if cut := strings.LastIndexByte(id, ':'); cut >= 0 {
+			id, verb = id[:cut], id[cut:]
+		}
+		shape += "/ID" + verb
+		if in["id"] = id; len(at) > 2 {
+			in["taskId"] = id
+			delete(in, "id")
+			shape += "/" + at[2]
+		}
+		if len(at) > 3 {
+			in["id"] = at[3]
+			shape += "/ID" + strings.Repeat("/", len(at)-4)
+		}
+	} else if len(at) > 1 {
+		return "", tenant, in
+	}
+	return map[string]string{
+		"POST message:send":                          a2a.MethodSend,
+		"POST message:stream":                        a2a.MethodStream,
+		"GET tasks":                                  a2a.MethodList,
+		"GET tasks/ID":                               a2a.MethodGet,
+		"POST tasks/ID:cancel":                       a2a.MethodCancel,
+		"GET tasks/ID:subscribe":                     a2a.MethodSubscribe, // as in a2a.proto
+		"POST tasks/ID:subscribe":                    a2a.MethodSubscribe, // as in the text of the specification
+		"POST tasks/ID/pushNotificationConfigs":      a2a.MethodPushCreate,
+		"GET tasks/ID/pushNotificationConfigs":       a2a.MethodPushList,
+		"GET tasks/ID/pushNotificationConfigs/ID":    a2a.MethodPushGet,
+		"DELETE tasks/ID/pushNotificationConfigs/ID": a2a.MethodPushDelete,
+		"GET extendedAgentCard":                      a2a.MethodCard,
+	}[r.Method+" "+shape], tenant, in
+}
+
+// a2aQuery adds the parameters of a query.
+func a2aQuery(q url.Values, in map[string]any) error {
+	for name, values := range q {
+		value := values[len(values)-1]
+		switch name {
+		case "contextId", "status", "pageToken", "statusTimestampAfter":
+			in[name] = value
+		case "pageSize", "historyLength":
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				return a2aInvalid(name, "%s is %q; write a number", name, value)
+			}
+			in[name] = n
+		case "includeArtifacts":
+			is, err := strconv.ParseBool(value)
+			if err != nil {
+				return a2aInvalid(name, "%s is %q; write true or false", name, value)
+			}
+			in[name] = is
+		}
+	}
+	return nil
+}
+
+// a2aAnswer does an operation, whose request is in op.in.
+func (s *Server) a2aAnswer(x *exchange, method string, op a2aOp, tenant string) {
+	agent, err := s.a2aAgent(x, tenant)
+	if err == nil {
+		err = a2aVersion(x.Request)
+	}
+	if err == nil && !x.key.allows(op.scope) {
+		err = x.lacks(op.scope, method)
+	}
+	var out any
+	if err == nil {
+		out, err = op.do(s, x, agent, op.in)
+	}
+	switch {
+	case err != nil:
+		s.a2aRefuse(x, err)
+	case !op.stream:
+		s.write(x.ResponseWriter, http.StatusOK, a2aMedia(x.Request), x.frame(out))
+	}
+}
+
+// a2aMedia is the type of an answer: the protocol's own, which is younger than its version 1.0,
+// for clients that name it, and else plain JSON.
+func a2aMedia(r *http.Request) string {
+	if strings.Contains(r.Header.Get("Accept")+" "+r.Header.Get("Content-Type"), a2a.Media) && strings.HasPrefix(r.URL.Path, a2aREST) {
+		return a2a.Media
+	}
+	return "application/json"
+}
+
+// a2aVersion refuses versions of the protocol that are not spoken here. A request without a
+// version means 0.3.
+func a2aVersion(r *http.Request) error {
+	said := cmp.Or(r.Header.Get(a2a.VersionHeader), r.URL.Query().Get(a2a.VersionHeader), "0.3")
+	parts := strings.SplitN(strings.TrimSpace(said), ".", 3)
+	if len(parts) > 1 && parts[0]+"."+parts[1] == a2a.Version {
+		return nil
+	}
+	return &a2a.Error{Kind: a2a.VersionNotSupported, Message: fmt.Sprintf("version %s of the protocol is not supported; send the header %s: %s", said, a2a.VersionHeader, a2a.Version),
+		Facts: map[string]string{"supportedVersions": a2a.Version}}
+}
+
+// a2aAgent is the agent of a tenant. One that is not served is refused like an unknown task.
+func (s *Server) a2aAgent(x *exchange, tenant string) (string, error) {
+	name := cmp.Or(tenant, s.options.A2A.Agent)
+	_, err := s.a2aAbout(x.Context(), name)
+	return name, err
+}
+
+// a2aAbout is what the host says of an agent's newest version.
+func (s *Server) a2aAbout(ctx context.Context, name string) (client.Agent, error) {
+	agents, err := s.host.Agents(ctx)
+	if err != nil {
+		return client.Agent{}, err
+	}
+	at := slices.IndexFunc(agents, func(a client.Agent) bool { return a.Name == name })
+	if at < 0 {
+		return client.Agent{}, a2aInvalid("tenant", "there is no agent %q here", name)
+	}
+	return agents[at], nil
+}
+
+func a2aInvalid(field, format string, args ...any) error {
+	return &a2a.Error{Kind: a2a.InvalidParams, Message: fmt.Sprintf(format, args...), Field: field}
+}
+
+// a2aRefuse writes an error in the form of the request's binding.
+func (s *Server) a2aRefuse(x *exchange, err error) {
+	e := s.a2aError(x, err)
+	told := *e
+	told.Message = redact.Text(told.Message)
+	told.Facts = map[string]string{"timestamp": time.Now().UTC().Format(time.RFC3339)}
+	for name, value := range e.Facts {
+		told.Facts[name] = value
+	}
+	retryAfter(x.ResponseWriter.Header(), told.Kind.Status, err)
+	x.refuse(&told)
+}
+
+// a2aError is an error in the terms of the protocol.
+func (s *Server) a2aError(x *exchange, err error) *a2a.Error {
+	if e, ok := errors.AsType[*a2a.Error](err); ok {
+		return e
+	}
+	problem, ok := errors.AsType[*client.Problem](s.told(x.Request, err))
+	if !ok {
+		return &a2a.Error{Kind: a2a.Internal, Message: "internal error"}
+	}
+	kinds := map[int]a2a.Kind{
+		http.StatusNotFound: a2a.TaskNotFound, http.StatusUnauthorized: a2a.Unauthenticated, http.StatusForbidden: a2a.Forbidden,
+		http.StatusTooManyRequests: a2a.Exhausted, http.StatusServiceUnavailable: a2a.Unavailable, http.StatusConflict: a2a.UnsupportedOperation,
+		http.StatusUnprocessableEntity: a2a.InvalidParams, http.StatusBadRequest: a2a.InvalidParams, http.StatusUnsupportedMediaType: a2a.ContentTypeNotSupported,
+		http.StatusRequestEntityTooLarge: {Code: a2a.InvalidRequest.Code, Status: http.StatusRequestEntityTooLarge, GRPC: "INVALID_ARGUMENT"},
+		http.StatusRequestTimeout:        {Code: a2a.InvalidRequest.Code, Status: http.StatusRequestTimeout, GRPC: "INVALID_ARGUMENT"},
+	}
+	kind, known := kinds[problem.Status]
+	if !known {
+		kind = a2a.Internal
+	}
+	return &a2a.Error{Kind: kind, Message: problem.Detail}
+}
+
+// a2aFind is the task of an id that the request's key may see and that is the agent's. A child
+// of a run is no task.
+func (s *Server) a2aFind(x *exchange, agent, id string) (pawl.Head, error) {
+	x.SetPathValue("run", id)
+	h, err := s.find(x)
+	if err == nil && (runs.IsChild(h) || h.Agent != agent) {
+		err = pawl.ErrUnknownRun
+	}
+	if errors.Is(err, pawl.ErrUnknownRun) {
+		err = &a2a.Error{Kind: a2a.TaskNotFound, Message: "there is no such task", Facts: map[string]string{"taskId": id}}
+	}
+	return h, err
+}

@@ -1,0 +1,72 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// node runs a program of testdata/a2a, which has the official SDK.
+func node(t *testing.T, args ...string) []byte {
+	t.Helper()
+	missing := t.Skipf
+	if os.Getenv("CI") != "" {
+		missing = t.Fatalf
+	}
+	dir := filepath.Join("..", "testdata", "a2a")
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", "@a2a-js", "sdk")); err != nil {
+		missing("the SDK is not installed: npm ci --prefix testdata/a2a")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", append([]string{filepath.Join(dir, args[0])}, args[1:]...)...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		if _, looked := exec.LookPath("node"); looked != nil {
+			missing("there is no node: %v", looked)
+		}
+		t.Fatalf("%v: %s%s", err, said.Bytes(), out)
+	}
+	return out
+}
+
+// TestA2AOfficialClient calls the server with the official client.
+func TestA2AOfficialClient(t *testing.T) {
+	w := newA2AWorld(t, nil)
+	var got struct {
+		Name string
+		Out  map[string]map[string]any
+	}
+	if out := node(t, "client.js", w.web.URL, admin); json.Unmarshal(out, &got) != nil {
+		t.Fatalf("%s", out)
+	}
+	if got.Name != "scenarios" || len(got.Out) != 2 {
+		t.Errorf("%+v", got)
+	}
+	for binding, twin := range map[string]string{"JSONRPC": "JsonRpc", "HTTP+JSON": "Rest"} {
+		want := map[string]any{
+			"send": []any{"TASK_STATE_COMPLETED", "Hello from TCK"}, "get": "TASK_STATE_COMPLETED",
+			"stream": []any{"task TASK_STATE_WORKING", "artifact Stream hello from TCK", "status TASK_STATE_COMPLETED"},
+			"asks":   []any{"TASK_STATE_INPUT_REQUIRED", "Please provide input"}, "list": []any{true}, "push": []any{"p", "https://hooks.example.org/", 1.0},
+			"subscribed": "TASK_STATE_INPUT_REQUIRED", "answered": []any{"TASK_STATE_COMPLETED", "Echo: go"},
+			"rest":      []any{"status TASK_STATE_WORKING", "artifact Echo: go", "status TASK_STATE_COMPLETED"},
+			"cancelled": "TASK_STATE_CANCELED", "card": []any{"scenarios", "scenarios/ask_human"},
+		}
+		for key, name := range map[string]string{"twice": "TaskNotCancelableError", "unknown": "TaskNotFoundError", "ended": "UnsupportedOperationError"} {
+			want[key] = fmt.Sprintf("%s%s %s", twin, name, name)
+		}
+		if diff := cmp.Diff(want, got.Out[binding]); diff != "" {
+			t.Errorf("%s:\n%s", binding, diff)
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/a2a"
+)
+
+// An a2aWatch says what a client wants to hear of a task.
+type a2aWatch struct {
+	run      string // the leg that the snapshot is of; empty: the first
+	snapshot uint64 // the first event is the task as of this entry
+	until    func(state a2a.State, seq uint64) bool
+}
+
+// a2aStream is SendStreamingMessage. The stream ends when the task has ended or asks the
+// client for something that the client can say; it stays open while a person decides.
+func (s *Server) a2aStream(x *exchange, agent string, in *a2a.Send) (any, error) {
+	run, after, err := s.a2aTake(x, agent, in)
+	if err != nil {
+		return nil, err
+	}
+	w := a2aWatch{snapshot: max(after, 1), until: func(state a2a.State, seq uint64) bool {
+		return state.Terminal() || state == a2a.InputRequired && seq > after
+	}}
+	if after > 0 {
+		t, err := s.a2aRead(x.Context(), x.key, run)
+		if err != nil {
+			return nil, err
+		}
+		w.run = t.state.Run()
+	}
+	return nil, s.a2aTell(x, run, w, in.Configuration.HistoryLength)
+}
+
+// a2aSubscribe is SubscribeToTask.
+func (s *Server) a2aSubscribe(x *exchange, agent string, in *a2a.ID) (any, error) {
+	h, err := s.a2aFind(x, agent, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.a2aRead(x.Context(), x.key, h.Run)
+	if err != nil {
+		return nil, err
+	}
+	if stateOf(t.state.Status()).Terminal() {
+		return nil, &a2a.Error{Kind: a2a.UnsupportedOperation, Message: "the task has ended; get it instead", Facts: map[string]string{"taskId": in.ID}}
+	}
+	return nil, s.a2aTell(x, h.Run, a2aWatch{run: t.state.Run(), snapshot: t.state.Seq(), until: func(state a2a.State, _ uint64) bool { return state.Terminal() }}, nil)
+}
+
+// a2aTell streams a task to a client.
+func (s *Server) a2aTell(x *exchange, run string, w a2aWatch, history *int) error {
+	out := newStream(x.ResponseWriter)
+	defer out.close()
+	// From here on the status is sent: an error only ends the stream.
+	_ = s.a2aFollow(x, run, &a2aOut{out, x.frame, history}, w)
+	return nil
+}
+
+// An a2aOut is a stream of updates.
+type a2aOut struct {
+	*stream
+	frame   func(any) any
+	history *int
+}
+
+func (o *a2aOut) say(u a2a.Update) error {
+	line, err := json.Marshal(o.frame(u))
+	if err != nil {
+		return err
+	}
+	return o.add(append(append([]byte("data: "), line...), "\n\n"...))
+}
+
+// a2aFollow follows a task through its legs until a state that the watch waits for, and tells
+// a client of it; a nil one is told nothing.
+func (s *Server) a2aFollow(x *exchange, run string, out *a2aOut, w a2aWatch) error {
+	ctx := x.Request.Context()
+	t := &a2aTask{}
+	told := out == nil
+	if w.run == "" {
+		w.run = run
+	}
+	for {
+		r, _, err := s.broadcasters.enter(ctx, run, 0)
+		if errors.Is(err, errClosed) {
+			return refusal(http.StatusServiceUnavailable, err.Error())
+		}
+		if err != nil {
+			return err
+		}
+		t.state = new(pawl.State)
+		over := false
+		add := func(f frame) error {
+			if f.seq == 0 || over {
+				return nil
+			}
+			e, err := pawl.DecodeEntry(f.line)
+			if err != nil { // the log of a newer build
+				return err
+			}
+			news := t.add(e, x.key)
+			state := stateOf(t.state.Status())
+			if _, handed := t.next(); !handed {
+				over = w.until(state, f.seq) && (run != w.run || f.seq >= w.snapshot)
+			}
+			switch {
+			case out == nil:
+				return nil
+			case !told && run == w.run && f.seq >= w.snapshot:
+				told = true
+				task, err := t.task(ctx, s, out.history)
+				if err != nil {
+					return err
+				}
+				return out.say(a2a.Update{Task: &task})
+			case told && news:
+				return s.a2aNews(ctx, t, out)
+			}
+			return nil
+		}
+		sink := (*stream)(nil)
+		if out != nil {
+			sink = out.stream
+		}
+		err = r.pass(ctx, sink, func(_ *stream, frames []frame) error {
+			for _, f := range frames {
+				if err := add(f); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, func(ended bool) (bool, error) { return over || ended, nil })
+		r.leave()
+		next, handed := t.next()
+		if err != nil || over || !handed {
+			return err
+		}
+		run = next
+	}
+}
+
+// a2aNews tells of a change of a task.
+func (s *Server) a2aNews(ctx context.Context, t *a2aTask, out *a2aOut) error {
+	for _, artifact := range t.artifacts() {
+		if err := out.say(a2a.Update{ArtifactUpdate: &a2a.ArtifactUpdate{TaskID: t.id, ContextID: t.context, Artifact: artifact, LastChunk: true}}); err != nil {
+			return err
+		}
+	}
+	status, facts, err := t.status(ctx, s)
+	if err != nil {
+		return err
+	}
+	return out.say(a2a.Update{StatusUpdate: &a2a.StatusUpdate{TaskID: t.id, ContextID: t.context, Status: status, Metadata: facts}})
+}

@@ -1,0 +1,71 @@
+// Calls a server with the official client, once by each binding, and prints what it got.
+import { ClientFactory, ClientFactoryOptions, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";
+import { AgentCard, SendMessageRequest, TaskState, verifyAgentCardSignature } from "@a2a-js/sdk";
+import { importJWK } from "jose";
+
+const [base, token] = process.argv.slice(2);
+const withToken = (url, init = {}) => {
+  const headers = new Headers(init.headers);
+  headers.set("Authorization", `Bearer ${token}`);
+  return fetch(url, { ...init, headers });
+};
+
+const card = await new DefaultAgentCardResolver().resolve(base);
+await verifyAgentCardSignature(async (kid, jku) => {
+  const { keys } = await (await fetch(jku)).json();
+  return importJWK(keys.find((key) => key.kid === kid));
+})(card);
+
+let sent = 0;
+const message = (prefix, more = {}) => SendMessageRequest.fromJSON({
+  message: { messageId: `${prefix}-${process.pid}-${++sent}`, role: "ROLE_USER", parts: [{ text: "go" }], ...more },
+});
+const state = (task) => TaskState[task.status.state];
+const textOf = (task) => task.artifacts.flatMap((a) => a.parts).map((p) => p.content.value).join("");
+const failed = (promise) => promise.then(() => "", (error) => error.constructor.name + " " + error.name);
+
+async function collect(stream) {
+  const all = [];
+  for await (const { payload } of stream) {
+    switch (payload.$case) {
+      case "task": all.push("task " + state(payload.value)); break;
+      case "statusUpdate": all.push("status " + state(payload.value)); break;
+      case "artifactUpdate": all.push("artifact " + payload.value.artifact.parts[0].content.value); break;
+      default: all.push(payload.$case);
+    }
+  }
+  return all;
+}
+
+const out = {};
+for (const [name, Transport] of [["JSONRPC", JsonRpcTransportFactory], ["HTTP+JSON", RestTransportFactory]]) {
+  const factory = new ClientFactory(ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
+    transports: [new Transport({ fetchImpl: withToken })], preferredTransports: [name],
+  }));
+  const client = await factory.createFromAgentCard(card);
+  const got = (out[name] = {});
+  const done = await client.sendMessage(message("tck-complete-task"));
+  got.send = [state(done), textOf(done)];
+  got.get = state(await client.getTask({ tenant: "", id: done.id }));
+  got.stream = await collect(client.sendMessageStream(message("tck-stream-001")));
+  const asks = await client.sendMessage(message("tck-input-required"));
+  got.asks = [state(asks), asks.status.message.parts[0].content.value];
+  got.list = (await client.listTasks({ tenant: "", contextId: asks.contextId, pageToken: "", status: 0 })).tasks.map((t) => t.id === asks.id);
+  const push = await client.createTaskPushNotificationConfig({ tenant: "", id: "p", taskId: asks.id, url: "https://hooks.example.org/", token: "t", authentication: undefined });
+  got.push = [push.id, (await client.getTaskPushNotificationConfig({ tenant: "", taskId: asks.id, id: "p" })).url,
+    (await client.listTaskPushNotificationConfig({ tenant: "", taskId: asks.id, pageSize: 0, pageToken: "" })).configs.length];
+  await client.deleteTaskPushNotificationConfig({ tenant: "", taskId: asks.id, id: "p" });
+  const stream = client.resubscribeTask({ tenant: "", id: asks.id });
+  const first = await stream.next();
+  got.subscribed = state(first.value.payload.value);
+  const answered = await client.sendMessage(message("answer", { taskId: asks.id }));
+  got.answered = [state(answered), textOf(answered)];
+  got.rest = await collect(stream);
+  const other = await client.sendMessage(message("tck-input-required"));
+  got.cancelled = state(await client.cancelTask({ tenant: "", id: other.id, metadata: undefined }));
+  got.twice = await failed(client.cancelTask({ tenant: "", id: other.id, metadata: undefined }));
+  got.unknown = await failed(client.getTask({ tenant: "", id: "no-such-task" }));
+  got.ended = await failed(client.sendMessage(message("more", { taskId: done.id })));
+  got.card = (await client.getAgentCard()).skills.map((s) => s.id);
+}
+console.log(JSON.stringify({ name: card.name, out, card: AgentCard.toJSON(card) }));
