@@ -23,4 +23,7 @@ type Queue interface {
 	// Queued yields the ids of the queued runs in the order in which a caller that takes
 	// runs of all agents gets them.
 	Queued(ctx context.Context) iter.Seq2[string, error]
+	// Taken yields the heads of the queued runs that have a live owner: it has taken them and
+	// not resumed them yet.
+	Taken(ctx context.Context) iter.Seq2[pawl.Head, error]
 }

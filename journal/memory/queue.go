@@ -146,6 +146,20 @@ func (j *Journal) Queued(context.Context) iter.Seq2[string, error] {
 	}
 }
 
+// Taken yields the queued runs that have an owner; see runs.Queue.
+func (j *Journal) Taken(context.Context) iter.Seq2[pawl.Head, error] {
+	return func(yield func(pawl.Head, error) bool) {
+		j.mu.Lock()
+		all := slices.Clone(j.order)
+		j.mu.Unlock()
+		for _, r := range all {
+			if h := r.now(); h.Status == pawl.StatusQueued && h.Lease.Until.After(time.Now()) && !yield(h, nil) {
+				return
+			}
+		}
+	}
+}
+
 // WatchQueue yields an empty text whenever a run may have been queued, until ctx ends. No
 // error is ever yielded.
 func (j *Journal) WatchQueue(ctx context.Context) iter.Seq2[string, error] {

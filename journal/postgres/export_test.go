@@ -27,4 +27,5 @@ func Selection(q pawl.Query) (sql string, args []any) {
 const (
 	TakeSQL       = take
 	TakeCappedSQL = takeCapped
+	TakenSQL      = taken
 )

@@ -154,6 +154,41 @@ func (j *Journal) Queued(ctx context.Context) iter.Seq2[string, error] {
 	}
 }
 
+// taken lists the queued runs that have a live owner.
+const taken = `SELECT ` + columns + ` FROM runs WHERE status = 'queued' AND owner <> '' AND until > clock_timestamp()`
+
+// Taken yields the queued runs that have an owner; see runs.Queue.
+func (j *Journal) Taken(ctx context.Context) iter.Seq2[pawl.Head, error] {
+	return func(yield func(pawl.Head, error) bool) {
+		var heads []pawl.Head
+		err := j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+			heads = nil
+			rows, err := c.Query(ctx, taken)
+			if err != nil {
+				return nil, err
+			}
+			defer rows.Close()
+			for rows.Next() {
+				var h pawl.Head
+				if _, err := scan(rows, &h); err != nil {
+					return nil, err
+				}
+				heads = append(heads, h)
+			}
+			return nil, rows.Err()
+		})
+		if err != nil {
+			yield(pawl.Head{}, fmt.Errorf("list the taken runs: %w", err))
+			return
+		}
+		for _, h := range heads {
+			if !yield(h, nil) {
+				return
+			}
+		}
+	}
+}
+
 // WatchQueue yields an empty text soon after a run was queued by any process, until ctx
 // ends or the journal is closed; see [Journal.WatchLogs]. No error is ever yielded.
 func (j *Journal) WatchQueue(ctx context.Context) iter.Seq2[string, error] {

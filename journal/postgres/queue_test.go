@@ -4,13 +4,13 @@ package postgres_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -28,40 +28,82 @@ func crowded(tb testing.TB, schema string, ended, queued int) *postgres.Journal 
 	return j
 }
 
-// What a worker asks once a second reads indexes only, however many runs there are.
+// A node is a step of a plan that was performed.
+type node struct {
+	Type     string  `json:"Node Type"`
+	Relation string  `json:"Relation Name"`
+	Index    string  `json:"Index Name"`
+	Rows     float64 `json:"Actual Rows"`
+	Loops    float64 `json:"Actual Loops"`
+	Removed  float64 `json:"Rows Removed by Filter"`
+	Plans    []node  `json:"Plans"`
+}
+
+// walk calls f for a node and all below it.
+func (n *node) walk(f func(*node)) {
+	f(n)
+	for i := range n.Plans {
+		n.Plans[i].walk(f)
+	}
+}
+
+// What workers ask all the time reads indexes only, and no more runs than are queued, due or
+// driven, however many there are.
 func TestQueuePlans(t *testing.T) {
 	schema := schema()
-	crowded(t, schema, 100_000, 1000)
-	c, err := pgx.Connect(t.Context(), started(t).url())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close(context.Background())
-	if _, err := c.Exec(t.Context(), `SET search_path = `+schema); err != nil {
-		t.Fatal(err)
-	}
+	j := crowded(t, schema, 100_000, 1000)
+	raw(t, fmt.Sprintf(`SET search_path = %s;
+		INSERT INTO runs (id, owner, epoch, claim, status, agent, created) SELECT convert_to('w' || n, 'UTF8'), '', 1, '', 'waiting_approval', 'a', now() FROM generate_series(1, 1000) n;
+		INSERT INTO runs (id, owner, epoch, claim, status, agent, created, until) SELECT convert_to('r' || n, 'UTF8'), 'o', 1, '', 'running', 'a', now(), now() + interval '1 hour' FROM generate_series(1, 300) n;
+		ANALYZE runs`, schema))
+	due, dueArgs := postgres.Selection(pawl.Query{Due: time.Now()})
+	running, runningArgs := postgres.Selection(pawl.Query{Status: pawl.StatusRunning, Max: 256})
+	taking := []any{[][]byte{[]byte("a")}, 25, []byte("w"), time.Minute, []byte("m"), [][]byte(nil), [][]byte(nil)}
 	for name, q := range map[string]struct {
 		sql   string
 		args  []any
 		index string
+		most  float64 // runs that are looked at
 	}{
-		"take":        {postgres.TakeSQL, []any{[][]byte{[]byte("a")}, 25, []byte("w"), time.Minute, []byte("m"), nil, nil}, "runs_queue"},
-		"take capped": {postgres.TakeCappedSQL, []any{[][]byte{[]byte("a")}, 25, []byte("w"), time.Minute, []byte("m"), nil, nil, []string{""}, 5}, "runs_queue"},
-		"lost":        {`SELECT ref FROM runs WHERE status = 'running' AND (until IS NULL OR until <= clock_timestamp())`, nil, "runs_status"},
-		"due":         {`SELECT ref FROM runs WHERE wake_at <= now()`, nil, "runs_wake_at"},
-		"owned":       {`SELECT ref FROM runs WHERE owner <> '' AND until > clock_timestamp()`, nil, "runs_owned"},
+		"take":        {postgres.TakeSQL, taking, "runs_queue", 60},
+		"take capped": {postgres.TakeCappedSQL, append(taking, []string{""}, 500), "runs_queue", 400},
+		"taken":       {postgres.TakenSQL, nil, "runs_owned", 300},
+		"due":         {due, dueArgs, "runs_wake_at", 310},
+		"running":     {running, runningArgs, "runs_status", 310},
 	} {
-		rows, err := c.Query(t.Context(), `EXPLAIN (COSTS off) `+q.sql, q.args...)
+		c, err := j.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := c.Query(t.Context(), `EXPLAIN (ANALYZE, TIMING off, FORMAT JSON) `+q.sql, q.args...)
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
+		var text string
+		for rows.Next() {
+			if err := rows.Scan(&text); err != nil {
+				t.Fatal(name, err)
+			}
+		}
+		err = rows.Err()
+		c.Release()
+		var plans []struct{ Plan node }
+		if err := errors.Join(err, json.Unmarshal([]byte(text), &plans)); err != nil {
 			t.Fatal(name, err)
 		}
-		plan := strings.Join(lines, "\n")
-		if !strings.Contains(plan, q.index) || strings.Contains(plan, "Seq Scan on runs") {
-			t.Errorf("%s does not go by %s:\n%s", name, q.index, plan)
+		read, indexes := 0.0, ""
+		plans[0].Plan.walk(func(n *node) {
+			indexes += n.Index + " "
+			if n.Relation == "runs" && strings.HasSuffix(n.Type, "Scan") {
+				read += (n.Rows + n.Removed) * n.Loops
+			}
+			if n.Type == "Seq Scan" && n.Relation != "turns" {
+				t.Errorf("%s reads all of %s", name, n.Relation)
+			}
+		})
+		t.Logf("%s reads %g runs by %s", name, read, indexes)
+		if read > q.most || !strings.Contains(indexes, q.index) {
+			t.Errorf("%s reads %g runs by %s: %s", name, read, indexes, text)
 		}
 	}
 }

@@ -24,5 +24,13 @@ func (j *Journal) Abandon(ctx context.Context) error {
 // NewDisk gives a file system that loses what was not synced, and can break.
 var NewDisk = newDisk
 
+// The statements of the queue.
+const (
+	QueueSQL  = queueSQL
+	QueuedSQL = queuedSQL
+	TakenSQL  = takenSQL
+	OwnedSQL  = ownedSQL
+)
+
 // Selection is the SQL of a query.
 var Selection = selection

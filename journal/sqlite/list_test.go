@@ -12,21 +12,74 @@ import (
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
-// A list looks at no other runs than one of its filters selects, whichever that
-// is, and has them in order as they come: servers and commands list all the time.
-func TestListByIndex(t *testing.T) {
+// plan says how SQLite performs a statement.
+func plan(t *testing.T, c *sqlite3.Conn, sql string, values int) (plan string) {
+	t.Helper()
+	s, _, err := c.Prepare("EXPLAIN QUERY PLAN " + sql)
+	if err != nil {
+		t.Fatalf("%v in %s", err, sql)
+	}
+	if n := s.BindCount(); n != values {
+		t.Errorf("%d values for %d in %s", values, n, sql)
+	}
+	for s.Step() {
+		plan += s.ColumnText(3) + "\n"
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	return plan
+}
+
+// planner is a connection to an empty journal.
+func planner(t *testing.T) *sqlite3.Conn {
+	t.Helper()
 	path := t.TempDir() + "/j.db"
 	if err := openAt(t, path, nil).Close(); err != nil {
 		t.Fatal(err)
 	}
 	c, err := sqlite3.Open(path)
+	if err == nil {
+		t.Cleanup(func() { c.Close() })
+		err = fts5.Register(c)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	if err := fts5.Register(c); err != nil {
-		t.Fatal(err)
+	return c
+}
+
+// What workers ask all the time looks only at runs that are queued or have an owner.
+func TestQueueByIndex(t *testing.T) {
+	c := planner(t)
+	for _, q := range []struct {
+		sql    string
+		values int
+		uses   []string
+		sorted bool
+	}{
+		{sqlite.QueueSQL, 2, []string{"SEARCH runs USING INDEX runs_queue (agent=?)"}, false},
+		{sqlite.QueuedSQL, 0, []string{"SEARCH runs USING INDEX runs_status (status=?)"}, true},
+		{sqlite.TakenSQL, 1, []string{"SCAN runs USING INDEX runs_taken"}, false}, // all of the index
+		{sqlite.OwnedSQL, 1, []string{"SEARCH runs USING INDEX runs_status (status=?)", "SCAN runs USING INDEX runs_taken"}, true},
+	} {
+		got := plan(t, c, q.sql, q.values)
+		rest := strings.ReplaceAll(got, "SCAN runs USING INDEX runs_taken", "")
+		for _, uses := range q.uses {
+			if !strings.Contains(got, uses) {
+				t.Errorf("%s\ndoes not use %s:\n%s", q.sql, uses, got)
+			}
+		}
+		if strings.Contains(rest, "SCAN runs") || !q.sorted && strings.Contains(rest, "TEMP B-TREE") {
+			t.Errorf("%s\n%s", q.sql, got)
+		}
 	}
+}
+
+// A list looks at no other runs than one of its filters selects, whichever that
+// is, and has them in order as they come: servers and commands list all the time.
+func TestListByIndex(t *testing.T) {
+	c := planner(t)
 	label := map[string]string{"b": "1", "a": "2"}
 	const due = "runs USING INTEGER PRIMARY KEY (rowid=?)"
 	for _, test := range []struct {
@@ -57,20 +110,10 @@ func TestListByIndex(t *testing.T) {
 		{pawl.Query{Run: "x", Agent: "a", Since: time.Now(), Labels: label}, "texts VIRTUAL TABLE INDEX 192:M1<", false, []string{"a", "b"}},
 	} {
 		sql, args := sqlite.Selection(test.Query, test.words)
-		s, _, err := c.Prepare("EXPLAIN QUERY PLAN " + sql)
-		if err != nil {
-			t.Fatalf("%+v: %v", test.Query, err)
-		}
-		if n := s.BindCount(); n != len(args)+1 {
-			t.Errorf("%+v: %d values for %d", test.Query, len(args)+1, n)
-		}
-		plan := ""
-		for s.Step() {
-			plan += s.ColumnText(3) + "\n"
-		}
+		plan := plan(t, c, sql, len(args)+1)
 		wakes := test.Due.IsZero() || strings.Contains(plan, "runs_wake_at (wake_at<?)") && strings.Contains(plan, "runs_status (status=?")
-		if err := s.Close(); err != nil || !wakes || !strings.Contains(plan, test.uses) || strings.Contains(strings.ReplaceAll(plan, "SCAN texts", ""), "SCAN") || !test.sorted && strings.Contains(plan, "TEMP B-TREE") {
-			t.Errorf("%+v: %v\n%s", test.Query, err, plan)
+		if !wakes || !strings.Contains(plan, test.uses) || strings.Contains(strings.ReplaceAll(plan, "SCAN texts", ""), "SCAN") || !test.sorted && strings.Contains(plan, "TEMP B-TREE") {
+			t.Errorf("%+v:\n%s", test.Query, plan)
 		}
 	}
 }

@@ -72,7 +72,7 @@ type candidate struct {
 func (w *writer) take(t pawl.Take, now time.Time) ([]pawl.Head, error) {
 	agents, lanes := map[string]int{}, map[string]int{} // runs that have an owner
 	if len(t.AgentMax) > 0 || t.LaneMax > 0 {
-		if err := w.query(`SELECT agent, lane, count(*) FROM runs WHERE status IN ('running', 'queued') AND until > ? GROUP BY agent, lane`, func(s *sqlite3.Stmt) (bool, error) {
+		if err := w.query(ownedSQL, func(s *sqlite3.Stmt) (bool, error) {
 			agents[s.ColumnText(0)] += s.ColumnInt(2)
 			lanes[s.ColumnText(1)] += s.ColumnInt(2)
 			return true, nil
@@ -149,6 +149,14 @@ func (w *writer) query(sql string, row func(s *sqlite3.Stmt) (more bool, err err
 	return errors.Join(err, s.Err(), s.Close())
 }
 
+// ownedSQL counts the runs that have a live owner.
+const ownedSQL = `SELECT agent, lane, count(*) FROM
+	(SELECT agent, lane, until FROM runs INDEXED BY runs_status WHERE status = 'running' AND status <> ''
+	UNION ALL SELECT agent, lane, until FROM runs INDEXED BY runs_taken WHERE status = 'queued' AND owner <> '') WHERE until > ? GROUP BY agent, lane`
+
+// queuedSQL lists all queued runs in order.
+const queuedSQL = `SELECT id FROM runs WHERE status = 'queued' AND status <> '' ORDER BY rank, turn, ref`
+
 // queueSQL lists the queued runs of an agent that have no live owner, in order.
 const queueSQL = `SELECT ` + columns + `, lane, rank, turn FROM runs INDEXED BY runs_queue` + figures + `
 	WHERE agent = ? AND status = 'queued' AND (until IS NULL OR until <= ?) ORDER BY rank, turn, ref`
@@ -158,7 +166,7 @@ func (j *Journal) Queued(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		var ids []string
 		err := j.pool.read(ctx, func(r *reader) error {
-			return r.query(`SELECT id FROM runs WHERE status = 'queued' AND status <> '' ORDER BY rank, turn, ref`, func(s *sqlite3.Stmt) (bool, error) {
+			return r.query(queuedSQL, func(s *sqlite3.Stmt) (bool, error) {
 				ids = append(ids, s.ColumnText(0))
 				return true, nil
 			})
@@ -169,6 +177,32 @@ func (j *Journal) Queued(ctx context.Context) iter.Seq2[string, error] {
 		}
 		for _, id := range ids {
 			if !yield(id, nil) {
+				return
+			}
+		}
+	}
+}
+
+// takenSQL lists the queued runs that have a live owner.
+const takenSQL = `SELECT ` + columns + ` FROM runs INDEXED BY runs_taken` + figures + ` WHERE status = 'queued' AND owner <> '' AND until > ?`
+
+// Taken yields the queued runs that have an owner; see runs.Queue.
+func (j *Journal) Taken(ctx context.Context) iter.Seq2[pawl.Head, error] {
+	return func(yield func(pawl.Head, error) bool) {
+		var heads []pawl.Head
+		err := j.pool.read(ctx, func(r *reader) error {
+			return r.query(takenSQL, func(s *sqlite3.Stmt) (bool, error) {
+				h, err := head(s)
+				heads = append(heads, h)
+				return err == nil, err
+			}, time.Now())
+		})
+		if err != nil {
+			yield(pawl.Head{}, j.err(err))
+			return
+		}
+		for _, h := range heads {
+			if !yield(h, nil) {
 				return
 			}
 		}

@@ -16,6 +16,7 @@ import (
 type queue interface {
 	Take(ctx context.Context, t pawl.Take) ([]pawl.Head, error)
 	Queued(ctx context.Context) iter.Seq2[string, error]
+	Taken(ctx context.Context) iter.Seq2[pawl.Head, error]
 }
 
 // queue is the journal as one; the subtest is skipped for those that are none.
@@ -96,6 +97,28 @@ var queues = []rule{
 		c.ok(c.add(last.Lease, 1, "b"), "appending under the last lease")
 		c.take(pawl.Claim{Run: "r", Epoch: last.Lease.Epoch}, "releasing it")
 		c.takenAre(1, nil)
+	}},
+	{"queue/taken", "what is taken and not resumed is listed with its lease", func(c *check) {
+		for _, run := range []string{"r0", "r1", "r2", "r3"} {
+			c.enqueue(run, "a", tenant("t"))
+		}
+		heads := c.taken(3, nil)
+		c.headed(batch(heads[0].Lease, 1, "b"), pawl.Head{Status: pawl.StatusRunning, Agent: "a"})
+		c.take(pawl.Claim{Run: "r1", Epoch: heads[1].Lease.Epoch}, "giving r1 up")
+		var got []pawl.Head
+		for h, err := range c.queue().Taken(c.Context()) {
+			c.ok(err, "listing what is taken")
+			got = append(got, h)
+		}
+		c.same(heads[2:], got, "what is taken")
+		lapsed := c.taken(1, func(t *pawl.Take) { t.TTL = short })
+		time.Sleep(2 * short)
+		got = nil
+		for h, err := range c.queue().Taken(c.Context()) {
+			c.ok(err, "listing what is taken")
+			got = append(got, h)
+		}
+		c.same(heads[2:], got, "what is taken after the lease of "+lapsed[0].Run+" has lapsed")
 	}},
 	{"queue/other", "only queued runs without a live owner are taken", func(c *check) {
 		c.queue()

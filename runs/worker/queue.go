@@ -115,6 +115,30 @@ func (s *sweeper) drive(ctx context.Context, h pawl.Head, ahead int) bool {
 	return false
 }
 
+// free gives up the leases of queued runs that a process took which has ended since, so that
+// the next look at the queue finds them.
+func (s *sweeper) free(ctx context.Context) error {
+	if s.queue == nil {
+		return nil
+	}
+	for h, err := range s.queue.Taken(ctx) {
+		if err != nil {
+			return err
+		}
+		if !engine.ParseOwner(h.Lease.Owner).Gone() {
+			continue
+		}
+		l, err := s.journal.Claim(ctx, pawl.Claim{Run: h.Run, Owner: engine.Self().String(), TTL: s.worker.options.Lease, Over: h.Lease.Epoch})
+		if err == nil {
+			engine.Release(s.journal, l)
+			s.log.Info("queued run freed", "run", h.Run, "why", string(ownerDied))
+		} else if !errors.As(err, new(*pawl.HeldError)) && !errors.Is(err, pawl.ErrUnknownRun) {
+			return err
+		}
+	}
+	return nil
+}
+
 // isDry reports whether calls of an agent are known to wait for the rate of its provider.
 func (s *sweeper) isDry(agent string) bool { return time.Now().Before(s.dry[agent]) }
 

@@ -123,6 +123,9 @@ func (s *sweeper) find(ctx context.Context, now time.Time) (err error) {
 	for _, h := range lost {
 		s.resume(ctx, h, ownerDied)
 	}
+	if err := s.free(ctx); err != nil {
+		return err
+	}
 	if s.mail == nil {
 		return nil
 	}

@@ -23,8 +23,11 @@ import (
 	"github.com/pawl-run/pawl/runs/worker"
 )
 
-// lease is an engine's default.
-const lease = 15 * time.Second
+// lease is an engine's default, and a worker looks at the queue so often.
+const (
+	lease       = 15 * time.Second
+	lookAtQueue = time.Second
+)
 
 // disk is a journal that outlives the engines of a test, and counts what is read.
 type disk struct {
@@ -253,9 +256,9 @@ func TestLost(t *testing.T) {
 	})
 }
 
-// A run whose owner is known to be gone is resumed at the next look, while its lease
-// lasts.
-func TestGone(t *testing.T) {
+// ended is a process that has ended.
+func ended(t *testing.T) engine.Owner {
+	t.Helper()
 	c := exec.Command("sleep", "60")
 	if err := c.Start(); err != nil {
 		if os.Getenv("CI") != "" {
@@ -272,15 +275,41 @@ func TestGone(t *testing.T) {
 		}
 		t.Skip(err)
 	}
+	return engine.Owner{Process: id.String()}
+}
+
+// A run whose owner is known to be gone is resumed at the next look, while its lease
+// lasts, and so is a queued run that its owner took and did not resume.
+func TestGone(t *testing.T) {
+	gone := ended(t)
 	synctest.Test(t, func(t *testing.T) {
 		j, agent := newDisk(), pawl.Agent{Name: "a", Model: says("done")}
 		sweeps(t, j, agent)
 		time.Sleep(time.Minute)
-		leftBy(t, j, "r", agent, engine.Owner{Process: id.String()})
+		for _, run := range []string{"taken", "elsewhere"} {
+			queued(t, j, agent, run, nil)
+			owner := gone.String()
+			if run == "elsewhere" {
+				owner = engine.Owner{Host: "elsewhere"}.String()
+			}
+			heads, err := j.Take(t.Context(), pawl.Take{Owner: owner, TTL: lease, Max: 1, Agents: []string{"a"}})
+			if err != nil || len(heads) != 1 || heads[0].Run != run {
+				t.Fatal(heads, err)
+			}
+		}
+		leftBy(t, j, "r", agent, gone)
 		died := time.Now()
 		time.Sleep(5 * time.Second)
 		if at := events(t, j, "r", "run.resumed"); len(at) != 1 || status(t, j, "r") != pawl.StatusSuccess {
 			t.Errorf("after %v it is %v", time.Since(died), status(t, j, "r"))
+		}
+		time.Sleep(lookAtQueue)
+		if a, b := status(t, j, "taken"), status(t, j, "elsewhere"); a != pawl.StatusSuccess || b != pawl.StatusQueued {
+			t.Errorf("after %v what was taken here is %v, and elsewhere %v", time.Since(died), a, b)
+		}
+		time.Sleep(lease)
+		if s := status(t, j, "elsewhere"); s != pawl.StatusSuccess {
+			t.Errorf("when its lease has lapsed, what was taken elsewhere is %v", s)
 		}
 	})
 }
