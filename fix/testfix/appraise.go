@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/scanner"
 	"go/token"
+	"go/types"
 	"maps"
 	"os"
 	"path/filepath"
@@ -23,13 +24,14 @@ import (
 
 // Bounds on an appraisal.
 const (
-	appraiseTime   = time.Minute
-	mostAppraised  = 6  // changes of a fix
-	mostNeighbours = 48 // edits tried in place of one change
+	appraiseTime   = 30 * time.Second
+	mostAppraised  = 6 // changes of a fix
+	mostListed     = 2000
+	mostNeighbours = 32 // edits tried in place of one change
 	fewNeighbours  = 8  // if so many fail, the tests tell the change from others
 	nearLines      = 2  // how far from the change a neighbour may be
 	mostOthers     = 2
-	mostFull       = 8 // edits with which every test passes that are compared with the fix
+	mostFull       = 3 // edits with which every test passes that are compared with the fix
 )
 
 // An Appraisal says whether a fix that passes all tests is more than plausible. Tests that pass
@@ -235,10 +237,7 @@ func (f *Fix) neighbours(ctx context.Context, base cached, c change) (int, []Oth
 		}
 		h.Failures = append(h.Failures, y)
 	}
-	o := &goedit.Options{Limit: 2000}
-	if found, err := goedit.Exports(ctx, f.tree.Dir(), f.suite.env); err == nil {
-		o.Importer = found
-	}
+	o := &goedit.Options{Limit: mostListed, Importer: f.imports(ctx)}
 	list, err := goedit.Candidates(f.root.FS(), h, o)
 	if err != nil {
 		return 0, nil, err
@@ -280,6 +279,18 @@ func (f *Fix) neighbours(ctx context.Context, base cached, c change) (int, []Oth
 	}
 	others, err := f.others(ctx, t, c, full, o)
 	return tried, others, err
+}
+
+// imports knows the packages outside the module; nil: they are not known.
+func (f *Fix) imports(ctx context.Context) types.Importer {
+	if f.outside == nil {
+		found, err := goedit.Exports(ctx, f.tree.Dir(), f.suite.env)
+		if err != nil {
+			return nil
+		}
+		f.outside = found
+	}
+	return f.outside
 }
 
 // others returns those edits with which every test passes that make another program than the fix

@@ -21,9 +21,9 @@ import (
 
 // Bounds on finding out where two programs differ.
 const (
-	mostProbes   = 120
+	mostProbes   = 48
 	probeLimit   = 2 * time.Second // for the tests of one probe
-	differTime   = 20 * time.Second
+	differTime   = 5 * time.Second
 	mostPrinted  = 32 << 10
 	mostWitness  = 120 // bytes of what is shown of a difference
 	probesAtOnce = 2   // for each core; they are short

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,8 @@ type Fix struct {
 	root   *os.Root
 	files  *files
 	suite  *suite
+
+	outside types.Importer // see imports
 
 	running sync.Mutex // held while tests run
 	reach   *reach     // of the state that edits were tried on last; guarded by running

@@ -126,17 +126,17 @@ func (p *probing) visit(n ast.Node) bool {
 	case *ast.KeyValueExpr:
 		ast.Inspect(n.Value, p.visit)
 		return false
-	case *ast.BasicLit:
-		p.literal(n)
+	case *ast.BasicLit, *ast.UnaryExpr, *ast.BinaryExpr:
+		// The operands of a constant have no type of their own.
+		if tv, ok := p.g.tests.Types[n.(ast.Expr)]; ok && tv.Value != nil { //nolint:forcetypeassert // all three are
+			p.constant(n, tv)
+			return false
+		}
 	}
 	return true
 }
 
-func (p *probing) literal(n *ast.BasicLit) {
-	tv, ok := p.g.tests.Types[n]
-	if !ok || tv.Value == nil {
-		return
-	}
+func (p *probing) constant(n ast.Node, tv types.TypeAndValue) {
 	t, ok := types.Default(tv.Type).(*types.Basic)
 	if !ok {
 		return
@@ -145,16 +145,17 @@ func (p *probing) literal(n *ast.BasicLit) {
 	if len(others) == 0 {
 		return
 	}
-	at := p.g.fset.Position(n.Pos())
+	at, end := p.g.fset.Position(n.Pos()), p.g.fset.Position(n.End())
+	old := string(p.file.src[at.Offset:end.Offset])
 	id := fmt.Sprintf("%s:%d", path.Base(p.file.path), at.Offset)
-	p.inserts = append(p.inserts, probeInsert{at.Offset, at.Offset + len(n.Value), fmt.Sprintf("pawlProbe[%s](%q, %s)", t.Name(), id, n.Value)})
+	p.inserts = append(p.inserts, probeInsert{at.Offset, end.Offset, fmt.Sprintf("pawlProbe[%s](%q, %s)", t.Name(), id, old)})
 	var list []Probe
 	for _, v := range others {
 		text, err := json.Marshal(v)
 		if err != nil {
 			continue // a float that JSON does not have
 		}
-		list = append(list, Probe{File: p.file.path, Line: at.Line, Test: p.test, Literal: id, Value: string(text), Old: n.Value, New: string(text)})
+		list = append(list, Probe{File: p.file.path, Line: at.Line, Test: p.test, Literal: id, Value: string(text), Old: old, New: string(text)})
 	}
 	p.lists = append(p.lists, list)
 }

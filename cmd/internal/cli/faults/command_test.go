@@ -84,7 +84,9 @@ type fixed struct {
 	Status  string
 	Diff    string
 	Applied bool
-	Reason  struct{ Detail string }
+	// Plausible says that nothing but the tests speaks for the diff.
+	Plausible bool
+	Reason    struct{ Detail string }
 
 	took   time.Duration
 	runs   int    // of the tests

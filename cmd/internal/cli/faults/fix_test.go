@@ -100,7 +100,10 @@ func TestFix(t *testing.T) {
 					fixed++
 				}
 			}
-			row := fmt.Sprintf("%-11s %-13s %6.1f s %4d runs %4d edits  %s", m.name, verdict, f.took.Seconds(), f.runs, f.edits, change(f.Diff))
+			if f.Plausible {
+				verdict += ", plausible"
+			}
+			row := fmt.Sprintf("%-11s %-26s %6.1f s %4d runs %4d edits  %s", m.name, verdict, f.took.Seconds(), f.runs, f.edits, change(f.Diff))
 			t.Log(row)
 			if f.Status != "success" {
 				t.Log(f.Reason.Detail)
