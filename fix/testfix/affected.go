@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 )
 
 // affects says which packages an edit in a directory may affect.
@@ -34,16 +35,16 @@ func failingPackages(r gotest.Report) []string {
 }
 
 // affected lists for each directory the failing packages whose tests depend on it.
-func (s *suite) affected(ctx context.Context, g goCommand, packages []string) (affects, error) {
+func affected(ctx context.Context, s *testrun.Suite, g testrun.GoCommand, packages []string) (affects, error) {
 	a := affects{map[string][]string{}, map[string]string{}}
 	if len(packages) == 0 {
 		return a, nil
 	}
-	list, err := s.modules(ctx, g, packages)
+	list, err := s.Modules(ctx, g, packages)
 	if err != nil {
 		return a, err
 	}
-	byPath := map[string][]listed{} // with the variants made for tests
+	byPath := map[string][]testrun.Listed{} // with the variants made for tests
 	for _, p := range list {
 		name, _, _ := strings.Cut(p.ImportPath, " ")
 		byPath[name] = append(byPath[name], p)

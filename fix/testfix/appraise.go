@@ -18,6 +18,8 @@ import (
 
 	"github.com/pawl-run/pawl/fix/internal/goedit"
 	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/fix/internal/project"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/workspace"
 )
@@ -53,11 +55,11 @@ type Other struct {
 
 // Use puts another edit in the place of a change.
 func (f *Fix) Use(o Other) error {
-	_, perm, err := f.files.read(o.file)
+	_, perm, err := f.files.Read(o.file)
 	if err != nil {
 		return err
 	}
-	return f.files.write(o.file, []byte(o.text), perm)
+	return f.files.Write(o.file, []byte(o.text), perm)
 }
 
 // Evidence is one finding about a fix.
@@ -79,7 +81,7 @@ func (f *Fix) Appraise(ctx context.Context) (Appraisal, error) {
 		return Appraisal{}, err
 	}
 	var a Appraisal
-	if !isGoTest(f.source.Test) {
+	if !testrun.IsGoTest(f.source.Test) {
 		a.unknown("the tests pass, and nothing else can be examined for this test command")
 		return a, nil
 	}
@@ -128,7 +130,7 @@ func (c change) String() string {
 
 // bench makes a copy of the project with the fix, to try other changes in, and lists the fix's.
 func (f *Fix) bench(ctx context.Context, d Diff) (*Fix, []change, error) {
-	t, err := workspace.Copy(ctx, f.source.Dir, &workspace.Options{Dir: filepath.Dir(f.tree.StateDir()), Beside: surroundings(f.source.Dir), History: true})
+	t, err := workspace.Copy(ctx, f.source.Dir, &workspace.Options{Dir: filepath.Dir(f.tree.StateDir()), Beside: project.Surroundings(f.source.Dir), History: true})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -140,12 +142,12 @@ func (f *Fix) bench(ctx context.Context, d Diff) (*Fix, []change, error) {
 	}
 	f.mu.Lock()
 	g.first, g.flaky, g.away, g.pace = f.first, f.flaky, f.away, f.pace
-	g.suite.cap = f.suite.cap
+	g.suite.Cap = f.suite.Cap
 	f.mu.Unlock()
 	var changes []change
 	for _, c := range d.diff.Changes {
-		after, perm, err := f.files.read(c.Path)
-		before, _, missing := g.files.read(c.Path)
+		after, perm, err := f.files.Read(c.Path)
+		before, _, missing := g.files.Read(c.Path)
 		if err != nil || missing != nil { // it is new or gone, which no edit replaces
 			changes = append(changes, change{file: c.Path})
 		} else {
@@ -171,7 +173,7 @@ func (f *Fix) appraise(ctx context.Context, c change, a *Appraisal) error {
 		a.unknown(c.file + " is new or gone")
 		return nil
 	}
-	if value := copied(c, f.first.report); value != "" {
+	if value := copied(c, f.first.Report); value != "" {
 		a.Plausible = true
 		a.Evidence = append(a.Evidence, Evidence{Kind: "copied", Says: fmt.Sprintf("%s:%d has the value %s of a failing test", c.file, c.line, value)})
 	}
@@ -284,7 +286,7 @@ func (f *Fix) neighbours(ctx context.Context, base cached, c change) (int, []Oth
 // imports knows the packages outside the module; nil: they are not known.
 func (f *Fix) imports(ctx context.Context) types.Importer {
 	if f.outside == nil {
-		found, err := goedit.Exports(ctx, f.tree.Dir(), f.suite.env)
+		found, err := goedit.Exports(ctx, f.tree.Dir(), f.suite.Env)
 		if err != nil {
 			return nil
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 )
 
 // ErrNoTests is wrapped by the error of [Fix.Check] when the test command ran no test.
@@ -36,9 +37,9 @@ type Checked struct {
 // in the copy. The run that follows does not run the tests again. While they run, seen is called
 // with the number of packages that have ended, and of those that failed; nil: it is not called.
 func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Checked, error) {
-	f.suite.seen = seen
+	f.suite.Seen = seen
 	now, err := f.current(ctx)
-	f.suite.seen = nil
+	f.suite.Seen = nil
 	if err != nil {
 		return Checked{}, err
 	}
@@ -53,7 +54,7 @@ func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Check
 		if x.Kind != gotest.KindBuild && x.Kind != gotest.KindSetup {
 			continue
 		}
-		if now.ran.pytest && strings.Contains(x.Output, "No module named pytest") {
+		if now.ran.Pytest && strings.Contains(x.Output, "No module named pytest") {
 			python := f.source.Test[0]
 			return c, fmt.Errorf("No module named pytest: install it with %q, or name the command that runs the tests", python+" -m pip install pytest") //nolint:staticcheck // Python's own words
 		}
@@ -65,7 +66,7 @@ func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Check
 		}
 	}
 	switch {
-	case slices.Equal(c.Open, []string{noTests}):
+	case slices.Equal(c.Open, []string{testrun.NoTests}):
 		return c, f.noTest()
 	case len(c.Open) == 0 && c.Passed == 0 && len(c.Elsewhere) > 0:
 		return c, fmt.Errorf("every failing test passes in the project and fails in the copy of it: %s; %s", some(c.Elsewhere, 5), c.Why)
@@ -83,7 +84,7 @@ func (f *Fix) whyElsewhere() string {
 
 // noTest says why the test command ran no test.
 func (f *Fix) noTest() error {
-	if !isGoTest(f.source.Test) {
+	if !testrun.IsGoTest(f.source.Test) {
 		return fmt.Errorf("%w; write a failing test first, or name the command that runs the tests", ErrNoTests)
 	}
 	files, hidden, tags := 0, 0, map[string]bool{}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/internal/ends"
 	"github.com/pawl-run/pawl/internal/excerpt"
 )
@@ -67,7 +68,7 @@ func (c *course) state() string {
 
 // next records a run and returns what it changed. The first run returns nothing: everything
 // that is open is new.
-func (c *course) next(now ran, v verdict, first gotest.Report) string {
+func (c *course) next(now testrun.Result, v verdict, first gotest.Report) string {
 	edits := c.pending
 	c.pending = nil
 	state := c.state()
@@ -99,7 +100,7 @@ func (c *course) next(now ran, v verdict, first gotest.Report) string {
 		c.Least = &n
 	}
 	c.Last = v.Open
-	report := now.report
+	report := now.Report
 	c.last = &report
 	if !begun {
 		return ""
@@ -132,7 +133,7 @@ type delta struct {
 	again               bool // the code is as it was at an earlier run
 }
 
-func (c *course) compare(now ran, v verdict, first gotest.Report) delta {
+func (c *course) compare(now testrun.Result, v verdict, first gotest.Report) delta {
 	was := c.last
 	if was == nil { // another process saw the latest run
 		was = &first
@@ -145,7 +146,7 @@ func (c *course) compare(now ran, v verdict, first gotest.Report) delta {
 			}
 		}
 	}
-	revealed := gotest.Compare(*was, now.report).Revealed
+	revealed := gotest.Compare(*was, now.Report).Revealed
 	var d delta
 	for _, id := range c.Last {
 		if !slices.Contains(v.Open, id) {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/fix/internal/project"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/tool"
@@ -48,7 +50,7 @@ func (f *Fix) coverageTool() pawl.Tool {
 		"Each failing test is run alone with coverage, and so are some of the passing ones. For each file, lines gives ranges with the number of failing "+
 		"and of passing tests that execute them: \"12-15:2/0\" says that lines 12 to 15 are executed by 2 failing tests and by no passing one. "+
 		"The fault is most likely where the first number is high and the second low. Lines that no failing test executes are left out.",
-		f.cover, pawl.Read, &tool.Options{MaxOutput: maxResult, Timeout: 15 * time.Minute, External: true, Alone: true})
+		f.cover, pawl.Read, &tool.Options{MaxOutput: testrun.MaxResult, Timeout: 15 * time.Minute, External: true, Alone: true})
 }
 
 // cover makes the spectrum of the failing tests.
@@ -61,19 +63,19 @@ func (f *Fix) cover(ctx context.Context, a coverArgs) (coverage, error) {
 	if err != nil {
 		return coverage{}, err
 	}
-	command, err := parseGoCommand(f.suite.argv[2:])
+	command, err := testrun.ParseGoCommand(f.suite.Argv[2:])
 	if err != nil {
 		return coverage{}, err
 	}
-	failing, passing := coverable(base.report, pick)
+	failing, passing := coverable(base.Report, pick)
 	var out coverage
-	for _, x := range base.report.Failures {
+	for _, x := range base.Report.Failures {
 		if deadly(x.Kind) && x.Test != "" && pick.MatchString(x.Test) {
 			out.Without = append(out.Without, x.ID)
 		}
 	}
 	if len(failing) == 0 && len(out.Without) == 0 {
-		return coverage{}, whyNotCoverable(base.report)
+		return coverage{}, whyNotCoverable(base.Report)
 	}
 	f.running.Lock()
 	defer f.running.Unlock()
@@ -86,7 +88,7 @@ func (f *Fix) cover(ctx context.Context, a coverArgs) (coverage, error) {
 	c := &covering{suite: f.suite, command: command, dir: dir, limit: f.patience(), lines: map[place]counts{}}
 	timed, stop := context.WithTimeoutCause(ctx, coverTime, errEnough)
 	defer stop()
-	if slices.ContainsFunc(base.report.Failures, func(x gotest.Failure) bool { return x.Kind == gotest.KindPanic }) {
+	if slices.ContainsFunc(base.Report.Failures, func(x gotest.Failure) bool { return x.Kind == gotest.KindPanic }) {
 		c.survive = f.files
 	}
 	if err := c.build(timed, failing); err != nil && !errors.Is(err, errEnough) {
@@ -216,9 +218,9 @@ func whyNotCoverable(r gotest.Report) error {
 
 // covering is one use of the tool.
 type covering struct {
-	suite   *suite
-	command goCommand
-	survive *files // to have panics caught; nil: there are none
+	suite   *testrun.Suite
+	command testrun.GoCommand
+	survive *project.Files // to have panics caught; nil: there are none
 	dir     string
 	limit   time.Duration
 	lines   map[place]counts
@@ -245,7 +247,7 @@ func (c *covering) build(ctx context.Context, units []unit) error {
 			packages = append(packages, u.pkg)
 		}
 	}
-	list, err := c.suite.modules(ctx, c.command, packages)
+	list, err := c.suite.Modules(ctx, c.command, packages)
 	if err != nil {
 		return fmt.Errorf("measure coverage: %w", err)
 	}
@@ -264,18 +266,18 @@ func (c *covering) build(ctx context.Context, units []unit) error {
 				tested = append(tested, dir)
 			}
 		}
-		if overlay, err = c.survive.survivors(tested, c.dir); err != nil {
+		if overlay, err = survivors(c.survive, tested, c.dir); err != nil {
 			return err
 		}
 	}
 	for i, pkg := range packages {
 		bin := filepath.Join(c.dir, fmt.Sprintf("%d.test", i))
 		args := slices.Concat([]string{"test", "-c", "-vet=off", "-covermode=set", "-coverpkg=" + strings.Join(covered, ","), "-o", bin},
-			c.suite.undescribed(ctx), runFlags(c.command.build, false), overlaid(overlay), []string{pkg})
-		if race(c.command.build) {
+			c.suite.Undescribed(ctx), runFlags(c.command.Build, false), overlaid(overlay), []string{pkg})
+		if race(c.command.Build) {
 			args[3] = "-covermode=atomic"
 		}
-		if _, err := c.suite.goTool(ctx, args...); err != nil {
+		if _, err := c.suite.GoTool(ctx, args...); err != nil {
 			return fmt.Errorf("%s does not build with coverage: %w", pkg, err)
 		}
 		c.bins[pkg] = bin
@@ -306,7 +308,7 @@ func runFlags(flags []string, binary bool) []string {
 		name, value, whole := strings.Cut(strings.TrimLeft(flags[i], "-"), "=")
 		name = strings.TrimPrefix(name, "test.")
 		piece := flags[i : i+1]
-		if !whole && slices.Contains(separate, name) && i+1 < len(flags) {
+		if !whole && slices.Contains(testrun.Separate, name) && i+1 < len(flags) {
 			i++
 			value, whole = flags[i], true
 			piece = flags[i-1 : i+1]
@@ -337,19 +339,19 @@ func (c *covering) run(ctx context.Context, u unit, fails bool) (map[place]bool,
 		return nil, fmt.Errorf("measure coverage: %w", err)
 	}
 	argv := slices.Concat([]string{bin, "-test.run=" + only(u.test), "-test.count=1", "-test.coverprofile=" + profile, "-test.timeout=" + c.limit.String(), "-test.paniconexit0"},
-		runFlags(c.command.build, true))
-	if len(c.command.args) > 0 {
-		argv = append(argv, c.command.args[1:]...)
+		runFlags(c.command.Build, true))
+	if len(c.command.Args) > 0 {
+		argv = append(argv, c.command.Args[1:]...)
 	}
-	inner, stop := context.WithTimeoutCause(ctx, c.limit+startSlack, errStuck)
+	inner, stop := context.WithTimeoutCause(ctx, c.limit+testrun.StartSlack, testrun.ErrStuck)
 	defer stop()
 	ending, end := context.WithCancelCause(inner)
 	defer end(nil)
 	out := excerpt.New(1, nil)
 	exit, err := process.Run(ending, process.Command{
-		Argv: argv, Dir: filepath.Join(c.suite.dir, filepath.FromSlash(c.dirs[u.pkg])), Env: c.suite.env,
+		Argv: argv, Dir: filepath.Join(c.suite.Dir, filepath.FromSlash(c.dirs[u.pkg])), Env: c.suite.Env,
 		Stdout: out, Stderr: out, Grace: 200 * time.Millisecond,
-		Started: func(pid int) { go guard(ending, pid, c.suite.memory, end) },
+		Started: func(pid int) { go testrun.Guard(ending, pid, c.suite.Memory, end) },
 	})
 	c.runs++
 	switch {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/fix/internal/goedit"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/process"
 )
@@ -33,7 +34,7 @@ const (
 // prints the same for all of them is taken for the same program.
 type prober struct {
 	fix     *Fix
-	command goCommand
+	command testrun.GoCommand
 	pkg     string // the import path
 	dir     string // relative to the module
 	tests   string // the pattern of the tests that failed
@@ -47,7 +48,7 @@ type prober struct {
 }
 
 func (f *Fix) prober(ctx context.Context, pkg, dir string, tests []string, o *goedit.Options) (*prober, error) {
-	command, err := parseGoCommand(f.suite.argv[2:])
+	command, err := testrun.ParseGoCommand(f.suite.Argv[2:])
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +96,8 @@ func (p *prober) build(ctx context.Context, instead map[string]string) string {
 		return ""
 	}
 	bin := filepath.Join(dir, "tests")
-	args := slices.Concat([]string{"test", "-c", "-vet=off", "-overlay=" + at, "-o", bin}, p.fix.suite.undescribed(ctx), p.command.build, []string{p.pkg})
-	if _, err := p.fix.suite.goTool(ctx, args...); err != nil || !there(bin) {
+	args := slices.Concat([]string{"test", "-c", "-vet=off", "-overlay=" + at, "-o", bin}, p.fix.suite.Undescribed(ctx), p.command.Build, []string{p.pkg})
+	if _, err := p.fix.suite.GoTool(ctx, args...); err != nil || !testrun.There(bin) {
 		return ""
 	}
 	return bin
@@ -107,7 +108,7 @@ var fleeting = regexp.MustCompile(`\(\d+\.\d+s\)|0x[0-9a-f]+|\+0x|/tmp/\S*|gorou
 
 // run returns what the tests print for a probe; nil: none.
 func (p *prober) run(ctx context.Context, bin string, x *goedit.Probe) string {
-	env := slices.Clone(p.fix.suite.env)
+	env := slices.Clone(p.fix.suite.Env)
 	pattern := p.tests
 	if x != nil {
 		env = append(env, goedit.ProbeVars[0]+"="+x.Literal, goedit.ProbeVars[1]+"="+x.Value)
@@ -119,9 +120,9 @@ func (p *prober) run(ctx context.Context, bin string, x *goedit.Probe) string {
 	inner, end := context.WithTimeout(ctx, probeLimit)
 	defer end()
 	exit, err := process.Run(inner, process.Command{
-		Argv: slices.Concat([]string{bin, "-test.v", "-test.count=1", "-test.paniconexit0", "-test.run=" + pattern}, runFlags(p.command.build, true)),
-		Dir:  filepath.Join(p.fix.suite.dir, filepath.FromSlash(p.dir)), Env: env, Stdout: out, Stderr: out, Grace: 100 * time.Millisecond,
-		Started: func(pid int) { go guard(inner, pid, p.fix.suite.memory, func(error) { end() }) },
+		Argv: slices.Concat([]string{bin, "-test.v", "-test.count=1", "-test.paniconexit0", "-test.run=" + pattern}, runFlags(p.command.Build, true)),
+		Dir:  filepath.Join(p.fix.suite.Dir, filepath.FromSlash(p.dir)), Env: env, Stdout: out, Stderr: out, Grace: 100 * time.Millisecond,
+		Started: func(pid int) { go testrun.Guard(inner, pid, p.fix.suite.Memory, func(error) { end() }) },
 	})
 	if err != nil || exit.Killed || inner.Err() != nil {
 		return "it did not end"

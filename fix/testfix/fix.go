@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/beneath"
+	"github.com/pawl-run/pawl/fix/internal/project"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/workspace"
 )
 
@@ -27,8 +28,8 @@ type Fix struct {
 	model  pawl.Model
 	tree   *workspace.Tree
 	root   *os.Root
-	files  *files
-	suite  *suite
+	files  *project.Files
+	suite  *testrun.Suite
 
 	outside types.Importer // see imports
 
@@ -37,7 +38,7 @@ type Fix struct {
 
 	mu       sync.Mutex // guards what follows, and the tree
 	edited   map[string]bool
-	first    *ran
+	first    *testrun.Result
 	flaky    []string // with away: these are no part of the goal
 	away     []string // fail in the copy and pass in the project
 	course   course
@@ -53,26 +54,26 @@ func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Fix, e
 	if o == nil {
 		o = &Options{}
 	}
-	env, err := variables(o.Env)
+	env, err := testrun.Variables(o.Env)
 	if err != nil {
 		return nil, err
 	}
 	module := o.Module
-	var c command
+	var c testrun.Command
 	if len(o.Test) > 0 {
-		if c, err = parseCommand(o.Test); err != nil {
+		if c, err = testrun.ParseCommand(o.Test); err != nil {
 			return nil, err
 		}
-		module = cmp.Or(c.dir, module)
+		module = cmp.Or(c.Dir, module)
 	}
 	if module == "." {
 		module = ""
 	}
-	if dir, err = inside(dir, module); err != nil {
+	if dir, err = project.Inside(dir, module); err != nil {
 		return nil, err
 	}
 	if len(o.Test) == 0 {
-		if c.argv, err = guess(dir); err != nil {
+		if c.Argv, err = testrun.Guess(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -83,12 +84,12 @@ func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Fix, e
 	if keep < Nothing || keep > Best {
 		return nil, fmt.Errorf("keep: %v is none of nothing, last and best", keep)
 	}
-	t, err := workspace.Copy(ctx, dir, &workspace.Options{Dir: o.StateDir, Beside: surroundings(dir), History: true})
+	t, err := workspace.Copy(ctx, dir, &workspace.Options{Dir: o.StateDir, Beside: project.Surroundings(dir), History: true})
 	if err != nil {
 		return nil, err
 	}
 	f, err := start(t, model, Source{
-		Dir: t.Source(), Module: filepath.ToSlash(module), State: t.StateDir(), Test: c.argv, Env: slices.Concat(env, c.env), AllowTestEdits: o.AllowTestEdits, Keep: keep, Timeout: o.Timeout,
+		Dir: t.Source(), Module: filepath.ToSlash(module), State: t.StateDir(), Test: c.Argv, Env: slices.Concat(env, c.Env), AllowTestEdits: o.AllowTestEdits, Keep: keep, Timeout: o.Timeout,
 	}, o.Limits)
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -113,7 +114,7 @@ func Open(s Source, model pawl.Model, l pawl.Limits) (*Fix, error) {
 }
 
 func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Fix, error) {
-	tests, err := newSuite(t.Dir(), s, t.StateDir())
+	tests, err := testrun.New(t.Dir(), s.Test, s.Env, s.Timeout, t.StateDir())
 	if err != nil {
 		return nil, err
 	}
@@ -122,30 +123,12 @@ func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Fix, 
 		return nil, fmt.Errorf("open the working copy: %w", err)
 	}
 	f := &Fix{source: s, limits: l, model: model, tree: t, root: root, suite: tests, edited: map[string]bool{}}
-	f.files = &files{root: root, tests: s.AllowTestEdits, wrote: f.wrote, changed: f.changed, fixed: named(t.Dir(), s.Test)}
+	rule := project.Code
+	if s.AllowTestEdits {
+		rule = project.All
+	}
+	f.files = &project.Files{Root: root, Rule: rule, Wrote: f.wrote, Changed: f.changed, Fixed: project.CommandFiles(t.Dir(), s.Test)}
 	return f, nil
-}
-
-// named lists the files of the project that a test command runs: editing them could change
-// what passes.
-func named(dir string, argv []string) []string {
-	var paths []string
-	add := func(name string) {
-		if p, err := beneath.Local(name); err == nil {
-			if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(p))); err == nil && info.Mode().IsRegular() {
-				paths = append(paths, p)
-			}
-		}
-	}
-	for _, a := range argv {
-		add(a)
-	}
-	if strings.TrimPrefix(filepath.Base(argv[0]), "g") == "make" {
-		for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
-			add(name)
-		}
-	}
-	return paths
 }
 
 // Flaky lists the tests that passed once and failed once with nothing changed
@@ -205,7 +188,7 @@ func (f *Fix) diff(ctx context.Context) (Diff, error) {
 		return Diff{}, err
 	}
 	return Diff{d.Only(func(c workspace.Change) bool {
-		return f.edited[c.Path] && (f.source.AllowTestEdits || !isTest(c.Path)) && !slices.Contains(f.files.fixed, c.Path)
+		return f.edited[c.Path] && (f.source.AllowTestEdits || !project.IsTest(c.Path)) && !slices.Contains(f.files.Fixed, c.Path)
 	}), f.source.Module}, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/workspace"
 )
@@ -40,7 +41,7 @@ func (b *best) below(v verdict) bool {
 
 // wrote notes that a file is about to be edited, durably and before it is: a
 // file that is noted and not edited does no harm.
-func (f *Fix) wrote(name string) error {
+func (f *Fix) wrote(name string, _ []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.edited[name] {
@@ -81,7 +82,7 @@ func (f *Fix) recall() error {
 	if found, err := f.load(firstName, &first); err != nil {
 		return err
 	} else if found {
-		f.first = &ran{report: first.Report, golang: first.Go, pytest: first.Pytest, exit: process.Exit{Code: first.Code}}
+		f.first = &testrun.Result{Report: first.Report, Golang: first.Go, Pytest: first.Pytest, Exit: process.Exit{Code: first.Code}}
 		f.flaky, f.away = first.Flaky, first.Away
 	}
 	if _, err := f.load(courseName, &f.course); err != nil {
@@ -98,7 +99,7 @@ func (f *Fix) recall() error {
 
 // remember takes a run in: the first as what all others are measured by, and
 // any that is better than the best with the edits that led to it.
-func (f *Fix) remember(ctx context.Context, now ran) (verdict, error) {
+func (f *Fix) remember(ctx context.Context, now testrun.Result) (verdict, error) {
 	if f.first == nil {
 		f.first = &now
 		if err := f.saveFirst(); err != nil {
@@ -108,7 +109,7 @@ func (f *Fix) remember(ctx context.Context, now ran) (verdict, error) {
 	}
 	v := judge(*f.first, now, f.source.AllowTestEdits)
 	v.Flaky = f.flaky
-	if f.best != nil && (!f.best.below(v) || regressed(f.first.report, v)) {
+	if f.best != nil && (!f.best.below(v) || regressed(f.first.Report, v)) {
 		return v, nil
 	}
 	b := best{Value: v.value(), Passed: v.Passed}
@@ -128,7 +129,7 @@ func (f *Fix) remember(ctx context.Context, now ran) (verdict, error) {
 
 func (f *Fix) saveFirst() error {
 	n := f.first
-	return f.save(firstName, map[string]any{"report": n.report, "code": n.exit.Code, "go": n.golang, "pytest": n.pytest, "flaky": f.flaky, "away": f.away})
+	return f.save(firstName, map[string]any{"report": n.Report, "code": n.Exit.Code, "go": n.Golang, "pytest": n.Pytest, "flaky": f.flaky, "away": f.away})
 }
 
 // regressed reports whether anything is open that passed at first: such a state is not worth

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pawl-run/pawl/fix/internal/project"
 )
 
 // Modules returns the directories of the Go modules in a project, relative to it, that have a
@@ -27,7 +29,7 @@ func Modules(dir string) ([]string, error) {
 		switch {
 		case d.IsDir() && rel != "." && (name == "testdata" || name == "vendor" || name == "node_modules" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")):
 			return fs.SkipDir
-		case d.IsDir() && isFile(filepath.Join(path, "go.mod")):
+		case d.IsDir() && project.IsFile(filepath.Join(path, "go.mod")):
 			found = append(found, rel)
 		case strings.HasSuffix(name, "_test.go") && d.Type().IsRegular():
 			if m := innermost(found, filepath.Dir(rel)); m != "" {
@@ -40,8 +42,8 @@ func Modules(dir string) ([]string, error) {
 		return nil, fmt.Errorf("look for Go modules in %s: %w", dir, err)
 	}
 	used := map[string]bool{}
-	if work := filepath.Join(dir, "go.work"); os.Getenv("GOWORK") != "off" && isFile(work) {
-		for _, path := range directories(work) {
+	if work := filepath.Join(dir, "go.work"); os.Getenv("GOWORK") != "off" && project.IsFile(work) {
+		for _, path := range project.Directories(work) {
 			used[filepath.Clean(filepath.FromSlash(path))] = true
 		}
 	}
@@ -66,24 +68,4 @@ func innermost(modules []string, dir string) string {
 		}
 	}
 	return ""
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
-// inside returns the directory of a module in a project.
-func inside(dir, module string) (string, error) {
-	if module == "" {
-		return dir, nil
-	}
-	if !filepath.IsLocal(module) {
-		return "", fmt.Errorf("module %s leads out of the project; name that directory as the project instead", module)
-	}
-	at := filepath.Join(dir, module)
-	if info, err := os.Stat(at); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("%s has no directory %s", dir, module)
-	}
-	return at, nil
 }

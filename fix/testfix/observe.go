@@ -12,12 +12,13 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 )
 
 // cached is a run of the tests and the state of the files it was about.
 type cached struct {
 	state   string
-	ran     ran
+	ran     testrun.Result
 	verdict verdict
 }
 
@@ -26,7 +27,7 @@ type cached struct {
 const mostCached = 8
 
 // test runs all tests, unless the files are as they were at a run before.
-func (f *Fix) test(ctx context.Context) (ran, error) {
+func (f *Fix) test(ctx context.Context) (testrun.Result, error) {
 	c, err := f.current(ctx)
 	return c.ran, err
 }
@@ -46,23 +47,23 @@ func (f *Fix) current(ctx context.Context) (cached, error) {
 	}
 	f.mu.Unlock()
 
-	now, err := f.suite.run(ctx, "")
+	now, err := f.suite.Run(ctx, "")
 	if err != nil {
 		return cached{}, err
 	}
 	if err := f.sift(ctx, now); err != nil {
 		return cached{}, err
 	}
-	now = now.without(f.flakes())
-	if before := f.before(); before != nil && now.named() && now.took <= longestAgain {
-		excused, err := f.excuse(ctx, *before, now.report, func(packages []string) (gotest.Report, error) {
-			second, err := f.suite.once(ctx, f.suite.only(packages), "")
-			return second.report, err
+	now = now.Without(f.flakes())
+	if before := f.before(); before != nil && now.Named() && now.Took <= testrun.LongestAgain {
+		excused, err := f.excuse(ctx, *before, now.Report, func(packages []string) (gotest.Report, error) {
+			second, err := f.suite.Once(ctx, f.suite.Only(packages), "")
+			return second.Report, err
 		})
 		if err != nil {
 			return cached{}, err
 		}
-		now = now.without(excused)
+		now = now.Without(excused)
 	}
 	// Tests may write files, which count as observed.
 	if state, err = f.state(ctx); err != nil {
@@ -81,18 +82,18 @@ func (f *Fix) current(ctx context.Context) (cached, error) {
 }
 
 // sift finds the flaky tests when the tests have run for the first time.
-func (f *Fix) sift(ctx context.Context, now ran) error {
+func (f *Fix) sift(ctx context.Context, now testrun.Result) error {
 	f.mu.Lock()
 	known := f.first != nil
 	f.mu.Unlock()
 	if known {
 		return nil
 	}
-	flaky, err := f.suite.again(ctx, now)
+	flaky, err := f.suite.Again(ctx, now)
 	if err != nil {
 		return err
 	}
-	away, err := f.elsewhere(ctx, now.without(flaky))
+	away, err := f.elsewhere(ctx, now.Without(flaky))
 	if err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func (f *Fix) state(ctx context.Context) (string, error) {
 		}
 		fmt.Fprintf(sum, "%q", name)
 		if edited[name] {
-			if data, perm, err := f.files.read(name); err == nil {
+			if data, perm, err := f.files.Read(name); err == nil {
 				fmt.Fprintf(sum, " %v %x\n", perm, sha256.Sum256(data))
 				return nil
 			}
@@ -169,14 +170,14 @@ func (f *Fix) observe(ctx context.Context) (pawl.Observation, error) {
 	if err != nil {
 		return pawl.Observation{}, fmt.Errorf("write the test results: %w", err)
 	}
-	text := c.ran.text(c.verdict)
+	text := c.verdict.text(c.ran)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.observed == c.state {
 		first, _, _ := strings.Cut(text, "\n")
 		text = unchanged + first
 	} else {
-		text += f.course.next(c.ran, c.verdict, f.first.report)
+		text += f.course.next(c.ran, c.verdict, f.first.Report)
 		if err := f.save(courseName, f.course); err != nil {
 			return pawl.Observation{}, err
 		}

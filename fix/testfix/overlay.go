@@ -12,11 +12,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/internal/beneath"
 )
 
 // would returns the files that an edit changes, as they would be then.
-func (f *files) would(e tryEdit) (map[string]string, error) {
+func would(f *project.Files, e tryEdit) (map[string]string, error) {
 	type span struct {
 		from, to int
 		with     string
@@ -30,11 +31,11 @@ func (f *files) would(e tryEdit) (map[string]string, error) {
 		if path.Ext(name) != ".go" {
 			return nil, fmt.Errorf("%s is not a Go file; only Go files can be tried: use edit_file", name)
 		}
-		if err := f.writable(name); err != nil {
+		if err := f.Writable(name); err != nil {
 			return nil, err
 		}
 		if _, ok := texts[name]; !ok {
-			data, _, err := f.read(name)
+			data, _, err := f.Read(name)
 			if err != nil {
 				return nil, err
 			}

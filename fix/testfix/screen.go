@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/internal/ends"
 )
 
@@ -55,7 +56,7 @@ func (t *trial) screened(ctx context.Context) *screen {
 	if os.Mkdir(dir, 0o700) != nil {
 		return nil
 	}
-	s := &screen{bins: map[string]string{}, has: has, converter: t.fix.suite.converter(ctx)}
+	s := &screen{bins: map[string]string{}, has: has, converter: t.fix.suite.Converter(ctx)}
 	// A copy that does not compile is taken out, and its edit left to a build
 	// of its own, which says why.
 	for range 4 {
@@ -101,7 +102,7 @@ func (t *trial) write(s *screen, dir string) *written {
 	replace := map[string]string{}
 	asks := map[string]string{} // package names by directory
 	for i, name := range slices.Sorted(maps.Keys(byFile)) {
-		data, _, err := t.fix.files.read(name)
+		data, _, err := t.fix.files.Read(name)
 		if err != nil {
 			return nil
 		}
@@ -239,8 +240,8 @@ func (s *screen) build(ctx context.Context, t *trial, w *written, dir string, pa
 	for i, pkg := range packages {
 		bin := filepath.Join(dir, fmt.Sprintf("%d.test", i))
 		args := slices.Concat([]string{"test", "-c", "-vet=off", "-gcflags=-e", "-overlay=" + w.overlay, "-o", bin},
-			t.fix.suite.undescribed(ctx), runFlags(t.command.build, false), []string{pkg})
-		if _, err := t.fix.suite.goTool(ctx, args...); err != nil {
+			t.fix.suite.Undescribed(ctx), runFlags(t.command.Build, false), []string{pkg})
+		if _, err := t.fix.suite.GoTool(ctx, args...); err != nil {
 			var bad []*candidate
 			for _, m := range screenLine.FindAllStringSubmatch(err.Error(), -1) {
 				n, _ := strconv.Atoi(m[2])
@@ -258,36 +259,36 @@ func (s *screen) build(ctx context.Context, t *trial, w *written, dir string, pa
 }
 
 // run runs tests with an edit of the common build.
-func (s *screen) run(ctx context.Context, t *trial, c *candidate, packages, pattern []string, memory int64) (goTested, error) {
-	var all goTested
+func (s *screen) run(ctx context.Context, t *trial, c *candidate, packages, pattern []string, memory int64) (testrun.GoTested, error) {
+	var all testrun.GoTested
 	for i, pkg := range packages {
 		argv := slices.Concat(s.converter, []string{"-t", "-p", pkg, s.bins[pkg], "-test.v=test2json", "-test.count=1", "-test.paniconexit0",
-			"-test.timeout=" + t.limit.String()}, runFlags(t.command.build, true))
+			"-test.timeout=" + t.limit.String()}, runFlags(t.command.Build, true))
 		for _, p := range pattern {
 			argv = append(argv, strings.Replace(p, "-run=", "-test.run=", 1))
 		}
-		if len(t.command.args) > 0 {
-			argv = append(argv, t.command.args[1:]...)
+		if len(t.command.Args) > 0 {
+			argv = append(argv, t.command.Args[1:]...)
 		}
-		at := filepath.Join(t.fix.suite.dir, filepath.FromSlash(t.affects.dirs[pkg]))
-		ran, err := t.fix.suite.tested(ctx, testCommand{
-			argv: argv, dir: at, env: append(slices.Clone(t.fix.suite.env), screenVar+"="+strconv.Itoa(s.has[c])),
-			limit: t.limit, ahead: t.limit + 5*startSlack, memory: memory, alone: pkg,
+		at := filepath.Join(t.fix.suite.Dir, filepath.FromSlash(t.affects.dirs[pkg]))
+		ran, err := t.fix.suite.Tested(ctx, testrun.TestCommand{
+			Argv: argv, Dir: at, Env: append(slices.Clone(t.fix.suite.Env), screenVar+"="+strconv.Itoa(s.has[c])),
+			Limit: t.limit, Ahead: t.limit + 5*testrun.StartSlack, Memory: memory, Alone: pkg,
 		})
 		if err != nil {
-			return goTested{}, err
+			return testrun.GoTested{}, err
 		}
 		if i == 0 {
 			all = ran
 			continue
 		}
-		all.report.Packages = append(all.report.Packages, ran.report.Packages...)
-		all.report.Failures = append(all.report.Failures, ran.report.Failures...)
-		all.slowest = max(all.slowest, ran.slowest)
-		if ran.stopped != nil {
-			all.stopped = ran.stopped
+		all.Report.Packages = append(all.Report.Packages, ran.Report.Packages...)
+		all.Report.Failures = append(all.Report.Failures, ran.Report.Failures...)
+		all.Slowest = max(all.Slowest, ran.Slowest)
+		if ran.Stopped != nil {
+			all.Stopped = ran.Stopped
 		}
 	}
-	all.ran = true // it was built, whatever it says of itself
+	all.Ran = true // it was built, whatever it says of itself
 	return all, nil
 }

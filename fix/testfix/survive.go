@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/internal/beneath"
 )
 
@@ -22,10 +23,10 @@ import (
 
 // survivors writes such copies of the test files in the directories, which are relative to
 // the project, and returns the name of their overlay file; empty if there are none.
-func (f *files) survivors(dirs []string, to string) (string, error) {
+func survivors(f *project.Files, dirs []string, to string) (string, error) {
 	replace := map[string]string{}
 	for _, dir := range dirs {
-		names, err := f.root.Open(filepath.FromSlash(dir))
+		names, err := f.Root.Open(filepath.FromSlash(dir))
 		if err != nil {
 			return "", beneath.Plainly(dir, err)
 		}
@@ -40,7 +41,7 @@ func (f *files) survivors(dirs []string, to string) (string, error) {
 			if !strings.HasSuffix(name, "_test.go") {
 				continue
 			}
-			text, _, err := f.read(name)
+			text, _, err := f.Read(name)
 			if err != nil {
 				continue // the build reports the error
 			}

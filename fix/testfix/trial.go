@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/fix/internal/project"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/internal/excerpt"
 )
 
@@ -35,7 +37,7 @@ const (
 type trial struct {
 	fix     *Fix
 	base    cached
-	command goCommand
+	command testrun.GoCommand
 	dir     string // for overlays
 	affects affects
 	screen  *screen // may be nil
@@ -70,7 +72,7 @@ type candidate struct {
 }
 
 func (f *Fix) trial(ctx context.Context, base cached, a tryArgs) (*trial, error) {
-	command, err := parseGoCommand(f.suite.argv[2:])
+	command, err := testrun.ParseGoCommand(f.suite.Argv[2:])
 	if err != nil {
 		return nil, err
 	}
@@ -78,14 +80,14 @@ func (f *Fix) trial(ctx context.Context, base cached, a tryArgs) (*trial, error)
 	seen := map[[sha256.Size]byte]int{}
 	for i, e := range a.Edits {
 		c := &candidate{}
-		if c.files, err = f.files.would(e); err != nil {
+		if c.files, err = would(f.files, e); err != nil {
 			c.outcome, c.why = refused, excerpt.Clip(err.Error(), mostWhy)
 		} else if first, again := seen[digest(c.files)]; again {
 			c.outcome, c.like = same, first
 		} else {
 			seen[digest(c.files)] = i
 			for _, name := range slices.Sorted(maps.Keys(c.files)) {
-				if err := parses(name, c.files[name]); err != nil {
+				if err := project.Parses(name, c.files[name]); err != nil {
 					c.outcome, c.why = unbuilt, excerpt.Clip(err.Error(), mostWhy)
 				}
 			}
@@ -94,7 +96,7 @@ func (f *Fix) trial(ctx context.Context, base cached, a tryArgs) (*trial, error)
 	}
 	packages := failingPackages(base.report())
 	if r := f.reach; r == nil || r.state != base.state || !slices.Equal(r.packages, packages) {
-		found, err := f.suite.affected(ctx, command, packages)
+		found, err := affected(ctx, f.suite, command, packages)
 		if err != nil {
 			return nil, fmt.Errorf("list the packages that the edits affect: %w", err)
 		}
@@ -107,7 +109,7 @@ func (f *Fix) trial(ctx context.Context, base cached, a tryArgs) (*trial, error)
 	return t, nil
 }
 
-func (c cached) report() gotest.Report { return c.ran.report }
+func (c cached) report() gotest.Report { return c.ran.Report }
 
 func (t *trial) close() { _ = os.RemoveAll(t.dir) } // in the state directory, which is removed as a whole
 
@@ -182,30 +184,30 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 		c.settle(t, stillFails, "no failing test is made of this code")
 		return nil
 	}
-	memory := int64(share*float64(available())) / int64(slots)
+	memory := int64(testrun.Share*float64(testrun.Available())) / int64(slots)
 	screened := t.screen != nil && t.screen.has[c] > 0
 	var overlay string
-	var ran goTested
+	var ran testrun.GoTested
 	var err error
 	t.alone.RLock()
 	if screened {
 		ran, err = t.screen.run(ctx, t, c, packages, t.pattern(packages), memory)
 	} else if overlay, err = t.overlay(c); err == nil {
-		ran, err = t.fix.suite.goTest(ctx, slices.Concat([]string{overlay, "-vet=off", "-p=1", "-count=1"}, t.command.build, t.pattern(packages), packages, t.command.args), t.limit, memory)
+		ran, err = t.fix.suite.GoTest(ctx, slices.Concat([]string{overlay, "-vet=off", "-p=1", "-count=1"}, t.command.Build, t.pattern(packages), packages, t.command.Args), t.limit, memory)
 	}
 	t.alone.RUnlock()
 	if err != nil {
 		return err
 	}
 	t.note(ran)
-	if why, ok := unbuiltBy(t.base.report(), ran.report); ok {
+	if why, ok := unbuiltBy(t.base.report(), ran.Report); ok {
 		c.settle(t, unbuilt, c.plain(why, t.place(c)))
 		return nil
 	}
-	some := gotest.Compare(t.base.report(), ran.report).Fixed
+	some := gotest.Compare(t.base.report(), ran.Report).Fixed
 	if len(some) == 0 {
 		how := stillFails
-		if ran.stopped != nil || slices.ContainsFunc(ran.report.Failures, func(x gotest.Failure) bool { return x.Kind == gotest.KindTimeout }) {
+		if ran.Stopped != nil || slices.ContainsFunc(ran.Report.Failures, func(x gotest.Failure) bool { return x.Kind == gotest.KindTimeout }) {
 			how = endless
 		}
 		c.settle(t, how, "")
@@ -222,42 +224,42 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 			return err
 		}
 	}
-	whole, err := t.fix.suite.goTest(ctx, slices.Concat([]string{overlay}, t.command.build, t.command.packages, t.command.args), t.fix.suite.longest(), 0)
+	whole, err := t.fix.suite.GoTest(ctx, slices.Concat([]string{overlay}, t.command.Build, t.command.Packages, t.command.Args), t.fix.suite.Longest(), 0)
 	if err != nil {
 		return err
 	}
 	t.note(whole)
-	if why, ok := unbuiltBy(t.base.report(), whole.report); ok {
+	if why, ok := unbuiltBy(t.base.report(), whole.Report); ok {
 		c.settle(t, unbuilt, c.plain(why, t.place(c)))
 		return nil
 	}
 	now := t.now(whole)
-	if d := gotest.Compare(t.base.report(), now.report); len(d.Still) == 0 && len(d.Broken) > 0 && whole.stopped == nil {
-		excused, err := t.fix.excuse(ctx, t.base.report(), now.report, func(packages []string) (gotest.Report, error) {
-			second, err := t.fix.suite.goTest(ctx, slices.Concat([]string{overlay, "-count=1"}, t.command.build, packages, t.command.args), t.fix.suite.longest(), 0)
-			return second.report, err
+	if d := gotest.Compare(t.base.report(), now.Report); len(d.Still) == 0 && len(d.Broken) > 0 && whole.Stopped == nil {
+		excused, err := t.fix.excuse(ctx, t.base.report(), now.Report, func(packages []string) (gotest.Report, error) {
+			second, err := t.fix.suite.GoTest(ctx, slices.Concat([]string{overlay, "-count=1"}, t.command.Build, packages, t.command.Args), t.fix.suite.Longest(), 0)
+			return second.Report, err
 		})
 		if err != nil {
 			return err
 		}
-		now = now.without(excused)
+		now = now.Without(excused)
 	}
 	t.judge(c, now)
 	return nil
 }
 
 // now is a run of all tests with an edit, without those that fail by chance.
-func (t *trial) now(whole goTested) ran {
-	now := ran{report: whole.report, golang: true}
-	if whole.stopped != nil {
-		now.exit.Code = -1
+func (t *trial) now(whole testrun.GoTested) testrun.Result {
+	now := testrun.Result{Report: whole.Report, Golang: true}
+	if whole.Stopped != nil {
+		now.Exit.Code = -1
 	}
-	return now.without(t.fix.flakes())
+	return now.Without(t.fix.flakes())
 }
 
 // judge takes in what all tests say.
-func (t *trial) judge(c *candidate, now ran) {
-	d := gotest.Compare(t.base.report(), now.report)
+func (t *trial) judge(c *candidate, now testrun.Result) {
+	d := gotest.Compare(t.base.report(), now.Report)
 	t.fix.mu.Lock()
 	first := *t.fix.first // there is one, since the tests ran before
 	t.fix.mu.Unlock()
@@ -290,15 +292,15 @@ func (c *candidate) settle(t *trial, o outcome, why string) {
 	}
 }
 
-func (t *trial) note(r goTested) {
+func (t *trial) note(r testrun.GoTested) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if r.ran {
+	if r.Ran {
 		t.runs++
 	}
-	late := slices.ContainsFunc(r.report.Failures, func(x gotest.Failure) bool { return x.Kind == gotest.KindTimeout })
-	if r.stopped == nil && !late {
-		t.slowest = max(t.slowest, r.slowest)
+	late := slices.ContainsFunc(r.Report.Failures, func(x gotest.Failure) bool { return x.Kind == gotest.KindTimeout })
+	if r.Stopped == nil && !late {
+		t.slowest = max(t.slowest, r.Slowest)
 	}
 }
 
@@ -353,9 +355,9 @@ func (f *Fix) patience() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.pace == 0 {
-		return min(hasty, f.suite.longest())
+		return min(hasty, f.suite.Longest())
 	}
-	return min(max(hastiest, patience*f.pace).Round(time.Second), f.suite.longest())
+	return min(max(hastiest, testrun.Patience*f.pace).Round(time.Second), f.suite.Longest())
 }
 
 // learn takes in how long the slowest of some tests took.
@@ -363,12 +365,4 @@ func (f *Fix) learn(slowest time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pace = max(f.pace, slowest)
-}
-
-// longest is how long the tests of a package may take.
-func (s *suite) longest() time.Duration {
-	if s.cap > 0 {
-		return s.cap
-	}
-	return s.timeout
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -73,7 +74,7 @@ func (f *Fix) tryTool() pawl.Tool {
 		"It stops at the first edit with which every test passes. Nothing is changed: make the edit that you choose with edit_file. "+
 		"Use it when several small changes are plausible, such as another operator, bound, condition or variable. "+
 		"Edits are named by their places in your list, from 1; an edit under fixes with an empty broken list is worth making, any other is not.",
-		f.tryEdits, pawl.Read, &tool.Options{MaxOutput: maxResult, Timeout: 15 * time.Minute, External: true, Alone: true})
+		f.tryEdits, pawl.Read, &tool.Options{MaxOutput: testrun.MaxResult, Timeout: 15 * time.Minute, External: true, Alone: true})
 }
 
 func (f *Fix) tryEdits(ctx context.Context, a tryArgs) (tried, error) {

@@ -6,13 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
-)
-
-// Identities of failures without a name.
-const (
-	noTests   = "[no tests]"   // the command ran none
-	noSuccess = "[exit code]"  // a command whose tests have no names failed
-	noReason  = "[go command]" // go test or pytest failed without saying where
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 )
 
 // verdict is the result of a run compared with the first one: it is the data of an observation,
@@ -30,19 +24,19 @@ type verdict struct {
 
 // judge names what is open after a run. Unless tests may be edited, a test that had a verdict
 // at first must still have one: a test that does not run proves nothing.
-func judge(first, now ran, edits bool) verdict {
-	if !now.named() {
-		if now.exit.Code == 0 && !now.exit.Killed || len(now.flaky) > 0 {
+func judge(first, now testrun.Result, edits bool) verdict {
+	if !now.Named() {
+		if now.Exit.Code == 0 && !now.Exit.Killed || len(now.Flaky) > 0 {
 			return verdict{}
 		}
-		return verdict{Failed: 1, Open: []string{noSuccess}}
+		return verdict{Failed: 1, Open: []string{testrun.NoSuccess}}
 	}
-	r := now.report
+	r := now.Report
 	v := verdict{Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped, Open: r.Open()}
 	if !edits {
-		d := gotest.Compare(first.report, r)
-		for _, id := range slices.Concat(d.Still, d.Hidden, notRunNow(first.report, r)) {
-			if !slices.Contains(now.flaky, id) && !slices.Contains(v.Open, id) && !slices.Contains(v.Gone, id) {
+		d := gotest.Compare(first.Report, r)
+		for _, id := range slices.Concat(d.Still, d.Hidden, notRunNow(first.Report, r)) {
+			if !slices.Contains(now.Flaky, id) && !slices.Contains(v.Open, id) && !slices.Contains(v.Gone, id) {
 				v.Gone = append(v.Gone, id)
 			}
 		}
@@ -53,10 +47,10 @@ func judge(first, now ran, edits bool) verdict {
 	switch {
 	case len(v.Open) > 0:
 		return v
-	case r.Passed == 0 && len(now.flaky) == 0:
-		v.Open = []string{noTests}
-	case now.exit.Code != 0 && len(now.flaky) == 0:
-		v.Open = []string{noReason}
+	case r.Passed == 0 && len(now.Flaky) == 0:
+		v.Open = []string{testrun.NoTests}
+	case now.Exit.Code != 0 && len(now.Flaky) == 0:
+		v.Open = []string{testrun.NoReason}
 	default:
 		v.Open = nil
 	}
@@ -87,14 +81,14 @@ func (v verdict) value() float64 { return float64(-len(v.Open)) }
 
 // text is the run for the model: first the counts, then what is open, one line each, then the
 // tests' output, as far as it fits.
-func (n ran) text(v verdict) string {
+func (v verdict) text(n testrun.Result) string {
 	var b strings.Builder
-	if !n.named() {
-		n.plain(&b, v)
+	if !n.Named() {
+		v.plain(n, &b)
 		return b.String()
 	}
-	summary := n.report.Summary(4000)
-	if n.pytest {
+	summary := n.Report.Summary(4000)
+	if n.Pytest {
 		head, rest, _ := strings.Cut(summary, "\n")
 		summary = strings.TrimSuffix(head, "packages") + "files\n" + rest
 	}
@@ -108,39 +102,39 @@ func (n ran) text(v verdict) string {
 			fmt.Fprintf(&b, "and %d more\n", more)
 		}
 	}
-	if n.filled {
+	if n.Filled {
 		b.WriteString(stopped + "\n")
 	}
 	v.flakes(&b)
-	if slices.Equal(v.Open, []string{noTests}) {
+	if slices.Equal(v.Open, []string{testrun.NoTests}) {
 		b.WriteString("No test ran, so nothing is proved.\n")
 	}
-	if slices.Equal(v.Open, []string{noReason}) {
-		fmt.Fprintf(&b, "No test failed, but the test command ended with %s.\n", n.exit)
+	if slices.Equal(v.Open, []string{testrun.NoReason}) {
+		fmt.Fprintf(&b, "No test failed, but the test command ended with %s.\n", n.Exit)
 	}
-	if slices.ContainsFunc(n.report.Failures, func(f gotest.Failure) bool { return f.Kind == gotest.KindTimeout }) {
-		fmt.Fprintf(&b, "The tests of one package may take %v.\n", n.limit)
+	if slices.ContainsFunc(n.Report.Failures, func(f gotest.Failure) bool { return f.Kind == gotest.KindTimeout }) {
+		fmt.Fprintf(&b, "The tests of one package may take %v.\n", n.Limit)
 	}
 	return b.String()
 }
 
 // plain is the run of a command of which only the exit code is understood.
-func (n ran) plain(b *strings.Builder, v verdict) {
+func (v verdict) plain(n testrun.Result, b *strings.Builder) {
 	state := "ok"
 	if len(v.Open) > 0 {
 		state = "FAIL"
 	}
-	fmt.Fprintf(b, "%s: the test command ended with %s.", state, n.exit)
-	if n.filled {
+	fmt.Fprintf(b, "%s: the test command ended with %s.", state, n.Exit)
+	if n.Filled {
 		b.WriteString(" " + stopped)
 	}
 	b.WriteString("\n")
 	v.flakes(b)
-	if len(n.places) > 0 {
-		fmt.Fprintf(b, "It names %s.\n", strings.Join(n.places, ", "))
+	if len(n.Places) > 0 {
+		fmt.Fprintf(b, "It names %s.\n", strings.Join(n.Places, ", "))
 	}
-	b.WriteString("Its output:\n" + n.output)
-	if !strings.HasSuffix(n.output, "\n") {
+	b.WriteString("Its output:\n" + n.Output)
+	if !strings.HasSuffix(n.Output, "\n") {
 		b.WriteString("\n")
 	}
 }

@@ -1,4 +1,4 @@
-package testfix
+package project
 
 import (
 	"os"
@@ -27,12 +27,12 @@ func TestSurroundings(t *testing.T) {
 		"ws/part":      {"..", "../group/app", "../lib", "../../far away", "../../x"},
 		"alone":        nil,
 	} {
-		if d := cmp.Diff(want, surroundings(filepath.Join(root, dir))); d != "" {
+		if d := cmp.Diff(want, Surroundings(filepath.Join(root, dir))); d != "" {
 			t.Errorf("%s: %s", dir, d)
 		}
 	}
 	t.Setenv("GOWORK", "off")
-	if d := cmp.Diff([]string{".."}, surroundings(filepath.Join(root, "ws/part"))); d != "" {
+	if d := cmp.Diff([]string{".."}, Surroundings(filepath.Join(root, "ws/part"))); d != "" {
 		t.Errorf("without a workspace: %s", d)
 	}
 }

@@ -1,4 +1,4 @@
-package testfix
+package testrun
 
 import (
 	"os"
@@ -26,7 +26,7 @@ var placed = []*regexp.Regexp{
 }
 
 // places picks the lines of the project's files that an output names, in its order.
-func (s *suite) places(text string) []string {
+func (s *Suite) places(text string) []string {
 	var out []string
 	for line := range strings.Lines(text) {
 		for _, re := range placed {
@@ -43,7 +43,7 @@ func (s *suite) places(text string) []string {
 
 // within returns the path of a file of the project as the tools take it. A
 // name may stand behind words, which end with a space.
-func (s *suite) within(name string) string {
+func (s *Suite) within(name string) string {
 	for {
 		if p, err := beneath.Local(strings.TrimPrefix(name, "./")); err == nil && s.exists(p) {
 			return path.Clean(p)
@@ -57,11 +57,11 @@ func (s *suite) within(name string) string {
 }
 
 // exists reports whether a path is a file or directory of the project.
-func (s *suite) exists(name string) bool {
+func (s *Suite) exists(name string) bool {
 	p, err := beneath.Local(name)
 	if err != nil {
 		return false
 	}
-	_, err = os.Stat(filepath.Join(s.dir, filepath.FromSlash(p)))
+	_, err = os.Stat(filepath.Join(s.Dir, filepath.FromSlash(p)))
 	return err == nil
 }

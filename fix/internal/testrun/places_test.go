@@ -1,4 +1,4 @@
-package testfix
+package testrun
 
 import (
 	"os"
@@ -31,7 +31,7 @@ func TestPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &suite{dir: dir}
+	s := &Suite{Dir: dir}
 	for text, want := range map[string][]string{
 		"main.c:12:5: error: expected ';'":                {"main.c:12"},
 		"In file included from ./main.c:3,":               {"main.c:3"},

@@ -1,4 +1,4 @@
-package testfix
+package project
 
 import (
 	"fmt"
@@ -12,28 +12,38 @@ import (
 	"github.com/pawl-run/pawl/internal/beneath"
 )
 
-// files are the project's files as the tools see them: beneath root, whatever
+// A Rule says which files may be edited.
+type Rule int
+
+// The rules.
+const (
+	Code  Rule = iota // all but tests, their data and what decides which tests run
+	All               // all
+	Tests             // tests and their data, but not what decides which tests run
+)
+
+// Files are the project's files as the tools see them: beneath root, whatever
 // path they are given and whatever links stand in the way.
-type files struct {
-	root  *os.Root
-	fixed []string                // paths that the test command names
-	tests bool                    // test files may be changed
-	wrote func(path string) error // called before a file is changed
+type Files struct {
+	Root  *os.Root
+	Fixed []string // paths that the test command names
+	Rule  Rule
+	Wrote func(path string, after []byte) error // called before a file is changed; an error prevents it
 	// changed is called after; nil before or after: the file did not exist.
-	changed func(path string, before, after []byte)
+	Changed func(path string, before, after []byte)
 }
 
-// read returns the content of a text file.
-func (f *files) read(name string) ([]byte, fs.FileMode, error) { return beneath.Read(f.root, name) }
+// Read returns the content of a text file.
+func (f *Files) Read(name string) ([]byte, fs.FileMode, error) { return beneath.Read(f.Root, name) }
 
-// writable says why a file may not be changed. A link is never written through: its target
+// Writable says why a file may not be changed. A link is never written through: its target
 // may be a test, and replacing the file would replace the link.
-func (f *files) writable(name string) error {
+func (f *Files) Writable(name string) error {
 	for i := range len(name) + 1 {
 		if i < len(name) && name[i] != '/' {
 			continue
 		}
-		info, err := f.root.Lstat(filepath.FromSlash(name[:i]))
+		info, err := f.Root.Lstat(filepath.FromSlash(name[:i]))
 		if err != nil {
 			return beneath.Plainly(name, err)
 		}
@@ -42,17 +52,19 @@ func (f *files) writable(name string) error {
 		}
 	}
 	switch {
-	case slices.ContainsFunc(f.fixed, func(p string) bool { return strings.EqualFold(p, name) }):
+	case slices.ContainsFunc(f.Fixed, func(p string) bool { return strings.EqualFold(p, name) }):
 		return fmt.Errorf("%s belongs to the test command and is read-only", name)
-	case !f.tests && isTest(name):
+	case f.Rule == Code && IsTest(name):
 		return fmt.Errorf("%s belongs to the tests and is read-only: fix the code that they test", name)
+	case f.Rule == Tests:
+		return onlyTest(name)
 	}
 	return nil
 }
 
-// isTest reports whether a path belongs to a test or its data. It ignores case, since file
+// IsTest reports whether a path belongs to a test or its data. It ignores case, since file
 // systems may.
-func isTest(name string) bool {
+func IsTest(name string) bool {
 	parts := strings.Split(strings.ToLower(name), "/")
 	for _, dir := range parts[:len(parts)-1] {
 		switch dir {
@@ -83,19 +95,19 @@ func isTest(name string) bool {
 	return false
 }
 
-// write replaces the content of a file in one step: the tests of a run that
+// Write replaces the content of a file in one step: the tests of a run that
 // died over it see the old content or the new one.
-func (f *files) write(name string, data []byte, perm fs.FileMode) error {
-	before, _, err := f.read(name)
+func (f *Files) Write(name string, data []byte, perm fs.FileMode) error {
+	before, _, err := f.Read(name)
 	if err != nil {
 		before = nil // it is new, or was no text
 	}
-	if err := f.wrote(name); err != nil {
+	if err := f.Wrote(name, data); err != nil {
 		return err
 	}
-	if err := beneath.Write(f.root, name, data, perm); err != nil {
+	if err := beneath.Write(f.Root, name, data, perm); err != nil {
 		return err
 	}
-	f.changed(name, before, data)
+	f.Changed(name, before, data)
 	return nil
 }

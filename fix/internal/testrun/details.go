@@ -1,4 +1,4 @@
-package testfix
+package testrun
 
 import (
 	"strings"
@@ -7,10 +7,10 @@ import (
 	"github.com/pawl-run/pawl/internal/excerpt"
 )
 
-// details is the run as data, for a tool's result.
-type details struct {
+// Details is the run as data, for a tool's result.
+type Details struct {
 	Summary  string    `json:"summary"`
-	Failures []failure `json:"failures"`
+	Failures []Failure `json:"failures"`
 	More     int       `json:"more,omitempty"` // failures left out
 	// Passing lists top-level tests that pass in packages where others fail.
 	Passing []string `json:"passing,omitempty"`
@@ -19,7 +19,8 @@ type details struct {
 	Flaky   []string `json:"flaky,omitempty"`  // failed, and are no part of the goal
 }
 
-type failure struct {
+// Failure is one thing that fails.
+type Failure struct {
 	ID      string   `json:"id"`
 	Package string   `json:"package,omitempty"`
 	Test    string   `json:"test,omitempty"`
@@ -30,6 +31,10 @@ type failure struct {
 	Want    string   `json:"want,omitempty"`
 }
 
+// MaxResult is how many bytes a result may have. It is JSON, in which a byte of
+// text may take six.
+const MaxResult = 400 << 10
+
 // Bounds on details, which together stay below what the tool may return.
 const (
 	mostFailures = 40
@@ -38,24 +43,25 @@ const (
 	mostValue    = 500
 )
 
-func (n ran) details() details {
-	if !n.named() {
-		return details{
-			Summary: "the test command ended with " + n.exit.String(), Failures: []failure{}, Output: n.output, At: n.places, Flaky: n.flaky,
+// Details returns the run as data.
+func (n Result) Details() Details {
+	if !n.Named() {
+		return Details{
+			Summary: "the test command ended with " + n.Exit.String(), Failures: []Failure{}, Output: n.Output, At: n.Places, Flaky: n.Flaky,
 		}
 	}
-	r := n.report
+	r := n.Report
 	summary, _, _ := strings.Cut(r.Summary(1), "\n")
-	if n.pytest {
+	if n.Pytest {
 		summary = strings.TrimSuffix(summary, "packages") + "files"
 	}
-	d := details{Summary: summary, Failures: []failure{}, More: max(0, len(r.Failures)-mostFailures), Flaky: n.flaky}
+	d := Details{Summary: summary, Failures: []Failure{}, More: max(0, len(r.Failures)-mostFailures), Flaky: n.Flaky}
 	shown := r.Failures[:min(len(r.Failures), mostFailures)]
 	failing := map[string]bool{}
 	for _, f := range shown {
 		failing[f.Package] = true
 		out, _ := excerpt.Cut(f.Output, mostOutput/len(shown))
-		x := failure{
+		x := Failure{
 			ID: f.ID, Package: f.Package, Test: f.Test, Kind: f.Kind.String(), Output: out,
 			Got: clip(f.Got), Want: clip(f.Want),
 		}
@@ -66,7 +72,7 @@ func (n ran) details() details {
 	}
 	for _, p := range r.Packages {
 		for _, t := range p.Tests {
-			if failing[p.Path] && t.Status == gotest.StatusPass && (n.pytest || !strings.Contains(t.Name, "/")) && len(d.Passing) < mostPassing {
+			if failing[p.Path] && t.Status == gotest.StatusPass && (n.Pytest || !strings.Contains(t.Name, "/")) && len(d.Passing) < mostPassing {
 				d.Passing = append(d.Passing, p.ID(t.Name))
 			}
 		}
@@ -79,4 +85,9 @@ func clip(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:mostValue], "")
+}
+
+// Args are the arguments of a tool that runs tests.
+type Args struct {
+	Run string `json:"run,omitempty" jsonschema:"which tests: for go test a regular expression as -run takes it, such as ^TestSum$; for pytest an identity (file::test) or an expression as -k takes it; all tests when left out"`
 }

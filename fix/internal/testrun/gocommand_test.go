@@ -1,4 +1,4 @@
-package testfix
+package testrun
 
 import (
 	"os"
@@ -19,21 +19,21 @@ func TestBuildsOfItsOwn(t *testing.T) {
 		"-ldflags=-X=example.com/m.n=1": nil,
 	} {
 		t.Setenv("GOFLAGS", flags)
-		s, err := newSuite(t.TempDir(), Source{Test: []string{"go", "test", "./..."}}, t.TempDir())
+		s, err := New(t.TempDir(), []string{"go", "test", "./..."}, nil, 0, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if got := s.undescribed(t.Context()); !slices.Equal(got, want) {
+			if got := s.Undescribed(t.Context()); !slices.Equal(got, want) {
 				t.Errorf("with GOFLAGS=%s: %q, want %q", flags, got, want)
 			}
 		}
-		first := s.converter(t.Context())
+		first := s.Converter(t.Context())
 		if len(first) != 1 || s.converts != first[0] {
 			t.Errorf("the converter is %q, want one program that is remembered", first)
 		}
 		s.converts = t.TempDir()
-		if again := s.converter(t.Context()); !slices.Equal(first, again) {
+		if again := s.Converter(t.Context()); !slices.Equal(first, again) {
 			t.Errorf("the converter is %q, want %q as before", again, first)
 		}
 	}

@@ -1,4 +1,4 @@
-package testfix
+package project
 
 import (
 	"fmt"
@@ -9,16 +9,16 @@ import (
 	"github.com/pawl-run/pawl/internal/beneath"
 )
 
-// edit replaces the only occurrence of a text in a file.
-func (f *files) edit(name, from, to string) (string, error) {
+// Edit replaces the only occurrence of a text in a file.
+func (f *Files) Edit(name, from, to string) (string, error) {
 	name, err := beneath.Local(name)
 	if err != nil {
 		return "", err
 	}
-	if err := f.writable(name); err != nil {
+	if err := f.Writable(name); err != nil {
 		return "", err
 	}
-	data, perm, err := f.read(name)
+	data, perm, err := f.Read(name)
 	if err != nil {
 		return "", err
 	}
@@ -31,20 +31,21 @@ func (f *files) edit(name, from, to string) (string, error) {
 	if len(after) > beneath.Largest {
 		return "", fmt.Errorf("%s would become larger than %d bytes", name, beneath.Largest)
 	}
-	if err := f.write(name, []byte(after), perm); err != nil {
+	if err := f.Write(name, []byte(after), perm); err != nil {
 		return "", err
 	}
 	line := 1 + strings.Count(before[:at], "\n")
 	text := fmt.Sprintf("%s: replaced at line %d", name, line)
 	if strings.HasSuffix(name, ".go") {
-		if why := parses(name, after); why != nil && parses(name, before) == nil {
+		if why := Parses(name, after); why != nil && Parses(name, before) == nil {
 			text += fmt.Sprintf("; it does not parse any more: %v", why)
 		}
 	}
 	return text, nil
 }
 
-func parses(name, src string) error {
+// Parses returns why a Go file does not parse.
+func Parses(name, src string) error {
 	_, err := parser.ParseFile(token.NewFileSet(), name, src, parser.SkipObjectResolution)
 	return err
 }

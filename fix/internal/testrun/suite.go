@@ -1,4 +1,4 @@
-package testfix
+package testrun
 
 import (
 	"bytes"
@@ -24,12 +24,12 @@ const (
 	goTimeout      = time.Minute
 	commandTimeout = 10 * time.Minute
 	leastTimeout   = 5 * time.Second
-	patience       = 5 // times the slowest package of the first run
+	Patience       = 5 // times the slowest package of the first run
 	outputLimit    = 6 << 10
 )
 
-// guess returns the test command of a project.
-func guess(dir string) ([]string, error) {
+// Guess returns the test command of a project.
+func Guess(dir string) ([]string, error) {
 	has := func(name string) bool {
 		info, err := os.Stat(filepath.Join(dir, name))
 		return err == nil && info.Mode().IsRegular()
@@ -43,39 +43,40 @@ func guess(dir string) ([]string, error) {
 	return nil, fmt.Errorf("how to test %s cannot be guessed: it has no go.mod and no pyproject.toml, pytest.ini or conftest.py; name the project's directory, or the command that runs the tests", dir)
 }
 
-// suite runs the tests of a directory.
-type suite struct {
-	dir     string
-	argv    []string
+// Suite runs the tests of a directory.
+type Suite struct {
+	Dir     string
+	Argv    []string
 	golang  bool
-	pytest  int    // what follows the word pytest in argv; zero: it is another command
+	Pytest  int    // what follows the word pytest in argv; zero: it is another command
 	own     bool   // the command has a -timeout of its own
 	xml     string // where pytest puts its report
 	module  string
 	timeout time.Duration
-	cap     time.Duration // for later runs of go test; zero before the first
+	Cap     time.Duration // for later runs of go test; zero before the first
 	hurry   time.Duration // for the first, if not zero
-	env     []string
-	memory  int64                      // the most bytes a run may use; zero: see guard
-	seen    func(packages, failed int) // called while go test runs, as packages end; may be nil
+	Env     []string
+	Memory  int64                      // the most bytes a run may use; zero: see guard
+	Seen    func(packages, failed int) // called while go test runs, as packages end; may be nil
 
 	converts string // see converter
 	linking  *bool  // whether the environment has flags for the linker; nil: not looked yet
 }
 
-func newSuite(dir string, from Source, state string) (*suite, error) {
-	argv := from.Test
+// New returns the suite of a directory, whose state is kept in another. The timeout is that of one
+// package, or of a command other than go test; zero: see the constants.
+func New(dir string, argv, env []string, timeout time.Duration, state string) (*Suite, error) {
 	if err := findable(dir, argv[0]); err != nil {
 		return nil, fmt.Errorf("test command: %w", err)
 	}
-	s := &suite{dir: dir, argv: argv, timeout: from.Timeout, env: environment(state, from.Env)}
-	if s.golang = isGoTest(argv); s.golang {
+	s := &Suite{Dir: dir, Argv: argv, timeout: timeout, Env: environment(state, env)}
+	if s.golang = IsGoTest(argv); s.golang {
 		gomod, _ := os.ReadFile(filepath.Join(dir, "go.mod")) // without it the places in failures are base names
 		s.module = goedit.ModulePath(gomod)
 		s.own = hasFlag(argv[2:], "timeout")
-	} else if s.pytest = afterPytest(argv); s.pytest > 0 {
+	} else if s.Pytest = afterPytest(argv); s.Pytest > 0 {
 		s.xml = filepath.Join(state, "pytest.xml")
-		s.env = append(s.env, pythonPath(dir))
+		s.Env = append(s.Env, PythonPath(dir))
 	}
 	if s.timeout <= 0 {
 		s.timeout = commandTimeout
@@ -138,64 +139,64 @@ func hasFlag(args []string, name string) bool {
 	})
 }
 
-// ran is what one run of the tests brought.
-type ran struct {
-	report gotest.Report // of go test and pytest
-	exit   process.Exit
-	output string // of any other command
-	golang bool
-	pytest bool
-	places []string      // file:line, as output names them
-	limit  time.Duration // the time limit of a package's tests
-	took   time.Duration
-	filled bool     // it was stopped for filling memory
+// Result is what one run of the tests brought.
+type Result struct {
+	Report gotest.Report // of go test and pytest
+	Exit   process.Exit
+	Output string // of any other command
+	Golang bool
+	Pytest bool
+	Places []string      // file:line, as output names them
+	Limit  time.Duration // the time limit of a package's tests
+	Took   time.Duration
+	Filled bool     // it was stopped for filling memory
 	look   look     // at what did not end, of go test
-	flaky  []string // failed and are left out, since they do so by chance
+	Flaky  []string // failed and are left out, since they do so by chance
 }
 
-// named reports whether each test has a verdict of its own.
-func (n ran) named() bool { return n.golang || n.pytest }
+// Named reports whether each test has a verdict of its own.
+func (n Result) Named() bool { return n.Golang || n.Pytest }
 
-// run runs the tests; a pattern that is not empty picks among those of go test.
-func (s *suite) run(ctx context.Context, pattern string) (ran, error) {
+// Run runs the tests; a pattern that is not empty picks among those of go test.
+func (s *Suite) Run(ctx context.Context, pattern string) (Result, error) {
 	began := time.Now()
 	now, err := s.hurried(ctx, pattern)
-	now.took = time.Since(began)
+	now.Took = time.Since(began)
 	return now, err
 }
 
 // hurried gives the first run of go test a short time-out, and more only when
 // that may bring something.
-func (s *suite) hurried(ctx context.Context, pattern string) (ran, error) {
-	if s.golang && s.cap == 0 && pattern == "" && !s.own && s.timeout > firstLimit {
+func (s *Suite) hurried(ctx context.Context, pattern string) (Result, error) {
+	if s.golang && s.Cap == 0 && pattern == "" && !s.own && s.timeout > firstLimit {
 		s.hurry = firstLimit
-		now, err := s.once(ctx, s.argv, pattern)
+		now, err := s.Once(ctx, s.Argv, pattern)
 		s.hurry = 0
 		if err != nil || !now.look.late || now.look.endless() {
 			return now, err
 		}
-		s.cap = 0
+		s.Cap = 0
 	}
-	return s.once(ctx, s.argv, pattern)
+	return s.Once(ctx, s.Argv, pattern)
 }
 
-// once runs a form of the test command.
-func (s *suite) once(ctx context.Context, command []string, pattern string) (ran, error) {
+// Once runs a form of the test command.
+func (s *Suite) Once(ctx context.Context, command []string, pattern string) (Result, error) {
 	switch {
 	case s.golang:
 		return s.runGo(ctx, command, pattern)
-	case s.pytest > 0:
+	case s.Pytest > 0:
 		return s.runPytest(ctx, pattern)
 	case pattern != "":
-		return ran{}, fmt.Errorf("%s cannot select tests; leave out run", s.argv[0])
+		return Result{}, fmt.Errorf("%s cannot select tests; leave out run", s.Argv[0])
 	}
 	return s.runCommand(ctx)
 }
 
-func (s *suite) runGo(ctx context.Context, command []string, pattern string) (ran, error) {
+func (s *Suite) runGo(ctx context.Context, command []string, pattern string) (Result, error) {
 	limit := s.timeout
-	if s.cap > 0 {
-		limit = s.cap
+	if s.Cap > 0 {
+		limit = s.Cap
 	} else if s.hurry > 0 {
 		limit = s.hurry
 	}
@@ -222,7 +223,7 @@ func (s *suite) runGo(ctx context.Context, command []string, pattern string) (ra
 	}
 
 	r, w := io.Pipe()
-	clock := &stopwatch{to: w, seen: s.seen}
+	clock := &stopwatch{to: w, seen: s.Seen}
 	type parsed struct {
 		report gotest.Report
 		err    error
@@ -238,42 +239,42 @@ func (s *suite) runGo(ctx context.Context, command []string, pattern string) (ra
 	got := <-done
 	switch {
 	case err != nil:
-		return ran{}, fmt.Errorf("run the tests: %w", err)
+		return Result{}, fmt.Errorf("run the tests: %w", err)
 	case ctx.Err() != nil:
-		return ran{}, fmt.Errorf("run the tests: %w", context.Cause(ctx))
+		return Result{}, fmt.Errorf("run the tests: %w", context.Cause(ctx))
 	case got.err != nil:
-		return ran{}, fmt.Errorf("read the tests' output: %w", got.err)
+		return Result{}, fmt.Errorf("read the tests' output: %w", got.err)
 	}
-	if s.cap == 0 && pattern == "" {
-		s.cap = min(s.timeout, max(leastTimeout, patience*clock.slowest).Round(time.Second))
+	if s.Cap == 0 && pattern == "" {
+		s.Cap = min(s.timeout, max(leastTimeout, Patience*clock.slowest).Round(time.Second))
 	}
-	return ran{report: got.report, exit: exit, golang: true, limit: limit, filled: filled, look: clock.look}, nil
+	return Result{Report: got.report, Exit: exit, Golang: true, Limit: limit, Filled: filled, look: clock.look}, nil
 }
 
 // start runs a command to its end and reports whether it was stopped for filling memory.
-func (s *suite) start(ctx context.Context, argv []string, out io.Writer) (process.Exit, bool, error) {
+func (s *Suite) start(ctx context.Context, argv []string, out io.Writer) (process.Exit, bool, error) {
 	inner, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	exit, err := process.Run(inner, process.Command{
-		Argv: argv, Dir: s.dir, Env: s.env, Stdout: out, Stderr: out, Grace: 700 * time.Millisecond,
-		Started: func(pid int) { go guard(inner, pid, s.memory, end) },
+		Argv: argv, Dir: s.Dir, Env: s.Env, Stdout: out, Stderr: out, Grace: 700 * time.Millisecond,
+		Started: func(pid int) { go Guard(inner, pid, s.Memory, end) },
 	})
 	return exit, errors.Is(context.Cause(inner), errMemory), err
 }
 
-func (s *suite) runCommand(ctx context.Context) (ran, error) {
+func (s *Suite) runCommand(ctx context.Context) (Result, error) {
 	inner, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	out := excerpt.New(outputLimit, nil)
-	exit, filled, err := s.start(inner, s.argv, out)
+	exit, filled, err := s.start(inner, s.Argv, out)
 	switch {
 	case ctx.Err() != nil:
-		return ran{}, fmt.Errorf("run the tests: %w", context.Cause(ctx))
+		return Result{}, fmt.Errorf("run the tests: %w", context.Cause(ctx))
 	case err != nil:
-		return ran{}, fmt.Errorf("run the tests: %w", err)
+		return Result{}, fmt.Errorf("run the tests: %w", err)
 	}
-	text := strings.ReplaceAll(out.String(), s.dir+"/", "")
-	return ran{exit: exit, output: text, places: s.places(text), filled: filled}, nil
+	text := strings.ReplaceAll(out.String(), s.Dir+"/", "")
+	return Result{Exit: exit, Output: text, Places: s.places(text), Filled: filled}, nil
 }
 
 // stopwatch passes a stream of test events on and notes how long the slowest

@@ -1,4 +1,4 @@
-package testfix
+package testrun
 
 import (
 	"context"
@@ -54,9 +54,9 @@ func afterPytest(argv []string) int {
 	return 0
 }
 
-// pythonPath has modules found in the copy before those of the project, which
+// PythonPath has modules found in the copy before those of the project, which
 // an editable installation (pip install -e) puts on the path.
-func pythonPath(dir string) string {
+func PythonPath(dir string) string {
 	path := dir
 	if info, err := os.Stat(filepath.Join(dir, "src")); err == nil && info.IsDir() {
 		path += string(os.PathListSeparator) + filepath.Join(dir, "src")
@@ -64,40 +64,40 @@ func pythonPath(dir string) string {
 	return "PYTHONPATH=" + path
 }
 
-func (s *suite) runPytest(ctx context.Context, pattern string) (ran, error) {
+func (s *Suite) runPytest(ctx context.Context, pattern string) (Result, error) {
 	inner, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	if err := os.Remove(s.xml); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return ran{}, fmt.Errorf("run the tests: %w", err)
+		return Result{}, fmt.Errorf("run the tests: %w", err)
 	}
-	argv := slices.Clone(s.argv)
+	argv := slices.Clone(s.Argv)
 	switch {
 	case strings.Contains(pattern, "::"): // one test, in place of the files named
-		argv = slices.DeleteFunc(argv, func(a string) bool { return slices.Contains(s.argv[s.pytest:], a) && s.exists(a) })
+		argv = slices.DeleteFunc(argv, func(a string) bool { return slices.Contains(s.Argv[s.Pytest:], a) && s.exists(a) })
 		argv = append(argv, pattern)
 	case pattern != "":
 		argv = append(argv, "-k", pattern)
 	}
-	argv = slices.Insert(argv, s.pytest, "-q", "--junitxml="+s.xml, "-o", "junit_family=xunit1")
+	argv = slices.Insert(argv, s.Pytest, "-q", "--junitxml="+s.xml, "-o", "junit_family=xunit1")
 	out := excerpt.New(outputLimit, nil)
 	exit, filled, err := s.start(inner, argv, out)
 	switch {
 	case ctx.Err() != nil:
-		return ran{}, fmt.Errorf("run the tests: %w", context.Cause(ctx))
+		return Result{}, fmt.Errorf("run the tests: %w", context.Cause(ctx))
 	case err != nil:
-		return ran{}, fmt.Errorf("run the tests: %w", err)
+		return Result{}, fmt.Errorf("run the tests: %w", err)
 	}
-	now := ran{exit: exit, pytest: true, limit: s.timeout, filled: filled, output: strings.ReplaceAll(out.String(), s.dir+"/", "")}
-	now.report = s.readPytest(exit, now.output)
+	now := Result{Exit: exit, Pytest: true, Limit: s.timeout, Filled: filled, Output: strings.ReplaceAll(out.String(), s.Dir+"/", "")}
+	now.Report = s.readPytest(exit, now.Output)
 	return now, nil
 }
 
 // readPytest reads pytest's report; without a report it uses the output.
-func (s *suite) readPytest(exit process.Exit, output string) gotest.Report {
+func (s *Suite) readPytest(exit process.Exit, output string) gotest.Report {
 	var read junit.Report
 	f, err := os.Open(s.xml)
 	if err == nil {
-		read, err = junit.Parse(f, s.dir)
+		read, err = junit.Parse(f, s.Dir)
 		_ = f.Close() // it was only read
 	}
 	if err != nil {

@@ -1,4 +1,4 @@
-package testfix
+package testrun
 
 import "testing"
 

@@ -1,19 +1,22 @@
-package testfix
+package project
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/beneath"
 )
 
-// surroundings lists the paths, relative to the directory, by which the Go modules in it refer
+// Surroundings lists the paths, relative to the directory, by which the Go modules in it refer
 // to the outside: directories in replace directives, the module around the directory, and the
 // workspace around it. It skips what it cannot read; the toolchain reports that better.
-func surroundings(dir string) []string {
+func Surroundings(dir string) []string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
@@ -29,7 +32,7 @@ func surroundings(dir string) []string {
 		}
 	}
 	refers := func(file string) {
-		for _, path := range directories(file) {
+		for _, path := range Directories(file) {
 			outside(filepath.Join(filepath.Dir(file), filepath.FromSlash(path)))
 		}
 	}
@@ -74,9 +77,9 @@ func upward(dir, name string) string {
 	}
 }
 
-// directories lists the relative directories that a go.mod or go.work file names in replace
+// Directories lists the relative directories that a go.mod or go.work file names in replace
 // and use directives. The format is at https://go.dev/ref/mod#go-mod-file-lexical.
-func directories(file string) []string {
+func Directories(file string) []string {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil
@@ -117,4 +120,47 @@ func directories(file string) []string {
 		}
 	}
 	return out
+}
+
+// IsFile reports whether a path leads to a regular file.
+func IsFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Inside returns the directory of a module in a project.
+func Inside(dir, module string) (string, error) {
+	if module == "" {
+		return dir, nil
+	}
+	if !filepath.IsLocal(module) {
+		return "", fmt.Errorf("module %s leads out of the project; name that directory as the project instead", module)
+	}
+	at := filepath.Join(dir, module)
+	if info, err := os.Stat(at); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("%s has no directory %s", dir, module)
+	}
+	return at, nil
+}
+
+// CommandFiles lists the files of the project that a test command runs: editing them could change
+// what passes.
+func CommandFiles(dir string, argv []string) []string {
+	var paths []string
+	add := func(name string) {
+		if p, err := beneath.Local(name); err == nil {
+			if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(p))); err == nil && info.Mode().IsRegular() {
+				paths = append(paths, p)
+			}
+		}
+	}
+	for _, a := range argv {
+		add(a)
+	}
+	if strings.TrimPrefix(filepath.Base(argv[0]), "g") == "make" {
+		for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
+			add(name)
+		}
+	}
+	return paths
 }

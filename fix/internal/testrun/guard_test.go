@@ -1,8 +1,7 @@
-package testfix
+package testrun
 
 import (
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 )
@@ -13,23 +12,15 @@ func TestMemoryIsWatched(t *testing.T) {
 	}
 	dir := t.TempDir()
 	// Each turn of the shell's loop doubles what it holds.
-	s, err := newSuite(dir, Source{Test: []string{"sh", "-c", "x=0123456789abcdef; while :; do x=$x$x; done"}, Timeout: time.Minute}, dir)
+	s, err := New(dir, []string{"sh", "-c", "x=0123456789abcdef; while :; do x=$x$x; done"}, nil, time.Minute, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.memory = 300 << 20
+	s.Memory = 300 << 20
 	began := time.Now()
-	r, err := s.run(t.Context(), "")
-	if err != nil || !r.filled || !r.exit.Killed {
+	r, err := s.Run(t.Context(), "")
+	if err != nil || !r.Filled || !r.Exit.Killed {
 		t.Errorf("%+v, %v after %v, want it stopped for filling memory", r, err, time.Since(began))
-	}
-	v := judge(r, r, false)
-	if len(v.Open) != 1 {
-		t.Errorf("open: %v, want one", v.Open)
-	}
-	r.golang = true
-	if text := r.text(v); !strings.Contains(text, "filling the memory") {
-		t.Errorf("the text does not say why: %s", text)
 	}
 }
 
@@ -38,14 +29,14 @@ func TestResident(t *testing.T) {
 		t.Skip("the system does not tell what a session uses")
 	}
 	dir := t.TempDir()
-	s, err := newSuite(dir, Source{Test: []string{"sh", "-c", "exit 0"}, Timeout: time.Minute}, dir)
+	s, err := New(dir, []string{"sh", "-c", "exit 0"}, nil, time.Minute, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := s.run(t.Context(), ""); err != nil || r.filled {
+	if r, err := s.Run(t.Context(), ""); err != nil || r.Filled {
 		t.Errorf("a small command: %+v, %v", r, err)
 	}
-	if n := available(); n < 64<<20 {
+	if n := Available(); n < 64<<20 {
 		t.Errorf("%d bytes are available", n)
 	}
 	if n := resident(-1); n != 0 {

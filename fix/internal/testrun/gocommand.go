@@ -1,4 +1,4 @@
-package testfix
+package testrun
 
 import (
 	"bytes"
@@ -18,23 +18,23 @@ import (
 	"github.com/pawl-run/pawl/internal/process"
 )
 
-// isGoTest reports whether a test command is go test, whose tests have names and separate
+// IsGoTest reports whether a test command is go test, whose tests have names and separate
 // verdicts.
-func isGoTest(argv []string) bool {
+func IsGoTest(argv []string) bool {
 	return len(argv) > 1 && filepath.Base(argv[0]) == "go" && argv[1] == "test"
 }
 
-// goCommand is a go test command taken apart, to make others of it that build
+// GoCommand is a go test command taken apart, to make others of it that build
 // the same way.
-type goCommand struct {
-	build    []string // flags that the build and the tests need
-	packages []string
-	args     []string // -args and what follows it
+type GoCommand struct {
+	Build    []string // flags that the build and the tests need
+	Packages []string
+	Args     []string // -args and what follows it
 }
 
-// separate lists the flags of go build and go test whose value may stand in an
+// Separate lists the flags of go build and go test whose value may stand in an
 // argument of its own; see go help build and go help testflag.
-var separate = []string{
+var Separate = []string{
 	"C", "p", "asmflags", "buildmode", "compiler", "gccgoflags", "gcflags", "installsuffix", "ldflags", "mod", "modfile",
 	"overlay", "pgo", "pkgdir", "tags", "toolexec", "covermode", "coverpkg", "coverprofile", "run", "skip", "bench",
 	"benchtime", "blockprofile", "blockprofilerate", "count", "cpu", "cpuprofile", "fuzz", "fuzztime", "fuzzminimizetime",
@@ -50,35 +50,35 @@ var own = []string{
 	"blockprofile", "cpuprofile", "memprofile", "mutexprofile", "trace", "outputdir",
 }
 
-// parseGoCommand reads the arguments after go test.
-func parseGoCommand(argv []string) (goCommand, error) {
-	var g goCommand
+// ParseGoCommand reads the arguments after go test.
+func ParseGoCommand(argv []string) (GoCommand, error) {
+	var g GoCommand
 	for i := 0; i < len(argv); i++ {
 		a := argv[i]
 		if a == "-args" || a == "--args" {
-			g.args = slices.Clone(argv[i:])
+			g.Args = slices.Clone(argv[i:])
 			break
 		}
 		if !strings.HasPrefix(a, "-") {
-			g.packages = append(g.packages, a)
+			g.Packages = append(g.Packages, a)
 			continue
 		}
 		name, _, whole := strings.Cut(strings.TrimLeft(a, "-"), "=")
 		name = strings.TrimPrefix(name, "test.")
 		piece := argv[i : i+1]
-		if !whole && slices.Contains(separate, name) && i+1 < len(argv) {
+		if !whole && slices.Contains(Separate, name) && i+1 < len(argv) {
 			piece = argv[i : i+2]
 			i++
 		}
 		switch {
 		case name == "overlay" || name == "C":
-			return goCommand{}, fmt.Errorf("the test command has -%s, which cannot be combined with this; use edit_file and run_tests", name)
+			return GoCommand{}, fmt.Errorf("the test command has -%s, which cannot be combined with this; use edit_file and run_tests", name)
 		case !slices.Contains(own, name):
-			g.build = append(g.build, piece...)
+			g.Build = append(g.Build, piece...)
 		}
 	}
-	if len(g.packages) == 0 {
-		g.packages = []string{"."}
+	if len(g.Packages) == 0 {
+		g.Packages = []string{"."}
 	}
 	return g, nil
 }
@@ -87,46 +87,48 @@ func parseGoCommand(argv []string) (goCommand, error) {
 const (
 	floodLimit = 64 << 20        // bytes of output; real tests print thousands of times less
 	buildLimit = 5 * time.Minute // for the build before the tests run
-	startSlack = 2 * time.Second // beyond the tests' own time-out
+	StartSlack = 2 * time.Second // beyond the tests' own time-out
 )
 
 var (
 	errFlood = errors.New("it printed without end and was stopped")
-	errStuck = errors.New("its tests did not end and were stopped")
+	// ErrStuck is why a command was stopped that took too long.
+	ErrStuck = errors.New("its tests did not end and were stopped")
 )
 
-// goTested is the result of a go test command.
-type goTested struct {
-	report  gotest.Report
-	slowest time.Duration // of the packages that ended by themselves
-	ran     bool          // some tests were started
-	stopped error         // why it was ended from here: errFlood, errStuck or errMemory
+// GoTested is the result of a go test command.
+type GoTested struct {
+	Report  gotest.Report
+	Slowest time.Duration // of the packages that ended by themselves
+	Ran     bool          // some tests were started
+	Stopped error         // why it was ended from here: errFlood, errStuck or errMemory
 }
 
-// goTest runs go test -json with the arguments, each package's tests no longer
+// GoTest runs go test -json with the arguments, each package's tests no longer
 // than limit, using at most the given memory in bytes; zero is what guard says.
-func (s *suite) goTest(ctx context.Context, args []string, limit time.Duration, memory int64) (goTested, error) {
-	argv := slices.Concat([]string{s.argv[0], "test", "-json", "-timeout=" + limit.String()}, args)
-	return s.tested(ctx, testCommand{argv: argv, dir: s.dir, env: s.env, limit: limit, ahead: buildLimit, memory: memory})
+func (s *Suite) GoTest(ctx context.Context, args []string, limit time.Duration, memory int64) (GoTested, error) {
+	argv := slices.Concat([]string{s.Argv[0], "test", "-json", "-timeout=" + limit.String()}, args)
+	return s.Tested(ctx, TestCommand{Argv: argv, Dir: s.Dir, Env: s.Env, Limit: limit, Ahead: buildLimit, Memory: memory})
 }
 
-// testCommand is a command that prints what go test -json does.
-type testCommand struct {
-	argv   []string
-	dir    string
-	env    []string
-	limit  time.Duration // of the tests of one package
-	ahead  time.Duration // of the build before the first of them
-	memory int64
-	alone  string // the only package, if the command's output does not name it
+// TestCommand is a command that prints what go test -json does.
+type TestCommand struct {
+	Argv   []string
+	Dir    string
+	Env    []string
+	Limit  time.Duration // of the tests of one package
+	Ahead  time.Duration // of the build before the first of them
+	Memory int64
+	Alone  string // the only package, if the command's output does not name it
 }
 
-func (s *suite) tested(ctx context.Context, c testCommand) (goTested, error) {
+// Tested runs such a command.
+func (s *Suite) Tested(ctx context.Context, c TestCommand) (GoTested, error) {
 	inner, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	r, w := io.Pipe()
 	clock := &stopwatch{to: w}
-	watch := &watch{to: clock, limit: c.limit + startSlack, end: end, timer: time.AfterFunc(c.ahead, func() { end(errStuck) })}
+	watch := &watch{to: clock, limit: c.Limit + StartSlack, end: end, timer: time.AfterFunc(c.Ahead, func() { end(ErrStuck) })}
 	defer watch.timer.Stop()
 	type parsed struct {
 		report gotest.Report
@@ -139,24 +141,24 @@ func (s *suite) tested(ctx context.Context, c testCommand) (goTested, error) {
 		done <- parsed{report, err}
 	}()
 	exit, err := process.Run(inner, process.Command{
-		Argv: c.argv, Dir: c.dir, Env: c.env, Stdout: watch, Stderr: watch, Grace: 700 * time.Millisecond,
-		Started: func(pid int) { go guard(inner, pid, c.memory, end) },
+		Argv: c.Argv, Dir: c.Dir, Env: c.Env, Stdout: watch, Stderr: watch, Grace: 700 * time.Millisecond,
+		Started: func(pid int) { go Guard(inner, pid, c.Memory, end) },
 	})
-	if c.alone != "" && exit.Code != 0 { // which test2json leaves out when a test dies
-		fmt.Fprintf(w, "\n{\"Action\":\"fail\",\"Package\":%q}\n", c.alone)
+	if c.Alone != "" && exit.Code != 0 { // which test2json leaves out when a test dies
+		fmt.Fprintf(w, "\n{\"Action\":\"fail\",\"Package\":%q}\n", c.Alone)
 	}
 	_ = w.Close()
 	got := <-done
 	why := context.Cause(inner)
 	switch {
 	case ctx.Err() != nil:
-		return goTested{}, context.Cause(ctx)
+		return GoTested{}, context.Cause(ctx)
 	case err != nil && why == nil:
-		return goTested{}, err
+		return GoTested{}, err
 	case got.err != nil:
-		return goTested{}, fmt.Errorf("read the tests' output: %w", got.err)
+		return GoTested{}, fmt.Errorf("read the tests' output: %w", got.err)
 	}
-	return goTested{report: got.report, slowest: clock.slowest, ran: ranAny(got.report), stopped: why}, nil
+	return GoTested{Report: got.report, Slowest: clock.slowest, Ran: ranAny(got.report), Stopped: why}, nil
 }
 
 // ranAny reports whether a test binary was built and run.
@@ -205,15 +207,15 @@ func (w *watch) Write(p []byte) (int, error) {
 	return w.to.Write(p)
 }
 
-// goTool runs a go command that prints something to be read, such as go list,
+// GoTool runs a go command that prints something to be read, such as go list,
 // and returns its standard output.
-func (s *suite) goTool(ctx context.Context, args ...string) ([]byte, error) {
-	inner, end := context.WithTimeoutCause(ctx, buildLimit, errStuck)
+func (s *Suite) GoTool(ctx context.Context, args ...string) ([]byte, error) {
+	inner, end := context.WithTimeoutCause(ctx, buildLimit, ErrStuck)
 	defer end()
 	var out bounded
 	said := excerpt.New(16<<10, nil)
 	exit, err := process.Run(inner, process.Command{
-		Argv: append([]string{s.argv[0]}, args...), Dir: s.dir, Env: s.env, Stdout: &out, Stderr: said, Grace: 700 * time.Millisecond,
+		Argv: append([]string{s.Argv[0]}, args...), Dir: s.Dir, Env: s.Env, Stdout: &out, Stderr: said, Grace: 700 * time.Millisecond,
 	})
 	switch {
 	case inner.Err() != nil:
@@ -226,33 +228,34 @@ func (s *suite) goTool(ctx context.Context, args ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// converter is the command that turns the output of a test binary into events. The toolchain
+// Converter is the command that turns the output of a test binary into events. The toolchain
 // builds that program on demand, and checking whether it is current takes longer than most
 // tests; so converter asks for its path once, and again only if the file is gone. It is not
 // safe for concurrent use.
-func (s *suite) converter(ctx context.Context) []string {
-	if there(s.converts) {
+func (s *Suite) Converter(ctx context.Context) []string {
+	if There(s.converts) {
 		return []string{s.converts}
 	}
-	out, err := s.goTool(ctx, "tool", "-n", "test2json")
-	if s.converts = strings.TrimSpace(string(out)); err != nil || !there(s.converts) {
-		return []string{s.argv[0], "tool", "test2json"}
+	out, err := s.GoTool(ctx, "tool", "-n", "test2json")
+	if s.converts = strings.TrimSpace(string(out)); err != nil || !There(s.converts) {
+		return []string{s.Argv[0], "tool", "test2json"}
 	}
 	return []string{s.converts}
 }
 
-func there(program string) bool {
+// There reports whether a program exists.
+func There(program string) bool {
 	info, err := os.Stat(program)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// undescribed are the flags that leave debug information out of a test binary, as go test does
+// Undescribed are the flags that leave debug information out of a test binary, as go test does
 // unless it keeps the binary; writing it takes a quarter of such a build. They come before the
 // flags of the test command, and are omitted if the environment has linker flags, which they
 // would override.
-func (s *suite) undescribed(ctx context.Context) []string {
+func (s *Suite) Undescribed(ctx context.Context) []string {
 	if s.linking == nil {
-		out, err := s.goTool(ctx, "env", "GOFLAGS")
+		out, err := s.GoTool(ctx, "env", "GOFLAGS")
 		if err != nil {
 			return nil
 		}
@@ -275,30 +278,30 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// listed is a package of the main module, as go list reports it.
-type listed struct {
+// Listed is a package of the main module, as go list reports it.
+type Listed struct {
 	ImportPath, ForTest string
 	Dir                 string // relative to the project's root
 	Imports             []string
 }
 
-// modules lists the packages of the main module, or of the workspace, that the named ones and
+// Modules lists the packages of the main module, or of the workspace, that the named ones and
 // their tests depend on.
-func (s *suite) modules(ctx context.Context, g goCommand, packages []string) ([]listed, error) {
+func (s *Suite) Modules(ctx context.Context, g GoCommand, packages []string) ([]Listed, error) {
 	args := slices.Concat([]string{"list", "-e", "-deps", "-test", "-json=ImportPath,ForTest,Dir,Imports,Module,Standard"},
-		listable(g.build), []string{"--"}, packages)
-	out, err := s.goTool(ctx, args...)
+		listable(g.Build), []string{"--"}, packages)
+	out, err := s.GoTool(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
-	root := s.dir
+	root := s.Dir
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
 	}
-	var list []listed
+	var list []Listed
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p struct {
-			listed
+			Listed
 
 			Standard bool
 			Module   *struct{ Main bool }
@@ -311,13 +314,13 @@ func (s *suite) modules(ctx context.Context, g goCommand, packages []string) ([]
 		if p.Standard || p.Module == nil || !p.Module.Main {
 			continue
 		}
-		for _, from := range []string{root, s.dir} {
+		for _, from := range []string{root, s.Dir} {
 			if rel, err := filepath.Rel(from, p.Dir); err == nil && filepath.IsLocal(rel) {
 				p.Dir = filepath.ToSlash(rel)
 				break
 			}
 		}
-		list = append(list, p.listed)
+		list = append(list, p.Listed)
 	}
 }
 
@@ -326,7 +329,7 @@ func listable(flags []string) []string {
 	var out []string
 	for i := 0; i < len(flags); i++ {
 		name, _, whole := strings.Cut(strings.TrimLeft(flags[i], "-"), "=")
-		alone := whole || !slices.Contains(separate, name)
+		alone := whole || !slices.Contains(Separate, name)
 		switch name {
 		case "tags", "race", "msan", "asan", "mod", "modfile", "compiler", "buildvcs":
 			out = append(out, flags[i])

@@ -1,4 +1,4 @@
-package testfix
+package testrun
 
 import (
 	"bytes"
@@ -20,13 +20,13 @@ var errMemory = errors.New("the tests used up memory and were stopped")
 const lookEvery = 200 * time.Millisecond
 
 // share is the part of the memory there is that the tests may use.
-const share = 0.8
+const Share = 0.8
 
-// guard ends a session, with errMemory, when it uses more than most bytes; zero means a share
+// Guard ends a session, with errMemory, when it uses more than most bytes; zero means a share
 // of what is available at the beginning. It returns when ctx ends.
-func guard(ctx context.Context, session int, most int64, end context.CancelCauseFunc) {
+func Guard(ctx context.Context, session int, most int64, end context.CancelCauseFunc) {
 	if most <= 0 {
-		most = int64(share * float64(available()))
+		most = int64(Share * float64(Available()))
 	}
 	if most <= 0 {
 		return
@@ -46,8 +46,8 @@ func guard(ctx context.Context, session int, most int64, end context.CancelCause
 	}
 }
 
-// available returns how many bytes are available, or zero if unknown.
-func available() int64 {
+// Available returns how many bytes are available, or zero if unknown.
+func Available() int64 {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return 0

@@ -1,4 +1,4 @@
-package testfix
+package testrun
 
 import (
 	"errors"
@@ -10,53 +10,54 @@ import (
 	"strings"
 )
 
-// command is a test command taken apart as people write it: NAME=VALUE go test ./...,
+// Command is a test command taken apart as people write it: NAME=VALUE go test ./...,
 // env NAME=VALUE go test ./..., and go test -C DIR ./... .
-type command struct {
-	env  []string // NAME=VALUE, in order
-	dir  string   // relative to the project; empty: the project itself
-	argv []string
+type Command struct {
+	Env  []string // NAME=VALUE, in order
+	Dir  string   // relative to the project; empty: the project itself
+	Argv []string
 }
 
 var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-func parseCommand(argv []string) (command, error) {
-	c := command{argv: slices.Clone(argv)}
+// ParseCommand takes a test command apart.
+func ParseCommand(argv []string) (Command, error) {
+	c := Command{Argv: slices.Clone(argv)}
 	if len(argv) > 1 && filepath.Base(argv[0]) == "env" && assignment.MatchString(argv[1]) {
-		c.argv = c.argv[1:]
+		c.Argv = c.Argv[1:]
 	}
-	for len(c.argv) > 0 && assignment.MatchString(c.argv[0]) {
-		c.env = append(c.env, c.argv[0])
-		c.argv = c.argv[1:]
+	for len(c.Argv) > 0 && assignment.MatchString(c.Argv[0]) {
+		c.Env = append(c.Env, c.Argv[0])
+		c.Argv = c.Argv[1:]
 	}
-	if len(c.argv) == 0 || c.argv[0] == "" {
+	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return c, errors.New("the test command is empty; give a program and its arguments, such as go test ./")
 	}
-	if !isGo(c.argv[0]) {
+	if !isGo(c.Argv[0]) {
 		return c, nil
 	}
 	// The go command takes -C only as the first flag, before or after the word test.
 	for _, at := range []int{1, 2} {
-		if at == 2 && (len(c.argv) < 2 || c.argv[1] != "test") || len(c.argv) <= at {
+		if at == 2 && (len(c.Argv) < 2 || c.Argv[1] != "test") || len(c.Argv) <= at {
 			continue
 		}
-		flag, value, whole := strings.Cut(c.argv[at], "=")
+		flag, value, whole := strings.Cut(c.Argv[at], "=")
 		if flag != "-C" && flag != "--C" {
 			continue
 		}
 		end := at + 1
 		if !whole {
-			if len(c.argv) <= end {
+			if len(c.Argv) <= end {
 				return c, errors.New("the test command has -C without a directory")
 			}
-			value = c.argv[end]
+			value = c.Argv[end]
 			end++
 		}
-		c.dir = filepath.Clean(filepath.FromSlash(value))
-		if !filepath.IsLocal(c.dir) {
+		c.Dir = filepath.Clean(filepath.FromSlash(value))
+		if !filepath.IsLocal(c.Dir) {
 			return c, fmt.Errorf("-C %s leads out of the project; name that directory as the project instead", value)
 		}
-		c.argv = slices.Delete(c.argv, at, end)
+		c.Argv = slices.Delete(c.Argv, at, end)
 		break
 	}
 	return c, nil
@@ -64,9 +65,9 @@ func parseCommand(argv []string) (command, error) {
 
 func isGo(program string) bool { return filepath.Base(program) == "go" }
 
-// variables checks what --env names and returns NAME, for a variable to pass on, or
+// Variables checks what --env names and returns NAME, for a variable to pass on, or
 // NAME=VALUE.
-func variables(list []string) ([]string, error) {
+func Variables(list []string) ([]string, error) {
 	for _, v := range list {
 		name, _, given := strings.Cut(v, "=")
 		switch {

@@ -1,4 +1,4 @@
-package testfix
+package project
 
 import (
 	"errors"
@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-run/pawl/internal/beneath"
 )
 
-// create writes a whole file, new or not.
-func (f *files) create(name, content string) (string, error) {
+// Create writes a whole file, new or not.
+func (f *Files) Create(name, content string) (string, error) {
 	name, err := beneath.Local(name)
 	if err != nil {
 		return "", err
@@ -27,10 +27,10 @@ func (f *files) create(name, content string) (string, error) {
 	if base := path.Base(name); strings.HasPrefix(base, ".pawl-") || name == "." {
 		return "", fmt.Errorf("%s is not a valid file name here", name)
 	}
-	data, perm, err := f.read(name)
+	data, perm, err := f.Read(name)
 	switch {
 	case err == nil:
-		if err := f.writable(name); err != nil {
+		if err := f.Writable(name); err != nil {
 			return "", err
 		}
 		if string(data) == content {
@@ -43,19 +43,19 @@ func (f *files) create(name, content string) (string, error) {
 		if err := f.creatable(name); err != nil {
 			return "", err
 		}
-		if err := f.root.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o755); err != nil {
+		if err := f.Root.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o755); err != nil {
 			return "", beneath.Plainly(name, err)
 		}
 		perm = 0o644
 	default:
-		return "", errors.Join(f.writable(name), err)
+		return "", errors.Join(f.Writable(name), err)
 	}
-	if err := f.write(name, []byte(content), perm); err != nil {
+	if err := f.Write(name, []byte(content), perm); err != nil {
 		return "", err
 	}
 	text := fmt.Sprintf("%s: written, %d lines", name, strings.Count(content, "\n"))
 	if strings.HasSuffix(name, ".go") {
-		if why := parses(name, content); why != nil {
+		if why := Parses(name, content); why != nil {
 			text += fmt.Sprintf("; it does not parse: %v", why)
 		}
 	}
@@ -63,27 +63,40 @@ func (f *files) create(name, content string) (string, error) {
 }
 
 // missing reports whether a path does not exist, not even as a dangling link.
-func (f *files) missing(name string) bool {
-	_, err := f.root.Lstat(filepath.FromSlash(name))
+func (f *Files) missing(name string) bool {
+	_, err := f.Root.Lstat(filepath.FromSlash(name))
 	return errors.Is(err, fs.ErrNotExist)
 }
 
 // creatable says why a file may not come into being: a new test would prove
 // what its author likes, and a new go.mod would take tests out of the module.
-func (f *files) creatable(name string) error {
+func (f *Files) creatable(name string) error {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if info, err := f.root.Lstat(filepath.FromSlash(dir)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if info, err := f.Root.Lstat(filepath.FromSlash(dir)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return fmt.Errorf("%s is a symbolic link; write beneath the directory it leads to", dir)
 		}
 	}
 	base := strings.ToLower(path.Base(name))
 	switch {
-	case f.tests:
+	case f.Rule == All:
 		return nil
-	case isTest(name):
+	case f.Rule == Tests:
+		return onlyTest(name)
+	case IsTest(name):
 		return fmt.Errorf("%s would belong to the tests, which are read-only: fix the code that they test", name)
 	case steers[base]:
 		return fmt.Errorf("%s would decide which tests run, and those are read-only: fix the code that they test", name)
+	}
+	return nil
+}
+
+// onlyTest says why a file may not be edited where only tests may be.
+func onlyTest(name string) error {
+	switch {
+	case steers[strings.ToLower(path.Base(name))]:
+		return fmt.Errorf("%s decides which tests run, and is read-only", name)
+	case !IsTest(name):
+		return fmt.Errorf("%s is no test, and only tests may be edited: write a file such as name_test.go or test_name.py", name)
 	}
 	return nil
 }

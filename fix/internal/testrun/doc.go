@@ -1,0 +1,3 @@
+// Package testrun runs the tests of a project and says which pass: go test and pytest with the
+// verdict of each test, any other command by its exit code.
+package testrun

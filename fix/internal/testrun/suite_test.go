@@ -1,0 +1,68 @@
+package testrun
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl/fix/internal/gotest"
+)
+
+func TestEnvironment(t *testing.T) {
+	for name, value := range map[string]string{
+		"GOFLAGS": "-count=1", "GOPRIVATE": "example.com", "CGO_ENABLED": "0", "GOOGLE_API_KEY": "hush",
+		"GOOGLE_APPLICATION_CREDENTIALS": "hush", "OPENAI_API_KEY": "hush", "HOME": "", "XDG_CACHE_HOME": "", "GOCACHE": "",
+	} {
+		t.Setenv(name, value)
+	}
+	env := environment("/state", []string{"EXTRA=1"})
+	for _, want := range []string{"GOFLAGS=-count=1", "GOPRIVATE=example.com", "CGO_ENABLED=0", "GOCACHE=/state/gocache", "EXTRA=1", "PYTHONDONTWRITEBYTECODE=1"} {
+		if !slices.Contains(env, want) {
+			t.Errorf("the environment lacks %s: %q", want, env)
+		}
+	}
+	for _, v := range env {
+		if strings.Contains(v, "hush") {
+			t.Errorf("the tests see %s", v)
+		}
+	}
+}
+
+func TestStopwatch(t *testing.T) {
+	var b strings.Builder
+	w := &stopwatch{to: &b}
+	text := `{"Action":"pass","Package":"m","Test":"TestA","Elapsed":9}` + "\nno event\n" + strings.Repeat("x", 2*longestEvent) +
+		"\n" + `{"Action":"fail","Package":"m","Elapsed":1.5}` + "\n" + `{"Action":"pass","Package":"n","Elapsed":0.5}` + "\n"
+	for i := 0; i < len(text); i += 7 {
+		if _, err := w.Write([]byte(text[i:min(i+7, len(text))])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.slowest.Seconds() != 1.5 || b.String() != text {
+		t.Errorf("slowest %v, want 1.5s; passed on: %v", w.slowest, b.String() == text)
+	}
+}
+
+func TestDetailsFit(t *testing.T) {
+	p := gotest.Package{Path: "m"}
+	r := Result{Golang: true}
+	for i := range 300 {
+		r.Report.Failures = append(r.Report.Failures, gotest.Failure{
+			Package: "m", Kind: gotest.KindTest, Output: strings.Repeat("x\x01", 4000), Got: strings.Repeat("y", 4000),
+		})
+		p.Tests = append(p.Tests, gotest.Test{Name: fmt.Sprintf("TestP%d", i), Status: gotest.StatusPass})
+	}
+	r.Report.Packages = []gotest.Package{p}
+	d := r.Details()
+	if len(d.Failures) != mostFailures || d.More != 300-mostFailures || len(d.Passing) != mostPassing {
+		t.Errorf("%d failures, %d more, %d passing", len(d.Failures), d.More, len(d.Passing))
+	}
+	size := 0
+	for _, f := range d.Failures {
+		size += 6*len(f.Output) + len(f.Got)
+	}
+	if size > MaxResult {
+		t.Errorf("%d bytes of JSON at worst, more than %d", size, MaxResult)
+	}
+}
