@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/bucket"
 )
 
 // A Rate is the most that may be asked of a provider in a minute. Zero: any number.
@@ -82,8 +83,10 @@ func (e *Engine) Ready(ctx context.Context, agent pawl.Agent, ahead int) error {
 	if !limited || e.limiter == nil {
 		return nil
 	}
-	wait, err := e.limiter.Reserve(ctx, of, fills(ahead, rate.Requests), 0, -1)
-	if err == nil && wait > shortWait {
+	before := fills(ahead, rate.Requests)
+	once := min(before, bucket.Full) // more would be one large call
+	wait, err := e.limiter.Reserve(ctx, of, once, 0, -1)
+	if wait += before - once; err == nil && wait > shortWait {
 		err = &BusyError{Provider: of, Wait: wait}
 	}
 	return err

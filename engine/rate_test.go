@@ -178,6 +178,9 @@ func TestReady(t *testing.T) {
 			if busy != (err != nil) || busy && err.Error() != "calls to acme wait 12s for the rate that it is asked at; try again later, or raise the rate" {
 				t.Errorf("when calls wait %v: %v", wait, err)
 			}
+			if err := engine.New(j, &engine.Options{Rates: map[string]engine.Rate{"acme": {Requests: 60}}}).Ready(t.Context(), agent, 66); err == nil {
+				t.Error("66 runs that have just begun do not count")
+			}
 			if err := engine.New(j, nil).Ready(t.Context(), agent, 0); err != nil {
 				t.Error(err)
 			}

@@ -39,11 +39,11 @@ func TestRate(t *testing.T) {
 			return by
 		}
 		time.Sleep(9 * time.Second)
-		if by := counted(); by[pawl.StatusSuccess] != 6 || by[pawl.StatusRunning] == 0 || by[pawl.StatusRunning] > 6 || by[pawl.StatusQueued] < 18 {
+		if by := counted(); by[pawl.StatusSuccess] != 6 || by[pawl.StatusRunning] == 0 || by[pawl.StatusQueued] < 14 { // each worker may have begun 7 beside the other
 			t.Errorf("after a bucket was emptied the runs are %v", by)
 		}
 		queued(t, j, agent, "urgent", map[string]string{"priority": "5"})
-		time.Sleep(70 * time.Second)
+		time.Sleep(110 * time.Second)
 		if s := status(t, j, "urgent"); s != pawl.StatusSuccess {
 			t.Errorf("a run of a higher priority is %v", s)
 		}

@@ -33,9 +33,37 @@ const (
 type disk struct {
 	*memory.Journal
 	reads, lists *atomic.Int64
+	others       *atomic.Int64 // all other calls
 }
 
-func newDisk() disk { return disk{memory.New(), new(atomic.Int64), new(atomic.Int64)} }
+func newDisk() disk {
+	return disk{memory.New(), new(atomic.Int64), new(atomic.Int64), new(atomic.Int64)}
+}
+
+func (d disk) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
+	d.others.Add(1)
+	return d.Journal.Claim(ctx, c)
+}
+
+func (d disk) Append(ctx context.Context, b pawl.Batch) error {
+	d.others.Add(1)
+	return d.Journal.Append(ctx, b)
+}
+
+func (d disk) Take(ctx context.Context, t pawl.Take) ([]pawl.Head, error) {
+	d.others.Add(1)
+	return d.Journal.Take(ctx, t)
+}
+
+func (d disk) Taken(ctx context.Context) iter.Seq2[pawl.Head, error] {
+	d.others.Add(1)
+	return d.Journal.Taken(ctx)
+}
+
+func (d disk) Signals(ctx context.Context, run string, after int64) iter.Seq2[pawl.Signal, error] {
+	d.others.Add(1)
+	return d.Journal.Signals(ctx, run, after)
+}
 
 func (d disk) Read(ctx context.Context, run string, from uint64) iter.Seq2[pawl.Row, error] {
 	d.reads.Add(1)
@@ -430,9 +458,9 @@ func TestLookIsCheap(t *testing.T) {
 			return pawl.Do(pawl.Call{Tool: "pick", Args: []byte(`{}`)}), nil
 		})
 		e := engine.New(j, nil)
-		for i := range 300 {
+		for i := range 1500 {
 			a := agent
-			if i%3 == 0 {
+			if i%3 > 0 {
 				a = ask
 			}
 			h, err := e.Start(t.Context(), a, "go", nil)
@@ -445,13 +473,17 @@ func TestLookIsCheap(t *testing.T) {
 		}
 		j.reads.Store(0)
 		j.lists.Store(0)
+		j.others.Store(0)
 		sweeps(t, j, agent)
 		time.Sleep(10 * time.Minute)
 		if n := j.reads.Load(); n > 0 {
 			t.Errorf("%d logs were read", n)
 		}
 		if n := j.lists.Load(); n > 2*160+10 { // 10 minutes have at most 160 looks
-			t.Errorf("%d queries were made", n)
+			t.Errorf("%d lists were made", n)
+		}
+		if n := j.others.Load(); n > 2*160+610 { // each look asks for signals and for what was taken, and the queue is looked at once a second
+			t.Errorf("%d other queries were made", n)
 		}
 	})
 }
