@@ -36,11 +36,12 @@ func unsound(step Step) string {
 	return ""
 }
 
-// Given reports whether the note comes from a hook or a signal, not from a step.
-func (n Noted) Given() bool { return n.Signal != 0 || strings.HasPrefix(n.By, "hook ") }
+// Given reports whether the note comes from a hook, a signal or a board, not from a step.
+func (n Noted) Given() bool {
+	return n.Signal != 0 || strings.HasPrefix(n.By, "hook ") || n.By == "__board__"
+}
 
-// unfit says why a loop or policy may not record an event: only the engine
-// writes facts about the world, owners and people. Empty: it may.
+// unfit says why only the engine may record an event; empty: a loop or policy may, too.
 func unfit(e Event) string {
 	switch e := e.(type) {
 	case nil:

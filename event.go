@@ -33,7 +33,7 @@ func (e Entry) Type() string { return e.Event.event() }
 // Noted is the private memory of a third-party loop or policy, or a fact from a
 // hook or a program. By names the party, Name the fact, and Value is any JSON.
 // [State.Note] returns the latest Value. Names of parties that begin with __
-// belong to the machine, those that begin with "hook " to hooks.
+// belong to the machine (__board__: changes of a board), with "hook " to hooks.
 type Noted struct {
 	By     string          `wire:"by"`
 	Name   string          `wire:"name"`

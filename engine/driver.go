@@ -21,6 +21,7 @@ type driver struct {
 	effects  effects
 	requests requests
 	children children
+	board    board
 
 	steps      int            // how many more steps to take; negative: any number
 	found      uint64         // the last entry when the run was claimed

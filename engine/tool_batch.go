@@ -52,6 +52,9 @@ func (b *toolBatch) leave() {
 func (b *toolBatch) run() error {
 	r := &b.d.rec
 	for {
+		if err := b.d.board.serve(r, b.at); err != nil {
+			return err
+		}
 		if cancel, suspend, _ := b.d.inbox.wanted(); cancel || suspend {
 			b.waiting = nil
 		}

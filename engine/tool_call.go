@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/team"
 )
 
 // act performs a batch: first everything but the runs is appended, then the runs start, group
@@ -111,7 +112,7 @@ func (t *toolCall) set(d *driver, at uint64, c *pawl.Classified) {
 // runGroup runs calls in parallel. A single call runs on this goroutine if the process has
 // room for it.
 func runGroup(d *driver, at uint64, calls []pawl.Classified) error {
-	if len(calls) == 1 {
+	if len(calls) == 1 && !d.hasBoard() {
 		if t, err := single(d, at, &calls[0]); t != nil {
 			if err = d.effects.run(&t.effect); err == nil {
 				d.toolCall = t // not if the call was abandoned: its goroutine still uses it
@@ -171,6 +172,9 @@ func (t *toolCall) prepare(r *recorder) bool {
 	}
 	t.tool, _, _ = r.machine.Tool(c.Call.Tool)
 	t.inv = pawl.Invocation{Run: r.lease.Run, Call: c.Call.ID, Tool: c.Call.Tool, Args: bytes.Clone(c.Call.Args), Key: c.Key, Attempt: r.state.Attempts(c.Call.ID) + 1}
+	if run, ok := team.OnBoard(t.tool, r.lease.Run, ParentOf(r.state)); ok {
+		t.tool = boardCall{t.tool, r.engine, run}
+	}
 	if w, ok := t.tool.(interface{ Supervised() string }); ok { // the promise of the attempt's supervisor
 		t.inv.Supervised = w.Supervised()
 	}

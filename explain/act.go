@@ -16,7 +16,12 @@ func (f *fold) act(d *Decision) {
 	came := map[string]phrase{}
 	var whys []phrase
 	why := map[string]int{}
+	var tasks []phrase
 	for _, e := range f.step {
+		if line, ok := onBoard(e.Event); ok {
+			tasks = append(tasks, line)
+			continue
+		}
 		id, reason, outcome := f.disposed(e, &d.tally)
 		if id == "" {
 			continue
@@ -55,6 +60,7 @@ func (f *fold) act(d *Decision) {
 		}
 		d.outcome = append(d.outcome, line+" → "+came[id])
 	}
+	d.outcome = append(d.outcome, tasks...)
 	d.subject = phrase(names(labels, 4))
 	if len(whys) > 4 {
 		whys = append(whys[:4:4], phrasef("and %d more", len(whys)-4))

@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/figure"
@@ -104,6 +105,23 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 		return "a piece of a reply", ""
 	}
 	return phrase(name(pawl.Entry{Event: event}.Type())), ""
+}
+
+// onBoard reads a note with a change of the board of tasks; see package team.
+func onBoard(event pawl.Event) (line phrase, is bool) {
+	var c struct {
+		Do, Run, Task, Text string
+		Tasks               []string
+	}
+	note, ok := event.(pawl.Noted)
+	if !ok || note.By != "__board__" || json.Unmarshal(note.Value, &c) != nil {
+		return "", false
+	}
+	line = phrasef("board: %s by run %s: %s", name(c.Do), name(c.Run), name(c.Task))
+	if text := cmp.Or(strings.Join(c.Tasks, "; "), c.Text); text != "" {
+		line += phrase(": " + said(text))
+	}
+	return line, true
 }
 
 // looped reads the note with the calls that a loop makes.

@@ -24,7 +24,7 @@ import (
 //
 //	name NAME · fallback NAME · prompt TEXT · loop react|single|review · strategy json
 //	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT[/READ/WRITE] · max_tokens N
-//	builtins · plan · serial · max_parallel N · observe · goal EXPR · approvals [ttl=D] [stop] [unobserved]
+//	builtins · plan · board · serial · max_parallel N · observe · goal EXPR · approvals [ttl=D] [stop] [unobserved]
 //	tool NAME [read|idempotent|write] [client|alone|exempt|external] [timeout=D cap=N calls=N parallel=N on_doubt=X version=V args=a,b? witness=a,b supervised=WORD]
 //	delegate NAME [limits=K=V,…] [ask=TOOL] TOOL…: an agent as a tool; it has the tools named, declared before
 //	mate NAME [carry=X] [back] [limits=K=V,…] [ask=TOOL] TOOL…: an agent that may get the conversation, and with back may hand it back
@@ -66,6 +66,8 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			a.Builtins = true
 		case "plan":
 			a.Tools, a.Policies = append(a.Tools, approval.PresentPlan()), append(a.Policies, approval.Plan())
+		case "board": // after the agents that share it
+			a = team.Board(a)
 		case "serial":
 			a.Serial = true
 		case "max_parallel":

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/team"
 )
 
 // A Decided is what somebody outside decided about a run, as its log has it. Its text has
@@ -104,7 +105,7 @@ func decided(event pawl.Event, edited string) (d Decided, ok bool) {
 			d.Text = "stop: " + e.Stop
 		}
 	case pawl.Noted:
-		if !e.Given() {
+		if _, board := team.ChangeOf(e); board || !e.Given() {
 			return d, false
 		}
 		d = Decided{What: "note", By: e.By, Text: e.Name + ": " + string(e.Value)}

@@ -91,6 +91,7 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, team *crew) (pawl.Agen
 		}
 		a.Tools, d.problems = append(a.Tools, t), append(d.problems, problems...)
 	}
+	a = s.withBoard(a)
 	a.Tools = append(a.Tools, s.handOvers(team)...)
 	if team.first == s {
 		team.caller = a.Model
@@ -203,6 +204,9 @@ func (s *Spec) rest(d *document, a pawl.Agent) {
 		}[key]
 		if strings.HasPrefix(message, `tool "handoff_to_`) {
 			keys = []string{"handoffs"}
+		}
+		if what, board := strings.CutPrefix(message, `tool "board_add": `); board {
+			key, keys, message = "board", []string{"board"}, what
 		}
 		outside := key == "limits" && s.opt.Limits != (pawl.Limits{}) || key == "model" && s.opt.Model != ""
 		if outside {

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/team"
 )
 
 // An Effective is the agent of a run in the form of a spec. It is immutable.
@@ -74,6 +75,9 @@ func Of(s *pawl.State) Effective {
 	}
 	for range d.PoliciesOf("plan") {
 		e.set("plan", yes())
+	}
+	for range d.PoliciesOf("board") {
+		e.set("board", yes())
 	}
 	for source, parameters := range d.PoliciesOf("data_flow") {
 		var p struct{ Strict bool }
@@ -268,7 +272,7 @@ func (e *Effective) tools(declared []pawl.ToolInfo) {
 			if t.Name != "__complete__" {
 				e.set("builtins", yes())
 			}
-		case t.Name == approval.PlanTool: // plan: true adds it
+		case t.Name == approval.PlanTool, team.IsBoardTool(t): // plan: true and board: true add them
 		case t.Client:
 			all.items = append(all.items, toolNode(t))
 		case isOwn(t):

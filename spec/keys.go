@@ -30,6 +30,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "dir", value: aText, otherwise: "the spec's directory", about: "where commands run, relative to the spec's directory", inGo: "tool.CommandOptions.Dir"},
 	{name: "tools", value: toolList, about: "what the model may call", inGo: "pawl.Agent.Tools"},
 	{name: "handoffs", value: listOf(either(aText, in(handoffKeys))), about: "specs of agents that the model may [hand the conversation over](teams.md#handoff) to", inGo: "team.Handoff"},
+	{name: "board", value: aFlag, otherwise: "false", about: "share a [board of tasks](teams.md#swarm) with the agents among the tools: `board_add`, `board_read`, `board_claim`, `board_finish`, `board_drop`", inGo: "team.Board"},
 	{name: "builtins", value: aFlag, otherwise: "false",
 		about: "offer `__complete__`, `__pause_for_human__`, `__store_memory__`, `__retrieve_memory__` and `__log_progress__`", inGo: "pawl.Agent.Builtins"},
 	{name: "parallel", value: aFlag, otherwise: "true", about: "let the calls of one reply run at the same time", inGo: "pawl.Agent.Serial"},

@@ -123,7 +123,7 @@ var goPlaces = map[string]any{
 	"workflow.New": workflow.New, "workflow.Single": workflow.Single{}, "workflow.Call": workflow.Call{}, "workflow.Run": workflow.Run{},
 	"workflow.Switch": workflow.Switch{}, "workflow.Parallel": workflow.Parallel{}, "workflow.ForEach": workflow.ForEach{}, "workflow.While": workflow.While{},
 	"workflow.Graph": workflow.Graph, "workflow.Edge": workflow.Edge{},
-	"team.Handoff": team.Handoff, "team.Options": team.Options{},
+	"team.Handoff": team.Handoff, "team.Board": team.Board, "team.Options": team.Options{},
 	"webhook.New": webhook.New, "webhook.Hook": webhook.Hook{},
 }
 

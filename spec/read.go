@@ -51,6 +51,7 @@ func (s *Spec) read(f fields) {
 	f.flag("trace", &s.trace)
 	s.readLimits(f)
 	s.readApprovals(f)
+	f.flag("board", &s.board)
 	f.flag("plan", &s.plan)
 	s.plan = s.plan || s.opt.Plan
 	s.readPolicies(f)

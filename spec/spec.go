@@ -56,6 +56,7 @@ type Spec struct {
 	maxParallel int
 	trace       bool
 	plan        bool
+	board       bool
 	stop        *node
 	limits      pawl.Limits
 	gates       []gate

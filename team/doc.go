@@ -1,4 +1,5 @@
-// Package team has agents work together: one hands its conversation over to another.
+// Package team has agents work together: one hands its conversation over to another (see [Handoff]),
+// or several share a board of tasks (see [Board]).
 //
 //	var triage, billing pawl.Agent
 //	billing = pawl.Agent{Name: "billing", Description: "Invoices and refunds.", Model: model, Tools: []pawl.Tool{refund, team.Handoff(&triage, nil)}}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/team"
 )
 
 // Run compares the entries of a run's log with what the machine decides before and after
@@ -90,6 +91,10 @@ func (r *replay) take(e pawl.Entry) error {
 	}
 	if err := r.state.CheckNext(check); err != nil {
 		return err
+	}
+	if _, board := team.ChangeOf(e.Event); board { // made while calls run
+		r.state.Fold(e)
+		return nil
 	}
 	if r.got != nil && e.At == r.decided.Seq() && !r.given(e.Event) {
 		r.got = append(r.got, e)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/team"
 )
 
 // progress prints an entry in one line, if it concerns people. Where a person sees the
@@ -98,6 +99,10 @@ func progressText(event pawl.Event) string {
 	case pawl.RunStarted:
 		if c := e.Continues; c != nil && c.By != "" {
 			return fmt.Sprintf("%s hands over to %s: %s", c.By, e.Declaration.Agent, gist(c.Reason))
+		}
+	case pawl.Noted:
+		if c, ok := team.ChangeOf(e); ok {
+			return "board: " + gist(c.String())
 		}
 	case pawl.RunResumed:
 		return "resumed"

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/team"
+)
+
+// A board is the tasks of a run (see [team.Board]), and the calls that wait to change them. The
+// calls are the run's own and those of its children. The run's driver makes the changes, so they
+// are in one order, and in its log.
+type board struct {
+	tasks team.Tasks // only the driver uses it
+
+	mu    sync.Mutex
+	calls []*boardCalled
+}
+
+// boardCalled is a call of a tool of a board.
+type boardCalled struct {
+	inv  pawl.Invocation
+	out  pawl.Output
+	err  error
+	done chan struct{} // closed when out and err are set
+}
+
+// boardCall is a tool of a board in the log of a run.
+type boardCall struct {
+	pawl.Tool
+	engine *Engine
+	run    string
+}
+
+// Run has the driver of the board's run make the change. The driver waits for the calls of its
+// run meanwhile, and so for those of its children.
+func (b boardCall) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	if b.run == "" {
+		return pawl.Output{}, errors.New("this run has no board: the run that has it did not call this one")
+	}
+	b.engine.mu.Lock()
+	d := b.engine.live[b.run]
+	b.engine.mu.Unlock()
+	if d == nil {
+		return pawl.Output{}, fmt.Errorf("the board is in the log of run %s, which is not driven in this process", b.run)
+	}
+	c := &boardCalled{inv: inv, done: make(chan struct{})}
+	d.board.mu.Lock()
+	d.board.calls = append(d.board.calls, c)
+	d.board.mu.Unlock()
+	d.inbox.notify()
+	select {
+	case <-c.done:
+		return c.out, c.err
+	case <-ctx.Done(): // if the change is made all the same, the call finds it when it runs again
+		return pawl.Output{}, context.Cause(ctx)
+	case <-d.life.done:
+		return pawl.Output{}, errors.New("the run of the board is over")
+	}
+}
+
+// serve makes the changes of the calls that wait, and makes them durable before it answers.
+func (b *board) serve(r *recorder, at uint64) error {
+	b.mu.Lock()
+	calls := b.calls
+	b.calls = nil
+	b.mu.Unlock()
+	if calls == nil {
+		return nil
+	}
+	for _, c := range calls {
+		c.inv.Args = r.clean.json(c.inv.Args)
+		var note *pawl.Noted
+		if note, c.out, c.err = b.tasks.Do(r.state, c.inv); note != nil {
+			r.append(at, *note)
+		}
+	}
+	if err := r.flush(); err != nil {
+		return err
+	}
+	for _, c := range calls {
+		close(c.done)
+	}
+	return nil
+}
+
+// hasBoard reports whether the run has a board, so that its driver must not wait for a single call.
+func (d *driver) hasBoard() bool {
+	t, _, ok := d.rec.machine.Tool("board_add")
+	_, has := team.OnBoard(t, "", "")
+	return ok && has
+}

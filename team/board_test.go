@@ -1,0 +1,152 @@
+package team_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/pawltest"
+	"github.com/pawl-run/pawl/team"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// heard is the result of the latest call in a conversation, and how many calls there are.
+func heard(r pawl.Request) (text string, failed bool, calls int) {
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			if res, ok := p.(pawl.ToolResult); ok {
+				text, failed, calls = res.Text(), res.Failed, calls+1
+			}
+		}
+	}
+	return text, failed, calls
+}
+
+func do(name, args string) pawl.Call { return pawl.Call{Tool: name, Args: json.RawMessage(args)} }
+
+// drains is a worker that claims and finishes tasks until none is open.
+func drains(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+	switch text, _, calls := heard(r); {
+	case strings.Contains(text, `"task":null`):
+		return pawl.Say("Nothing is left."), nil
+	case calls > 0 && strings.Contains(text, `"text"`):
+		return pawl.Do(do("board_finish", `{"result":"counted"}`)), nil
+	}
+	return pawl.Do(do("board_claim", `{}`)), nil
+}
+
+// swarm is an agent that puts three tasks on its board and calls so many workers at once.
+func swarm(workers int) pawl.Agent {
+	worker := pawl.Agent{Name: "worker", Description: "Does tasks of the board.", Model: pawl.ModelFunc(drains)}
+	lead := func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		switch _, _, calls := heard(r); calls {
+		case 0:
+			return pawl.Do(do("board_add", `{"tasks":["count the bolts","count the nuts","count the rest"]}`)), nil
+		case 1:
+			return pawl.Do(slices.Repeat([]pawl.Call{do("worker", `{"input":"Work."}`)}, workers)...), nil
+		case 1 + workers:
+			return pawl.Do(do("board_read", `{}`)), nil
+		}
+		text, _, _ := heard(r)
+		return pawl.Say(fmt.Sprintf("%d of 3 are counted.", strings.Count(text, `"result":"counted"`))), nil
+	}
+	return team.Board(pawl.Agent{Name: "lead", Model: pawl.ModelFunc(lead), Tools: []pawl.Tool{tool.Agent(worker, nil)}})
+}
+
+// changes are the changes of a board in a log.
+func changes(log []pawl.Entry) (all []team.Change) {
+	for _, e := range log {
+		if c, ok := team.ChangeOf(e.Event); ok {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// TestBoardKills: wherever the process dies, another one finishes what is on the board, and each
+// task is done once.
+func TestBoardKills(t *testing.T) {
+	for workers := 1; workers <= 2; workers++ {
+		t.Run(fmt.Sprint(workers), func(t *testing.T) {
+			log := pawltest.KillEverywhere(t, func() pawl.Agent { return swarm(workers) }, "Count.")
+			done := map[string]int{}
+			for _, c := range changes(log) {
+				done[c.Do+" "+c.Task]++
+			}
+			want := map[string]int{"add t1": 1, "claim t1": 1, "claim t2": 1, "claim t3": 1, "finish t1": 1, "finish t2": 1, "finish t3": 1}
+			if fmt.Sprint(done) != fmt.Sprint(want) {
+				t.Errorf("the log has %v, want %v", done, want)
+			}
+		})
+	}
+}
+
+// TestBoardLease: what a worker has claimed is open again when its run has ended, and the run of the
+// board does not end before it is done.
+func TestBoardLease(t *testing.T) {
+	tries := 0
+	worker := pawl.Agent{Name: "worker", Description: "Works.", Model: pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
+		if _, _, calls := heard(r); tries == 0 && calls == 1 {
+			tries++
+			return pawl.Say("I give up."), nil
+		}
+		return drains(ctx, r)
+	})}
+	says := &says{replies: []pawl.Reply{
+		pawl.Do(do("board_add", `{"tasks":["count"]}`)), pawl.Do(do("worker", `{"input":"Work."}`)), pawl.Say("Done."),
+		pawl.Do(do("worker", `{"input":"Again."}`)), pawl.Do(do("board_finish", `{"task":"t1","result":"x"}`)), pawl.Say("Done now."),
+	}}
+	r, err := engine.Run(t.Context(), team.Board(pawl.Agent{Name: "lead", Model: pawl.ModelFunc(says.reply), Tools: []pawl.Tool{tool.Agent(worker, nil)}}), "Count.")
+	if err != nil || r.Answer != "Done now." || r.Status != pawl.StatusSuccess {
+		t.Fatalf("%v %q: %v", r.Status, r.Answer, err)
+	}
+	if text := fmt.Sprint(says.asked[3].Messages); !strings.Contains(text, "the board still has t1 (open)") {
+		t.Errorf("the model reads %s", text)
+	}
+	if text, failed, _ := heard(says.asked[5]); !failed || !strings.Contains(text, "t1 is done already") {
+		t.Errorf("the model reads %s", text)
+	}
+}
+
+// TestBoardTaint: what a worker with untrusted tools may have written on the board taints all who
+// read it, and nobody else.
+func TestBoardTaint(t *testing.T) {
+	look := tool.Func("look", "Looks.", func(context.Context, struct{}) (string, error) { return "x", nil }, pawl.Read)
+	for _, trust := range []pawl.Trust{pawl.Trusted, pawl.Untrusted} {
+		reader := pawl.Agent{Name: "reader", Description: "Reads the web.", Model: pawl.ModelFunc(drains), Tools: []pawl.Tool{look}, Trust: map[string]pawl.Trust{"look": trust}}
+		writer := pawl.Agent{Name: "writer", Description: "Writes.", Model: pawl.ModelFunc(drains)}
+		says := &says{replies: []pawl.Reply{pawl.Do(do("board_add", `{"tasks":["a"]}`)), pawl.Do(do("writer", `{"input":"x"}`)), pawl.Say("Done.")}}
+		j := memory.New()
+		agent := team.Board(pawl.Agent{Name: "lead", Model: pawl.ModelFunc(says.reply), Tools: []pawl.Tool{tool.Agent(reader, nil), tool.Agent(writer, nil)}})
+		h, err := engine.New(j, nil).Start(t.Context(), agent, "Go.", &engine.StartOptions{ID: "r"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s, err := engine.Load(t.Context(), j, "r.c_2")
+		if err != nil || s.Tainted() != (trust == pawl.Untrusted) {
+			t.Errorf("%v: the worker that claimed is tainted: %v, %v", trust, s.Tainted(), err)
+		}
+	}
+}
+
+// TestBoardRefused: an agent that cannot have a board is refused when it is made.
+func TestBoardRefused(t *testing.T) {
+	for want, a := range map[string]pawl.Agent{
+		"nobody shares the board":              {},
+		"a board is for an agent that chooses": {Loop: pawl.SingleCall{}, Tools: []pawl.Tool{tool.Agent(pawl.Agent{Name: "w", Description: "W.", Model: pawl.ModelFunc(drains)}, nil)}},
+	} {
+		a.Name, a.Model = "lead", pawl.ModelFunc(drains)
+		if _, err := pawl.NewMachine(team.Board(a)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
