@@ -11,9 +11,10 @@ import (
 )
 
 // watchBacklog shows in the metrics what waits in a journal.
-func (a *app) watchBacklog(j store) {
+func (a *app) watchBacklog(ctx context.Context, j store, h workHost) {
 	if to := a.reporting(true); to != nil && to.Telemetry != nil {
-		b := &backlog{journal: j}
+		names, _ := h.Names(ctx) // never fails
+		b := newBacklog(j, names)
 		to.Telemetry.WatchBacklog(b.look)
 	}
 }
@@ -27,10 +28,20 @@ type backlog struct {
 	found map[string]telemetry.Backlog
 }
 
+// newBacklog counts the runs of a journal. The agents that this process drives are reported
+// from the beginning, so that an autoscaler has something to go by before the first run.
+func newBacklog(j store, agents []string) *backlog {
+	b := &backlog{journal: j, found: map[string]telemetry.Backlog{}}
+	for _, agent := range agents {
+		b.found[agent] = telemetry.Backlog{}
+	}
+	return b
+}
+
 // fresh is how long a count is good for: several readers of the metrics cost one.
 const fresh = 5 * time.Second
 
-// look counts, unless it did so just before. An agent that had a backlog is reported until the
+// look counts, unless it did so just before. An agent that was reported is reported until the
 // process ends, so that its metrics go down to zero.
 func (b *backlog) look(ctx context.Context) (map[string]telemetry.Backlog, error) {
 	b.mu.Lock()

@@ -30,14 +30,15 @@ func TestBacklog(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		b := &backlog{journal: j}
+		b := newBacklog(j, []string{"help"})
 		look := func(want telemetry.Backlog) {
 			t.Helper()
 			got, err := b.look(t.Context())
-			if err != nil || got["help"] != want {
+			if found, ok := got["help"]; err != nil || !ok || found != want {
 				t.Errorf("it is %+v, %v, not %+v", got, err, want)
 			}
 		}
+		look(telemetry.Backlog{})
 		put("first", pawl.StatusQueued)
 		time.Sleep(time.Minute)
 		put("second", pawl.StatusQueued)

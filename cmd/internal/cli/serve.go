@@ -123,7 +123,7 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 			return 0, refused(err)
 		}
 		hooks.set(served)
-		a.watchBacklog(j)
+		a.watchBacklog(ctx, j, workHost{h})
 		quitProbes, err := a.probes(ctx, s.metrics, served)
 		if err != nil {
 			return 0, err

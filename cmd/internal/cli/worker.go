@@ -110,7 +110,7 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 			return 0, err
 		}
 		defer quitGC()
-		a.watchBacklog(j)
+		a.watchBacklog(ctx, j, workHost{h})
 		quitProbes, err := a.probes(ctx, s.metrics, w)
 		if err != nil {
 			return 0, err
