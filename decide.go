@@ -227,10 +227,10 @@ func (m *Machine) doubts(s *State) Step {
 		if c.Phase != PhaseLost || c.Effect != Write || c.child != nil {
 			continue // a child run is never in doubt: its log says how far it came
 		}
-		const why = "the run lost its owner while this call was running; whether it took place is unknown"
-		var fact Event = ToolDoubted{Call: c.ID, Tool: c.Tool, Why: why}
+		const why = " while this call was running; whether it took place is unknown"
+		var fact Event = ToolDoubted{Call: c.ID, Tool: c.Tool, Why: "the process of the run ended" + why}
 		if t := m.tools[c.Tool]; t != nil && t.info.OnDoubt == DoubtTell {
-			fact = ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolUnknown, Error: why}
+			fact = ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolUnknown, Error: "the run lost its owner" + why}
 		}
 		facts = append(facts, fact)
 	}

@@ -270,7 +270,7 @@ func TestDrivePoison(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	if rest, err := h.shift().drive("r1"); err != nil || rest.Status != StatusRefused || !strings.Contains(rest.Why, "lost its owner 5 times") {
+	if rest, err := h.shift().drive("r1"); err != nil || rest.Status != StatusRefused || !strings.Contains(rest.Why, "its process ended 5 times") {
 		t.Errorf("%+v, %v", rest, err)
 	}
 }

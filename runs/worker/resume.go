@@ -15,7 +15,7 @@ import (
 type reason string
 
 const (
-	ownerDied   reason = "its owner died"
+	ownerDied   reason = "its process ended"
 	timeHasCome reason = "its time has come"
 	hasSignal   reason = "it has an unread signal"
 	isQueued    reason = "it is queued"
