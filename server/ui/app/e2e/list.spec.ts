@@ -1,3 +1,6 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "./server";
 
 const rows = ".list tbody tr";
@@ -105,4 +108,14 @@ test("cost and outcome over time, by agent and by label", async ({ page, pawl })
   await page.getByLabel("Time", { exact: true }).selectOption("24h");
   await expect(page).toHaveURL(/#\/stats\?time=24h&label=charted$/);
   await expect(page.locator(".stats tbody tr", { hasText: "yes" }).locator("td").first()).toHaveText("1");
+});
+
+test("a queued run shows its place in the queue", async ({ page, pawl }) => {
+  writeFileSync(join(pawl.dir, "clerk.yaml"), "name: clerk\nmodel: script:clerk.script.yaml\n"); // which is not served
+  writeFileSync(join(pawl.dir, "clerk.script.yaml"), "replies: [{text: done}]\n");
+  const queue = () => execFileSync(process.env.PAWL_BIN!, ["run", "clerk.yaml", "go", "--queue"], { cwd: pawl.dir, env: pawl.env(), encoding: "utf8" }).trim();
+  const [first, second] = [queue(), queue()];
+  await pawl.login(page);
+  await expect(page.locator(rows, { hasText: first })).toContainText("queued, no. 1");
+  await expect(page.locator(rows, { hasText: second })).toContainText("queued, no. 2");
 });

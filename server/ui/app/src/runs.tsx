@@ -220,7 +220,7 @@ export function Runs({ query }: { query: URLSearchParams }) {
             {shown.map((r, i) => (
               <tr key={r.run} data-row={i} class={i === cursor ? "at" : ""} onClick={() => go(link(r.run))} onMouseEnter={() => setAt(i)}>
                 <td class="pick" onClick={(e) => e.stopPropagation()}><label><input type="checkbox" aria-label={`Select ${r.agent}, run ${r.run}`} checked={chosen.has(r.run)} onFocus={() => setAt(i)} onChange={() => choose(r)} /></label></td>
-                <td class="is"><Status of={r.status} /></td>
+                <td class="is"><Status of={r.status} position={r.position} /></td>
                 <td class="who"><a href={link(r.run)} aria-label={`${r.agent}, run ${r.run}`} onFocus={() => setAt(i)}><Text of={r.agent} /></a>{r.run.includes(".") && <span class="tag">child</span>}<span class="mono id">{r.run}</span></td>
                 <td class="says"><Says run={r} /></td>
                 <td class="wide"><Labels of={r.labels} /></td>

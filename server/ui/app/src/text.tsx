@@ -59,13 +59,13 @@ const shapes: Record<string, JSX.Element> = {
   live: <circle cx="6" cy="6" r="2.5" />,
 };
 
-/** Status is never a colour alone: a shape and the word stand with it. */
-export function Status({ of, big }: { of: string; big?: boolean }) {
+/** Status is a run's status, and its place in the queue. It is never a colour alone: a shape and the word stand with it. */
+export function Status({ of, big, position }: { of: string; big?: boolean; position?: number }) {
   const t = tone(of);
   return (
     <span class={`status ${t} ${big ? "big" : ""}`}>
       <svg viewBox="0 0 12 12" aria-hidden="true">{shapes[t]}</svg>
-      {statusWords[of] ?? of}
+      {statusWords[of] ?? of}{position ? `, no. ${position}` : ""}
     </span>
   );
 }

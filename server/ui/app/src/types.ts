@@ -26,6 +26,8 @@ export interface RunLine {
   iterations: number;
   cost_usd: number | null;
   labels: Record<string, string> | null;
+  /** in the queue, from 1 */
+  position?: number;
   input?: string;
   answer?: string;
   waits?: Pending[];
