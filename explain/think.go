@@ -33,6 +33,9 @@ func (f *fold) think(d *Decision) {
 			d.subject += phrase(" by " + name(called.Model))
 		}
 		d.why = f.whyThink(called)
+		if called.Waited > 0 {
+			d.why += phrasef("; it waited %s for the rate of its provider", figure.Lasting(called.Waited))
+		}
 		if called.Model == "" {
 			f.fallback = called.Fallback
 		}

@@ -123,7 +123,11 @@ func (con *console) printRuns(lines iter.Seq2[client.RunLine, error]) error {
 			}
 		}
 		n++
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", oneLine(l.Run), oneLine(l.Agent), l.Status.Words(), when(l.CreatedAt), l.Iterations, usd(l.CostUSD), labelText(l.Labels))
+		status := l.Status.Words()
+		if l.Position > 0 {
+			status += fmt.Sprintf(", no. %d", l.Position)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", oneLine(l.Run), oneLine(l.Agent), status, when(l.CreatedAt), l.Iterations, usd(l.CostUSD), labelText(l.Labels))
 	}
 	if n == 0 && !con.json {
 		con.sayf("no runs")
