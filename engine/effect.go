@@ -57,13 +57,21 @@ var errExited = errors.New("it ended its goroutine (runtime.Goexit) instead of r
 
 // Why an effect is stopped.
 var (
-	errTimeout   = fmt.Errorf("the time is over: %w", context.DeadlineExceeded)
-	errQuiet     = fmt.Errorf("it shows no sign of life: %w", context.DeadlineExceeded)
-	errCancelled = fmt.Errorf("the run is being cancelled: %w", context.Canceled)
-	errSuspended = fmt.Errorf("the run is being parked: %w", context.Canceled)
-	errDropped   = fmt.Errorf("it is not needed any more: %w", context.Canceled)
-	errSignal    = fmt.Errorf("there is mail for the run: %w", context.Canceled)
+	errTimeout         = fmt.Errorf("the time is over: %w", context.DeadlineExceeded)
+	errQuiet           = fmt.Errorf("it shows no sign of life: %w", context.DeadlineExceeded)
+	errCancelled error = cancelledError{}
+	errSuspended       = fmt.Errorf("the run is being parked: %w", context.Canceled)
+	errDropped         = fmt.Errorf("it is not needed any more: %w", context.Canceled)
+	errSignal          = fmt.Errorf("there is mail for the run: %w", context.Canceled)
 )
+
+// cancelledError is the cause by which a tool learns that its run is cancelled, and not only
+// left to another process; see package tool.
+type cancelledError struct{}
+
+func (cancelledError) Error() string   { return "the run is being cancelled: context canceled" }
+func (cancelledError) Unwrap() error   { return context.Canceled }
+func (cancelledError) Cancelled() bool { return true }
 
 // effects are the effects in progress of a run: one on the driver's goroutine, or parallel
 // calls. One timer enforces their deadlines.
@@ -247,7 +255,7 @@ func (s *effects) abort() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range s.running {
-		why := errCancelled
+		why := errDropped
 		if t, ok := e.work.(*toolCall); ok && t.child != nil {
 			why = errSuspended // the next owner owns its children too
 		}

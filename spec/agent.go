@@ -92,6 +92,9 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, team *crew) (pawl.Agen
 		a.Tools, d.problems = append(a.Tools, t), append(d.problems, problems...)
 	}
 	a = s.withBoard(a)
+	for _, r := range s.remotes {
+		a.Tools = append(a.Tools, r.tool())
+	}
 	a.Tools = append(a.Tools, s.handOvers(team)...)
 	if team.first == s {
 		team.caller = a.Model

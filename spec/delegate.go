@@ -43,19 +43,7 @@ func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
 		return
 	}
 	var d delegate
-	f.text("name", &d.options.Name)
-	f.text("description", &d.options.Description)
-	f.size("max_output", &d.options.MaxOutput)
-	f.count("max_calls", &d.options.MaxCalls, 1, "5")
-	f.count("max_parallel", &d.options.MaxParallel, 1, "3")
-	stuck, parallel := 0, true
-	f.choice("stuck", &stuck)
-	f.flag("parallel", &parallel)
-	d.options.Exempt, d.options.Alone = stuck == 1, !parallel
-	var effect int
-	f.choice("effect", &effect)
-	d.options.Effect = pawl.Effect(effect)
-	f.label(&d.options.Trust)
+	d.options = f.runOptions()
 	if d.spec = s.member(f, file); d.spec == nil {
 		return
 	}

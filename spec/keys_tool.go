@@ -8,9 +8,9 @@ import (
 
 // toolList is the shape of tools. The keys of an entry determine its kind.
 var toolList = shape{
-	says:   "list of tools: [command](#tool), [client](#tool), [builtin](#builtin), [agent](#agent-tool), [workflow](#workflow-tool) or [mcp](#mcp-tool)",
-	schema: object{"type": "array", "items": object{"anyOf": []any{in(toolKeys).schema, in(builtinKeys).schema, in(agentToolKeys).schema, in(workflowToolKeys).schema, in(mcpToolKeys).schema}}},
-	tables: []*table{toolKeys, builtinKeys, agentToolKeys, workflowToolKeys, mcpToolKeys},
+	says:   "list of tools: [command](#tool), [client](#tool), [builtin](#builtin), [agent](#agent-tool), [workflow](#workflow-tool), [mcp](#mcp-tool) or [a2a](#a2a-tool)",
+	schema: object{"type": "array", "items": object{"anyOf": []any{in(toolKeys).schema, in(builtinKeys).schema, in(agentToolKeys).schema, in(workflowToolKeys).schema, in(mcpToolKeys).schema, in(a2aToolKeys).schema}}},
+	tables: []*table{toolKeys, builtinKeys, agentToolKeys, workflowToolKeys, mcpToolKeys, a2aToolKeys},
 }
 
 var effectWord = oneOf("read", "idempotent", "write")
@@ -71,6 +71,30 @@ var agentToolKeys = &table{name: "agent-tool", title: "agent", about: "Another a
 var workflowToolKeys = &table{name: "workflow-tool", title: "workflow", about: "A workflow as a tool: the same, with [known steps](workflow.md).", keys: append([]key{
 	{name: "workflow", needed: true, value: anyText, about: "its spec, relative to this one", inGo: "tool.Agent"},
 }, runKeys...)}
+
+var a2aToolKeys = &table{name: "a2a-tool", title: "tool", about: "An agent of another server as a tool, over the [Agent2Agent protocol](a2a.md). Each call is a run of its own, which has a task there.", keys: append([]key{
+	{name: "a2a", needed: true, value: in(a2aKeys), about: "where it is", inGo: "a2a.Agent"},
+}, remoteRunKeys()...)}
+
+var a2aKeys = &table{name: "a2a", title: "a2a", about: "An agent of another server.", keys: []key{
+	{name: "url", needed: true, value: aText, about: "of its card, or the one below which the card is at `/.well-known/agent-card.json`: https, or http on this machine", inGo: "a2a.Agent"},
+	{name: "token", value: anyText, otherwise: "none", about: "the variable that holds the bearer token; its value is a secret", inGo: "a2a.Options.Token"},
+	{name: "trusted", value: aFlag, otherwise: "false", about: "its words may instruct this agent; otherwise they are untrusted", inGo: "a2a.Options.Trusted"},
+	{name: "timeout", value: aDuration, otherwise: "10m", about: "how long a task may take between two messages; then it is cancelled there, and the call fails", inGo: "a2a.Options.Timeout"},
+}}
+
+// remoteRunKeys are runKeys for an agent whose declaration is not known here.
+func remoteRunKeys() []key {
+	keys := slices.Clone(runKeys)
+	for i := range keys {
+		if other, ok := map[string]string{
+			"name": "from the url", "description": "that it is at the host", "effect": "write", "trust": "as it is `trusted`",
+		}[keys[i].name]; ok {
+			keys[i].otherwise = other
+		}
+	}
+	return keys
+}
 
 // runKeys are the keys of a tool whose calls are runs.
 var runKeys = []key{

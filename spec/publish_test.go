@@ -20,6 +20,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/a2a"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/guard"
@@ -124,6 +125,7 @@ var goPlaces = map[string]any{
 	"workflow.Switch": workflow.Switch{}, "workflow.Parallel": workflow.Parallel{}, "workflow.ForEach": workflow.ForEach{}, "workflow.While": workflow.While{},
 	"workflow.Graph": workflow.Graph, "workflow.Edge": workflow.Edge{},
 	"team.Handoff": team.Handoff, "team.Board": team.Board, "team.Options": team.Options{},
+	"a2a.Agent": a2a.Agent, "a2a.Options": a2a.Options{},
 	"webhook.New": webhook.New, "webhook.Hook": webhook.Hook{},
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Secrets returns the current values, by name, of the variables under env and
-// of the tokens of MCP servers, in this spec and those of its agents. Give them
+// of the tokens of MCP servers and remote agents, in this spec and those of its agents. Give them
 // to the engine that runs the agent as its Secrets. Variables that are not set,
 // or whose values cannot be removed from texts, are left out; [Spec.Warnings]
 // reports both.

@@ -82,6 +82,7 @@ type Spec struct {
 	reads      pawl.Tool       // reads the skills, as declared
 	declared   []pawl.ToolInfo // the tools of a recorded run; nil: none
 	shelved    *Spec           // the file of tools of a Hyphen document; nil: none
+	remotes    []remoteAgent
 	servers    []MCPServer
 	remote     map[string][]pawl.Tool // tools of the servers, by name; nil: not connected
 	onStuck    *onStuck               // of a Hyphen document; nil: not one

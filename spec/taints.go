@@ -31,6 +31,11 @@ func (s *Spec) taints() bool {
 			return true
 		}
 	}
+	for _, r := range s.remotes {
+		if r.options.Trust == pawl.Untrusted || r.options.Trust == 0 && !r.remote.Trusted {
+			return true
+		}
+	}
 	for _, m := range s.members { // the guard also applies to these
 		if m.taints() {
 			return true

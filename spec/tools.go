@@ -48,6 +48,10 @@ func (s *Spec) readTools(f fields) {
 			s.readServer(f, item)
 			continue
 		}
+		if item.get("a2a") != nil {
+			s.readRemote(f, item, taken)
+			continue
+		}
 		if item.get("builtin") != nil {
 			s.readOwn(f, item, taken)
 			continue

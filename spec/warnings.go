@@ -33,6 +33,13 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 			d.problem(server.at, "%v; the log will contain it if the MCP server %s returns it", err, server.Name)
 		}
 	}
+	for _, r := range s.remotes {
+		if value := os.Getenv(r.token); r.token != "" && value == "" {
+			d.problem(r.at, "the variable %s is not set (the agent at %s is called without a token)", r.token, r.url)
+		} else if err := unsafe(r.token, value); r.token != "" && err != nil {
+			d.problem(r.at, "%v; the log will contain it if the agent at %s returns it", err, r.url)
+		}
+	}
 	if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
 		d.problem(s.find("dir"), "there is no directory %s (commands run in it)", s.dir)
 	}

@@ -73,6 +73,13 @@
 // key on, so that the receiver can detect a repeat, should declare [pawl.Idempotent]: a
 // function gets the key from [InvocationFrom], a command from PAWL_IDEMPOTENCY_KEY.
 //
+// # Stopping
+//
+// The context of a call ends when its time is over, when the run is suspended, and when
+// it is cancelled. A tool whose work goes on elsewhere should end it there only if the run
+// is cancelled: then [context.Cause] has a method Cancelled() bool that returns true. A
+// suspended run may find the work again.
+//
 // # Parallel calls
 //
 // Calls that only read run at the same time, up to [pawl.Agent.MaxParallel]. A function

@@ -10,11 +10,13 @@ const withToken = (url, init = {}) => {
   return fetch(url, { ...init, headers });
 };
 
-const card = await new DefaultAgentCardResolver().resolve(base);
+// As it was served: of a resolved card the verifier forgets the security schemes.
+const served = await (await fetch(base + "/.well-known/agent-card.json")).json();
 await verifyAgentCardSignature(async (kid, jku) => {
   const { keys } = await (await fetch(jku)).json();
   return importJWK(keys.find((key) => key.kid === kid));
-})(card);
+})(served);
+const card = await new DefaultAgentCardResolver().resolve(base);
 
 let sent = 0;
 const message = (prefix, more = {}) => SendMessageRequest.fromJSON({

@@ -113,7 +113,7 @@ func serveBeside(ts *testscript.TestScript, _ bool, args []string) {
 		stop()
 		<-done
 	})
-	serving := regexp.MustCompile(`serving MCP at http://(\S+)/mcp`)
+	serving := regexp.MustCompile(`serving (?:MCP )?at http://([^/\s]+)`)
 	lines := bufio.NewScanner(said)
 	for lines.Scan() {
 		m := serving.FindStringSubmatch(lines.Text())

@@ -17,14 +17,8 @@ import (
 // node runs a program of testdata/a2a, which has the official SDK.
 func node(t *testing.T, args ...string) []byte {
 	t.Helper()
-	missing := t.Skipf
-	if os.Getenv("CI") != "" {
-		missing = t.Fatalf
-	}
 	dir := filepath.Join("..", "testdata", "a2a")
-	if _, err := os.Stat(filepath.Join(dir, "node_modules", "@a2a-js", "sdk")); err != nil {
-		missing("the SDK is not installed: npm ci --prefix testdata/a2a")
-	}
+	needsNode(t, dir)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", append([]string{filepath.Join(dir, args[0])}, args[1:]...)...)
@@ -32,12 +26,24 @@ func node(t *testing.T, args ...string) []byte {
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {
-		if _, looked := exec.LookPath("node"); looked != nil {
-			missing("there is no node: %v", looked)
-		}
 		t.Fatalf("%v: %s%s", err, said.Bytes(), out)
 	}
 	return out
+}
+
+// needsNode skips a test without Node.js and the SDK; under CI it fails.
+func needsNode(t *testing.T, dir string) {
+	t.Helper()
+	missing := t.Skipf
+	if os.Getenv("CI") != "" {
+		missing = t.Fatalf
+	}
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", "@a2a-js", "sdk")); err != nil {
+		missing("the SDK is not installed: npm ci --prefix testdata/a2a")
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		missing("there is no node: %v", err)
+	}
 }
 
 // TestA2AOfficialClient calls the server with the official client.
