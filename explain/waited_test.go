@@ -22,7 +22,7 @@ func TestWaited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := r.Markdown(); !strings.Contains(text, "it waited 12s for the rate of its provider") {
+	if text := r.Markdown(); !strings.Contains(text, "it waited 12.0 s for the rate of its provider") {
 		t.Errorf("it says:\n%s", text)
 	}
 }
