@@ -1,13 +1,13 @@
 package testfix
 
 import (
-	"encoding/json"
-	"fmt"
-	"strings"
-
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/stop"
 )
+
+// noteBy is who notes that a model gave up.
+const noteBy = "testfix"
 
 const prompt = `You fix a project whose tests fail. You work in a copy of it; your edits are applied to the original only when every test passes.
 
@@ -35,7 +35,7 @@ func (f *Fix) Agent() pawl.Agent {
 		Tools:       f.tools(),
 		Observer:    pawl.ObserverFunc(f.observe),
 		Goal:        &pawl.Goal{Metric: pawl.MetricFunc(measure), Success: stop.Metric(">=", 0)},
-		Policies:    []pawl.Policy{givesUp{}},
+		Policies:    []pawl.Policy{project.GivesUp{By: noteBy}},
 		Limits:      limits.Merge(f.limits),
 		Source:      f.source.String(),
 	}
@@ -46,60 +46,4 @@ func (f *Fix) prompt() string {
 		return prompt + "\nYou may edit tests, where a test itself is wrong."
 	}
 	return prompt + "\nTest files and test data are read-only."
-}
-
-// givesUp ends a run whose model has answered twice in a row without an action between,
-// although the goal is not met. After the first answer the machine has listed what still
-// fails; asking again would only use up the limits.
-type givesUp struct{}
-
-const mostAnswers = 2
-
-// String returns "gives_up(2)".
-func (givesUp) String() string { return fmt.Sprintf("gives_up(%d)", mostAnswers) }
-
-// Review lets a model that gave up make no further turn.
-func (givesUp) Review(s *pawl.State, step pawl.Step) pawl.Step {
-	think, ok := step.(pawl.Think)
-	judged, _ := s.Judged()
-	if !ok || think.Purpose != pawl.PurposeTurn || judged.Judgement != pawl.JudgedRefuted {
-		return step
-	}
-	answers := 0
-	for t := range s.Turns() {
-		if answers++; !t.Answer {
-			answers = 0
-		}
-	}
-	if answers < mostAnswers {
-		return step
-	}
-	// A run that is resumed after it gave up gets one more turn: the note says which
-	// owner of the run has seen how many answers.
-	var seen gaveUp
-	if note, ok := s.Note(noteBy, noteName); ok && json.Unmarshal(note, &seen) != nil {
-		seen = gaveUp{}
-	}
-	now := gaveUp{Answers: answers, Epoch: s.Epoch()}
-	switch {
-	case seen.Answers < answers:
-		value, err := json.Marshal(now)
-		if err != nil {
-			return step // two numbers always marshal
-		}
-		return pawl.Record{Events: []pawl.Event{pawl.Noted{By: noteBy, Name: noteName, Value: value}}}
-	case seen.Epoch != now.Epoch:
-		return step
-	}
-	return pawl.Finish{Verdict: pawl.Verdict{
-		Holds: true, Status: pawl.StatusNoProgress, Condition: "gives_up", Leaf: "gives_up",
-		Detail: "the model gave up: " + strings.TrimSpace(s.LastText()),
-	}}
-}
-
-const noteBy, noteName = "testfix", "gave_up"
-
-type gaveUp struct {
-	Answers int    `json:"answers"`
-	Epoch   uint64 `json:"epoch"`
 }

@@ -2,7 +2,6 @@ package testfix
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/workspace"
@@ -146,32 +146,7 @@ func regressed(first gotest.Report, v verdict) bool {
 }
 
 func (f *Fix) load(name string, v any) (bool, error) {
-	data, err := os.ReadFile(filepath.Join(f.tree.StateDir(), name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, v)
-	}
-	if err != nil {
-		return false, fmt.Errorf("recall %s: %w", name, err)
-	}
-	return true, nil
+	return project.Load(f.tree.StateDir(), name, v)
 }
 
-// save replaces a file in one step.
-func (f *Fix) save(name string, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("note %s: %w", name, err)
-	}
-	target := filepath.Join(f.tree.StateDir(), name)
-	err = os.WriteFile(target+".new", data, 0o600)
-	if err == nil {
-		err = os.Rename(target+".new", target)
-	}
-	if err != nil {
-		return fmt.Errorf("note %s: %w", name, err)
-	}
-	return nil
-}
+func (f *Fix) save(name string, v any) error { return project.Save(f.tree.StateDir(), name, v) }

@@ -87,6 +87,12 @@ func New(dir string, argv, env []string, timeout time.Duration, state string) (*
 	return s, nil
 }
 
+// Module is the path of the Go module in the directory; empty: there is none.
+func (s *Suite) Module() string { return s.module }
+
+// Named reports whether each of the tests has a verdict of its own.
+func (s *Suite) Named() bool { return s.golang || s.Pytest > 0 }
+
 // findable says why a program cannot be run in a directory.
 func findable(dir, program string) error {
 	if !strings.ContainsRune(program, '/') {

@@ -1,0 +1,116 @@
+package repro
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/internal/project"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
+	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/tool"
+)
+
+const noteBy = "repro"
+
+const prompt = `You reproduce a bug: you write a test that fails because of it. You work in a copy of the project; your test is added to the original when it fails as it should.
+
+How to go about it:
+- Read the description, then the code that it is about and the tests beside it. Find out what the code should do, and what it does.
+- Add one small test that states what the code should do, in the style of the tests beside it. Give it a name that says what is wrong.
+- Only tests may be edited. Add to them: what is there stays as it is. Do not repair the bug.
+- The test must fail by its own assertion: t.Errorf or t.Fatalf in Go, assert in Python. A test that does not build, panics, imports what is missing or does not end shows nothing. If the bug is a panic or a call that does not return, catch it in the test (recover, a channel with a time-out) and fail by an assertion.
+- It must fail in every run: no real time, network, random numbers or order of maps.
+- Test what the description says, through the code as it is used. Do not assert anything that would be wrong after the bug is fixed.
+- The tests run by themselves after each turn that edits. The run ends when your test fails in five of five runs and every other test does what it did before.
+- When you are sure that the bug is not there, answer without calling a tool and say why.`
+
+// Agent returns the agent. Its observer and tools work in the copy, so it can have one run at a time.
+func (r *Repro) Agent() pawl.Agent {
+	return pawl.Agent{
+		Name:        "repro",
+		Description: "writes a failing test for a bug",
+		Prompt:      prompt,
+		Model:       r.model,
+		Tools:       r.tools(),
+		Observer:    pawl.ObserverFunc(r.observe),
+		Goal:        &pawl.Goal{Metric: pawl.MetricFunc(measure), Success: stop.Metric(">=", 0)},
+		Policies:    []pawl.Policy{project.GivesUp{By: noteBy}},
+		Limits:      r.limits,
+		Source:      r.source.String(),
+	}
+}
+
+func (r *Repro) tools() []pawl.Tool {
+	return append(r.files.Tools(), tool.FuncWith("run_tests", "Run some of the tests, or all, and get each failure with its message and place. After an edit they run by themselves.",
+		r.runTests, pawl.Read, &tool.Options{MaxOutput: testrun.MaxResult, Timeout: 15 * time.Minute, External: true, Alone: true}))
+}
+
+func (r *Repro) runTests(ctx context.Context, a testrun.Args) (testrun.Details, error) {
+	if _, err := regexp.Compile(a.Run); err != nil {
+		return testrun.Details{}, fmt.Errorf("run: %w", err)
+	}
+	r.running.Lock()
+	defer r.running.Unlock()
+	now, err := r.suite.Run(ctx, a.Run)
+	if err != nil {
+		return testrun.Details{}, err
+	}
+	return now.Details(), nil
+}
+
+// observe runs the tests if anything has changed.
+func (r *Repro) observe(ctx context.Context) (pawl.Observation, error) {
+	r.running.Lock()
+	defer r.running.Unlock()
+	l, err := r.look(ctx)
+	if err != nil {
+		return pawl.Observation{}, err
+	}
+	data, err := json.Marshal(l.verdict)
+	if err != nil {
+		return pawl.Observation{}, fmt.Errorf("write the test results: %w", err)
+	}
+	text := l.text
+	if l.state == r.told {
+		text = "Unchanged since the last run of the tests.\n" + l.open()
+	}
+	r.told = l.state
+	return pawl.Observation{Text: text, Data: data}, nil
+}
+
+// measure counts what is missing; less is better.
+func measure(_ context.Context, o pawl.Observation) (pawl.Measure, error) {
+	var v verdict
+	if err := json.Unmarshal(o.Data, &v); err != nil {
+		return pawl.Measure{}, fmt.Errorf("read the test results: %w", err)
+	}
+	return pawl.Measure{Value: float64(-len(v.Open)), Open: v.Open}, nil
+}
+
+// Recorded returns the agent of a run as its source describes it, to replay the run's log. It needs no
+// working copy: its tools and its observer are only declared, and refuse to run. To resume a run, see
+// [Open].
+func Recorded(s Source, model pawl.Model, l pawl.Limits) pawl.Agent {
+	agent := (&Repro{source: s, model: model, limits: l}).Agent()
+	for i, t := range agent.Tools {
+		agent.Tools[i] = recorded{t}
+	}
+	agent.Observer = pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) {
+		return pawl.Observation{}, errRecorded
+	})
+	return agent
+}
+
+var errRecorded = errors.New("this agent is for replay only: it has no working copy")
+
+// recorded is a tool without its function.
+type recorded struct{ pawl.Tool }
+
+func (recorded) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
+	return pawl.Output{}, errRecorded
+}

@@ -1,0 +1,353 @@
+package repro
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/fix/internal/project"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
+)
+
+// Runs is in how many runs of its own, all of them, a new test must fail the same way.
+const Runs = 5
+
+// before is what the tests said before the first edit. Every other run is compared with it.
+type before struct {
+	Report gotest.Report `json:"report"`
+	Flaky  []string      `json:"flaky,omitempty"` // they fail by chance, and are left out
+}
+
+// A Baseline is what the tests said before the first edit.
+type Baseline struct {
+	Passed int
+	Failed []string // identities of what failed already, sorted; it may go on failing
+	None   bool     // the project has no test yet
+}
+
+// Check runs the tests once, before a model is asked for anything. It returns an error that says what
+// to do if no new test could be run. While they run, seen is called with the number of packages that
+// have ended, and of those that failed; nil: it is not called.
+func (r *Repro) Check(ctx context.Context, seen func(packages, failed int)) (Baseline, error) {
+	r.running.Lock()
+	defer r.running.Unlock()
+	r.suite.Seen = seen
+	first, err := r.first(ctx)
+	r.suite.Seen = nil
+	if err != nil {
+		return Baseline{}, err
+	}
+	b := Baseline{Passed: first.Report.Passed, Failed: first.Report.Open()}
+	b.None = b.Passed == 0 && len(b.Failed) == 0
+	if b.Passed > 0 {
+		return b, nil
+	}
+	for _, f := range first.Report.Failures {
+		switch {
+		case strings.Contains(f.Output, "No module named pytest"):
+			return b, fmt.Errorf("No module named pytest: install it with %q, or name the command that runs the tests", r.source.Test[0]+" -m pip install pytest") //nolint:staticcheck // Python's own words
+		case f.Kind == gotest.KindBuild, f.Kind == gotest.KindSetup:
+			return b, fmt.Errorf("no test can run, so none can fail for the bug: %s: %s", f.ID, firstLine(f.Output))
+		}
+	}
+	return b, nil
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// first is what the tests said before the first edit, in this process or an earlier one.
+func (r *Repro) first(ctx context.Context) (*before, error) {
+	r.mu.Lock()
+	known := r.memory.First
+	r.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	now, err := r.suite.Run(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	flaky, err := r.suite.Again(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.memory.First = &before{now.Without(flaky).Report, flaky}
+	return r.memory.First, project.Save(r.source.State, memoryName, r.memory)
+}
+
+// verdict is the data of an observation, and the basis of the goal's measure.
+type verdict struct {
+	Test string   `json:"test,omitempty"` // the identity of the new test that fails as it should
+	Open []string `json:"open,omitempty"` // what is missing; empty: nothing
+}
+
+// looked is what the tests say of a state of the files.
+type looked struct {
+	verdict
+
+	state  string
+	text   string
+	why    []string // what there is to say of each that is open
+	target target   // if nothing is open
+}
+
+// noTest stands among what is open for the test that there is not yet.
+const noTest = "[new test]"
+
+const wanted = "a new test that fails because of the bug"
+
+// miss adds to what is open.
+func (l *looked) miss(id, why string) {
+	l.Open = append(l.Open, id)
+	l.why = append(l.why, why)
+}
+
+// target is a new test that fails as it should.
+type target struct {
+	pkg, test string
+	failures  []gotest.Failure // of a run of its own
+}
+
+func (l *looked) open() string {
+	if len(l.Open) == 0 {
+		return "The new test fails as it should: " + l.Test + "\n"
+	}
+	return "Open:\n- " + strings.Join(l.why, "\n- ") + "\n"
+}
+
+// look runs the tests that the edits can affect, unless the edited files are as they were.
+func (r *Repro) look(ctx context.Context) (*looked, error) {
+	state := r.state()
+	if r.latest != nil && r.latest.state == state {
+		return r.latest, nil
+	}
+	first, err := r.first(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := &looked{state: state}
+	edited := r.edited()
+	if len(edited) == 0 {
+		l.miss(noTest, wanted)
+		l.text = "No test was added yet. Before any edit: " + first.Report.Summary(2000) + "\n" + l.open()
+		r.latest = l
+		return l, nil
+	}
+	packages := r.packages(edited)
+	now, err := r.suite.Once(ctx, r.suite.Only(packages), "")
+	if err != nil {
+		return nil, err
+	}
+	if broken := others(first.Report, now.Report); len(broken) > 0 { // by chance, perhaps
+		second, err := r.suite.Once(ctx, r.suite.Only(packages), "")
+		if err != nil {
+			return nil, err
+		}
+		if chance := slices.DeleteFunc(broken, func(id string) bool { return !second.Report.Passes(id) }); len(chance) > 0 {
+			first = &before{first.Report, append(slices.Clone(first.Flaky), chance...)}
+			r.mu.Lock()
+			r.memory.First = first
+			err := project.Save(r.source.State, memoryName, r.memory)
+			r.mu.Unlock()
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	now = now.Without(first.Flaky)
+	pkg, test := l.judge(first, now)
+	if len(l.Open) == 0 {
+		if l.target, err = r.repeat(ctx, pkg, test, l); err != nil {
+			return nil, err
+		}
+	}
+	l.text = now.Report.Summary(6000) + "\n" + l.open()
+	r.latest = l
+	return l, nil
+}
+
+// state digests the edited files.
+func (r *Repro) state() string {
+	sum := sha256.New()
+	for _, name := range r.edited() {
+		data, _, err := r.files.Read(name)
+		fmt.Fprintf(sum, "%q %v %x\n", name, err == nil, sha256.Sum256(data))
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// packages are the import paths of the packages that edited files belong to: a test file belongs to
+// no other, and neither does test data.
+func (r *Repro) packages(edited []string) []string {
+	var out []string
+	for _, name := range edited {
+		dir, _, _ := strings.Cut(path.Dir(name)+"/", "/testdata/")
+		if dir = strings.TrimSuffix(dir, "/"); strings.HasPrefix(name, "testdata/") {
+			dir = "."
+		}
+		if p := path.Join(r.suite.Module(), dir); !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// others lists what passed at first and does not pass now, of the packages that ran.
+func others(first, now gotest.Report) []string {
+	d := gotest.Compare(first, now)
+	known := slices.Concat(d.Broken, d.Hidden)
+	return slices.DeleteFunc(known, func(id string) bool { return !first.Passes(id) })
+}
+
+// judge says what is missing, and otherwise which test is to be repeated.
+func (l *looked) judge(first *before, now testrun.Result) (pkg, test string) {
+	for _, id := range others(first.Report, now.Report) {
+		if !slices.Contains(first.Flaky, id) {
+			l.miss(id, id+" passed before and does not pass now; leave the other tests as they are")
+		}
+	}
+	was := map[string]bool{}
+	for _, p := range first.Report.Packages {
+		for _, t := range p.Tests {
+			was[p.Path+"\x00"+top(t.Name)] = true
+		}
+	}
+	failed := first.Report.Open()
+	for _, f := range now.Report.Failures {
+		isNew := f.Test != "" && !was[f.Package+"\x00"+top(f.Test)]
+		switch {
+		case slices.Contains(failed, f.ID), f.Test != "" && !isNew:
+		case f.Kind == gotest.KindTest && isNew && asserts(f, now.Pytest):
+			if test == "" {
+				pkg, test = f.Package, top(f.Test)
+			}
+		default:
+			l.miss(f.ID, f.ID+" "+unfit(f, now.Pytest))
+		}
+	}
+	if len(l.Open) > 0 || test != "" {
+		return pkg, test
+	}
+	l.miss(noTest, wanted)
+	for _, p := range now.Report.Packages {
+		for _, t := range p.Tests {
+			if was[p.Path+"\x00"+top(t.Name)] || strings.Contains(t.Name, "/") {
+				continue
+			}
+			switch t.Status {
+			case gotest.StatusPass:
+				l.miss(p.ID(t.Name), p.ID(t.Name)+" passes, so it does not show the bug")
+			case gotest.StatusSkip:
+				l.miss(p.ID(t.Name), p.ID(t.Name)+" was skipped, so it shows nothing")
+			}
+		}
+	}
+	return "", ""
+}
+
+// top is the name of a test without those of its subtests, cases or parameters.
+func top(name string) string {
+	name, _, _ = strings.Cut(name, "/")
+	name, _, _ = strings.Cut(name, "[")
+	return name
+}
+
+// unfit says why a failure is not that of a test that shows a bug.
+func unfit(f gotest.Failure, pytest bool) string {
+	switch f.Kind {
+	case gotest.KindBuild, gotest.KindSetup:
+		return "does not build, so nothing is shown: " + firstLine(f.Output)
+	case gotest.KindPanic:
+		return "panics; catch it in the test and fail by an assertion"
+	case gotest.KindTimeout:
+		return "does not end; wait in the test with a time-out and fail by an assertion"
+	case gotest.KindRace:
+		return "is a data race, which a test cannot show in every run"
+	}
+	if pytest && f.Kind == gotest.KindTest {
+		return "fails by an error and not by an assertion; if the error is the bug, catch it and call pytest.fail"
+	}
+	return "did not run to its end"
+}
+
+// pytestAssertion is how pytest shows what an assertion said, or pytest.fail.
+var pytestAssertion = regexp.MustCompile(`(?m)^E +(assert |AssertionError|Failed: )|^[^\n]*: (AssertionError|Failed)$`)
+
+// asserts reports whether a test failed by its own assertion. In Go nothing else makes a test fail that
+// runs to its end.
+func asserts(f gotest.Failure, pytest bool) bool {
+	return !pytest || pytestAssertion.MatchString(f.Output)
+}
+
+// repeat runs a test alone, several times. What it fails by must be the same.
+func (r *Repro) repeat(ctx context.Context, pkg, test string, l *looked) (target, error) {
+	l.Test = r.identity(pkg, test)
+	t := target{pkg: pkg, test: test}
+	for i := range Runs {
+		now, err := r.alone(ctx, pkg, test)
+		if err != nil {
+			return target{}, err
+		}
+		if t.failures == nil && len(now.Failures) > 0 {
+			t.failures = now.Failures
+		}
+		if ways := signature(now.Failures); ways == "" || ways != signature(t.failures) {
+			l.miss(l.Test, fmt.Sprintf("%s fails by chance: run %d of %d by itself went another way than the one before; make it fail in every run", l.Test, i+1, Runs))
+			return target{}, nil
+		}
+	}
+	return t, nil
+}
+
+// alone runs one test.
+func (r *Repro) alone(ctx context.Context, pkg, test string) (gotest.Report, error) {
+	now, err := r.suite.Once(ctx, r.suite.Only([]string{pkg}), r.pattern(pkg, test))
+	return now.Report, err
+}
+
+// pattern picks one test.
+func (r *Repro) pattern(pkg, test string) string {
+	if testrun.IsGoTest(r.source.Test) {
+		return "^" + regexp.QuoteMeta(test) + "$"
+	}
+	return r.identity(pkg, test)
+}
+
+func (r *Repro) identity(pkg, test string) string {
+	if testrun.IsGoTest(r.source.Test) {
+		return pkg + "." + test
+	}
+	return pkg + "::" + test
+}
+
+// signature is by what a test fails: which of its cases, and where. It is empty unless all of it are
+// failures of tests.
+func signature(failures []gotest.Failure) string {
+	var b strings.Builder
+	for _, f := range failures {
+		if f.Kind != gotest.KindTest {
+			return ""
+		}
+		fmt.Fprintf(&b, "%s", f.ID)
+		if len(f.Locations) > 0 {
+			fmt.Fprintf(&b, " %v", f.Locations[0])
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// errNotYet is why a run cannot be finished.
+var errNotYet = errors.New("there is no new test that fails as it should")

@@ -1,0 +1,231 @@
+package repro
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/internal/project"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
+	"github.com/pawl-run/pawl/workspace"
+)
+
+// Options are the choices that New leaves. The zero value is right for a Go module.
+type Options struct {
+	// Test is the command that runs the tests, as an argument vector: go test or pytest, whose tests
+	// have names. Nil is go test ./... when the project has a go.mod, and pytest when it has a
+	// pyproject.toml, a pytest.ini or a conftest.py. It may begin with NAME=VALUE, as in a shell, and
+	// with env; go test may have -C DIR, for a module in a directory of the project.
+	Test []string
+	// Env lists variables that the tests get besides the usual few and the toolchain's own: NAME to
+	// pass one on, or NAME=VALUE. The second form is recorded with the run; pass secrets by name.
+	Env []string
+	// StateDir is where working copies are made; empty is the system's place for temporary files. It
+	// must not be inside the project.
+	StateDir string
+	// Timeout is how long the tests of one package may take, or all tests of pytest. Zero is one
+	// minute, and ten minutes for pytest.
+	Timeout time.Duration
+	// Limits override the agent's own limits, field by field.
+	Limits pawl.Limits
+}
+
+// A Repro is one attempt to reproduce a bug: its working copy, the agent that works there, and the
+// outcome. Its methods are safe for concurrent use; only one process at a time may have it open.
+type Repro struct {
+	source Source
+	limits pawl.Limits
+	model  pawl.Model
+	tree   *workspace.Tree
+	root   *os.Root
+	files  *project.Files
+	suite  *testrun.Suite
+
+	running sync.Mutex // held while tests run
+	latest  *looked    // guarded by running
+	told    string     // the state of the files at the last observation; guarded by running
+
+	mu     sync.Mutex // guards the following, and the tree
+	memory memory
+}
+
+// memory is what a Repro knows beside the log, since it belongs to the copy.
+type memory struct {
+	Edited []string `json:"edited,omitempty"` // sorted
+	First  *before  `json:"first,omitempty"`
+}
+
+const memoryName = "repro.json"
+
+// New makes a working copy of the project in dir and prepares an agent that writes a test there with
+// the model. It runs nothing and does not touch the project.
+func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Repro, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	env, err := testrun.Variables(o.Env)
+	if err != nil {
+		return nil, err
+	}
+	var c testrun.Command
+	if len(o.Test) > 0 {
+		if c, err = testrun.ParseCommand(o.Test); err != nil {
+			return nil, err
+		}
+		if dir, err = project.Inside(dir, c.Dir); err != nil {
+			return nil, err
+		}
+	} else if c.Argv, err = testrun.Guess(dir); err != nil {
+		return nil, err
+	}
+	t, err := workspace.Copy(ctx, dir, &workspace.Options{Dir: o.StateDir, Beside: project.Surroundings(dir), History: true})
+	if err != nil {
+		return nil, err
+	}
+	r, err := start(t, model, Source{
+		Dir: t.Source(), Module: filepath.ToSlash(c.Dir), State: t.StateDir(), Test: c.Argv, Env: slices.Concat(env, c.Env), Timeout: o.Timeout,
+	}, o.Limits)
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return r, nil
+}
+
+// Open reopens the working copy of an earlier process. The limits override the agent's own.
+func Open(s Source, model pawl.Model, l pawl.Limits) (*Repro, error) {
+	t, err := workspace.Open(s.State, nil)
+	if err != nil {
+		return nil, err
+	}
+	r, err := start(t, model, s, l)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := project.Load(s.State, memoryName, &r.memory); err != nil {
+		return nil, errors.Join(err, r.root.Close())
+	}
+	return r, nil
+}
+
+func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Repro, error) {
+	tests, err := testrun.New(t.Dir(), s.Test, s.Env, s.Timeout, t.StateDir())
+	if err != nil {
+		return nil, err
+	}
+	if !tests.Named() {
+		return nil, fmt.Errorf("the tests that %q runs have no names, so a new one cannot be told from the others; name a command of go test or pytest", strings.Join(s.Test, " "))
+	}
+	root, err := os.OpenRoot(t.Dir())
+	if err != nil {
+		return nil, fmt.Errorf("open the working copy: %w", err)
+	}
+	r := &Repro{source: s, limits: l, model: model, tree: t, root: root, suite: tests}
+	r.files = &project.Files{Root: root, Rule: project.Tests, Wrote: r.wrote, Changed: func(string, []byte, []byte) {}, Fixed: project.CommandFiles(t.Dir(), s.Test)}
+	return r, nil
+}
+
+// Input is the agent's task, from the description of the bug.
+func Input(text string) string {
+	return "Write a test that fails because of this bug, and for no other reason:\n\n" + strings.TrimSpace(text)
+}
+
+// Source says how to make the agent again. It is also in Agent.Source.
+func (r *Repro) Source() Source { return r.source }
+
+// Dir returns the directory of the working copy.
+func (r *Repro) Dir() string { return r.tree.Dir() }
+
+// wrote notes that a file is about to be edited, durably and before it is: a file that is noted and
+// not edited does no harm. It refuses an edit that takes something from a file of the project.
+func (r *Repro) wrote(name string, after []byte) error {
+	original, err := os.ReadFile(filepath.Join(r.source.Dir, filepath.FromSlash(name)))
+	if err == nil {
+		err = keeps(name, original, after)
+	} else if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, known := slices.BinarySearch(r.memory.Edited, name)
+	if known {
+		return nil
+	}
+	r.memory.Edited = slices.Insert(slices.Clone(r.memory.Edited), at, name)
+	return project.Save(r.source.State, memoryName, r.memory)
+}
+
+func (r *Repro) edited() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.memory.Edited
+}
+
+// A Diff is the tests that a run added.
+type Diff struct {
+	diff   workspace.Diff
+	module string // where they are in the project
+}
+
+// String returns the diff in git's unified form, with paths relative to the project; empty: nothing
+// was added.
+func (d Diff) String() string { return d.diff.Beneath(d.module).String() }
+
+// Empty reports whether nothing was added.
+func (d Diff) Empty() bool { return d.diff.Empty() }
+
+// Files returns the paths that changed, relative to the project, sorted.
+func (d Diff) Files() []string {
+	var paths []string
+	for _, c := range d.diff.Beneath(d.module).Changes {
+		paths = append(paths, c.Path)
+	}
+	return paths
+}
+
+// Diff returns what the copy adds to the project now, without what running the tests has changed.
+func (r *Repro) Diff(ctx context.Context) (Diff, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d, err := r.tree.Diff(ctx)
+	if err != nil {
+		return Diff{}, err
+	}
+	return Diff{d.Only(func(c workspace.Change) bool { return slices.Contains(r.memory.Edited, c.Path) }), r.source.Module}, nil
+}
+
+// Apply writes the tests to the project, all or none. It refuses when a file they touch has changed
+// there since the copy was made. Applying the same changes again does nothing.
+func (r *Repro) Apply(d Diff) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tree.Apply(d.diff)
+}
+
+// Release lets go of the working copy and leaves it for [Open], as when the run is parked.
+func (r *Repro) Release() error { return r.root.Close() }
+
+// Close removes the working copy and all that is known of it.
+func (r *Repro) Close() error {
+	err := r.root.Close()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return errors.Join(err, r.tree.Close())
+}
+
+// place is a directory as the go command takes it.
+func place(dir string) string {
+	if dir == "" {
+		return "."
+	}
+	return "./" + dir
+}

@@ -1,0 +1,228 @@
+package repro_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/fix/repro"
+	"github.com/pawl-run/pawl/journal/memory"
+)
+
+type args = map[string]any
+
+func call(name string, a args) pawl.Call {
+	raw, err := json.Marshal(a)
+	if err != nil {
+		panic(err) // they are strings and numbers
+	}
+	return pawl.Call{Tool: name, Args: raw}
+}
+
+func writes(name, content string) pawl.Call {
+	return call("write_file", args{"path": name, "content": content})
+}
+
+// scripted is a model that makes the calls of one turn after the other, and then only talks.
+func scripted(last *pawl.Request, turns ...[]pawl.Call) pawl.Model {
+	return pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		*last = r
+		turn := 0
+		for _, m := range r.Messages {
+			if m.Role == pawl.RoleAssistant {
+				turn++
+			}
+		}
+		if turn < len(turns) {
+			return pawl.Do(turns[turn]...), nil
+		}
+		return pawl.Say("I found nothing."), nil
+	})
+}
+
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func commit(t *testing.T, dir, message string) string {
+	t.Helper()
+	for _, argv := range [][]string{
+		{"add", "-A"},
+		{"-c", "user.name=Ann", "-c", "user.email=ann@example.com", "commit", "-qm", message},
+	} {
+		cmd := exec.Command("git", argv...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v\n%s", argv, err, out)
+		}
+	}
+	cmd := exec.Command("git", "rev-parse", "HEAD")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+const (
+	right = "package most\n\n// Of returns the largest.\nfunc Of(list []int) int {\n\tm := list[0]\n\tfor _, n := range list {\n\t\tm = max(m, n)\n\t}\n\treturn m\n}\n"
+	kept  = "package most\n\nimport \"testing\"\n\nfunc TestOf(t *testing.T) {\n\tif got := Of([]int{1, 3, 2}); got != 3 {\n\t\tt.Errorf(\"got %d, want 3\", got)\n\t}\n}\n"
+	late  = "package most\n\nimport (\n\t\"os\"\n\t\"strings\"\n\t\"testing\"\n)\n\nfunc show(list []int) string { return strings.Repeat(\"x\", len(list)) }\n\n" +
+		"// Numbers below zero are lost.\nfunc TestBelowZero(t *testing.T) {\n\tname := os.TempDir()\n\tt.Log(name)\n\t// Several lists.\n\tfor _, c := range []struct {\n\t\tlist []int\n\t\twant int\n\t}{\n" +
+		"\t\t{[]int{1, 2}, 2},\n\t\t{[]int{-3, -1, -2}, -1},\n\t\t{[]int{5}, 5},\n\t} {\n\t\tif got := Of(c.list); got != c.want {\n\t\t\tt.Errorf(\"got %d, want %d\", got, c.want)\n\t\t}\n\t}\n}\n\nfunc TestShow(t *testing.T) {\n\tif show(nil) != \"\" {\n\t\tt.Error(\"not empty\")\n\t}\n}\n"
+	chance = "package most\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestChance(t *testing.T) {\n\t_, err := os.Stat(\"seen\")\n\tif err != nil {\n\t\t_ = os.WriteFile(\"seen\", nil, 0o600)\n\t\tt.Fatal(\"never seen\")\n\t}\n\t_ = os.Remove(\"seen\")\n}\n"
+)
+
+// project is a module whose third commit of four brings a bug; the second does not build.
+func project(t *testing.T) (dir, guilty string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "most")
+	write(t, dir, map[string]string{"go.mod": "module example.com/most\n\ngo 1.26\n", "most.go": right, "most_test.go": kept})
+	cmd := exec.Command("git", "init", "-q")
+	if cmd.Dir = dir; cmd.Run() != nil {
+		t.Skip("there is no git")
+	}
+	commit(t, dir, "Find the largest")
+	write(t, dir, map[string]string{"README.md": "It finds the largest.\n"})
+	commit(t, dir, "Say what it is")
+	write(t, dir, map[string]string{"most.go": strings.Replace(right, "list[0]", "0", 1)})
+	guilty = commit(t, dir, "Find the largest of nothing")
+	write(t, dir, map[string]string{"most.go": strings.Replace(right, "list[0]", "0", 1) + "\nfunc broken() { nothing() }\n"})
+	commit(t, dir, "Break the build")
+	write(t, dir, map[string]string{"most.go": strings.Replace(right, "list[0]", "0", 1)})
+	commit(t, dir, "Repair the build")
+	return dir, guilty
+}
+
+// A model goes wrong in the ways that models do, and each is named; the test that is right is made
+// smaller, and the commit is found that brought the bug.
+func TestRepro(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs go test dozens of times")
+	}
+	t.Parallel()
+	dir, guilty := project(t)
+	var last pawl.Request
+	model := scripted(&last,
+		[]pawl.Call{
+			call("edit_file", args{"path": "most.go", "old": "m := 0", "new": "m := list[0]"}),
+			call("edit_file", args{"path": "most_test.go", "old": "got != 3", "new": "got != 4"}),
+			writes("go.mod", "module example.com/other\n"),
+			writes("bug_test.go", "package most\n\nfunc TestBug(t *testing.T) {}\n"),
+		},
+		[]pawl.Call{writes("bug_test.go", "package most\n\nimport \"testing\"\n\nfunc TestBug(t *testing.T) {}\n")},
+		[]pawl.Call{writes("bug_test.go", chance)},
+		[]pawl.Call{writes("bug_test.go", "package most\n\nimport \"testing\"\n\nfunc TestBug(t *testing.T) { Of(nil); panic(\"it is wrong\") }\n")},
+		[]pawl.Call{writes("bug_test.go", late)},
+	)
+	r, err := repro.New(t.Context(), dir, model, &repro.Options{StateDir: t.TempDir(), Env: []string{"GOFLAGS=-vet=off"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if b, err := r.Check(t.Context(), nil); err != nil || b.Passed != 1 || b.None || len(b.Failed) > 0 {
+		t.Fatalf("before: %+v, %v", b, err)
+	}
+	run, err := engine.New(memory.New(), nil).Start(t.Context(), r.Agent(), repro.Input("The largest of -3, -1 is 0."), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := run.Wait(t.Context())
+	if err != nil || result.Status != pawl.StatusSuccess {
+		t.Fatalf("%v, %v: %s", result.Status, err, result.Verdict.Detail)
+	}
+	var said strings.Builder
+	for _, m := range last.Messages {
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case pawl.Text:
+				said.WriteString(p.Text + "\n")
+			case pawl.ToolResult:
+				said.WriteString(p.Text() + "\n")
+			}
+		}
+	}
+	for _, want := range []string{
+		"- a new test that fails because of the bug\n",
+		"most.go is no test, and only tests may be edited",
+		"most_test.go has a declaration that this edit removes or changes: func TestOf",
+		"go.mod decides which tests run",
+		"[build] does not build, so nothing is shown",
+		"example.com/most.TestBug passes, so it does not show the bug",
+		"example.com/most.TestChance fails by chance: run 1 of 5",
+		"panics; catch it in the test",
+	} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("the model was not told %q:\n%s", want, said.String())
+		}
+	}
+	found, err := r.Finish(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Test != "example.com/most.TestBelowZero" || found.Runs != 5 || !slices.Equal(found.Command, []string{"go", "test", "-run", "^TestBelowZero$", "."}) {
+		t.Errorf("test %s in %d runs, by %q", found.Test, found.Runs, found.Command)
+	}
+	if found.Since.Commit != guilty || found.Since.Subject != "Find the largest of nothing" {
+		t.Errorf("since %+v, want %s", found.Since, guilty)
+	}
+	want := `diff --git a/bug_test.go b/bug_test.go
+new file mode 100644
+--- /dev/null
++++ b/bug_test.go
+@@ -0,0 +1,20 @@
++package most
++
++import (
++	"testing"
++)
++
++// Numbers below zero are lost.
++func TestBelowZero(t *testing.T) {
++	// Several lists.
++	for _, c := range []struct {
++		list []int
++		want int
++	}{
++		{[]int{-3, -1, -2}, -1},
++	} {
++		if got := Of(c.list); got != c.want {
++			t.Errorf("got %d, want %d", got, c.want)
++		}
++	}
++}
+`
+	if d := cmp.Diff(want, found.Diff.String()); d != "" {
+		t.Errorf("diff (-want +got):\n%s", d)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "bug_test.go")); err == nil {
+		t.Error("the project was touched before Apply")
+	}
+	if err := r.Apply(found.Diff); err != nil {
+		t.Fatal(err)
+	}
+	test := exec.Command(found.Command[0], found.Command[1:]...)
+	test.Dir = dir
+	if out, err := test.CombinedOutput(); err == nil || !strings.Contains(string(out), "got 0, want -1") {
+		t.Errorf("the test in the project: %v\n%s", err, out)
+	}
+}
