@@ -58,6 +58,7 @@ const (
 	byProgram origin = iota // a Go program, which only the program itself can create
 	bySpec                  // a spec, which is in the log
 	byFix                   // pawl fix, with a working copy
+	byReview                // pawl review, whose input is a change
 )
 
 func originOf(source string) origin {
@@ -68,6 +69,8 @@ func originOf(source string) origin {
 		return bySpec
 	case "fix":
 		return byFix
+	case "review":
+		return byReview
 	}
 	return byProgram
 }
@@ -220,6 +223,9 @@ func (a *adviser) fork(input string, why phrase, flags ...string) {
 	if a.origin == byFix && (a.rules && input != "" || a.r.Status == pawl.StatusSuccess) {
 		return // rules read no input, and a finished fix has no working copy
 	}
+	if a.origin == byReview && input != "" {
+		return // the input is not for people
+	}
 	flags = slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return f == "--allow-change" }) // a fork may always change
 	flags, why, ok := a.may("forks", flags, why)
 	if !ok {
@@ -250,7 +256,7 @@ func (a *adviser) may(does phrase, flags []string, why phrase) ([]string, phrase
 	case a.origin == byFix && far:
 		a.missed = "; it goes on where its working copy is, with: " + typed("pawl resume "+a.run)
 		return nil, why, false
-	case a.origin == byFix && named("--spec"):
+	case (a.origin == byFix || a.origin == byReview) && named("--spec"):
 		return nil, why, false // it has no stop condition to change
 	case far && named("--spec", "--model", "--stop"):
 		a.missed = "; it goes on where its database is, with: " + typed("pawl resume "+a.run+" "+strings.Join(flags, " "))

@@ -29,6 +29,7 @@ func (a *app) completions(root *cobra.Command) {
 		"approvals": fixed("ask\task here", "park\tsuspend the run", "deny\tdeny them"),
 		"scope":     fixed("call\tthis call", "run\tevery equal call of the run"),
 		"keep":      fixed("best\tthe state in which the fewest tests failed"),
+		"format":    fixed(reviewFormats...),
 		"limit":     unspaced("iterations=", "tokens=", "time=", "cost="),
 		"loop":      fixed("react", "single", "workflow", "graph"),
 		"stop":      a.completeStop,
@@ -45,6 +46,8 @@ func (a *app) completions(root *cobra.Command) {
 			c.ValidArgsFunction = specs
 		case "approve", "deny", "submit", "settle":
 			c.ValidArgsFunction = a.completeCalls
+		case "review":
+			c.ValidArgsFunction = files
 		case "fix":
 			c.ValidArgsFunction = directories
 		case "import":

@@ -49,6 +49,15 @@ pawl run agent.yaml --limit cost=0.50,time=10m --label team=ops --json`},
 pawl fix
 pawl fix ./service --test "go test ./..." --dry-run
 pawl fix --keep best --limit cost=1`},
+	"review": {`The change is the working tree against HEAD unless an argument says otherwise: REF..REF,
+REF...REF, REF for REF..HEAD, a patch file, or - for a patch on standard input. The command
+changes nothing. A model reads each file on its own and a second run of it tries to refute
+each finding; go vet, staticcheck if it is installed, and a few rules of Pawl check the Go
+code, also without a model. Only what is on lines of the change is printed. Exit code 0
+means no findings, 1 findings; a run that did not come to its end exits as pawl run does.`, `
+pawl review
+pawl review main..HEAD --format sarif > review.sarif
+git diff | pawl review - ./service --limit cost=0.50`},
 	"resume": {`A run that reached a limit needs a higher one. If the agent has changed since, the command
 lists the changes; --allow-change resumes the run anyway.`, `
 pawl resume last

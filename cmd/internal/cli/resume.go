@@ -72,6 +72,9 @@ func resumeRun(ctx context.Context, a *app, j store, h pawl.Head, r *resuming) (
 		if code, late, err := lateFix(ctx, a, s); late {
 			return code, err
 		}
+		if code, late, err := lateReview(ctx, a, s); late {
+			return code, err
+		}
 	}
 	if err != nil {
 		return 0, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/fix/review"
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
@@ -121,7 +122,8 @@ func forward(ctx context.Context, a *app, j store, p *post, to *runs.Addressee) 
 func ofPawl(s *pawl.State) bool {
 	source := s.Declaration().Source
 	_, isFix, err := testfix.ParseSource(source)
-	return isFix || err != nil || spec.IsSource(source)
+	_, isReview, _ := review.ParseSource(source) // reworkOf says what is wrong with it
+	return isFix || isReview || err != nil || spec.IsSource(source)
 }
 
 // stuck explains why a run that has its signal cannot resume. news: it has it only now.

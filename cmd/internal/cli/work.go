@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/fix/review"
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
@@ -87,6 +88,14 @@ func reworkOf(ctx context.Context, a *app, s *pawl.State, r remake) (*work, erro
 		return nil, misuse("run %s fixes a project, and its prompt cannot be replaced; fork it without --prompt", s.Run())
 	case isFix && r.spec == "":
 		return reopenFix(a, from, source, s, r)
+	}
+	switch from, isReview, err := review.ParseSource(source); {
+	case err != nil:
+		return nil, err
+	case isReview && r.prompt != "":
+		return nil, misuse("run %s reviews a change, and its prompt cannot be replaced; fork it without --prompt", s.Run())
+	case isReview && r.spec == "":
+		return reopenReview(a, from, s, r)
 	}
 	registry := a.registry()
 	if !spec.IsSource(source) {

@@ -1,0 +1,78 @@
+package review
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// A Source says what a run reviews, and what is known of the change besides: enough to make
+// its agent again and to conclude it in another process, which need not have the change. It
+// is what Agent.Source holds as JSON.
+type Source struct {
+	Dir    string      `json:"dir"`
+	Model  string      `json:"model"`
+	Format string      `json:"format"`
+	Files  []Reviewing `json:"files"`  // those of the run's input
+	Report Report      `json:"report"` // without what the run finds
+}
+
+// A Reviewing is a file that a run reviews.
+type Reviewing struct {
+	Path string `json:"path"`
+	Key  string `json:"key"` // of its result in a [Cache]
+}
+
+// sourceKind distinguishes a review from other sources of agents.
+const sourceKind = "review"
+
+type sourceJSON struct {
+	Kind string `json:"kind"`
+	Source
+}
+
+// ParseSource reads what Source.String wrote. The second result is false for the source of
+// another kind of agent; the error is about a source of this kind.
+func ParseSource(text string) (Source, bool, error) {
+	var kind struct {
+		Kind string `json:"kind"`
+	}
+	if json.Unmarshal([]byte(text), &kind) != nil || kind.Kind != sourceKind {
+		return Source{}, false, nil
+	}
+	var j sourceJSON
+	if err := json.Unmarshal([]byte(text), &j); err != nil {
+		return Source{}, true, fmt.Errorf("source of a review: %w", err)
+	}
+	if j.Model == "" || len(j.Files) == 0 {
+		return Source{}, true, errors.New("source of a review: it needs a model and files")
+	}
+	return j.Source, true, nil
+}
+
+// String writes the source as JSON.
+func (s Source) String() string {
+	text, err := json.Marshal(sourceJSON{sourceKind, s})
+	if err != nil { // texts and numbers always marshal
+		return err.Error()
+	}
+	return string(text)
+}
+
+// Conclude completes the report with the results of a run, and keeps each of them in the
+// cache. It returns the files without a result. Nil is no cache.
+func (s Source) Conclude(results []*Judged, cache *Cache) (r *Report, open []string) {
+	r = &s.Report
+	for i, f := range s.Files {
+		if i >= len(results) || results[i] == nil {
+			open = append(open, f.Path)
+			continue
+		}
+		r.add(f.Path, *results[i])
+		if err := cache.put(f.Key, *results[i]); err != nil {
+			r.Notes = append(r.Notes, fmt.Sprintf("the result of %s is not kept for the next review: %v", f.Path, err))
+		}
+	}
+	r.sort()
+	return r, open
+}
