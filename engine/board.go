@@ -87,9 +87,10 @@ func (b *board) serve(r *recorder, at uint64) error {
 	return nil
 }
 
-// hasBoard reports whether the run has a board, so that its driver must not wait for a single call.
+// hasBoard reports whether a board is in the log of the run, so that its driver must not wait for a
+// single call.
 func (d *driver) hasBoard() bool {
-	t, _, ok := d.rec.machine.Tool("board_add")
-	_, has := team.OnBoard(t, "", "")
-	return ok && has
+	t, _, _ := d.rec.machine.Tool("board_add")
+	run, ok := team.OnBoard(t, "own", "")
+	return ok && run == "own"
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Board gives an agent a board of tasks, which it shares with its workers: the agents among its
-// tools. The agent and its workers add, read, claim, finish and drop tasks with the tools
+// tools that choose their calls. The agent and its workers add, read, claim, finish and drop tasks with the tools
 // board_add, board_read, board_claim, board_finish and board_drop.
 //
 //	leader := team.Board(pawl.Agent{Name: "lead", Model: model, Tools: []pawl.Tool{tool.Agent(worker, nil)}})
@@ -30,7 +30,7 @@ func Board(a pawl.Agent) pawl.Agent {
 	}
 	tools := make([]pawl.Tool, 0, len(a.Tools)+len(boardOps))
 	for _, t := range a.Tools {
-		if d, ok := t.(pawl.Delegate); ok {
+		if d, ok := t.(pawl.Delegate); ok && chooses(d.Agent()) {
 			w := d.Agent()
 			w.Tools = append(slices.Clone(w.Tools), boardTools(trust, false)...)
 			t = worker{d, w}
@@ -53,6 +53,13 @@ func untrusted(a pawl.Agent) bool {
 		d, delegates := t.(pawl.Delegate)
 		return trust == pawl.Untrusted || info.Foreign || trust == 0 && delegates && untrusted(d.Agent())
 	})
+}
+
+// chooses reports whether the model of an agent chooses its calls.
+func chooses(a pawl.Agent) bool {
+	_, single := a.Loop.(pawl.SingleCall)
+	_, steps := a.Loop.(interface{ Steps() json.RawMessage })
+	return !single && !steps
 }
 
 // worker is an agent as a tool that has the board.
@@ -123,13 +130,14 @@ func (b boardTool) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 
 // Check reports agents that cannot have a board.
 func (b boardTool) Check(from pawl.Agent) error {
-	workers := slices.ContainsFunc(from.Tools, func(t pawl.Tool) bool { _, ok := t.(pawl.Delegate); return ok })
-	_, single := from.Loop.(pawl.SingleCall)
-	_, steps := from.Loop.(interface{ Steps() json.RawMessage })
+	workers := slices.ContainsFunc(from.Tools, func(t pawl.Tool) bool {
+		d, ok := t.(pawl.Delegate)
+		return ok && chooses(d.Agent())
+	})
 	switch {
 	case !b.own || b.op.name != "add":
 		return nil
-	case single || steps:
+	case !chooses(from):
 		return fmt.Errorf("tool %q: a board is for an agent that chooses its calls, and the loop of %s is %s", boardPrefix+b.op.name, from.Name, from.Loop.Name())
 	case !workers:
 		return fmt.Errorf("tool %q: nobody shares the board; give %s an agent as a tool", boardPrefix+b.op.name, from.Name)

@@ -142,6 +142,7 @@ func TestBoardTaint(t *testing.T) {
 func TestBoardRefused(t *testing.T) {
 	for want, a := range map[string]pawl.Agent{
 		"nobody shares the board":              {},
+		"nobody shares the board; give lead":   {Tools: []pawl.Tool{tool.Agent(pawl.Agent{Name: "w", Description: "W.", Model: pawl.ModelFunc(drains), Loop: pawl.SingleCall{}}, nil)}},
 		"a board is for an agent that chooses": {Loop: pawl.SingleCall{}, Tools: []pawl.Tool{tool.Agent(pawl.Agent{Name: "w", Description: "W.", Model: pawl.ModelFunc(drains)}, nil)}},
 	} {
 		a.Name, a.Model = "lead", pawl.ModelFunc(drains)

@@ -181,14 +181,15 @@ func (l *lockedWriter) shown(b []byte) {
 	l.put(l.above(b))
 }
 
-// hold keeps what others write, so that nothing comes between a question and its answer,
-// until release. The question is written with tell.
+// hold removes the status and keeps what others write, so that nothing comes between a question
+// and its answer, until release. The question is written with tell.
 func (l *lockedWriter) hold() (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.held != nil {
 		return func() {}
 	}
+	l.show("")
 	l.held = &bytes.Buffer{}
 	return func() {
 		l.mu.Lock()

@@ -23,7 +23,7 @@ const (
 func (l *lockedWriter) setStatus(lines string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.asking {
+	if !l.asking && l.held == nil {
 		l.show(lines)
 	}
 }
