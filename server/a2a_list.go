@@ -71,7 +71,6 @@ func (s *Server) a2aList(x *exchange, agent string, in *a2a.Query) (any, error) 
 	if len(all) > size {
 		page.Next = base64.RawURLEncoding.EncodeToString([]byte(all[size-1].place()))
 	}
-	page.Size = len(page.Tasks)
 	return page, nil
 }
 

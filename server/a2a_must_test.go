@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -393,7 +394,7 @@ func listPages(w *a2aWorld) {
 		for {
 			raw, no := w.call(binding, admin, a2a.MethodList, params)
 			var page a2a.Page
-			if no != nil || json.Unmarshal(raw, &page) != nil || page.Total != 3 || page.Size != len(page.Tasks) || strings.Contains(string(raw), `"artifacts"`) || !strings.Contains(string(raw), `"nextPageToken"`) {
+			if no != nil || json.Unmarshal(raw, &page) != nil || page.Total != 3 || page.Size != 2 || len(page.Tasks) > 2 || strings.Contains(string(raw), `"artifacts"`) || !strings.Contains(string(raw), `"nextPageToken"`) {
 				w.t.Fatalf("%s: %s %+v", binding, raw, no)
 			}
 			for _, task := range page.Tasks {
@@ -638,6 +639,17 @@ func pushIsDelivered(w *a2aWorld) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	refusing, err := webhook.New(w.journal, webhook.Always(), &webhook.Options{Loopback: true, More: w.server.Hooks}) // for hooks of the operator
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	inside := w.start(a2a.JSONRPC, "tck-input-required").ID
+	must[a2a.PushConfig](w, a2a.JSONRPC, admin, a2a.MethodPushCreate, map[string]any{"taskId": inside, "url": receiver.URL + "/inside"})
+	within, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	defer cancel()
+	if left, err := refusing.Deliver(within, pawl.Result{Run: inside}); left != 1 || err != nil { // the next try is later than that
+		w.t.Error(left, err)
+	}
 	params := message("tck-input-required")
 	params["configuration"] = map[string]any{"taskPushNotificationConfig": map[string]any{
 		"url": receiver.URL + "/a", "token": "t", "authentication": map[string]any{"scheme": "Bearer", "credentials": "abc"},
@@ -657,6 +669,9 @@ func pushIsDelivered(w *a2aWorld) {
 	mu.Lock()
 	defer mu.Unlock()
 	waiting, ended := "true TASK_STATE_INPUT_REQUIRED 0 ", "true TASK_STATE_COMPLETED 1 "
+	if got["/inside"] != nil {
+		w.t.Error("a client's webhook reaches this machine")
+	}
 	if a := got["/a"]; len(a) != 2 || a[0] != waiting+"Bearer abct"+a2a.Media || a[1] != ended+"Bearer abct"+a2a.Media || !slices.Equal(got["/b"], []string{waiting + a2a.Media}) {
 		w.t.Errorf("%q", got)
 	}

@@ -52,8 +52,9 @@ type world struct {
 	server  *server.Server
 	web     *httptest.Server
 	agents  map[string]pawl.Agent
-	changed bool          // agents are made otherwise than they were
-	release chan struct{} // lets go of the tool called hold
+	teams   map[string][]string // the agents that may get a conversation
+	changed bool                // agents are made otherwise than they were
+	release chan struct{}       // lets go of the tool called hold
 	log     *lines
 
 	mu   sync.Mutex
@@ -154,7 +155,7 @@ func agents(w *world) map[string]pawl.Agent {
 // Agents lists what may be started.
 func (w *world) Agents(context.Context) (list []client.Agent, err error) {
 	for name := range w.agents {
-		list = append(list, client.Agent{Name: name, Model: "script", Loop: "react", Tools: []string{}})
+		list = append(list, client.Agent{Name: name, Model: "script", Loop: "react", Tools: []string{}, Team: w.teams[name]})
 	}
 	return list, nil
 }

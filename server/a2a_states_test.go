@@ -1,0 +1,122 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/a2a"
+	"github.com/pawl-run/pawl/model/script"
+	"github.com/pawl-run/pawl/team"
+)
+
+// describe is a task in short: its state, the message of it, and its artifacts.
+func describe(t *a2a.Task) string {
+	text := strings.TrimPrefix(string(t.Status.State), "TASK_STATE_")
+	if m := t.Status.Message; m != nil {
+		text += ": " + *m.Parts[0].Text
+	}
+	for _, a := range t.Artifacts {
+		if p := a.Parts[0]; p.Data != nil {
+			text += " = " + string(p.Data)
+		} else {
+			text += " = " + *p.Text
+		}
+	}
+	return text
+}
+
+// TestA2AStates holds how runs stand in the terms of the protocol.
+func TestA2AStates(t *testing.T) {
+	w := newA2AWorld(t, nil)
+	w.agents["typed"] = pawl.Agent{Name: "typed", Model: script.Replies(pawl.Say(`{"n": 1}`)), Output: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)}
+	w.agents["thinker"] = pawl.Agent{Name: "thinker", Tools: w.agents["holder"].Tools, Model: script.Replies(
+		pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "I hold on."}, pawl.Call{Tool: "hold", Args: json.RawMessage(`{}`)}}}, pawl.Say("held"))}
+	close(w.release)
+	send := func(agent string, more ...any) *a2a.Task {
+		t.Helper()
+		return must[a2a.Update](w, a2a.JSONRPC, admin, a2a.MethodSend, to(agent, "m", more...)).Task
+	}
+	for agent, want := range map[string]string{
+		"calm": "COMPLETED = hello", "typed": `COMPLETED = {"n":1}`, "asker": "INPUT_REQUIRED: which?", "payer": "AUTH_REQUIRED: A person must approve a call of pay.", "boss": "AUTH_REQUIRED: A person must approve a call of pay.",
+		"picker": "INPUT_REQUIRED: Run the tool pick", "looper": "FAILED: The run ended as exhausted",
+	} {
+		if got := describe(send(agent)); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s, want %s", agent, got, want)
+		}
+	}
+	task := send("picker")
+	if got := send("picker", "taskId", task.ID, "parts", []any{map[string]any{"data": map[string]any{"seat": "1A"}}}); describe(got) != "COMPLETED = picked" {
+		t.Errorf("%s", describe(got))
+	}
+	r := w.world.result(admin, "GET", "/v1/runs/"+task.ID, "", 200)
+	if len(r.Steps) != 2 || r.Steps[0].Calls[0].Status != "ok" {
+		t.Errorf("%+v", r.Steps)
+	}
+	task = send("boss") // the call that waits is a child's
+	if got := send("boss", "taskId", task.ID, "parts", []any{map[string]any{"data": map[string]any{"decision": "approve"}}}); describe(got) != "COMPLETED = all paid" {
+		t.Errorf("%s", describe(got))
+	}
+	u := w.stream(a2a.HTTPJSON, admin, a2a.MethodStream, to("thinker", "m"))
+	var said []string
+	for update, ok := u.next(); ok; update, ok = u.next() {
+		if s := update.StatusUpdate; s != nil && s.Status.Message != nil {
+			said = append(said, *s.Status.Message.Parts[0].Text)
+		}
+	}
+	if !slices.Equal(said, []string{"I hold on."}) {
+		t.Errorf("on the way the stream says %q", said)
+	}
+	// A conversation that began elsewhere is a context, too.
+	old := w.begin(admin, "calm")
+	if got := send("calm", "contextId", old.Run); got.ContextID != old.Run || got.ID == old.Run {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestA2AHandoff: a task that is handed over goes on as the run of the next agent, under its id.
+func TestA2AHandoff(t *testing.T) {
+	w := newA2AWorld(t, nil)
+	back := w.agents["holder"]
+	back.Name = "back"
+	w.agents["front"] = pawl.Agent{Name: "front", Tools: []pawl.Tool{team.Handoff(&back, nil)},
+		Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+			return pawl.Do(pawl.Call{Tool: "handoff_to_back", Args: []byte(`{"reason":"not mine"}`)}), nil
+		})}
+	w.teams = map[string][]string{"front": {"back"}}
+	params := atOnce(to("front", "m"))
+	params["configuration"].(map[string]any)["taskPushNotificationConfig"] = map[string]any{"url": "https://hooks.example.org"}
+	task := must[a2a.Update](w, a2a.JSONRPC, admin, a2a.MethodSend, params).Task
+	u := w.stream(a2a.JSONRPC, admin, a2a.MethodSubscribe, map[string]any{"tenant": "front", "id": task.ID})
+	var leg string
+	for range 1000 {
+		got := must[a2a.Task](w, a2a.HTTPJSON, admin, a2a.MethodGet, map[string]any{"tenant": "front", "id": task.ID})
+		var facts struct{ Pawl struct{ Run string } }
+		if err := json.Unmarshal(got.Metadata, &facts); err != nil || got.ID != task.ID || got.Status.State != a2a.Working {
+			t.Fatalf("%+v: %v", got, err)
+		}
+		if leg = facts.Pawl.Run; leg != task.ID {
+			break
+		}
+	}
+	hooks, err := w.server.Hooks(t.Context(), leg)
+	if err != nil || len(hooks) != 1 || hooks[0].URL != "https://hooks.example.org" {
+		t.Errorf("%+v: %v", hooks, err)
+	}
+	page := must[a2a.Page](w, a2a.JSONRPC, admin, a2a.MethodList, map[string]any{"tenant": "front", "status": a2a.Working})
+	if page.Total != 1 || page.Tasks[0].ID != task.ID {
+		t.Errorf("%+v", page)
+	}
+	close(w.release)
+	rest := u.rest()
+	if n := len(rest); n < 2 || rest[n-1] != "status TASK_STATE_COMPLETED" || rest[n-2] != "artifact held" {
+		t.Errorf("%q", rest)
+	}
+	if got := w.lasting("front", task.ID, a2a.Completed); describe(&got) != "COMPLETED = held" || fmt.Sprint(len(got.History)) != "1" {
+		t.Errorf("%+v", got)
+	}
+}
