@@ -103,7 +103,11 @@ type turn struct {
 // await returns how long a model call waits for the rate of its provider. It has a turn
 // then, unless that is longer than maxHeld.
 func (d *driver) await(t *pawl.Think, info *pawl.ModelInfo, now time.Time) (time.Duration, error) {
-	e, name := d.rec.engine, provider(*info)
+	e := d.rec.engine
+	if len(e.opt.Rates) == 0 {
+		return 0, nil
+	}
+	name := provider(*info)
 	rate, limited := e.opt.Rates[name]
 	if d.turn.provider != name {
 		d.giveBack()

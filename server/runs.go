@@ -234,6 +234,12 @@ func (s *Server) start(x *exchange) (any, error) {
 	if in.Thread != "" {
 		w.Thread = in.Thread
 	}
+	if !in.Queue {
+		if err := w.Engine.Ready(x.Context(), w.Agent, 0); err != nil {
+			drop(w)
+			return nil, err
+		}
+	}
 	return s.begin(x, w, limits, in.Labels, in.IdempotencyKey, in.Queue)
 }
 
@@ -266,9 +272,6 @@ func (s *Server) begin(x *exchange, w worker.Work, limits runs.Limits, own map[s
 			return nil, err
 		}
 		return s.begun(x, h)
-	}
-	if err := w.Engine.Ready(x.Context(), w.Agent, 0); err != nil {
-		return nil, err
 	}
 	begun = true
 	h, err := s.worker.Drive(w, asked(x, begin))

@@ -66,8 +66,8 @@ func TestQueuePlans(t *testing.T) {
 		most  float64 // runs that are looked at
 	}{
 		"take":        {postgres.TakeSQL, taking, "runs_queue", 60},
-		"take capped": {postgres.TakeCappedSQL, append(taking, []string{""}, 500), "runs_queue", 400},
-		"taken":       {postgres.TakenSQL, nil, "runs_owned", 300},
+		"take capped": {postgres.TakeCappedSQL, append(taking, []string{""}, 500), "runs_queue", 500},
+		"taken":       {postgres.TakenSQL, nil, "runs_owned", 500},
 		"due":         {due, dueArgs, "runs_wake_at", 310},
 		"running":     {running, runningArgs, "runs_status", 310},
 	} {
