@@ -107,3 +107,14 @@ test("the schema of a reply is shown as one, and not as a tool", async ({ page, 
   await expect(page.locator(".block.tool")).toHaveCount(0);
   await expect(page.locator(".answer .json")).toContainText('topic: "router"');
 });
+
+test("a graph is drawn, with how far the run has come", async ({ page, pawl }) => {
+  const { run } = await pawl.start("notice");
+  await pawl.login(page);
+  await page.goto(pawl.link(run, "agent"));
+  const flow = page.locator(".flow");
+  await expect(flow.locator("svg text")).toHaveText(["begin", "draft", "done · round 2", "check", "done · round 2", "print", "done · round 1", "never"]);
+  await expect(flow.locator("svg .edge")).toHaveCount(5);
+  await flow.locator("td").getByText("check").first().click();
+  await expect(page.locator("h1")).toHaveText("notice-check");
+});

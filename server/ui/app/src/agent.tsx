@@ -1,3 +1,4 @@
+import { Flow } from "./flow";
 import type { Log } from "./fold";
 import { JsonView } from "./json";
 import { Said } from "./said";
@@ -18,6 +19,7 @@ export function AgentView({ log }: { log: Log; version: number }) {
   return (
     <div class="agent">
       <section><h2>Asked</h2><Said of={input ?? ""} class="quote" label="Input" /></section>
+      <Flow log={log} />
       {prompt && <section><h2>Prompt</h2><Prose of={prompt} class="quote" /></section>}
       {log.stop && <section><h2>Stop condition</h2><pre class="code"><Text of={log.stop} /></pre></section>}
       <section>

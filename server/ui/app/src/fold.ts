@@ -64,6 +64,7 @@ export class Log {
   times: number[] = [];
   turns: Turn[] = [];
   start: any = null;
+  private steps = new Map<string, { call: string; step: string }>(); // by id
   limits: Limits = {};
   stop = "";
   input = 0;
@@ -112,6 +113,12 @@ export class Log {
 
   call(id: string): Span | undefined {
     return this.calls.get(id);
+  }
+
+  /** step is the latest call that a step of a workflow or a graph made. */
+  step(id: string): { span?: Span; round: number } | undefined {
+    const c = this.steps.get(id);
+    return c && { span: this.call(c.call), round: Number(c.step.split("@")[1]) || 1 };
   }
 
   /** turn is the one with a number: they are sorted, and asked for mostly at the end. */
@@ -521,6 +528,7 @@ export class Log {
       case "noted": {
         const s = this.open(e, t, "note", "noted", `${d.by} ${d.name} = ${oneLine(d.value)}`);
         s.quiet = true;
+        if (d.by === "__loop__") for (const c of d.value ?? []) this.steps.set(String(c.step ?? "").split("@")[0], c);
         return;
       }
       default:

@@ -9,6 +9,7 @@ const COLUMN = 190;
 const ROW = 58;
 const LANE = 22;
 const MARGIN = 12;
+const BACK = 40; // the room below for edges that lead back
 
 export interface Point { x: number; y: number }
 export interface Placed { nodes: Map<string, Point>; paths: string[]; width: number; height: number }
@@ -58,10 +59,16 @@ export function place(g: Graph): Placed {
     }
   });
   const left = (column: number) => MARGIN + column * COLUMN;
+  const back = g.edges.some((e) => depth.get(e.to)! <= depth.get(e.from)!);
+  const bottom = Math.max(...[...items.values()].map((it) => it.y + (it.node ? NODE.height : LANE) / 2)) + (back ? BACK : 0);
   const paths = g.edges.map((e) => {
     const a = depth.get(e.from);
     const b = depth.get(e.to);
     if (a === undefined || b === undefined) return "";
+    if (b <= a) { // back below what is in between
+      const [x1, x2, low] = [left(a) + NODE.width / 2, left(b) + NODE.width / 2 + 10, bottom - BACK];
+      return `M${x1} ${items.get(e.from)!.y + NODE.height / 2}C${x1} ${low + BACK} ${x2 + NODE.width / 2} ${low + BACK} ${x2} ${items.get(e.to)!.y + NODE.height / 2 + 2}`;
+    }
     let x = left(a) + NODE.width;
     let y = items.get(e.from)!.y;
     let path = `M${x} ${y}`;
@@ -79,15 +86,14 @@ export function place(g: Graph): Placed {
     return path;
   });
   const nodes = new Map(g.nodes.map((n) => [n.id, { x: left(depth.get(n.id)!), y: items.get(n.id)!.y - NODE.height / 2 }]));
-  const low = Math.max(...[...items.values()].map((it) => it.y + (it.node ? NODE.height : LANE) / 2));
-  return { nodes, paths, width: left(columns.length - 1) + NODE.width + MARGIN, height: low + MARGIN };
+  return { nodes, paths, width: left(columns.length - 1) + NODE.width + MARGIN, height: bottom + MARGIN };
 }
 
 // depths is the column of each call: one more than its rightmost origin. The answer is
 // alone in the last column.
 function depths(g: Graph): Map<string, number> {
   const into = new Map<string, string[]>();
-  for (const e of g.edges) into.set(e.to, [...(into.get(e.to) ?? []), e.from]);
+  for (const e of g.edges) if (!e.back) into.set(e.to, [...(into.get(e.to) ?? []), e.from]);
   const depth = new Map<string, number>();
   const at = (id: string, seen: Set<string>): number => {
     const d = depth.get(id);

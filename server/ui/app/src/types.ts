@@ -99,7 +99,7 @@ export interface Report extends Result {
 
 export interface Graph {
   nodes: { id: string; tool?: string; iteration?: number }[];
-  edges: { from: string; to: string; values: string[] }[];
+  edges: { from: string; to: string; values: string[]; back?: boolean }[]; // back: it leads back, and places no node
   cycles?: { calls: string[] }[];
   contradictions?: { tool: string; first: string; then: string; was: string; is: string }[];
 }
