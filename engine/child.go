@@ -288,7 +288,7 @@ func (k *children) cancel() {
 // drop cancels the child of a call that is not needed any more and will be answered. If that
 // fails, it stays as it is, and its owner or a person ends it.
 func (k *children) drop(call string) {
-	if c, ok := k.rec.state.Call(call); ok && c.Child != "" {
+	if c, ok := k.rec.state.Call(call); ok && c.Child != "" && k.rec.flush() == nil { // why it is not needed must be durable first
 		_ = k.rec.engine.Cancel(k.rec.base, c.Child, byParent(k.rec.lease.Run), "it is not needed any more")
 	}
 }

@@ -70,6 +70,9 @@ func (b *toolBatch) run() error {
 		if err := r.flush(); err != nil {
 			return err
 		}
+		if b.drop(); b.running == 0 && len(b.waiting) == 0 { // the results that it is for are durable
+			return nil
+		}
 		var over <-chan time.Time // the end of the run's time, for waiting calls
 		if len(b.waiting) > 0 {
 			over = b.d.inbox.alarm(timeLeft(r.state, time.Now()))
@@ -80,7 +83,6 @@ func (b *toolBatch) run() error {
 			for len(b.done) > 0 {
 				b.record(<-b.done)
 			}
-			b.drop()
 		case <-over:
 		case <-b.d.inbox.wake:
 		case <-b.tickets[0].granted():

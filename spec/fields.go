@@ -120,6 +120,8 @@ var needs = map[string]string{ //nolint:gosec // what to do about a secret, and 
 	"cases":       "name what it may be, each with its steps",
 	"agent":       "name its spec, such as ./billing.yaml",
 	"to":          "name the node that it leads to",
+	"in":          "give a list, such as steps.ask.output",
+	"judge":       "say what a good answer is",
 }
 
 // text reads a text that is not blank.

@@ -107,7 +107,7 @@ func (s *Spec) located(n *node) {
 		if (p.key == "agent" || p.key == "workflow") && n.get("id") != nil && p.value.kind == text && !filepath.IsAbs(p.value.text) {
 			p.value.text = filepath.Join(s.base, p.value.text)
 		}
-		if p.key != "args" && p.key != "input" && p.key != "single" {
+		if p.key != "args" && p.key != "input" && !slices.Contains(askingKinds, p.key) {
 			s.located(p.value)
 		}
 	}

@@ -123,6 +123,7 @@ var goPlaces = map[string]any{
 	"spec.Policy": &Policy{}, "spec.Registry": Registry{}, "skill.Tool": skill.Tool, "skill.Skill": skill.Skill{}, "spec.Load": Load, "spec.Options": Options{},
 	"workflow.New": workflow.New, "workflow.Single": workflow.Single{}, "workflow.Call": workflow.Call{}, "workflow.Run": workflow.Run{},
 	"workflow.Switch": workflow.Switch{}, "workflow.Parallel": workflow.Parallel{}, "workflow.ForEach": workflow.ForEach{}, "workflow.While": workflow.While{},
+	"workflow.Vote": workflow.Vote{}, "workflow.Rank": workflow.Rank{}, "workflow.Merge": workflow.Merge{}, "workflow.Refine": workflow.Refine{},
 	"workflow.Graph": workflow.Graph, "workflow.Edge": workflow.Edge{},
 	"team.Handoff": team.Handoff, "team.Board": team.Board, "team.Options": team.Options{},
 	"a2a.Agent": a2a.Agent, "a2a.Options": a2a.Options{},

@@ -116,6 +116,8 @@ func (s *Spec) readStep(f fields, n *node) stepSpec {
 		return s.parallelStep(f, id, when, at)
 	case "for_each":
 		return s.eachStep(f, id, when, at)
+	case "vote", "rank", "merge", "refine":
+		return s.answerStep(f, id, when, at, stepKinds[which])
 	}
 	on, most, do := f.expression("while"), 0, s.innerSteps(f, "do", 1)
 	f.count("max", &most, 1, "5")
@@ -166,6 +168,37 @@ func (s *Spec) singleStep(f fields, id, when string, at workflow.Suspend) stepSp
 		}
 		one.text("prompt", &step.Prompt)
 		step.Output = one.schema("output")
+	}
+	return func(func(*Spec) pawl.Agent) workflow.Step { return step }
+}
+
+// answerStep reads a step that makes one answer of several.
+func (s *Spec) answerStep(f fields, id, when string, at workflow.Suspend, kind string) stepSpec {
+	s.flow.asks = true
+	one := fields{document: f.document, n: &node{kind: mapping}, t: voteKeys}
+	if n := f.n.get(kind); n != nil {
+		one = f.fields(map[string]*table{"vote": voteKeys, "rank": rankKeys, "merge": mergeKeys, "refine": refineKeys}[kind], n)
+		if n.kind == mapping {
+			one.need(kind)
+		}
+	}
+	prompt := ""
+	one.text("prompt", &prompt)
+	var step workflow.Step
+	switch kind {
+	case "vote":
+		v := workflow.Vote{ID: id, If: when, Suspend: at, Prompt: prompt, Output: one.schema("output")}
+		one.count("answers", &v.Answers, 1, "3")
+		step = v
+	case "rank":
+		step = workflow.Rank{ID: id, If: when, Suspend: at, Prompt: prompt, In: one.expression("in")}
+	case "merge":
+		step = workflow.Merge{ID: id, If: when, Suspend: at, Prompt: prompt, In: one.expression("in"), Output: one.schema("output")}
+	default:
+		r := workflow.Refine{ID: id, If: when, Suspend: at, Prompt: prompt, Output: one.schema("output")}
+		one.text("judge", &r.Judge)
+		one.count("max", &r.Max, 1, "3")
+		step = r
 	}
 	return func(func(*Spec) pawl.Agent) workflow.Step { return step }
 }
@@ -328,8 +361,10 @@ func (w *flow) place(e *workflow.Error) *node {
 	for _, n := range w.byID[e.Step] {
 		found = n
 		holder := n
-		if e.Key == "prompt" || e.Key == "output" {
-			holder = n.get("single")
+		for _, kind := range askingKinds {
+			if inner := n.get(kind); inner != nil && e.Key != "id" && e.Key != "if" && e.Key != "suspend" {
+				holder = inner
+			}
 		}
 		if at := holder.get(e.Key); at != nil {
 			if found = at; e.Key != "id" {

@@ -120,6 +120,13 @@ func (c *compiler) collect(steps []Step) {
 			c.collect(s.Default)
 		case While:
 			c.collect(s.Do)
+		case Refine:
+			for _, part := range []string{draftOf(id), judgeOf(id)} {
+				if c.later[part] || c.seen[part] {
+					c.wrong(id, "id", 0, "a step is called %s, as a part of this one is (call one of them otherwise)", part)
+				}
+				c.later[part] = true
+			}
 		}
 	}
 }
@@ -152,6 +159,14 @@ func about(s Step) (id, when string) {
 		return s.ID, s.If
 	case While:
 		return s.ID, s.If
+	case Vote:
+		return s.ID, s.If
+	case Rank:
+		return s.ID, s.If
+	case Merge:
+		return s.ID, s.If
+	case Refine:
+		return s.ID, s.If
 	}
 	return "", ""
 }
@@ -172,6 +187,14 @@ func suspendOf(s Step) Suspend {
 	case ForEach:
 		return s.Suspend
 	case While:
+		return s.Suspend
+	case Vote:
+		return s.Suspend
+	case Rank:
+		return s.Suspend
+	case Merge:
+		return s.Suspend
+	case Refine:
 		return s.Suspend
 	}
 	return 0
@@ -201,16 +224,7 @@ func (c *compiler) block(steps []Step, of *node) *block {
 func (c *compiler) node(n *node) {
 	switch s := n.Step.(type) {
 	case Single:
-		c.loop.asks = true
-		if n.prompt = c.template(n.id, "prompt", s.Prompt); s.Prompt == "" {
-			c.wrong(n.id, "prompt", 0, "it is empty; say what to ask the model")
-		}
-		if s.Output != nil {
-			n.output = string(s.Output)
-			if _, err := jsonschema.Compile(s.Output, nil); err != nil {
-				c.wrong(n.id, "output", 0, "%v", err)
-			}
-		}
+		c.question(n, "prompt", s.Prompt, s.Output)
 	case Call:
 		n.tool, n.args = s.Tool, c.tree(n.id, "args", object(s.Args))
 		c.called(n.id, s.Tool)
@@ -251,8 +265,30 @@ func (c *compiler) node(n *node) {
 		if len(s.Do) == 0 {
 			c.wrong(n.id, "do", 0, "it has no steps")
 		}
+	case Vote:
+		c.vote(n, s)
+	case Rank:
+		c.list(n, s.In, s.Prompt, nil)
+	case Merge:
+		c.list(n, s.In, s.Prompt, s.Output)
+	case Refine:
+		c.refine(n, s)
 	default:
 		c.wrong(n.id, "steps", 0, "%T is no step", n.Step)
+	}
+}
+
+// question compiles what a step asks the model, and the schema of the reply.
+func (c *compiler) question(n *node, key, prompt string, output json.RawMessage) {
+	c.loop.asks = true
+	if n.prompt = c.template(n.id, key, prompt); prompt == "" {
+		c.wrong(n.id, key, 0, "it is empty; say what to ask the model")
+	}
+	if output != nil {
+		n.output = string(output)
+		if _, err := jsonschema.Compile(output, nil); err != nil {
+			c.wrong(n.id, "output", 0, "%v", err)
+		}
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // fields are the names under which a step's results are available.
-var fields = []string{"output", "errors", "rounds"}
+var fields = []string{"output", "errors", "rounds", "votes", "accepted"}
 
 // data is what the steps of a run can refer to. It is read from the state on
 // demand.
@@ -114,20 +114,31 @@ func (d *data) own(n *node) (any, error) {
 }
 
 func (d *data) results(n *node) (map[string]any, error) {
-	known := map[string]any{"output": nil, "errors": nil, "rounds": nil}
+	known := map[string]any{"output": nil, "errors": nil, "rounds": nil} // and no more: old logs have calls with them
 	switch n.Step.(type) {
 	case Parallel, ForEach:
 		return d.many(n)
-	case Switch, While:
+	case Vote:
+		many, err := d.many(n)
+		known["output"], known["votes"] = tally(many)
+		return known, err
+	case Switch, While, Refine:
+		if _, refines := n.Step.(Refine); refines {
+			known["accepted"] = nil
+		}
 		last, label := d.last(n)
 		if last == nil {
 			return known, nil
 		}
-		if _, loops := n.Step.(While); loops {
+		if n.do != nil {
 			_, rounds := split(label)
 			if d := n.depth(); d < len(rounds) {
 				known["rounds"] = json.Number(strconv.Itoa(rounds[d]))
 			}
+		}
+		if _, refines := n.Step.(Refine); refines {
+			known["accepted"] = d.accepted(n)
+			last = n.do.nodes[0]
 		}
 		of, err := d.own(last)
 		known["output"] = outputIn(of)
@@ -138,6 +149,9 @@ func (d *data) results(n *node) (map[string]any, error) {
 		var v any
 		if err := decode(st.Value, &v); err != nil {
 			return nil, fmt.Errorf("the output of step %s is not JSON: %w", n.id, err)
+		}
+		if _, ranks := n.Step.(Rank); ranks {
+			v = d.ordered(n, st.Label, v)
 		}
 		known["output"] = v
 		if d.loop.graph != nil {
@@ -236,13 +250,13 @@ func (d *data) idled() (last vacant) {
 // did.
 func (d *data) begun(n *node) uint64 {
 	switch n.Step.(type) {
-	case Switch, While:
+	case Switch, While, Refine:
 		last, _ := d.last(n)
 		if last == nil {
 			return 0
 		}
 		return d.begun(last)
-	case Parallel:
+	case Parallel, Vote:
 		return d.begunAt(member(n.id, 0))
 	case ForEach:
 		return max(d.begunAt(member(n.id, 0)), d.emptied(n.id).at())
@@ -278,7 +292,7 @@ func (d *data) lastOf(b *block) (last *node) {
 func (d *data) leaf(n *node) string {
 	name := n.id
 	switch n.Step.(type) {
-	case Switch, While:
+	case Switch, While, Refine:
 		_, label := d.last(n)
 		return label
 	case ForEach:
@@ -286,7 +300,7 @@ func (d *data) leaf(n *node) string {
 			return v.Step
 		}
 		name = member(n.id, 0)
-	case Parallel:
+	case Parallel, Vote:
 		name = member(n.id, 0)
 	}
 	st, _ := d.stands(name)

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 )
@@ -55,11 +56,15 @@ func written(steps []Step) []map[string]any {
 func write(s Step, m map[string]any) {
 	switch s := s.(type) {
 	case Single:
-		single := map[string]any{"prompt": s.Prompt}
-		if s.Output != nil {
-			single["output"] = s.Output
-		}
-		m["single"] = single
+		m["single"] = withOutput(map[string]any{"prompt": s.Prompt}, s.Output)
+	case Vote:
+		m["vote"] = withOutput(map[string]any{"prompt": s.Prompt, "answers": cmp.Or(s.Answers, usualAnswers)}, s.Output)
+	case Rank:
+		m["rank"] = map[string]any{"in": s.In, "prompt": s.Prompt}
+	case Merge:
+		m["merge"] = withOutput(map[string]any{"in": s.In, "prompt": s.Prompt}, s.Output)
+	case Refine:
+		m["refine"] = withOutput(map[string]any{"prompt": s.Prompt, "judge": s.Judge, "max": cmp.Or(s.Max, usualRefines)}, s.Output)
 	case Call:
 		m["tool"], m["args"] = s.Tool, object(s.Args)
 	case Run:
@@ -96,6 +101,13 @@ func write(s Step, m map[string]any) {
 	case While:
 		m["while"], m["max"], m["do"] = s.Cond, s.Max, written(s.Do)
 	}
+}
+
+func withOutput(m map[string]any, schema json.RawMessage) map[string]any {
+	if schema != nil {
+		m["output"] = schema
+	}
+	return m
 }
 
 // OneOf returns the schema of a reply that is one of the words, for use with

@@ -336,10 +336,13 @@ func (p *plan) exhausted(v *vertex, most int) pawl.Step {
 		Detail: fmt.Sprintf("node %s has run %d times and would run again", v.id, most)}}
 }
 
-// Dropped returns the open calls that a race has made needless. The machine refuses
+// Dropped returns the open calls that a race or a vote has made needless. The machine refuses
 // them, and the engine stops those that run.
 func (l *Loop) Dropped(s *pawl.State) (calls []string) {
-	if l.graph == nil || !l.graph.racing() {
+	if l.graph == nil {
+		return l.settled(s)
+	}
+	if !l.graph.racing() {
 		return nil
 	}
 	w := &walk{data: data{loop: l, s: s}}

@@ -102,8 +102,8 @@ type walk struct {
 // be repeated.
 func (w *walk) after(n *node, i int, rounds []int) pawl.Step {
 	switch n.Step.(type) {
-	case Parallel:
-		return w.batch(n, 0, len(n.arms), rounds)
+	case Parallel, Vote:
+		return w.batch(n, 0, n.members(), rounds)
 	case ForEach:
 		return w.batch(n, i-i%n.width, n.width, rounds)
 	}
@@ -150,7 +150,7 @@ func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 					return failed(n.id, err.Error())
 				}
 				b, i = next, 0
-			case While:
+			case While, Refine:
 				b, i, rounds = n.do, len(n.do.nodes), append(rounds[:len(rounds):len(rounds)], 0)
 			default:
 				return w.begin(n, rounds)
@@ -161,13 +161,13 @@ func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 		if n == nil {
 			return w.finish()
 		}
-		if _, loops := n.Step.(While); loops {
+		if n.do != nil {
 			last := len(rounds) - 1
 			again := rounds[last] < n.max
 			if again {
 				var err error
-				if again, err = w.holds(n.on); err != nil {
-					return failed(n.id, "while: "+err.Error())
+				if again, err = w.again(n, rounds[last]); err != nil {
+					return failed(n.id, err.Error())
 				}
 			}
 			if again {
@@ -210,20 +210,17 @@ func (w *walk) choose(n *node) (*block, error) {
 // begin begins a step that has an effect.
 func (w *walk) begin(n *node, rounds []int) pawl.Step {
 	switch n.Step.(type) {
-	case Parallel:
-		return w.batch(n, 0, len(n.arms), rounds)
+	case Parallel, Vote:
+		return w.batch(n, 0, n.members(), rounds)
 	case ForEach:
 		return w.batch(n, 0, n.width, rounds)
-	case Single:
-		v, err := w.value(n, join(n.id, rounds))
-		prompt, _ := v.(string)
-		if err == nil && strings.TrimSpace(prompt) == "" {
-			err = errors.New("nothing is asked: the prompt comes to nothing")
+	case Rank:
+		if step := w.candidates(n, rounds); step != nil {
+			return step
 		}
-		if err != nil {
-			return failed(n.id, "prompt: "+err.Error())
-		}
-		return pawl.Think{Purpose: pawl.PurposeTurn, View: pawl.View{Prompt: prompt, Bare: true, Step: join(n.id, rounds), Output: n.output}}
+	}
+	if n.prompt != nil {
+		return w.ask(n, rounds)
 	}
 	c, err := w.call(n, join(n.id, rounds))
 	if err != nil {
@@ -232,9 +229,27 @@ func (w *walk) begin(n *node, rounds []int) pawl.Step {
 	return pawl.Act{Calls: []pawl.Classified{c}}
 }
 
+// ask asks the model.
+func (w *walk) ask(n *node, rounds []int) pawl.Step {
+	v, err := w.value(n, rounds)
+	prompt, _ := v.(string)
+	if err == nil && strings.TrimSpace(prompt) == "" {
+		err = errors.New("nothing is asked: the prompt comes to nothing")
+	}
+	if err != nil {
+		return failed(n.id, "prompt: "+err.Error())
+	}
+	view := pawl.View{Prompt: prompt, Bare: true, Step: join(n.id, rounds), Output: n.output}
+	if _, ranks := n.Step.(Rank); ranks {
+		view.Output = orderOf(len(w.ranked(n, view.Step)))
+	}
+	return pawl.Think{Purpose: pawl.PurposeTurn, View: view}
+}
+
 // call returns the call of a step that is one.
 func (w *walk) call(n *node, label string) (pawl.Classified, error) {
-	v, err := w.value(n, label)
+	_, rounds := split(label)
+	v, err := w.value(n, rounds)
 	if err != nil {
 		return pawl.Classified{}, err
 	}
@@ -257,7 +272,7 @@ func call(tool string, args any, label string) (pawl.Classified, error) {
 // not begun, or continues after them.
 func (w *walk) batch(n *node, i, count int, rounds []int) pawl.Step {
 	var items []any
-	end := len(n.arms)
+	end := n.members()
 	_, each := n.Step.(ForEach)
 	if each {
 		v, err := w.eval(n.on)
@@ -295,6 +310,9 @@ func (w *walk) batch(n *node, i, count int, rounds []int) pawl.Step {
 			return pawl.Act{Calls: calls}
 		}
 	}
+	if why := w.undecided(n); why != "" {
+		return failed(n.id, why)
+	}
 	return w.leave(n, rounds)
 }
 
@@ -309,10 +327,7 @@ func (w *walk) empty(n *node, rounds []int) pawl.Step {
 
 // branch returns the call for the k-th branch or item.
 func (w *walk) branch(n *node, k int, items []any, label string) (pawl.Classified, error) {
-	f := n.arms[0]
-	if items == nil {
-		f = n.arms[k]
-	}
+	f := n.arms[min(k, len(n.arms)-1)]
 	told, err := w.tell(f)
 	if err != nil {
 		return pawl.Classified{}, err
@@ -367,7 +382,7 @@ func failed(id, detail string) pawl.Step {
 func (n *node) depth() int {
 	depth, b := 0, n.in
 	for ; b.of != nil; b = b.of.in {
-		if _, loops := b.of.Step.(While); loops {
+		if b.of.do != nil {
 			depth++
 		}
 	}

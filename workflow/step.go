@@ -9,7 +9,7 @@ import (
 )
 
 // A Step is one of the steps of a workflow: [Single], [Call], [Run], [Switch],
-// [Parallel], [ForEach] or [While]. Its ID, of letters, digits, - and _, names
+// [Parallel], [ForEach], [While], [Vote], [Rank], [Merge] or [Refine]. Its ID, of letters, digits, - and _, names
 // it in the log and for later steps, which refer to its output as
 // steps.ID.output. If is a condition; a step whose condition does not hold is
 // skipped, and its output is null. Suspend has a person confirm the step.
@@ -103,6 +103,47 @@ type While struct {
 	Do      []Step
 }
 
+// Vote asks the model the same several times at once, each in a child run without any
+// conversation. Its output is the answer that most gave, and of several such the one that
+// was given first; steps.ID.votes is how many gave it. Answers that can no longer change
+// the outcome are cancelled. It fails if there is no answer at all.
+type Vote struct {
+	ID, If  string
+	Suspend Suspend
+	Prompt  string
+	Output  json.RawMessage // JSON Schema; nil: text, of which only equal ones agree
+	Answers int             // zero: 3
+}
+
+// Rank has the model order the items of the list In. Its output is the list, best first.
+type Rank struct {
+	ID, If  string
+	Suspend Suspend
+	In      string
+	Prompt  string // by what to order
+}
+
+// Merge has the model make one of the items of the list In.
+type Merge struct {
+	ID, If  string
+	Suspend Suspend
+	In      string
+	Prompt  string
+	Output  json.RawMessage // JSON Schema; nil: text
+}
+
+// Refine asks the model, has it judge the answer, and asks again with what was found
+// wrong until the answer is accepted, at most Max times. Its output is the latest answer;
+// steps.ID.accepted is whether it was accepted, and steps.ID.rounds how many there were.
+type Refine struct {
+	ID, If  string
+	Suspend Suspend
+	Prompt  string
+	Output  json.RawMessage // JSON Schema; nil: text
+	Judge   string          // what a good answer is
+	Max     int             // zero: 3
+}
+
 func (Single) step()   {}
 func (Call) step()     {}
 func (Run) step()      {}
@@ -110,6 +151,10 @@ func (Switch) step()   {}
 func (Parallel) step() {}
 func (ForEach) step()  {}
 func (While) step()    {}
+func (Vote) step()     {}
+func (Rank) step()     {}
+func (Merge) step()    {}
+func (Refine) step()   {}
 
 // Limits of a workflow, to stop a mistake before it becomes expensive.
 const (

@@ -3,6 +3,7 @@ package workflow
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -90,7 +91,7 @@ func (w *walk) hold(n *node, when Suspend, rounds []int) pawl.Step {
 	var value any
 	var err error
 	if when == Before {
-		value, err = w.given(n)
+		value, err = w.given(n, rounds)
 	} else {
 		var results any
 		results, err = w.own(n)
@@ -112,10 +113,14 @@ func (w *walk) hold(n *node, when Suspend, rounds []int) pawl.Step {
 }
 
 // given returns what a step is about to run with: its prompt, arguments or input.
-func (w *walk) given(n *node) (any, error) {
+func (w *walk) given(n *node, rounds []int) (any, error) {
 	switch {
 	case n.prompt != nil:
-		return n.prompt.text(&w.data)
+		text, err := n.prompt.text(&w.data)
+		if err != nil {
+			return nil, err
+		}
+		return w.compose(n, text, rounds)
 	case n.args != nil:
 		return n.args.fill(&w.data)
 	}
@@ -123,14 +128,13 @@ func (w *walk) given(n *node) (any, error) {
 }
 
 // value is given, after a person has confirmed it if somebody must.
-func (w *walk) value(n *node, label string) (any, error) {
+func (w *walk) value(n *node, rounds []int) (any, error) {
 	if n.suspend != Before {
-		return w.given(n)
+		return w.given(n, rounds)
 	}
-	_, rounds := split(label)
 	st, _ := w.s.Step(gateOf(n.id, Before))
 	if !st.OK || st.Label != join(gateOf(n.id, Before), rounds) {
-		return nil, fmt.Errorf("nobody has confirmed it")
+		return nil, errors.New("nobody has confirmed it")
 	}
 	var v any
 	err := decode(st.Value, &v)
@@ -155,7 +159,7 @@ func (w *walk) held(n *node, when Suspend, rounds []int) pawl.Step {
 			return failed(n.id, err.Error())
 		}
 		return w.enter(next, 0, rounds)
-	case While:
+	case While, Refine:
 		return w.enter(n.do, len(n.do.nodes), append(slices.Clip(rounds), 0))
 	}
 	return w.begin(n, rounds)
