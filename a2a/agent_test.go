@@ -121,6 +121,19 @@ func (p *peer) look(t *a2a.Task) {
 	}
 }
 
+// state is where a task stands, and made is how many there are.
+func (p *peer) state(id string) a2a.State {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tasks[id].Status.State
+}
+
+func (p *peer) made() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.tasks)
+}
+
 // run runs the agent until it rests.
 func (p *peer) run(t *testing.T, input string, o *a2a.Options) pawl.Result {
 	t.Helper()
@@ -135,14 +148,18 @@ func TestAgent(t *testing.T) {
 	for input, want := range map[string]string{"print": "success did print", "fail": "failed ", "never": "failed "} {
 		t.Run(input, func(t *testing.T) {
 			p := newPeer(t)
-			r := p.run(t, input, &a2a.Options{Timeout: 600 * time.Millisecond})
+			o := &a2a.Options{}
+			if input == "never" {
+				o.Timeout = 600 * time.Millisecond
+			}
+			r := p.run(t, input, o)
 			if got := fmt.Sprint(r.Status, " ", r.Answer); got != want {
 				t.Errorf("%q, want %q: %+v", got, want, r.Reason)
 			}
-			state := p.tasks["t-1"].Status.State
+			state := p.state("t-1")
 			switch {
-			case len(p.tasks) != 1:
-				t.Errorf("%d tasks", len(p.tasks))
+			case p.made() != 1:
+				t.Errorf("%d tasks", p.made())
 			case input == "fail" && r.Reason.Detail != "the remote task is failed: out of paper":
 				t.Error(r.Reason.Detail)
 			case input == "never" && (state != a2a.Canceled || !strings.Contains(r.Reason.Detail, "no result within")):
@@ -157,8 +174,8 @@ func TestAgent(t *testing.T) {
 func TestLostAnswer(t *testing.T) {
 	p := newPeer(t)
 	p.drop = 2
-	if r := p.run(t, "print", nil); r.Answer != "did print" || len(p.tasks) != 1 {
-		t.Errorf("%d tasks: %+v", len(p.tasks), r)
+	if r := p.run(t, "print", nil); r.Answer != "did print" || p.made() != 1 {
+		t.Errorf("%d tasks: %+v", p.made(), r)
 	}
 }
 
@@ -244,14 +261,17 @@ func TestCancel(t *testing.T) {
 				break
 			}
 		}
-		if suspend(); cancel {
+		if cancel {
 			err = e.Cancel(t.Context(), h.ID(), "me", "no need")
+		} else {
+			suspend()
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = h.Wait(t.Context())
-		if state := p.tasks["t-1"].Status.State; err != nil || (state == a2a.Canceled) != cancel {
+		suspend()
+		if state := p.state("t-1"); err != nil || (state == a2a.Canceled) != cancel {
 			t.Errorf("cancelled %t: the task is %s: %v", cancel, state, err)
 		}
 	}
@@ -269,8 +289,10 @@ func TestKills(t *testing.T) {
 		t.Errorf("the log has %d entries, and there were %d runs", len(log), len(peers))
 	}
 	for i, p := range peers {
+		p.mu.Lock()
 		if len(p.tasks) != 1 || len(p.sent) != 1 {
 			t.Errorf("run %d made %d tasks of %v", i, len(p.tasks), p.sent)
 		}
+		p.mu.Unlock()
 	}
 }
