@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -161,9 +162,7 @@ func (m *Machine) ends(s *State) Verdict {
 	}
 	if m.agent.Stop != nil {
 		if v := eval(m.agent.Stop, s); v.Holds {
-			if v.Status == 0 {
-				v.Status = StatusExhausted
-			}
+			v.Status = cmp.Or(v.Status, StatusExhausted)
 			return v
 		}
 	}
@@ -206,6 +205,8 @@ func eval(c Condition, s *State) Verdict {
 // with its last permitted turn is a success.
 func (m *Machine) finish(s *State, v Verdict) Step {
 	switch {
+	case v.Status == StatusSuccess && len(s.followUps) > 0 && !s.HasOpen():
+		return Record{[]Event{InputGiven{Text: s.followUps[0].Text, By: s.followUps[0].By}}}
 	case m.agent.Goal == nil || v.Status != StatusSuccess && v.Status != StatusExhausted:
 		return Finish{Verdict: v}
 	case !s.HasOpen() && (s.observed <= s.acted || v.Status == StatusSuccess && s.observed < s.replied && s.Machine() > 2):
@@ -253,11 +254,8 @@ func (m *Machine) failure(s *State) Step {
 		return nil
 	case f.Class == ClassCancelled, m.serving(s) != s.fallback:
 		return nil
-	case f.Class == ClassTooLong && !s.shortened:
-		if calls := s.shortenable(); calls != nil {
-			return Record{[]Event{ContextCompacted{Masked: calls}}}
-		}
-		return failed("model", fmt.Sprintf("%v: %s", f.Class, f.Message))
+	case f.Class == ClassTooLong && !s.shortened && s.shortenable() != nil:
+		return Record{[]Event{ContextCompacted{Masked: s.shortenable()}}}
 	case !f.Class.Transient():
 		return failed("model", fmt.Sprintf("%v: %s", f.Class, f.Message))
 	case m.spent(s):

@@ -10,10 +10,7 @@ import (
 
 // The tools that any agent may have. They need no effect: the machine answers
 // them from the log, or asks a person.
-const (
-	completeTool = "__complete__"
-	pauseTool    = "__pause_for_human__"
-)
+const completeTool, pauseTool = "__complete__", "__pause_for_human__"
 
 // builtin is a tool that is answered purely: facts returns what to record for a
 // call; nil for the one that asks a person.

@@ -40,7 +40,7 @@ func (s *State) Clone() *State {
 	c.open, c.tools, c.meters = slices.Clone(s.open), slices.Clone(s.tools), s.meters.Clone()
 	c.notes, c.grants, c.unknown = maps.Clone(s.notes), maps.Clone(s.grants), maps.Clone(s.unknown)
 	c.other, c.steps, c.missed = maps.Clone(s.other), maps.Clone(s.steps), maps.Clone(s.missed)
-	c.inputs, c.gathered = slices.Clip(s.inputs), nil
+	c.inputs, c.followUps, c.gathered = slices.Clip(s.inputs), slices.Clip(s.followUps), nil
 	for i := range c.open {
 		c.open[i] = new(*c.open[i])
 	}
@@ -185,6 +185,7 @@ type memo struct {
 	resetIterations int   // turns that were over at the last reset
 	was             tempo // before the turn that was closed last
 	judged          *ProgressJudged
+	followUps       []InputGiven     // messages to read when it would be done
 	question        *InputRequested  // asked on behalf of no call
 	denied          *ApprovalDecided // since the latest resumption
 }

@@ -165,9 +165,7 @@ func (s *State) applyRun(event Event) {
 func (s *State) addInput(text string) {
 	s.inputs = append(s.inputs, text)
 	s.bytes += s.size(text) + s.around()
-	if s.start != nil && s.replied != 0 && s.settled {
-		s.refuted = true
-	}
+	s.refuted = s.refuted || s.start != nil && s.replied != 0 && s.settled
 	s.complete = nil
 }
 
@@ -179,9 +177,7 @@ func (s *State) reset() {
 	s.was.toolErrors, s.was.stalled, s.judged = 0, 0, nil
 	s.resetIterations = s.Iterations()
 	s.forgetSteps()
-	if s.replied != 0 && s.reply.Stop == StopRefusal {
-		s.refuted = true // the turn is made again
-	}
+	s.refuted = s.refuted || s.replied != 0 && s.reply.Stop == StopRefusal // the turn is made again
 	if s.blind > 0 {
 		s.blind, s.observed = 0, 0 // it observes again before anything else
 	}

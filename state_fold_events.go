@@ -333,14 +333,22 @@ func (s *State) applyAsk(event Event) {
 		}
 	case InputGiven:
 		s.take(e.Signal)
-		if s.question != nil && s.question.Call == e.Call {
+		switch {
+		case e.After:
+			s.followUps = append(s.followUps, e)
+		case s.question != nil && s.question.Call == e.Call:
 			s.question = nil
 			s.addInput(e.Text)
 			s.reset()
-			return
+		case e.Call == "":
+			if len(s.followUps) > 0 && e.Signal == 0 {
+				s.followUps = s.followUps[1:]
+			}
+			s.addInput(e.Text)
+		default:
+			s.inputs = append(s.inputs, e.Text)
+			s.returned(e.Call, e.By, jsonin.Quote(e.Text), s.seq)
 		}
-		s.inputs = append(s.inputs, e.Text)
-		s.returned(e.Call, e.By, jsonin.Quote(e.Text), s.seq)
 	case ClientToolRequested:
 		if m := s.hold(e.Call, PhaseAwaitingClient); m != nil {
 			m.Reason, m.requested = "", s.seq

@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/pawl-run/pawl/internal/names"
@@ -86,10 +87,8 @@ func (v Verdict) String() string {
 		return "undecided"
 	case (v.Status == StatusFailed || v.Status == StatusPlanFailed) && v.Detail != "":
 		return v.Status.Words() + ": " + v.Detail // the condition of a failure is only its kind
-	case v.Condition != "":
-		return fmt.Sprintf("%v: %s", v.Status, v.Condition)
-	case v.Detail != "":
-		return fmt.Sprintf("%v: %s", v.Status, v.Detail)
+	case v.Condition+v.Detail != "":
+		return fmt.Sprintf("%v: %s", v.Status, cmp.Or(v.Condition, v.Detail))
 	}
 	return v.Status.String()
 }

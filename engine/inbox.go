@@ -50,11 +50,11 @@ func (b *inbox) deliver(signals ...pawl.Signal) {
 		if b.last = l.ID; !receipt {
 			b.signals = append(b.signals, l)
 		}
-		switch l.Kind {
-		case pawl.SignalDelivery:
-		case pawl.SignalNote:
+		switch {
+		case receipt:
+		case l.Kind == pawl.SignalNote || isSaid(&l):
 			want |= wantNote
-		case pawl.SignalCancel:
+		case l.Kind == pawl.SignalCancel:
 			want |= wantRead | wantCancel
 		default:
 			want |= wantRead

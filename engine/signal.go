@@ -243,7 +243,7 @@ func (q *requests) read(signals []pawl.Signal) {
 		}
 		if e := q.event(&l); e != nil {
 			r.appendNow(e)
-			q.reissue = q.reissue && l.Kind == pawl.SignalNote
+			q.reissue = q.reissue && (l.Kind == pawl.SignalNote || isSaid(&l))
 		} else if l.Kind != pawl.SignalChild { // which only wakes
 			r.log(slog.LevelDebug, "a signal came too late, or answers nothing", slog.String("request", l.Request), slog.String("by", l.By))
 		}
@@ -271,6 +271,9 @@ func (q *requests) event(l *pawl.Signal) pawl.Event {
 			return pawl.Noted{By: l.By, Name: r.clean.text(b.Name), Value: r.clean.json(b.Value), Signal: l.ID}
 		}
 	case pawl.SignalAnswer:
+		if isSaid(l) {
+			return q.said(l)
+		}
 		var b answerBody
 		question, asked := r.state.Question()
 		if (waits(pawl.PhaseAwaitingInput) || asked && question.Call == call) && json.Unmarshal(l.Body, &b) == nil {
@@ -302,7 +305,7 @@ func (q *requests) answered(signals []pawl.Signal, suspend bool) bool {
 		if l.Kind == pawl.SignalChild && !suspend {
 			return q.rec.state.Waits(pawl.PhaseAwaitingChild)
 		}
-		if e := q.event(&l); e != nil && l.Kind != pawl.SignalNote && (!suspend || l.Kind == pawl.SignalCancel) {
+		if e := q.event(&l); e != nil && l.Kind != pawl.SignalNote && !isSaid(&l) && (!suspend || l.Kind == pawl.SignalCancel) {
 			return true
 		}
 	}

@@ -94,8 +94,10 @@ func (f *fold) declare(event pawl.Event) {
 func outside(event pawl.Event) bool {
 	switch e := event.(type) {
 	case pawl.RunStarted, pawl.RunResumed, pawl.RunExtended, pawl.RunForked, pawl.CancelRequested, pawl.HookDirected,
-		pawl.InputGiven, pawl.ClientToolReturned, pawl.ApprovalDecided, pawl.ToolSettled:
+		pawl.ClientToolReturned, pawl.ApprovalDecided, pawl.ToolSettled:
 		return true
+	case pawl.InputGiven:
+		return e.Call != "" || e.Signal != 0 // a message in its turn is decided
 	case pawl.RunPaused:
 		return (e.Status == pawl.StatusPaused || e.Status == pawl.StatusQueued) && (e.WakeAt.IsZero() || e.Rate != "") // a shutdown, queued, or by the engine for a rate
 	case pawl.RunStopped:

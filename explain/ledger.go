@@ -109,7 +109,7 @@ func (l *ledger) listen(e *pawl.Entry, after *pawl.State) {
 	case pawl.InputGiven:
 		if _, ok := after.Call(ev.Call); ok {
 			l.answer(ev.Call, len(ev.Text))
-		} else {
+		} else if !ev.After {
 			l.said(ev.Text)
 		}
 	}

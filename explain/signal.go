@@ -79,6 +79,15 @@ func (f *fold) signal(d *Decision, event pawl.Event) {
 			d.why = phrase(said(e.Reason))
 		}
 	case pawl.InputGiven:
+		if e.Call == "" {
+			d.subject, d.why = phrasef("message%s", by(e.By)), phrase(said(e.Text))
+			if e.After {
+				d.outcome = append(d.outcome, phrase("the model reads it when it would be done"))
+			} else {
+				f.because("a person said something")
+			}
+			return
+		}
 		d.subject, d.why = phrasef("answer to %s%s", name(f.label(e.Call)), by(e.By)), phrase(said(e.Text))
 		if _, ok := f.state.Call(e.Call); ok {
 			over(e.Call)

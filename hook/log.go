@@ -114,6 +114,9 @@ func (w writer) call(event pawl.Event) string {
 	case pawl.InputRequested:
 		return fmt.Sprintf("%s asks: %s", e.Call, w.text(e.Question))
 	case pawl.InputGiven:
+		if e.Call == "" {
+			return fmt.Sprintf("a message by %s: %s", e.By, w.text(e.Text))
+		}
 		return fmt.Sprintf("%s is answered: %s", e.Call, w.text(e.Text))
 	}
 	return ""

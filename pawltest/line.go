@@ -231,6 +231,9 @@ func (l *line) ask(event pawl.Event) {
 		l.add("%s %q", e.Call, e.Question)
 	case pawl.InputGiven:
 		l.add("%s %q", e.Call, e.Text)
+		if e.After {
+			l.add("after")
+		}
 		l.opt("by", e.By)
 	case pawl.ClientToolRequested:
 		l.add("%s %s%s", e.Call, e.Tool, e.Args)

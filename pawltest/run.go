@@ -37,6 +37,7 @@ import (
 //	leg            the log of the run that the run has handed over to, which the next
 //	               command is about
 //	cancel         given a reason: ends a run without an owner
+//	say, say-after given a text: a message to the run
 //	wait           D: lets time pass
 //	replay         decides every step of the log again
 //	result         the run's result
@@ -383,6 +384,10 @@ func (s *stage) signal(line string) error {
 		return other.Resolve(ctx, run, call, "anna", engine.Resolution{Happened: raw})
 	case "unhappened":
 		return other.Resolve(ctx, run, call, "anna", engine.Resolution{DidNotHappen: true})
+	case "say":
+		return other.Say(ctx, run, "anna", strings.TrimSpace(call+" "+rest), nil)
+	case "say-after":
+		return other.Say(ctx, run, "anna", strings.TrimSpace(call+" "+rest), &engine.SayOptions{After: true})
 	case "cancel":
 		return other.Cancel(ctx, run, "anna", strings.TrimSpace(call+" "+rest))
 	}

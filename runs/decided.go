@@ -84,6 +84,12 @@ func decided(event pawl.Event, edited string) (d Decided, ok bool) {
 		}
 	case pawl.InputGiven:
 		d = Decided{What: "answer", By: e.By, Call: e.Call, Text: e.Text}
+		switch {
+		case e.Call == "" && e.Signal == 0:
+			return d, false // a message that was said before, in its turn
+		case e.Call == "":
+			d.What = "say"
+		}
 	case pawl.ClientToolReturned:
 		d = Decided{What: "submit", By: e.By, Call: e.Call, Text: string(e.Result)}
 	case pawl.ToolSettled:

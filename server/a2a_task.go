@@ -52,7 +52,9 @@ func (t *a2aTask) add(e pawl.Entry, key *Key) (news bool) {
 	case pawl.ApprovalRequested:
 		t.say(a2a.Model, id, approvalText(ev.Tool, ev.Reason))
 	case pawl.InputGiven:
-		t.say(a2a.User, id, ev.Text)
+		if !ev.After { // else it is said again in its turn
+			t.say(a2a.User, id, ev.Text)
+		}
 	case pawl.ModelReplied:
 		if (ev.Purpose == pawl.PurposeTurn || ev.Purpose == pawl.PurposeFinal) && slices.ContainsFunc(ev.Reply.Parts, func(p pawl.Part) bool { _, is := p.(pawl.Call); return is }) {
 			t.said = ev.Reply.Text()

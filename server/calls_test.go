@@ -229,6 +229,23 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// A message reaches a run that waits, once it goes on, and none that is over.
+func TestSay(t *testing.T) {
+	w := serve(t, nil)
+	run := w.begin(acme, "payer")
+	at := "/v1/runs/" + run.Run + "/messages"
+	w.refused(acme, "POST", at, `{"text":" "}`, 422, "text is empty")
+	if r := w.result(acme, "POST", at, `{"text":"be quick"}`, 200); r.Status != pawl.StatusWaitingApproval {
+		t.Errorf("%+v", r)
+	}
+	p := run.Pending[0]
+	w.result(acme, "POST", "/v1/runs/"+run.Run+"/calls/"+p.Call+"/approve?wait=true", `{"token":"`+p.Token+`"}`, 200)
+	if log := string(w.ask(acme, "GET", "/v1/runs/"+run.Run+"/events", "", 200)); strings.Count(log, `"text":"be quick","by":"ann"`) != 1 {
+		t.Error(log)
+	}
+	w.refused(acme, "POST", at, `{"text":"too late"}`, 409, "is over")
+}
+
 // A fork is a run of its own, visible to those who see the first.
 func TestFork(t *testing.T) {
 	w := serve(t, nil)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -102,6 +103,28 @@ func drop(w worker.Work) {
 	if w.Done != nil {
 		w.Done("")
 	}
+}
+
+// say sends a message. It resumes nothing.
+func (s *Server) say(x *exchange) (any, error) {
+	in := x.body.(*client.SayRun)
+	h, err := s.find(x)
+	switch {
+	case err != nil:
+		return nil, err
+	case strings.TrimSpace(in.Text) == "":
+		return nil, refusal(http.StatusUnprocessableEntity, "text is empty; give the message")
+	case h.Status.Ended():
+		return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is over: %s", h.Run, h.Status.Words()))
+	}
+	at, err := s.desk(x.Context(), h.Run)
+	if err == nil {
+		err = at.Say(x.Context(), h.Run, x.by(""), in.Text, &engine.SayOptions{After: in.After})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.after(x, h.Run, nil)
 }
 
 func (s *Server) cancel(x *exchange) (any, error) {

@@ -88,6 +88,10 @@ func routes() []route {
 			query: []parameter{waiting}, body: &client.ResumeRun{}, reply: explain.Result{}, refuses: []int{404, 409, 429}, do: (*Server).resume,
 		},
 		{
+			method: http.MethodPost, path: "/v1/runs/{run}/messages", name: "say", summary: "Send a message to a run, which its model reads before its next call", scope: Run,
+			query: []parameter{waiting}, body: &client.SayRun{}, reply: explain.Result{}, refuses: []int{404, 409, 422}, do: (*Server).say,
+		},
+		{
 			method: http.MethodPost, path: "/v1/runs/{run}/cancel", name: "cancel", summary: "Cancel a run in any process", scope: Run,
 			query: []parameter{waiting}, body: &client.CancelRun{}, reply: explain.Result{}, refuses: []int{404, 409}, do: (*Server).cancel,
 		},

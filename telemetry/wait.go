@@ -35,7 +35,9 @@ func (l *life) wait(s *pawl.State, e pawl.Entry) {
 	case pawl.ApprovalInvalidated:
 		l.answered(s, e, ev.Call, "approval", "invalidated")
 	case pawl.InputGiven:
-		l.answered(s, e, ev.Call, "input", "given")
+		if ev.Call != "" { // else nobody asked
+			l.answered(s, e, ev.Call, "input", "given")
+		}
 	case pawl.ClientToolReturned:
 		l.answered(s, e, ev.Call, "client_tool", "returned")
 	case pawl.ToolSettled:

@@ -65,9 +65,9 @@ func (t *Transcript) Add(e pawl.Entry, s *pawl.State) {
 	case pawl.Grounded:
 		t.say(ev.Hint, s)
 	case pawl.InputGiven:
-		if _, ok := s.Call(ev.Call); ok {
+		if _, ok := s.Call(ev.Call); ok || ev.After { // a message for later is said again then
 			t.results(s)
-		} else { // asked by the run itself, not by a call
+		} else { // asked by the run itself, not by a call, or by nobody
 			t.say(ev.Text, s)
 		}
 	case pawl.ContextCompacted:

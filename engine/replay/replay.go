@@ -157,8 +157,10 @@ func (r *replay) follow(event pawl.Event) error {
 func (r *replay) given(event pawl.Event) bool {
 	switch e := event.(type) {
 	case pawl.RunStarted, pawl.RunResumed, pawl.RunExtended, pawl.RunForked, pawl.CancelRequested, pawl.HookDirected,
-		pawl.InputGiven, pawl.ClientToolReturned, pawl.ApprovalDecided, pawl.ApprovalExpired, pawl.ApprovalInvalidated, pawl.ToolSettled:
+		pawl.ClientToolReturned, pawl.ApprovalDecided, pawl.ApprovalExpired, pawl.ApprovalInvalidated, pawl.ToolSettled:
 		return true
+	case pawl.InputGiven:
+		return e.Call != "" || e.Signal != 0 // a message for later is decided in its turn
 	case pawl.RunPaused:
 		return (e.Status == pawl.StatusPaused || e.Status == pawl.StatusQueued) && (e.WakeAt.IsZero() || e.Rate != "") // a shutdown, queued, or by the engine for a rate
 	case pawl.ModelReplied:

@@ -58,6 +58,13 @@ type ResumeRun struct {
 	Limits Limits `json:"limits,omitempty"`
 }
 
+// SayRun is a message to a run. The model reads it before its next call or, with After, when
+// it would be done.
+type SayRun struct {
+	Text  string `json:"text"`
+	After bool   `json:"after,omitempty"`
+}
+
 // CancelRun cancels a run.
 type CancelRun struct {
 	Reason string `json:"reason,omitempty"`

@@ -166,6 +166,11 @@ func (c *Client) Resume(ctx context.Context, run string, r ResumeRun) (pawl.Resu
 	return c.result(ctx, post(r, "v1", "runs", run, "resume"))
 }
 
+// Say sends a message to a run that runs or waits. A suspended run reads it when it is resumed.
+func (c *Client) Say(ctx context.Context, run string, r SayRun) (pawl.Result, error) {
+	return c.result(ctx, post(r, "v1", "runs", run, "messages"))
+}
+
 // Cancel requests a run's cancellation. A driven run ends within a second, or when the
 // calls in progress have stopped: the result may not show it yet.
 func (c *Client) Cancel(ctx context.Context, run string, r CancelRun) (pawl.Result, error) {

@@ -178,6 +178,12 @@ func callText(event pawl.Event) string {
 	case pawl.InputRequested:
 		return fmt.Sprintf("%s asks: %s", e.Call, gist(e.Question))
 	case pawl.InputGiven:
+		switch {
+		case e.After:
+			return "a message for when it would be done: " + gist(e.Text)
+		case e.Call == "":
+			return "a message: " + gist(e.Text)
+		}
 		return fmt.Sprintf("%s is answered: %s", e.Call, gist(e.Text))
 	case pawl.ChildStarted:
 		return fmt.Sprintf("%s is run %s of %s, within %v", e.Call, e.Child, e.Agent, e.Limits)

@@ -26,6 +26,10 @@ test("a run is cancelled with a reason, and goes on when it is resumed", async (
   const r = await pawl.start("desk");
   await pawl.login(page);
   await page.goto(pawl.link(r.run));
+  await page.getByRole("button", { name: "Say…" }).click();
+  await page.locator("#say").fill("By the window.");
+  await page.getByRole("button", { name: "Say it" }).click();
+  await expect(page.locator("dialog")).toHaveCount(0);
   await page.getByRole("button", { name: "Cancel…" }).click();
   await page.getByRole("button", { name: "Close" }).click(); // thought better of
   await expect(page.locator("dialog")).toHaveCount(0);
@@ -43,6 +47,7 @@ test("a run is cancelled with a reason, and goes on when it is resumed", async (
   await page.getByRole("button", { name: "Resume…" }).click();
   await page.getByRole("button", { name: "Resume", exact: true }).click();
   await expect(page.locator(status)).toHaveText("waits for an answer");
+  await expect(page.locator(".rows [role=option]", { hasText: "By the window." })).toHaveCount(1);
 });
 
 test("a run that met a limit goes on with a higher one, and a wrong one is said", async ({ page, pawl, expected }) => {

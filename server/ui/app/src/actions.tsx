@@ -12,7 +12,7 @@ import type { Live } from "./use-run";
 
 export type Doing =
   | { what: "approve" | "deny" | "answer" | "submit" | "settle"; pending: Pending }
-  | { what: "cancel" | "resume" | "replay" }
+  | { what: "cancel" | "resume" | "replay" | "say" }
   | { what: "fork"; at?: number; edit?: boolean };
 
 /** calm says that a run can be resumed, and does not wait for an answer first. */
@@ -27,6 +27,7 @@ export function Actions({ live, run, doing, setDoing, picked, pending }: { live:
   return (
     <div class="actions">
       {calm(live, pending) && <button type="button" class={live.ended ? "" : "primary"} onClick={() => setDoing({ what: "resume" })}>Resume…</button>}
+      {!live.ended && log.entries.length > 0 && <button type="button" onClick={() => setDoing({ what: "say" })}>Say…</button>}
       {!live.ended && log.entries.length > 0 && <button type="button" onClick={() => setDoing({ what: "cancel" })}>Cancel…</button>}
       {log.entries.length > 0 && <button type="button" onClick={() => setDoing({ what: "fork" })}>Fork…</button>}
       {log.forked && <a class="button" href={comparing(log.forked.from, run)}>Compare</a>}
@@ -45,6 +46,7 @@ function Doings({ doing, live, run, picked, close }: { doing: Doing; live: Live;
     case "submit": return <Submit {...p} pending={doing.pending} />;
     case "settle": return <Settle {...p} pending={doing.pending} />;
     case "cancel": return <CancelRun {...p} />;
+    case "say": return <Say {...p} />;
     case "resume": return <ResumeRun {...p} />;
     case "fork": return <ForkRun {...p} at={doing.at ?? picked} edit={doing.edit} />;
     case "replay": return <Replay {...p} />;
@@ -129,6 +131,21 @@ function Settle(p: About) {
         <label><input type="radio" name="happened" checked={happened === false} onChange={() => setHappened(false)} /> It did not happen: run it again</label>
       </fieldset>
       {happened && <JsonField id="happened" label="Result, for the model" value={text} set={setText} rows={5} />}
+    </Dialog>
+  );
+}
+
+function Say(p: Asked) {
+  const [text, setText] = useState("");
+  const [after, setAfter] = useState(false);
+  return (
+    <Dialog title="Say something to the run" does="Say it" act={() => api.act(p.run, "messages", { text, after }).then(() => p.live.again())} close={p.close} disabled={!text.trim()}>
+      <div class="field"><label for="say">Message</label><textarea id="say" rows={3} data-first value={text} onInput={(e) => setText(e.currentTarget.value)} /></div>
+      <fieldset>
+        <legend>The model reads it</legend>
+        <label><input type="radio" name="after" checked={!after} onChange={() => setAfter(false)} /> before its next call</label>
+        <label><input type="radio" name="after" checked={after} onChange={() => setAfter(true)} /> when it would be done</label>
+      </fieldset>
     </Dialog>
   );
 }

@@ -110,7 +110,7 @@ export const api = {
   stop: (run: string, at: number | undefined, signal?: AbortSignal) => get<{ at: number; stop: StopNode }>(`/v1/runs/${id(run)}/stop${query({ at })}`, signal),
   replay: (run: string) => get<Replayed>(`/v1/runs/${id(run)}/replay`),
   start: (body: unknown) => post<Result>("/v1/runs", body),
-  act: (run: string, what: "resume" | "cancel" | "fork", body: unknown) => post<Result>(`/v1/runs/${id(run)}/${what}`, body),
+  act: (run: string, what: "resume" | "cancel" | "fork" | "messages", body: unknown) => post<Result>(`/v1/runs/${id(run)}/${what}`, body),
   call: (run: string, call: string, what: "approve" | "deny" | "answer" | "submit" | "settle", body: unknown) =>
     post<Result>(`/v1/runs/${id(run)}/calls/${id(call)}/${what}`, body),
 };

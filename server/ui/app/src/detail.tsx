@@ -102,7 +102,7 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
     case "approval.invalidated": return part("Void: something changed", <p><Text of={(d.changed ?? []).join(", ")} /></p>);
     case "approval.expired": return part("Expired");
     case "input.requested": return part("Asked a person", <Prose of={d.question ?? ""} />);
-    case "input.given": return part(`Answered${d.by ? ` by ${d.by}` : ""}`, <Prose of={d.text ?? ""} />);
+    case "input.given": return part(`${d.call ? "Answered" : d.after ? "Said, for when it would be done" : "Said"}${d.by ? ` by ${d.by}` : ""}`, <Prose of={d.text ?? ""} />);
     case "client_tool.requested": return part("Sent to the client", <JsonView value={d.args} label="Arguments" />);
     case "client_tool.returned": return part(`The client returned${d.by ? `, by ${d.by}` : ""}`, <JsonView value={d.result} label="Result" />);
     case "child.started": return part("Child run started", <p><a href={link(d.child)} class="mono">{d.child}</a> <Text of={d.agent ?? ""} /></p>, <JsonView value={d.limits} label="Its limits" open={1} />);

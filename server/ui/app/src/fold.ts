@@ -460,6 +460,10 @@ export class Log {
         return;
       case "input.given":
       case "client_tool.returned": {
+        if (!d.call) { // nobody asked
+          this.open(e, t, "run", d.after ? "said, for later" : "said", [d.by && `by ${d.by}`, d.text].filter(Boolean).join(": "));
+          return;
+        }
         const s = this.forCall(e, t);
         this.close(s, t);
         s.state = "ok";

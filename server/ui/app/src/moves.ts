@@ -18,7 +18,7 @@ function move(e: Entry): Move | null {
     case "tool.finished": return m(`Result of ${d.tool}`, d.status === "ok" ? "" : d.status, d.result, d.error);
     case "tool.refused": return m(`Refused call of ${d.tool}`, d.why);
     case "approval.decided": return m("Decision", d.decision, d.args, d.reason);
-    case "input.given": return m("Answer of a person", d.text);
+    case "input.given": return m(d.call ? "Answer of a person" : "Message of a person", d.text);
     case "run.stopped": return m("End", d.status ?? "success", d.leaf, d.detail);
   }
   return null;

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/server/client"
+)
+
+func sayCommand(a *app) *cobra.Command {
+	after := false
+	c := a.command("say RUN TEXT [flags]", "Send a message to a run, which it reads before its next model call", cobra.ExactArgs(2), func(ctx context.Context, args []string) (int, error) {
+		return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) { return sayTo(ctx, a, j, h, args[1], after) })
+	})
+	c.Long = "Send a message to a run that runs or waits, in any process. The model reads it before its next call, after\nthe results of the calls in progress; with --after when it would be done, and goes on. A message does not\nresume a run that is suspended: it reads the message when it is resumed."
+	c.Example = "  pawl say last \"Only the files under src, please\"\n  pawl say last \"And write a summary\" --after"
+	c.Flags().BoolVar(&after, "after", false, "the model reads the message when it would be done")
+	return remotely(a.runArgument(c))
+}
+
+func sayTo(ctx context.Context, a *app, j store, h pawl.Head, text string, after bool) (int, error) {
+	var err error
+	if r, ok := j.(*remote); ok {
+		_, err = r.Say(ctx, h.Run, client.SayRun{Text: text, After: after})
+	} else {
+		var s *pawl.State
+		if s, err = engine.Load(ctx, j, h.Run); err == nil {
+			err = engine.New(j, a.options(s.Declaration().Source)).Say(ctx, h.Run, engine.Self().User, text, &engine.SayOptions{After: after})
+		}
+	}
+	if err != nil {
+		return 0, refused(err)
+	}
+	if h, err = runs.Head(ctx, j, h.Run); err != nil {
+		return 0, err
+	}
+	if !a.quiet {
+		when := "before its next model call"
+		if after {
+			when = "when it would be done"
+		}
+		if h.Status != pawl.StatusRunning {
+			when += ", once it is resumed"
+		}
+		a.sayf("run %s reads the message %s", h.Run, when)
+	}
+	if !a.json {
+		return 0, nil
+	}
+	report, err := runs.Report(ctx, j, h, a.place())
+	if err != nil {
+		return 0, err
+	}
+	return 0, printJSON(a.out, report.Result)
+}
