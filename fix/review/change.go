@@ -122,7 +122,7 @@ func (c *Change) shadow(ctx context.Context) (err error) {
 	}
 	// With it, git need not read files that have not changed.
 	if text, err := os.ReadFile(index); err == nil {
-		err = os.WriteFile(mine, text, 0o600)
+		err = os.WriteFile(mine, text, 0o600) //nolint:gosec // the directory was made above
 		if err != nil {
 			return err
 		}
@@ -268,6 +268,8 @@ func (c *Change) read(ctx context.Context) error {
 			f.Skip = "only renamed, or with another mode"
 		case locks[path.Base(f.Path)]:
 			f.Skip = "versions of dependencies"
+		case vendored.MatchString(f.Path):
+			f.Skip = "a copy of a dependency"
 		case generated.MatchString(f.text):
 			f.Skip = "generated"
 		}
@@ -285,6 +287,9 @@ var locks = map[string]bool{
 // other languages too.
 var generated = regexp.MustCompile(`(?m)^(//|#|--|/\*) ?Code generated .* DO NOT EDIT\.`)
 
+// vendored are the directories of copies of dependencies.
+var vendored = regexp.MustCompile(`(^|/)(vendor|node_modules)/`)
+
 // state returns a directory with the project in its new state.
 func (c *Change) state(ctx context.Context) (string, error) {
 	if c.live {
@@ -301,14 +306,13 @@ func (c *Change) state(ctx context.Context) (string, error) {
 	return filepath.Join(dir, filepath.FromSlash(c.Prefix)), nil
 }
 
-// IsGo reports whether the project has Go code in its new state: a module, or a file of the
-// change.
-func (c *Change) IsGo() bool {
+// IsGo reports whether the project has a Go module in its new state, or the change Go code.
+func (c *Change) IsGo(ctx context.Context) (bool, error) {
 	for _, f := range c.Files {
-		if strings.HasSuffix(f.Path, ".go") || path.Base(f.Path) == "go.mod" {
-			return true
+		if strings.HasSuffix(f.Path, ".go") {
+			return true, nil
 		}
 	}
-	_, err := os.Stat(filepath.Join(c.Dir, "go.mod"))
-	return err == nil
+	list, err := c.git.out(ctx, nil, "ls-tree", "-r", "--name-only", c.tree)
+	return strings.HasPrefix(list, "go.mod\n") || strings.Contains(list, "\ngo.mod\n") || strings.Contains(list, "/go.mod\n"), err
 }

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"regexp"
 	"strings"
 )
 
@@ -16,7 +17,7 @@ func (c *Change) Rules(ctx context.Context, r *Report) error {
 	var files []*File
 	for i := range c.Files {
 		f := &c.Files[i]
-		if f.Skip != "" || !strings.HasSuffix(f.Path, ".go") {
+		if f.Skip != "" || !strings.HasSuffix(f.Path, ".go") || ignored.MatchString(f.Path) {
 			continue
 		}
 		files = append(files, f)
@@ -31,6 +32,10 @@ func (c *Change) Rules(ctx context.Context, r *Report) error {
 	r.sort()
 	return nil
 }
+
+// ignored is Go code that is no package of its module, as test data, which may have faults
+// on purpose.
+var ignored = regexp.MustCompile(`(^|/)(testdata|[._][^/]*)/`)
 
 // A suspicion is what a pattern matches: a fault, and the lines it is about, the first of
 // which in the difference it is reported on.

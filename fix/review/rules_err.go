@@ -8,7 +8,7 @@ import (
 )
 
 // swallowed matches if err != nil { return nil } in a function that returns an error. A
-// comment in the branch says that it is meant.
+// comment in the branch, or another result than zero, says that it is meant.
 func (m *matcher) swallowed(fn *ast.FuncDecl) {
 	results := fn.Type.Results
 	if results == nil || len(results.List) == 0 || text(results.List[len(results.List)-1].Type) != "error" {
@@ -32,7 +32,7 @@ func (m *matcher) swallowed(fn *ast.FuncDecl) {
 		}
 		name := text(cond.X)
 		for _, r := range back.Results {
-			if mentions(r, name) {
+			if !zero(r) {
 				return true
 			}
 		}

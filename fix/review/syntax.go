@@ -51,6 +51,19 @@ func literal(x ast.Expr) bool {
 	return only
 }
 
+// zero reports whether an expression is written as a zero value.
+func zero(x ast.Expr) bool {
+	switch x := x.(type) {
+	case *ast.CompositeLit:
+		return len(x.Elts) == 0
+	case *ast.BasicLit:
+		return x.Value == "0" || x.Value == `""`
+	case *ast.Ident:
+		return x.Name == "nil" || x.Name == "false"
+	}
+	return false
+}
+
 // mentions reports whether a name occurs.
 func mentions(n ast.Node, name string) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {

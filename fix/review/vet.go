@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -49,7 +50,8 @@ func (c *Change) tools(ctx context.Context, files []*File, r *Report) error {
 	if err != nil {
 		static = ""
 	}
-	for module, list := range packages {
+	for _, module := range slices.Sorted(maps.Keys(packages)) {
+		list := packages[module]
 		dir := filepath.Join(state, filepath.FromSlash(module))
 		slices.Sort(list)
 		if err := s.vet(ctx, dir, goCommand, list); err != nil {
@@ -112,20 +114,20 @@ type session struct {
 	ranges map[string][]Range // by file
 }
 
-// run runs a tool, which may fail because it found something.
-func (s *session) run(ctx context.Context, dir, name string, args ...string) (out, said string, err error) {
+// run runs a tool. It may fail because it found something.
+func (s *session) run(ctx context.Context, dir, name string, args ...string) (out, said string, failed bool, err error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, s.c.git.env, stopping
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
 	if ctx.Err() != nil {
-		return "", "", context.Cause(ctx)
+		return "", "", false, context.Cause(ctx)
 	}
-	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
-		return "", "", fmt.Errorf("%s: %w", name, err)
+	if _, failed = errors.AsType[*exec.ExitError](err); err != nil && !failed {
+		return "", "", false, fmt.Errorf("%s: %w", name, err)
 	}
-	return stdout.String(), stderr.String(), nil
+	return stdout.String(), stderr.String(), failed, nil
 }
 
 // place is where a tool found something, as FILE:LINE:COLUMN.
@@ -168,7 +170,7 @@ var vetFailure = regexp.MustCompile(`(?m)^(?:vet: )?(.+?\.go:\d+(?::\d+)?): (.+)
 func (s *session) vet(ctx context.Context, dir, goCommand string, packages []string) error {
 	// With -trimpath, which GOFLAGS may have, the go command repeats what it found in equal
 	// files of another directory.
-	out, said, err := s.run(ctx, dir, goCommand, append([]string{"vet", "-trimpath=false", "-json"}, packages...)...)
+	out, said, failed, err := s.run(ctx, dir, goCommand, append([]string{"vet", "-trimpath=false", "-json"}, packages...)...)
 	if err != nil {
 		return err
 	}
@@ -189,14 +191,14 @@ func (s *session) vet(ctx context.Context, dir, goCommand string, packages []str
 			}
 		}
 	}
-	for _, m := range vetFailure.FindAllStringSubmatch(said, -1) {
+	failures := vetFailure.FindAllStringSubmatch(said, -1)
+	for _, m := range failures {
 		if !s.add(dir, m[1], "go/compile", Error, "it does not compile: "+m[2]) {
 			s.r.Notes = append(s.r.Notes, fmt.Sprintf("go vet could not check a package that does not compile: %s: %s", m[1], m[2]))
 		}
 	}
-	if strings.Contains(said, "no required module provides package") || strings.Contains(said, "missing go.sum entry") || strings.HasPrefix(said, "go: ") {
-		line, _, _ := strings.Cut(said, "\n")
-		s.r.Notes = append(s.r.Notes, "go vet could not check everything: "+line)
+	if failed && len(failures) == 0 {
+		s.r.Notes = append(s.r.Notes, "go vet could not check everything: "+oneLine(said))
 	}
 	return nil
 }
@@ -218,7 +220,7 @@ func documents(text string) (list []string) {
 
 // staticcheck adds what the checks for faults (SA) find; those for style do not count here.
 func (s *session) staticcheck(ctx context.Context, dir, name string, packages []string) error {
-	out, _, err := s.run(ctx, dir, name, append([]string{"-f", "json"}, packages...)...)
+	out, _, _, err := s.run(ctx, dir, name, append([]string{"-f", "json"}, packages...)...)
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ func reviewChange(ctx context.Context, a *app, v *reviewing, what, dir string) (
 		return 0, unlessStopped(ctx, err)
 	}
 	if asked == nil {
-		return reviewByRules(a, change, r, v.format)
+		return reviewByRules(ctx, a, change, r, v.format)
 	}
 	return asked.review(ctx, a, v, change, r)
 }
@@ -152,8 +152,12 @@ func unlessStopped(ctx context.Context, err error) error {
 }
 
 // reviewByRules concludes a review without a model.
-func reviewByRules(a *app, change *review.Change, r *review.Report, format string) (int, error) {
-	if !change.IsGo() {
+func reviewByRules(ctx context.Context, a *app, change *review.Change, r *review.Report, format string) (int, error) {
+	isGo, err := change.IsGo(ctx)
+	if err != nil {
+		return 0, unlessStopped(ctx, err)
+	}
+	if !isGo {
 		return 0, misuse("%s has no Go module, and the rules that need no model know only Go; set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or name a model in PAWL_MODEL", change.Dir)
 	}
 	for _, f := range change.Files {
@@ -273,9 +277,7 @@ const (
 
 func printReview(a *app, r *review.Report, format string) (int, error) {
 	if !a.quiet {
-		for _, s := range r.Skipped {
-			a.sayf("not reviewed: %s: %s", s.File, s.Why)
-		}
+		saySkipped(a, r.Skipped)
 		for _, note := range r.Notes {
 			a.sayf("%s", note)
 		}
@@ -300,4 +302,25 @@ func printReview(a *app, r *review.Report, format string) (int, error) {
 	}
 	_, err := io.WriteString(a.out, terminal.Clean(r.Text()))
 	return code, err
+}
+
+// saySkipped names the files that were not reviewed, a line for each reason.
+func saySkipped(a *app, skipped []review.Skipped) {
+	const most = 5
+	var reasons []string
+	files := map[string][]string{}
+	for _, s := range skipped {
+		if files[s.Why] == nil {
+			reasons = append(reasons, s.Why)
+		}
+		files[s.Why] = append(files[s.Why], s.File)
+	}
+	for _, why := range reasons {
+		list := files[why]
+		more := ""
+		if n := len(list); n > most {
+			list, more = list[:most], fmt.Sprintf(" and %d more", n-most)
+		}
+		a.sayf("not reviewed (%s): %s%s", why, strings.Join(list, ", "), more)
+	}
 }
