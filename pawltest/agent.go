@@ -18,6 +18,7 @@ import (
 	"github.com/pawl-run/pawl/team"
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/window"
+	"github.com/pawl-run/pawl/workflow"
 )
 
 // agent reads a declaration, one line a field:
@@ -28,12 +29,16 @@ import (
 //	tool NAME [read|idempotent|write] [client|alone|exempt|external] [timeout=D cap=N calls=N parallel=N on_doubt=X version=V args=a,b? witness=a,b supervised=WORD]
 //	delegate NAME [limits=K=V,…] [ask=TOOL] TOOL…: an agent as a tool; it has the tools named, declared before
 //	mate NAME [carry=X] [back] [limits=K=V,…] [ask=TOOL] TOOL…: an agent that may get the conversation, and with back may hand it back
+//	node ID TOOL [ARGS] [suspend=before|after]: a node of a graph, which calls a tool declared before
+//	edge FROM TO [join=all|any|first|N] [if EXPR]: FROM - is the beginning
 //	policy no_progress N THEN [HINT] · refuse TOOL · ask TOOL · clamp N · loosen · raise · flap A · flap B
 //	policy context [keep=N] [tokens=N] [bytes=N] [ttl=D] [never]
 //	policy reflexion, grounding, causal, steer: see judge
 //	hook NAME cancel|retry WORD [REASON]: what it directs about every entry whose line has the word
 func (w *world) agent(input string) (a pawl.Agent, err error) {
 	a = pawl.Agent{Name: "transcript", Model: w}
+	var nodes []workflow.Step
+	var edges []workflow.Edge
 	for line := range strings.Lines(input) {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch word {
@@ -110,6 +115,16 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			if t, err = w.mate(strings.Fields(rest), a.Tools); err == nil {
 				a.Tools = append(a.Tools, t)
 			}
+		case "node":
+			var n workflow.Step
+			if n, err = graphNode(strings.Fields(rest)); err == nil {
+				nodes = append(nodes, n)
+			}
+		case "edge":
+			var e workflow.Edge
+			if e, err = graphEdge(rest); err == nil {
+				edges = append(edges, e)
+			}
 		case "policy":
 			var p pawl.Policy
 			if p, err = w.judge(strings.Fields(rest)); p == nil && err == nil {
@@ -129,6 +144,9 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 		if err != nil {
 			return a, fmt.Errorf("agent %s: %w", strings.TrimSpace(line), err)
 		}
+	}
+	if nodes != nil {
+		a = workflow.Graph(a, nodes, edges...)
 	}
 	return a, nil
 }

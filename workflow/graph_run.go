@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // A mark says where a node stands in a run.
@@ -333,7 +334,7 @@ func (p *plan) exhausted(v *vertex, most int) pawl.Step {
 	}
 	leaf := fmt.Sprintf("rounds >= %d", most)
 	return pawl.Finish{Answer: answer, Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusExhausted, Condition: leaf, Leaf: leaf,
-		Detail: fmt.Sprintf("node %s has run %d times and would run again", v.id, most)}}
+		Detail: fmt.Sprintf("node %s has run %s and would run again", v.id, figure.Count(most, "time"))}}
 }
 
 // Dropped returns the open calls that a race or a vote has made needless. The machine refuses
