@@ -278,21 +278,31 @@ func TestCancel(t *testing.T) {
 }
 
 // Wherever the process dies, there is one task, although the remote agent does not know messages
-// by their ids.
+// by their ids. So it is for an agent by itself and for one that is a tool.
 func TestKills(t *testing.T) {
-	var peers []*peer
-	log := pawltest.KillEverywhere(t, func() pawl.Agent {
-		peers = append(peers, newPeer(t))
-		return a2a.Agent("peer", "A peer.", peers[len(peers)-1].URL, nil)
-	}, "print")
-	if len(log) < 8 || len(peers) < 2*(len(log)-1) {
-		t.Errorf("the log has %d entries, and there were %d runs", len(log), len(peers))
-	}
-	for i, p := range peers {
-		p.mu.Lock()
-		if len(p.tasks) != 1 || len(p.sent) != 1 {
-			t.Errorf("run %d made %d tasks of %v", i, len(p.tasks), p.sent)
-		}
-		p.mu.Unlock()
+	for name, build := range map[string]func(pawl.Agent) pawl.Agent{
+		"itself": func(remote pawl.Agent) pawl.Agent { return remote },
+		"tool": func(remote pawl.Agent) pawl.Agent {
+			return pawl.Agent{Name: "boss", Tools: []pawl.Tool{tool.Agent(remote, nil)},
+				Model: script.Replies(pawl.Do(pawl.Call{Tool: "peer", Args: json.RawMessage(`{"input":"print"}`)}), pawl.Say("all done"))}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var peers []*peer
+			log := pawltest.KillEverywhere(t, func() pawl.Agent {
+				peers = append(peers, newPeer(t))
+				return build(a2a.Agent("peer", "A peer.", peers[len(peers)-1].URL, nil))
+			}, "print")
+			if len(log) < 8 || len(peers) < 2*(len(log)-1) {
+				t.Errorf("the log has %d entries, and there were %d runs", len(log), len(peers))
+			}
+			for i, p := range peers {
+				p.mu.Lock()
+				if len(p.tasks) != 1 || len(p.sent) != 1 {
+					t.Errorf("run %d made %d tasks of %v", i, len(p.tasks), p.sent)
+				}
+				p.mu.Unlock()
+			}
+		})
 	}
 }
