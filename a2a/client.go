@@ -127,7 +127,7 @@ func (c *Client) choose(card *Card) (Interface, *url.URL, error) {
 
 // do makes a request, and returns the status and the body.
 func (c *Client) do(r *http.Request) (int, []byte, error) {
-	r.Header.Set(VersionHeader, Version)
+	r.Header.Set(VersionHeader, Version) //nolint:canonicalheader // as the protocol has it; names ignore case
 	r.Header.Set("User-Agent", "pawl")
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
@@ -161,7 +161,8 @@ func unsent(err error) bool {
 
 // Send sends a message.
 func (c *Client) Send(ctx context.Context, s *Send) (u Update, err error) {
-	return u, c.call(ctx, MethodSend, func(tenant string) any { s.Tenant = tenant; return s }, http.MethodPost, "/message:send", nil, &u)
+	err = c.call(ctx, MethodSend, func(tenant string) any { s.Tenant = tenant; return s }, http.MethodPost, "/message:send", nil, &u)
+	return u, err
 }
 
 // Task gets a task. history is how many messages of its history are wanted; negative: all.
@@ -172,7 +173,8 @@ func (c *Client) Task(ctx context.Context, id string, history int) (t Task, err 
 		in.HistoryLength = &history
 		q.Set("historyLength", strconv.Itoa(history))
 	}
-	return t, c.call(ctx, MethodGet, func(tenant string) any { in.Tenant = tenant; return in }, http.MethodGet, "/tasks/"+url.PathEscape(id), q, &t)
+	err = c.call(ctx, MethodGet, func(tenant string) any { in.Tenant = tenant; return in }, http.MethodGet, "/tasks/"+url.PathEscape(id), q, &t)
+	return t, err
 }
 
 // Tasks gets a page of tasks.
@@ -194,12 +196,14 @@ func (c *Client) Tasks(ctx context.Context, in Query) (p Page, err error) {
 	if in.IncludeArtifacts {
 		q.Set("includeArtifacts", "true")
 	}
-	return p, c.call(ctx, MethodList, func(tenant string) any { in.Tenant = tenant; return in }, http.MethodGet, "/tasks", q, &p)
+	err = c.call(ctx, MethodList, func(tenant string) any { in.Tenant = tenant; return in }, http.MethodGet, "/tasks", q, &p)
+	return p, err
 }
 
 // Cancel asks for the end of a task.
 func (c *Client) Cancel(ctx context.Context, id string) (t Task, err error) {
-	return t, c.call(ctx, MethodCancel, func(tenant string) any { return ID{Tenant: tenant, ID: id} }, http.MethodPost, "/tasks/"+url.PathEscape(id)+":cancel", nil, &t)
+	err = c.call(ctx, MethodCancel, func(tenant string) any { return ID{Tenant: tenant, ID: id} }, http.MethodPost, "/tasks/"+url.PathEscape(id)+":cancel", nil, &t)
+	return t, err
 }
 
 // call makes a call in the binding of the card's first interface that is known here.

@@ -69,9 +69,9 @@ func (t sendTool) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 		sent = sent || !unsent(err)
 		if try == mostTries || !sleep(ctx, pause) {
 			if !sent {
-				return pawl.Output{}, &notRun{fmt.Errorf("not run: %w", err)}
+				return pawl.Output{}, &notRunError{fmt.Errorf("not run: %w", err)}
 			}
-			return pawl.Output{}, &unknown{err}
+			return pawl.Output{}, &unknownError{err}
 		}
 		if !sent {
 			continue
@@ -305,18 +305,18 @@ func told(err error) error {
 	return err
 }
 
-// notRun is the error of a message that was certainly not sent. The engine calls NotRun.
-type notRun struct{ error }
+// notRunError is the error of a message that was certainly not sent. The engine calls NotRun.
+type notRunError struct{ error }
 
 // NotRun reports that nothing took place.
-func (*notRun) NotRun() bool { return true }
+func (*notRunError) NotRun() bool { return true }
 
-func (e *notRun) Unwrap() error { return e.error }
+func (e *notRunError) Unwrap() error { return e.error }
 
-// unknown is the error of a message that may have been received. The engine calls Unknown.
-type unknown struct{ error }
+// unknownError is the error of a message that may have been received. The engine calls Unknown.
+type unknownError struct{ error }
 
 // Unknown reports that the message may have been received.
-func (*unknown) Unknown() bool { return true }
+func (*unknownError) Unknown() bool { return true }
 
-func (e *unknown) Unwrap() error { return e.error }
+func (e *unknownError) Unwrap() error { return e.error }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -408,9 +409,7 @@ func (s *Server) a2aRefuse(x *exchange, err error) {
 	told := *e
 	told.Message = redact.Text(told.Message)
 	told.Facts = map[string]string{"timestamp": time.Now().UTC().Format(time.RFC3339)}
-	for name, value := range e.Facts {
-		told.Facts[name] = value
-	}
+	maps.Copy(told.Facts, e.Facts)
 	retryAfter(x.ResponseWriter.Header(), told.Kind.Status, err)
 	x.refuse(&told)
 }

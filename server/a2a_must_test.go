@@ -219,7 +219,7 @@ func mediaTypes(w *a2aWorld) {
 		for kind, want := range map[string]string{media: media, "application/json; charset=utf-8": "application/json"} {
 			r := w.request(binding, admin, a2a.MethodSend, message("tck-complete-task"))
 			r.header.Set("Content-Type", kind)
-			if res, data := w.send(r); res.StatusCode != 200 || res.Header.Get("Content-Type") != want {
+			if res, data := w.send(r); res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != want {
 				w.t.Errorf("%s: %d %s: %s", binding, res.StatusCode, res.Header.Get("Content-Type"), data)
 			}
 		}
@@ -274,7 +274,7 @@ func rpcIsStrict(w *a2aWorld) {
 		`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":7}}`: -32602,
 	} {
 		res, data := w.send(request{token: admin, method: "POST", path: "/a2a", body: body, header: version1()})
-		if _, no := w.outcome(a2a.JSONRPC, res, data); no == nil || no.code != want || res.StatusCode != 200 {
+		if _, no := w.outcome(a2a.JSONRPC, res, data); no == nil || no.code != want || res.StatusCode != http.StatusOK {
 			w.t.Errorf("%s: %d %s, want %d", body, res.StatusCode, data, want)
 		}
 	}
@@ -578,7 +578,7 @@ func versions(w *a2aWorld) {
 	r := w.request(a2a.HTTPJSON, admin, a2a.MethodList, map[string]any{})
 	r.header.Del(a2a.VersionHeader)
 	r.path += "?A2A-Version=1.0"
-	if res, data := w.send(r); res.StatusCode != 200 {
+	if res, data := w.send(r); res.StatusCode != http.StatusOK {
 		w.t.Errorf("the version as a parameter: %s", data)
 	}
 }
@@ -628,7 +628,7 @@ func pushIsDelivered(w *a2aWorld) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		got[r.URL.Path] = append(got[r.URL.Path], fmt.Sprintf("%t %s %d %s%s%s", task.ContextID != "", task.Status.State, len(task.Artifacts), r.Header.Get("Authorization"), r.Header.Get("X-A2A-Notification-Token"), r.Header.Get("Content-Type")))
+		got[r.URL.Path] = append(got[r.URL.Path], fmt.Sprintf("%t %s %d %s%s%s", task.ContextID != "", task.Status.State, len(task.Artifacts), r.Header.Get("Authorization"), r.Header.Get("X-A2a-Notification-Token"), r.Header.Get("Content-Type")))
 	}))
 	defer receiver.Close()
 	u, err := url.Parse(receiver.URL)

@@ -271,7 +271,7 @@ func a2aHeader(c *a2a.PushConfig) http.Header {
 	h.Set("Content-Type", a2a.Media)
 	h.Set(a2a.VersionHeader, a2a.Version)
 	if c.Token != "" {
-		h.Set("X-A2A-Notification-Token", c.Token)
+		h.Set("X-A2a-Notification-Token", c.Token)
 	}
 	if a := c.Authentication; a != nil {
 		h.Set("Authorization", strings.TrimSpace(a.Scheme+" "+a.Credentials))
@@ -325,7 +325,8 @@ func (s *Server) cipher() cipher.AEAD {
 	return c
 }
 
-func (s *Server) seal(plain []byte) []byte { return s.cipher().Seal(nil, nil, plain, nil) }
+// seal needs no nonce: the cipher makes a random one.
+func (s *Server) seal(plain []byte) []byte { return s.cipher().Seal(nil, nil, plain, nil) } //nolint:gosec // as above
 
 // unsealed is a configuration that is not deleted. One that was sealed with another key is
 // not known here.

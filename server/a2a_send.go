@@ -277,11 +277,9 @@ func signalFor(x *exchange, p pawl.Pending, content said) (runs.Signal, error) {
 	by := x.by("")
 	switch d := content.decision; {
 	case d == nil && p.Kind == "client_tool":
-		result := json.RawMessage(nil)
+		result, _ := json.Marshal(content.text) // a text always marshals
 		if len(content.data) == 1 {
 			result = content.data[0]
-		} else {
-			result, _ = json.Marshal(content.text) // a text always marshals
 		}
 		return runs.Result(by, result), nil
 	case d == nil:
@@ -313,7 +311,8 @@ func (s *Server) a2aClaim(ctx context.Context, run, message string, p pawl.Pendi
 				return claim, false, err
 			}
 			if l.Kind == pawl.SignalDelivery && l.Request == request {
-				return claim, true, json.Unmarshal(l.Body, &claim)
+				err := json.Unmarshal(l.Body, &claim)
+				return claim, true, err
 			}
 		}
 		return claim, false, nil
@@ -325,7 +324,8 @@ func (s *Server) a2aClaim(ctx context.Context, run, message string, p pawl.Pendi
 	}
 	_, err = s.journal.Send(ctx, pawl.Signal{Run: run, Kind: pawl.SignalDelivery, Request: request, By: "a2a", Body: body, Time: time.Now().UTC()})
 	if e, ok := errors.AsType[*pawl.SignalConflictError](err); ok {
-		return claim, true, json.Unmarshal(e.First.Body, &claim)
+		err := json.Unmarshal(e.First.Body, &claim)
+		return claim, true, err
 	}
 	return claim, false, err
 }

@@ -150,10 +150,9 @@ func (w *a2aWorld) request(binding, token, method string, params map[string]any)
 	}
 	r.body = fmt.Sprintf(`{"jsonrpc":"2.0","id":"r-1","method":%q,"params":%s}`, method, raw)
 	if binding == a2a.HTTPJSON {
-		body := false
-		if r.method, r.path, body = rest(method, params); !body {
-			r.body = ""
-		} else {
+		var body bool
+		r.method, r.path, body = rest(method, params)
+		if r.body = ""; body {
 			r.body = string(raw)
 			r.header.Set("Content-Type", a2a.Media)
 		}
@@ -389,7 +388,7 @@ func TestA2AKit(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sent atomic.Int64
-	t.Fatal(http.Serve(l, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { //nolint:gosec // for a person at this machine
+	t.Fatal(http.Serve(l, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") == "" {
 			r.Header.Set("Authorization", "Bearer "+admin)
 		}

@@ -35,12 +35,12 @@ const (
 
 // String returns the join as a spec has it.
 func (j Join) String() string {
-	switch {
-	case j == JoinAll:
+	switch j {
+	case JoinAll:
 		return "all"
-	case j == JoinAny:
+	case JoinAny:
 		return "any"
-	case j == First:
+	case First:
 		return "first"
 	}
 	return fmt.Sprint(int(j))

@@ -85,7 +85,7 @@ func copyIfThere(from, to string) error {
 		return nil
 	}
 	if err == nil {
-		err = os.WriteFile(to, data, 0o600)
+		err = os.WriteFile(to, data, 0o600) //nolint:gosec // in the state directory, which is ours
 	}
 	return err
 }

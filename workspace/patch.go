@@ -47,6 +47,21 @@ func patch(c Change, before, after string, shown bool) string {
 	return b.String()
 }
 
+// Edit replaces the bytes of a text from Start up to End by New.
+type Edit struct {
+	Start, End int
+	New        string
+}
+
+// LineEdits returns the edits of whole lines that make one text of another, in their order.
+func LineEdits(before, after string) []Edit {
+	var edits []Edit
+	for _, e := range udiff.Lines(before, after) {
+		edits = append(edits, Edit(e))
+	}
+	return edits
+}
+
 func hunks(before, after string) string {
 	edits := udiff.Lines(before, after)
 	if len(edits)*len(before) > editWork {

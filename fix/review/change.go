@@ -122,7 +122,7 @@ func (c *Change) shadow(ctx context.Context) (err error) {
 	}
 	// With it, git need not read files that have not changed.
 	if text, err := os.ReadFile(index); err == nil {
-		err = os.WriteFile(mine, text, 0o600) //nolint:gosec // the directory was made above
+		err = os.WriteFile(mine, text, 0o600) //nolint:gosec // the directory was made above, and the text is git's
 		if err != nil {
 			return err
 		}

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aymanbagabas/go-udiff"
-
 	"github.com/pawl-run/pawl/fix/internal/goedit"
 	"github.com/pawl-run/pawl/fix/internal/gotest"
 	"github.com/pawl-run/pawl/fix/internal/project"
@@ -102,7 +100,7 @@ func (f *Fix) Appraise(ctx context.Context) (Appraisal, error) {
 	}
 	switch {
 	case err == nil:
-	case context.Cause(ctx) == errEnough: //nolint:errorlint // it is not wrapped
+	case errors.Is(context.Cause(ctx), errEnough):
 		a.unknown(fmt.Sprintf("it was not examined to the end within %v", appraiseTime))
 	default:
 		return a, fmt.Errorf("examine the fix: %w", err)
@@ -308,7 +306,7 @@ func (f *Fix) others(ctx context.Context, t *trial, c change, full []*candidate,
 			tests = append(tests, test)
 		}
 	}
-	p, err := f.prober(ctx, pkg, t.affects.dirs[pkg], tests, o)
+	p, err := f.prober(pkg, t.affects.dirs[pkg], tests, o)
 	if err != nil {
 		return nil, err
 	}
@@ -368,7 +366,7 @@ func copied(c change, r gotest.Report) string {
 
 // lineEdit is an edit of whole lines, and where its text is in the result.
 type lineEdit struct {
-	udiff.Edit
+	workspace.Edit
 
 	at int
 }
@@ -376,7 +374,7 @@ type lineEdit struct {
 func lineEdits(before, after string) []lineEdit {
 	var list []lineEdit
 	shift := 0
-	for _, e := range udiff.Lines(before, after) {
+	for _, e := range workspace.LineEdits(before, after) {
 		list = append(list, lineEdit{e, e.Start + shift})
 		shift += len(e.New) - (e.End - e.Start)
 	}

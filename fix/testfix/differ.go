@@ -47,7 +47,7 @@ type prober struct {
 	printed map[int]string // what the fix prints, by probe
 }
 
-func (f *Fix) prober(ctx context.Context, pkg, dir string, tests []string, o *goedit.Options) (*prober, error) {
+func (f *Fix) prober(pkg, dir string, tests []string, o *goedit.Options) (*prober, error) {
 	command, err := testrun.ParseGoCommand(f.suite.Argv[2:])
 	if err != nil {
 		return nil, err

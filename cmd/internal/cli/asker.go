@@ -46,7 +46,8 @@ const answers = "  y approves it, r approves equal calls of this run too, e edit
 // Approve implements engine.Approver. Without an answer others decide the call.
 func (s *asker) Approve(ctx context.Context, r engine.Request) (engine.Decision, error) {
 	var edited json.RawMessage
-	defer s.a.err.hold()()
+	release := s.a.err.hold()
+	defer release()
 	s.drain()
 	s.show(r, r.Args)
 	for {

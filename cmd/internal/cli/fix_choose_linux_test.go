@@ -34,7 +34,7 @@ func TestChoosePatch(t *testing.T) {
 	if shows := seen.String(); !strings.Contains(shows, "  2  m.go:4 `if a < b {` → `if ") || !strings.Contains(shows, "the fix prints") {
 		t.Errorf("it shows\n%s", shows)
 	}
-	if _, err := person.Write([]byte("2\n")); err != nil {
+	if _, err := person.WriteString("2\n"); err != nil {
 		t.Fatal(err)
 	}
 	if code := <-done; code != 0 {

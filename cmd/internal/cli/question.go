@@ -80,7 +80,8 @@ func (s *asker) answer(ctx context.Context, p pawl.Pending) (string, error) {
 		Question string `json:"question"`
 	}
 	_ = json.Unmarshal(p.Args, &args) // without a question in its arguments, the reason is shown
-	defer s.a.err.hold()()
+	release := s.a.err.hold()
+	defer release()
 	s.drain()
 	s.sayf("question %s: %s", oneLine(p.Call), oneLine(cmp.Or(args.Question, p.Reason)))
 	s.sayf("  type the answer; an empty line leaves it for later")

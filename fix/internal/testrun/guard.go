@@ -19,7 +19,7 @@ var errMemory = errors.New("the tests used up memory and were stopped")
 // lookEvery is short against what filling the last fifth of memory takes.
 const lookEvery = 200 * time.Millisecond
 
-// share is the part of the memory there is that the tests may use.
+// Share is the part of the memory there is that the tests may use.
 const Share = 0.8
 
 // Guard ends a session, with errMemory, when it uses more than most bytes; zero means a share
