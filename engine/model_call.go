@@ -66,7 +66,7 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (c *modelCall, released b
 	if _, whole := c.model.(pawl.ModelFunc); !whole { // a ModelFunc streams nothing
 		c.quiet = quiet{first: r.engine.opt.First, next: r.engine.opt.Idle}
 	}
-	if err := r.announce(&c.effect); err != nil {
+	if err = r.announce(&c.effect); err != nil {
 		return nil, false, err
 	}
 	now = time.Now()

@@ -35,11 +35,10 @@ func asking(t *testing.T, n int, agent pawl.Agent, engines ...*engine.Engine) (a
 	return all
 }
 
-// waits is how long a call of so many seconds of requests, and milliseconds of tokens, would
-// wait.
-func waits(t *testing.T, j engine.Limiter, requests, tokens int) time.Duration {
+// waits is how long a call of so many tokens would wait, of which a minute has 60,000.
+func waits(t *testing.T, j engine.Limiter, tokens int) time.Duration {
 	t.Helper()
-	wait, err := j.Reserve(t.Context(), "acme", time.Duration(requests)*time.Second, time.Duration(tokens)*time.Millisecond, -1)
+	wait, err := j.Reserve(t.Context(), "acme", 0, time.Duration(tokens)*time.Millisecond, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,14 +84,14 @@ func TestRateOfTokens(t *testing.T) {
 		agent := pawl.Agent{Name: "a", Model: acme{model}, Sampling: pawl.Sampling{MaxTokens: 20_000}}
 		e := engine.New(j, o)
 		h := asking(t, 1, agent, e)[0]
-		if reserved := waits(t, j, 0, 60_000); reserved < 20*time.Second || reserved > 21*time.Second {
+		if reserved := waits(t, j, 60_000); reserved < 20*time.Second || reserved > 21*time.Second {
 			t.Errorf("a call in progress has reserved %v", reserved)
 		}
 		replies <- nil
 		if _, err := h.Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if left := waits(t, j, 0, 60_000); left != 1500*time.Millisecond {
+		if left := waits(t, j, 60_000); left != 1500*time.Millisecond {
 			t.Errorf("after a reply %v are taken", left)
 		}
 		h = asking(t, 1, agent, e)[0]
@@ -100,7 +99,7 @@ func TestRateOfTokens(t *testing.T) {
 		if _, err := h.Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if left := waits(t, j, 0, 60_000); left > 1500*time.Millisecond {
+		if left := waits(t, j, 60_000); left > 1500*time.Millisecond {
 			t.Errorf("after a refusal %v are taken", left)
 		}
 	})
@@ -144,20 +143,20 @@ func TestRateGivenBack(t *testing.T) {
 		j := stored{memory.New()}
 		e := engine.New(j, &engine.Options{Rates: map[string]engine.Rate{"acme": {Requests: 1}}})
 		all := asking(t, 4, pawl.Agent{Name: "a", Model: acme{says(pawl.Say("done"))}}, e)
-		before := waits(t, j, 0, 0)
+		before := waits(t, j, 0)
 		if err := e.Cancel(t.Context(), all[1].ID(), "me", "enough"); err != nil {
 			t.Fatal(err)
 		}
 		if r, err := all[1].Wait(t.Context()); err != nil || r.Status != pawl.StatusCancelled {
 			t.Errorf("the run is %v, %v", r.Status, err)
 		}
-		if after := waits(t, j, 0, 0); before-after != time.Minute {
+		if after := waits(t, j, 0); before-after != time.Minute {
 			t.Errorf("calls wait %v, before they waited %v", after, before)
 		}
 		if err := e.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if after := waits(t, j, 0, 0); after != 0 {
+		if after := waits(t, j, 0); after != 0 {
 			t.Errorf("after all runs were suspended calls wait %v", after)
 		}
 	})

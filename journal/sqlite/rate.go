@@ -13,11 +13,11 @@ import (
 func (j *Journal) Reserve(ctx context.Context, name string, requests, tokens, within time.Duration) (wait time.Duration, err error) {
 	err = j.write(ctx, func(w *writer) (refusal, broken error) {
 		var of bucket.Pair
-		if err := w.query(`SELECT requests, tokens FROM rates WHERE name = ?`, func(s *sqlite3.Stmt) (bool, error) {
+		if broken = w.query(`SELECT requests, tokens FROM rates WHERE name = ?`, func(s *sqlite3.Stmt) (bool, error) {
 			of = bucket.Pair{Requests: instant(s, 0), Tokens: instant(s, 1)}
 			return true, nil
-		}, name); err != nil {
-			return nil, err
+		}, name); broken != nil {
+			return nil, broken
 		}
 		var taken bool
 		if wait, taken = of.Take(time.Now().UTC().Round(0), requests, tokens, within); !taken {
