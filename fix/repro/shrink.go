@@ -104,7 +104,7 @@ func (r *Repro) shrink(ctx context.Context, t target, h *history, say func(strin
 		}
 	}
 	if now := lines(s.texts); now < size {
-		say(fmt.Sprintf("the test was made smaller by %d of %d lines, in %d runs of it", size-now, size, s.trials))
+		say(fmt.Sprintf("left out %d of %d lines of the test, which it does not need to fail", size-now, size))
 	}
 	maps.Copy(last, spare)
 	return r.replace(last)

@@ -84,6 +84,7 @@ func (r *Repro) since(ctx context.Context, t target, say func(string)) (Since, *
 	if found.Commit != "" {
 		found.Subject, err = git(ctx, r.Dir(), "show", "--no-patch", "--format=%s", found.Commit)
 		found.Subject = strings.TrimSpace(found.Subject)
+		found.Note += " (" + found.Subject + ")"
 	}
 	return found, h, err
 }

@@ -26,9 +26,10 @@ type app struct {
 	reports *reports    // telemetry of the runs
 	answers *answerView // shows what the model says; nil: the answer is printed at the end
 
-	code       int             // of the command that ran
-	ends       []func() error  // close the connections to MCP servers
-	deliveries []chan struct{} // each closed when the webhooks of a run are done
+	code       int                                // of the command that ran
+	then       func(context.Context) (int, error) // follows the command; nil: nothing does
+	ends       []func() error                     // close the connections to MCP servers
+	deliveries []chan struct{}                    // each closed when the webhooks of a run are done
 
 	mu      sync.Mutex
 	journal store       // open, if any

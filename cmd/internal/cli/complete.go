@@ -46,7 +46,7 @@ func (a *app) completions(root *cobra.Command) {
 			c.ValidArgsFunction = specs
 		case "approve", "deny", "submit", "settle":
 			c.ValidArgsFunction = a.completeCalls
-		case "review":
+		case "review", "repro":
 			c.ValidArgsFunction = files
 		case "fix":
 			c.ValidArgsFunction = directories

@@ -11,7 +11,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/terminal"
 	"github.com/pawl-run/pawl/runs"
@@ -194,8 +193,8 @@ func (con *console) announce(agent pawl.Agent, limits pawl.Limits) {
 		text = "no model"
 	}
 	con.sayf("%s: %s; at most %v", agent.Name, text, limits)
-	if from, isFix, err := testfix.ParseSource(agent.Source); isFix && err == nil {
-		con.sayf("%s", fixPlaces(from, agent.Model))
+	if from, is, err := copyOf(agent.Source); is && err == nil {
+		con.sayf("%s", copyPlaces(from, agent.Model))
 	}
 	if p, err := recordedPolicy(agent.Source); err == nil && p != nil {
 		name, _ := p.Source()
@@ -203,15 +202,15 @@ func (con *console) announce(agent pawl.Agent, limits pawl.Limits) {
 	}
 }
 
-// fixPlaces says where the tests of a fix run, and where the code is sent.
-func fixPlaces(from testfix.Source, m pawl.Model) string {
-	text := fmt.Sprintf("tests: %s, in a copy of %s; ", strings.Join(from.Test, " "), from.Dir)
-	if len(from.Env) > 0 {
-		names := make([]string, len(from.Env))
-		for i, v := range from.Env { // a value may be a secret
+// copyPlaces says where the tests run, and where the code is sent.
+func copyPlaces(from inCopy, m pawl.Model) string {
+	text := fmt.Sprintf("tests: %s, in a copy of %s; ", strings.Join(from.test, " "), from.dir)
+	if len(from.env) > 0 {
+		names := make([]string, len(from.env))
+		for i, v := range from.env { // a value may be a secret
 			names[i], _, _ = strings.Cut(v, "=")
 		}
-		text = fmt.Sprintf("tests: %s with %s, in a copy of %s; ", strings.Join(from.Test, " "), strings.Join(names, ", "), from.Dir)
+		text = fmt.Sprintf("tests: %s with %s, in a copy of %s; ", strings.Join(from.test, " "), strings.Join(names, ", "), from.dir)
 	}
 	if d, ok := m.(pawl.Describer); ok && d.Describe().Endpoint != "" {
 		return text + "code and test output that the model reads are sent to " + d.Describe().Endpoint

@@ -72,13 +72,8 @@ func joinKeep(args []string) []string {
 }
 
 func fixProject(ctx context.Context, a *app, f *fixing, dir string) (int, error) {
-	switch info, err := os.Stat(dir); {
-	case errors.Is(err, fs.ErrNotExist):
-		return 0, misuse("directory %s does not exist; name the project's directory", dir)
-	case err != nil:
-		return 0, refused(err)
-	case !info.IsDir():
-		return 0, misuse("%s is not a directory; name the project's directory", dir)
+	if err := isProject(dir); err != nil {
+		return 0, err
 	}
 	o, labels, err := a.fixOptions(f, dir)
 	if err != nil {
@@ -133,6 +128,19 @@ func fixProject(ctx context.Context, a *app, f *fixing, dir string) (int, error)
 			return a.engine(j, &f.driving, agent).Start(ctx, agent, fix.Input(), &engine.StartOptions{Labels: labels})
 		})
 	})
+}
+
+// isProject refuses what is no directory.
+func isProject(dir string) error {
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return misuse("directory %s does not exist; name the project's directory", dir)
+	case err != nil:
+		return refused(err)
+	case !info.IsDir():
+		return misuse("%s is not a directory; name the project's directory", dir)
+	}
+	return nil
 }
 
 func (env *environment) fixOptions(f *fixing, dir string) (*testfix.Options, map[string]string, error) {

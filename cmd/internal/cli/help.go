@@ -58,6 +58,13 @@ means no findings, 1 findings; a run that did not come to its end exits as pawl 
 pawl review
 pawl review main..HEAD --format sarif > review.sarif
 git diff | pawl review - ./service --limit cost=0.50`},
+	"repro": {`A model writes a test in a copy of the project, where it may edit nothing but tests. The test is
+added to the project when it fails by an assertion in five of five runs, and every other test does
+what it did before. TEXT may be - for standard input. Where git has the project's history, the
+command says since which commit the test fails.`, `
+pawl repro "Of(nil) returns 1; it should return 0"
+pawl repro issue.md ./service --test "go test ./..." --dry-run
+pawl repro issue.md --fix`},
 	"resume": {`A run that reached a limit needs a higher one. If the agent has changed since, the command
 lists the changes; --allow-change resumes the run anyway.`, `
 pawl resume last

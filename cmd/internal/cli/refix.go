@@ -3,13 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/stop"
-	"github.com/pawl-run/pawl/workspace"
 )
 
 // fixAgain is what resuming a fix in another process needs besides the blueprint's own
@@ -63,16 +60,12 @@ func reopenFix(a *app, from testfix.Source, source string, s *pawl.State, r rema
 		agent.Stop = condition
 		return &work{agent: agent, drop: func() {}}, nil
 	}
-	// The dead process may have been changing the project.
-	if _, err := workspace.Recover(from.State); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, refused(err)
+	if err := recoverCopy(from.State); err != nil {
+		return nil, err
 	}
 	fix, err := testfix.Open(from, model, s.Limits())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, misuse("run %s cannot resume: its working copy is gone; start over with: pawl fix %s", s.Run(), from.Dir)
-	}
 	if err != nil {
-		return nil, refused(err)
+		return nil, goneCopy(err, s.Run(), "pawl fix "+from.Dir)
 	}
 	agent := fix.Agent()
 	agent.Stop = condition
@@ -89,23 +82,4 @@ func fixWork(a *app, fix *testfix.Fix, agent pawl.Agent, dryRun bool, passed int
 		},
 		drop: func() { _ = fix.Release() }, // nothing was written
 	}
-}
-
-// lateFix completes a fix that succeeded but was killed before its diff was applied to
-// the project. late is false for any other run.
-func lateFix(ctx context.Context, a *app, s *pawl.State) (code int, late bool, err error) {
-	source := s.Declaration().Source
-	from, isFix, err := testfix.ParseSource(source)
-	if err != nil || !isFix {
-		return 0, false, nil
-	}
-	if _, err := workspace.Open(from.State, nil); err != nil {
-		return 0, false, nil // the diff was applied; the copy is removed or being removed
-	}
-	w, err := reopenFix(a, from, source, s, remake{})
-	if err != nil {
-		return 0, true, err
-	}
-	code, err = w.conclude(ctx, s.Result())
-	return code, true, err
 }

@@ -69,7 +69,7 @@ func resumeRun(ctx context.Context, a *app, j store, h pawl.Head, r *resuming) (
 	}
 	s, err := runs.Resumable(ctx, j, h, 0)
 	if s != nil && s.Status() == pawl.StatusSuccess {
-		if code, late, err := lateFix(ctx, a, s); late {
+		if code, late, err := completeLate(ctx, a, s); late {
 			return code, err
 		}
 		if code, late, err := lateReview(ctx, a, s); late {

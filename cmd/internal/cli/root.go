@@ -95,7 +95,7 @@ func (a *app) root() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	group("run", "Run:", runCommand(a), askCommand(a), chatCommand(a), fixCommand(a), reviewCommand(a), resumeCommand(a), forkCommand(a), sayCommand(a), cancelCommand(a))
+	group("run", "Run:", runCommand(a), askCommand(a), chatCommand(a), fixCommand(a), reproCommand(a), reviewCommand(a), resumeCommand(a), forkCommand(a), sayCommand(a), cancelCommand(a))
 	group("look", "Look:", runsCommand(a), showCommand(a), eventsCommand(a), explainCommand(a), waitCommand(a), planCommand(a), modelsCommand(a))
 	group("decide", "Decide:", approveCommand(a), denyCommand(a), answerCommand(a), submitCommand(a), settleCommand(a))
 	group("serve", "Serve:", serveCommand(a), workerCommand(a), mcpCommand(a), doctorCommand(a), upgradeCommand(a))
@@ -119,6 +119,9 @@ func (a *app) command(use, short string, args cobra.PositionalArgs, do func(ctx 
 		Use: use, Short: short, DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			code, err := do(c.Context(), args)
+			if then := a.then; then != nil && err == nil {
+				code, err = then(c.Context())
+			}
 			if err != nil {
 				return &failure{err}
 			}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/hook"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/telemetry/export"
@@ -32,8 +31,8 @@ func (a *app) options(source string) *engine.Options {
 			secrets[name] = value
 		}
 	}
-	if from, isFix, err := testfix.ParseSource(source); isFix && err == nil {
-		for _, name := range from.Env { // one with a value is not found, and is in the log anyway
+	if from, is, err := copyOf(source); is && err == nil {
+		for _, name := range from.env { // one with a value is not found, and is in the log anyway
 			if value := a.getenv(name); len(value) >= leastKey {
 				secrets[name] = value
 			}

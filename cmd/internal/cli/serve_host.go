@@ -18,7 +18,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/terminal"
 	"github.com/pawl-run/pawl/runs"
@@ -355,8 +354,8 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Chang
 		w.Upgrade = one.upgrade
 		return w, nil
 	}
-	if _, isFix, err := testfix.ParseSource(source); isFix || err != nil {
-		return worker.Work{}, elsewhere(fmt.Sprintf("run %s fixes a project in a working copy, which only the command line can do; resume it with: %s", s.Run(), h.app.typed("pawl", "resume", s.Run())))
+	if _, is, err := copyOf(source); is || err != nil {
+		return worker.Work{}, elsewhere(fmt.Sprintf("run %s works in a copy of a project, which only the command line can do; resume it with: %s", s.Run(), h.app.typed("pawl", "resume", s.Run())))
 	}
 	if !ofPawl(s) {
 		return worker.Work{}, elsewhere(fmt.Sprintf("run %s was not started from a spec, so its agent is not known here; resume it with the program that started it", s.Run()))

@@ -12,7 +12,6 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/review"
-	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -121,9 +120,9 @@ func forward(ctx context.Context, a *app, j store, p *post, to *runs.Addressee) 
 // that brought an agent as Go code can rebuild that one.
 func ofPawl(s *pawl.State) bool {
 	source := s.Declaration().Source
-	_, isFix, err := testfix.ParseSource(source)
+	_, is, err := copyOf(source)
 	_, isReview, _ := review.ParseSource(source) // reworkOf says what is wrong with it
-	return isFix || isReview || err != nil || spec.IsSource(source)
+	return is || isReview || err != nil || spec.IsSource(source)
 }
 
 // stuck explains why a run that has its signal cannot resume. news: it has it only now.

@@ -10,7 +10,6 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/review"
-	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -81,13 +80,13 @@ func (a *app) workOf(ctx context.Context, j pawl.Journal, s *pawl.State, r remak
 // reworkOf rebuilds the agent of a run.
 func reworkOf(ctx context.Context, a *app, s *pawl.State, r remake) (*work, error) {
 	source := s.Declaration().Source
-	switch from, isFix, err := testfix.ParseSource(source); {
+	switch from, is, err := copyOf(source); {
 	case err != nil:
 		return nil, err
-	case isFix && r.prompt != "":
-		return nil, misuse("run %s fixes a project, and its prompt cannot be replaced; fork it without --prompt", s.Run())
-	case isFix && r.spec == "":
-		return reopenFix(a, from, source, s, r)
+	case is && r.prompt != "":
+		return nil, misuse("run %s works in a copy of a project, and its prompt cannot be replaced; fork it without --prompt", s.Run())
+	case is && r.spec == "":
+		return from.reopen(a, source, s, r)
 	}
 	switch from, isReview, err := review.ParseSource(source); {
 	case err != nil:

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/repro"
+	"github.com/pawl-run/pawl/fix/testfix"
+	"github.com/pawl-run/pawl/workspace"
+)
+
+// inCopy is what the agents have in common that work in a copy of a project.
+type inCopy struct {
+	dir, state string
+	test, env  []string
+	reopen     func(a *app, source string, s *pawl.State, r remake) (*work, error)
+}
+
+// copyOf reads the source of such an agent. is is false for any other; the error is about a source
+// of this kind.
+func copyOf(source string) (c inCopy, is bool, err error) {
+	if from, is, err := testfix.ParseSource(source); is {
+		return inCopy{from.Dir, from.State, from.Test, from.Env, func(a *app, source string, s *pawl.State, r remake) (*work, error) {
+			return reopenFix(a, from, source, s, r)
+		}}, true, err
+	}
+	from, is, err := repro.ParseSource(source)
+	return inCopy{from.Dir, from.State, from.Test, from.Env, func(a *app, source string, s *pawl.State, r remake) (*work, error) {
+		return reopenRepro(a, from, source, s, r)
+	}}, is, err
+}
+
+// completeLate completes a run that succeeded but was killed before its diff was applied to the project.
+// found is false for any other run.
+func completeLate(ctx context.Context, a *app, s *pawl.State) (code int, found bool, err error) {
+	source := s.Declaration().Source
+	from, is, err := copyOf(source)
+	if err != nil || !is {
+		return 0, false, nil //nolint:nilerr // it is reported when the run is resumed
+	}
+	if _, err := workspace.Open(from.state, nil); err != nil {
+		return 0, false, nil //nolint:nilerr // the diff was applied; the copy is removed or being removed
+	}
+	w, err := from.reopen(a, source, s, remake{})
+	if err != nil {
+		return 0, true, err
+	}
+	code, err = w.conclude(ctx, s.Result())
+	return code, true, err
+}
+
+// recoverCopy finishes or takes back what a dead process was changing in the project.
+func recoverCopy(state string) error {
+	if _, err := workspace.Recover(state); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return refused(err)
+	}
+	return nil
+}
+
+// goneCopy says why a working copy could not be opened, and which command starts over.
+func goneCopy(err error, run, command string) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return misuse("run %s cannot resume: its working copy is gone; start over with: %s", run, command)
+	}
+	return refused(err)
+}
