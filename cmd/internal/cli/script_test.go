@@ -171,6 +171,11 @@ func scripts(dir string) testscript.Params {
 			for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "PAWL_MODEL", "PAWL_DATABASE"} {
 				e.Setenv(name, "")
 			}
+			pages, err := filepath.Abs("../../../fix/repro/testdata/pages")
+			if err != nil {
+				return err
+			}
+			e.Setenv("PAGES", pages)
 			cache := os.Getenv("GOCACHE")
 			if dir, err := os.UserCacheDir(); cache == "" && err == nil {
 				cache = filepath.Join(dir, "go-build")
