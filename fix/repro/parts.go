@@ -54,9 +54,9 @@ func added(fset *token.FileSet, file *ast.File, text, original string) []ast.Dec
 }
 
 // groupsOf lists what may be dropped of the new declarations of a file, outer groups before inner ones:
-// the declarations beside the test, then the cases of tables and the statements of blocks. Unless any
+// the declarations beside the test, then the cases of tables and the statements of blocks. Unless every
 // statement may go, only those that do nothing may.
-func groupsOf(text, original, test string, any bool) [][]span {
+func groupsOf(text, original, test string, every bool) [][]span {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", text, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
@@ -78,7 +78,7 @@ func groupsOf(text, original, test string, any bool) [][]span {
 			switch n := n.(type) {
 			case *ast.BlockStmt:
 				for _, s := range n.List {
-					if !any && !idle(s) {
+					if !every && !idle(s) {
 						continue
 					}
 					to := offset(s.End())

@@ -159,7 +159,8 @@ func (h *history) search(ctx context.Context) (Since, error) {
 	worst, best := 0, -1 // the oldest known to be bad, the latest known to be good
 	for step := 1; best < 0 && worst < len(h.list)-1; step *= 2 {
 		i := min(worst+step, len(h.list)-1)
-		for ; i < len(h.list)-1 && h.known[i] != 0; i++ { // one that says nothing stands in the way
+		for i < len(h.list)-1 && h.known[i] != 0 { // one that says nothing stands in the way
+			i++
 		}
 		if h.known[i] != 0 || h.spent() {
 			break
