@@ -3,6 +3,7 @@ package workflow_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/pawltest"
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/workflow"
@@ -106,5 +108,30 @@ func TestGraphSurvives(t *testing.T) {
 	last, ok := log[len(log)-1].Event.(pawl.RunStopped)
 	if !ok || last.Status != pawl.StatusSuccess || last.Answer != `["azz"]` {
 		t.Errorf("undisturbed it ends with %+v", log[len(log)-1].Event)
+	}
+}
+
+// A node that waits for a person when the race is over is cancelled, and nobody is asked
+// any more.
+func TestRaceOverWaiting(t *testing.T) {
+	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	e := engine.New(j, nil)
+	agent := workflow.Graph(pawl.Agent{Name: "g", Model: host(0)}, []Step{
+		Single{ID: "asks", Prompt: "say no", Suspend: workflow.Before}, say("fast", "fast"), say("end", "{{joined}}"),
+	}, edges(workflow.First, "asks end", "fast end")...)
+	id, r := start(t, e, agent, "x")
+	if r.Status != pawl.StatusSuccess || r.Answer != `["fast"]` || len(r.Pending) > 0 {
+		t.Fatalf("%v %s, pending %v", r.Verdict, r.Answer, r.Pending)
+	}
+	child, err := engine.Load(t.Context(), j, id+".c_1")
+	if err != nil || child.Status() != pawl.StatusCancelled {
+		t.Errorf("the run of the node that waited is %v, %v", child.Status(), err)
+	}
+	if _, err := e.Replay(t.Context(), agent, id); err != nil {
+		t.Errorf("replay: %v", err)
 	}
 }
