@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-run/pawl/internal/terminal"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
+	"github.com/pawl-run/pawl/team"
 )
 
 func showCommand(a *app) *cobra.Command {
@@ -38,7 +39,11 @@ func showCommand(a *app) *cobra.Command {
 				if a.json {
 					return 0, printJSON(a.out, report.Result)
 				}
-				return 0, a.show(report, h)
+				s, err := engine.Load(ctx, j, h.Run)
+				if err != nil {
+					return 0, err
+				}
+				return 0, a.show(report, h, team.TasksOf(s))
 			})
 		}))
 	c.Flags().BoolVar(&effective, "spec", false, "show the run's agent as a spec, as far as possible")
@@ -63,7 +68,7 @@ func (con *console) showSpec(ctx context.Context, j store, h pawl.Head) error {
 }
 
 // show prints a summary for people.
-func (con *console) show(r explain.Report, h pawl.Head) error {
+func (con *console) show(r explain.Report, h pawl.Head, board []team.Task) error {
 	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
 	row := func(name, value string) {
 		if value != "" {
@@ -92,6 +97,9 @@ func (con *console) show(r explain.Report, h pawl.Head) error {
 	row("used", figures(r.Result.Result))
 	if r.Confidence != nil {
 		row("confidence", fmt.Sprintf("%.2f", *r.Confidence))
+	}
+	for _, t := range board {
+		row("board", fmt.Sprintf("%s %s: %s", t.ID, t.Status, gist(t.Text)))
 	}
 	for _, p := range r.Pending {
 		row("waits for", pendingText(p))
