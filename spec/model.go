@@ -115,6 +115,7 @@ func (s *Spec) makeOne(d *document, r *Registry, given, dir string, at place, li
 		d.about(dir == "", "model", at, "%v", err)
 		return standIn{}
 	}
+	r = s.known(r)
 	provider, name, err := r.resolve(given, dir)
 	if err != nil {
 		return bad(err)

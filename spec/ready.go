@@ -10,12 +10,14 @@ import (
 // all of these of its agents. A run that needs one of them fails.
 func (s *Spec) Unready(r *Registry) Problems {
 	d := &document{text: s.doc.text, src: s.doc.src}
-	for _, m := range s.named(r) {
-		provider, name, err := r.resolve(m.name, m.dir)
+	all := s.named(r)
+	own := s.known(r)
+	for _, m := range all {
+		provider, name, err := own.resolve(m.name, m.dir)
 		if err != nil {
 			continue // reported as a problem of the spec
 		}
-		model, err := r.Models[provider](name)
+		model, err := own.Models[provider](name)
 		if keyed, ok := model.(Readiness); err == nil && ok {
 			if err := keyed.Ready(); err != nil {
 				d.about(m.dir == "", "model", m.place, "%v", err)

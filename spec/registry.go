@@ -36,6 +36,9 @@ type Registry struct {
 	// "script" and "mechanic" for the models that are written script:FILE and
 	// mechanic. The last gets an empty name.
 	Models map[string]Provider
+	// Wire creates the model with a name at a provider that a spec describes; nil: specs may
+	// describe none.
+	Wire func(e Endpoint, name string) (pawl.Model, error)
 	// Default is the model of specs that name none; empty: specs must name one.
 	Default string
 	// Tools are the program's own, which specs name under builtin.

@@ -12,7 +12,15 @@ import (
 // to the engine that runs the agent as its Secrets. Variables that are not set,
 // or whose values cannot be removed from texts, are left out; [Spec.Warnings]
 // reports both.
-func (s *Spec) Secrets() map[string]string { return secrets(slices.Concat(s.Env, s.beyond)) }
+func (s *Spec) Secrets() map[string]string {
+	names := slices.Concat(s.Env, s.beyond)
+	for _, e := range s.endpoints {
+		if e.Key != "" {
+			names = append(names, e.Key)
+		}
+	}
+	return secrets(names)
+}
 
 func secrets(names []string) map[string]string {
 	values := map[string]string{}

@@ -30,6 +30,7 @@ type Spec struct {
 	Hooks       []Hook   // see [HooksOf]
 	Webhooks    []Webhook
 	Rates       map[string]engine.Rate // of providers; see [RatesOf]
+	endpoints   map[string]Endpoint    // providers of its own
 
 	path        string // as given by the caller
 	base        string // the spec's directory, absolute

@@ -139,6 +139,7 @@ func (s *Spec) relied(d *document, used map[string]bool) {
 // age warns if the price of the model comes from an outdated table.
 func (s *Spec) age(d *document, r *Registry) {
 	given, dir := s.modelName(r)
+	r = s.known(r)
 	provider, name, err := r.resolve(given, dir)
 	if given == "" || err != nil || !s.outdated(r, provider, name) {
 		return

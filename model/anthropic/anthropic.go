@@ -67,6 +67,12 @@ type Options struct {
 	// with that. Otherwise, and when Key fails, the call fails with class auth.
 	// It may be called concurrently, and its ctx ends with the call.
 	Key func(ctx context.Context, refused string) (string, error)
+
+	// Provider is the name of another provider that speaks this API. It takes the place of
+	// anthropic in the model's name, and the environment is not read: a key of one provider is
+	// never sent to another.
+	Provider string
+	Header   http.Header // sent with each request
 }
 
 // A Model is one of Anthropic's models. It is safe for concurrent use.

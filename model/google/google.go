@@ -79,6 +79,12 @@ type Options struct {
 	// with class auth. It may be called concurrently, and its ctx ends with the
 	// call.
 	Key func(ctx context.Context, refused string) (string, error)
+
+	// Provider is the name of another provider that speaks this API. It takes the place of
+	// google in the model's name, and the environment is not read: a key of one provider is
+	// never sent to another.
+	Provider string
+	Header   http.Header // sent with each request
 }
 
 // A Model is one of Google's models. It is safe for concurrent use.

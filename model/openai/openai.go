@@ -79,10 +79,16 @@ type Options struct {
 	// class auth. It may be called by many runs at once, and its ctx ends with
 	// the call.
 	Key func(ctx context.Context, refused string) (string, error)
+
+	// Provider is the name of another provider that speaks this API. It takes the place of
+	// openai in the model's name, and the environment is not read: a key of one provider is
+	// never sent to another.
+	Provider string
+	Header   http.Header // sent with each request
 }
 
 func newServer(prefix, name string, o *Options) provider.Server {
-	return vendor.Server(prefix, name, provider.Options{APIKey: o.APIKey, BaseURL: o.BaseURL, HTTPClient: o.HTTPClient, Price: o.Price, Key: o.Key})
+	return vendor.Server(prefix, name, provider.Options{APIKey: o.APIKey, BaseURL: o.BaseURL, HTTPClient: o.HTTPClient, Price: o.Price, Key: o.Key, Provider: o.Provider, Header: o.Header})
 }
 
 // describe is for [Model.body] and [Responses.body] as they write requests, with

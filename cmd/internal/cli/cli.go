@@ -26,6 +26,9 @@ type app struct {
 	reports *reports    // telemetry of the runs
 	answers *answerView // shows what the model says; nil: the answer is printed at the end
 
+	described sync.Once // see endpoints
+	own       map[string]spec.Endpoint
+
 	code       int                                // of the command that ran
 	then       func(context.Context) (int, error) // follows the command; nil: nothing does
 	ends       []func() error                     // close the connections to MCP servers

@@ -18,6 +18,9 @@ import (
 // loops, policies and conditions.
 func (a *app) registry() *spec.Registry {
 	own := a.models()
+	for name, e := range a.endpoints() {
+		own.Models[name] = func(model string) (pawl.Model, error) { return a.wired(e, model) }
+	}
 	if p := a.program; p != nil {
 		maps.Copy(own.Models, p.Models)
 		own.Tools, own.Loops, own.Policies, own.When = p.Tools, p.Loops, p.Policies, p.When
@@ -30,6 +33,7 @@ func (a *app) models() *spec.Registry {
 	return &spec.Registry{
 		Default: a.getenv("PAWL_MODEL"),
 		MCP:     a.connect,
+		Wire:    a.wired,
 		Models: map[string]spec.Provider{
 			"anthropic": func(name string) (pawl.Model, error) {
 				return anthropic.New(name, &anthropic.Options{APIKey: a.getenv("ANTHROPIC_API_KEY"), BaseURL: a.getenv("ANTHROPIC_BASE_URL")}), nil

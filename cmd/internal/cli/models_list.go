@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -64,6 +66,16 @@ func (a *app) listModels(all bool) error {
 				lines = append(lines, line)
 			}
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.endpoints())) {
+		e := a.endpoints()[name]
+		key := "needs no key"
+		if e.Key != "" && a.getenv(e.Key) != "" {
+			key = e.Key + " is set"
+		} else if e.Key != "" {
+			key = e.Key + " is not set"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", name, key, e.BaseURL)
 	}
 	if a.json {
 		for _, line := range lines {

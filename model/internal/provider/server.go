@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -43,6 +44,8 @@ type Options struct {
 	HTTPClient *http.Client
 	Price      *pawl.Price
 	Key        func(ctx context.Context, refused string) (string, error)
+	Provider   string
+	Header     http.Header
 }
 
 // A Server sends a model's requests. It is safe for concurrent use.
@@ -54,6 +57,7 @@ type Server struct {
 	client *http.Client
 	price  *pawl.Price // given; nil: none
 	fixed  string      // the key, unless key is set
+	header http.Header // sent with each request
 	key    func(ctx context.Context, refused string) (string, error)
 }
 
@@ -62,10 +66,14 @@ func (v *Vendor) Server(prefix, name string, o Options) Server {
 	s := Server{
 		Name: name, Full: prefix + "/" + name, vendor: v, client: Client(o.HTTPClient),
 		base:  strings.TrimRight(cmp.Or(o.BaseURL, os.Getenv(v.Base), v.Endpoint), "/"),
-		fixed: o.APIKey, key: o.Key,
+		fixed: o.APIKey, key: o.Key, header: o.Header,
 	}
-	for _, name := range v.Keys {
-		s.fixed = cmp.Or(s.fixed, os.Getenv(name))
+	if o.Provider != "" { // the environment is about the vendor itself
+		s.Full, s.base = o.Provider+"/"+name, strings.TrimRight(cmp.Or(o.BaseURL, v.Endpoint), "/")
+	} else {
+		for _, name := range v.Keys {
+			s.fixed = cmp.Or(s.fixed, os.Getenv(name))
+		}
 	}
 	if o.Price != nil {
 		s.price = new(*o.Price)
@@ -131,6 +139,7 @@ func (s *Server) post(ctx context.Context, path, key string, body []byte) (res *
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
+	maps.Copy(req.Header, s.header)
 	s.vendor.Header(req.Header, key)
 	res, err = s.client.Do(req)
 	if redirect, ok := errors.AsType[*RedirectError](err); ok {
