@@ -185,6 +185,14 @@ func TestHalf(t *testing.T) {
 	if len(left) != 1 || left[0].Path != "c.go" || next.Cached != 2 || next.Text() != report.Text() {
 		t.Errorf("left %v, report %+v", left, next)
 	}
+	for i := range again.Files {
+		again.Files[i].Key = "" // as after a change of the model
+	}
+	again.Report = *review.New(&review.Change{What: "x"})
+	none := &review.Cache{Dir: t.TempDir()}
+	if again.Conclude(results, none); len(none.Take(files, key, next)) != 3 {
+		t.Error("a result without a key was kept")
+	}
 	if other := review.Key(files[0], "other", pawl.ModelFunc(reader)); other == key(files[0]) {
 		t.Error("another model has the same key")
 	}

@@ -62,9 +62,9 @@ func (c *Cache) get(key string) (known Judged, ok bool) {
 	return known, true
 }
 
-// put keeps a result, whole or not at all.
+// put keeps a result, whole or not at all. Without a key it does not.
 func (c *Cache) put(key string, result Judged) error {
-	if c == nil {
+	if c == nil || key == "" {
 		return nil
 	}
 	raw, err := json.Marshal(result)

@@ -20,7 +20,7 @@ type Source struct {
 // A Reviewing is a file that a run reviews.
 type Reviewing struct {
 	Path string `json:"path"`
-	Key  string `json:"key"` // of its result in a [Cache]
+	Key  string `json:"key"` // of its result in a [Cache]; empty: it is not kept
 }
 
 // sourceKind distinguishes a review from other sources of agents.

@@ -10,8 +10,10 @@ import (
 // reopenReview makes the agent of a review again. The log has everything that it needs.
 func reopenReview(a *app, source review.Source, s *pawl.State, r remake) (*work, error) {
 	if r.model != "" {
-		source.Model = r.model
-		source.Report.Model = r.model
+		source.Model, source.Report.Model = r.model, r.model
+		for i := range source.Files { // two models may have a part in each result
+			source.Files[i].Key = ""
+		}
 	}
 	model, err := a.model(source.Model)
 	if err == nil && !r.declared {
@@ -34,6 +36,6 @@ func lateReview(ctx context.Context, a *app, s *pawl.State) (code int, late bool
 	if err != nil || !isReview {
 		return 0, false, nil
 	}
-	code, err = concludeReview(ctx, a, source, s.Result())
+	code, err = concludeReview(ctx, a, source, s.Result(), nil) // another model than the source says may have had a part in it
 	return code, true, err
 }

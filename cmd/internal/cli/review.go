@@ -231,14 +231,16 @@ func (env *environment) reviewCache() *review.Cache {
 
 func reviewWork(a *app, source review.Source, agent pawl.Agent) *work {
 	return &work{
-		agent:    agent,
-		conclude: func(ctx context.Context, r pawl.Result) (int, error) { return concludeReview(ctx, a, source, r) },
-		drop:     func() {},
+		agent: agent,
+		conclude: func(ctx context.Context, r pawl.Result) (int, error) {
+			return concludeReview(ctx, a, source, r, a.reviewCache())
+		},
+		drop: func() {},
 	}
 }
 
-// concludeReview prints what a run found, and keeps it for the next review.
-func concludeReview(ctx context.Context, a *app, source review.Source, result pawl.Result) (int, error) {
+// concludeReview prints what a run found, and keeps it in the cache.
+func concludeReview(ctx context.Context, a *app, source review.Source, result pawl.Result, cache *review.Cache) (int, error) {
 	ctx = context.WithoutCancel(ctx) // the results are paid for
 	if result.Status == pawl.StatusSuccess {
 		endingSince(ctx, a, &result, "every file is reviewed")
@@ -257,7 +259,7 @@ func concludeReview(ctx context.Context, a *app, source review.Source, result pa
 	if err != nil {
 		return 0, err
 	}
-	r, open := source.Conclude(results, a.reviewCache())
+	r, open := source.Conclude(results, cache)
 	r.Result = &result
 	for _, file := range open {
 		r.Skipped = append(r.Skipped, review.Skipped{File: file, Why: "the run did not come to its end"})
