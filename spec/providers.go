@@ -79,8 +79,6 @@ func (s *Spec) readEndpoint(f fields, name string, at place, n *node) {
 		f.problem(at, "%s is a provider that Pawl has; give your own another name", name)
 	case err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https":
 		f.problem(at, "the provider %s needs its base_url, such as http://localhost:11434/v1", name)
-	case r != nil && r.Wire == nil:
-		f.problem(at, "this program has no providers of your own")
 	default:
 		if s.endpoints == nil {
 			s.endpoints = map[string]Endpoint{}
