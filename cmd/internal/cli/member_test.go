@@ -44,6 +44,9 @@ var members = map[string]member{
 	"input":           {value: "Which colour is it?", problem: `^helper\.yaml:7:8: input has no effect in an agent of desk\.yaml, which says itself what to do \(leave it out\)$`},
 	"thread":          {value: "colours", problem: `^helper\.yaml:7:9: thread has no effect in an agent of desk\.yaml, whose run its runs are part of \(name the thread in desk\.yaml, or leave it out\)$`},
 	"loop":            {value: "single", beside: map[string]string{"tools": ""}, replies: "{text: Blue.}", shows: `"loop":"single"`},
+	"board":           {value: "true", problem: `^helper\.yaml:7:8: nobody shares the board`}, // its effect: example stocktake
+	"nodes":           {value: "{see: {tool: look}}", other: "{watch: {tool: look}}", beside: map[string]string{"loop": "graph"}, shows: `"step":"see@1"`},
+	"edges":           {value: "[{from: see, to: watch, if: 1 == 1}]", beside: map[string]string{"loop": "graph", "nodes": "{see: {tool: look}, watch: {tool: look}}"}, shows: `see -> watch`},
 	"steps":           {value: "[{id: see, tool: look}]", other: "[{id: watch, tool: look}]", beside: map[string]string{"loop": "workflow"}, shows: `"step":"see"`},
 	"strategy":        {value: "json", replies: `{text: '{"thought": "I see.", "action": "look", "action_input": {}}'}, {text: '{"thought": "", "action": "__complete__", "action_input": {"answer": "It is plain."}}'}`, beside: map[string]string{"builtins": "true"}, shows: `"type":"tool\.finished","data":{"call":"c_1","tool":"look","status":"ok"`},
 	"output":          {value: "{type: object, properties: {colour: {type: string}}, required: [colour]}", replies: `{text: '{"shade": 1}'}, {text: '{"colour": "blue"}'}`, shows: `"result":{"colour":"blue"}`},
