@@ -48,6 +48,8 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 			why += phrase(": " + said(r))
 		}
 		return "reply rejected", why
+	case pawl.InputGiven:
+		return phrase("a message kept for now" + by(e.By)), phrase(said(e.Text))
 	case pawl.ToolRefused:
 		t.refused++
 		return phrase("refused " + name(f.label(e.Call))), phrasef("refused %s: %s", name(f.label(e.Call)), said(e.Why))

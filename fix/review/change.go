@@ -237,7 +237,7 @@ func (c *Change) apply(ctx context.Context, name string, patch []byte) (old stri
 		// Names in a patch are relative to the repository.
 		_, err := c.top.out(ctx, strings.NewReader(string(patch)), "apply", "--cached", "--whitespace=nowarn", "-")
 		if said := (*gitError)(nil); errors.As(err, &said) {
-			return "", fmt.Errorf("%s does not apply to HEAD; check out the commit it was made for: %w", name, err)
+			return "", fmt.Errorf("%s does not apply to HEAD; review commits as A..B, or check out the commit it was made for: %w", name, err)
 		}
 		if err != nil {
 			return "", err

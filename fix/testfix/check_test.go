@@ -80,7 +80,7 @@ func TestModules(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "p")
 	write(t, dir, map[string]string{
-		"go.mod": "module example.com/p\n\ngo 1.26\n", "p_test.go": strings.Replace(sound, "package m", "package p", 1),
+		"go.mod": "module example.com/p\n\ngo 1.26\n\nrequire example.com/tools v0.0.0\n\nreplace example.com/tools => ./tools\n", "p_test.go": strings.Replace(sound, "package m", "package p", 1),
 		"tools/go.mod": "module example.com/tools\n\ngo 1.26\n", "tools/m.go": "package m\n\nfunc Two() int { return 3 }\n",
 		"tools/m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestTwo(t *testing.T) {\n\tif Two() != 2 {\n\t\tt.Error(Two())\n\t}\n}\n",
 		"used/go.mod":     "module example.com/used\n\ngo 1.26\n", "used/m_test.go": sound,
@@ -88,7 +88,7 @@ func TestModules(t *testing.T) {
 		"go.work": "go 1.26\n\nuse (\n\t.\n\t./used\n)\n", "testdata/x/go.mod": "module example.com/x\n", "testdata/x/x_test.go": sound,
 	})
 	modules, err := testfix.Modules(dir)
-	if d := cmp.Diff([]string{".", "used", "tools"}, modules); err != nil || d != "" {
+	if d := cmp.Diff([]string{"tools", ".", "used"}, modules); err != nil || d != "" {
 		t.Errorf("%v, modules (-want +got):\n%s", err, d)
 	}
 	f := open(t, dir, mechanic.New(), &testfix.Options{Test: []string{"go", "test", "-C", "tools", "./..."}, Env: []string{"GOWORK=off"}})

@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-run/pawl/fix/internal/goedit"
 	"github.com/pawl-run/pawl/fix/internal/project"
 )
 
 // Modules returns the directories of the Go modules in a project, relative to it, that have a
 // test file: those that its go.work names first, then the others, the project itself before
-// what is in it. A module is fixed by itself. The result is empty for a project without any.
+// what is in it, but each after those that it requires. A module is fixed by itself. The result is
+// empty for a project without any.
 func Modules(dir string) ([]string, error) {
 	var found []string
 	tested := map[string]bool{}
@@ -57,7 +59,35 @@ func Modules(dir string) ([]string, error) {
 		}
 		return 1
 	})
-	return found, nil
+	return requiredFirst(dir, found), nil
+}
+
+// requiredFirst sorts modules so that each comes after those that its go.mod names.
+func requiredFirst(dir string, modules []string) []string {
+	names, texts := map[string]string{}, map[string]string{}
+	for _, m := range modules {
+		text, _ := os.ReadFile(filepath.Join(dir, m, "go.mod")) // the go command says what is wrong with it
+		names[m], texts[m] = goedit.ModulePath(text), string(text)
+	}
+	var sorted []string
+	seen := map[string]bool{}
+	var visit func(m string)
+	visit = func(m string) {
+		if seen[m] {
+			return
+		}
+		seen[m] = true
+		for _, other := range modules {
+			if other != m && slices.Contains(strings.Fields(texts[m]), names[other]) {
+				visit(other)
+			}
+		}
+		sorted = append(sorted, m)
+	}
+	for _, m := range modules {
+		visit(m)
+	}
+	return sorted
 }
 
 // innermost returns the module that a directory belongs to.

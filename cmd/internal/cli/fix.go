@@ -42,7 +42,7 @@ func fixCommand(a *app) *cobra.Command {
 		}
 		return fixProject(ctx, a, f, dir)
 	})
-	c.Long = "Fix the failing tests of the project in DIR (default: the current directory). The agent works in a copy.\nWhen every test passes, the command applies the diff of the copy to the project, once."
+	c.Long = "Fix the failing tests of the project in DIR (default: the current directory). The agent works in a copy.\nWhen every test passes, the command applies the diff of the copy to the project, once. Of several\nGo modules it fixes the first whose tests fail, after those that it requires, and names the others."
 	c.Flags().StringVar(&f.test, "test", "", "the command that runs the tests, without a shell (default: go test ./... for a Go module, pytest for a Python project)")
 	c.Flags().StringArrayVar(&f.env, "env", nil, "a variable for the tests: NAME to pass it on, or NAME=VALUE, which is recorded with the run; may be repeated")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the diff without applying it")
@@ -101,7 +101,7 @@ func fixProject(ctx context.Context, a *app, f *fixing, dir string) (int, error)
 		if o.StateDir != "" {
 			prune(ctx, a, j, o.StateDir, time.Now())
 		}
-		fix, passed, err := a.openFix(ctx, dir, model, o)
+		fix, seen, err := a.openFix(ctx, dir, model, o)
 		if err != nil {
 			if ctx.Err() != nil {
 				return 0, err
@@ -122,7 +122,7 @@ func fixProject(ctx context.Context, a *app, f *fixing, dir string) (int, error)
 		if err != nil {
 			return 0, errors.Join(err, fix.Close())
 		}
-		w := fixWork(a, fix, agent, f.dryRun, passed)
+		w := fixWork(a, fix, agent, f.dryRun, seen)
 		w.limits = limits
 		return driveWork(ctx, a, &f.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
 			return a.engine(j, &f.driving, agent).Start(ctx, agent, fix.Input(), &engine.StartOptions{Labels: labels})
@@ -213,9 +213,8 @@ type fixResult struct {
 }
 
 // concludeFix applies the diff that is to be kept to the project and prints it. The
-// copy stays as long as the run can be resumed. If no test failed before the run, passed is
-// how many passed.
-func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, dryRun bool, passed int) (int, error) {
+// copy stays as long as the run can be resumed.
+func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, dryRun bool, seen survey) (int, error) {
 	ctx = context.WithoutCancel(ctx) // apply the diff even if ctx ends now
 	if r.Status == pawl.StatusSuccess {
 		endingSince(ctx, a, &r, "every test passes")
@@ -268,11 +267,12 @@ func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, d
 			a.sayf("applied to %s", strings.Join(diff.Files(), ", "))
 		case !diff.Empty():
 			a.sayf("not applied: this is a dry run")
-		case passed > 0:
-			a.sayf("nothing to fix: %s", passing(passed))
+		case seen.passed > 0:
+			a.sayf("nothing to fix: %s", passing(seen.passed))
 		default:
 			a.sayf("the project is unchanged")
 		}
+		seen.say(a)
 	}
 	if r.Status == pawl.StatusSuccess {
 		return exitCode(r.Status), fix.Close()
@@ -319,11 +319,11 @@ func sayAppraisal(a *app, p testfix.Appraisal) {
 		a.sayf("plausible: every test passes, but they may not show all that is wrong")
 	}
 	for _, e := range p.Evidence {
-		sign := "-"
 		if e.For {
-			sign = "+"
+			a.sayf("for the fix: %s", e.Says)
+		} else {
+			a.sayf("against it: %s", e.Says)
 		}
-		a.sayf("%s %s", sign, e.Says)
 	}
 }
 

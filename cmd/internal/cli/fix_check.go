@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -12,40 +13,77 @@ import (
 )
 
 // openFix opens the first module of a project whose tests fail, before a model is asked. If all
-// pass, it opens one of them, and returns how many tests passed in all.
-func (a *app) openFix(ctx context.Context, dir string, model pawl.Model, o *testfix.Options) (*testfix.Fix, int, error) {
+// pass, it opens one of them.
+func (a *app) openFix(ctx context.Context, dir string, model pawl.Model, o *testfix.Options) (*testfix.Fix, survey, error) {
 	modules := []string{""}
 	if len(o.Test) == 0 {
 		found, err := testfix.Modules(dir)
 		if err != nil {
-			return nil, 0, err
+			return nil, survey{}, err
 		}
 		if len(found) > 0 {
 			modules = found
 		}
 	}
-	var green *testfix.Fix
-	passed := 0
+	var chosen *testfix.Fix
+	var s survey
+	began, red := time.Now(), false
 	for _, m := range modules {
+		if red && time.Since(began) > surveyTime {
+			s.untested = append(s.untested, m)
+			continue
+		}
 		o.Module = m
 		fix, c, err := a.checkFix(ctx, dir, model, o)
 		if err != nil {
-			return nil, 0, joinClose(err, green)
+			return nil, s, joinClose(err, chosen)
 		}
-		if len(modules) > 1 {
-			a.sayCheck(m, c)
+		if len(modules) > 1 && !a.quiet {
+			a.sayf("module %s: %s", m, checkText(c))
 		}
-		if len(c.Open) > 0 {
-			return fix, 0, joinClose(nil, green)
+		drop := fix
+		switch fails := len(c.Open) > 0; {
+		case fails && red:
+			s.failing = append(s.failing, m)
+		case fails:
+			s.passed, red = 0, true
+			chosen, drop = fix, chosen
+		case chosen == nil:
+			chosen, drop = fix, nil
 		}
-		passed += c.Passed
-		if green == nil {
-			green = fix
-		} else if err := fix.Close(); err != nil {
-			return nil, 0, joinClose(err, green)
+		if !red {
+			s.passed += c.Passed
+		}
+		if drop != nil {
+			if err := drop.Close(); err != nil {
+				return nil, s, joinClose(err, chosen)
+			}
 		}
 	}
-	return green, passed, nil
+	if red && len(modules) > 1 && !a.quiet {
+		a.sayf("fixing module %s alone", cmp.Or(chosen.Source().Module, "."))
+	}
+	return chosen, s, nil
+}
+
+// survey is what is known of the tests of a project before its fix begins.
+type survey struct {
+	passed   int      // tests; zero: some fail
+	failing  []string // modules whose tests fail as well
+	untested []string
+}
+
+// surveyTime is how long modules are tested after one that fails.
+const surveyTime = 2 * time.Minute
+
+// say says which modules are left.
+func (s survey) say(a *app) {
+	if len(s.failing) > 0 {
+		a.sayf("tests of other modules still fail: %s; run pawl fix again", strings.Join(s.failing, ", "))
+	}
+	if len(s.untested) > 0 {
+		a.sayf("not tested: %s", strings.Join(s.untested, ", "))
+	}
 }
 
 func joinClose(err error, fix *testfix.Fix) error {
@@ -55,14 +93,11 @@ func joinClose(err error, fix *testfix.Fix) error {
 	return errors.Join(err, fix.Close())
 }
 
-func (a *app) sayCheck(module string, c testfix.Checked) {
-	switch {
-	case a.quiet:
-	case len(c.Open) > 0:
-		a.sayf("module %s: %s; this module is fixed, alone", module, failing(c))
-	default:
-		a.sayf("module %s: %s", module, passing(c.Passed))
+func checkText(c testfix.Checked) string {
+	if len(c.Open) > 0 {
+		return failing(c)
 	}
+	return passing(c.Passed)
 }
 
 func failing(c testfix.Checked) string {

@@ -70,15 +70,15 @@ func reopenFix(a *app, from testfix.Source, source string, s *pawl.State, r rema
 	agent := fix.Agent()
 	agent.Stop = condition
 	agent.Source = again.into(agent.Source)
-	return fixWork(a, fix, agent, again.DryRun, 0), nil
+	return fixWork(a, fix, agent, again.DryRun, survey{}), nil
 }
 
-func fixWork(a *app, fix *testfix.Fix, agent pawl.Agent, dryRun bool, passed int) *work {
+func fixWork(a *app, fix *testfix.Fix, agent pawl.Agent, dryRun bool, seen survey) *work {
 	return &work{
 		agent: agent,
 		begun: func(run string) { a.claimCopy(fix.Source().State, run) },
 		conclude: func(ctx context.Context, r pawl.Result) (int, error) {
-			return concludeFix(ctx, a, fix, r, dryRun, passed)
+			return concludeFix(ctx, a, fix, r, dryRun, seen)
 		},
 		drop: func() { _ = fix.Release() }, // nothing was written
 	}

@@ -47,6 +47,9 @@ func sayTo(ctx context.Context, a *app, j store, h pawl.Head, text string, after
 			when += ", once it is resumed"
 		}
 		a.sayf("run %s reads the message %s", h.Run, when)
+		if h.Status == pawl.StatusWaitingApproval {
+			a.sayf("it does not change the calls that wait: deny them, or approve them with other --args")
+		}
 	}
 	if !a.json {
 		return 0, nil
