@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/team"
@@ -41,26 +42,41 @@ func (b boardCall) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, e
 	if b.run == "" {
 		return pawl.Output{}, errors.New("this run has no board: the run that has it did not call this one")
 	}
-	b.engine.mu.Lock()
-	d := b.engine.live[b.run]
-	b.engine.mu.Unlock()
-	if d == nil {
-		return pawl.Output{}, fmt.Errorf("the board is in the log of run %s, which is not driven in this process", b.run)
-	}
-	c := &boardCalled{inv: inv, done: make(chan struct{})}
-	d.board.mu.Lock()
-	d.board.calls = append(d.board.calls, c)
-	d.board.mu.Unlock()
-	d.inbox.notify()
-	select {
-	case <-c.done:
-		return c.out, c.err
-	case <-ctx.Done(): // if the change is made all the same, the call finds it when it runs again
-		return pawl.Output{}, context.Cause(ctx)
-	case <-d.life.done:
-		return pawl.Output{}, errors.New("the run of the board is over")
+	for end := time.Now().Add(boardPatience); ; {
+		b.engine.mu.Lock()
+		d := b.engine.live[b.run]
+		b.engine.mu.Unlock()
+		var over <-chan struct{}
+		var look <-chan time.Time
+		c := &boardCalled{inv: inv, done: make(chan struct{})}
+		if d != nil {
+			over = d.life.done
+			d.board.mu.Lock()
+			d.board.calls = append(d.board.calls, c)
+			d.board.mu.Unlock()
+			d.inbox.notify()
+		} else {
+			look = time.After(boardEvery)
+		}
+		select {
+		case <-c.done:
+			return c.out, c.err
+		case <-ctx.Done(): // if the change is made all the same, the call finds it when it runs again
+			return pawl.Output{}, context.Cause(ctx)
+		case <-over:
+		case <-look:
+		}
+		// The run of the board is not driven now. Its children are suspended with it, as a
+		// rule, and it may be resumed before that reaches this one.
+		if time.Now().After(end) {
+			return pawl.Output{}, fmt.Errorf("the board is in the log of run %s, which is not driven in this process", b.run)
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
+
+// How long a call waits for the run of its board to be driven, and how often it looks.
+const boardPatience, boardEvery = 5 * time.Second, 10 * time.Millisecond
 
 // serve makes the changes of the calls that wait, and makes them durable before it answers.
 func (b *board) serve(r *recorder, at uint64) error {

@@ -136,6 +136,9 @@ func newSurvivor(build func() pawl.Agent) *survivor {
 	return s
 }
 
+// mostPaused is how often a run that is paused is resumed.
+const mostPaused = 20
+
 // atOnce retries failed model calls at once.
 var atOnce = &engine.Options{Backoff: func(int) time.Duration { return 0 }}
 
@@ -153,7 +156,7 @@ func (s *survivor) begin(ctx context.Context, j pawl.Journal, input string) (paw
 func (s *survivor) resume(t *testing.T) pawl.Result {
 	t.Helper()
 	e := engine.New(s.journal, atOnce)
-	for {
+	for paused := 0; ; {
 		run, ended := s.unended(t)
 		if ended != nil {
 			return *ended
@@ -169,6 +172,10 @@ func (s *survivor) resume(t *testing.T) pawl.Result {
 		}
 		if err != nil {
 			t.Fatal(err)
+		}
+		if result.Status == pawl.StatusPaused && paused < mostPaused {
+			paused++ // a child run of the dead process was still being suspended
+			continue
 		}
 		if result.Status != pawl.StatusWaitingDoubt {
 			return result

@@ -127,8 +127,16 @@ func (s *Server) a2aPushKeep(x *exchange, in *a2a.PushConfig) (*a2a.PushConfig, 
 	if err := s.a2aPushSend(ctx, in.TaskID, p, known[in.ID].number+1); err != nil {
 		return nil, err
 	}
-	if s.options.Rests != nil && leg.state.Status() != pawl.StatusRunning && s.worker.Live(leg.state.Run()) == nil {
-		s.options.Rests(leg.state.Result())
+	if s.options.Rests == nil {
+		return in, nil
+	}
+	// The run may have come to rest before the configuration was there; a notice is sent once.
+	now, err := s.a2aRead(ctx, x.key, in.TaskID)
+	if err != nil {
+		return nil, err
+	}
+	if now.state.Status() != pawl.StatusRunning {
+		s.options.Rests(now.state.Result())
 	}
 	return in, nil
 }

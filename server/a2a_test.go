@@ -95,7 +95,9 @@ func newA2AWorld(t *testing.T, change func(*server.Options)) *a2aWorld {
 		change(o)
 	}
 	w := &a2aWorld{serve(t, o), key}
-	w.agents["scenarios"] = a2atest.Agent()
+	w.mu.Lock()
+	w.agents["scenarios"] = a2atest.Agent() // programs that are started later ask for it
+	w.mu.Unlock()
 	return w
 }
 

@@ -154,6 +154,8 @@ func agents(w *world) map[string]pawl.Agent {
 
 // Agents lists what may be started.
 func (w *world) Agents(context.Context) (list []client.Agent, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for name := range w.agents {
 		list = append(list, client.Agent{Name: name, Model: "script", Loop: "react", Tools: []string{}, Team: w.teams[name]})
 	}
@@ -167,10 +169,16 @@ func (w *world) Start(_ context.Context, name string, spec json.RawMessage) (wor
 		panic("an agent that panics")
 	case name == "broken":
 		return worker.Work{}, errors.New("the disk with the password is full")
-	case spec != nil || w.agents[name].Name == "":
+	case spec != nil || !w.has(name):
 		return worker.Work{}, &client.Problem{Type: "about:blank", Title: "Unprocessable Entity", Status: 422, Detail: "there is no such agent"}
 	}
 	return w.work(name), nil
+}
+
+func (w *world) has(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.agents[name].Name != ""
 }
 
 func (w *world) work(name string) worker.Work {

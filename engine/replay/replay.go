@@ -62,6 +62,7 @@ type replay struct {
 	decided *pawl.State // the state the present step was decided on
 	step    pawl.Step
 	got     []pawl.Entry
+	before  []*pawl.State // the states before each of the latest changes of a board, until another entry follows
 }
 
 // compare compares the current step with the entries that were written for it.
@@ -92,10 +93,16 @@ func (r *replay) take(e pawl.Entry) error {
 	if err := r.state.CheckNext(check); err != nil {
 		return err
 	}
-	if _, board := team.ChangeOf(e.Event); board { // made while calls run
+	if _, board := team.ChangeOf(e.Event); board { // made while calls run, or while a step is decided
+		r.before = append(r.before, r.state.Clone())
 		r.state.Fold(e)
 		return nil
 	}
+	now := r.state
+	if i := slices.IndexFunc(r.before, func(s *pawl.State) bool { return s.Seq() == e.At }); i >= 0 {
+		now = r.before[i]
+	}
+	r.before = nil
 	if r.got != nil && e.At == r.decided.Seq() && !r.given(e.Event) {
 		r.got = append(r.got, e)
 	} else {
@@ -103,10 +110,10 @@ func (r *replay) take(e pawl.Entry) error {
 			return err
 		}
 		if r.now != nil && !r.given(e.Event) {
-			if e.At != r.state.Seq() {
-				return fmt.Errorf("run %s, entry %d: it was decided on entry %d, but %d entries had been written", r.run, e.Seq, e.At, r.state.Seq())
+			if e.At != now.Seq() {
+				return fmt.Errorf("run %s, entry %d: it was decided on entry %d, but %d entries had been written", r.run, e.Seq, e.At, now.Seq())
 			}
-			r.decided = r.state.Clone()
+			r.decided = now.Clone()
 			r.step, r.got = r.now.Decide(r.decided), []pawl.Entry{e}
 			if r.checksAgain(r.step) {
 				r.step = nil
