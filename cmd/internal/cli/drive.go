@@ -110,7 +110,9 @@ func driveOn(ctx context.Context, a *app, agent pawl.Agent, limits pawl.Limits, 
 	} else if !a.quiet && !again && a.viewer == nil {
 		a.sayf("run %s", h.ID())
 	}
+	said := make(chan struct{})
 	unhook := context.AfterFunc(ctx, func() {
+		defer close(said)
 		if !a.quiet {
 			a.sayf("pausing run %s after the current write (another signal exits at once)", h.ID())
 		}
@@ -126,7 +128,9 @@ func driveOn(ctx context.Context, a *app, agent pawl.Agent, limits pawl.Limits, 
 		}
 	}
 	result, err = h.Wait(watching)
-	unhook()
+	if !unhook() {
+		<-said
+	}
 	return result, h.Found(), err
 }
 
