@@ -97,8 +97,12 @@ func (t *Tree) commit(root *os.Root, j *journal) error {
 	return t.forget(root, j)
 }
 
-// rebase makes the current content of the original the base of later differences.
+// rebase makes the current content of the original the base of later differences. Marked states
+// are differences from the old base.
 func (t *Tree) rebase(j *journal) error {
+	if err := os.Remove(t.marksPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	for _, s := range slices.Concat(j.Done, j.Steps) {
 		if s.New.Exists() {
 			t.record.Files[s.Path] = entry{File: s.New}
