@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -37,6 +38,25 @@ type driver struct {
 // that Temporal cancels it, because the journal says who drives a run: a run is cancelled
 // through its inbox, and goes on while Temporal is away.
 func (d *driver) Drive(ctx context.Context, in Input) (Rest, error) {
+	rest, err := d.attempt(ctx, in)
+	if err != nil {
+		err = retried(err, activity.GetInfo(ctx).Attempt)
+	}
+	return rest, err
+}
+
+// retried is an error after which Temporal tries again: when the lease in the way lapses, and
+// otherwise the later the more attempts there were, from a second to half a minute.
+func retried(err error, attempt int32) error {
+	text, after := redact.Text(err.Error()), time.Second<<min(attempt-1, 5)
+	if held, ok := errors.AsType[*pawl.HeldError](err); ok {
+		text = fmt.Sprintf("run %s is driven by %s", held.Lease.Run, runs.OwnerText(held.Lease.Owner))
+		after = max(time.Until(held.Lease.Until), time.Second)
+	}
+	return temporal.NewApplicationErrorWithOptions(text, "", temporal.ApplicationErrorOptions{NextRetryDelay: min(after, 30*time.Second)})
+}
+
+func (d *driver) attempt(ctx context.Context, in Input) (Rest, error) {
 	h, err := runs.Head(ctx, d.journal, in.Run)
 	if err == nil {
 		var due bool
@@ -127,12 +147,10 @@ func (d *driver) resume(ctx context.Context, h pawl.Head) (run *engine.Handle, h
 // failed is the result of Drive after an error: one that passes by itself is retried, and
 // everything else becomes a status.
 func (d *driver) failed(h pawl.Head, err error) (Rest, error) {
-	held, isHeld := errors.AsType[*pawl.HeldError](err)
 	switch {
-	case isHeld:
-		return Rest{}, fmt.Errorf("run %s is driven by %s", h.Run, runs.OwnerText(held.Lease.Owner))
-	case errors.Is(err, pawl.ErrFenced), errors.Is(err, pawl.ErrConflict), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, worker.ErrClosed), errors.As(err, new(*engine.BusyError)), outage.Is(err):
-		return Rest{}, errors.New(redact.Text(err.Error()))
+	case errors.As(err, new(*pawl.HeldError)), errors.As(err, new(*engine.BusyError)), errors.Is(err, pawl.ErrFenced), errors.Is(err, pawl.ErrConflict),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, worker.ErrClosed), outage.Is(err):
+		return Rest{}, err
 	}
 	d.log.Warn("run cannot go on here", "run", h.Run, "error", err)
 	return refusal(h, err), nil

@@ -37,7 +37,6 @@ require (
 	github.com/nexus-rpc/nexus-proto-annotations v0.1.0 // indirect
 	github.com/nexus-rpc/sdk-go v0.7.0 // indirect
 	github.com/pawl-run/pawl/fix v0.0.0 // indirect
-	github.com/pawl-run/pawl/journal/postgres v0.0.0 // indirect
 	github.com/pawl-run/pawl/mcp v0.0.0 // indirect
 	github.com/pawl-run/pawl/server v0.0.0 // indirect
 	github.com/pawl-run/pawl/telemetry v0.0.0 // indirect
@@ -78,6 +77,7 @@ require (
 
 require (
 	github.com/pawl-run/pawl/cmd v0.0.0
+	github.com/pawl-run/pawl/journal/postgres v0.0.0
 	google.golang.org/protobuf v1.36.12
 )
 

@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/runs/worker"
 )
 
 // history reads the history of a run's workflow, and keeps it under a name with -rewrite.
@@ -78,7 +80,7 @@ func figure(t *testing.T, what string, got any, goal string) {
 
 // Of a run of 100 iterations with two approvals, Temporal keeps a short history.
 func TestProofHistory(t *testing.T) {
-	w := newTown(t, false)
+	w := newTown(t, false, "")
 	w.hire(10)
 	w.begin("long", "long")
 	for range 2 {
@@ -140,7 +142,12 @@ func TestProofHistory(t *testing.T) {
 
 // Runs that wait cost nothing, and go on at once when they are signalled.
 func TestProofWaiting(t *testing.T) {
-	w := newTown(t, false)
+	t.Run("SQLite", func(t *testing.T) { proveWaiting(t, "") })
+	t.Run("PostgreSQL", func(t *testing.T) { proveWaiting(t, newPostgres(t)) })
+}
+
+func proveWaiting(t *testing.T, url string) {
+	w := newTown(t, false, url)
 	w.hire(50)
 	const waiting = 1000
 	for i := range waiting {
@@ -178,9 +185,47 @@ func TestProofWaiting(t *testing.T) {
 	figure(t, "signal to drive, 99th percentile", took[len(took)*99/100].Round(time.Millisecond), "500ms")
 }
 
+// An iteration costs what it costs a worker without Temporal.
+func TestProofIteration(t *testing.T) {
+	url := newPostgres(t)
+	w := newTown(t, false, url)
+	const most = 30
+	iteration := func(prefix string) time.Duration {
+		var took []time.Duration
+		for i := range most {
+			run := fmt.Sprint(prefix, i)
+			w.ended(run)
+			from, to := w.at(run, "run.resumed"), w.at(run, "run.stopped")
+			took = append(took, to[0].Sub(from[0])/100)
+		}
+		slices.Sort(took)
+		return took[most/2]
+	}
+	h := w.hire(1)
+	for i := range most {
+		w.begin("look", fmt.Sprint("t", i))
+	}
+	on := iteration("t")
+	h.kill()
+	for i := range most {
+		w.queue("look", fmt.Sprint("p", i))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	plain := worker.New(w.journal, shop{w.engine}, &worker.Options{Slots: 1})
+	go plain.Run(ctx)
+	off := iteration("p")
+	cancel()
+	if err := plain.Close(); err != nil {
+		t.Error(err)
+	}
+	figure(t, "an iteration, on Temporal and off it, medians of 30", fmt.Sprintf("%v, %v", on.Round(time.Microsecond), off.Round(time.Microsecond)), "")
+	figure(t, "the ratio", fmt.Sprintf("%.2f", float64(on)/float64(off)), "1.1")
+}
+
 // Runs survive their workers: each goes on, and no mail leaves twice.
 func TestProofKills(t *testing.T) {
-	w := newTown(t, true)
+	w := newTown(t, true, "")
 	const most, team = 1000, 3
 	for i := range most {
 		w.queue("steady", fmt.Sprint("r", i))
@@ -219,7 +264,7 @@ func TestProofKills(t *testing.T) {
 
 // With the real lease and heartbeat, a run goes on within 31 seconds of its worker's death.
 func TestProofRecovery(t *testing.T) {
-	w := newTown(t, false)
+	w := newTown(t, false, "")
 	const dead = 20
 	var hands []*hand
 	for i := range dead {
@@ -265,7 +310,7 @@ func TestProofServer(t *testing.T) {
 		forget bool
 	}{{"killed", false}, {"database deleted", true}} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newTown(t, true)
+			w := newTown(t, true, "")
 			const most = 200
 			for i := range most {
 				w.queue("short", fmt.Sprint("r", i))

@@ -1,11 +1,13 @@
 package temporal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -22,6 +24,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/postgres"
 	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/runs/worker"
@@ -48,26 +51,43 @@ type town struct {
 	dir     string
 	port    int
 	server  *exec.Cmd
-	journal *sqlite.Journal
+	url     string // of the journal
+	journal store
 	engine  *engine.Engine
 	client  *Client
 	fast    bool // leases, heartbeats and sweeps are short
 }
 
-// newTown starts a server. It takes the program temporal, which make temporal builds.
-func newTown(t *testing.T, fast bool) *town {
+// A store is a journal that is closed in the end.
+type store interface {
+	pawl.Journal
+	pawl.Inbox
+	io.Closer
+}
+
+func openStore(ctx context.Context, url string) (store, error) {
+	if strings.HasPrefix(url, "postgres://") {
+		return postgres.Open(ctx, url, nil)
+	}
+	return sqlite.Open(ctx, url, nil)
+}
+
+// newTown starts a server. It takes the program temporal, which make temporal builds. The
+// journal is a file, unless there is a url of another.
+func newTown(t *testing.T, fast bool, url string) *town {
 	t.Helper()
 	if os.Getenv("PAWL_PROOF") == "" && !*rewrite {
 		t.Skip("PAWL_PROOF is not set")
 	}
 	w := &town{t: t, dir: t.TempDir(), fast: fast}
+	w.url = cmp.Or(url, filepath.Join(w.dir, "runs.db"))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.port = l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
-	if w.journal, err = sqlite.Open(t.Context(), w.database(), nil); err != nil {
+	if w.journal, err = openStore(t.Context(), w.url); err != nil {
 		t.Fatal(err)
 	}
 	w.engine = engine.New(w.journal, nil)
@@ -90,9 +110,8 @@ func newTown(t *testing.T, fast bool) *town {
 	return w
 }
 
-func (w *town) database() string { return filepath.Join(w.dir, "runs.db") }
-func (w *town) store() string    { return filepath.Join(w.dir, "temporal.db") }
-func (w *town) target() string   { return fmt.Sprintf("temporal://127.0.0.1:%d/default", w.port) }
+func (w *town) store() string  { return filepath.Join(w.dir, "temporal.db") }
+func (w *town) target() string { return fmt.Sprintf("temporal://127.0.0.1:%d/default", w.port) }
 
 // startServer returns when the server answers.
 func (w *town) startServer() {
@@ -149,7 +168,7 @@ type hand struct {
 func (w *town) hire(slots int) *hand {
 	w.t.Helper()
 	c := exec.Command(os.Args[0], "-test.run", "^$")
-	c.Env = append(os.Environ(), "PAWL_TEST_WORKER="+w.target(), "PAWL_TEST_DATABASE="+w.database(), "PAWL_TEST_SLOTS="+strconv.Itoa(slots), "PAWL_TEST_SENT="+filepath.Join(w.dir, "sent"))
+	c.Env = append(os.Environ(), "PAWL_TEST_WORKER="+w.target(), "PAWL_TEST_DATABASE="+w.url, "PAWL_TEST_SLOTS="+strconv.Itoa(slots), "PAWL_TEST_SENT="+filepath.Join(w.dir, "sent"))
 	if w.fast {
 		c.Env = append(c.Env, "PAWL_TEST_FAST=1")
 	}
@@ -171,7 +190,7 @@ func (h *hand) kill() {
 func playWorker() error {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
-	j, err := sqlite.Open(ctx, os.Getenv("PAWL_TEST_DATABASE"), nil)
+	j, err := openStore(ctx, os.Getenv("PAWL_TEST_DATABASE"))
 	if err != nil {
 		return err
 	}
@@ -205,7 +224,7 @@ const (
 // A shop drives the runs of all agents of the tests, and makes each from its name.
 type shop struct{ *engine.Engine }
 
-var shopped = []string{"long", "short", "brief", "slow", "steady"}
+var shopped = []string{"long", "look", "short", "brief", "slow", "steady"}
 
 func (shop) Names(context.Context) ([]string, error) { return shopped, nil }
 
@@ -214,11 +233,11 @@ func (s shop) Again(_ context.Context, run *pawl.State) (worker.Work, error) {
 }
 
 // agentNamed makes an agent. Each counts its turns and then is done: long sends no mail
-// for a hundred, but for two that need an approval; short sends a mail in each of five;
+// for a hundred, but for two that need an approval; look is long without them; short sends a mail in each of five;
 // brief asks at once; slow sends a mail every second turn for some minutes; steady
 // sends one in each turn, at leisure.
 func agentNamed(name string) pawl.Agent {
-	turns := map[string]int{"long": 100, "short": 5, "brief": 1, "slow": 1000, "steady": 20}[name]
+	turns := map[string]int{"long": 100, "look": 100, "short": 5, "brief": 1, "slow": 1000, "steady": 20}[name]
 	a := pawl.Agent{Name: name, Limits: pawl.Limits{Iterations: 2000, Tokens: 100_000_000}}
 	a.Model = pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 		args := json.RawMessage(fmt.Sprintf(`{"turn":%d}`, r.Turn))
@@ -320,6 +339,16 @@ func (w *town) until(n int, status pawl.Status, most time.Duration) {
 		}
 	}
 	w.t.Fatalf("after %v, %d of %d runs are %v", most, got, n, status)
+}
+
+// ended waits until a run has succeeded.
+func (w *town) ended(run string) {
+	w.t.Helper()
+	for began := time.Now(); w.head(run).Status != pawl.StatusSuccess; time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			w.t.Fatalf("run %s has not ended: %v", run, w.head(run).Status)
+		}
+	}
 }
 
 // approve approves what a run waits for.

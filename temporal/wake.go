@@ -29,9 +29,9 @@ type notifier interface {
 }
 
 const (
-	pollEvery  = 200 * time.Millisecond // in a journal that tells nothing
-	againAfter = 5 * time.Second        // the journal failed
-	mostAtOnce = 16                     // wakes in progress
+	pollEvery  = 50 * time.Millisecond // in a journal that tells nothing
+	againAfter = 5 * time.Second       // the journal failed
+	mostAtOnce = 16                    // wakes in progress
 )
 
 // listen wakes runs that get signals until ctx ends. What it misses the sweep finds.

@@ -21,12 +21,13 @@ const (
 const handedOn = "queued"
 
 // driving are the options of Drive. The heartbeat's time-out exceeds an engine's lease of 15
-// seconds, so that the next attempt can claim a run whose worker died. What fails is tried
-// again for ever, because Drive returns as a status what cannot be retried.
+// seconds, so that the next attempt can claim a run whose worker died. It begins after a
+// second, however many attempts there were, since Drive's errors say when to try again.
+// What fails is tried again for ever, because Drive returns as a status what cannot be retried.
 var driving = workflow.ActivityOptions{
 	StartToCloseTimeout: longest + time.Minute,
 	HeartbeatTimeout:    30 * time.Second,
-	RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: 30 * time.Second},
+	RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1},
 }
 
 // drives is the workflow of a run. It has the run driven, waits until the run has a reason to
