@@ -3,7 +3,6 @@ package pawl
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/names"
@@ -21,12 +20,16 @@ type Agent struct {
 	Fallback    []Model // asked in turn when the one before cannot serve; see [Class.Elsewhere]
 	Tools       []Tool
 
-	Loop      Loop      // nil: ReAct
-	Strategy  Strategy  // zero: Native
-	Stop      Condition // further reasons to end; nil: none
-	Limits    Limits
-	Policies  []Policy
-	Observer  Observer        // nil: the agent does not observe
+	Loop     Loop      // nil: ReAct
+	Strategy Strategy  // zero: Native
+	Stop     Condition // further reasons to end; nil: none
+	Limits   Limits
+	Policies []Policy
+	// Observer looks at the world: before the first turn, after every action and
+	// resumption, and when the model claims success against a goal. The engine
+	// calls it from one goroutine of the run at a time. If it fails, the model
+	// reads the error in place of the observation. Nil: the agent does not observe.
+	Observer  func(context.Context) (Observation, error)
 	Goal      *Goal           // nil: none
 	Output    json.RawMessage // JSON Schema of the answer; nil: free text
 	Sampling  Sampling
@@ -48,21 +51,7 @@ type Agent struct {
 	inherited int // how many of the first policies are a parent's, which has checked them
 }
 
-// An Observer looks at the world: before the first turn, after every action and
-// resumption, and when the model claims success against a goal. The engine
-// calls Observe from one goroutine of the run at a time. If it fails, the model
-// reads the error in place of the observation.
-type Observer interface {
-	Observe(ctx context.Context) (Observation, error)
-}
-
-// ObserverFunc makes an Observer of a function.
-type ObserverFunc func(context.Context) (Observation, error)
-
-// Observe calls f.
-func (f ObserverFunc) Observe(ctx context.Context) (Observation, error) { return f(ctx) }
-
-// An Observation is what an [Observer] saw: Text for the model, Data for the metric.
+// An Observation is what an agent's Observer saw: Text for the model, Data for the metric.
 type Observation struct {
 	Text string
 	Data json.RawMessage
@@ -72,31 +61,12 @@ type Observation struct {
 // success against it: the machine sends its final answer back with the
 // evidence.
 type Goal struct {
-	Metric  Metric
+	// Metric measures the goal after each observation. After an error the goal is
+	// unmeasured, and so unmet, until the next observation. Before the first model
+	// call, an error of the Metric or the Observer ends the run as failed.
+	Metric  func(context.Context, Observation) (Measured, error)
 	Success Condition // such as stop.Metric(">=", 0)
 }
-
-// A Metric measures the goal after each observation. After an error the goal is
-// unmeasured, and so unmet, until the next observation. Before the first model
-// call, an error of the Metric or the Observer ends the run as failed.
-type Metric interface {
-	Measure(ctx context.Context, o Observation) (Measure, error)
-}
-
-// MetricFunc makes a Metric of a function.
-type MetricFunc func(context.Context, Observation) (Measure, error)
-
-// Measure calls f.
-func (f MetricFunc) Measure(ctx context.Context, o Observation) (Measure, error) { return f(ctx, o) }
-
-// A Measure is one reading of a [Metric]. Open names what is still wrong, such
-// as failing tests, so that fixing one thing and breaking another shows.
-type Measure struct {
-	Value float64
-	Open  []string
-}
-
-func (m Measure) clone() *Measure { return &Measure{m.Value, slices.Clone(m.Open)} }
 
 // Approvals configures requests for approval. Policies decide which calls need
 // one.

@@ -44,7 +44,7 @@ func (m *Machine) liftApproved(s *State, step Step) Step {
 			continue
 		}
 		if g, ok := s.grants[contentKey(c.Tool, d.Call.Args)]; ok {
-			granted = append(granted, ApprovalDecided{Call: c.ID, Approved: true, By: g.By, Scope: ScopeRun,
+			granted = append(granted, ApprovalDecided{Call: c.ID, Approved: true, By: g.By, ForRun: true,
 				Reason: "equal calls were approved for the run"})
 		}
 	}

@@ -349,9 +349,9 @@ func (m *Machine) add(t Tool, own bool) error {
 
 // check asks the parts that can tell what is wrong with them.
 func (m *Machine) check() (errs []error) {
-	parts := []any{m.agent.Stop, m.agent.Loop, m.agent.Observer}
+	parts := []any{m.agent.Stop, m.agent.Loop}
 	if m.agent.Goal != nil {
-		parts = append(parts, m.agent.Goal.Success, m.agent.Goal.Metric)
+		parts = append(parts, m.agent.Goal.Success)
 	}
 	for i, p := range m.agent.Policies {
 		if p == nil {

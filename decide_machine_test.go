@@ -27,7 +27,7 @@ func declared() pawl.Agent {
 			deed{world, pawl.ToolInfo{Name: "pay"}},
 		},
 		Stop: stop.Iterations(10), Policies: []pawl.Policy{progress.NoProgress(3, 0, "")},
-		Goal:   &pawl.Goal{Metric: world, Success: must(stop.Parse("metric >= 1", nil))},
+		Goal:   &pawl.Goal{Metric: world.Measure, Success: must(stop.Parse("metric >= 1", nil))},
 		Output: json.RawMessage(`{"type":"object"}`),
 	}
 }

@@ -14,7 +14,7 @@ type Step interface {
 	step()
 }
 
-// Observe looks at the world through the agent's [Observer] and measures its goal.
+// Observe looks at the world through the agent's Observer and measures its goal.
 type Observe struct{}
 
 // Think calls the model. A loop sets Purpose and, if it wants to, View. A loop or

@@ -20,26 +20,19 @@ type ApprovalRequested struct {
 	TokenHash     string            `wire:"token_hash,omit"`
 }
 
-// ApprovalDecided is a decision. The engine applies it before the call runs.
-// With the scope run it also holds for every later call of the run with the
-// same tool and equal arguments; each of these has an ApprovalDecided of its
-// own.
+// ApprovalDecided is a decision. The engine applies it before the call runs. With
+// ForRun it also holds for every later call of the run with the same tool and equal
+// arguments; each of these has an ApprovalDecided of its own.
 type ApprovalDecided struct {
 	Call          string            `wire:"call"`
 	Approved      bool              `wire:"decision,approve|deny"`
 	By            string            `wire:"by,omit"`
-	Scope         string            `wire:"scope,omit"`     // call or run
+	ForRun        bool              `wire:"scope,run|call"`
 	Args          json.RawMessage   `wire:"args,omit"`      // the approver's arguments; nil: those of the request
 	Preconditions map[string]string `wire:"witnesses,omit"` // of the edited arguments
 	Reason        string            `wire:"reason,omit"`
 	Signal        int64             `wire:"letter,omit"`
 }
-
-// The scopes of a decision.
-const (
-	ScopeCall = "call"
-	ScopeRun  = "run"
-)
 
 // ApprovalExpired says that a request or a decision is no longer valid: it was
 // not used in time, or a new request replaces it.

@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -79,11 +80,18 @@ type Observed struct {
 	Failed bool            `wire:"failed,omit"` // nothing was seen or measured; Text says why
 }
 
-// Measured is a value of the goal's metric. Open names what is still wrong, so
-// that fixing one thing and breaking another shows.
+// Measured is a value of the goal's metric. Open names what is still wrong, such
+// as failing tests, so that fixing one thing and breaking another shows.
 type Measured struct {
 	Value float64  `wire:"value"`
 	Open  []string `wire:"open,omit"`
+}
+
+func (e *Measured) clone() *Measured {
+	if e == nil {
+		return nil
+	}
+	return &Measured{e.Value, slices.Clone(e.Open)}
 }
 
 // ContextCompacted shortens what the model sees of the entries From to To. The

@@ -60,11 +60,9 @@ type RunForked struct {
 	Edited bool              `wire:"edited,omit"` // By wrote the entry that follows, in place of entry Seq+1 of the other run
 }
 
-// PanicLeaf is the stop reason of a run that ended because code of its agent
-// panicked. The engine writes it in place of what could not be decided.
-const PanicLeaf = "panic"
-
 // RunStopped ends a run. If its status is resumable, the run may go on later.
+// The Leaf is panic for a run that ended because code of its agent panicked:
+// the engine writes that in place of what could not be decided.
 type RunStopped struct {
 	Status    Status `wire:"status,omit"`
 	Condition string `wire:"condition"`

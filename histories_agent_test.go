@@ -39,14 +39,14 @@ func again(t *testing.T, d pawl.Declaration) pawl.Agent {
 		a.Loop = pawl.SingleCall{}
 	}
 	if d.Observes && d.Goal == "" {
-		a.Observer = pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) { return pawl.Observation{}, errors.New("long gone") })
+		a.Observer = func(context.Context) (pawl.Observation, error) { return pawl.Observation{}, errors.New("long gone") }
 	}
 	if d.Stop != "" {
 		a.Stop = must(stop.Parse(d.Stop, nil))
 	}
 	if d.Goal != "" {
-		a.Observer = &realm{}
-		a.Goal = &pawl.Goal{Metric: &realm{}, Success: must(stop.Parse(d.Goal, nil))}
+		a.Observer = (&realm{}).Observe
+		a.Goal = &pawl.Goal{Metric: (&realm{}).Measure, Success: must(stop.Parse(d.Goal, nil))}
 	}
 	for _, info := range d.Tools {
 		if strings.HasPrefix(info.Name, "__") {

@@ -61,10 +61,10 @@ func (r *realm) Observe(context.Context) (pawl.Observation, error) {
 	return pawl.Observation{Text: fmt.Sprint(len(r.effects), " effects")}, nil
 }
 
-func (r *realm) Measure(context.Context, pawl.Observation) (pawl.Measure, error) {
+func (r *realm) Measure(context.Context, pawl.Observation) (pawl.Measured, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return pawl.Measure{Value: float64(len(r.effects))}, nil
+	return pawl.Measured{Value: float64(len(r.effects))}, nil
 }
 
 // schemed is an agent whose model says, at every turn, what a seed made it say
@@ -114,8 +114,8 @@ func schemed(t testing.TB, seed uint64) (pawl.Agent, *realm) {
 		deed{world, pawl.ToolInfo{Name: "pay", Effect: pawl.Write, Input: any}},
 	}}
 	if seed%2 == 1 {
-		a.Observer = world
-		a.Goal = &pawl.Goal{Metric: world, Success: must(stop.Parse(fmt.Sprintf("metric >= %d", 1+r.IntN(4)), nil))}
+		a.Observer = world.Observe
+		a.Goal = &pawl.Goal{Metric: world.Measure, Success: must(stop.Parse(fmt.Sprintf("metric >= %d", 1+r.IntN(4)), nil))}
 	}
 	if seed%3 == 1 {
 		a.Stop = must(stop.Parse(`tool_called("pay") && iterations >= 2`, nil))

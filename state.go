@@ -171,7 +171,7 @@ type memo struct {
 	tainted         bool
 	metric          float64
 	measured        bool
-	baseline        *Measure // before the first turn
+	baseline        *Measured // before the first turn
 	openIDs         []string
 	look            *look // the latest observation; nil: there is none
 	blind           int   // observations in a row that failed
@@ -506,12 +506,7 @@ func (s *State) Tracks() iter.Seq[Track] {
 			} else if t.Iteration == 0 {
 				continue // no turn has ended
 			}
-			if t.Measure != nil {
-				t.Measure = t.Measure.clone()
-			}
-			if t.Drift != nil {
-				t.Drift = t.Drift.clone()
-			}
+			t.Measure, t.Drift = t.Measure.clone(), t.Drift.clone()
 			if !yield(t) {
 				return
 			}
@@ -521,12 +516,7 @@ func (s *State) Tracks() iter.Seq[Track] {
 
 // Baseline is the goal as it was measured before the first turn was over, and
 // whether it was.
-func (s *State) Baseline() (Measure, bool) {
-	if s.baseline == nil {
-		return Measure{}, false
-	}
-	return *s.baseline.clone(), true
-}
+func (s *State) Baseline() (Measured, bool) { return value(s.baseline.clone()) }
 
 // Machine is the [MachineNumber] the run was written under.
 func (s *State) Machine() int { return s.declared().Machine }

@@ -228,14 +228,14 @@ func (t *Turn) said(by Strategy) string {
 // count.
 type Track struct {
 	Iteration int
-	Thought   uint64   // the text of the reply, or its thinking
-	Calls     uint64   // the tools and their canonical arguments
-	Outcome   uint64   // the calls and their results
-	Fault     uint64   // the tools and what went wrong with them, when no call succeeded; numbers and quoted words apart
-	Exempt    bool     // it called exempt tools only
-	Changed   bool     // a call that is no Read succeeded
-	Measure   *Measure // the goal after it, before the next turn; nil: not measured
-	Drift     *Measure // the goal when measured again, the run having done nothing since; nil: it was not
+	Thought   uint64    // the text of the reply, or its thinking
+	Calls     uint64    // the tools and their canonical arguments
+	Outcome   uint64    // the calls and their results
+	Fault     uint64    // the tools and what went wrong with them, when no call succeeded; numbers and quoted words apart
+	Exempt    bool      // it called exempt tools only
+	Changed   bool      // a call that is no Read succeeded
+	Measure   *Measured // the goal after it, before the next turn; nil: not measured
+	Drift     *Measured // the goal when measured again, the run having done nothing since; nil: it was not
 }
 
 // Answer reports whether the turn called nothing.

@@ -384,7 +384,7 @@ func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
 	if e.Args != nil {
 		m.editedPreconditions = e.Preconditions
 	}
-	if e.Scope != ScopeRun {
+	if !e.ForRun {
 		return
 	}
 	content := contentKey(c.Tool, c.args())
@@ -416,20 +416,19 @@ func (s *State) applyMemo(event Event) {
 		s.bytes += s.size(e.Text) + s.around()
 	case Measured:
 		s.metric, s.measured, s.openIDs = e.Value, true, e.Open
-		measure := Measure(e)
 		if s.look != nil {
-			s.look = &look{s.look.Observed, (*gauge.Measure)(&measure)}
+			s.look = &look{s.look.Observed, (*gauge.Measure)(&e)}
 		}
 		switch {
 		case s.HasOpen() && (!s.sameObservation || s.ran()) && s.Machine() > 2: // the turn is not over
 			return
 		case s.track.Iteration == 0:
-			s.baseline = &measure
+			s.baseline = &e
 			return
 		case s.sameObservation:
-			s.track.Drift = &measure
+			s.track.Drift = &e
 		default: // it belongs to the action before it
-			s.track.Measure = &measure
+			s.track.Measure = &e
 		}
 	case Reflected:
 		s.confidence, s.confident = min(max(e.Confidence, 0), 1), true

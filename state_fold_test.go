@@ -181,13 +181,13 @@ func machines(t testing.TB) []*Machine {
 		dud{ToolInfo{Name: "set", Effect: Idempotent, MaxCalls: 2, Input: json.RawMessage(`{"type":"object","additionalProperties":true}`)}},
 		dud{ToolInfo{Name: "pay", Input: json.RawMessage(`{"type":"object","additionalProperties":true}`)}},
 	}
-	goal := &Goal{Metric: MetricFunc(nil), Success: reached{}}
+	goal := &Goal{Metric: func(context.Context, Observation) (Measured, error) { return Measured{}, nil }, Success: reached{}}
 	var list []*Machine
 	for _, a := range []Agent{
 		{Name: "plain", Model: model},
 		{Name: "tools", Model: model, Tools: tools, Builtins: true, Output: json.RawMessage(`{"type":"object"}`)},
 		{Name: "single", Model: model, Loop: SingleCall{}, Output: json.RawMessage(`{"type":"object"}`)},
-		{Name: "json", Model: model, Tools: tools, Strategy: StrategyJSON, Observer: ObserverFunc(nil), Goal: goal},
+		{Name: "json", Model: model, Tools: tools, Strategy: StrategyJSON, Observer: func(context.Context) (Observation, error) { return Observation{}, nil }, Goal: goal},
 		{Name: "priced", Model: priced{}, Tools: tools, Goal: goal, Stop: reached{}, Limits: Limits{Cost: 1}},
 	} {
 		m, err := NewMachine(a)

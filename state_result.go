@@ -13,25 +13,35 @@ import (
 
 // Result is what a run has come to, as the command line and the server print it. Its JSON has every key always but legs.
 type Result struct {
-	Run        string            `json:"run"`
-	Agent      string            `json:"agent"`
-	Labels     map[string]string `json:"labels"`
-	Thread     *string           `json:"thread"`
-	Legs       []string          `json:"legs,omitempty"` // the runs that handed over to this one, oldest first, and itself; nil: none did
-	Status     Status            `json:"status"`
-	Answer     string            `json:"answer"`
-	Output     json.RawMessage   `json:"output"`
-	Reason     Reason            `json:"reason"`
-	Iterations int               `json:"iterations"`
-	Steps      []Summary         `json:"steps"`
-	ToolCalls  int               `json:"tool_calls"`
-	Confidence *float64          `json:"confidence"`
-	Usage      UsageSummary      `json:"usage"`
-	CostUSD    *Decimal          `json:"cost_usd"`
-	ElapsedMS  int64             `json:"elapsed_ms"`
-	Resumable  bool              `json:"resumable"`
-	Action     string            `json:"recommended_action"` // a command, where pawl prints the result; else [State.Advice]
-	Pending    []Pending         `json:"pending"`
+	Run    string            `json:"run"`
+	Agent  string            `json:"agent"`
+	Labels map[string]string `json:"labels"`
+	Thread *string           `json:"thread"`
+	Legs   []string          `json:"legs,omitempty"` // the runs that handed over to this one, oldest first, and itself; nil: none did
+	Status Status            `json:"status"`
+	Answer string            `json:"answer"`
+	Output json.RawMessage   `json:"output"`
+	Reason struct {          // the condition that ended the run
+		Condition string `json:"condition"`
+		Leaf      string `json:"leaf"`
+		Detail    string `json:"detail"`
+	} `json:"reason"`
+	Iterations int       `json:"iterations"`
+	Steps      []Summary `json:"steps"`
+	ToolCalls  int       `json:"tool_calls"`
+	Confidence *float64  `json:"confidence"`
+	Usage      struct {  // what model calls have used
+		Input      int `json:"input_tokens"`
+		Output     int `json:"output_tokens"`
+		CacheRead  int `json:"cache_read_tokens"`
+		CacheWrite int `json:"cache_write_tokens"`
+		ModelCalls int `json:"model_calls"`
+	} `json:"usage"`
+	CostUSD   *Decimal  `json:"cost_usd"`
+	ElapsedMS int64     `json:"elapsed_ms"`
+	Resumable bool      `json:"resumable"`
+	Action    string    `json:"recommended_action"` // a command, where pawl prints the result; else [State.Advice]
+	Pending   []Pending `json:"pending"`
 
 	// Verdict is Reason and Status together, for Go.
 	Verdict Verdict `json:"-"`
@@ -46,35 +56,19 @@ func (r Result) Err() error {
 	return fmt.Errorf("run %s: %w; %s", r.Run, Verdict{true, r.Status, r.Reason.Condition, r.Reason.Leaf, r.Reason.Detail, r.Verdict.Explicit}, r.Action)
 }
 
-// Reason says which condition ended a run.
-type Reason struct {
-	Condition string `json:"condition"`
-	Leaf      string `json:"leaf"`
-	Detail    string `json:"detail"`
-}
-
-// Summary is one turn of a run.
+// Summary is one turn of a run with its calls. The Status of a call is ok, error,
+// timeout, cancelled, unknown, reused, refused or not_run once it is answered, and
+// its phase before.
 type Summary struct {
-	Iteration int           `json:"iteration"`
-	Thought   string        `json:"thought"`
-	Calls     []CallSummary `json:"calls"`
+	Iteration int       `json:"iteration"`
+	Thought   string    `json:"thought"`
+	Calls     []outcome `json:"calls"`
 }
 
-// CallSummary is one call of a turn. Status is ok, error, timeout, cancelled,
-// unknown, reused, refused or not_run once it is answered, and its phase before.
-type CallSummary struct {
+type outcome = struct {
 	Call   string `json:"call"`
 	Tool   string `json:"tool"`
 	Status string `json:"status"`
-}
-
-// UsageSummary is what model calls have used.
-type UsageSummary struct {
-	Input      int `json:"input_tokens"`
-	Output     int `json:"output_tokens"`
-	CacheRead  int `json:"cache_read_tokens"`
-	CacheWrite int `json:"cache_write_tokens"`
-	ModelCalls int `json:"model_calls"`
 }
 
 // Pending is something a run waits for.
@@ -96,11 +90,12 @@ func (s *State) Result() Result {
 	v := s.Verdict()
 	r := Result{
 		Run: s.run, Agent: s.declared().Agent, Status: s.status, Answer: s.Answer(), Verdict: v,
-		Reason:     Reason{v.Condition, v.Leaf, v.Detail},
 		Iterations: s.iteration, Steps: []Summary{}, ToolCalls: s.toolCalls,
-		Usage:     UsageSummary{s.usage.Input, s.usage.Output, s.usage.CacheRead, s.usage.CacheWrite, s.modelCalls},
 		ElapsedMS: s.elapsed.Milliseconds(), Resumable: s.status.Resumable() && s.impeded() == "", Pending: s.pendings(), Labels: map[string]string{},
 	}
+	r.Reason.Condition, r.Reason.Leaf, r.Reason.Detail = v.Condition, v.Leaf, v.Detail
+	r.Usage.Input, r.Usage.Output, r.Usage.ModelCalls = s.usage.Input, s.usage.Output, s.modelCalls
+	r.Usage.CacheRead, r.Usage.CacheWrite = s.usage.CacheRead, s.usage.CacheWrite
 	if s.start != nil {
 		maps.Copy(r.Labels, s.start.Labels)
 		if s.start.Thread != "" {
@@ -126,14 +121,14 @@ func (s *State) Result() Result {
 	}
 	r.Steps = make([]Summary, 0, s.turns.Len())
 	if c := s.call(callID(1)); c != nil && c.Iteration == 0 { // the loop's, before any turn
-		r.Steps = append(r.Steps, Summary{Calls: []CallSummary{}})
+		r.Steps = append(r.Steps, Summary{Calls: []outcome{}})
 	}
 	for t := range s.turns.All() {
-		r.Steps = append(r.Steps, Summary{Iteration: t.Iteration, Thought: t.said(s.declared().Strategy), Calls: []CallSummary{}})
+		r.Steps = append(r.Steps, Summary{Iteration: t.Iteration, Thought: t.said(s.declared().Strategy), Calls: []outcome{}})
 	}
 	// Calls come in the order of their turns: those of one stand side by side in
 	// one list of all.
-	all := make([]CallSummary, 0, len(s.calls)+len(s.open))
+	all := make([]outcome, 0, len(s.calls)+len(s.open))
 	i := 0
 	for _, list := range [...][]*call{s.calls, s.open} {
 		for _, c := range list {
@@ -141,7 +136,7 @@ func (s *State) Result() Result {
 				i++
 			}
 			if i < len(r.Steps) && r.Steps[i].Iteration == c.Iteration {
-				all = append(all, CallSummary{c.ID, c.Tool, c.outcome()})
+				all = append(all, outcome{c.ID, c.Tool, c.outcome()})
 				r.Steps[i].Calls = all[len(all)-1-len(r.Steps[i].Calls) : len(all) : len(all)]
 			}
 		}

@@ -97,7 +97,7 @@ func (e *Engine) Approve(ctx context.Context, run, call, by string, o *ApproveOp
 	}
 	body := decisionBody{Approve: true, Args: o.Args}
 	if o.ForRun {
-		body.Scope = pawl.ScopeRun
+		body.Scope = forRun
 	}
 	return e.decide(ctx, run, call, by, body, o.Token, o.TokenHash)
 }
@@ -231,18 +231,16 @@ func (q *requests) expire() {
 // decided returns the entry for a decision.
 func (q *requests) decided(c pawl.CallState, d Decision, signal int64) pawl.Event {
 	r := q.rec
-	e := pawl.ApprovalDecided{Call: c.ID, Approved: d.Approve, By: d.By, Scope: pawl.ScopeCall, Reason: r.clean.text(d.Reason), Signal: signal}
+	e := pawl.ApprovalDecided{Call: c.ID, Approved: d.Approve, By: d.By, Reason: r.clean.text(d.Reason), Signal: signal}
 	if !d.Approve {
 		return e
 	}
-	if d.ForRun {
-		e.Scope = pawl.ScopeRun
-	}
+	e.ForRun = d.ForRun
 	if d.Args != nil && !canon.Equal(d.Args, c.Args) {
 		e.Args = r.clean.json(d.Args)
 		seen, err := preconditions(r, c.Tool, e.Args)
 		if err != nil {
-			e.Approved, e.Scope, e.Args = false, pawl.ScopeCall, nil
+			e.Approved, e.ForRun, e.Args = false, false, nil
 			e.Reason = "what the changed arguments rely on cannot be read: " + r.clean.text(err.Error())
 		}
 		e.Preconditions = seen

@@ -120,13 +120,13 @@ func TestCanary(t *testing.T) {
 	agent := pawl.Agent{
 		Name: "canary", Model: parrot{&calls}, Builtins: true,
 		Tools: []pawl.Tool{tool.Func("env", "Show the environment.", env, pawl.Read)},
-		Observer: pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) {
+		Observer: func(context.Context) (pawl.Observation, error) {
 			data, _ := json.Marshal(shapes(""))
 			return pawl.Observation{Text: "seen: " + strings.Join(shapes(""), " "), Data: data}, nil
-		}),
-		Goal: &pawl.Goal{Success: never{}, Metric: pawl.MetricFunc(func(context.Context, pawl.Observation) (pawl.Measure, error) {
-			return pawl.Measure{Value: 1, Open: []string{"open " + canary}}, nil
-		})},
+		},
+		Goal: &pawl.Goal{Success: never{}, Metric: func(context.Context, pawl.Observation) (pawl.Measured, error) {
+			return pawl.Measured{Value: 1, Open: []string{"open " + canary}}, nil
+		}},
 		Limits: pawl.Limits{Iterations: 3},
 	}
 	dir, ctx := t.TempDir(), t.Context()

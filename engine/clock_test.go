@@ -312,10 +312,10 @@ func TestNothingIsAskedTooLate(t *testing.T) {
 		if asked != 1 || res.Usage.ModelCalls != 1 {
 			t.Errorf("the model was asked %d times, and %d calls are booked", asked, res.Usage.ModelCalls)
 		}
-		agent.Observer = pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) {
+		agent.Observer = func(context.Context) (pawl.Observation, error) {
 			looked++
 			return pawl.Observation{Text: "fine"}, nil
-		})
+		}
 		asked = 0
 		ends(t, begin(t, engine.New(newTap(), slowAt("tool.finished", 10*time.Second)), agent), pawl.StatusExhausted)
 		if looked != 1 {

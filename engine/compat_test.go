@@ -66,7 +66,7 @@ func entire() pawl.Agent {
 		},
 		Stop:     stop.Iterations(50),
 		Policies: []pawl.Policy{advised{named(model, "house/judge", 1)}, approval.For("rm_*"), progress.NoProgress(3, 0, "")},
-		Observer: pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) { return pawl.Observation{Text: "fair"}, nil }),
+		Observer: func(context.Context) (pawl.Observation, error) { return pawl.Observation{Text: "fair"}, nil },
 		Limits:   pawl.Limits{Iterations: 1},
 		Trust:    map[string]pawl.Trust{"rm_all": pawl.Untrusted},
 		Sampling: pawl.Sampling{Temperature: 0.5}, Approvals: pawl.Approvals{TTL: time.Hour},
@@ -116,7 +116,7 @@ func TestCompatible(t *testing.T) {
 		"builtins":    {func(a *pawl.Agent) { a.Builtins = true }, "tool __complete__ tool __log_progress__ tool __pause_for_human__ tool __retrieve_memory__ tool __store_memory__", false},
 		"stop":        {func(a *pawl.Agent) { a.Stop = stop.Iterations(51) }, "stop", false},
 		"no stop":     {func(a *pawl.Agent) { a.Stop = nil }, "stop", false},
-		"goal":        {func(a *pawl.Agent) { a.Goal = &pawl.Goal{Metric: nine{}, Success: stop.Metric(">=", 10)} }, "goal", false},
+		"goal":        {func(a *pawl.Agent) { a.Goal = &pawl.Goal{Metric: nine{}.Measure, Success: stop.Metric(">=", 10)} }, "goal", false},
 		"output":      {func(a *pawl.Agent) { a.Output = json.RawMessage(`{"type":"string"}`) }, "output", false},
 		"sampling":    {func(a *pawl.Agent) { a.Sampling.MaxTokens = 99 }, "sampling", false},
 		"serial":      {func(a *pawl.Agent) { a.Serial = true }, "serial", false},
@@ -233,8 +233,8 @@ func (looped) Next(s *pawl.State) pawl.Step { return pawl.ReAct{}.Next(s) }
 
 type nine struct{}
 
-func (nine) Measure(context.Context, pawl.Observation) (pawl.Measure, error) {
-	return pawl.Measure{Value: 9}, nil
+func (nine) Measure(context.Context, pawl.Observation) (pawl.Measured, error) {
+	return pawl.Measured{Value: 9}, nil
 }
 
 // TestToolRemoved takes a tool away while a call of it is open, in every way in

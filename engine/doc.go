@@ -33,7 +33,7 @@
 //
 // Code of the caller that panics does not end the process. A loop, condition,
 // policy, observer, metric or filter that panics ends its run as failed, with
-// [pawl.PanicLeaf] as the stop reason; the detail names the code, the line, and the
+// panic as the leaf of the stop reason; the detail names the code, the line, and the
 // panic's value. Options.Log gets the stack. Once the code is fixed, the run can be
 // resumed. The same holds for such code that ends its goroutine with runtime.Goexit,
 // as a failing assertion of a test does. A tool that panics has failed, and the model

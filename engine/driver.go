@@ -248,7 +248,7 @@ func (d *driver) panicked(p *blame.Panic) error {
 			return nil
 		}
 		d.children.cancel()
-		r.appendNow(pawl.RunStopped{Status: pawl.StatusFailed, Condition: pawl.PanicLeaf, Leaf: pawl.PanicLeaf, Detail: r.clean.panicDetail(p)})
+		r.appendNow(pawl.RunStopped{Status: pawl.StatusFailed, Condition: blame.Leaf, Leaf: blame.Leaf, Detail: r.clean.panicDetail(p)})
 		return d.end()
 	})
 	if err != nil || ended {

@@ -37,10 +37,10 @@ func TestGoexit(t *testing.T) {
 			return turns([]pawl.Call{call("look", 1)}).(pawl.ModelFunc)(ctx, r)
 		})},
 		"stream": {Model: fickle{&chatty}},
-		"observer": {Model: turns([]pawl.Call{call("look", 1)}), Observer: pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) {
+		"observer": {Model: turns([]pawl.Call{call("look", 1)}), Observer: func(context.Context) (pawl.Observation, error) {
 			runtime.Goexit()
 			return pawl.Observation{}, nil
-		})},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestGoexitWhileDeciding(t *testing.T) {
 		j := newTap()
 		e := engine.New(j, nil)
 		res := ends(t, begin(t, e, agent), pawl.StatusFailed)
-		if v := res.Verdict; v.Leaf != pawl.PanicLeaf || !strings.Contains(v.Detail, "exit_test.go:") || !strings.Contains(v.Detail, "Goexit") {
+		if v := res.Verdict; v.Leaf != "panic" || !strings.Contains(v.Detail, "exit_test.go:") || !strings.Contains(v.Detail, "Goexit") {
 			t.Errorf("the run ended with %v", v)
 		}
 		quits = false

@@ -152,7 +152,7 @@ func whole(t *testing.T, e *engine.Engine, j pawl.Journal, agent pawl.Agent, las
 // world, after the turn was rejected, or the run had ended.
 func TestHookComesLate(t *testing.T) {
 	observed := func(a pawl.Agent) pawl.Agent {
-		a.Observer = pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) { return pawl.Observation{Text: "all is well"}, nil })
+		a.Observer = func(context.Context) (pawl.Observation, error) { return pawl.Observation{Text: "all is well"}, nil }
 		return a
 	}
 	full := newTap()

@@ -60,7 +60,7 @@ func TestNestedRunIsRefused(t *testing.T) {
 			"alone":    {Model: turns([]pawl.Call{call("research", 1)}), Tools: []pawl.Tool{research}},
 			"together": {Model: turns([]pawl.Call{call("research", 1), call("look", 1)}), Tools: []pawl.Tool{research, look}},
 			"below":    {Model: turns([]pawl.Call{ask("assistant")}), Tools: []pawl.Tool{tool.Agent(assistant, nil)}},
-			"observer": {Model: turns(), Observer: pawl.ObserverFunc(func(ctx context.Context) (pawl.Observation, error) { return pawl.Observation{}, drive(ctx) })},
+			"observer": {Model: turns(), Observer: func(ctx context.Context) (pawl.Observation, error) { return pawl.Observation{}, drive(ctx) }},
 		} {
 			t.Run(name+" "+kind, func(t *testing.T) {
 				outer.Name, outer.Limits.Tokens = "outer", 5000

@@ -36,7 +36,7 @@ type observation struct {
 	agent   pawl.Agent
 	at      uint64
 	seen    pawl.Observation
-	measure *pawl.Measure
+	measure *pawl.Measured
 	err     error
 	panic   *blame.Panic
 }
@@ -65,13 +65,13 @@ func (o *observation) perform(ctx context.Context) {
 }
 
 func (o *observation) observe(ctx context.Context) (pawl.Observation, error) {
-	defer blame.On("observer", o.agent.Observer)
-	return o.agent.Observer.Observe(ctx)
+	defer blame.On("observer of", o.agent.Name)
+	return o.agent.Observer(ctx)
 }
 
-func (o *observation) metric(ctx context.Context) (pawl.Measure, error) {
-	defer blame.On("metric", o.agent.Goal.Metric)
-	return o.agent.Goal.Metric.Measure(ctx, o.seen)
+func (o *observation) metric(ctx context.Context) (pawl.Measured, error) {
+	defer blame.On("metric of", o.agent.Name)
+	return o.agent.Goal.Metric(ctx, o.seen)
 }
 
 // record appends the observation. If the world cannot be observed, the model reads the
@@ -79,7 +79,7 @@ func (o *observation) metric(ctx context.Context) (pawl.Measure, error) {
 // outside is not recorded: a resumed run observes again.
 func (o *observation) record(r *recorder, cut error, abandoned bool) {
 	var seen pawl.Observation
-	var measure *pawl.Measure
+	var measure *pawl.Measured
 	if !abandoned && o.panic != nil {
 		panic(o.panic) // on the goroutine that drives the run; see guard
 	}

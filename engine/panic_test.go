@@ -72,9 +72,9 @@ func (b badWorld) Observe(context.Context) (pawl.Observation, error) {
 	return pawl.Observation{Text: "a world"}, nil
 }
 
-func (b badWorld) Measure(context.Context, pawl.Observation) (pawl.Measure, error) {
+func (b badWorld) Measure(context.Context, pawl.Observation) (pawl.Measured, error) {
 	b.burn()
-	return pawl.Measure{Value: 1}, nil
+	return pawl.Measured{Value: 1}, nil
 }
 
 type badTool struct {
@@ -93,7 +93,7 @@ func TestPanicsAreFailures(t *testing.T) {
 	look := fake{name: "look", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
 		return pawl.Output{JSON: []byte(`"x"`)}, nil
 	}}
-	goal := func(c pawl.Condition, m pawl.Metric) *pawl.Goal { return &pawl.Goal{Success: c, Metric: m} }
+	goal := func(c pawl.Condition, w badWorld) *pawl.Goal { return &pawl.Goal{Success: c, Metric: w.Measure} }
 	reached, err := stop.Parse("metric >= 1", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -113,8 +113,8 @@ func TestPanicsAreFailures(t *testing.T) {
 		"look":                 {func(a *pawl.Agent, f *fuse) { a.Policies = []pawl.Policy{badLook{badPolicy{f}}} }, "the policy bad_policy"},
 		"filter":               {func(a *pawl.Agent, f *fuse) { a.Policies = []pawl.Policy{badFilter{badPolicy{f}}} }, "the filter bad_policy"},
 		"filter of the engine": {func(*pawl.Agent, *fuse) {}, "the filter engine.FilterFunc"},
-		"observer":             {func(a *pawl.Agent, f *fuse) { a.Observer = badWorld{f} }, "the observer engine_test.badWorld"},
-		"metric":               {func(a *pawl.Agent, f *fuse) { a.Goal = goal(reached, badWorld{f}) }, "the metric engine_test.badWorld"},
+		"observer":             {func(a *pawl.Agent, f *fuse) { a.Observer = badWorld{f}.Observe }, "the observer of bomb"},
+		"metric":               {func(a *pawl.Agent, f *fuse) { a.Goal = goal(reached, badWorld{f}) }, "the metric of bomb"},
 		"goal":                 {func(a *pawl.Agent, f *fuse) { a.Goal = goal(badCondition{f}, badWorld{&off}) }, "the condition iterations >= 9"},
 		"tool":                 {func(a *pawl.Agent, f *fuse) { a.Tools = []pawl.Tool{badTool{look, f}} }, "code"},
 	} {
@@ -154,7 +154,7 @@ func TestPanicsAreFailures(t *testing.T) {
 				fails := func(res pawl.Result) {
 					t.Helper()
 					v := res.Verdict
-					if v.Leaf != pawl.PanicLeaf || !strings.HasPrefix(v.Detail, c.says+" (panic_test.go:") || strings.Contains(v.Detail, "more lines") {
+					if v.Leaf != "panic" || !strings.HasPrefix(v.Detail, c.says+" (panic_test.go:") || strings.Contains(v.Detail, "more lines") {
 						t.Fatalf("the run ended with %v", v)
 					}
 				}
@@ -168,7 +168,7 @@ func TestPanicsAreFailures(t *testing.T) {
 				f.lit.Store(false)
 				if want == pawl.StatusSuccess {
 					ends(t, resume(t, e, agent), pawl.StatusSuccess)
-				} else if res, err := wait(t, resume(t, e, agent)); err != nil || res.Verdict.Leaf == pawl.PanicLeaf {
+				} else if res, err := wait(t, resume(t, e, agent)); err != nil || res.Verdict.Leaf == "panic" {
 					t.Errorf("the run went on to %v, %v", res.Verdict, err)
 				}
 				sound(t, e, j, agent, "r")
@@ -289,7 +289,7 @@ func TestSiblingsOfAPanicStop(t *testing.T) {
 		return write()
 	})
 	e := engine.New(j, nil)
-	if v := ends(t, begin(t, e, agent), pawl.StatusFailed).Verdict; v.Leaf != pawl.PanicLeaf {
+	if v := ends(t, begin(t, e, agent), pawl.StatusFailed).Verdict; v.Leaf != "panic" {
 		t.Errorf("the run ended with %v", v)
 	}
 	<-stopped

@@ -12,6 +12,9 @@ import (
 )
 
 // The bodies of signals.
+// forRun is the scope of a decision that holds for every equal call of the run.
+const forRun = "run"
+
 type (
 	answerBody struct {
 		Text string `json:"text"`
@@ -292,7 +295,7 @@ func (q *requests) event(l *pawl.Signal) pawl.Event {
 	case pawl.SignalDecision:
 		var b decisionBody
 		if waits(pawl.PhaseAwaitingApproval) && json.Unmarshal(l.Body, &b) == nil && checkArgs(r.state, c.Tool, b.Args) == nil {
-			return q.decided(c, Decision{Approve: b.Approve, ForRun: b.Scope == pawl.ScopeRun, Args: b.Args, Reason: b.Reason, By: l.By}, l.ID)
+			return q.decided(c, Decision{Approve: b.Approve, ForRun: b.Scope == forRun, Args: b.Args, Reason: b.Reason, By: l.By}, l.ID)
 		}
 	}
 	return nil

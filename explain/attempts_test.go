@@ -31,11 +31,11 @@ func mender(l *lab) pawl.Agent {
 		return `{"summary":"12 edits tried, none fixes anything.","runs":3}`, nil
 	})
 	a.Tools = []pawl.Tool{search(), edit, try, tool("write_file", pawl.Write, instant)}
-	a.Observer = pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) {
+	a.Observer = func(context.Context) (pawl.Observation, error) {
 		return pawl.Observation{Text: "the tests ran", Data: []byte(`{"flaky":["TestSometimes"]}`)}, nil
-	})
-	a.Goal = course(pawl.Measure{Value: -1, Open: []string{"TestA"}}, pawl.Measure{Value: -1, Open: []string{"TestA"}},
-		pawl.Measure{Value: -2, Open: []string{"TestA", "TestB"}}, pawl.Measure{Value: -1, Open: []string{"TestB"}}, pawl.Measure{Value: -1, Open: []string{"TestC"}})
+	}
+	a.Goal = course(pawl.Measured{Value: -1, Open: []string{"TestA"}}, pawl.Measured{Value: -1, Open: []string{"TestA"}},
+		pawl.Measured{Value: -2, Open: []string{"TestA", "TestB"}}, pawl.Measured{Value: -1, Open: []string{"TestB"}}, pawl.Measured{Value: -1, Open: []string{"TestC"}})
 	a.Goal.Success = atMost{-9}
 	a.Limits.Iterations = 6
 	return a

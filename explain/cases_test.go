@@ -61,11 +61,11 @@ replies:
   - {text: I shall fix C., calls: [{tool: search, args: {q: C}}]}
 `)
 		a.Tools = []pawl.Tool{search()}
-		a.Observer = pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) {
+		a.Observer = func(context.Context) (pawl.Observation, error) {
 			return pawl.Observation{Text: "the tests ran"}, nil
-		})
-		a.Goal = course(pawl.Measure{Value: 3, Open: []string{"TestA", "TestB", "TestC"}}, pawl.Measure{Value: 2, Open: []string{"TestB", "TestC"}},
-			pawl.Measure{Value: 1, Open: []string{"TestD"}}, pawl.Measure{Value: 1, Open: []string{"TestD"}}, pawl.Measure{Value: 0})
+		}
+		a.Goal = course(pawl.Measured{Value: 3, Open: []string{"TestA", "TestB", "TestC"}}, pawl.Measured{Value: 2, Open: []string{"TestB", "TestC"}},
+			pawl.Measured{Value: 1, Open: []string{"TestD"}}, pawl.Measured{Value: 1, Open: []string{"TestD"}}, pawl.Measured{Value: 0})
 		return l.run(a, "Make the tests pass.")
 	}, nil},
 	{"judged", pawl.StatusFailed, judged, nil},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/blame"
 )
 
 // fold builds a report entry by entry. Entries of one step have the same At, as
@@ -101,7 +102,7 @@ func outside(event pawl.Event) bool {
 	case pawl.RunPaused:
 		return (e.Status == pawl.StatusPaused || e.Status == pawl.StatusQueued) && (e.WakeAt.IsZero() || e.Rate != "") // a shutdown, queued, or by the engine for a rate
 	case pawl.RunStopped:
-		return e.Leaf == pawl.PanicLeaf
+		return e.Leaf == blame.Leaf
 	}
 	return false
 }

@@ -70,7 +70,7 @@ func goal(s *pawl.State) *Goal {
 	return g
 }
 
-func reading(m *pawl.Measure) *gauge.Measure {
+func reading(m *pawl.Measured) *gauge.Measure {
 	if m == nil {
 		return nil
 	}

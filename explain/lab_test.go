@@ -228,12 +228,12 @@ func (g gate) Review(s *pawl.State, step pawl.Step) pawl.Step {
 }
 
 // course is a goal that is measured along a given course.
-func course(measures ...pawl.Measure) *pawl.Goal {
+func course(measures ...pawl.Measured) *pawl.Goal {
 	n := 0
-	return &pawl.Goal{Success: atMost{0}, Metric: pawl.MetricFunc(func(context.Context, pawl.Observation) (pawl.Measure, error) {
+	return &pawl.Goal{Success: atMost{0}, Metric: func(context.Context, pawl.Observation) (pawl.Measured, error) {
 		n++
 		return measures[min(n, len(measures))-1], nil
-	})}
+	}}
 }
 
 type atMost struct{ most float64 }

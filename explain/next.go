@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/blame"
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
@@ -460,7 +461,7 @@ func (a *adviser) failed(s *pawl.State) {
 	case "grounding":
 		why = "to have the model answer again, with as many tries as before"
 		anotherModel("to go on with a model that keeps to what the tools said")
-	case pawl.PanicLeaf:
+	case blame.Leaf:
 		why = "to go on once the code that panicked is fixed"
 	case "policy":
 		a.resume("to go on with policies that agree", "--spec SPEC", "--allow-change")

@@ -27,7 +27,7 @@ var ruts = []scene{
 	}, nil},
 	{"stuck-monologue", pawl.StatusNoProgress, func(l *lab) []pawl.Entry {
 		a := one(l, `{text: It is done.}`, pay())
-		a.Goal = course(pawl.Measure{Value: 2, Open: []string{"TestA", "TestB"}})
+		a.Goal = course(pawl.Measured{Value: 2, Open: []string{"TestA", "TestB"}})
 		return l.run(a, "Make the tests pass.")
 	}, nil},
 	{"stuck-same-thought", pawl.StatusNoProgress, func(l *lab) []pawl.Entry {
@@ -36,17 +36,17 @@ var ruts = []scene{
 	{"stuck-metric-worse", pawl.StatusNoProgress, func(l *lab) []pawl.Entry {
 		a := one(l, `{text: "Number {{turn}}.", calls: [{tool: edit_file, args: {path: "{{turn}}.go", content: x}}]}`, tool("edit_file", pawl.Write, instant))
 		var ids []string
-		var all []pawl.Measure
+		var all []pawl.Measured
 		for i := range 5 {
 			ids = append(ids, fmt.Sprintf("Test%c", 'A'+i))
-			all = append(all, pawl.Measure{Value: float64(i + 1), Open: ids[: i+1 : i+1]})
+			all = append(all, pawl.Measured{Value: float64(i + 1), Open: ids[: i+1 : i+1]})
 		}
 		a.Goal = course(all...)
 		return l.run(a, "Make the tests pass.")
 	}, nil},
 	{"stuck-metric-flat", pawl.StatusNoProgress, func(l *lab) []pawl.Entry {
 		a := one(l, `{text: "Number {{turn}}.", calls: [{tool: edit_file, args: {path: "{{turn}}.go", content: x}}]}`, tool("edit_file", pawl.Write, instant))
-		a.Goal = course(pawl.Measure{Value: 90})
+		a.Goal = course(pawl.Measured{Value: 90})
 		a.Policies = []pawl.Policy{progress.NoProgress(1, 0, "")}
 		return l.run(a, "Make it faster.")
 	}, nil},

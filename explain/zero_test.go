@@ -17,8 +17,8 @@ func TestZeroHasNoSign(t *testing.T) {
 	none := math.Copysign(0, -1)
 	log := inLab(t, func(l *lab) []pawl.Entry {
 		a := one(l, `{text: Look., calls: [{tool: search, args: {q: A}}]}`, search())
-		a.Observer = pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) { return pawl.Observation{Text: "looked"}, nil })
-		a.Goal = course(pawl.Measure{Value: -1}, pawl.Measure{Value: none}, pawl.Measure{Value: none})
+		a.Observer = func(context.Context) (pawl.Observation, error) { return pawl.Observation{Text: "looked"}, nil }
+		a.Goal = course(pawl.Measured{Value: -1}, pawl.Measured{Value: none}, pawl.Measured{Value: none})
 		a.Goal.Success = atMost{-2}
 		a.Limits.Iterations = 2
 		return l.run(a, "Do it.")

@@ -86,9 +86,9 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 				a.Approvals.IgnoreObservation = a.Approvals.IgnoreObservation || w == "unobserved"
 			}
 		case "observe":
-			a.Observer = w
+			a.Observer = w.Observe
 		case "goal":
-			a.Goal = &pawl.Goal{Metric: w}
+			a.Goal = &pawl.Goal{Metric: w.Measure}
 			a.Goal.Success, err = stop.Parse(rest, nil)
 		case "tool":
 			t := scripted{world: w}

@@ -221,7 +221,7 @@ func (l *line) ask(event pawl.Event) {
 			word = "approved"
 		}
 		l.add("%s %s", e.Call, word)
-		if e.Scope == pawl.ScopeRun {
+		if e.ForRun {
 			l.add("for the run")
 		}
 		l.opt("args", e.Args)

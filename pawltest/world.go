@@ -111,7 +111,7 @@ func (w *world) Observe(context.Context) (pawl.Observation, error) {
 }
 
 // Measure reads the next measure line: a number, and what is open by name.
-func (w *world) Measure(context.Context, pawl.Observation) (m pawl.Measure, err error) {
+func (w *world) Measure(context.Context, pawl.Observation) (m pawl.Measured, err error) {
 	words := strings.Fields(take(&w.mu, &w.measures, "error nothing is scripted"))
 	if m.Value, err = strconv.ParseFloat(words[0], 64); err != nil {
 		return m, errors.New(strings.Join(words[1:], " "))

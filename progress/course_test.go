@@ -43,12 +43,12 @@ func (edit) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 }
 
 // measures is a goal that is measured along a given course.
-func measures(success pawl.Condition, course ...pawl.Measure) *pawl.Goal {
+func measures(success pawl.Condition, course ...pawl.Measured) *pawl.Goal {
 	n := 0
-	return &pawl.Goal{Success: success, Metric: pawl.MetricFunc(func(context.Context, pawl.Observation) (pawl.Measure, error) {
+	return &pawl.Goal{Success: success, Metric: func(context.Context, pawl.Observation) (pawl.Measured, error) {
 		n++
 		return course[min(n, len(course))-1], nil
-	})}
+	}}
 }
 
 func drive(t *testing.T, agent pawl.Agent) *pawl.State {
@@ -69,7 +69,7 @@ func drive(t *testing.T, agent pawl.Agent) *pawl.State {
 }
 
 func TestOf(t *testing.T) {
-	open := func(ids ...string) pawl.Measure { return pawl.Measure{Value: float64(-len(ids)), Open: ids} }
+	open := func(ids ...string) pawl.Measured { return pawl.Measured{Value: float64(-len(ids)), Open: ids} }
 	s := drive(t, pawl.Agent{
 		Name: "mender", Tools: []pawl.Tool{edit{}}, Limits: pawl.Limits{Iterations: 5},
 		Model: turns(does("edit", 1), does("edit", 2), pawl.Say("Done."), does("edit", 3), does("edit", 4)),
@@ -119,7 +119,7 @@ func TestRegressionIsTold(t *testing.T) {
 		turn++
 		return does("edit", turn), nil
 	})
-	open := func(ids ...string) pawl.Measure { return pawl.Measure{Value: float64(-len(ids)), Open: ids} }
+	open := func(ids ...string) pawl.Measured { return pawl.Measured{Value: float64(-len(ids)), Open: ids} }
 	drive(t, pawl.Agent{
 		Name: "mender", Model: model, Tools: []pawl.Tool{edit{}}, Limits: pawl.Limits{Iterations: 4},
 		Goal: measures(stop.Metric(">=", 0), open("a"), open("a"), open("a", "b"), open("a", "b"), open("a")),
@@ -138,8 +138,8 @@ func TestLowerIsBetter(t *testing.T) {
 		s := drive(t, pawl.Agent{
 			Name: "mender", Tools: []pawl.Tool{edit{}}, Limits: pawl.Limits{Iterations: 6}, Policies: []pawl.Policy{progress.NoProgress(1, 0, "")},
 			Model: turns(does("edit", 1), does("edit", 2), does("edit", 3), does("edit", 4), does("edit", 5), does("edit", 6)),
-			Goal: measures(c.success, pawl.Measure{Value: 9}, pawl.Measure{Value: 8}, pawl.Measure{Value: 7}, pawl.Measure{Value: 6},
-				pawl.Measure{Value: 5}, pawl.Measure{Value: 4}, pawl.Measure{Value: 3}),
+			Goal: measures(c.success, pawl.Measured{Value: 9}, pawl.Measured{Value: 8}, pawl.Measured{Value: 7}, pawl.Measured{Value: 6},
+				pawl.Measured{Value: 5}, pawl.Measured{Value: 4}, pawl.Measured{Value: 3}),
 		})
 		if got := s.Verdict().Leaf; got != c.want {
 			t.Errorf("%v: ended by %s, want %s", c.success, got, c.want)
@@ -211,15 +211,15 @@ func TestFirstMachine(t *testing.T) {
 // TestDrift: a goal that others make worse while the model thinks is held
 // against no turn, and what gets it further from there is progress.
 func TestDrift(t *testing.T) {
-	at := func(values ...float64) (course []pawl.Measure) {
+	at := func(values ...float64) (course []pawl.Measured) {
 		for _, v := range values {
-			course = append(course, pawl.Measure{Value: v})
+			course = append(course, pawl.Measured{Value: v})
 		}
 		return course
 	}
 	for _, c := range []struct {
 		replies []pawl.Reply
-		course  []pawl.Measure
+		course  []pawl.Measured
 		want    string
 	}{
 		{[]pawl.Reply{does("edit", 1), pawl.Say("Done."), does("edit", 2)}, at(-1, -1, -2, -3), "iterations >= 3"},

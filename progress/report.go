@@ -28,19 +28,19 @@ func (t Trend) String() string { return gauge.Trend(t).String() }
 // A Report shows how the goal of a run moved. Without a goal, or before it is
 // measured, the report is empty and its Trend Unknown.
 type Report struct {
-	Trend    Trend         // between the last two measures
-	Baseline *pawl.Measure // before the first turn; nil: not measured
-	Latest   *pawl.Measure // nil: not measured
-	Fixed    []string      // open at the baseline and not now
-	Broke    []string      // open now, and neither open nor hidden at the baseline
-	Changes  []Change      // turn by turn, oldest first
+	Trend    Trend          // between the last two measures
+	Baseline *pawl.Measured // before the first turn; nil: not measured
+	Latest   *pawl.Measured // nil: not measured
+	Fixed    []string       // open at the baseline and not now
+	Broke    []string       // open now, and neither open nor hidden at the baseline
+	Changes  []Change       // turn by turn, oldest first
 }
 
 // A Change is the effect of a turn on the goal, whose measure it precedes.
 type Change struct {
 	Iteration int
 	Calls     []string // what the turn called, as "tool({…})"
-	From, To  pawl.Measure
+	From, To  pawl.Measured
 	Fixed     []string // open before the turn and not after it
 	Broke     []string
 	Shown     []string // visible since a fault that hid it is fixed

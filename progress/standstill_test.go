@@ -55,9 +55,9 @@ func TestStandstillIsSeen(t *testing.T) {
 	page := answers{"page", pawl.Read, echo}
 	other := answers{"other", pawl.Read, echo}
 	flat := func(values ...float64) *pawl.Goal {
-		var course []pawl.Measure
+		var course []pawl.Measured
 		for _, v := range values {
-			course = append(course, pawl.Measure{Value: v})
+			course = append(course, pawl.Measured{Value: v})
 		}
 		return measures(stop.Metric(">=", 100), course...)
 	}

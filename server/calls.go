@@ -20,10 +20,10 @@ func (x *exchange) by(said string) string { return cmp.Or(x.key.Name, said, "som
 func signalOf(x *exchange) (signal runs.Signal, err error) {
 	switch in := x.body.(type) {
 	case *client.Approve:
-		if in.Scope != "" && in.Scope != pawl.ScopeCall && in.Scope != pawl.ScopeRun {
-			err = invalid(fmt.Sprintf("scope is %q; write %s, or %s for all calls of the run with equal arguments", in.Scope, pawl.ScopeCall, pawl.ScopeRun))
+		if in.Scope != "" && in.Scope != "call" && in.Scope != "run" {
+			err = invalid(fmt.Sprintf("scope is %q; write call, or run for all calls of the run with equal arguments", in.Scope))
 		}
-		return runs.Approval(x.by(in.By), &engine.ApproveOptions{ForRun: in.Scope == pawl.ScopeRun, Args: in.Args, Token: in.Token}), err
+		return runs.Approval(x.by(in.By), &engine.ApproveOptions{ForRun: in.Scope == "run", Args: in.Args, Token: in.Token}), err
 	case *client.Deny:
 		return runs.Denial(x.by(in.By), in.Reason, &engine.DenyOptions{Token: in.Token}), nil
 	case *client.Answer:

@@ -63,9 +63,9 @@ func TestDecideInAnotherWorld(t *testing.T) {
 	w := serve(t, nil)
 	var open, paid atomic.Int32
 	closer := w.agents["payer"]
-	closer.Observer = pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) {
+	closer.Observer = func(context.Context) (pawl.Observation, error) {
 		return pawl.Observation{Text: fmt.Sprintf("A-%d is open", open.Load())}, nil
-	})
+	}
 	closer.Tools = []pawl.Tool{tool.Func("pay", "Pay.", func(_ context.Context, _ struct {
 		EUR int `json:"eur"`
 	}) (string, error) {

@@ -80,7 +80,7 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, team *crew) (pawl.Agen
 		a.Policies = append(a.Policies, guard.DataFlow(&guard.DataFlowOptions{Hosts: s.fetch.Allow, Strict: s.strictFlow}))
 	}
 	if s.observe != nil {
-		a.Observer = observer{s.command(s.observe)}
+		a.Observer = observer{s.command(s.observe)}.Observe
 	}
 	a.Model = s.makeModel(d, r, caller, &a.Limits)
 	a.Fallback = s.makeFallback(d, r, &a.Limits)
@@ -124,7 +124,7 @@ func (s *Spec) conditions(d *document, a *pawl.Agent) {
 		stopText = &node{kind: text, text: s.opt.Stop}
 	}
 	if s.goal != nil {
-		a.Goal = &pawl.Goal{Metric: metric{s.command(s.goal.metric)}}
+		a.Goal = &pawl.Goal{Metric: metric{s.command(s.goal.metric)}.Measure}
 		if n := s.goal.success; n != nil {
 			a.Goal.Success = d.condition("success", n, s.opt.Registry)
 		}

@@ -86,25 +86,25 @@ type metric struct{ command }
 
 // Measure parses the command's output: a number, or {"value": N, "open": ["id",
 // …]}.
-func (m metric) Measure(ctx context.Context, _ pawl.Observation) (pawl.Measure, error) {
+func (m metric) Measure(ctx context.Context, _ pawl.Observation) (pawl.Measured, error) {
 	out, truncated, err := m.run(ctx)
 	if err != nil {
-		return pawl.Measure{}, err
+		return pawl.Measured{}, err
 	}
 	if truncated {
-		return pawl.Measure{}, fmt.Errorf("%s printed more than %d bytes; print a number, or {\"value\": N, \"open\": [\"id\", …]}", m.argv[0], commandOutput)
+		return pawl.Measured{}, fmt.Errorf("%s printed more than %d bytes; print a number, or {\"value\": N, \"open\": [\"id\", …]}", m.argv[0], commandOutput)
 	}
 	measure, err := parseMeasure(out)
 	if err != nil {
-		return pawl.Measure{}, fmt.Errorf("%s: %w", m.argv[0], err)
+		return pawl.Measured{}, fmt.Errorf("%s: %w", m.argv[0], err)
 	}
 	return measure, nil
 }
 
-func parseMeasure(out string) (pawl.Measure, error) {
+func parseMeasure(out string) (pawl.Measured, error) {
 	out = strings.TrimSpace(out)
 	if v, err := strconv.ParseFloat(out, 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
-		return pawl.Measure{Value: v}, nil
+		return pawl.Measured{Value: v}, nil
 	}
 	var both struct {
 		Value *float64 `json:"value"`
@@ -123,9 +123,9 @@ func parseMeasure(out string) (pawl.Measure, error) {
 		const most = 200
 		shown, _ := excerpt.Cut(out, most)
 		if !strings.HasPrefix(out, "{") {
-			return pawl.Measure{}, fmt.Errorf("it printed %q; print a number, or {\"value\": N, \"open\": [\"id\", …]}", shown)
+			return pawl.Measured{}, fmt.Errorf("it printed %q; print a number, or {\"value\": N, \"open\": [\"id\", …]}", shown)
 		}
-		return pawl.Measure{}, fmt.Errorf("it printed %q: %w; print a number, or {\"value\": N, \"open\": [\"id\", …]}", shown, err)
+		return pawl.Measured{}, fmt.Errorf("it printed %q: %w; print a number, or {\"value\": N, \"open\": [\"id\", …]}", shown, err)
 	}
-	return pawl.Measure{Value: *both.Value, Open: both.Open}, nil
+	return pawl.Measured{Value: *both.Value, Open: both.Open}, nil
 }

@@ -109,7 +109,7 @@ var progressKeys = &table{name: "no_progress", title: "no_progress", about: "Wha
 }}
 
 var commandKeys = &table{name: "command", title: "command", about: "A program that looks at the world.", keys: []key{
-	{name: "command", needed: true, value: argv, about: "the program and its arguments; there is no shell", inGo: "pawl.ObserverFunc"},
+	{name: "command", needed: true, value: argv, about: "the program and its arguments; there is no shell", inGo: "pawl.Agent.Observer"},
 }}
 
 var goalKeys = &table{name: "goal", title: "goal", about: "When the work is done, measured.", keys: []key{

@@ -111,7 +111,7 @@ func keysAsMarkdown(t *testing.T) string {
 var goPlaces = map[string]any{
 	"pawl.Agent": pawl.Agent{}, "pawl.Limits": pawl.Limits{}, "pawl.Sampling": pawl.Sampling{}, "pawl.Approvals": pawl.Approvals{},
 	"pawl.Goal": pawl.Goal{}, "pawl.Price": pawl.Price{}, "pawl.Tier": pawl.Tier{}, "pawl.ToolInfo": pawl.ToolInfo{}, "pawl.ModelInfo": pawl.ModelInfo{},
-	"pawl.ObserverFunc": pawl.ObserverFunc(nil), "progress.Then": progress.Then(0), "progress.NoProgress": progress.NoProgress,
+	"progress.Then": progress.Then(0), "progress.NoProgress": progress.NoProgress,
 	"engine.Engine": &engine.Engine{}, "engine.Options": engine.Options{}, "engine.StartOptions": engine.StartOptions{}, "engine.ResumeOptions": engine.ResumeOptions{}, "engine.Rate": engine.Rate{},
 	"tool.Command": tool.Command, "tool.CommandOptions": tool.CommandOptions{}, "tool.Client": tool.Client, "tool.RunCommand": tool.RunCommand, "files.Tools": files.Tools, "fetch.Options": fetch.Options{}, "tool.Agent": tool.Agent, "tool.AgentOptions": tool.AgentOptions{},
 	"tool.Cage": tool.Cage{}, "tool.CageFiles": tool.CageFiles{},

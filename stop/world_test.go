@@ -75,7 +75,7 @@ func (w *world) think(text string, usage pawl.Usage, dollars float64, calls ...c
 		args := json.RawMessage(c.args)
 		if c.edited != "" {
 			args = json.RawMessage(c.edited)
-			w.add(pawl.ApprovalDecided{Call: id, Approved: true, By: "me", Scope: "call", Args: args})
+			w.add(pawl.ApprovalDecided{Call: id, Approved: true, By: "me", Args: args})
 		}
 		done := pawl.ToolFinished{Call: id, Tool: c.tool, Status: c.status, Result: json.RawMessage(`"fine"`)}
 		if c.status != pawl.ToolOK {

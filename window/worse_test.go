@@ -37,14 +37,14 @@ func TestWorse(t *testing.T) {
 			args := fmt.Sprintf(`{"n":%d,"text":"%s"}`, n%50, strings.Repeat("x", 1000))
 			return pawl.Reply{Parts: []pawl.Part{pawl.Call{Tool: "edit", Args: json.RawMessage(args)}, pawl.Call{Tool: "look", Args: json.RawMessage(`{}`)}}}, nil
 		}),
-		Observer: pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) { return pawl.Observation{Text: "seen"}, nil }),
-		Goal: &pawl.Goal{Success: stop.Metric(">=", 1), Metric: pawl.MetricFunc(func(context.Context, pawl.Observation) (pawl.Measure, error) {
-			m := pawl.Measure{Value: float64(n - turns)}
+		Observer: func(context.Context) (pawl.Observation, error) { return pawl.Observation{Text: "seen"}, nil },
+		Goal: &pawl.Goal{Success: stop.Metric(">=", 1), Metric: func(context.Context, pawl.Observation) (pawl.Measured, error) {
+			m := pawl.Measured{Value: float64(n - turns)}
 			if n%2 == 1 && n < turns {
 				m.Open = []string{fmt.Sprintf("Test%d", n%50)}
 			}
 			return m, nil
-		})},
+		}},
 	})
 	var got []string
 	for _, e := range entries {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/blame"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/team"
 )
@@ -173,7 +174,7 @@ func (r *replay) given(event pawl.Event) bool {
 	case pawl.ModelReplied:
 		return r.edited || r.recorded(event)
 	case pawl.RunStopped:
-		return e.Leaf == pawl.PanicLeaf // the engine's, since the machine could not decide
+		return e.Leaf == blame.Leaf // the engine's, since the machine could not decide
 	case pawl.Noted:
 		return e.Given() || e.Imported() || r.recorded(event)
 	case pawl.ChildStopped:

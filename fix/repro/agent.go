@@ -37,8 +37,8 @@ func (r *Repro) Agent() pawl.Agent {
 		Prompt:      prompt,
 		Model:       r.model,
 		Tools:       r.tools(),
-		Observer:    pawl.ObserverFunc(r.observe),
-		Goal:        &pawl.Goal{Metric: pawl.MetricFunc(measure), Success: stop.Metric(">=", 0)},
+		Observer:    r.observe,
+		Goal:        &pawl.Goal{Metric: measure, Success: stop.Metric(">=", 0)},
 		Policies:    []pawl.Policy{project.GivesUp{By: noteBy}},
 		Limits:      r.limits,
 		Source:      r.source.String(),
@@ -84,12 +84,12 @@ func (r *Repro) observe(ctx context.Context) (pawl.Observation, error) {
 }
 
 // measure counts what is missing; less is better.
-func measure(_ context.Context, o pawl.Observation) (pawl.Measure, error) {
+func measure(_ context.Context, o pawl.Observation) (pawl.Measured, error) {
 	var v verdict
 	if err := json.Unmarshal(o.Data, &v); err != nil {
-		return pawl.Measure{}, fmt.Errorf("read the test results: %w", err)
+		return pawl.Measured{}, fmt.Errorf("read the test results: %w", err)
 	}
-	return pawl.Measure{Value: float64(-len(v.Open)), Open: v.Open}, nil
+	return pawl.Measured{Value: float64(-len(v.Open)), Open: v.Open}, nil
 }
 
 // Recorded returns the agent of a run as its source describes it, to replay the run's log. It needs no
@@ -100,9 +100,9 @@ func Recorded(s Source, model pawl.Model, l pawl.Limits) pawl.Agent {
 	for i, t := range agent.Tools {
 		agent.Tools[i] = recorded{t}
 	}
-	agent.Observer = pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) {
+	agent.Observer = func(context.Context) (pawl.Observation, error) {
 		return pawl.Observation{}, errRecorded
-	})
+	}
 	return agent
 }
 

@@ -19,7 +19,7 @@ import (
 // observeOnce looks at the tests and returns what the model reads.
 func observeOnce(t *testing.T, f *testfix.Fix) string {
 	t.Helper()
-	o, err := f.Agent().Observer.Observe(t.Context())
+	o, err := f.Agent().Observer(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -187,10 +187,10 @@ func (f *Fix) observe(ctx context.Context) (pawl.Observation, error) {
 }
 
 // measure counts what is open, one for each test; less is better.
-func measure(_ context.Context, o pawl.Observation) (pawl.Measure, error) {
+func measure(_ context.Context, o pawl.Observation) (pawl.Measured, error) {
 	var v verdict
 	if err := json.Unmarshal(o.Data, &v); err != nil {
-		return pawl.Measure{}, fmt.Errorf("read the test results: %w", err)
+		return pawl.Measured{}, fmt.Errorf("read the test results: %w", err)
 	}
-	return pawl.Measure{Value: v.value(), Open: v.Open}, nil
+	return pawl.Measured{Value: v.value(), Open: v.Open}, nil
 }

@@ -15,9 +15,9 @@ func Recorded(s Source, model pawl.Model, l pawl.Limits) pawl.Agent {
 	for i, t := range agent.Tools {
 		agent.Tools[i] = recorded{t}
 	}
-	agent.Observer = pawl.ObserverFunc(func(context.Context) (pawl.Observation, error) {
+	agent.Observer = func(context.Context) (pawl.Observation, error) {
 		return pawl.Observation{}, errRecorded
-	})
+	}
 	return agent
 }
 

@@ -34,7 +34,7 @@ func TestRecorded(t *testing.T) {
 			t.Errorf("%s ran: %s", tool.Info().Name, out.JSON)
 		}
 	}
-	if _, err := again.Observer.Observe(t.Context()); err == nil {
+	if _, err := again.Observer(t.Context()); err == nil {
 		t.Error("it observed something")
 	}
 }

@@ -17,6 +17,9 @@ type Panic struct { //nolint:errname // it is the value of a panic, and only pri
 	Stack []byte
 }
 
+// Leaf is the stop reason of a run that ended because code of its agent panicked.
+const Leaf = "panic"
+
 // On is deferred around a call of a library user's code. If that code panics,
 // On panics again with a *Panic that names it. kind is a word such as "loop";
 // part is its name, or the value whose method is called.

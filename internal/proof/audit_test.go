@@ -136,7 +136,7 @@ func (s *spent) equal(t spent) bool { return s.usage == t.usage && math.Abs(s.co
 
 // witness examines the finished run.
 func (c *cell) witness(res pawl.Result) *witness {
-	res.Usage, res.CostUSD, res.ElapsedMS = pawl.UsageSummary{}, nil, 0
+	res.Usage, res.CostUSD, res.ElapsedMS = pawl.Result{}.Usage, nil, 0
 	result, err := json.MarshalIndent(res, "", " ")
 	if err != nil {
 		c.fault("%v", err)

@@ -16,7 +16,7 @@ import (
 
 func approveCommand(a *app) *cobra.Command {
 	p := &post{}
-	all, edited, token, scope := false, "", "", pawl.ScopeCall
+	all, edited, token, scope := false, "", "", "call"
 	c := a.command("approve RUN [CALL…] [flags]", "Approve calls that wait for approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
 		var with json.RawMessage
 		if edited != "" {
@@ -24,15 +24,15 @@ func approveCommand(a *app) *cobra.Command {
 				return 0, misuse("--args: %q is not JSON", edited)
 			}
 		}
-		if scope != pawl.ScopeCall && scope != pawl.ScopeRun {
+		if scope != "call" && scope != "run" {
 			return 0, misuse("--scope is %q; write call, or run for all calls of the run with equal arguments", scope)
 		}
 		return decide(ctx, a, args, all, p, cmp.Or(given("--args", with != nil), given("--token", token != "")), runs.Approval(p.sender(), &engine.ApproveOptions{
-			ForRun: scope == pawl.ScopeRun, Args: with, Token: token,
+			ForRun: scope == "run", Args: with, Token: token,
 		}))
 	})
 	c.Flags().StringVar(&token, "token", "", "the token of the request (not needed with access to the database)")
-	c.Flags().StringVar(&scope, "scope", pawl.ScopeCall, "how far the approval reaches: call, or run for every call of the run with equal arguments")
+	c.Flags().StringVar(&scope, "scope", "call", "how far the approval reaches: call, or run for every call of the run with equal arguments")
 	c.Flags().BoolVar(&all, "all", false, "approve every call that waits")
 	c.Flags().StringVar(&edited, "args", "", "run the call with these arguments instead, as JSON")
 	p.flags(c)

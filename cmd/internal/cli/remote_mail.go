@@ -26,9 +26,9 @@ func (m *remoteMail) said(r pawl.Result, err error) error {
 
 // Approve implements runs.Desk.
 func (m *remoteMail) Approve(ctx context.Context, run, call, by string, o *engine.ApproveOptions) error {
-	scope := pawl.ScopeCall
+	scope := "call"
 	if o.ForRun {
-		scope = pawl.ScopeRun
+		scope = "run"
 	}
 	return m.said(m.Client.Approve(ctx, run, call, client.Approve{Token: o.Token, Args: o.Args, Scope: scope, By: by}))
 }
