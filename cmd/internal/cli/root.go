@@ -22,7 +22,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	defer a.disconnect()
 	ctx = a.asked(ctx)
 	root := a.root()
-	strictHelp(root)
+	a.strictHelp(root)
 	root.SetArgs(joinKeep(asQuestion(root, args)))
 	c, err := root.ExecuteContextC(ctx)
 	var failed *failure
@@ -38,7 +38,16 @@ func (a *app) execute(ctx context.Context, args []string) int {
 }
 
 // strictHelp makes help about an unknown command a usage error.
-func strictHelp(root *cobra.Command) {
+func (a *app) strictHelp(root *cobra.Command) {
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if c == root && c.Flags().NArg() > 0 {
+			a.sayf("pawl: %v; see pawl --help", unknownCommand(root, c.Flags().Arg(0)))
+			a.code = exitUsage
+			return
+		}
+		help(c, args)
+	})
 	for _, c := range root.Commands() {
 		if c.Name() == "help" {
 			c.Args = func(_ *cobra.Command, args []string) error {

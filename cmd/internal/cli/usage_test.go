@@ -69,6 +69,7 @@ func TestUsage(t *testing.T) {
 	}{
 		{"run|--limti|x", "pawl: --limti is no flag of pawl run (did you mean --limit?); see pawl run --help"},
 		{"rnu|a.yaml", "pawl: there is no command rnu (did you mean run?); pawl ask TEXT asks a question; see pawl --help"},
+		{"nosuch|--help", "pawl: there is no command nosuch; pawl ask TEXT asks a question; see pawl --help"},
 		{"hello", "pawl: there is no command hello (did you mean help?); pawl ask TEXT asks a question; see pawl --help"},
 		{"show", "pawl: show got no argument; write pawl show RUN; see pawl show --help"},
 		{"version|x", "pawl: version got 1 argument; write pawl version; see pawl version --help"},
