@@ -72,5 +72,9 @@ func (s *shelf) candidates(l *level) ([]candidate, error) {
 
 // proposal writes a candidate as try_edits takes it.
 func proposal(e goedit.Edit) candidate {
-	return candidate{tryEdit{editArgs: editArgs{Path: e.File, Old: e.Old, New: e.New}}, fmt.Sprintf("%s:%d %s", e.File, e.Line, e.Rule)}
+	c := tryEdit{editArgs: editArgs{Path: e.File, Old: e.Old, New: e.New}}
+	for _, p := range e.Also {
+		c.Also = append(c.Also, editArgs{Path: e.File, Old: p.Old, New: p.New})
+	}
+	return candidate{c, fmt.Sprintf("%s:%d %s", e.File, e.Line, e.Rule)}
 }

@@ -245,7 +245,11 @@ func (f *Fix) neighbours(ctx context.Context, base cached, c change) (int, []Oth
 	var args tryArgs
 	for _, e := range list {
 		if e.File == c.file && e.Line >= c.line-nearLines && e.Line < c.line+c.lines+nearLines && len(args.Edits) < mostNeighbours {
-			args.Edits = append(args.Edits, tryEdit{Path: e.File, Old: e.Old, New: e.New})
+			x := tryEdit{Path: e.File, Old: e.Old, New: e.New}
+			for _, p := range e.Also {
+				x.Also = append(x.Also, tryPiece{Path: e.File, Old: p.Old, New: p.New})
+			}
+			args.Edits = append(args.Edits, x)
 		}
 	}
 	if len(args.Edits) == 0 {

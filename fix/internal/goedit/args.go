@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strings"
 )
 
 // exchange proposes that two expressions change places.
@@ -152,9 +153,19 @@ func (m *mutator) wrapped(x ast.Expr) {
 	if c, ok := x.(*ast.CallExpr); ok && len(c.Args) == 1 && m.same(c, c.Args[0]) {
 		return
 	}
-	for i, w := range m.g.wrappers(m.d.file.dir()) {
-		if types.Identical(w.typ, t) && w.text != m.d.name {
-			m.replace(x.Pos(), x.End(), w.text+"("+m.text(x)+")", args, 0.22/(1+0.2*float64(i)), "%s around %s", w.text, m.text(x))
+	i := 0
+	for _, w := range m.g.ingredients(m.d.file.dir()).wrappers {
+		name := strings.TrimSuffix(w.text, "(")
+		if types.Identical(w.typ, t) && name != m.d.name && i < mostWrappers {
+			what := name
+			if w.tail != ")" || strings.Contains(name, "(") {
+				what = w.text + "…" + w.tail
+			}
+			m.replace(x.Pos(), x.End(), w.text+m.text(x)+w.tail, args, 0.22/(1+0.2*float64(i)), "%s around %s", what, m.text(x))
+			i++
 		}
 	}
 }
+
+// mostWrappers bounds the calls that are put around one value.
+const mostWrappers = 8

@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"go/types"
 	"path"
-	"slices"
 )
 
 // compiles reports whether a package still type-checks with one file changed. Existing
@@ -33,11 +32,12 @@ func (c *checker) compiles(f *file, now *ast.File) bool {
 
 // fits is compiles for a function whose body was changed. Nothing outside a function
 // depends on its body, so fits checks that function only, as a function literal in the scope
-// of its file, which is about a thousand times faster than checking the package.
-func (c *checker) fits(f *file, d *decl, old, now *ast.FuncDecl) bool {
+// of its file, which is about a thousand times faster than checking the package. It returns
+// the imports of the file that have to change with the function.
+func (c *checker) fits(f *file, d *decl, old, now *ast.FuncDecl) ([]importChange, bool) {
 	pkg := c.pkgs[path.Dir(f.path)]
 	if c.outside == nil || pkg == nil || !f.built {
-		return true
+		return nil, true
 	}
 	before, ok := c.sound[d]
 	if !ok {
@@ -47,9 +47,9 @@ func (c *checker) fits(f *file, d *decl, old, now *ast.FuncDecl) bool {
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
 	after := complaint(c.checkBody(pkg, f, old, now, info))
 	if after != "" {
-		return after == before
+		return nil, after == before
 	}
-	return c.keepsImports(f, d, info)
+	return c.importsAfter(f, d, info), true
 }
 
 func (c *checker) checkBody(pkg *types.Package, f *file, old, now *ast.FuncDecl, info *types.Info) error {
@@ -97,43 +97,6 @@ func (c *checker) openScope(pkg *types.Package, f *file, fn *ast.FuncDecl, sig *
 		}
 	}
 	return pos
-}
-
-// keepsImports reports whether the file's imports that a function used are still used, by
-// it or by others: an unused import does not compile.
-func (c *checker) keepsImports(f *file, d *decl, now *types.Info) bool {
-	used := map[types.Object]bool{}
-	for _, o := range now.Uses {
-		if p, ok := o.(*types.PkgName); ok {
-			used[p] = true
-		}
-	}
-	if f.imports == nil {
-		f.imports = map[*decl][]*types.PkgName{}
-		for _, other := range c.g.decls {
-			if other.file != f {
-				continue
-			}
-			ast.Inspect(other.node, func(n ast.Node) bool {
-				if id, ok := n.(*ast.Ident); ok {
-					if p, ok := c.g.info.Uses[id].(*types.PkgName); ok {
-						f.imports[other] = append(f.imports[other], p)
-					}
-				}
-				return true
-			})
-		}
-	}
-	for _, p := range f.imports[d] {
-		kept := used[p]
-		for other, list := range f.imports {
-			kept = kept || other != d && slices.Contains(list, p)
-		}
-		if !kept {
-			return false
-		}
-	}
-	return true
 }
 
 // complaint is a type checker's error without its position.

@@ -35,12 +35,21 @@ type Edit struct {
 	// place. Both are whole lines, apart from the indentation.
 	Old string `json:"old"`
 	New string `json:"new"`
+	// Also holds replacements of the same kind elsewhere in the file that belong to
+	// the edit: an import that it needs, or that it leaves without a use.
+	Also []Piece `json:"also,omitempty"`
 	// Rule says in words what kind of change it is, such as "comparison
 	// operator < → <=".
 	Rule string `json:"rule"`
 	// Weight is how likely the edit seemed: positive, without unit, comparable
 	// within one list only.
 	Weight float64 `json:"weight"`
+}
+
+// Piece replaces a text that occurs exactly once in its file.
+type Piece struct {
+	Old string `json:"old"`
+	New string `json:"new"`
 }
 
 // Hints describe the failures.
@@ -126,6 +135,7 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 			continue
 		}
 		alone := times(g.tracesOf(s.decl.file.dir()).copies[s.decl], copyOf)
+		g.lend(s.decl.file)
 		for _, c := range mutate(g, s.decl, clues) {
 			line := s.line(c.line)
 			if c.atBound && line < 1 {
@@ -158,6 +168,11 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 		seen[sum] = true
 		e := Edit{File: c.file.path, Line: c.line, Rule: c.rule, Weight: c.weight}
 		e.Old, e.New = narrow(string(c.file.src), string(after), c.line)
+		if len(c.imports) > 0 {
+			if e.Also, ok = importPieces(c.file, e, c.imports); !ok {
+				continue
+			}
+		}
 		if c.weak {
 			e.Weight *= hardly
 			weak = append(weak, e)

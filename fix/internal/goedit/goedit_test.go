@@ -265,5 +265,12 @@ func Apply(src []byte, e Edit) ([]byte, error) {
 	case n != 1:
 		return nil, fmt.Errorf("edit of %s: the text to replace occurs %d times, want exactly once: %q", e.File, n, e.Old)
 	}
-	return bytes.Replace(src, []byte(e.Old), []byte(e.New), 1), nil
+	src = bytes.Replace(src, []byte(e.Old), []byte(e.New), 1)
+	for _, p := range e.Also {
+		var err error
+		if src, err = Apply(src, Edit{File: e.File, Old: p.Old, New: p.New}); err != nil {
+			return nil, err
+		}
+	}
+	return src, nil
 }

@@ -14,6 +14,7 @@ import (
 type ingredient struct {
 	text string
 	of   *decl
+	tail string     // of a wrapper: what follows the value
 	typ  types.Type // of a wrapper: its parameter and result type
 	pos  token.Pos
 }
@@ -25,7 +26,9 @@ type ingredients struct {
 	guards     []ingredient // conditions of those that leave
 	returns    []ingredient // results of return statements
 	statements []ingredient // simple statements
-	wrappers   []ingredient // functions of a type to itself that are called
+	wrappers   []ingredient // calls of a type to itself, up to the value
+	relations  []ingredient // functions of two of a type that say yes or no
+	texts      []ingredient // short texts, as they are written
 	errors     []ingredient // package-level variables of type error
 	chars      []ingredient // characters
 }
@@ -67,7 +70,7 @@ func (in *ingredients) collect(g *graph, d *decl, n ast.Node) {
 	put := func(to *[]ingredient, n ast.Node, t types.Type) {
 		s := text(n)
 		if len(*to) < mostIngredients && !strings.Contains(s, "\n") && !slices.ContainsFunc(*to, func(i ingredient) bool { return i.text == s && i.of == d }) {
-			*to = append(*to, ingredient{s, d, t, n.Pos()})
+			*to = append(*to, ingredient{text: s, of: d, typ: t, pos: n.Pos()})
 		}
 	}
 	switch n := n.(type) {
@@ -89,21 +92,20 @@ func (in *ingredients) collect(g *graph, d *decl, n ast.Node) {
 			put(&in.statements, n, nil)
 		}
 	case *ast.BasicLit:
-		if n.Kind == token.CHAR {
+		switch {
+		case n.Kind == token.CHAR:
 			put(&in.chars, n, nil)
+		case n.Kind == token.STRING && len(n.Value) <= mostText+2:
+			put(&in.texts, n, nil)
 		}
 	case *ast.CallExpr:
-		if len(n.Args) != 1 || n.Ellipsis.IsValid() {
-			return
-		}
-		t, arg := g.info.Types[n].Type, g.info.Types[n.Args[0]].Type
-		if t != nil && arg != nil && types.Identical(t, arg) && isOperand(n.Fun) && !slices.ContainsFunc(in.wrappers, func(w ingredient) bool { return w.text == text(n.Fun) }) {
-			put(&in.wrappers, n.Fun, t)
-		}
+		in.collectCall(g, n, text, func(to *[]ingredient, before, after string, t types.Type) {
+			if len(*to) < mostIngredients && !slices.ContainsFunc(*to, func(w ingredient) bool { return w.text == before && w.tail == after }) {
+				*to = append(*to, ingredient{text: before, tail: after, of: d, typ: t, pos: n.Pos()})
+			}
+		})
 	}
 }
-
-func (g *graph) wrappers(dir string) []ingredient { return g.ingredients(dir).wrappers }
 
 // terms are a condition and, if it is compound, those it is made of.
 func terms(x ast.Expr) []ast.Expr {

@@ -10,6 +10,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"go/version"
 	"io"
 	"io/fs"
 	"path"
@@ -26,6 +27,7 @@ const (
 // module is the parsed source.
 type module struct {
 	path  string // from go.mod; "" without one
+	old   bool   // the go.mod asks for a Go in which all iterations of a loop share their variables
 	fset  *token.FileSet
 	files []*file // sorted by path
 	dirs  map[string][]*file
@@ -40,6 +42,7 @@ type file struct {
 	formatted bool                       // gofmt has nothing to say
 	built     bool                       // no constraint keeps it from being compiled here
 	imports   map[*decl][]*types.PkgName // which declaration uses which import; made when asked for
+	lent      []*types.PkgName           // packages that it does not import and edits may use; nil: not known yet
 }
 
 func (f *file) dir() string { return path.Dir(f.path) }
@@ -47,7 +50,7 @@ func (f *file) dir() string { return path.Dir(f.path) }
 func load(root fs.FS) (*module, error) {
 	m := &module{fset: token.NewFileSet(), dirs: map[string][]*file{}}
 	if b, err := fs.ReadFile(root, "go.mod"); err == nil {
-		m.path = ModulePath(b)
+		m.path, m.old = ModulePath(b), sharesLoops(b)
 	}
 	err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -126,6 +129,16 @@ func ModulePath(gomod []byte) string {
 		}
 	}
 	return ""
+}
+
+// sharesLoops reports whether a go.mod asks for a version of Go before 1.22, or for none.
+func sharesLoops(gomod []byte) bool {
+	for line := range strings.Lines(string(gomod)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "go" {
+			return version.Compare("go"+f[1], "go1.22") < 0
+		}
+	}
+	return true
 }
 
 // dirOf returns the directory of a package by its import path.

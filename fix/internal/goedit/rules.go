@@ -37,6 +37,7 @@ func mutate(g *graph, d *decl, c *clues) []site {
 		}
 		return true
 	})
+	m.pairs()
 	return m.sites
 }
 
@@ -85,17 +86,22 @@ func (m *mutator) plainly(n ast.Node, stack []ast.Node) {
 // typed applies the rules for expressions that go by types.
 func (m *mutator) typed(n ast.Node, stack []ast.Node) {
 	m.owned(n)
+	m.converted(n)
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
 		m.spanned(n, stack)
 		m.operands(n)
 		m.grouping(n)
+		m.fewerOperands(n, stack)
+		m.related(n)
 		if n.Op == token.LAND || n.Op == token.LOR {
 			m.fewer(n)
 		}
 	case *ast.BasicLit:
 		m.literal(n)
+		m.otherText(n)
 		m.otherConstant(n, stack)
+		m.named(n, stack)
 	case *ast.SliceExpr:
 		m.halves(n)
 		m.clamped(n.X, n.Low, n.High)
@@ -140,6 +146,7 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 		if len(n.Lhs) == 1 {
 			m.wrapped(n.Rhs[0])
 			m.moved(n.Rhs[0], kept(n.Lhs[0]))
+			m.moreOperands(n.Rhs[0])
 		}
 		m.crossNames(n)
 	case *ast.IfStmt:
@@ -172,16 +179,21 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 	case *ast.RangeStmt:
 		m.part(n)
 		m.element(n)
+		m.pointedAt(n)
 		m.iteration(n, n.Body, stack)
 		m.jump(n.Body.List, append(stack, n), 0.15)
 	case *ast.BranchStmt:
 		m.branch(n, stack)
+	case *ast.DeclStmt:
+		m.unset(n, stack)
 	case *ast.ReturnStmt:
 		m.answers(n, stack)
+		m.unlocked(n, stack)
 		m.results(n.Results, 0.4, "results")
 		for _, x := range n.Results {
 			m.wrapped(x)
 			m.moved(x, 0.25)
+			m.moreOperands(x)
 			if m.isBool(x) {
 				m.narrower(x, stack, false, 0.25)
 			}

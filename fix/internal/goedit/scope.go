@@ -95,6 +95,11 @@ func (m *mutator) typeText(t types.Type) string {
 				}
 			}
 		}
+		for _, name := range m.d.file.lent {
+			if name.Imported() == p {
+				return name.Name()
+			}
+		}
 		ok = false
 		return p.Name()
 	})

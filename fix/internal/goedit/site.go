@@ -24,6 +24,7 @@ type site struct {
 	weight    float64
 	atBound   bool // it compares equal operands otherwise, and nothing else
 	weak      bool // see hardly; known when the result is
+	imports   []importChange
 }
 
 func compareSites(a, b site) int {
@@ -90,7 +91,10 @@ func (s *site) inFunction(g *graph, fn *ast.FuncDecl, from, end int) ([]byte, bo
 		return nil, false
 	}
 	now, ok := parsed.Decls[0].(*ast.FuncDecl)
-	if !ok || now.Body == nil || !g.fits(s.file, s.decl, fn, now) {
+	if !ok || now.Body == nil {
+		return nil, false
+	}
+	if s.imports, ok = g.fits(s.file, s.decl, fn, now); !ok {
 		return nil, false
 	}
 	s.weak = weakens(fn, now)

@@ -130,27 +130,6 @@ loop:
 	}
 }
 
-// TestImportsStayUsed leaves out an edit that compiles but for an import.
-func TestImportsStayUsed(t *testing.T) {
-	const src = "package m\n\nimport \"strings\"\n\nfunc F(s string) string {\n\ts += s\n\treturn strings.ToUpper(s)\n}\n"
-	files := fstest.MapFS{"go.mod": {Data: []byte("module m\n")}, "m.go": {Data: []byte(src)}}
-	edits, err := Candidates(files, Hints{Failures: []Failure{{Package: "m"}}}, &Options{Importer: library()(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	lower := false
-	for _, e := range edits {
-		after, _ := Apply([]byte(src), e)
-		if !strings.Contains(string(after), "strings.") {
-			t.Errorf("the import is no longer used: %+v", e)
-		}
-		lower = lower || strings.Contains(e.New, "ToLower")
-	}
-	if !lower {
-		t.Error("no edit to ToLower")
-	}
-}
-
 // TestBrokenCode proposes edits of what builds, or what is no worse than before.
 func TestBrokenCode(t *testing.T) {
 	files := fstest.MapFS{

@@ -98,11 +98,11 @@ func (m *mutator) joinedErrors(pos token.Pos) []twin {
 	return out[:min(len(out), 4)]
 }
 
-// imported reports whether a file imports a package under its own name.
+// imported reports whether a file can use a package under its own name.
 func (m *mutator) imported(p string) bool {
 	return slices.ContainsFunc(m.d.file.ast.Imports, func(s *ast.ImportSpec) bool {
 		return s.Name == nil && s.Path.Value == strconv.Quote(p)
-	})
+	}) || slices.ContainsFunc(m.d.file.lent, func(n *types.PkgName) bool { return n.Imported().Path() == p })
 }
 
 func (m *mutator) otherErrors(text string) []twin {

@@ -1,0 +1,160 @@
+package goedit
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// repairs are files with a fault each, what its repair makes of a part of it, and the place by
+// which the repair must be proposed.
+var repairs = []struct {
+	name, src, old, right string
+	message               string
+	by                    int
+}{
+	{name: "a parameter for a literal", old: "n * 3", right: "n * rate", by: 10,
+		src: "func Do(n, rate int) int {\n\treturn n * 3\n}\n"},
+	{name: "a constant for a literal", old: "make([]int, 4)", right: "make([]int, size)", by: 100,
+		src: "const size = 8\n\nfunc Do(n, m int) int {\n\tlist := make([]int, 4)\n\tlist[0] = n\n\treturn len(list) + size - m\n}\n"},
+	{name: "a text's variable for a literal", old: `strings.Split(s, ",")`, right: "strings.Split(s, sep)", by: 25,
+		src: "import \"strings\"\n\nfunc cut(s, sep string) int {\n\tparts := strings.Split(s, \",\")\n\treturn len(parts)\n}\n\nfunc Do(n, m int) int { return cut(\"a\", \"b\") }\n"},
+	{name: "an operand too many", old: "n + m + 7", right: "n + m", by: 30,
+		src: "func Do(n, m int) int {\n\treturn n + m + 7\n}\n"},
+	{name: "an operand too few", old: "total := n", right: "total := n + fee", by: 20,
+		src: "func Do(n, fee int) int {\n\ttotal := n\n\treturn total\n}\n"},
+	{name: "a text's operand too few", old: "return name", right: "return prefix + name", by: 15,
+		src: "func join(prefix, name string) string {\n\treturn name\n}\n\nfunc Do(n, m int) string { return join(\"a\", \"b\") }\n"},
+	{name: "another text", old: `strings.Join(list, ",")`, right: `strings.Join(list, ", ")`, by: 25,
+		src: "import \"strings\"\n\nfunc Do(n, m int) string {\n\tlist := make([]string, n)\n\treturn strings.Join(list, \",\")\n}\n"},
+	{name: "a text of the package", old: `s == "off"`, right: `s == "on"`, by: 50,
+		src: "func state(on bool) string {\n\tif on {\n\t\treturn \"on\"\n\t}\n\treturn \"off\"\n}\n\nfunc is(s string) bool {\n\treturn s == \"off\"\n}\n\nfunc Do(n, m int) bool { return is(state(n > m)) }\n"},
+	{name: "another character", old: "r == ','", right: "r == ';'", by: 20,
+		src: "func Do(r, n rune) bool {\n\treturn r == ','\n}\n"},
+	{name: "a call found elsewhere", old: "key = name", right: `key = strings.TrimSuffix(name, "/")`, by: 25,
+		src: "import \"strings\"\n\nfunc put(name string) string {\n\tvar key string\n\tkey = name\n\treturn key\n}\n\nfunc get(name string) string {\n\treturn strings.TrimSuffix(name, \"/\")\n}\n\nfunc Do(n, m int) bool { return get(\"a/\") == put(\"a/\") }\n"},
+	{name: "a question found elsewhere", old: "a == b", right: "strings.EqualFold(a, b)", by: 30,
+		src: "import \"strings\"\n\nfunc same(a, b string) bool {\n\treturn a == b\n}\n\nfunc like(a, b string) bool { return strings.EqualFold(a, b) }\n\nfunc Do(n, m int) bool { return same(\"a\", \"A\") && like(\"a\", \"b\") }\n"},
+	{name: "a wrapped error", old: "err == ErrNone", right: "errors.Is(err, ErrNone)", by: 15,
+		src: "import (\n\t\"errors\"\n\t\"fmt\"\n)\n\nvar ErrNone = errors.New(\"none\")\n\nfunc Do(n, m int) bool {\n\terr := fmt.Errorf(\"n: %w\", ErrNone)\n\treturn err == ErrNone\n}\n"},
+	{name: "a division of whole numbers", old: "float64(n / m)", right: "float64(n) / float64(m)", by: 15,
+		src: "func Do(n, m int) float64 {\n\treturn float64(n / m)\n}\n"},
+	{name: "bytes for characters", old: "return s[:n]", right: "return string([]rune(s)[:n])", by: 40,
+		src: "func cut(s string, n int) string {\n\tif n > len(s) {\n\t\treturn s\n\t}\n\treturn s[:n]\n}\n\nfunc Do(n, m int) string { return cut(\"ä\", n) }\n"},
+	{name: "unsigned numbers", old: "a-b < 0", right: "int(a)-int(b) < 0", by: 40,
+		src: "func less(a, b uint) bool {\n\treturn a-b < 0\n}\n\nfunc Do(n, m int) bool { return less(uint(n), uint(m)) }\n"},
+	{name: "both operators", old: "a && b && c", right: "a || b || c", by: 30,
+		src: "func any(a, b, c bool) bool {\n\treturn a && b && c\n}\n\nfunc Do(n, m int) bool { return any(n > 1, m > 1, n > m) }\n"},
+	{name: "true and false", old: "\t\treturn false\n\t}\n\treturn true", right: "\t\treturn true\n\t}\n\treturn false", by: 25,
+		src: "func Do(n, m int) bool {\n\tif n*n > m {\n\t\treturn false\n\t}\n\treturn true\n}\n"},
+	{name: "the order of arguments", old: "sub(m, n)", right: "sub(n, m)", by: 10,
+		src: "func sub(a, b int) int {\n\treturn a - 2*b\n}\n\nfunc Do(n, m int) int {\n\treturn sub(m, n)\n}\n"},
+	{name: "an early return", old: "\tk := n\n", right: "\tif n < 0 {\n\t\treturn 0\n\t}\n\tk := n\n", by: 80,
+		src: "func Do(n, m int) int {\n\tk := n\n\tfor i := 0; i < m; i++ {\n\t\tk += i\n\t}\n\tif k > m {\n\t\treturn 0\n\t}\n\treturn k\n}\n"},
+	{name: "a map that is not made", old: "var seen map[int]bool", right: "seen := make(map[int]bool)", by: 10, message: "panic: assignment to entry in nil map",
+		src: "func Do(n, m int) int {\n\tvar seen map[int]bool\n\tseen[n] = true\n\treturn len(seen)\n}\n"},
+	{name: "a field's map that is not made", old: "&box{}", right: "&box{seen: make(map[int]bool)}", by: 15, message: "panic: assignment to entry in nil map",
+		src: "type box struct{ seen map[int]bool }\n\nfunc newBox() *box {\n\treturn &box{}\n}\n\nfunc Do(n, m int) int {\n\tb := newBox()\n\tb.seen[n] = true\n\treturn len(b.seen)\n}\n"},
+	{name: "a slice that is not made", old: "var out []int", right: "out := make([]int, len(list))", by: 20, message: "panic: runtime error: index out of range [0] with length 0",
+		src: "func Do(list ...int) []int {\n\tvar out []int\n\tfor i, v := range list {\n\t\tout[i] = v + 1\n\t}\n\treturn out\n}\n"},
+	{name: "an error that is hidden", old: "n, err := strconv.Atoi", right: "n, err = strconv.Atoi", by: 15,
+		src: "import \"strconv\"\n\nfunc read(s string) (n int, err error) {\n\tif s != \"\" {\n\t\tn, err := strconv.Atoi(s)\n\t\t_, _ = n, err\n\t}\n\treturn n, err\n}\n\nfunc Do(n, m int) int {\n\tk, _ := read(\"1\")\n\treturn k\n}\n"},
+	{name: "a lock that is kept", old: "c.mu.Lock()\n", right: "c.mu.Lock()\n\tdefer c.mu.Unlock()\n", by: 10, message: "fatal error: all goroutines are asleep - deadlock!",
+		src: "import \"sync\"\n\ntype counter struct {\n\tmu sync.Mutex\n\tn  int\n}\n\nfunc (c *counter) add() int {\n\tc.mu.Lock()\n\tc.n++\n\treturn c.n\n}\n\nfunc Do(n, m int) int {\n\tc := &counter{}\n\treturn c.add() + c.add()\n}\n"},
+	{name: "a lock that one return keeps", old: "\t\treturn 0\n", right: "\t\tc.mu.Unlock()\n\t\treturn 0\n", by: 25, message: "fatal error: all goroutines are asleep - deadlock!",
+		src: "import \"sync\"\n\ntype counter struct {\n\tmu sync.Mutex\n\tn  int\n}\n\nfunc (c *counter) add(k int) int {\n\tc.mu.Lock()\n\tif k < 1 {\n\t\treturn 0\n\t}\n\tc.n += k\n\tc.mu.Unlock()\n\treturn c.n\n}\n\nfunc Do(n, m int) int {\n\tc := &counter{}\n\treturn c.add(0) + c.add(2)\n}\n"},
+	{name: "the address of a loop's variable", old: "for _, v := range list {\n\t\tout = append(out, &v)", right: "for i := range list {\n\t\tout = append(out, &list[i])", by: 10,
+		src: "func Do(list ...int) []*int {\n\tvar out []*int\n\tfor _, v := range list {\n\t\tout = append(out, &v)\n\t}\n\treturn out\n}\n"},
+}
+
+// Each kind of fault is proposed to be repaired, early.
+func TestRepairs(t *testing.T) {
+	for _, c := range repairs {
+		t.Run(c.name, func(t *testing.T) {
+			src := "package m\n\n" + c.src
+			if strings.Count(src, c.old) != 1 {
+				t.Fatalf("%q occurs %d times", c.old, strings.Count(src, c.old))
+			}
+			h := Hints{Failures: []Failure{{Package: "m", Test: "Test", Message: c.message}}}
+			edits, after := proposals(t, src, h)
+			want := strings.Replace(src, c.old, c.right, 1)
+			for i, text := range after {
+				if text == want {
+					if i >= c.by {
+						t.Errorf("it is at place %d of %d, want %d at most", i+1, len(edits), c.by)
+					}
+					t.Logf("place %d of %d: %s", i+1, len(edits), edits[i].Rule)
+					return
+				}
+			}
+			t.Errorf("none of %d edits is the repair", len(edits))
+		})
+	}
+}
+
+// Before Go 1.22, a variable of a loop is the same one in all iterations.
+func TestSharedLoopVariable(t *testing.T) {
+	const src = "package m\n\nfunc Do(list ...int) (out []func() int) {\n\tfor _, v := range list {\n\t\tout = append(out, func() int { return v })\n\t}\n\treturn out\n}\n"
+	for version, want := range map[string]bool{"1.21": true, "1.22": false, "1.26.1": false} {
+		files := fstest.MapFS{"go.mod": {Data: []byte("module m\n\ngo " + version + "\n")}, "m.go": {Data: []byte(src)}}
+		edits, err := Candidates(files, Hints{Failures: []Failure{{Package: "m"}}}, &Options{Importer: library()(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := false
+		for _, e := range edits {
+			got = got || strings.Contains(e.New, "v := v")
+		}
+		if got != want {
+			t.Errorf("Go %s: v := v is proposed: %v, want %v", version, got, want)
+		}
+	}
+}
+
+// An import comes with the first use of a package, and goes with the last.
+func TestImportsFollow(t *testing.T) {
+	files := fstest.MapFS{
+		"go.mod": {Data: []byte("module m\n\ngo 1.26\n")},
+		"m.go":   {Data: []byte("package m\n\nimport (\n\t\"errors\"\n\t\"unicode\"\n)\n\nvar errNone = errors.New(\"none\")\n\nfunc F(s string) (string, error) {\n\tif !unicode.IsUpper(rune(s[0])) {\n\t\treturn s, errNone\n\t}\n\treturn s, nil\n}\n")},
+		"n.go":   {Data: []byte("package m\n\nimport \"strings\"\n\nfunc G(s string) string {\n\treturn strings.TrimSpace(s)\n}\n")},
+	}
+	imp := library()(t)
+	edits, err := Candidates(files, Hints{Failures: []Failure{{Package: "m"}}}, &Options{Importer: imp, Limit: 600})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkEdits(t, files, edits)
+	c := faulty{files: files}
+	came, went := 0, 0
+	for i, e := range edits {
+		src := files[e.File].Data
+		after, err := Apply(src, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(after)
+		uses := strings.Contains(text, "strings.")
+		if imports := strings.Contains(text, `"strings"`); imports != uses {
+			t.Errorf("%+v: strings is used: %v, imported: %v", e, uses, imports)
+		}
+		if imports := strings.Contains(text, `"unicode"`); imports != strings.Contains(text, "unicode.") {
+			t.Errorf("%+v: unicode is imported: %v", e, imports)
+		}
+		if len(e.Also) == 0 && i%10 != 0 {
+			continue
+		}
+		if err := wholeCheck(c, e.File, after, imp); err != nil {
+			t.Errorf("%+v: %v", e, err)
+		}
+		switch {
+		case len(e.Also) == 0:
+		case e.File == "m.go" && uses:
+			came++
+		default:
+			went++
+		}
+	}
+	if came == 0 || went == 0 {
+		t.Errorf("%d edits bring an import and %d take one away, want some of both", came, went)
+	}
+}
