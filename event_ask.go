@@ -27,7 +27,7 @@ type ApprovalDecided struct {
 	Call          string            `wire:"call"`
 	Approved      bool              `wire:"decision,approve|deny"`
 	By            string            `wire:"by,omit"`
-	ForRun        bool              `wire:"scope,run|call"`
+	ForRun        bool              `wire:"scope,run|call"` // not only for the call
 	Args          json.RawMessage   `wire:"args,omit"`      // the approver's arguments; nil: those of the request
 	Preconditions map[string]string `wire:"witnesses,omit"` // of the edited arguments
 	Reason        string            `wire:"reason,omit"`

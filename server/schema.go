@@ -89,9 +89,12 @@ func (t *schemas) visit(typ reflect.Type) object {
 	}
 }
 
-// named refers to a struct, by its name.
+// named refers to a struct, by its name; one without a name stands where it is used.
 func (t *schemas) named(typ reflect.Type) object {
 	name := typ.Name()
+	if name == "" {
+		return t.body(object{"type": "object"}, typ)
+	}
 	if t.of == nil {
 		t.of = map[string]reflect.Type{}
 	}
@@ -102,14 +105,20 @@ func (t *schemas) named(typ reflect.Type) object {
 		t.of[name] = typ
 		schema := object{"type": "object"}
 		t.components[name] = schema // it may contain itself
-		properties, required := object{}, []string{}
-		t.fields(typ, properties, &required)
-		schema["properties"] = properties
-		if slices.Sort(required); len(required) > 0 {
-			schema["required"] = required
-		}
+		t.body(schema, typ)
 	}
 	return object{"$ref": "#/components/schemas/" + name}
+}
+
+// body adds the properties of a struct to its schema.
+func (t *schemas) body(schema object, typ reflect.Type) object {
+	properties, required := object{}, []string{}
+	t.fields(typ, properties, &required)
+	schema["properties"] = properties
+	if slices.Sort(required); len(required) > 0 {
+		schema["required"] = required
+	}
+	return schema
 }
 
 // fields adds the fields of a struct and of embedded structs.
