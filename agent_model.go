@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -71,6 +72,7 @@ type Request struct {
 	Output    json.RawMessage // JSON Schema the reply's text should follow; nil: free text
 	MaxTokens int             // the most the reply may spend, thinking included
 	Sampling  Sampling
+	Long      bool // the provider is to keep what it caches for the longer of its lifetimes; see [Price]
 }
 
 // Sampling are the knobs of a model. The zero value leaves all to the provider.
@@ -79,6 +81,7 @@ type Sampling struct {
 	MaxTokens      int                        `wire:"max_tokens,omit"`  // the most one reply may spend; 0: 4096
 	ThinkingTokens int                        `wire:"thinking,omit"`    // reasoning budget within MaxTokens; 0: none asked for
 	Options        map[string]json.RawMessage `wire:"options,omit"`     // further provider options, by the provider's own names
+	Cache          string                     `wire:"cache,omit"`       // how long the provider keeps requests in its cache: 5m, 1h or off; empty: what costs less, see window.Compact
 }
 
 // A Chunk is a piece of a reply on its way. Text and Thinking are increments;
@@ -148,13 +151,15 @@ func (f ModelFunc) Stream(ctx context.Context, r Request) iter.Seq2[Chunk, error
 }
 
 // Usage is what one reply cost in tokens. Input counts all input, cached or
-// not; CacheRead and CacheWrite are parts of it. Reasoning is part of Output.
+// not; CacheRead and CacheWrite are parts of it, and CacheLong is the part of
+// CacheWrite that the provider keeps for long. Reasoning is part of Output.
 type Usage struct {
 	Input      int `wire:"input_tokens"`
 	Output     int `wire:"output_tokens"`
 	CacheRead  int `wire:"cache_read_tokens,omit"`
 	CacheWrite int `wire:"cache_write_tokens,omit"`
 	Reasoning  int `wire:"reasoning_tokens,omit"`
+	CacheLong  int `wire:"cache_long_tokens,omit"`
 }
 
 // Total is the tokens a token limit counts.
@@ -162,7 +167,7 @@ func (u Usage) Total() int { return u.Input + u.Output }
 
 // Add sums two usages.
 func (u Usage) Add(v Usage) Usage {
-	return Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Reasoning + v.Reasoning}
+	return Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Reasoning + v.Reasoning, u.CacheLong + v.CacheLong}
 }
 
 // Purpose says what a model call is for. A loop may use a tag of its own.
@@ -287,7 +292,8 @@ type Price struct {
 	Output     float64 `wire:"output"`
 	CacheRead  float64 `wire:"cache_read,omit"`
 	CacheWrite float64 `wire:"cache_write,omit"`
-	Long       Tier    `wire:"long,omit"` // of requests with a long input; zero: they cost no more
+	CacheLong  float64 `wire:"cache_long,omit"` // of writing what is kept for an hour; zero: nothing is
+	Long       Tier    `wire:"long,omit"`       // of requests with a long input; zero: they cost no more
 }
 
 // Tier is what a request costs, all of it, whose input has more than From
@@ -298,27 +304,22 @@ type Tier struct {
 	Output     float64 `wire:"output"`
 	CacheRead  float64 `wire:"cache_read,omit"`
 	CacheWrite float64 `wire:"cache_write,omit"`
+	CacheLong  float64 `wire:"cache_long,omit"`
 }
 
 // Cost is what one request cost in dollars that used u. It is of one request,
 // never of a sum: a tier goes by the length of each.
 func (p Price) Cost(u Usage) float64 {
 	p = p.at(u.Input)
-	read, write := p.CacheRead, p.CacheWrite
-	if read == 0 {
-		read = p.Input
-	}
-	if write == 0 {
-		write = p.Input
-	}
-	fresh := max(0, u.Input-u.CacheRead-u.CacheWrite)
-	return meter.Dollars((float64(fresh)*p.Input + float64(u.CacheRead)*read + float64(u.CacheWrite)*write + float64(u.Output)*p.Output) / 1e6)
+	read, write := cmp.Or(p.CacheRead, p.Input), cmp.Or(p.CacheWrite, p.Input)
+	fresh, long := max(0, u.Input-u.CacheRead-u.CacheWrite), float64(u.CacheLong)*(cmp.Or(p.CacheLong, write)-write)
+	return meter.Dollars((float64(fresh)*p.Input + float64(u.CacheRead)*read + float64(u.CacheWrite)*write + long + float64(u.Output)*p.Output) / 1e6)
 }
 
 // at is what a request with so much input is charged at.
 func (p Price) at(input int) Price {
 	if l := p.Long; l.From > 0 && input > l.From {
-		return Price{l.Input, l.Output, l.CacheRead, l.CacheWrite, Tier{}}
+		return Price{l.Input, l.Output, l.CacheRead, l.CacheWrite, l.CacheLong, Tier{}}
 	}
 	return p
 }
@@ -326,7 +327,10 @@ func (p Price) at(input int) Price {
 // most is the most a request with so much input may cost before its reply, and
 // what a million tokens of that cost: writing to a cache can be dearer than
 // sending plain, and a tier may be cheaper than what it follows.
-func (p Price) most(input int) (in, out float64) {
+func (p Price) most(input int, long bool) (in, out float64) {
 	t := p.at(input)
-	return float64(input) * max(p.Input, p.CacheWrite, t.Input, t.CacheWrite) / 1e6, max(p.Output, t.Output)
+	if !long {
+		p.CacheLong, t.CacheLong = 0, 0
+	}
+	return float64(input) * max(p.Input, p.CacheWrite, p.CacheLong, t.Input, t.CacheWrite, t.CacheLong) / 1e6, max(p.Output, t.Output)
 }

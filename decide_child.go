@@ -116,7 +116,7 @@ func (m *Machine) allocate(s *State, step Step) Step {
 	tokens := (s.limits.Tokens - s.Tokens() - next.Estimate - leastReply) / n
 	dollars := s.limits.Cost - s.cost
 	if price := m.decl.Model.Price; price != nil {
-		in, _ := price.most(next.Estimate)
+		in, _ := price.most(next.Estimate, next.Long)
 		dollars -= in
 	}
 	dollars /= float64(n)
@@ -209,5 +209,5 @@ func (s *State) stopChild(e *ChildStopped) {
 
 // less is what u is more than v.
 func (u Usage) less(v Usage) Usage {
-	return Usage{u.Input - v.Input, u.Output - v.Output, u.CacheRead - v.CacheRead, u.CacheWrite - v.CacheWrite, u.Reasoning - v.Reasoning}
+	return Usage{u.Input - v.Input, u.Output - v.Output, u.CacheRead - v.CacheRead, u.CacheWrite - v.CacheWrite, u.Reasoning - v.Reasoning, u.CacheLong - v.CacheLong}
 }

@@ -128,6 +128,9 @@ func NewMachine(a Agent) (*Machine, error) {
 	if a.Sampling.MaxTokens < 0 || a.Sampling.ThinkingTokens < 0 {
 		bad("sampling: MaxTokens and ThinkingTokens may not be negative")
 	}
+	if c := a.Sampling.Cache; c != "" && c != "5m" && c != "1h" && c != "off" {
+		bad("sampling: Cache is %q; use 5m, 1h, off or nothing", c)
+	}
 	if a.MaxParallel < 0 {
 		bad("max_parallel: MaxParallel is %d; it may not be negative", a.MaxParallel)
 	}

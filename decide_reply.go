@@ -14,7 +14,7 @@ import (
 
 // Called is the intent to perform t, to be appended before the model is called.
 func (m *Machine) Called(t Think) ModelCalled {
-	return ModelCalled{Purpose: t.Purpose, Attempt: t.Attempt, Reserved: t.Estimate + t.MaxTokens, Cost: t.Cost, MaxTokens: t.MaxTokens, Bytes: t.Bytes, Fallback: t.Fallback, Model: t.Model, View: t.View}
+	return ModelCalled{Purpose: t.Purpose, Attempt: t.Attempt, Reserved: t.Estimate + t.MaxTokens, Cost: t.Cost, MaxTokens: t.MaxTokens, Bytes: t.Bytes, Fallback: t.Fallback, Model: t.Model, View: t.View, Long: t.Long}
 }
 
 // conversation is what a request shows of a run, the [ModelCalled] of the request
@@ -28,7 +28,7 @@ type conversation interface {
 func (m *Machine) Request(s *State, t Think, so conversation) Request {
 	r := Request{
 		Run: s.run, Purpose: t.Purpose, Attempt: t.Attempt, Turn: t.Iteration, Step: t.View.Step,
-		System: m.system(t.View), MaxTokens: t.MaxTokens, Sampling: m.agent.Sampling,
+		System: m.system(t.View), MaxTokens: t.MaxTokens, Sampling: m.agent.Sampling, Long: t.Long,
 	}
 	if !t.View.Alone && so != nil {
 		r.Messages, r.Marks = so.Messages(s)
@@ -61,7 +61,7 @@ func (s *State) Request(called ModelCalled, turn int, so conversation) (Request,
 	m := Machine{agent: Agent{Prompt: d.Prompt, Strategy: d.Strategy, Sampling: d.Sampling, Output: d.Output}, offer: d.Tools}
 	m.single = d.Loop == SingleCall{}.Name()
 	think := Think{
-		Purpose: called.Purpose, View: called.View, Model: called.Model, MaxTokens: called.MaxTokens,
+		Purpose: called.Purpose, View: called.View, Model: called.Model, MaxTokens: called.MaxTokens, Long: called.Long,
 		Prepared: Prepared{Iteration: turn, Attempt: called.Attempt, Fallback: called.Fallback},
 	}
 	return m.Request(s, think, so), *d.model(think.Model, think.Fallback)
@@ -163,6 +163,7 @@ func (u Usage) sane() Usage {
 	u.Input, u.Output = within(u.Input, mostTokens), within(u.Output, mostTokens)
 	u.CacheRead = within(u.CacheRead, u.Input)
 	u.CacheWrite = within(u.CacheWrite, u.Input-u.CacheRead)
+	u.CacheLong = within(u.CacheLong, u.CacheWrite)
 	u.Reasoning = within(u.Reasoning, u.Output)
 	return u
 }

@@ -20,6 +20,9 @@ const (
 func (m *Machine) fill(s *State, t Think) Think {
 	lower, lowered := t.MaxTokens, t.MaxTokens > 0 || t.Attempt > 0
 	t.Iteration, t.Attempt, t.Cost, t.NotBefore = s.iteration, 1, 0, time.Time{}
+	if cache := m.agent.Sampling.Cache; cache != "" { // in place of what a policy chose
+		t.Long = cache == "1h" && t.Model == ""
+	}
 	again := s.iteration > 0 && !s.settled && t.Purpose == PurposeTurn
 	switch {
 	case again: // a retry, a re-ask after a rejection, or a lost call
@@ -128,7 +131,7 @@ func (m *Machine) clamp(s *State, t Think) Think {
 	if price == nil {
 		return t
 	}
-	in, out := price.most(t.Estimate)
+	in, out := price.most(t.Estimate, t.Long)
 	if s.limits.Cost > 0 && out > 0 {
 		left := (s.limits.Cost - s.cost - in) * 1e6 / out
 		t.MaxTokens = min(t.MaxTokens, int(max(-1, min(left, 1<<30))))
@@ -243,7 +246,7 @@ func (m *Machine) fits(s *State, t *Think) Verdict {
 			figure.Group(s.usage.Total()), figure.Group(s.limits.Tokens), figure.Group(t.Estimate), leastReply))
 	}
 	if price := m.decl.model(t.Model, t.Fallback).Price; s.limits.Cost > 0 && price != nil {
-		in, _ := price.most(t.Estimate)
+		in, _ := price.most(t.Estimate, t.Long)
 		return verdict(StatusExhausted, "cost >= "+s.costLimit(),
 			fmt.Sprintf("%s of $%s are spent; the next request costs about %s before its reply", s.usd(s.cost), s.costLimit(), s.usd(in)))
 	}

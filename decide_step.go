@@ -24,6 +24,7 @@ type Think struct {
 	View      View
 	Model     string // the name of an auxiliary model; empty: the agent's model. See [Auxiliary]
 	MaxTokens int    // the most tokens of output; the machine lowers it to what the limits leave
+	Long      bool   // the provider is to keep what it caches for long; see [Price]
 
 	Prepared
 }

@@ -25,14 +25,29 @@ type window struct {
 	compacted uint64
 	sent      time.Time
 	sentTo    int
+	sentLong  bool
+	requests  int // that went to the run's model, and how many were followed by a wait
+	waits     int
 	tooLong   int
+}
+
+// send takes in a request with the conversation. A wait is what outlasts the shorter
+// lifetime of providers' caches, five minutes, and not the longer, an hour.
+func (w *window) send(e *ModelCalled, at time.Time) {
+	if wait := at.Sub(w.sent); !w.sent.IsZero() {
+		w.requests++
+		if wait > 5*time.Minute && wait <= time.Hour {
+			w.waits++
+		}
+	}
+	w.sent, w.sentTo, w.sentLong = at, e.Fallback, e.Long
 }
 
 // Window measures what the model sees of the conversation.
 func (s *State) Window() exchange.Window {
 	w := exchange.Window{
 		Bytes: s.bytes, Images: s.window.images, Least: s.size(s.Input()) + s.around(),
-		Compacted: s.compacted, Sent: s.sent, Fallback: s.sentTo, Refused: s.tooLong, Shortened: s.shortened,
+		Compacted: s.compacted, Sent: s.sent, Fallback: s.sentTo, Long: s.sentLong, Requests: s.requests, Waits: s.waits, Refused: s.tooLong, Shortened: s.shortened,
 	}
 	if s.summary != "" {
 		w.Summary = len(s.summary) + len(excerpt.SummaryFrame)

@@ -83,7 +83,7 @@ func (s *State) modelCalled(e *ModelCalled, iteration int) {
 		s.bytes += s.size(e.View.Prompt) + s.around()
 	}
 	if !e.View.Alone && e.Model == "" {
-		s.sent, s.sentTo = s.time, e.Fallback
+		s.window.send(e, s.time)
 	}
 	s.thinking, s.sentBytes = e.reservation(), s.bytes
 	if e.Purpose != PurposeTurn {

@@ -10,7 +10,8 @@ import (
 // The minimum that providers promise of their caches, so that no unavoidable
 // miss is called avoidable: entries live five minutes from their last use
 // (Anthropic, Prompt caching; OpenAI, Prompt caching: five to ten), prefixes
-// count from 1,024 tokens, for some models from 4,096, and in steps of 128.
+// count from 1,024 tokens, for some models from 4,096, and in steps of 128. A
+// request that was to be kept for long lives an hour.
 const (
 	cacheLife  = 5 * time.Minute
 	cacheLeast = 4096
@@ -37,7 +38,11 @@ func (p *spender) caching(u pawl.Usage, price pawl.Price, c *pawl.ModelCalled, s
 	}
 	view := fmt.Sprint(c.View.Bare, c.View.System, "\x00", p.model(c).Name)
 	last, seen := p.warm[view]
-	p.warm[view] = warmth{tokens: u.Input, at: replied, cuts: p.Compaction.Times}
+	life := cacheLife
+	if c.Long {
+		life = time.Hour
+	}
+	p.warm[view] = warmth{tokens: u.Input, until: replied.Add(life), cuts: p.Compaction.Times}
 	again := max(0, min(last.tokens, u.Input)-u.CacheRead)
 	switch caches := price.CacheRead > 0 || p.cached; {
 	case !seen && p.talked && caches:
@@ -48,7 +53,7 @@ func (p *spender) caching(u pawl.Usage, price pawl.Price, c *pawl.ModelCalled, s
 	case last.cuts < p.Compaction.Times:
 		k.Compacted += again
 		p.Compaction.Rewrite.add(again, dearer(price, u, again))
-	case sent.Sub(last.at) > cacheLife:
+	case sent.After(last.until):
 		k.Expired += again
 	case last.tokens < cacheLeast:
 		again = 0

@@ -120,8 +120,8 @@ type spender struct {
 // warmth is what a cache may hold of a conversation.
 type warmth struct {
 	tokens int
-	at     time.Time
-	cuts   int // compactions before the request
+	until  time.Time // the cache keeps it
+	cuts   int       // compactions before the request
 }
 
 // add records an entry, before the fold books its part.

@@ -68,6 +68,7 @@ var modelKeys = &table{name: "model", title: "model", about: "The model, and how
 	{name: "temperature", value: aMeasure(false), otherwise: "the provider's", about: "how much chance there is in replies", inGo: "pawl.Sampling.Temperature"},
 	{name: "max_tokens", value: aCount(1), otherwise: "4096", about: "the most tokens of one reply", inGo: "pawl.Sampling.MaxTokens"},
 	{name: "thinking", value: aCount(0), otherwise: "none", about: "tokens of it for reasoning", inGo: "pawl.Sampling.ThinkingTokens"},
+	{name: "cache", value: oneOf("auto", "5m", "1h", "off"), otherwise: "auto", about: "how long the provider keeps requests in its [cache](context.md#how-long-the-provider-keeps-it): what costs less, or always so long", inGo: "pawl.Sampling.Cache"},
 	{name: "fallback", value: wordList, about: "models to turn to when this one cannot serve", inGo: "pawl.Agent.Fallback"},
 }}
 
@@ -214,6 +215,7 @@ var priceKeys = &table{name: "price", title: "a price", about: "Dollars a millio
 	{name: "output", needed: true, value: aMeasure(false), about: "of the reply", inGo: "pawl.Price.Output"},
 	{name: "cache_read", value: aMeasure(false), otherwise: "as input", about: "of the request, read from the provider's cache", inGo: "pawl.Price.CacheRead"},
 	{name: "cache_write", value: aMeasure(false), otherwise: "as input", about: "of the request, written to it", inGo: "pawl.Price.CacheWrite"},
+	{name: "cache_long", value: aMeasure(false), otherwise: "nothing is kept", about: "of the request, written to it to be kept for an hour", inGo: "pawl.Price.CacheLong"},
 	{name: "long", value: in(longKeys), otherwise: "no other prices", about: "what requests with a long input cost", inGo: "pawl.Price.Long"},
 }}
 
@@ -223,6 +225,7 @@ var longKeys = &table{name: "long", title: "long", about: "Dollars a million tok
 	{name: "output", needed: true, value: aMeasure(false), about: "of the reply", inGo: "pawl.Tier.Output"},
 	{name: "cache_read", value: aMeasure(false), otherwise: "as input", about: "of the request, read from the provider's cache", inGo: "pawl.Tier.CacheRead"},
 	{name: "cache_write", value: aMeasure(false), otherwise: "as input", about: "of the request, written to it", inGo: "pawl.Tier.CacheWrite"},
+	{name: "cache_long", value: aMeasure(false), otherwise: "nothing is kept", about: "of the request, written to it to be kept for an hour", inGo: "pawl.Tier.CacheLong"},
 }}
 
 // The keys of a policy, which is not a spec and not part of its schema.

@@ -171,6 +171,7 @@ func (s *Spec) readPrices(f fields) {
 		row.measure("output", &price.Output, "4.0")
 		row.measure("cache_read", &price.CacheRead, "0.1")
 		row.measure("cache_write", &price.CacheWrite, "1.25")
+		row.measure("cache_long", &price.CacheLong, "2.0")
 		if n := row.value("long", mapping, "a mapping such as {from: 200000, input: 2.0, output: 6.0}"); n != nil {
 			long := row.fields(longKeys, n)
 			long.need("the price of long input")
@@ -179,6 +180,7 @@ func (s *Spec) readPrices(f fields) {
 			long.measure("output", &price.Long.Output, "6.0")
 			long.measure("cache_read", &price.Long.CacheRead, "0.2")
 			long.measure("cache_write", &price.Long.CacheWrite, "2.5")
+			long.measure("cache_long", &price.Long.CacheLong, "4.0")
 		}
 		s.prices[p.key] = price
 	}

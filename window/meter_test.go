@@ -25,7 +25,10 @@ type meter struct {
 	turns    int
 	read     float64
 	write    float64
-	window   int // tokens it takes; zero: any number
+	long     float64 // of writing what is kept for an hour; zero: nothing is
+	far      int     // requests with more tokens cost twice as much, all of them
+	blind    bool    // it does not say so
+	window   int     // tokens it takes; zero: any number
 	bill     float64
 	most     int // tokens of the largest request
 	requests int
@@ -33,7 +36,10 @@ type meter struct {
 	masked   int // times that results were left out
 	cached   []segment
 	last     time.Time
+	kept     bool // for an hour
 	turn     int
+	lost     []int       // requests of turns, from 0, before which the cache is lost
+	unseen   func() bool // whether the provider loses it without anything that shows
 	seen     func(pawl.Request)
 }
 
@@ -44,7 +50,11 @@ type segment struct {
 }
 
 func (m *meter) Describe() pawl.ModelInfo {
-	return pawl.ModelInfo{Name: "meter", Price: &pawl.Price{Input: 1, Output: simOutput, CacheRead: m.read, CacheWrite: m.write}}
+	var far pawl.Tier
+	if m.far > 0 && !m.blind {
+		far = pawl.Tier{From: m.far, Input: 2, Output: 2 * simOutput, CacheRead: 2 * m.read, CacheWrite: 2 * m.write}
+	}
+	return pawl.ModelInfo{Name: "meter", Price: &pawl.Price{Long: far, Input: 1, Output: simOutput, CacheRead: m.read, CacheWrite: m.write, CacheLong: m.long}}
 }
 
 func (m *meter) segments(r pawl.Request) (all []segment) {
@@ -90,26 +100,39 @@ func (m *meter) reply(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 			break
 		}
 	}
-	if time.Since(m.last) > 5*time.Minute {
+	ttl, write := 5*time.Minute, m.write
+	if m.kept {
+		ttl = time.Hour
+	}
+	if r.Long {
+		write = m.long
+	}
+	if time.Since(m.last) > ttl || r.Purpose == pawl.PurposeTurn && m.unseen != nil && m.unseen() {
 		m.cached = nil
+		m.lost = append(m.lost, m.turn)
 	}
 	hit := 0.0
 	for i := 0; i < len(all) && i < len(m.cached) && all[i] == m.cached[i]; i++ {
 		hit += all[i].tokens
 	}
-	m.bill += m.read*hit + m.write*(size-hit)
-	m.cached, m.last = all, time.Now()
+	times := 1.0
+	if m.far > 0 && int(size) > m.far {
+		times = 2
+	}
+	m.bill += times * (m.read*hit + write*(size-hit))
+	m.cached, m.last, m.kept = all, time.Now(), r.Long
 	m.requests++
 	usage := pawl.Usage{Input: int(size), CacheRead: int(hit), CacheWrite: int(size - hit)}
 	if r.Purpose == pawl.PurposeSummary {
 		m.made++
-		m.bill += simOutput * simSummary
+		m.bill += times * simOutput * simSummary
 		usage.Output = simSummary
 		reply := pawl.Say(strings.Repeat("sum ", simSummary))
 		reply.Usage = usage
 		return reply, nil
 	}
 	m.turn++
+	m.bill += (times - 1) * simOutput * simReply // the rest of it costs the same by every way
 	usage.Output = simReply
 	if m.turn == m.turns {
 		reply := pawl.Say("done")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -60,9 +61,10 @@ func traces(t testing.TB) (all []trace) {
 
 // optimum is the least that n requests can cost when before each of them the
 // results of all but the latest turns may be left out, or these turns summarised,
-// and the future is known. It goes over all schedules; a state is whether there is
-// a summary, where the turns after it begin, and up to where results are left out.
-func optimum(results []int, n int, masks, summaries bool) float64 {
+// and the future is known, the requests before which the cache is lost too. It goes
+// over all schedules; a state is whether there is a summary, where the turns after it
+// begin, and up to where results are left out.
+func optimum(results []int, n int, masks, summaries bool, lost ...int) float64 {
 	type at struct{ flag, start, bound int }
 	reply, result := make([]float64, n+1), make([]float64, n+1)
 	for i := range n {
@@ -72,6 +74,11 @@ func optimum(results []int, n int, masks, summaries bool) float64 {
 	const head = simSystem + simTask
 	costs := map[at]float64{{}: simWrite * head}
 	for i := 1; i < n; i++ {
+		const hit = simRead
+		simRead := hit // of what was sent before
+		if slices.Contains(lost, i) {
+			simRead = simWrite
+		}
 		fresh := float64(simReply + results[i-1])
 		next := map[at]float64{}
 		lower := func(k at, v float64) {
@@ -92,9 +99,9 @@ func optimum(results []int, n int, masks, summaries bool) float64 {
 				summary = min(summary, cost+simRead*before+simWrite*(fresh+simAsk)+simOutput*simSummary)
 			}
 		}
-		if !math.IsInf(summary, 1) {
+		if !math.IsInf(summary, 1) { // the request for it has the head, which is in the cache again
 			tail := simSummary + reply[i] - reply[old] + result[i] - result[old]
-			lower(at{1, old, old}, summary+simRead*head+simWrite*tail)
+			lower(at{1, old, old}, summary+hit*head+simWrite*tail)
 		}
 		costs = next
 	}

@@ -1,6 +1,9 @@
 package window
 
 import (
+	"cmp"
+	"time"
+
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/exchange"
 )
@@ -37,15 +40,31 @@ func tokensOf(t pawl.Think) func(bytes int) float64 {
 // rates are the prices of a token relative to each other.
 type rates struct{ read, write, in, out float64 }
 
-func ratesOf(p pawl.Price) rates {
-	r := rates{read: p.CacheRead, write: p.CacheWrite, in: p.Input, out: p.Output}
-	if r.read == 0 {
-		r.read = r.in
-	}
-	if r.write == 0 {
-		r.write = r.in
+func ratesOf(p pawl.Price, long bool) rates {
+	r := rates{read: cmp.Or(p.CacheRead, p.Input), write: cmp.Or(p.CacheWrite, p.Input), in: p.Input, out: p.Output}
+	if long {
+		r.write = cmp.Or(p.CacheLong, r.write)
 	}
 	return r
+}
+
+// tier is the price of a request with so much input.
+func tier(p pawl.Price, input int) pawl.Price {
+	if l := p.Long; l.From > 0 && input > l.From {
+		return pawl.Price{Input: l.Input, Output: l.Output, CacheRead: l.CacheRead, CacheWrite: l.CacheWrite, CacheLong: l.CacheLong}
+	}
+	return p
+}
+
+// fine is what a request costs more, and every one after it, because it is longer than
+// where the price of long input begins, and would not be without removable tokens of it.
+func fine(p pawl.Price, t pawl.Think, removable float64) float64 {
+	rest := float64(t.Estimate) - removable
+	if l := p.Long; l.From == 0 || t.Estimate <= l.From || rest > float64(l.From) {
+		return 0
+	}
+	low, high := ratesOf(p, t.Long), ratesOf(tier(p, t.Estimate), t.Long)
+	return (high.read-low.read)*rest + (high.out-low.out)*usualReply
 }
 
 // byPrice plans what saves money. With a model that costs nothing, such as one that runs in this
@@ -56,10 +75,10 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w exchange.Window) plan
 		return plan{}
 	}
 	var (
-		r       = ratesOf(price)
+		ctx     = float64(t.Estimate)
+		r       = ratesOf(tier(price, t.Estimate), t.Long)
 		old     = max(0, w.Exchanges-c.Keep)
 		left    = float64(s.Limits().Iterations - t.Iteration + 1) // requests, this one included
-		ctx     = float64(t.Estimate)
 		tokens  = tokensOf(t)
 		expired = c.expired(s, t, w)
 		again   = max(0, r.write-r.read) // the surcharge for a token that must be written again
@@ -82,8 +101,9 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w exchange.Window) plan
 		}
 	}
 	summary := made + r.write*summaryTokens + again*tail
+	over := fine(price, t, removable-summaryTokens)
 	paid := r.read * tokens(w.CarryCost(old, free)+min(w.Exchanges, c.Keep)*max(0, w.Before(0)-free))
-	if removable > summaryTokens && paid >= summary && r.read*removable*left >= summary && c.affords(s, t) {
+	if removable > summaryTokens && paid+over >= summary && (r.read*removable+over)*left >= summary && c.affords(s, t) {
 		return plan{do: summarise, why: "price", keep: w.Exchanges - old}
 	}
 
@@ -96,7 +116,8 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w exchange.Window) plan
 		return plan{}
 	}
 	masking := again * (tokens(w.Bytes-w.Before(w.Full())) - spare)
-	if r.read*tokens(w.MaskableCarryCost(old)) >= masking && r.read*spare*left >= masking {
+	over = fine(price, t, spare)
+	if r.read*tokens(w.MaskableCarryCost(old))+over >= masking && (r.read*spare+over)*left >= masking {
 		return plan{do: mask, why: why, keep: w.Exchanges - old}
 	}
 	return plan{}
@@ -105,7 +126,11 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w exchange.Window) plan
 // expired reports whether the provider's cache has dropped the conversation: it was not read for
 // longer than the TTL, or another model gets the request.
 func (c compaction) expired(s *pawl.State, t pawl.Think, w exchange.Window) bool {
-	return !w.Sent.IsZero() && (s.Time().Sub(w.Sent) > c.TTL || t.Fallback != w.Fallback)
+	ttl := c.TTL
+	if w.Long {
+		ttl = max(ttl, time.Hour)
+	}
+	return !w.Sent.IsZero() && (s.Time().Sub(w.Sent) > ttl || t.Fallback != w.Fallback)
 }
 
 // affords reports whether a summary and a turn after it fit the rest of the run's limits. If not,

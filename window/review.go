@@ -21,6 +21,7 @@ func (c compaction) Review(s *pawl.State, step pawl.Step) pawl.Step {
 		return step // each step of a workflow begins without the history
 	}
 	w := s.Window()
+	t.Long = c.lasting(s, t, w)
 	p := c.byLimit(s, t, w)
 	if c.answered(s, w) {
 		if p.do == nothing {
@@ -30,7 +31,7 @@ func (c compaction) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	} else if p.do == nothing {
 		p = c.byPrice(s, t, w)
 	}
-	return c.perform(s, step, w, p)
+	return c.perform(s, t, w, p)
 }
 
 // answered reports whether the requested summary has arrived.

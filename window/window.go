@@ -43,8 +43,9 @@ type Options struct {
 	Model pawl.Model
 	// Never disables compaction by price: only limits shorten the conversation.
 	Never bool
-	// TTL is how long the provider's cache keeps text that is not read. Zero: five
-	// minutes, which is Anthropic's time and the shortest of the other providers'.
+	// TTL is how long the provider's cache keeps text that is not read, unless it is asked
+	// to keep it for an hour. Zero: five minutes, which is Anthropic's time and the shortest
+	// of the other providers'.
 	TTL time.Duration
 }
 
@@ -57,6 +58,7 @@ const (
 	summaryTokens = 1500 // expected of a summary
 	mostSummary   = 2048 // at most, of a summary
 	promptTokens  = 400  // of the request for a summary
+	usualReply    = 300  // tokens of a reply
 	leastSpare    = 256  // tokens worth omitting at once
 	leastIdle     = 2000 // the same when omitting is free, since the cache is lost
 )

@@ -81,6 +81,9 @@ type Window struct {
 	Compacted uint64
 	Sent      time.Time // when it was last sent to the agent's model; zero: never
 	Fallback  int       // to which of the agent's fallbacks; zero: its model
+	Long      bool      // to be kept in the cache for long
+	Requests  int       // to that model, without the latest
+	Waits     int       // how many of them were followed by a wait that a long-lived cache outlasts
 	Refused   int       // tokens of the smallest request that a model found too long; zero: none did
 	Shortened bool      // the present turn was shortened since one did
 

@@ -27,7 +27,8 @@ type Row struct {
 	Output     float64  `json:"output"`
 	CacheRead  float64  `json:"cache_read"`
 	CacheWrite float64  `json:"cache_write"`
-	Long       Long     `json:"long"` // zero: the price does not depend on length
+	CacheLong  float64  `json:"cache_long"` // to keep it for an hour; zero: it is not kept
+	Long       Long     `json:"long"`       // zero: the price does not depend on length
 }
 
 // Long has the prices of a request whose input has more than From tokens,
@@ -38,6 +39,7 @@ type Long struct {
 	Output     float64 `json:"output"`
 	CacheRead  float64 `json:"cache_read"`
 	CacheWrite float64 `json:"cache_write"`
+	CacheLong  float64 `json:"cache_long"`
 }
 
 type table struct {

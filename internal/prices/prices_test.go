@@ -41,8 +41,8 @@ func TestLookup(t *testing.T) {
 	got, _ := prices.Lookup("anthropic", "claude-sonnet-4-5")
 	want := prices.Row{
 		Provider: "anthropic", Name: "claude-sonnet-4-5", Aliases: []string{"claude-sonnet-4.5"},
-		Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75,
-		Long: prices.Long{From: 200000, Input: 6, Output: 22.5, CacheRead: 0.6, CacheWrite: 7.5},
+		Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, CacheLong: 6,
+		Long: prices.Long{From: 200000, Input: 6, Output: 22.5, CacheRead: 0.6, CacheWrite: 7.5, CacheLong: 12},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("row (-want +got):\n%s", d)
@@ -90,7 +90,7 @@ func TestTableIsSane(t *testing.T) {
 		if got, ok := prices.Lookup(r.Provider, r.Name); !ok || got.Name != r.Name {
 			t.Errorf("%s/%s is hidden by %s", r.Provider, r.Name, got.Name)
 		}
-		if r.Input <= 0 || r.Output < r.Input || r.CacheRead > r.Input || (r.CacheWrite != 0 && r.CacheWrite < r.Input) {
+		if r.Input <= 0 || r.Output < r.Input || r.CacheRead > r.Input || (r.CacheWrite != 0 && r.CacheWrite < r.Input) || (r.CacheLong != 0 && r.CacheLong < r.CacheWrite) {
 			t.Errorf("odd prices: %+v", r)
 		}
 		if r.Long != (prices.Long{}) && (r.Long.From < 1000 || r.Long.Input < r.Input || r.Long.Output < r.Output) {

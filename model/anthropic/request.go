@@ -60,9 +60,19 @@ type source struct {
 
 type kind struct {
 	Type string `json:"type"`
+	TTL  string `json:"ttl,omitempty"` // of a mark for the cache; empty: five minutes
 }
 
-var cached = &kind{"ephemeral"}
+// cacheMark is the mark for the cache of a request; nil: it has none.
+func cacheMark(r pawl.Request) *kind {
+	switch {
+	case r.Sampling.Cache == "off":
+		return nil
+	case r.Long:
+		return &kind{"ephemeral", "1h"}
+	}
+	return &kind{Type: "ephemeral"}
+}
 
 type tool struct {
 	Schema      json.RawMessage `json:"input_schema"`
@@ -73,15 +83,15 @@ type tool struct {
 // body returns the request as JSON, without thinking unless recall is set.
 func (m *Model) body(r pawl.Request, recall bool) ([]byte, error) {
 	limit := provider.Limit(r)
-	req := map[string]any{"model": m.server.Name, "max_tokens": limit, "stream": true, "messages": m.messages(r.Messages, r.Marks, recall)}
+	req := map[string]any{"model": m.server.Name, "max_tokens": limit, "stream": true, "messages": m.messages(r, recall)}
 	if strings.TrimSpace(r.System) != "" {
-		req["system"] = []*part{{Type: "text", Text: r.System, Cache: cached}}
+		req["system"] = []*part{{Type: "text", Text: r.System, Cache: cacheMark(r)}}
 	}
 	// Thinking excludes a temperature.
 	budget := min(r.Sampling.ThinkingTokens, limit-1)
 	switch thinks := recall && budget >= minThinking && !m.unled(r.Messages); {
 	case thinks && strings.HasPrefix(m.server.Name, "claude-") && !budgeted.MatchString(m.server.Name):
-		req["thinking"] = kind{"adaptive"}
+		req["thinking"] = kind{Type: "adaptive"}
 	case thinks:
 		req["thinking"] = map[string]any{"type": "enabled", "budget_tokens": budget}
 	case r.Sampling.Temperature != 0:
@@ -90,7 +100,7 @@ func (m *Model) body(r pawl.Request, recall bool) ([]byte, error) {
 	if len(r.Tools) > 0 {
 		req["tools"] = tools(r.Tools)
 	} else if called := calledTools(r.Messages); len(called) > 0 {
-		req["tools"], req["tool_choice"] = tools(called), kind{"none"}
+		req["tools"], req["tool_choice"] = tools(called), kind{Type: "none"}
 	}
 	if schema, ok := m.format(r.Output); ok {
 		req["output_config"] = map[string]any{"format": map[string]any{"type": "json_schema", "schema": schema}}
@@ -130,7 +140,8 @@ func calledTools(msgs []pawl.Message) []pawl.ToolInfo {
 // The API allows four marks for the cache, and searches twenty blocks back from
 // each for an earlier mark. So the prompt, the last message, and the marked
 // places of earlier and later requests get one.
-func (m *Model) messages(msgs []pawl.Message, marks []int, recall bool) (list []message) {
+func (m *Model) messages(r pawl.Request, recall bool) (list []message) {
+	msgs, cached := r.Messages, cacheMark(r)
 	var place []int // index in the list, by turn
 	for role, parts := range limits.Turns(msgs) {
 		if n := len(place); n > 0 {
@@ -151,14 +162,14 @@ func (m *Model) messages(msgs []pawl.Message, marks []int, recall bool) (list []
 		list = append(list, message{Role: "user", Content: blocks})
 	}
 	if n := len(list); n > 0 {
-		mark(list[n-1].Content)
+		mark(list[n-1].Content, cached)
 	}
 	if len(place) != len(msgs) {
 		return list // turns were joined, which never happens in a run
 	}
-	for _, n := range marks[:min(len(marks), 2)] {
+	for _, n := range r.Marks[:min(len(r.Marks), 2)] {
 		if n > 0 && n < len(place) && place[n-1] >= 0 && place[n-1] < len(list)-1 {
-			mark(list[place[n-1]].Content)
+			mark(list[place[n-1]].Content, cached)
 		}
 	}
 	return list
@@ -193,7 +204,7 @@ func (m *Model) unled(msgs []pawl.Message) bool {
 
 // mark marks everything up to the last block for the cache. An empty result and
 // thinking cannot be marked; then the mark goes before them.
-func mark(blocks []any) {
+func mark(blocks []any, cached *kind) {
 	for _, b := range slices.Backward(blocks) {
 		if p, ok := b.(*part); ok && (p.Type != "tool_result" || len(p.Content) > 0) {
 			p.Cache = cached

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/pawl-run/pawl"
@@ -57,6 +58,24 @@ func TestOutputSchemas(t *testing.T) {
 		}
 		if got := provider.Marshal(doc.Config.Format.Schema.Properties.X); !canon.Equal(got, []byte(want)) {
 			t.Errorf("%s is sent as\n%s, want\n%s", schema, got, want)
+		}
+	}
+}
+
+// The marks of a request say how long it is kept, and there are none if it is not.
+func TestCacheMarks(t *testing.T) {
+	for want, r := range map[string]pawl.Request{
+		`{"type":"ephemeral"}`:            {},
+		`{"type":"ephemeral","ttl":"1h"}`: {Long: true},
+		"":                                {Sampling: pawl.Sampling{Cache: "off"}},
+	} {
+		b := &body{}
+		m := anthropic.New("claude-sonnet-4-5", &anthropic.Options{APIKey: "key", HTTPClient: &http.Client{Transport: b}})
+		r.System, r.Messages = "Be brief.", []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "Hello"}}}}
+		for range m.Stream(t.Context(), r) {
+		}
+		if marks := strings.Count(string(b.sent), `"cache_control":`); marks != 2*min(1, len(want)) || strings.Count(string(b.sent), `"cache_control":`+want) != marks {
+			t.Errorf("%s: sent %s", want, b.sent)
 		}
 	}
 }

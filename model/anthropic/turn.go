@@ -77,11 +77,14 @@ type delta struct {
 }
 
 type usage struct {
-	Input      int  `json:"input_tokens"`
-	CacheRead  int  `json:"cache_read_input_tokens"`
-	CacheWrite int  `json:"cache_creation_input_tokens"`
-	Output     *int `json:"output_tokens"`
-	OutputHas  struct {
+	Input      int `json:"input_tokens"`
+	CacheRead  int `json:"cache_read_input_tokens"`
+	CacheWrite int `json:"cache_creation_input_tokens"`
+	Written    struct {
+		Hour int `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+	Output    *int `json:"output_tokens"`
+	OutputHas struct {
 		Thinking int `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
 }
@@ -155,6 +158,7 @@ func (t *turn) count(u usage) {
 	set(&t.fresh, u.Input)
 	set(&t.Usage.CacheRead, u.CacheRead)
 	set(&t.Usage.CacheWrite, u.CacheWrite)
+	set(&t.Usage.CacheLong, u.Written.Hour)
 	if u.Output != nil {
 		set(&t.Usage.Output, *u.Output)
 	}

@@ -76,3 +76,27 @@ func last(ctx context.Context, m pawl.Model) (err error) {
 	}
 	return err
 }
+
+// OpenAI is asked to keep a request for a day, if the model can; no other server is.
+func TestCacheRetention(t *testing.T) {
+	for _, c := range []struct {
+		name, base string
+		want       bool
+	}{
+		{"gpt-5.1", "", true}, {"gpt-4.1-2025-04-14", "", true}, {"gpt-5.1-codex-mini", "", true},
+		{"gpt-4o", "", false}, {"gpt-5-mini", "", false}, {"gpt-5.6", "", false}, {"gpt-5.1", "http://127.0.0.1:1/v1", false},
+	} {
+		s := &sent{}
+		o := &openai.Options{APIKey: "key", BaseURL: c.base, HTTPClient: &http.Client{Transport: s}}
+		for _, m := range []pawl.Model{openai.New(c.name, o), openai.NewResponses(c.name, o)} {
+			for _, long := range []bool{true, false} {
+				s.body = nil
+				for range m.Stream(t.Context(), pawl.Request{Long: long}) {
+				}
+				if got := s.body["prompt_cache_retention"] == "24h"; s.body == nil || got != (c.want && long) {
+					t.Errorf("%T %s at %q, for long: %v: sent %v", m, c.name, c.base, long, s.body)
+				}
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -79,6 +80,7 @@ func (m *Model) body(r pawl.Request, limitKey string) ([]byte, error) {
 	if len(r.Tools) > 0 {
 		req["tools"] = tools(r.Tools)
 	}
+	lasting(&m.server, req, r)
 	if r.Output != nil {
 		req["response_format"] = map[string]any{
 			"type":        "json_schema",
@@ -86,6 +88,18 @@ func (m *Model) body(r pawl.Request, limitKey string) ([]byte, error) {
 		}
 	}
 	return provider.Encode(req, r.Sampling.Options, append([]string{limitKey}, owned...), nil)
+}
+
+// daily are the models that keep a request in their cache for a day when they are asked
+// to (the guide to prompt caching, prompt_cache_retention).
+var daily = regexp.MustCompile(`^gpt-(4\.1|5|5-codex|5\.[12](-codex(-m(ax|ini))?|-chat-latest)?)(-\d{4}-\d\d-\d\d)?$`)
+
+// lasting asks OpenAI to keep a request in its cache for long. Other servers do not know
+// the parameter.
+func lasting(s *provider.Server, req map[string]any, r pawl.Request) {
+	if r.Long && s.Official() && daily.MatchString(s.Name) {
+		req["prompt_cache_retention"] = "24h"
+	}
 }
 
 func tools(infos []pawl.ToolInfo) []tool {

@@ -119,6 +119,7 @@ func (m *Responses) body(r pawl.Request, recall bool) ([]byte, error) {
 		}
 		req["tools"] = list
 	}
+	lasting(&m.server, req, r)
 	if r.Output != nil {
 		req["text"] = map[string]any{"format": map[string]any{"type": "json_schema", "name": "output", "schema": r.Output, "strict": false}}
 	}

@@ -78,10 +78,10 @@ func New(doc *Script) (*Model, error) {
 		m.children[call] = made
 	}
 	if p := doc.Price; p != nil {
-		if min(p.Input, p.Output, p.CacheRead, p.CacheWrite, p.Long.Input, p.Long.Output, p.Long.CacheRead, p.Long.CacheWrite, float64(p.Long.From)) < 0 {
+		if min(p.Input, p.Output, p.CacheRead, p.CacheWrite, p.CacheLong, p.Long.Input, p.Long.Output, p.Long.CacheRead, p.Long.CacheWrite, p.Long.CacheLong, float64(p.Long.From)) < 0 {
 			return nil, errors.New("script: price: want dollars a million tokens, none below zero")
 		}
-		m.price = &pawl.Price{Input: p.Input, Output: p.Output, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, Long: pawl.Tier(p.Long)}
+		m.price = &pawl.Price{Input: p.Input, Output: p.Output, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, CacheLong: p.CacheLong, Long: pawl.Tier(p.Long)}
 	}
 	return m, nil
 }

@@ -72,6 +72,7 @@ type Usage struct {
 	CacheRead  int `yaml:"cache_read,omitempty"`
 	CacheWrite int `yaml:"cache_write,omitempty"`
 	Reasoning  int `yaml:"reasoning,omitempty"`
+	CacheLong  int `yaml:"cache_long,omitempty"`
 }
 
 // An Error is a [pawl.ModelError].
@@ -88,6 +89,7 @@ type Price struct {
 	Output     float64 `yaml:"output"`
 	CacheRead  float64 `yaml:"cache_read,omitempty"`
 	CacheWrite float64 `yaml:"cache_write,omitempty"`
+	CacheLong  float64 `yaml:"cache_long,omitempty"`
 	Long       Tier    `yaml:"long,omitempty"`
 }
 
@@ -98,6 +100,7 @@ type Tier struct {
 	Output     float64 `yaml:"output"`
 	CacheRead  float64 `yaml:"cache_read,omitempty"`
 	CacheWrite float64 `yaml:"cache_write,omitempty"`
+	CacheLong  float64 `yaml:"cache_long,omitempty"`
 }
 
 // Load reads a script from a file.

@@ -60,7 +60,7 @@ func (a *answer) anthropicUsage(output int) object {
 		"input_tokens":                max(0, u.Input-u.CacheRead-u.CacheWrite),
 		"cache_creation_input_tokens": u.CacheWrite,
 		"cache_read_input_tokens":     u.CacheRead,
-		"cache_creation":              object{"ephemeral_5m_input_tokens": u.CacheWrite, "ephemeral_1h_input_tokens": 0},
+		"cache_creation":              object{"ephemeral_5m_input_tokens": u.CacheWrite - u.CacheLong, "ephemeral_1h_input_tokens": u.CacheLong},
 		"output_tokens":               output,
 		"output_tokens_details":       object{"thinking_tokens": min(u.Reasoning, output)},
 		"service_tier":                "standard",

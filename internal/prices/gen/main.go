@@ -66,15 +66,34 @@ type row struct {
 	Output     float64  `json:"output"`
 	CacheRead  float64  `json:"cache_read,omitempty"`
 	CacheWrite float64  `json:"cache_write,omitempty"`
-	Long       *long    `json:"long,omitempty"`
+	CacheLong  float64  `json:"cache_long,omitempty"`
+	Long       *farther `json:"long,omitempty"`
 }
 
-type long struct {
+type farther struct {
 	From       int     `json:"from"`
 	Input      float64 `json:"input"`
 	Output     float64 `json:"output"`
 	CacheRead  float64 `json:"cache_read,omitempty"`
 	CacheWrite float64 `json:"cache_write,omitempty"`
+	CacheLong  float64 `json:"cache_long,omitempty"`
+}
+
+// lasting are the models of OpenAI that keep a request for a day, for nothing more
+// (its guide to prompt caching, prompt_cache_retention).
+var lasting = regexp.MustCompile(`^gpt-(4\.1|5|5\.[12])$`)
+
+// long is what writing to the cache costs that lasts longest, which the source does
+// not have: at Anthropic twice the price of input, for an hour (its guide to prompt
+// caching); elsewhere as any input, or nothing because there is none.
+func long(provider, name string, input, write float64) float64 {
+	switch {
+	case provider == "anthropic" && write > 0:
+		return 2 * input
+	case provider == "openai" && lasting.MatchString(name):
+		return input
+	}
+	return 0
 }
 
 // want are the models of a provider that hold a conversation; other are those
@@ -162,7 +181,7 @@ func (m model) row(provider, date string) (row, error) {
 	if err != nil {
 		return r, err
 	}
-	var far long
+	var far farther
 	for _, f := range []struct {
 		key       string
 		base, far *float64
@@ -200,7 +219,9 @@ func (m model) row(provider, date string) (row, error) {
 		}
 		*f.base, *f.far, far.From = tiered.Base, tiered.Tiers[0].Price, start
 	}
+	r.CacheLong = long(provider, m.ID, r.Input, r.CacheWrite)
 	if far.From != 0 {
+		far.CacheLong = long(provider, m.ID, far.Input, far.CacheWrite)
 		r.Long = &far
 	}
 	return r, nil

@@ -90,7 +90,7 @@ func (s *Server) Official() bool { return At(s.base, s.vendor.Hosts...) }
 func (s *Server) Describe(wire pawl.Wire) pawl.ModelInfo {
 	info := pawl.ModelInfo{Name: s.Full, Endpoint: s.base, Price: s.price, Wire: wire}
 	if r, ok := prices.Lookup(s.vendor.Name, s.Name); ok && s.price == nil && s.Official() {
-		info.Price = &pawl.Price{Input: r.Input, Output: r.Output, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite, Long: pawl.Tier(r.Long)}
+		info.Price = &pawl.Price{Input: r.Input, Output: r.Output, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite, CacheLong: r.CacheLong, Long: pawl.Tier(r.Long)}
 	}
 	return info
 }
