@@ -77,26 +77,22 @@ func NewMachine(a Agent) (*Machine, error) {
 		m.agent.Strategy = StrategyNative
 	}
 	var errs []error
-	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-
-	if !agentName.MatchString(a.Name) {
-		bad("agent name %q: use lower-case letters, digits and hyphens", a.Name)
-	}
-	if a.Model == nil {
-		bad("model: none is set; set Agent.Model")
-	}
-	model := describe(a.Model)
-	errs = append(errs, a.Limits.check(model.Price)...)
-	priced := func(what string, info ModelInfo) {
-		if a.Limits.Cost > 0 && model.Price != nil && info.Price == nil {
-			bad("limits: Cost is $%v, but the %s %s has no price; give it one, or drop it or the ceiling", Decimal(a.Limits.Cost), what, info.Name)
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			errs = append(errs, fmt.Errorf(format, args...))
 		}
+	}
+	refuse(!agentName.MatchString(a.Name), "agent name %q: use lower-case letters, digits and hyphens", a.Name)
+	refuse(a.Model == nil, "model: none is set; set Agent.Model")
+	model := describe(a.Model)
+	a.Limits.check(model.Price, refuse)
+	priced := func(what string, info ModelInfo) {
+		refuse(a.Limits.Cost > 0 && model.Price != nil && info.Price == nil,
+			"limits: Cost is $%v, but the %s %s has no price; give it one, or drop it or the ceiling", Decimal(a.Limits.Cost), what, info.Name)
 	}
 	var fallback []ModelInfo
 	for i, f := range a.Fallback {
-		if f == nil {
-			bad("fallback %d: there is no model; drop it", i+1)
-		}
+		refuse(f == nil, "fallback %d: there is no model; drop it", i+1)
 		fallback = append(fallback, describe(f))
 		priced("fallback", fallback[i])
 	}
@@ -106,40 +102,21 @@ func NewMachine(a Agent) (*Machine, error) {
 		priced("auxiliary model", info)
 	}
 	errs = append(errs, m.arm()...)
-	if m.single && len(a.Tools) > 0 {
-		bad("loop single: it offers no tools, but the agent has %d; use the react loop or drop them", len(a.Tools))
-	}
-	if m.single && a.Builtins {
-		bad("loop single: it offers no tools; drop Builtins")
-	}
-	if m.single && a.Strategy == StrategyJSON {
-		bad("loop single: the json strategy is a way to call tools; use native")
-	}
-	if a.Goal != nil && (a.Goal.Metric == nil || a.Goal.Success == nil) {
-		bad("goal: it needs both a Metric and a Success condition")
-	}
+	refuse(m.single && len(a.Tools) > 0, "loop single: it offers no tools, but the agent has %d; use the react loop or drop them", len(a.Tools))
+	refuse(m.single && a.Builtins, "loop single: it offers no tools; drop Builtins")
+	refuse(m.single && a.Strategy == StrategyJSON, "loop single: the json strategy is a way to call tools; use native")
+	refuse(a.Goal != nil && (a.Goal.Metric == nil || a.Goal.Success == nil), "goal: it needs both a Metric and a Success condition")
 	if a.Output != nil {
-		schema, err := jsonschema.Compile(a.Output, nil)
-		if err != nil {
-			bad("output: %w", err)
-		}
-		m.output = schema
+		var err error
+		m.output, err = jsonschema.Compile(a.Output, nil)
+		refuse(err != nil, "output: %w", err)
 	}
-	if a.Sampling.MaxTokens < 0 || a.Sampling.ThinkingTokens < 0 {
-		bad("sampling: MaxTokens and ThinkingTokens may not be negative")
-	}
-	if c := a.Sampling.Cache; c != "" && c != "5m" && c != "1h" && c != "off" {
-		bad("sampling: Cache is %q; use 5m, 1h, off or nothing", c)
-	}
-	if a.MaxParallel < 0 {
-		bad("max_parallel: MaxParallel is %d; it may not be negative", a.MaxParallel)
-	}
-	if a.MaxParallel > 1 && a.Serial {
-		bad("max_parallel: MaxParallel is %d, but a Serial agent makes one call at a time; drop one of them", a.MaxParallel)
-	}
-	if a.Approvals.TTL < 0 {
-		bad("approvals: TTL is %v; it may not be negative", a.Approvals.TTL)
-	}
+	refuse(a.Sampling.MaxTokens < 0 || a.Sampling.ThinkingTokens < 0, "sampling: MaxTokens and ThinkingTokens may not be negative")
+	c := a.Sampling.Cache
+	refuse(c != "" && c != "5m" && c != "1h" && c != "off", "sampling: Cache is %q; use 5m, 1h, off or nothing", c)
+	refuse(a.MaxParallel < 0, "max_parallel: MaxParallel is %d; it may not be negative", a.MaxParallel)
+	refuse(a.MaxParallel > 1 && a.Serial, "max_parallel: MaxParallel is %d, but a Serial agent makes one call at a time; drop one of them", a.MaxParallel)
+	refuse(a.Approvals.TTL < 0, "approvals: TTL is %v; it may not be negative", a.Approvals.TTL)
 	errs = append(errs, m.check()...)
 	if len(errs) > 0 {
 		return nil, fmt.Errorf("agent %q: %w", a.Name, errors.Join(errs...))
@@ -399,33 +376,15 @@ func (m *Machine) halts(approvals bool) bool {
 	return slices.ContainsFunc(m.agent.Policies, func(p Policy) bool { return waits(p) })
 }
 
-func (l Limits) check(price *Price) (errs []error) {
-	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("limits: "+format, args...)) }
-	switch {
-	case l.Iterations < 0:
-		bad("iterations is %d; it must be positive", l.Iterations)
-	case l.Iterations > maxIterations:
-		bad("iterations is %s; the most is %s", figure.Group(l.Iterations), figure.Group(maxIterations))
-	}
-	if l.Tokens < 0 {
-		bad("tokens is %d; it must be positive", l.Tokens)
-	}
-	if l.Time < 0 {
-		bad("time is %v; it must be positive", l.Time)
-	}
-	if l.Cost < 0 || l.Cost != l.Cost {
-		bad("cost is %v; it must be positive", l.Cost)
-	}
-	if l.Cost > 0 && price == nil {
-		bad("cost is $%v, but the model has no price; give it one or drop the ceiling", Decimal(l.Cost))
-	}
-	if l.ToolErrors < 0 || l.Attempts < 0 {
-		bad("tool_errors and attempts must be positive")
-	}
-	if l.Margin < 0 || l.Margin > 10 || l.Margin != l.Margin {
-		bad("margin is %v; it is a fraction such as 0.1", l.Margin)
-	}
-	return errs
+func (l Limits) check(price *Price, refuse func(wrong bool, format string, args ...any)) {
+	refuse(l.Iterations < 0, "limits: iterations is %d; it must be positive", l.Iterations)
+	refuse(l.Iterations > maxIterations, "limits: iterations is %s; the most is %s", figure.Group(l.Iterations), figure.Group(maxIterations))
+	refuse(l.Tokens < 0, "limits: tokens is %d; it must be positive", l.Tokens)
+	refuse(l.Time < 0, "limits: time is %v; it must be positive", l.Time)
+	refuse(l.Cost < 0 || l.Cost != l.Cost, "limits: cost is %v; it must be positive", l.Cost)
+	refuse(l.Cost > 0 && price == nil, "limits: cost is $%v, but the model has no price; give it one or drop the ceiling", Decimal(l.Cost))
+	refuse(l.ToolErrors < 0 || l.Attempts < 0, "limits: tool_errors and attempts must be positive")
+	refuse(l.Margin < 0 || l.Margin > 10 || l.Margin != l.Margin, "limits: margin is %v; it is a fraction such as 0.1", l.Margin)
 }
 
 // validate lists what is wrong with a call's arguments, for the model to read.

@@ -1,9 +1,6 @@
 package pawl
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -18,24 +15,11 @@ func (m *Machine) system(v View) string {
 	if m.agent.Strategy != StrategyJSON || v.Bare || m.single {
 		return prompt
 	}
-	var b strings.Builder
-	b.WriteString(prompt)
-	if prompt != "" {
-		b.WriteString("\n\n")
-	}
-	b.WriteString(`Answer every turn with exactly one JSON object and nothing else:
-{"thought": "why you do it", "action": "the name of one action", "action_input": {…}}
-The result of the action comes back in the next message. The actions, each with the JSON Schema of its action_input:
-`)
+	var actions [][3]string
 	for _, t := range m.offer {
-		input := string(t.Input)
-		if input == "" {
-			input = "{}"
-		}
-		fmt.Fprintf(&b, "- %s: %s %s\n", t.Name, t.Description, input)
+		actions = append(actions, [3]string{t.Name, t.Description, string(t.Input)})
 	}
-	fmt.Fprintf(&b, "When the task is done, use the action %s.", completeTool)
-	return b.String()
+	return jsonin.Protocol(prompt, actions, completeTool)
 }
 
 // readJSONReply reads a reply under the JSON strategy: the one JSON object in its

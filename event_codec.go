@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -113,53 +111,47 @@ type layout struct {
 	Model    string          `wire:"model,omit"`
 }
 
-// Clear empties the form and keeps its room for calls.
+// Clear empties the form and keeps its room for calls and parts.
 func (f *replied) Clear() {
-	calls := f.Calls
+	calls, parts := f.Calls, f.Parts[:cap(f.Parts)]
 	clear(calls)
-	*f = replied{Calls: calls[:0]}
+	clear(parts)
+	*f = replied{Calls: calls[:0], Parts: parts[:0]}
 }
 
 // Take fills the form, and reports whether Give makes the same of it.
 func (f *replied) Take(e *ModelReplied) (exact bool) {
 	r := &e.Reply
-	calls := f.Calls[:0]
+	calls, parts := f.Calls[:0], f.Parts[:0]
 	*f = replied{Purpose: e.Purpose, Text: joinText(r.Parts), Stop: r.Stop, Repaired: r.Repaired, Usage: r.Usage,
 		Cost: e.Cost, Priced: e.Priced, Malformed: e.Malformed, Estimated: e.Estimated}
 	usual, named := true, true
 	exact = r.Parts == nil || len(r.Parts) > 0
 	for i, p := range r.Parts {
+		var part layout
 		switch p := p.(type) {
 		case Text:
 			usual = usual && i == 0 && p.Text != ""
+			part.Text = p.Text
 		case Thinking:
 			f.Thinking += p.Text
 			usual = false
+			part = layout{Thinking: true, Text: p.Text, Opaque: p.Opaque, Model: p.Model}
 		case Call:
 			calls = append(calls, p)
 			named = named && p.ID != ""
+			part.Call = p.ID
 		default:
 			exact = false
 		}
+		parts = append(parts, part)
 	}
 	if len(calls) > 0 {
 		f.Calls = calls
 	}
-	if usual {
+	if f.Parts = parts; usual {
+		f.Parts = parts[:0]
 		return exact
-	}
-	f.Parts = make([]layout, 0, len(r.Parts))
-	for _, p := range r.Parts {
-		switch p := p.(type) {
-		case Text:
-			f.Parts = append(f.Parts, layout{Text: p.Text})
-		case Thinking:
-			f.Parts = append(f.Parts, layout{Thinking: true, Text: p.Text, Opaque: p.Opaque, Model: p.Model})
-		case Call:
-			f.Parts = append(f.Parts, layout{Call: p.ID})
-		default:
-			f.Parts = append(f.Parts, layout{})
-		}
 	}
 	return exact && named
 }
@@ -209,25 +201,8 @@ func (e Entry) AppendJSON(dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	b := append(dst, `{"run":`...)
-	b = wire.AppendString(b, e.Run)
-	if e.Seq != 0 {
-		b = append(b, `,"seq":`...)
-		b = strconv.AppendUint(b, e.Seq, 10)
-		b = append(b, `,"at":`...)
-		b = strconv.AppendUint(b, e.At, 10)
-	}
-	b = append(b, `,"time":"`...)
-	b = e.Time.UTC().AppendFormat(b, time.RFC3339Nano)
-	b = append(b, `","iteration":`...)
-	b = strconv.AppendInt(b, int64(e.Iteration), 10)
-	b = append(b, `,"type":"`...)
-	b = append(b, name...)
-	b = append(b, `","data":`...)
-	if b, err = c.Append(b, e.Event, 1); err != nil {
-		return dst, fmt.Errorf("%s cannot be written: %w", name, err)
-	}
-	return append(b, '}'), nil
+	line := wire.Line{Run: e.Run, Seq: e.Seq, At: e.At, Time: e.Time, Iteration: e.Iteration}
+	return line.Append(dst, name, c, e.Event)
 }
 
 // Normalise makes the event and the time what the log can say of them: what
@@ -244,16 +219,9 @@ func (e *Entry) Normalise() error {
 	if y := e.Time.Year(); y < 0 || y > 9999 {
 		return fmt.Errorf("the time of an entry must be in the years 0 to 9999, not %d", y)
 	}
-	if c.Canonical(e.Event, 1) {
-		return nil
-	}
-	data, err := c.Append(nil, e.Event, 1)
+	v, err := c.Normal(e.Event, 1)
 	if err != nil {
-		return fmt.Errorf("%s cannot be written: %w", name, err)
-	}
-	v, err := c.Decode(data)
-	if err != nil {
-		return fmt.Errorf("%s cannot be read back: %w", name, err)
+		return fmt.Errorf("%s %w", name, err)
 	}
 	e.Event = v.(Event)
 	return nil
@@ -271,70 +239,22 @@ func (e *Entry) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-var envelope = wire.NewKeys("run", "seq", "at", "time", "iteration", "type", "data")
-
 // DecodeEntry reads one line of a log. The entry may keep parts of data, which
 // must not be changed afterwards. An event of an unknown type is an error: a
 // log is never read half.
 func DecodeEntry(data []byte) (Entry, error) {
-	var e Entry
-	var name string
-	var early []byte // the data, where it stands before the type
-	r := wire.NewReader(data)
-	r.Open()
-	for k := -1; r.Member(envelope, &k); {
-		if r.Null() {
-			continue
+	l, event, err := wire.ReadLine(data, func(name string) (*wire.Codec, error) {
+		if c := kinds()[name]; c != nil {
+			return c, nil
 		}
-		switch k {
-		case 0:
-			e.Run = r.String()
-		case 1:
-			e.Seq = r.Uint64()
-		case 2:
-			e.At = r.Uint64()
-		case 3:
-			e.Time = r.Time()
-		case 4:
-			e.Iteration = r.Int()
-		case 5:
-			name = r.String()
-		case 6:
-			if name == "" {
-				early = r.Raw()
-			} else {
-				e.Event = readEvent(&r, name)
-			}
-		default:
-			r.Skip()
-			continue
-		}
-		r.In(envelope, k)
-	}
-	err := r.Done()
-	if err == nil && early != nil {
-		r := wire.NewReader(early)
-		e.Event = readEvent(&r, name)
-		err = r.Done()
-	}
+		return nil, fmt.Errorf("event type %q is unknown to this build (machine %d)", name, MachineNumber)
+	})
 	if err != nil {
 		return Entry{}, fmt.Errorf("entry: %w", err)
 	}
-	if e.Seq == 0 {
-		e.At = 0 // what is in no log was decided on nothing
+	e, ok := event.(Event)
+	if !ok {
+		return Entry{}, fmt.Errorf("entry %d of run %s has no data", l.Seq, l.Run)
 	}
-	if e.Event == nil {
-		return Entry{}, fmt.Errorf("entry %d of run %s has no data", e.Seq, e.Run)
-	}
-	return e, nil
-}
-
-func readEvent(r *wire.Reader, name string) Event {
-	c := kinds()[name]
-	if c == nil {
-		r.Fail("type", fmt.Errorf("event type %q is unknown to this build (machine %d)", name, MachineNumber))
-		return nil
-	}
-	e, _ := c.Read(r).(Event)
-	return e
+	return Entry{l.Run, l.Seq, l.At, l.Time, l.Iteration, e}, nil
 }

@@ -1,6 +1,10 @@
 package pawl
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/pawl-run/pawl/internal/advice"
+)
 
 // importer is who notes that a log came from an export; see [State.Import].
 const importer, importNote = "__import__", "imported"
@@ -34,9 +38,9 @@ func (s *State) Torn() bool { return s.imported().Torn }
 func (s *State) impeded() string {
 	switch i := s.imported(); {
 	case i.Redacted:
-		return "go on with the run that was exported, or export that with --raw: something was taken out of this one"
+		return advice.Redacted
 	case i.Torn:
-		return "fork it where it is known to have stood: what its export lost may have happened"
+		return advice.Torn
 	}
 	return ""
 }

@@ -256,8 +256,7 @@ func (s *State) count(c *call, by int) {
 // closeTurn moves the answered calls to the archive and judges the turn.
 func (s *State) closeTurn() {
 	failed, ok, exempt, changed := 0, 0, true, false
-	all, did, fault := canon.NewSum, canon.NewSum, canon.NewSum
-	buf := s.room
+	sums := canon.NewTurn(s.room)
 	for _, c := range s.open {
 		s.calls = append(s.calls, c)
 		switch {
@@ -267,24 +266,13 @@ func (s *State) closeTurn() {
 		case !c.notRun:
 			failed++
 		}
-		if s.declared().tool(c.Tool).Exempt {
-			continue
-		}
-		exempt = false
-		buf = append(append(buf[:0], c.Tool...), 0)
-		args, err := canon.Canonical(buf, c.Args)
-		if err != nil {
-			args = append(buf, c.Args...)
-		}
-		did.Add(args)
-		buf = append(append(append(append(args, 0, byte(c.Status)), c.Result...), 0), c.Error...)
-		all.Add(buf)
-		if !c.ok() && !c.notRun && ok == 0 {
-			fault.Add(canon.Unvaried(append(append(buf[:0], c.Tool...), 0), c.Error))
+		if !s.declared().tool(c.Tool).Exempt {
+			exempt = false
+			sums.Add(c.Tool, c.Args, byte(c.Status), c.Result, c.Error, !c.ok() && !c.notRun && ok == 0)
 		}
 	}
 	rejected := s.rejects
-	s.open, s.rejects, s.room = s.open[:0], false, buf
+	s.open, s.rejects, s.room = s.open[:0], false, sums.Room()
 	if rejected {
 		return
 	}
@@ -301,12 +289,12 @@ func (s *State) closeTurn() {
 		s.toolErrors++
 	}
 	track := Track{Iteration: s.iteration, Thought: s.thought, Exempt: exempt, Changed: changed}
-	digest := uint64(all)
+	digest := uint64(sums.All)
 	if !exempt {
-		track.Calls, track.Outcome = uint64(did), digest
+		track.Calls, track.Outcome = uint64(sums.Did), digest
 	}
-	if fault != canon.NewSum && ok == 0 {
-		track.Fault = uint64(fault)
+	if sums.Fault != canon.NewSum && ok == 0 {
+		track.Fault = uint64(sums.Fault)
 	}
 	s.leave(track)
 	switch {

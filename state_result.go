@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawl-run/pawl/internal/advice"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/meter"
 )
@@ -195,19 +196,19 @@ func (s *State) pendings() []Pending {
 		default:
 			continue
 		}
-		if !c.Expires.IsZero() {
-			p.ExpiresAt = new(c.Expires)
-		}
-		list = append(list, p)
+		list = append(list, p.until(c.Expires))
 	}
 	if q := s.question; q != nil {
-		p := Pending{Run: s.run, Kind: "input", Call: q.Call, Args: json.RawMessage("{}"), Reason: q.Question}
-		if !q.Expires.IsZero() {
-			p.ExpiresAt = new(q.Expires)
-		}
-		list = append(list, p)
+		list = append(list, Pending{Run: s.run, Kind: "input", Call: q.Call, Args: json.RawMessage("{}"), Reason: q.Question}.until(q.Expires))
 	}
 	return list
+}
+
+func (p Pending) until(at time.Time) Pending {
+	if !at.IsZero() {
+		p.ExpiresAt = &at
+	}
+	return p
 }
 
 // Advice says what can be done about a run that stands where this one does, in
@@ -225,39 +226,7 @@ func (s *State) Advice() string {
 			first = "what run " + c.child.id + " waits for"
 		}
 	}
-	switch s.status {
-	case StatusSuccess:
-		return "nothing: the run is done"
-	case StatusExhausted:
-		return "read what it found; to let it go on, raise " + s.verdict.Leaf + " and resume"
-	case StatusNoProgress:
-		return "read explain for what repeats; resume with another prompt, model or tool, or with higher limits"
-	case StatusWaitingApproval:
-		return "approve or deny " + first
-	case StatusWaitingInput:
-		return "answer " + first
-	case StatusWaitingClientTool:
-		return "submit the result of " + first
-	case StatusWaitingDoubt:
-		return fmt.Sprintf("find out whether %s took place, then settle it as happened or not", first)
-	case StatusExpired:
-		return "resume, which asks again"
-	case StatusDenied:
-		return "change the task or the approval, then resume"
-	case StatusPlanFailed:
-		return "check the tools' schemas and the prompt, or use a stronger model, then resume"
-	case StatusFailed:
-		return "fix what failed (see the reason), then resume"
-	case StatusCancelled:
-		return "resume to go on where it was cancelled"
-	case StatusPaused:
-		return "resume to go on"
-	case StatusInterrupted:
-		return "resume: its process ended"
-	case StatusQueued:
-		return "start a worker of its agent, unless one runs, or resume it here"
-	}
-	return "wait: the run is going on"
+	return advice.For(s.status.String(), s.verdict.Leaf, first)
 }
 
 // Head is the small view of the state that a journal keeps for lists.

@@ -3,6 +3,7 @@ package jsonin
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -67,6 +68,23 @@ func Times(object []byte, key string) (n int) {
 		}
 	}
 	return n
+}
+
+// Protocol adds to a system prompt how to call tools in the texts that Action reads.
+// Each of actions is a name, a description and a JSON Schema, and finish names the
+// action that ends.
+func Protocol(prompt string, actions [][3]string, finish string) string {
+	if prompt != "" {
+		prompt += "\n\n"
+	}
+	prompt += `Answer every turn with exactly one JSON object and nothing else:
+{"thought": "why you do it", "action": "the name of one action", "action_input": {…}}
+The result of the action comes back in the next message. The actions, each with the JSON Schema of its action_input:
+`
+	for _, a := range actions {
+		prompt += fmt.Sprintf("- %s: %s %s\n", a[0], a[1], cmp.Or(a[2], "{}"))
+	}
+	return prompt + fmt.Sprintf("When the task is done, use the action %s.", finish)
 }
 
 // Action reads the one JSON object in a text that names an action and its input,

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"time"
 	"unicode/utf8"
@@ -21,6 +22,22 @@ func (c *Codec) Canonical(v any, depth int) bool {
 	form := c.form.forms.Get()
 	defer c.form.put(form)
 	return c.form.take(form, p) && c.form.codec.canonical(inside(form), depth)
+}
+
+// Normal returns v as it is read of what is written of it; v itself where that is
+// the same.
+func (c *Codec) Normal(v any, depth int) (any, error) {
+	if c.Canonical(v, depth) {
+		return v, nil
+	}
+	data, err := c.Append(nil, v, depth)
+	if err != nil {
+		return nil, fmt.Errorf("cannot be written: %w", err)
+	}
+	if v, err = c.Decode(data); err != nil {
+		return nil, fmt.Errorf("cannot be read back: %w", err)
+	}
+	return v, nil
 }
 
 func (c *Codec) canonical(p place, depth int) bool {
