@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -181,17 +182,7 @@ const (
 // withDefaults fills in the fields that a declaration left out, so that the log
 // says which values applied.
 func (i ToolInfo) withDefaults() ToolInfo {
-	if i.Effect == 0 {
-		i.Effect = Write
-	}
-	if i.Timeout == 0 {
-		i.Timeout = defaultTimeout
-	}
-	if i.MaxOutput == 0 {
-		i.MaxOutput = defaultMaxOutput
-	}
-	if i.OnDoubt == 0 {
-		i.OnDoubt = DoubtAsk
-	}
+	i.Effect, i.OnDoubt = cmp.Or(i.Effect, Write), cmp.Or(i.OnDoubt, DoubtAsk)
+	i.Timeout, i.MaxOutput = cmp.Or(i.Timeout, defaultTimeout), cmp.Or(i.MaxOutput, defaultMaxOutput)
 	return i
 }

@@ -42,11 +42,7 @@ func (m *Machine) fill(s *State, t Think) Think {
 		t.Attempt, t.NotBefore = f.Attempt+1, f.RetryAt
 	}
 	t.Estimate, t.Bytes = m.Estimate(s, &t)
-	t.MaxTokens = m.agent.Sampling.MaxTokens
-	if t.MaxTokens == 0 {
-		t.MaxTokens = defaultReply
-	}
-	if lowered {
+	if t.MaxTokens = cmp.Or(m.agent.Sampling.MaxTokens, defaultReply); lowered {
 		t.MaxTokens = min(t.MaxTokens, lower)
 	}
 	return m.clamp(s, t)

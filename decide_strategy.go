@@ -1,6 +1,8 @@
 package pawl
 
 import (
+	"cmp"
+
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -8,10 +10,7 @@ import (
 // system is the system prompt of a request: the agent's, or the view's, and
 // under the JSON strategy how to call tools.
 func (m *Machine) system(v View) string {
-	prompt := m.agent.Prompt
-	if v.System != "" {
-		prompt = v.System
-	}
+	prompt := cmp.Or(v.System, m.agent.Prompt)
 	if m.agent.Strategy != StrategyJSON || v.Bare || m.single {
 		return prompt
 	}

@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -371,10 +372,7 @@ func (s *State) direct(d *HookDirected) {
 		return
 	}
 	if d.Call == "" {
-		why := d.Reason
-		if why == "" {
-			why = "the hook " + d.Hook + " turned it down"
-		}
+		why := cmp.Or(d.Reason, "the hook "+d.Hook+" turned it down")
 		if s.malformed != "" {
 			why = s.malformed + "; " + why
 		}

@@ -106,7 +106,7 @@ type outcome struct {
 	Answer     string
 	Output     string
 	Iterations int
-	Steps      []pawl.Summary
+	Steps      []pawl.Turn
 	Replies    int            // in the log
 	Writes     map[string]int // that ran, by tool
 }
