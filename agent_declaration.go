@@ -139,6 +139,9 @@ func (d *Declaration) digest() map[string]string {
 		if t.Cage != "" { // which logs before it do not know
 			parts = append(parts, t.Cage)
 		}
+		if t.Weight != 0 || t.Background {
+			parts = append(parts, fmt.Sprint(t.Weight, t.Background))
+		}
 		all["tool "+t.Name] = digest(parts...)
 		if t.Reaches != nil || t.Content != nil {
 			all["flow "+t.Name] = digest(fmt.Sprintf("%q %q", t.Reaches, t.Content))

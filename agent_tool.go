@@ -113,6 +113,10 @@ type ToolInfo struct {
 	// MaxParallel is how many calls of the tool may be in flight at once in a run;
 	// zero: as many as the agent allows. See [Agent.MaxParallel].
 	MaxParallel int `wire:"max_parallel,omit"`
+	// Weight, of an agent, is how many of the equal shares of the limits a call gets; zero: 1.
+	// Background says that its calls are answered when their runs have begun; see [State.Background].
+	Weight     int  `wire:"weight,omit"`
+	Background bool `wire:"background,omit"`
 
 	// Foreign says that an untrusted party, such as an MCP server, wrote the name,
 	// the description and the schema: a run that offers the tool is tainted from its

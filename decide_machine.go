@@ -294,8 +294,8 @@ func (m *Machine) add(t Tool, own bool) error {
 		return fmt.Errorf("tool %q: names that begin with __ belong to the machine", info.Name)
 	case m.tools[info.Name] != nil:
 		return fmt.Errorf("tool %q: there are two of that name", info.Name)
-	case info.Timeout < 0 || info.MaxOutput < 0 || info.MaxCalls < 0 || info.MaxParallel < 0:
-		return fmt.Errorf("tool %q: Timeout, MaxOutput, MaxCalls and MaxParallel may not be negative", info.Name)
+	case info.Timeout < 0 || info.MaxOutput < 0 || info.MaxCalls < 0 || info.MaxParallel < 0 || info.Weight < 0:
+		return fmt.Errorf("tool %q: Timeout, MaxOutput, MaxCalls, MaxParallel and Weight may not be negative", info.Name)
 	}
 	var err error
 	if a.schema, err = jsonschema.Compile(info.Input, &jsonschema.Options{Closed: true}); err != nil {

@@ -122,16 +122,17 @@ func (m *Machine) wired(s *State, v *View) int {
 
 // clamp lowers the reply to what tokens and dollars leave, and prices it.
 func (m *Machine) clamp(s *State, t Think) Think {
-	t.MaxTokens = min(t.MaxTokens, s.limits.Tokens-s.usage.Total()-t.Estimate)
+	aside := s.aside()
+	t.MaxTokens = min(t.MaxTokens, s.limits.Tokens-s.usage.Total()-aside.Tokens-t.Estimate)
 	price := m.decl.model(t.Model, t.Fallback).Price
 	if price == nil {
 		return t
 	}
 	in, out := price.most(t.Estimate, t.Long)
 	if s.limits.Cost > 0 && out > 0 {
-		left := (s.limits.Cost - s.cost - in) * 1e6 / out
+		left := (s.limits.Cost - s.cost - aside.Cost - in) * 1e6 / out
 		t.MaxTokens = min(t.MaxTokens, int(max(-1, min(left, 1<<30))))
-	} else if s.limits.Cost > 0 && s.cost+in > s.limits.Cost {
+	} else if s.limits.Cost > 0 && s.cost+aside.Cost+in > s.limits.Cost {
 		t.MaxTokens = -1
 	}
 	t.Cost = s.dollars(in + float64(max(0, t.MaxTokens))*out/1e6)
@@ -236,10 +237,14 @@ func (m *Machine) fits(s *State, t *Think) Verdict {
 	if t.MaxTokens >= leastReply {
 		return Verdict{}
 	}
-	left := s.limits.Tokens - s.usage.Total()
+	aside, held := s.aside(), ""
+	if aside.Tokens > 0 {
+		held = fmt.Sprintf(" and %s set aside for runs in the background", figure.Group(aside.Tokens))
+	}
+	left := s.limits.Tokens - s.usage.Total() - aside.Tokens
 	if left-t.Estimate < leastReply {
-		return verdict(StatusExhausted, tokensLeaf(s.limits), fmt.Sprintf("%s of %s tokens are used; the next request needs about %s and %d for a reply",
-			figure.Group(s.usage.Total()), figure.Group(s.limits.Tokens), figure.Group(t.Estimate), leastReply))
+		return verdict(StatusExhausted, tokensLeaf(s.limits), fmt.Sprintf("%s of %s tokens are used%s; the next request needs about %s and %d for a reply",
+			figure.Group(s.usage.Total()), figure.Group(s.limits.Tokens), held, figure.Group(t.Estimate), leastReply))
 	}
 	if price := m.decl.model(t.Model, t.Fallback).Price; s.limits.Cost > 0 && price != nil {
 		in, _ := price.most(t.Estimate, t.Long)

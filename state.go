@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl/internal/chunk"
 	"github.com/pawl-run/pawl/internal/gauge"
+	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/tally"
 )
@@ -95,6 +96,7 @@ type facts struct {
 	other    map[string]*purposeReply // latest reply by purpose, turns apart
 	steps    map[string]stepped       // a loop's steps, by name
 	at       string                   // the step begun last
+	behind   []childRun               // runs in the background that have not ended, oldest first
 }
 
 // purposeReply is a reply and the seq of its entry.
@@ -203,13 +205,7 @@ type tempo struct {
 	toolErrors, stalled int32
 }
 
-type completion struct {
-	Answer     string
-	Output     json.RawMessage // the answer, when it is not text
-	Confidence float64
-	Sure       bool // a confidence was given
-	Summary    string
-}
+type completion = jsonin.Completion
 
 // Run is the run's id.
 func (s *State) Run() string { return s.run }

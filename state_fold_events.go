@@ -133,7 +133,7 @@ func (s *State) land(r Reply) {
 		return
 	}
 	if c, ok := r.Parts[len(r.Parts)-1].(Call); ok && c.Tool == completeTool {
-		if done := readCompletion(c.Args); done != nil && done.Answer != "" {
+		if done := jsonin.ReadCompletion(c.Args); done != nil && done.Answer != "" {
 			s.final = done
 			put(&s.notes, completeTool+"\x00completion", c.Args)
 			return
@@ -495,7 +495,7 @@ func (s *State) unwatch() {
 
 // takeCompletion takes in what the __complete__ tool noted.
 func (s *State) takeCompletion(value json.RawMessage) {
-	done := readCompletion(value)
+	done := jsonin.ReadCompletion(value)
 	if done == nil {
 		return
 	}
@@ -503,24 +503,4 @@ func (s *State) takeCompletion(value json.RawMessage) {
 		s.confidence, s.confident = done.Confidence, true
 	}
 	s.complete = done
-}
-
-// readCompletion reads the arguments of __complete__; nil: they are not an object.
-func readCompletion(value json.RawMessage) *completion {
-	var c struct {
-		Answer     json.RawMessage `json:"answer"`
-		Confidence *float64        `json:"confidence"`
-		Summary    string          `json:"summary"`
-	}
-	if json.Unmarshal(value, &c) != nil {
-		return nil
-	}
-	done := &completion{Answer: jsonin.Plain(c.Answer), Summary: c.Summary}
-	if len(c.Answer) > 0 && c.Answer[0] != '"' {
-		done.Output = c.Answer
-	}
-	if c.Confidence != nil {
-		done.Confidence, done.Sure = *c.Confidence, true
-	}
-	return done
 }

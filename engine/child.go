@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,11 +26,16 @@ type child struct {
 	recorded bool   // the parent's log has a child.stopped for it
 	taints   bool   // its input derives from untrusted text
 	hooks    []Hook
+	call     string  // that it began with
+	behind   bool    // the call returns when it has begun
+	why      string  // it is to be cancelled; empty: it is not
+	live     *Handle // on its run, if that is driven already
 
 	result  pawl.Result
 	state   *pawl.State
 	heard   int64 // the last signal that was delivered to its run
 	missing bool  // it has begun, but its log is not in this journal
+	closed  bool  // the engine closes
 	err     error // an error that breaks the parent's run
 }
 
@@ -43,10 +49,19 @@ func (c *child) Grace() time.Duration { return childTime }
 
 // Run drives the child until it ends, waits, or must stop with its parent.
 func (c *child) Run(ctx context.Context, _ pawl.Invocation) (pawl.Output, error) {
-	h, err := c.drive(ctx)
+	if c.why != "" {
+		return c.end(ctx)
+	}
+	h, err := c.live, error(nil)
+	if h == nil {
+		h, err = c.drive(ctx)
+	}
 	switch {
 	case err != nil:
 		return pawl.Output{}, c.broke(err)
+	case c.behind:
+		c.live = h
+		return pawl.Output{JSON: fmt.Appendf(nil, `{"id":%s,"status":"working"}`, jsonin.Quote(c.call))}, nil
 	case h == nil:
 		return c.output()
 	}
@@ -102,7 +117,7 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 // broke handles an error that concerns the parent's run, not the child's result.
 func (c *child) broke(err error) error {
 	if errors.Is(err, errClosed) {
-		c.result.Status = pawl.StatusPaused
+		c.result.Status, c.closed = pawl.StatusPaused, true
 		return nil
 	}
 	c.err = fmt.Errorf("child run %s: %w", c.run, err)
@@ -176,13 +191,20 @@ type children struct {
 	recorded map[string]bool           // the children with a child.stopped in the run's log
 	heard    map[string]int64          // the last signal that was delivered here, by child
 	waits    map[string][]pawl.Pending // pending requests, by child
+	live     map[string]*Handle        // on those in the background, by child
+	launched bool                      // those in the background that this owner found go on
+	settled  map[string]bool           // those in the background that ended with this run
 }
 
 // of makes a call a child run and returns the entry that announces it. If the child's input
 // cannot be made from the arguments, the call's result is that error.
 func (k *children) of(t *toolCall) (started pawl.Event) {
 	r := k.rec
-	agent, input, err := r.machine.Child(r.state, *t.classified)
+	of := *t.classified
+	if t.behind != nil {
+		of = *t.behind
+	}
+	agent, input, err := r.machine.Child(r.state, of)
 	if err != nil {
 		t.tool = invalidChild{t.tool, err}
 		return nil
@@ -191,9 +213,11 @@ func (k *children) of(t *toolCall) (started pawl.Event) {
 	t.child = &child{
 		Tool: t.tool, engine: r.engine, parent: r.lease.Run, run: t.classified.Child, agent: agent, input: input, nonce: start.Nonce,
 		recorded: k.recorded[t.classified.Child], taints: r.state.Tainted(), hooks: r.hooks.above,
+		call: of.Call.ID, why: t.why, live: k.live[t.classified.Child],
 	}
+	t.child.behind = t.behind == nil && t.classified.Info().Background
 	t.tool = t.child
-	return pawl.ChildStarted{Call: t.inv.Call, Child: t.classified.Child, Agent: agent.Name, Limits: agent.Limits}
+	return pawl.ChildStarted{Call: t.inv.Call, Child: t.classified.Child, Agent: agent.Name, Limits: agent.Limits, Background: t.child.behind}
 }
 
 // invalidChild is a tool whose call has invalid arguments.
@@ -218,6 +242,11 @@ func (k *children) stopped(t *toolCall, cut error) bool {
 			Why: fmt.Sprintf("its run %s is not in this journal; what it did is not known", c.run)})
 		return false
 	}
+	if c.behind {
+		k.keep(c)
+		return !c.closed
+	}
+	delete(k.live, c.run)
 	status := c.result.Status
 	e := childStopped(t.inv.Call, c.run, status, c.state)
 	if status == pawl.StatusPaused {
@@ -256,10 +285,11 @@ func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
 	if err := fence(ctx, k.rec); err != nil {
 		return err
 	}
-	var running []pawl.CallState
+	running := k.behind()
 	for c := range k.rec.state.Open() {
 		if c.Phase == pawl.PhaseStarted && c.Child != "" {
-			running = append(running, c)
+			running = slices.DeleteFunc(running, func(b pawl.Classified) bool { return b.Child == c.Child })
+			running = append(running, pawl.Classified{Call: c.Call, Child: c.Child})
 		}
 	}
 	k.rec.appendNow(resumed)
@@ -269,7 +299,7 @@ func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
 			return err
 		}
 		if state.Seq() > 0 {
-			k.rec.appendNow(childStopped(c.ID, c.Child, pawl.StatusInterrupted, state))
+			k.rec.appendNow(childStopped(c.Call.ID, c.Child, pawl.StatusInterrupted, state))
 		}
 	}
 	return nil

@@ -106,6 +106,7 @@ func (d *driver) step() (done bool, err error) {
 	if asked, err := d.reconcile(); asked || err != nil {
 		return false, err
 	}
+	d.children.launch()
 	d.requests.read(d.inbox.take())
 	if r.state.Waits(pawl.PhaseAwaitingApproval) {
 		d.requests.expire()
@@ -114,6 +115,7 @@ func (d *driver) step() (done bool, err error) {
 	// A cancelled run is not suspended, since resuming would void the cancel.
 	if _, cancelled := r.state.Cancelled(); !cancelled {
 		if _, suspend, _ := d.inbox.wanted(); suspend {
+			d.children.suspend()
 			paused := pawl.RunPaused{Status: pawl.StatusPaused, Reason: "shut down"}
 			if cause := context.Cause(d.inbox.life); cause != nil {
 				paused.Reason = cause.Error()
@@ -170,6 +172,9 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 			r.append(at, own.Event)
 		}
 	case pawl.Await:
+		if !d.children.rest(&d.inbox) {
+			return false, r.failed
+		}
 		r.append(at, pawl.RunPaused{Status: step.Status, Reason: step.Reason, WakeAt: step.Until})
 		if decided, err := d.askApprover(); decided || err != nil {
 			return false, err
@@ -177,6 +182,9 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 		return d.part()
 	case pawl.Finish:
 		v := step.Verdict
+		if d.children.settle() {
+			return false, r.failed // what they used counts, so it is decided again
+		}
 		d.children.cancel()
 		if err := d.handOver(v); errors.Is(err, errClosed) {
 			return false, nil // it is about to be suspended
@@ -192,6 +200,7 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 // end makes the log durable and releases the run.
 func (d *driver) end() error {
 	defer d.rec.lease.release()
+	d.children.suspend()
 	if err := d.rec.flush(); err != nil {
 		return err
 	}
@@ -221,6 +230,7 @@ func (d *driver) part() (done bool, err error) {
 func (d *driver) finish(err error) {
 	l, r := &d.life, &d.rec
 	d.detach()
+	d.children.suspend()
 	d.effects.close()
 	d.giveBack()
 	r.engine.left(r.base, r.lease.Run, err)
@@ -247,6 +257,7 @@ func (d *driver) panicked(p *blame.Panic) error {
 		if ended = r.writable(); !ended {
 			return nil
 		}
+		d.children.settle()
 		d.children.cancel()
 		r.appendNow(pawl.RunStopped{Status: pawl.StatusFailed, Condition: blame.Leaf, Leaf: blame.Leaf, Detail: r.clean.panicDetail(p)})
 		return d.end()

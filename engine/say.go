@@ -35,6 +35,11 @@ func (e *Engine) Say(ctx context.Context, run, by, text string, o *SayOptions) e
 	if o == nil {
 		o = &SayOptions{}
 	}
+	return e.say(ctx, run, by, text, sayRequest+rand.Text(), o)
+}
+
+// say sends a message with a request, which is sent once.
+func (e *Engine) say(ctx context.Context, run, by, text, request string, o *SayOptions) error {
 	if strings.TrimSpace(text) == "" {
 		return errors.New("the message is empty; give a text")
 	}
@@ -48,7 +53,7 @@ func (e *Engine) Say(ctx context.Context, run, by, text string, o *SayOptions) e
 	if err != nil {
 		return fmt.Errorf("message to run %s: %w", run, err)
 	}
-	letter := pawl.Signal{Run: run, Kind: pawl.SignalAnswer, Request: sayRequest + rand.Text(), By: e.secrets.Scrub(by), Body: e.secrets.JSON(body)}
+	letter := pawl.Signal{Run: run, Kind: pawl.SignalAnswer, Request: request, By: e.secrets.Scrub(by), Body: e.secrets.JSON(body)}
 	letter.Time = time.Now().UTC()
 	sent, err := e.inbox.Send(ctx, letter)
 	if err != nil {

@@ -221,6 +221,7 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 	if err := d.children.recover(ctx, pawl.RunResumed{Owner: r.lease.Owner, Epoch: r.lease.Epoch}); err != nil {
 		return err
 	}
+	d.children.settle()
 	d.children.cancel()
 	d.requests.read(d.inbox.take())
 	if _, ok := r.state.Cancelled(); !ok { // the signal was read by an owner that did not get to it

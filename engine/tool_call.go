@@ -94,7 +94,9 @@ type toolCall struct {
 	at         uint64
 	tool       pawl.Tool
 	children   *children
-	child      *child // set if the call is a child run
+	child      *child           // set if the call is a child run
+	behind     *pawl.Classified // the run in the background that the call is about; nil: it is about none
+	why        string           // that run is to be cancelled; empty: it is not
 	inv        pawl.Invocation
 	earlier    func(call string) (string, bool)
 	outOfTime  bool // the deadline is the run's, not the tool's
@@ -175,6 +177,9 @@ func (t *toolCall) prepare(r *recorder) bool {
 	if run, ok := team.OnBoard(t.tool, r.lease.Run, ParentOf(r.state)); ok {
 		t.tool = boardCall{t.tool, r.engine, run}
 	}
+	if what, ok := team.OnBackground(t.tool); ok {
+		t.onBackground(r, what)
+	}
 	if w, ok := t.tool.(interface{ Supervised() string }); ok { // the promise of the attempt's supervisor
 		t.inv.Supervised = w.Supervised()
 	}
@@ -191,7 +196,7 @@ func (t *toolCall) prepare(r *recorder) bool {
 		r.appendAt(now, r.state.Iteration(), t.at, pawl.ToolStarted{Call: c.Call.ID, Tool: c.Call.Tool, Args: c.Call.Args, Effect: info.Effect, Key: c.Key, Attempt: t.inv.Attempt, Supervised: t.inv.Supervised})
 	}
 	if c.Child != "" {
-		if t.inv.Attempt == 1 {
+		if t.inv.Attempt == 1 && t.behind == nil {
 			c.Limits.Time = min(c.Limits.Time, max(time.Millisecond, left.Truncate(time.Millisecond)))
 		}
 		if e := t.children.of(t); e != nil {

@@ -147,6 +147,9 @@ func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came phrase
 	case pawl.ProgressLogged:
 		return e.Call, f.caller(e.Call) + phrase(" noted its progress: "+said(e.Message)), ""
 	case pawl.ChildStarted:
+		if e.Background {
+			return e.Call, f.caller(e.Call) + phrasef(" called on agent %s, to work in the background", name(e.Agent)), phrasef("run %s was started", name(e.Child))
+		}
 		return e.Call, f.caller(e.Call) + phrasef(" called on agent %s", name(e.Agent)), phrasef("run %s was started", name(e.Child))
 	case pawl.ChildStopped:
 		switch {

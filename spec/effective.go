@@ -272,7 +272,7 @@ func (e *Effective) tools(declared []pawl.ToolInfo) {
 			if t.Name != "__complete__" {
 				e.set("builtins", yes())
 			}
-		case t.Name == approval.PlanTool, team.IsBoardTool(t): // plan: true and board: true add them
+		case t.Name == approval.PlanTool, team.IsBoardTool(t), team.IsBackgroundTool(t): // plan, board and background add them
 		case t.Client:
 			all.items = append(all.items, toolNode(t))
 		case isOwn(t):
@@ -341,6 +341,12 @@ func toolNode(t pawl.ToolInfo) *node {
 	}
 	if t.MaxParallel > 0 {
 		n.put("max_parallel", numberNode(t.MaxParallel))
+	}
+	if t.Weight > 0 {
+		n.put("weight", numberNode(t.Weight))
+	}
+	if t.Background {
+		n.put("background", yes())
 	}
 	if t.Alone {
 		n.put("parallel", &node{kind: boolean, text: "false"})

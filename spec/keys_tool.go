@@ -66,11 +66,11 @@ var builtinKeys = &table{name: "builtin", title: "builtin", about: "[Tools](tool
 
 var agentToolKeys = &table{name: "agent-tool", title: "agent", about: "Another agent as a tool. Each call is a run of its own, within what is left of this one's limits.", keys: append([]key{
 	{name: "agent", needed: true, value: anyText, about: "its spec, relative to this one. One that names no model has this agent's", inGo: "tool.Agent"},
-}, runKeys...)}
+}, localKeys...)}
 
 var workflowToolKeys = &table{name: "workflow-tool", title: "workflow", about: "A workflow as a tool: the same, with [known steps](workflow.md).", keys: append([]key{
 	{name: "workflow", needed: true, value: anyText, about: "its spec, relative to this one", inGo: "tool.Agent"},
-}, runKeys...)}
+}, localKeys...)}
 
 var a2aToolKeys = &table{name: "a2a-tool", title: "tool", about: "An agent of another server as a tool, over the [Agent2Agent protocol](a2a.md). Each call is a run of its own, which has a task there.", keys: append([]key{
 	{name: "a2a", needed: true, value: in(a2aKeys), about: "where it is", inGo: "a2a.Agent"},
@@ -95,6 +95,12 @@ func remoteRunKeys() []key {
 	}
 	return keys
 }
+
+// localKeys are runKeys, and those for an agent whose runs are here.
+var localKeys = append(slices.Clone(runKeys), []key{
+	{name: "background", value: aFlag, otherwise: "false", about: "a call returns as soon as its run has begun; the [answer is collected later](teams.md#in-the-background)", inGo: "tool.AgentOptions.Background"},
+	{name: "weight", value: aCount(1), otherwise: "1", about: "how many of the equal shares a call gets, into which what is left of the limits is divided among the calls of a reply", inGo: "tool.AgentOptions.Weight"},
+}...)
 
 // runKeys are the keys of a tool whose calls are runs.
 var runKeys = []key{

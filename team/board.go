@@ -134,9 +134,15 @@ func (b boardTool) Check(from pawl.Agent) error {
 		d, ok := t.(pawl.Delegate)
 		return ok && chooses(d.Agent())
 	})
+	behind := slices.IndexFunc(from.Tools, func(t pawl.Tool) bool {
+		w, ok := t.(worker)
+		return ok && background(w.Delegate)
+	})
 	switch {
 	case !b.own || b.op.name != "add":
 		return nil
+	case behind >= 0:
+		return fmt.Errorf("tool %q: a worker of a board cannot work in the background", from.Tools[behind].Info().Name)
 	case !chooses(from):
 		return fmt.Errorf("tool %q: a board is for an agent that chooses its calls, and the loop of %s is %s", boardPrefix+b.op.name, from.Name, from.Loop.Name())
 	case !workers:

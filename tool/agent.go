@@ -25,6 +25,7 @@ func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 	info := pawl.ToolInfo{
 		Name: o.Name, Description: o.Description, Input: o.Input, Effect: o.Effect,
 		MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls, MaxParallel: o.MaxParallel, Alone: o.Alone, Exempt: o.Exempt, Trust: o.Trust,
+		Weight: o.Weight, Background: o.Background,
 	}
 	if info.Name == "" {
 		info.Name = agent.Name
@@ -40,7 +41,13 @@ func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 	if info.Effect == 0 {
 		info.Effect = most(agent)
 	}
-	return &delegate{declare(info, nil), agent, o.Input != nil}
+	d := &delegate{agent: agent, whole: o.Input != nil, trust: o.Trust}
+	if o.Background {
+		info.Description += " It works in the background: the call returns an id at once, and collect returns the answer."
+		info.Trust = pawl.Trusted // the call returns an id
+	}
+	d.declared = declare(info, nil)
+	return d
 }
 
 // AgentOptions configure a tool made of an agent. The zero value is valid.
@@ -56,6 +63,14 @@ type AgentOptions struct {
 	// MaxOutput, MaxCalls, MaxParallel, Alone and Exempt are as in [Options].
 	MaxOutput, MaxCalls, MaxParallel int
 	Alone, Exempt                    bool
+	// Weight is how many of the equal shares a call gets, into which what is left of the limits
+	// is divided among the calls of a reply; zero: 1.
+	Weight int
+	// Background has a call return as soon as its run has begun. The agent has the tools collect,
+	// message and cancel to deal with such runs; see package team. The run keeps a share of its
+	// limits for itself. Effect must be [pawl.Read], since the run's calls are beside those of
+	// the agent.
+	Background bool
 	// Trust is the trust in the answers; zero: [pawl.Untrusted] if one of the agent's tools
 	// returns untrusted results, else [pawl.Trusted].
 	Trust pawl.Trust
@@ -75,6 +90,23 @@ type delegate struct {
 	declared
 	agent pawl.Agent
 	whole bool // the input is all the arguments, as JSON
+	trust pawl.Trust
+}
+
+// Answers is the trust in the answers; zero: as the agent's tools are.
+func (d *delegate) Answers() pawl.Trust { return d.trust }
+
+// Check reports options that do not fit each other or the agent that has the tool.
+func (d *delegate) Check(from pawl.Agent) error {
+	_, steps := from.Loop.(interface{ Steps() json.RawMessage })
+	switch {
+	case !d.info.Background:
+	case steps:
+		return fmt.Errorf("tool %q: background is for an agent that chooses its calls, and the loop of %s is %s", d.info.Name, from.Name, from.Loop.Name())
+	case d.info.Effect != pawl.Read:
+		return fmt.Errorf("tool %q: in the background its writes would be made beside other calls; say that its effect is read if they may be, or leave background out", d.info.Name)
+	}
+	return d.declared.Check(from)
 }
 
 // Agent returns the agent.

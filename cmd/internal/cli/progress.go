@@ -186,7 +186,11 @@ func callText(event pawl.Event) string {
 		}
 		return fmt.Sprintf("%s is answered: %s", e.Call, gist(e.Text))
 	case pawl.ChildStarted:
-		return fmt.Sprintf("%s is run %s of %s, within %v", e.Call, e.Child, e.Agent, e.Limits)
+		behind := ""
+		if e.Background {
+			behind = " in the background"
+		}
+		return fmt.Sprintf("%s is run %s of %s%s, within %v", e.Call, e.Child, e.Agent, behind, e.Limits)
 	case pawl.ChildStopped:
 		return fmt.Sprintf("%s: run %s is %s", e.Call, e.Child, e.Status.Words())
 	case pawl.ClientToolRequested:

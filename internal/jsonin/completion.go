@@ -1,0 +1,32 @@
+package jsonin
+
+import "encoding/json"
+
+// A Completion is the final answer that a model hands in by a call.
+type Completion struct {
+	Answer     string
+	Output     json.RawMessage // the answer, when it is not text
+	Confidence float64
+	Sure       bool // a confidence was given
+	Summary    string
+}
+
+// ReadCompletion reads the arguments of such a call; nil: they are not an object.
+func ReadCompletion(value json.RawMessage) *Completion {
+	var c struct {
+		Answer     json.RawMessage `json:"answer"`
+		Confidence *float64        `json:"confidence"`
+		Summary    string          `json:"summary"`
+	}
+	if json.Unmarshal(value, &c) != nil {
+		return nil
+	}
+	done := &Completion{Answer: Plain(c.Answer), Summary: c.Summary}
+	if len(c.Answer) > 0 && c.Answer[0] != '"' {
+		done.Output = c.Answer
+	}
+	if c.Confidence != nil {
+		done.Confidence, done.Sure = *c.Confidence, true
+	}
+	return done
+}
