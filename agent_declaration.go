@@ -86,7 +86,7 @@ func (d Declaration) Differences(other Declaration) []string {
 	parts := canon.Differing(d.Digests, other.Digests)
 	for i, part := range parts {
 		if name, ok := strings.CutPrefix(part, "tool "); ok {
-			if those := canon.Differing(canon.Lines(d.tool(name).Version), canon.Lines(other.tool(name).Version)); len(those) > 0 {
+			if those := canon.Differing(d.version(name), other.version(name)); len(those) > 0 {
 				parts[i] += " (" + strings.Join(those, ", ") + ")"
 			}
 		}
@@ -102,6 +102,17 @@ func (d *Declaration) tool(name string) *ToolInfo {
 		}
 	}
 	return &noTool
+}
+
+// version is that of a tool, by the names that its lines begin with.
+func (d *Declaration) version(tool string) map[string]string {
+	lines := map[string]string{}
+	for line := range strings.Lines(d.tool(tool).Version) {
+		if name, version, ok := strings.Cut(line, ": "); ok {
+			lines[name] = strings.TrimSpace(version)
+		}
+	}
+	return lines
 }
 
 // digest takes the digests. A tool has one of its own, so that a difference names it.

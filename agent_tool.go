@@ -1,7 +1,6 @@
 package pawl
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -186,7 +185,17 @@ const (
 // withDefaults fills in the fields that a declaration left out, so that the log
 // says which values applied.
 func (i ToolInfo) withDefaults() ToolInfo {
-	i.Effect, i.OnDoubt = cmp.Or(i.Effect, Write), cmp.Or(i.OnDoubt, DoubtAsk)
-	i.Timeout, i.MaxOutput = cmp.Or(i.Timeout, defaultTimeout), cmp.Or(i.MaxOutput, defaultMaxOutput)
+	if i.Effect == 0 {
+		i.Effect = Write
+	}
+	if i.Timeout == 0 {
+		i.Timeout = defaultTimeout
+	}
+	if i.MaxOutput == 0 {
+		i.MaxOutput = defaultMaxOutput
+	}
+	if i.OnDoubt == 0 {
+		i.OnDoubt = DoubtAsk
+	}
 	return i
 }

@@ -2,7 +2,6 @@ package pawl
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -58,8 +57,12 @@ func (m *Machine) liftApproved(s *State, step Step) Step {
 // Hold is the entry that asks for approval of a call: what the engine took
 // of the world beside what was decided, bound to the agent as it is now.
 func (m *Machine) Hold(s *State, d Classified, tokenHash string, witnesses map[string]string) ApprovalRequested {
+	ttl := m.agent.Approvals.TTL
+	if ttl == 0 {
+		ttl = defaultTTL
+	}
 	e := ApprovalRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Reason: d.Why,
-		Expires: s.time.Add(cmp.Or(m.agent.Approvals.TTL, defaultTTL)), Preconditions: witnesses, TokenHash: tokenHash}
+		Expires: s.time.Add(ttl), Preconditions: witnesses, TokenHash: tokenHash}
 	e.Digest = m.binding(s.run, e.Call, e.Tool, e.Args, witnesses, e.Expires)
 	return e
 }
@@ -124,11 +127,14 @@ func (s *State) outdated() bool {
 
 // detail says who denied what.
 func (e *ApprovalDecided) detail(s *State) string {
-	what := e.Call
+	who, what := e.By, e.Call
+	if who == "" {
+		who = "somebody"
+	}
 	if c := s.call(e.Call); c != nil {
 		what = fmt.Sprintf("%s (%s)", c.Tool, c.ID)
 	}
-	text := cmp.Or(e.By, "somebody") + " denied " + what
+	text := who + " denied " + what
 	if e.Reason != "" {
 		text += ": " + e.Reason
 	}

@@ -2,7 +2,6 @@ package pawl
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,7 +73,9 @@ func NewMachine(a Agent) (*Machine, error) {
 		m.loop = ReAct{}
 	}
 	_, m.single = m.loop.(SingleCall)
-	m.agent.Strategy = cmp.Or(a.Strategy, StrategyNative)
+	if m.agent.Strategy == 0 {
+		m.agent.Strategy = StrategyNative
+	}
 	var errs []error
 	refuse := func(wrong bool, format string, args ...any) {
 		if wrong {

@@ -2,7 +2,6 @@ package pawl
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -104,7 +103,10 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 			if !utf8.Valid(p.Args) {
 				p.Args = json.RawMessage(r.repair(string(p.Args)))
 			}
-			p.Tool, p.Ref, p.Args = r.repair(p.Tool), cmp.Or(wire.Text(p.Ref), wire.Text(p.ID)), bytes.Clone(wire.Args(p.Args))
+			p.Tool, p.Ref, p.Args = r.repair(p.Tool), wire.Text(p.Ref), bytes.Clone(wire.Args(p.Args))
+			if p.Ref == "" {
+				p.Ref = wire.Text(p.ID)
+			}
 			content += len(p.Tool) + len(p.Args)
 			n++
 			if p.ID = callID(n); p.Ref == p.ID {
@@ -124,8 +126,11 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 	if r.Repaired {
 		r.disarm()
 	}
-	if r.Stop = cmp.Or(r.Stop, StopEnd); r.Stop == StopEnd && hasCalls(r) {
-		r.Stop = StopCalls
+	if r.Stop == 0 || r.Stop == StopEnd && hasCalls(r) {
+		r.Stop = StopEnd
+		if hasCalls(r) {
+			r.Stop = StopCalls
+		}
 	}
 	r.Usage, e.Estimated = checkUsage(r.Usage, t, content)
 	if price := m.decl.model(t.Model, t.Fallback).Price; price != nil {

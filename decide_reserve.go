@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -42,7 +43,11 @@ func (m *Machine) fill(s *State, t Think) Think {
 		t.Attempt, t.NotBefore = f.Attempt+1, f.RetryAt
 	}
 	t.Estimate, t.Bytes = m.Estimate(s, &t)
-	if t.MaxTokens = cmp.Or(m.agent.Sampling.MaxTokens, defaultReply); lowered {
+	t.MaxTokens = m.agent.Sampling.MaxTokens
+	if t.MaxTokens == 0 {
+		t.MaxTokens = defaultReply
+	}
+	if lowered {
 		t.MaxTokens = min(t.MaxTokens, lower)
 	}
 	return m.clamp(s, t)
@@ -188,7 +193,7 @@ func (m *Machine) limitThink(s *State, t *Think) Step {
 	if v := m.fits(s, t); v.Holds {
 		return m.exhaust(s, v)
 	}
-	return nil
+	return m.overBudget(s)
 }
 
 func allUsed(iterations int) string {
@@ -267,12 +272,45 @@ const finalPrompt = "You have reached a limit of this run and can take no furthe
 // exhaust ends the run at a limit, after a final answer without tools if that
 // still fits.
 func (m *Machine) exhaust(s *State, v Verdict) Step {
-	if v.Status != StatusExhausted || s.finalAsked || s.iteration == 0 || m.single || s.at != "" || s.failure != nil || s.elapsed >= s.limits.Time {
+	left := s.refused()
+	if v.Status != StatusExhausted || left.Seq > 0 && left.MaxTokens < leastReply || s.finalAsked || s.iteration == 0 || m.single || s.at != "" || s.failure != nil || s.elapsed >= s.limits.Time {
 		return Finish{Verdict: v}
 	}
-	t := m.fill(s, Think{Purpose: PurposeFinal, View: View{Prompt: finalPrompt, Bare: true}})
+	t := m.fill(s, Think{Purpose: PurposeFinal, MaxTokens: left.MaxTokens, View: View{Prompt: finalPrompt, Bare: true}})
 	if m.fits(s, &t).Holds {
 		return Finish{Verdict: v}
 	}
 	return t
+}
+
+// budgetNote is the note of the engine that a budget refused a call: only the journal knows
+// what other runs have spent.
+const budgetNote = "__budget__\x00refused"
+
+// refusal is its value.
+type refusal struct {
+	Seq          uint64 // where it was decided to make the call; zero: no call was refused
+	Leaf, Detail string
+	Until        time.Time // when the run may go on; zero: it ends
+	MaxTokens    int       `json:"max_tokens"` // of the longest last answer that fits
+}
+
+// refused is what a budget refused since the run was resumed.
+func (s *State) refused() (r refusal) {
+	if note := s.notes[budgetNote]; note != nil && json.Unmarshal(note, &r) == nil && r.Seq < s.resumed {
+		return refusal{}
+	}
+	return r
+}
+
+// overBudget is the step that a budget demands; nil: it refused nothing.
+func (m *Machine) overBudget(s *State) Step {
+	switch r := s.refused(); {
+	case r.Seq == 0:
+		return nil
+	case !r.Until.IsZero():
+		return Await{Status: StatusPaused, Until: r.Until, Reason: r.Detail}
+	default:
+		return m.exhaust(s, verdict(StatusExhausted, r.Leaf, r.Detail))
+	}
 }

@@ -36,9 +36,9 @@ func unsound(step Step) string {
 	return ""
 }
 
-// Given reports whether the note comes from a hook, a signal or a board, not from a step.
+// Given reports whether the note comes from a hook, a signal, a board or a budget, not from a step.
 func (n Noted) Given() bool {
-	return n.Signal != 0 || strings.HasPrefix(n.By, "hook ") || n.By == "__board__"
+	return n.Signal != 0 || strings.HasPrefix(n.By, "hook ") || n.By == "__board__" || n.By == "__budget__"
 }
 
 // unfit says why only the engine may record an event; empty: a loop or policy may, too.

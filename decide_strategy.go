@@ -1,8 +1,6 @@
 package pawl
 
 import (
-	"cmp"
-
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -10,7 +8,10 @@ import (
 // system is the system prompt of a request: the agent's, or the view's, and
 // under the JSON strategy how to call tools.
 func (m *Machine) system(v View) string {
-	prompt := cmp.Or(v.System, m.agent.Prompt)
+	prompt := m.agent.Prompt
+	if v.System != "" {
+		prompt = v.System
+	}
 	if m.agent.Strategy != StrategyJSON || v.Bare || m.single {
 		return prompt
 	}

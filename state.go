@@ -269,8 +269,10 @@ func (s *State) Signal() int64 { return s.signal }
 
 // WakeAt is when to resume a paused run; zero: only on request.
 func (s *State) WakeAt() time.Time {
-	p, _ := value(s.paused)
-	return p.WakeAt
+	if s.paused == nil {
+		return time.Time{}
+	}
+	return s.paused.WakeAt
 }
 
 // Iteration is the turn the run is in, from 1; zero before the first.
@@ -328,8 +330,10 @@ func (s *State) StillOpen() []string { return slices.Clone(s.openIDs) }
 
 // Seen is the text of the latest observation.
 func (s *State) Seen() string {
-	seen, _ := value(s.look)
-	return seen.Text
+	if s.look == nil {
+		return ""
+	}
+	return s.look.Text
 }
 
 // Done reports whether the latest turn is a final answer: a reply that calls

@@ -208,20 +208,11 @@ func (c *call) ok() bool { return c.Phase == PhaseAnswered && c.Status == ToolOK
 // OK reports whether the call was answered with a result rather than an error.
 func (c CallState) OK() bool { return c.Phase == PhaseAnswered && c.Status == ToolOK }
 
-// A Turn is one model turn that is over. Calls are set in a [Result] only: the Status
-// of one is ok, error, timeout, cancelled, unknown, reused, refused or not_run once it
-// is answered, and its phase before.
+// A Turn is one model turn that is over.
 type Turn struct {
-	Iteration int       `json:"iteration"`
-	Thought   string    `json:"thought"` // the text of the reply, or its thinking when there is no text
-	Calls     []outcome `json:"calls"`
-	Answer    bool      `json:"-"` // it called nothing
-}
-
-type outcome = struct {
-	Call   string `json:"call"`
-	Tool   string `json:"tool"`
-	Status string `json:"status"`
+	Iteration int
+	Thought   string // the text of the reply, or its thinking when there is no text
+	Answer    bool   // it called nothing
 }
 
 // said is the thought without the call that the JSON strategy puts beside it.

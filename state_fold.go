@@ -1,7 +1,6 @@
 package pawl
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -106,6 +105,7 @@ func (s *State) applyRun(event Event) {
 			start.Labels, s.start = e.Labels, &start
 		}
 		put(&s.notes, importer+"\x00"+importNote, nil)
+		delete(s.notes, budgetNote)
 		s.unwatch()
 		s.reset()
 		s.grants = nil
@@ -372,7 +372,10 @@ func (s *State) direct(d *HookDirected) {
 		return
 	}
 	if d.Call == "" {
-		why := cmp.Or(d.Reason, "the hook "+d.Hook+" turned it down")
+		why := d.Reason
+		if why == "" {
+			why = "the hook " + d.Hook + " turned it down"
+		}
 		if s.malformed != "" {
 			why = s.malformed + "; " + why
 		}

@@ -27,11 +27,11 @@ type Result struct {
 		Leaf      string `json:"leaf"`
 		Detail    string `json:"detail"`
 	} `json:"reason"`
-	Iterations int      `json:"iterations"`
-	Steps      []Turn   `json:"steps"`
-	ToolCalls  int      `json:"tool_calls"`
-	Confidence *float64 `json:"confidence"`
-	Usage      struct { // what model calls have used
+	Iterations int       `json:"iterations"`
+	Steps      []Summary `json:"steps"`
+	ToolCalls  int       `json:"tool_calls"`
+	Confidence *float64  `json:"confidence"`
+	Usage      struct {  // what model calls have used
 		Input      int `json:"input_tokens"`
 		Output     int `json:"output_tokens"`
 		CacheRead  int `json:"cache_read_tokens"`
@@ -57,6 +57,21 @@ func (r Result) Err() error {
 	return fmt.Errorf("run %s: %w; %s", r.Run, Verdict{true, r.Status, r.Reason.Condition, r.Reason.Leaf, r.Reason.Detail, r.Verdict.Explicit}, r.Action)
 }
 
+// Summary is one turn of a run with its calls. The Status of a call is ok, error,
+// timeout, cancelled, unknown, reused, refused or not_run once it is answered, and
+// its phase before.
+type Summary struct {
+	Iteration int       `json:"iteration"`
+	Thought   string    `json:"thought"`
+	Calls     []outcome `json:"calls"`
+}
+
+type outcome = struct {
+	Call   string `json:"call"`
+	Tool   string `json:"tool"`
+	Status string `json:"status"`
+}
+
 // Pending is something a run waits for.
 type Pending struct {
 	Run        string          `json:"run"`
@@ -76,7 +91,7 @@ func (s *State) Result() Result {
 	v := s.Verdict()
 	r := Result{
 		Run: s.run, Agent: s.declared().Agent, Status: s.status, Answer: s.Answer(), Verdict: v,
-		Iterations: s.iteration, Steps: []Turn{}, ToolCalls: s.toolCalls,
+		Iterations: s.iteration, Steps: []Summary{}, ToolCalls: s.toolCalls,
 		ElapsedMS: s.elapsed.Milliseconds(), Resumable: s.status.Resumable() && s.impeded() == "", Pending: s.pendings(), Labels: map[string]string{},
 	}
 	r.Reason.Condition, r.Reason.Leaf, r.Reason.Detail = v.Condition, v.Leaf, v.Detail
@@ -105,12 +120,12 @@ func (s *State) Result() Result {
 	if s.declared().Loop == (SingleCall{}).Name() {
 		return r
 	}
+	r.Steps = make([]Summary, 0, s.turns.Len())
 	if c := s.call(callID(1)); c != nil && c.Iteration == 0 { // the loop's, before any turn
-		r.Steps = append(r.Steps, Turn{Calls: []outcome{}})
+		r.Steps = append(r.Steps, Summary{Calls: []outcome{}})
 	}
 	for t := range s.turns.All() {
-		t.Thought, t.Calls = t.said(s.declared().Strategy), []outcome{}
-		r.Steps = append(r.Steps, t)
+		r.Steps = append(r.Steps, Summary{Iteration: t.Iteration, Thought: t.said(s.declared().Strategy), Calls: []outcome{}})
 	}
 	// Calls come in the order of their turns: those of one stand side by side in
 	// one list of all.

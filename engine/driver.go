@@ -30,7 +30,9 @@ type driver struct {
 	leg        bool           // another run has handed over to it, whose place among the engine's runs it takes
 	early      bool           // keep what is streamed for the handle's first watcher
 	turn       turn           // of the next model call
-	modelCall  *modelCall     // memory for the next one
+	tight      tight
+	labels     map[string]string // that budgets look at; nil: not looked up yet
+	modelCall  *modelCall        // memory for the next one
 	toolCall   *toolCall
 	life       life        // shared with the handles on the run
 	detach     func() bool // from the end of the run's context

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/progress"
@@ -28,8 +29,9 @@ type Engine struct {
 	verify   bool       // every entry is checked; see verifying
 	opt      Options
 	limits   rateLimits
-	limiter  Limiter // nil: the journal is none
-	owner    string  // the owner of its runs, as in leases and logs
+	limiter  Limiter       // nil: the journal is none
+	ledger   budget.Ledger // nil: the journal is none
+	owner    string        // the owner of its runs, as in leases and logs
 	secrets  *redact.Secrets
 	invalid  error // what is wrong with the options
 
@@ -85,6 +87,11 @@ type Options struct {
 	// rate waits, and the wait is not counted as the run's time. If it would wait longer
 	// than 5 minutes, the run is paused until then.
 	Rates map[string]Rate
+	// Budgets are what many runs together may spend: those of this engine, and those of all
+	// others on the journal that have the same budgets. The journal must be a
+	// [budget.Ledger]. A call that fits when those in progress cost less than is reserved
+	// for them waits for up to 5 minutes, which is not counted as the run's time.
+	Budgets []budget.Budget
 	// When are the functions that a recorded stop condition may name as when("NAME"),
 	// if it replaced that of the agent; see stop.Options.
 	When map[string]func(*pawl.State) bool
@@ -134,6 +141,7 @@ func New(journal pawl.Journal, o *Options) *Engine {
 	}
 	e.keepSecrets()
 	e.checkRates()
+	e.checkBudgets()
 	e.verify = verifying()
 	e.inbox, _ = journal.(pawl.Inbox)
 	e.notifier, _ = journal.(notifier)
@@ -171,9 +179,12 @@ func (e *Engine) machineOf(agent pawl.Agent, began pawl.Declaration) (*pawl.Mach
 	return e.machine(agent, compacts)
 }
 
-// serves returns an error if runs of the agent can wait for something that cannot
-// come while the journal lives.
+// serves returns an error if a budget cannot be held for the agent's models, or if its runs
+// can wait for something that cannot come while the journal lives.
 func (e *Engine) serves(m *pawl.Machine) error {
+	if err := e.priced(m); err != nil {
+		return err
+	}
 	switch {
 	case e.lasting(), !m.Waits():
 	case m.Asks():

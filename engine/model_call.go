@@ -51,8 +51,16 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (c *modelCall, released b
 		return nil, false, err
 	}
 	called := r.machine.Called(*t)
-	called.Waited = d.turn.waited(r.state.Time(), now)
-	r.appendAt(now, t.Iteration, at, called)
+	called.Waited = max(d.turn.waited(r.state.Time(), now), d.tight.waited(r.state.Time(), now))
+	wait, booked, err := d.book(now, t, at, called, &info)
+	if wait > 0 {
+		if err = r.flush(); err == nil { // others may wait for what that settles
+			d.inbox.wait(wait)
+		}
+	}
+	if !booked {
+		return nil, false, err
+	}
 	c = d.modelCall
 	if d.modelCall = nil; c == nil {
 		c = new(modelCall)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/window"
@@ -32,6 +33,7 @@ type recorder struct {
 	copied     int          // how many of them, at the front, another run wrote
 	durable    uint64       // the last durable entry
 	failed     error        // why nothing more can be recorded
+	holds      bool         // the run may have reserved something of a budget
 	hooks      hooks
 	feed       feed
 }
@@ -53,27 +55,40 @@ func (r *recorder) appendIn(iteration int, at uint64, events ...pawl.Event) {
 
 // appendAt is appendIn for a caller that has just read the clock.
 func (r *recorder) appendAt(now time.Time, iteration int, at uint64, events ...pawl.Event) {
-	if now.Before(r.state.Time()) {
-		now = r.state.Time()
-	}
 	for _, event := range events {
 		if r.failed != nil {
 			return
 		}
-		entry := pawl.Entry{Run: r.lease.Run, Seq: r.state.Seq() + 1, At: at, Time: now, Iteration: iteration, Event: event}
-		err := entry.Normalise()
-		if err == nil && r.engine.verify {
-			err = verify(entry)
-		}
+		entry, err := r.entry(now, iteration, at, event)
 		if err != nil {
-			r.failed = fmt.Errorf("run %s: %w", r.lease.Run, err)
 			return
 		}
-		r.fold(entry)
-		r.pending = append(r.pending, entry)
-		if len(r.watchingHooks()) > 0 {
-			r.hooks.unseen = append(r.hooks.unseen, entry)
-		}
+		r.take(entry)
+	}
+}
+
+// entry makes the next entry.
+func (r *recorder) entry(now time.Time, iteration int, at uint64, event pawl.Event) (pawl.Entry, error) {
+	if now.Before(r.state.Time()) {
+		now = r.state.Time()
+	}
+	entry := pawl.Entry{Run: r.lease.Run, Seq: r.state.Seq() + 1, At: at, Time: now, Iteration: iteration, Event: event}
+	err := entry.Normalise()
+	if err == nil && r.engine.verify {
+		err = verify(entry)
+	}
+	if err != nil {
+		r.failed = fmt.Errorf("run %s: %w", r.lease.Run, err)
+	}
+	return entry, r.failed
+}
+
+// take folds an entry and keeps it until it is written and shown.
+func (r *recorder) take(entry pawl.Entry) {
+	r.fold(entry)
+	r.pending = append(r.pending, entry)
+	if len(r.watchingHooks()) > 0 {
+		r.hooks.unseen = append(r.hooks.unseen, entry)
 	}
 }
 
@@ -86,46 +101,68 @@ func (r *recorder) fold(e pawl.Entry) {
 // flush makes everything appended durable. Until it returns nil, nothing that
 // was appended may be acted on.
 func (r *recorder) flush() error {
+	if err := r.able(); err != nil || len(r.pending) == 0 {
+		return err
+	}
+	if err := r.writeWith(r.pending, r.state.Head(), nil); err != nil {
+		r.failed = fmt.Errorf("append to run %s: %w", r.lease.Run, err)
+		return r.failed
+	}
+	r.written()
+	return nil
+}
+
+// able returns why nothing more can be written; nil: it can.
+func (r *recorder) able() error {
 	if r.failed != nil {
 		return r.failed
 	}
 	if err := r.lease.taken.Load(); err != nil {
 		return *err
 	}
-	if len(r.pending) == 0 {
-		return nil
-	}
-	if err := r.write(); err != nil {
-		r.failed = fmt.Errorf("append to run %s: %w", r.lease.Run, err)
-		return r.failed
-	}
+	return nil
+}
+
+// written shows what has become durable.
+func (r *recorder) written() {
 	r.durable += uint64(len(r.pending))
 	r.feed.news(r.durable)
 	r.notifyWatchers()
 	clear(r.pending)
 	r.pending, r.copied = r.pending[:0], 0
-	return nil
 }
 
-// write writes the pending entries to the journal, even if the run's context is over, since
-// its end must be recorded. A memory journal gets entries; every other journal, even one
-// that wraps it, gets bytes.
-func (r *recorder) write() error {
-	b := pawl.Batch{Run: r.lease.Run, Epoch: r.lease.Epoch, After: r.durable, Head: r.state.Head()}
-	if slices.ContainsFunc(r.pending, changesText) {
+// writeWith writes entries to the journal with what they do to budgets, even if the run's
+// context is over, since its end must be recorded. A memory journal gets entries; every other
+// journal, even one that wraps it, gets bytes.
+func (r *recorder) writeWith(entries []pawl.Entry, head pawl.Head, reserve []budget.Reservation) error {
+	b := pawl.Batch{Run: r.lease.Run, Epoch: r.lease.Epoch, After: r.durable, Head: head}
+	if slices.ContainsFunc(entries, changesText) {
 		b.Text = SearchText(r.state)
 	}
-	if m, ok := r.engine.journal.(*memory.Journal); ok {
-		return m.AppendEntries(r.base, b, r.pending)
+	change := budget.Change{Reserve: reserve}
+	if r.holds {
+		change = settling(entries)
+		change.Reserve = reserve
+	}
+	books := change.Settle != budget.SettleNothing || reserve != nil
+	if m, ok := r.engine.journal.(*memory.Journal); ok && !books {
+		return m.AppendEntries(r.base, b, entries)
 	}
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	var err error
-	b.Records, err = encode(buffer, r.pending)
-	if err != nil {
-		return err
+	b.Records, err = encode(buffer, entries)
+	switch {
+	case err != nil:
+	case books:
+		if err = r.engine.ledger.Spend(r.base, b, change); err == nil && change.Settle != budget.SettleNothing {
+			r.holds = false
+		}
+	default:
+		err = r.engine.journal.Append(r.base, b)
 	}
-	return r.engine.journal.Append(r.base, b)
+	return err
 }
 
 // changesText reports whether a search should find the run by another text after an entry.

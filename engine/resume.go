@@ -204,6 +204,7 @@ func load(ctx context.Context, d *driver) error {
 		return fmt.Errorf("run %s: %w", run, ErrRedacted)
 	}
 	d.found, d.was = r.state.Seq(), r.state.Status()
+	r.holds = r.engine.ledger != nil && r.state.InFlight()
 	r.durable = d.found
 	d.inbox.last = r.state.Signal()
 	return e.fetch(ctx, d)

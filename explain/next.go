@@ -341,6 +341,10 @@ var leafSource = regexp.MustCompile(`^(iterations|tokens|cost|elapsed|tool_calls
 // exhausted suggests raising what was reached: the limit, the stop condition,
 // or both. A condition that still holds would end the run again at once.
 func (a *adviser) exhausted(s *pawl.State) {
+	if strings.HasPrefix(s.Verdict().Leaf, "budget ") {
+		a.resume("to go on when the next period has begun, or with a spec that has a higher budget")
+		return
+	}
 	kind, stopToo := refusal(s)
 	var flags []string
 	why := phrase("to go on with a higher limit")

@@ -106,7 +106,7 @@ type outcome struct {
 	Answer     string
 	Output     string
 	Iterations int
-	Steps      []pawl.Turn
+	Steps      []pawl.Summary
 	Replies    int            // in the log
 	Writes     map[string]int // that ran, by tool
 }

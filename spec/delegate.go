@@ -127,6 +127,7 @@ func (s *Spec) inner(f fields, file *node, path, what string, team map[string]*S
 			s.rate(name, rate)
 		}
 	}
+	s.share(f, file, sub)
 	return sub
 }
 

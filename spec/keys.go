@@ -54,6 +54,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "cage", value: in(cageKeys), otherwise: "what the user may", about: "what the kernel holds commands and MCP servers to", inGo: "tool.CommandOptions.Cage"},
 	{name: "fetch", value: in(fetchKeys), otherwise: "all public hosts", about: "where the builtin tool fetch may go", inGo: "fetch.Options"},
 	{name: "providers", value: mapOf(in(providerKeys)), about: "how providers of models are asked, by name", inGo: "engine.Options.Rates"},
+	{name: "budgets", value: listOf(in(budgetKeys)), about: "what many runs together may spend in a [period](cost.md#budgets)", inGo: "engine.Options.Budgets"},
 	{name: "prices", value: mapOf(in(priceKeys)), about: "what models cost, in place of the table that Pawl has", inGo: "pawl.ModelInfo.Price"},
 	{name: "price_staleness", value: oneOf("warn", "token-only", "refuse"), otherwise: "warn",
 		about: "what to do when the price table is more than 90 days old: say so, do without prices, or do nothing", inGo: "pawl.ModelInfo.Price"},
@@ -210,6 +211,14 @@ var rateKeys = &table{name: "rate", title: "a rate", about: "The most that a pro
 	{name: "tokens", value: aCount(1), otherwise: "no limit", about: "tokens of model calls, in and out", inGo: "engine.Rate.Tokens"},
 }}
 
+var budgetKeys = &table{name: "budget", title: "a budget", about: "What the runs with one value of a label may spend in a period, together.", keys: []key{
+	{name: "label", value: aText, otherwise: "all runs share one budget", about: "the label whose values have a budget each; runs without it share one more", inGo: "budget.Budget.Label"},
+	{name: "per", needed: true, value: oneOf("hour", "day", "month", "total"), about: "the period, in UTC", inGo: "budget.Budget.Per"},
+	{name: "cost", value: aMeasure(true), otherwise: "no limit", about: "dollars; the models must have prices", inGo: "budget.Budget.Cost"},
+	{name: "tokens", value: aCount(1), otherwise: "no limit", about: "tokens of model calls, in and out", inGo: "budget.Budget.Tokens"},
+	{name: "then", value: oneOf("end", "wait"), otherwise: "end", about: "what a run does whose next call does not fit: end as exhausted, or wait for the next period", inGo: "budget.Budget.Wait"},
+}}
+
 var priceKeys = &table{name: "price", title: "a price", about: "Dollars a million tokens.", keys: []key{
 	{name: "input", needed: true, value: aMeasure(false), about: "of the request", inGo: "pawl.Price.Input"},
 	{name: "output", needed: true, value: aMeasure(false), about: "of the reply", inGo: "pawl.Price.Output"},
@@ -233,6 +242,7 @@ var (
 	policyKeys = &table{name: "policy", title: "the policy", about: "What an organisation holds agents to.", keys: []key{
 		{name: "limits", value: in(policyLimitKeys), about: "ceilings", inGo: "spec.Policy.Lower"},
 		{name: "models", value: wordList, about: "the models that may be asked", inGo: "spec.Policy.Apply"},
+		{name: "budgets", value: listOf(in(budgetKeys)), about: "what many runs together may spend", inGo: "spec.Policy.Budgets"},
 		{name: "deny", value: wordList, about: "tools that never run", inGo: "approval.Never"},
 		{name: "gates", value: listOf(either(aText, in(policyGateKeys))), about: "tools that are approved first", inGo: "approval.For"},
 	}}

@@ -157,6 +157,12 @@ func (s *Spec) atPrice(d *document, model pawl.Model, given, name string, outdat
 		d.about(s.opt.Limits.Cost != 0, "limits", s.find("limits", "cost"),
 			"cost is $%.2f, but the model %s%s has no price (give it one under prices, or drop the ceiling)", limits.Cost, given, where)
 	}
+	for _, b := range s.Budgets {
+		if b.Cost > 0 && price == nil {
+			d.problem(s.find("budgets"), "%s cannot be held, since the model %s has no price (give it one under prices, or limit tokens)", b, given)
+			break
+		}
+	}
 	return model
 }
 

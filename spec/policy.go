@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
+	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/internal/glob"
 	"github.com/pawl-run/pawl/team"
 )
@@ -18,6 +19,8 @@ import (
 // limits, allowed models, denied tools, and tools that a person must approve.
 //
 //	limits: {iterations: 50, tokens: 1000000, time: 1h, cost: 5.00}
+//	budgets:                             # of all runs together
+//	  - {label: tenant, per: day, cost: 50}
 //	models: [anthropic/*, mechanic]      # no other may be asked
 //	deny: ["shell_*"]                    # these never run
 //	gates:                               # these are approved first
@@ -36,6 +39,8 @@ type Policy struct {
 	deny   []wildcard
 	gates  []policyGate
 	root   *node
+
+	budgets []budget.Budget
 }
 
 // wildcard is a pattern and its place.
@@ -95,6 +100,7 @@ func (p *Policy) read(d *document, root *node) {
 	for _, one := range p.deny {
 		d.standing("deny", one.place, approval.Never(one.pattern), one.pattern)
 	}
+	f.budgets(&p.budgets)
 	n := f.value("gates", list, `a list such as ["delete_*", {effect: write}]`)
 	if n == nil {
 		return
@@ -238,9 +244,17 @@ func (p *Policy) Apply(a pawl.Agent) (pawl.Agent, error) {
 		if len(p.models) > 0 && !allowed(p.models, info.Name) {
 			d.problem(p.root.get("models").place, "the model %s is not allowed (only %s)", info.Name, patternsOf(p.models))
 		}
+		for _, b := range p.budgets {
+			if b.Cost > 0 && info.Price == nil {
+				d.problem(p.root.get("budgets").place, "the model %s has no price, so %s cannot be held (give it one under prices in the spec)", info.Name, b)
+			}
+		}
 		if p.limits.Cost > 0 && info.Price == nil {
 			d.problem(p.root.get("limits").get("cost").place, "the model %s has no price, so the policy's ceiling of $%v cannot be held (give it one under prices in the spec)", info.Name, pawl.Decimal(p.limits.Cost))
 		}
+	}
+	if err := budget.Check(append(BudgetsOf(a.Source), p.budgets...)); err != nil {
+		d.problem(p.root.get("budgets").place, "%s: %v", a.Name, err)
 	}
 	if err := d.problems.sorted().asError(); err != nil {
 		return a, err

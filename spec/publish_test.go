@@ -22,6 +22,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/a2a"
 	"github.com/pawl-run/pawl/approval"
+	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/internal/jsonschema"
@@ -127,7 +128,7 @@ var goPlaces = map[string]any{
 	"workflow.Graph": workflow.Graph, "workflow.Edge": workflow.Edge{},
 	"team.Handoff": team.Handoff, "team.Board": team.Board, "team.Options": team.Options{},
 	"a2a.Agent": a2a.Agent, "a2a.Options": a2a.Options{},
-	"webhook.New": webhook.New, "webhook.Hook": webhook.Hook{},
+	"budget.Budget": budget.Budget{}, "webhook.New": webhook.New, "webhook.Hook": webhook.Hook{},
 }
 
 // What every key says can be said in Go: the place that its table names is there.
@@ -288,6 +289,7 @@ func TestSchemaAgreesKeyByKey(t *testing.T) {
 		"steer": `{"name": "a", "model": "mechanic", "hooks": [{"steer": {%s}}]}`,
 	}
 	around["provider"] = `{"name": "a", "model": "mechanic", "providers": {"mechanic": {%s}}}`
+	around["budget"] = `{"name": "a", "model": "mechanic", "budgets": [{"per": "day", "tokens": 1, %s}]}`
 	around["rate"] = `{"name": "a", "model": "mechanic", "providers": {"mechanic": {"rate": {%s}}}}`
 	const loop = `{"type": "loop", "properties": {"objective": "o", "model": "mechanic", `
 	around["hyphen"] = `{"type": "loop", "properties": {}, %s}`

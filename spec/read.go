@@ -65,6 +65,7 @@ func (s *Spec) read(f fields) {
 	s.readHooks(f)
 	s.readWebhooks(f)
 	s.readProviders(f)
+	f.budgets(&s.Budgets)
 	s.readPrices(f)
 	s.stale = staleWarn
 	f.choice("price_staleness", &s.stale)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/tool"
@@ -30,6 +31,7 @@ type Spec struct {
 	Hooks       []Hook   // see [HooksOf]
 	Webhooks    []Webhook
 	Rates       map[string]engine.Rate // of providers; see [RatesOf]
+	Budgets     []budget.Budget        // see [BudgetsOf]
 	endpoints   map[string]Endpoint    // providers of its own
 
 	path        string // as given by the caller

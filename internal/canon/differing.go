@@ -1,9 +1,6 @@
 package canon
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Differing names the keys under which two maps differ, sorted.
 func Differing(a, b map[string]string) (keys []string) {
@@ -19,15 +16,4 @@ func Differing(a, b map[string]string) (keys []string) {
 	}
 	slices.Sort(keys)
 	return keys
-}
-
-// Lines returns lines such as "name: value" by their names.
-func Lines(text string) map[string]string {
-	lines := map[string]string{}
-	for line := range strings.Lines(text) {
-		if name, value, ok := strings.Cut(line, ": "); ok {
-			lines[name] = strings.TrimSpace(value)
-		}
-	}
-	return lines
 }

@@ -16,7 +16,7 @@ import (
 // each other. An edge that is not forbidden is allowed.
 const policy = `
 floor 0  .
-floor 1  approval explain guard judge progress stop team window workflow
+floor 1  approval budget explain guard judge progress stop team window workflow
 floor 2  a2a engine journal mcp model telemetry tool webhook
 floor 3  fix hook mcp/mcpserver pawltest runs server spec temporal
 floor 4  cmd pawltest/cmd temporal/cmd

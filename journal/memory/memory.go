@@ -33,6 +33,8 @@ type Journal struct {
 	inbox inbox
 	blobs map[string]blob
 	rates map[string]bucket.Pair
+
+	ledger ledger
 }
 
 var (

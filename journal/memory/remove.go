@@ -15,9 +15,16 @@ func (j *Journal) Remove(ctx context.Context, id string, epoch uint64) error {
 		return err
 	}
 	r, err := j.run(id)
-	if err != nil {
-		return err
+	if err == nil {
+		err = j.remove(id, r, epoch)
 	}
+	if err == nil {
+		j.ledger.forget(id)
+	}
+	return err
+}
+
+func (j *Journal) remove(id string, r *run, epoch uint64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r.mu.Lock()

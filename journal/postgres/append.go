@@ -22,6 +22,23 @@ import (
 // the answer arrives, the batch is sent again on another connection; if the first try had
 // succeeded, the repeat is recognised and changes nothing.
 func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
+	add, err := appending(b)
+	if err != nil {
+		return err
+	}
+	err = j.write(ctx, func(ctx context.Context, c *conn, again bool) (refusal, broken error) {
+		_, refusal, broken = add(ctx, c, again)
+		return refusal, broken
+	})
+	if err == nil {
+		j.news.about(b.Run, b.Head.Status == pawl.StatusQueued)
+	}
+	return err
+}
+
+// appending prepares the statement that appends a batch. added is false if a previous try has
+// appended it.
+func appending(b pawl.Batch) (add func(ctx context.Context, c *conn, again bool) (added bool, refusal, broken error), err error) {
 	size := 0
 	for _, r := range b.Records {
 		size += len(r)
@@ -29,19 +46,18 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	last := b.After + uint64(len(b.Records))
 	switch {
 	case len(b.Records) == 0:
-		return fmt.Errorf("run %s: a batch needs at least one record", b.Run)
+		return nil, fmt.Errorf("run %s: a batch needs at least one record", b.Run)
 	case size > maxBytes:
-		return fmt.Errorf("run %s: a batch of %d bytes exceeds the limit of %d", b.Run, size, maxBytes)
+		return nil, fmt.Errorf("run %s: a batch of %d bytes exceeds the limit of %d", b.Run, size, maxBytes)
 	case last > math.MaxInt64 || last < b.After:
-		return fmt.Errorf("run %s: a log ends before record %d: %w", b.Run, uint64(math.MaxInt64), pawl.ErrConflict)
+		return nil, fmt.Errorf("run %s: a log ends before record %d: %w", b.Run, uint64(math.MaxInt64), pawl.ErrConflict)
 	case b.Epoch > math.MaxInt64:
-		return fmt.Errorf("run %s: epoch %d was never assigned: %w", b.Run, b.Epoch, pawl.ErrFenced)
+		return nil, fmt.Errorf("run %s: epoch %d was never assigned: %w", b.Run, b.Epoch, pawl.ErrFenced)
 	}
 	var labels []byte
 	if len(b.Head.Labels) > 0 {
-		var err error
 		if labels, err = json.Marshal(b.Head.Labels); err != nil {
-			return fmt.Errorf("run %s: labels: %w", b.Run, err)
+			return nil, fmt.Errorf("run %s: labels: %w", b.Run, err)
 		}
 	}
 	data, sizes := join(b.Records, size)
@@ -65,21 +81,18 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 		args = append(args, lexemes(b.Text))
 		text = fmt.Sprintf(`, text AS (INSERT INTO texts (run, words) SELECT ref, array_to_tsvector($%d::text[]) FROM run `+replaceText+`)`, len(args))
 	}
-	err := j.write(ctx, func(ctx context.Context, c *conn, again bool) (refusal, broken error) {
+	return func(ctx context.Context, c *conn, again bool) (added bool, refusal, broken error) {
 		done, err := c.Exec(ctx, `WITH `+queued+`run AS (
 				UPDATE runs SET seq = $4, iterations = $5, cost = $6, priced = $7, updated = $8, status = $9, agent = $10,
 					loop = $11, labels = $12, thread = $13, parent = $14, origin = $15, created = $16, wake_at = $17, marks = $18, lane = $22`+turn+`
 				WHERE id = $1 AND epoch = $2 AND seq = $3 RETURNING ref)`+text+`
 			INSERT INTO batches (run, seq, epoch, sizes, crc, data) SELECT ref, $4, $2, $19, $20, $21 FROM run`, args...)
 		if err != nil || done == 1 {
-			return nil, err
+			return err == nil, nil, err
 		}
-		return refuse(ctx, c, b, last, sizes, data, again)
-	})
-	if err == nil {
-		j.news.about(b.Run, h.Status == pawl.StatusQueued)
-	}
-	return err
+		refusal, broken = refuse(ctx, c, b, last, sizes, data, again)
+		return false, refusal, broken
+	}, nil
 }
 
 // refuse returns why a batch was refused, or nil if an earlier try of it was accepted. A

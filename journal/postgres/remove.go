@@ -32,7 +32,8 @@ func (j *Journal) Remove(ctx context.Context, run string, epoch uint64) error {
 				command{`DELETE FROM letters WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}},
 				command{`DELETE FROM batches WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}},
 				command{`DELETE FROM texts WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}},
-				command{`DELETE FROM unindexed WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}})
+				command{`DELETE FROM unindexed WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}},
+				command{settleRemoved, []any{ref}})
 			if err != nil {
 				return nil, err
 			}

@@ -29,6 +29,11 @@ type known struct {
 // Append adds a batch; see [pawl.Journal]. An empty batch is an error, and so is one of more than
 // 64 MB.
 func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
+	return j.appendWith(ctx, b, func(w *writer, last uint64, size int) (refusal, broken error) { return w.append(b, last, size) })
+}
+
+// appendWith checks a batch and runs do, which appends it, in a transaction.
+func (j *Journal) appendWith(ctx context.Context, b pawl.Batch, do func(w *writer, last uint64, size int) (refusal, broken error)) error {
 	size := 0
 	for _, r := range b.Records {
 		size += len(r)
@@ -42,7 +47,7 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	case last > math.MaxUint32:
 		return fmt.Errorf("run %s: a log ends at record %d: %w", b.Run, uint32(math.MaxUint32), pawl.ErrConflict)
 	}
-	err := j.write(ctx, func(w *writer) (error, error) { return w.append(b, last, size) })
+	err := j.write(ctx, func(w *writer) (error, error) { return do(w, last, size) })
 	if err == nil {
 		j.logs.Ring(b.Run)
 	}
@@ -70,17 +75,26 @@ func (j *Journal) write(ctx context.Context, do func(w *writer) (refusal, broken
 	return refused
 }
 
-func (w *writer) append(b pawl.Batch, last uint64, size int) (refusal, broken error) {
+// place finds the run of a batch, and refuses a batch that does not fit there.
+func (w *writer) place(b pawl.Batch) (k *known, refusal, broken error) {
 	k, err := w.look(b.Run)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case k == nil:
-		return unknown(b.Run), nil
+		return nil, unknown(b.Run), nil
 	case k.epoch != b.Epoch:
-		return fenced(b.Run, b.Epoch, k.epoch), nil
+		return nil, fenced(b.Run, b.Epoch, k.epoch), nil
 	case k.end != b.After:
-		return fmt.Errorf("run %s: the log ends at %d, not at %d: %w", b.Run, k.end, b.After, pawl.ErrConflict), nil
+		return nil, fmt.Errorf("run %s: the log ends at %d, not at %d: %w", b.Run, k.end, b.After, pawl.ErrConflict), nil
+	}
+	return k, nil, nil
+}
+
+func (w *writer) append(b pawl.Batch, last uint64, size int) (refusal, broken error) {
+	k, refusal, broken := w.place(b)
+	if refusal != nil || broken != nil {
+		return refusal, broken
 	}
 	if err := w.insert(k.ref, last, size, b); err != nil {
 		return nil, err

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"github.com/pawl-run/pawl/budget"
 )
 
 // Remove deletes a run with its signals; see [pawl.Remover]. New data reuses its space;
@@ -29,6 +31,9 @@ func (w *writer) remove(run string, epoch uint64) (refusal, broken error) {
 		return fenced(run, epoch, k.epoch), nil
 	}
 	if err := w.setLabels(k.ref, nil); err != nil {
+		return nil, err
+	}
+	if _, err := w.spend(k.ref, budget.Change{Settle: budget.SettleReserved}); err != nil {
 		return nil, err
 	}
 	for _, sql := range []string{

@@ -30,7 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) pawl.Journal, o *Options) {
 	if o == nil {
 		o = &Options{}
 	}
-	for _, part := range [][]rule{claims, appends, races, reads, lists, letters, blobs, removals, searches, queues, rates} {
+	for _, part := range [][]rule{claims, appends, races, reads, lists, letters, blobs, removals, searches, queues, rates, ledgers} {
 		for _, r := range part {
 			t.Run(r.name, func(t *testing.T) {
 				c := &check{T: t, rule: r.says, Journal: open(t), options: o}

@@ -78,6 +78,10 @@ pawl cancel last --reason "wrong customer"`},
 	"runs": {`Each line has the run's id, agent, status, age, iterations, cost and labels.`, `
 pawl runs --status waiting_approval
 pawl runs --agent procurement --label team=ops --max 20 --json`},
+	"budgets": {`Each line is what the runs with one value of a label have spent in a period, what calls in
+progress have reserved, and the limit. Periods that are over are left out without --all.`, `
+pawl budgets
+pawl budgets --all --json`},
 	"show": {`--json prints the whole result. --spec shows the run's agent. --cost shows what the run
 spent its tokens and dollars on.`, `
 pawl show last

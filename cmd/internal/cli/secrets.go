@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/hook"
 	"github.com/pawl-run/pawl/spec"
@@ -43,7 +44,16 @@ func (a *app) options(source string) *engine.Options {
 			secrets[name] = value
 		}
 	}
-	return &engine.Options{Secrets: secrets, HooksOf: a.hooksOf(), Rates: spec.RatesOf(source), When: a.registry().When}
+	return &engine.Options{Secrets: secrets, HooksOf: a.hooksOf(), Rates: spec.RatesOf(source), Budgets: budgets(source), When: a.registry().When}
+}
+
+// budgets are those of an agent's spec, and of the policy that it is under.
+func budgets(source string) []budget.Budget {
+	all := spec.BudgetsOf(source)
+	if p, err := recordedPolicy(source); err == nil && p != nil { // which is read again before the run, and reported
+		all = append(all, p.Budgets()...)
+	}
+	return all
 }
 
 // hooksOf returns the hooks that the spec of an agent names. A spec is read once.

@@ -217,6 +217,14 @@ func (h *serveHost) work(agent pawl.Agent, policy *spec.Policy, made *spec.Spec)
 // secrets of all agents, because it is all in one directory.
 func (h *serveHost) engine(agent pawl.Agent) *engine.Engine {
 	o := h.app.options(agent.Source)
+	for _, made := range h.specs { // a run that began under another figure is held to the present one
+		if made.Name == agent.Name {
+			o.Budgets = made.Budgets
+			if h.policy != nil {
+				o.Budgets = append(slices.Clip(o.Budgets), h.policy.Budgets()...)
+			}
+		}
+	}
 	o.Approver = h.app.approver(h.service.approvals, agent)
 	o.Patience = -1
 	h.mu.Lock()

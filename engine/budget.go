@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/budget"
+)
+
+// BudgetNote is the author of the note that a budget has refused a model call.
+const BudgetNote = "__budget__"
+
+// checkBudgets prepares the budgets, or makes the engine refuse to run anything.
+func (e *Engine) checkBudgets() {
+	e.ledger, _ = e.journal.(budget.Ledger)
+	switch err := budget.Check(e.opt.Budgets); {
+	case e.invalid != nil:
+	case err != nil:
+		e.invalid = fmt.Errorf("options: %w", err)
+	case e.ledger == nil && len(e.opt.Budgets) > 0:
+		e.invalid = fmt.Errorf("options: there is %s, but the journal is no budget.Ledger", e.opt.Budgets[0])
+	}
+}
+
+// priced returns an error if a budget of dollars covers a model of the agent without a price.
+func (e *Engine) priced(m *pawl.Machine) error {
+	for _, b := range e.opt.Budgets {
+		if b.Cost == 0 {
+			continue
+		}
+		d := m.Declaration()
+		for _, info := range slices.Concat([]pawl.ModelInfo{d.Model}, d.Fallback, d.Auxiliary) {
+			if info.Price == nil {
+				return fmt.Errorf("agent %q: %s cannot be held, since the model %s has no price; give it one", m.Agent().Name, b, info.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// tight is the model call of a run that waits for room in a budget.
+type tight struct {
+	since time.Time // zero: none waits
+	tries int
+}
+
+// waited is how long a call that is made now has waited since the last entry.
+func (t *tight) waited(since, now time.Time) time.Duration {
+	if t.since.IsZero() {
+		return 0
+	}
+	return min(now.Sub(t.since), now.Sub(since)).Truncate(time.Millisecond)
+}
+
+// book appends the intent of a model call, if the budgets of the run have room for it. If not,
+// it returns how long to wait before the call is decided again; not at all if a budget has
+// refused it, which is in the log then.
+func (d *driver) book(now time.Time, t *pawl.Think, at uint64, called pawl.ModelCalled, info *pawl.ModelInfo) (wait time.Duration, booked bool, err error) {
+	r := &d.rec
+	budgets := r.engine.opt.Budgets
+	if len(budgets) == 0 {
+		r.appendAt(now, t.Iteration, at, called)
+		return 0, true, nil
+	}
+	entry, err := r.entry(now, t.Iteration, at, called)
+	if err != nil {
+		return 0, false, err
+	}
+	labels, err := d.payer()
+	if err != nil {
+		return 0, false, err
+	}
+	var reserve []budget.Reservation
+	of := map[string]budget.Budget{}
+	for _, b := range budgets {
+		account := b.Account(labels, entry.Time).Name()
+		if _, twice := of[account]; !twice {
+			of[account] = b
+			reserve = append(reserve, budget.Reservation{Account: account, Amount: budget.Of(called.Reserved, called.Cost), Most: b.Most()})
+		}
+	}
+	err = r.reserve(entry, reserve)
+	over, is := errors.AsType[*budget.OverError](err)
+	if !is {
+		d.tight = tight{}
+		return 0, err == nil, err
+	}
+	if d.tight.since.IsZero() {
+		d.tight.since = now
+		r.log(slog.LevelInfo, "a model call waits for room in a budget", slog.String("account", over.Account))
+	}
+	if over.Soon() && now.Sub(d.tight.since) < maxHeld {
+		d.tight.tries++
+		return min(time.Second, 20*time.Millisecond<<min(d.tight.tries, 6)), false, nil
+	}
+	d.tight = tight{}
+	return 0, false, d.refuse(at, of[over.Account], over, fitting(t, over, info.Price))
+}
+
+// fitting is the longest reply, in tokens, that fits into what is left of a budget; zero: the
+// call was for a last answer already.
+func fitting(t *pawl.Think, over *budget.OverError, price *pawl.Price) int {
+	if t.Purpose == pawl.PurposeFinal {
+		return 0
+	}
+	const prompt = 100 // tokens by which the request for a last answer may be longer
+	left := over.Most.Minus(over.Spent).Minus(over.Reserved)
+	most := t.MaxTokens
+	if over.Most.Tokens > 0 {
+		most = min(most, int(left.Tokens)-t.Estimate-prompt)
+	}
+	if over.Most.Cost > 0 && price != nil && price.Output > 0 {
+		input, output := max(price.Input, price.CacheWrite, price.Long.Input), max(price.Output, price.Long.Output)
+		most = min(most, t.MaxTokens+int(((left.Dollars()-t.Cost)*1e6-prompt*input)/output))
+	}
+	return max(0, most)
+}
+
+// refuse records that a budget has refused a call. most is the longest last answer that fits.
+func (d *driver) refuse(at uint64, b budget.Budget, over *budget.OverError, most int) error {
+	account, err := budget.Parse(over.Account)
+	if err != nil {
+		return err
+	}
+	note := map[string]any{"seq": at, "leaf": "budget " + account.String(), "detail": over.Error(), "max_tokens": most}
+	if b.Wait {
+		note["until"] = account.Until()
+	}
+	value, err := json.Marshal(note)
+	if err == nil {
+		d.rec.append(at, pawl.Noted{By: BudgetNote, Name: "refused", Value: value})
+	}
+	return err
+}
+
+// payer returns the labels that budgets look at: those of the run above all others.
+func (d *driver) payer() (map[string]string, error) {
+	if d.labels != nil {
+		return d.labels, nil
+	}
+	r := &d.rec
+	head := r.state.Head()
+	for parent := ParentOf(r.state); parent != ""; {
+		above, err := r.engine.head(r.base, parent)
+		if errors.Is(err, pawl.ErrUnknownRun) { // imported without it
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		head, parent = above, ""
+		if above.Parent != "" && strings.HasPrefix(above.Run, above.Parent+".") {
+			parent = above.Parent
+		}
+	}
+	if d.labels = head.Labels; d.labels == nil {
+		d.labels = map[string]string{}
+	}
+	return d.labels, nil
+}
+
+// reserve makes an entry and all before it durable, together with its reservations, and folds
+// it. If the error is a *budget.OverError, nothing has changed.
+func (r *recorder) reserve(entry pawl.Entry, reserve []budget.Reservation) error {
+	if err := r.able(); err != nil {
+		return err
+	}
+	probe := r.state.Clone()
+	probe.Fold(entry)
+	err := r.writeWith(append(r.pending[:len(r.pending):len(r.pending)], entry), probe.Head(), reserve)
+	if err != nil {
+		if _, over := errors.AsType[*budget.OverError](err); !over {
+			r.failed = fmt.Errorf("append to run %s: %w", r.lease.Run, err)
+			err = r.failed
+		}
+		return err
+	}
+	r.holds = true
+	r.take(entry)
+	r.written()
+	return nil
+}
+
+// settling is what entries do to what the run has reserved.
+func settling(entries []pawl.Entry) (c budget.Change) {
+	for _, e := range entries {
+		switch e := e.Event.(type) {
+		case pawl.ModelReplied:
+			c.Settle, c.Spent = budget.SettleSpent, budget.Of(e.Reply.Usage.Total(), e.Cost)
+		case pawl.ModelFailed:
+			c.Settle, c.Spent = budget.SettleSpent, budget.Of(e.Usage.Total(), e.Cost)
+		case pawl.RunResumed:
+			c.Settle = budget.SettleReserved
+		}
+	}
+	return c
+}

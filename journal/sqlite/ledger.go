@@ -1,0 +1,101 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/budget"
+)
+
+var _ budget.Ledger = (*Journal)(nil)
+
+// Spend appends a batch and changes accounts; see [budget.Ledger].
+func (j *Journal) Spend(ctx context.Context, b pawl.Batch, c budget.Change) error {
+	return j.appendWith(ctx, b, func(w *writer, last uint64, size int) (refusal, broken error) {
+		k, refusal, broken := w.place(b) // before anything is written
+		if refusal != nil || broken != nil {
+			return refusal, broken
+		}
+		if refusal, broken = w.spend(k.ref, c); refusal != nil || broken != nil {
+			return refusal, broken
+		}
+		return w.append(b, last, size)
+	})
+}
+
+// spend makes a change to accounts, or writes nothing.
+func (w *writer) spend(run int64, c budget.Change) (refusal, broken error) {
+	reserved := map[string]budget.Amount{}
+	err := w.query(`SELECT account, tokens, cost FROM reservations WHERE run = ?`, func(s *sqlite3.Stmt) (bool, error) {
+		reserved[s.ColumnText(0)] = budget.Amount{Tokens: s.ColumnInt64(1), Cost: s.ColumnInt64(2)}
+		return true, nil
+	}, run)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := c.Apply(reserved, func(account string) (b budget.Balance, err error) {
+		b.Account = account
+		return b, w.query(`SELECT `+balance+` FROM budgets WHERE account = ?`, func(s *sqlite3.Stmt) (bool, error) {
+			b = balanceOf(s)
+			return true, nil
+		}, account)
+	})
+	if over, ok := errors.AsType[*budget.OverError](err); ok {
+		return over, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range changed {
+		if err := w.exec(`INSERT OR REPLACE INTO budgets (`+balance+`) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			b.Account, b.Spent.Tokens, b.Spent.Cost, b.Reserved.Tokens, b.Reserved.Cost, b.Most.Tokens, b.Most.Cost); err != nil {
+			return nil, err
+		}
+	}
+	if c.Settle != budget.SettleNothing && len(reserved) > 0 {
+		if err := w.exec(`DELETE FROM reservations WHERE run = ?`, run); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range c.Reserve {
+		if err := w.exec(`INSERT OR REPLACE INTO reservations (run, account, tokens, cost) VALUES (?, ?, ?, ?)`, run, r.Account, r.Amount.Tokens, r.Amount.Cost); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+const balance = `account, spent_tokens, spent_cost, reserved_tokens, reserved_cost, most_tokens, most_cost`
+
+func balanceOf(s *sqlite3.Stmt) budget.Balance {
+	amount := func(col int) budget.Amount {
+		return budget.Amount{Tokens: s.ColumnInt64(col), Cost: s.ColumnInt64(col + 1)}
+	}
+	return budget.Balance{Account: s.ColumnText(0), Spent: amount(1), Reserved: amount(3), Most: amount(5)}
+}
+
+// Balances yields the accounts; see [budget.Ledger].
+func (j *Journal) Balances(ctx context.Context) iter.Seq2[budget.Balance, error] {
+	return func(yield func(budget.Balance, error) bool) {
+		var all []budget.Balance
+		err := j.pool.read(ctx, func(r *reader) error {
+			return r.query(`SELECT `+balance+` FROM budgets ORDER BY account`, func(s *sqlite3.Stmt) (bool, error) {
+				all = append(all, balanceOf(s))
+				return true, nil
+			})
+		})
+		if err != nil {
+			yield(budget.Balance{}, j.err(err))
+			return
+		}
+		for _, b := range all {
+			if !yield(b, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package spec
+
+import (
+	"slices"
+
+	"github.com/pawl-run/pawl/budget"
+)
+
+const budgetExample = "[{label: tenant, per: day, cost: 50}]"
+
+// budgets reads a list of budgets, which may not contradict each other.
+func (f fields) budgets(to *[]budget.Budget) {
+	n := f.value("budgets", list, "a list such as "+budgetExample)
+	if n == nil {
+		return
+	}
+	for _, item := range n.items {
+		if item.kind == 0 {
+			continue
+		}
+		var b budget.Budget
+		per, then := 0, 0
+		of := f.fields(budgetKeys, item)
+		if item.kind == mapping {
+			of.need("a budget")
+		}
+		of.text("label", &b.Label)
+		of.choice("per", &per)
+		if of.measure("cost", &b.Cost, "50") && b.Cost == 0 {
+			of.problem(item.get("cost").place, "cost is 0 (it must be above 0)")
+		}
+		of.count("tokens", &b.Tokens, 1, "1000000")
+		of.choice("then", &then)
+		b.Per, b.Wait = budget.Period(per), then == 2
+		if b.Per == 0 { // which was said already
+			continue
+		}
+		*to = append(*to, b)
+		if err := budget.Check(*to); err != nil {
+			f.problem(item.place, "%v", err)
+			*to = (*to)[:len(*to)-1]
+		}
+	}
+}
+
+// share makes the budgets of a member's spec hold for the whole run.
+func (s *Spec) share(f fields, file *node, sub *Spec) {
+	for _, b := range sub.Budgets {
+		all := append(slices.Clip(s.Budgets), b)
+		switch err := budget.Check(all); {
+		case err != nil:
+			f.problem(file.place, "%s: %v", file.text, err)
+		case !slices.Contains(s.Budgets, b):
+			s.Budgets = all
+		}
+	}
+}
+
+// BudgetsOf returns the budgets in the source of an agent, and in those of its agents: none if
+// the source is not of a spec.
+func BudgetsOf(source string) []budget.Budget {
+	s := readAgain(source)
+	if s == nil {
+		return nil
+	}
+	return s.Budgets
+}
+
+// Budgets are the budgets of the policy, which hold for all runs under it together.
+func (p *Policy) Budgets() []budget.Budget { return slices.Clone(p.budgets) }
