@@ -58,7 +58,7 @@ type origin int
 const (
 	byProgram origin = iota // a Go program, which only the program itself can create
 	bySpec                  // a spec, which is in the log
-	byFix                   // pawl fix or pawl repro, with a working copy
+	byFix                   // pawl fix, pawl repro or pawl refactor, with a working copy
 	byReview                // pawl review, whose input is a change
 )
 
@@ -68,7 +68,7 @@ func originOf(source string) origin {
 	switch of.Kind {
 	case "spec":
 		return bySpec
-	case "fix", "repro":
+	case "fix", "repro", "refactor":
 		return byFix
 	case "review":
 		return byReview

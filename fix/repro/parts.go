@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/ast/astutil"
+
+	"github.com/pawl-run/pawl/fix/internal/project"
 )
 
 // span is a part of a text that can be dropped.
@@ -42,10 +44,10 @@ func declared(text string) []string {
 
 // added lists the declarations of a file, other than imports, that its original does not have.
 func added(fset *token.FileSet, file *ast.File, text, original string) []ast.Decl {
-	was := declarations([]byte(original))
+	was := project.Declarations([]byte(original))
 	var out []ast.Decl
 	for _, d := range file.Decls {
-		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT || slices.Contains(was, textOf(fset, []byte(text), d)) {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT || slices.Contains(was, project.TextOf(fset, []byte(text), d)) {
 			continue
 		}
 		out = append(out, d)
@@ -228,10 +230,10 @@ func extract(text, original string) string {
 	var b strings.Builder
 	b.WriteString("package " + file.Name.Name + "\n\n")
 	for _, i := range file.Imports {
-		b.WriteString("import " + textOf(fset, []byte(text), i) + "\n")
+		b.WriteString("import " + project.TextOf(fset, []byte(text), i) + "\n")
 	}
 	for _, d := range added(fset, file, text, original) {
-		b.WriteString("\n" + textOf(fset, []byte(text), d) + "\n")
+		b.WriteString("\n" + project.TextOf(fset, []byte(text), d) + "\n")
 	}
 	return tidy(b.String(), text)
 }

@@ -147,7 +147,7 @@ func (r *Repro) Dir() string { return r.tree.Dir() }
 func (r *Repro) wrote(name string, after []byte) error {
 	original, err := os.ReadFile(filepath.Join(r.source.Dir, filepath.FromSlash(name)))
 	if err == nil {
-		err = keeps(name, original, after)
+		err = project.Keeps(name, original, after)
 	} else if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}

@@ -65,6 +65,14 @@ command says since which commit the test fails.`, `
 pawl repro "Of(nil) returns 1; it should return 0"
 pawl repro issue.md ./service --test "go test ./..." --dry-run
 pawl repro issue.md --fix`},
+	"refactor": {`The tests must pass before. A model works in a copy of the project; its changes are applied when every
+test that passed still passes, tests execute the changed lines of the old code, the exported API is
+the same, and the metric is lower. Without a key, or with --model mechanic, GOAL is one of
+modernise, early returns, inline single use, extract duplicates, and the code is Go.`, `
+pawl refactor modernise
+pawl refactor "early returns" ./service --dry-run
+pawl refactor "split Parse into steps" --metric complexity --limit cost=1
+pawl refactor "fewer allocations in Join" --metric "cmd:./allocs.sh"`},
 	"resume": {`A run that reached a limit needs a higher one. If the agent has changed since, the command
 lists the changes; --allow-change resumes the run anyway.`, `
 pawl resume last

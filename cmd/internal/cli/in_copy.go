@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/refactor"
 	"github.com/pawl-run/pawl/fix/repro"
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/workspace"
@@ -24,6 +25,11 @@ func copyOf(source string) (c inCopy, is bool, err error) {
 	if from, is, err := testfix.ParseSource(source); is {
 		return inCopy{from.Dir, from.State, from.Test, from.Env, func(a *app, source string, s *pawl.State, r remake) (*work, error) {
 			return reopenFix(a, from, source, s, r)
+		}}, true, err
+	}
+	if from, is, err := refactor.ParseSource(source); is {
+		return inCopy{from.Dir, from.State, from.Test, from.Env, func(a *app, source string, s *pawl.State, r remake) (*work, error) {
+			return reopenRefactor(a, from, source, s, r)
 		}}, true, err
 	}
 	from, is, err := repro.ParseSource(source)

@@ -176,6 +176,11 @@ func scripts(dir string) testscript.Params {
 				return err
 			}
 			e.Setenv("PAGES", pages)
+			prices, err := filepath.Abs("../../../fix/refactor/testdata/prices")
+			if err != nil {
+				return err
+			}
+			e.Setenv("PRICES", prices)
 			cache := os.Getenv("GOCACHE")
 			if dir, err := os.UserCacheDir(); cache == "" && err == nil {
 				cache = filepath.Join(dir, "go-build")

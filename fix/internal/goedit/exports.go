@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,9 +28,10 @@ import (
 // The error is that of the go command, with its output. Packages that do not build are left
 // out; importing them is an error.
 //
-// The importer is safe for concurrent use and caches what it has read.
-func Exports(ctx context.Context, dir string, env []string) (types.Importer, error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-export", "-deps", "-test", "-json=ImportPath,Export,ForTest", "./...")
+// more are build flags, such as -tags, and then packages that the module may not import any more. The importer is safe for concurrent use and caches what it has read.
+func Exports(ctx context.Context, dir string, env []string, more ...string) (types.Importer, error) {
+	args := slices.Concat([]string{"list", "-e", "-export", "-deps", "-test", "-json=ImportPath,Export,ForTest"}, more, []string{"./..."})
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir, cmd.Env = dir, env
 	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer

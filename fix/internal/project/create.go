@@ -82,6 +82,8 @@ func (f *Files) creatable(name string) error {
 		return nil
 	case f.Rule == Tests:
 		return onlyTest(name)
+	case f.Rule == Kept:
+		return steering(name)
 	case IsTest(name):
 		return fmt.Errorf("%s would belong to the tests, which are read-only: fix the code that they test", name)
 	case steers[base]:
@@ -92,11 +94,16 @@ func (f *Files) creatable(name string) error {
 
 // onlyTest says why a file may not be edited where only tests may be.
 func onlyTest(name string) error {
-	switch {
-	case steers[strings.ToLower(path.Base(name))]:
-		return fmt.Errorf("%s decides which tests run, and is read-only", name)
-	case !IsTest(name):
+	if !IsTest(name) && !steers[strings.ToLower(path.Base(name))] {
 		return fmt.Errorf("%s is no test, and only tests may be edited: write a file such as name_test.go or test_name.py", name)
+	}
+	return steering(name)
+}
+
+// steering says why a file may not be edited that decides which tests run.
+func steering(name string) error {
+	if steers[strings.ToLower(path.Base(name))] {
+		return fmt.Errorf("%s decides which tests run, and is read-only", name)
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ const (
 	Code  Rule = iota // all but tests, their data and what decides which tests run
 	All               // all
 	Tests             // tests and their data, but not what decides which tests run
+	Kept              // all but what decides which tests run; see also Keeps
 )
 
 // Files are the project's files as the tools see them: beneath root, whatever
@@ -58,6 +59,8 @@ func (f *Files) Writable(name string) error {
 		return fmt.Errorf("%s belongs to the tests and is read-only: fix the code that they test", name)
 	case f.Rule == Tests:
 		return onlyTest(name)
+	case f.Rule == Kept:
+		return steering(name)
 	}
 	return nil
 }

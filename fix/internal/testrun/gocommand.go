@@ -289,7 +289,7 @@ type Listed struct {
 // their tests depend on.
 func (s *Suite) Modules(ctx context.Context, g GoCommand, packages []string) ([]Listed, error) {
 	args := slices.Concat([]string{"list", "-e", "-deps", "-test", "-json=ImportPath,ForTest,Dir,Imports,Module,Standard"},
-		listable(g.Build), []string{"--"}, packages)
+		Listable(g.Build), []string{"--"}, packages)
 	out, err := s.GoTool(ctx, args...)
 	if err != nil {
 		return nil, err
@@ -324,8 +324,8 @@ func (s *Suite) Modules(ctx context.Context, g GoCommand, packages []string) ([]
 	}
 }
 
-// listable drops the flags that go list does not know.
-func listable(flags []string) []string {
+// Listable drops the flags that go list does not know.
+func Listable(flags []string) []string {
 	var out []string
 	for i := 0; i < len(flags); i++ {
 		name, _, whole := strings.Cut(strings.TrimLeft(flags[i], "-"), "=")

@@ -1,4 +1,4 @@
-package repro
+package project
 
 import (
 	"fmt"
@@ -7,14 +7,12 @@ import (
 	"go/token"
 	"path"
 	"strings"
-
-	"github.com/pawl-run/pawl/fix/internal/project"
 )
 
-// keeps says why a new content of a file that the project has is refused: what is there must stay,
+// Keeps says why a new content of a file that the project has is refused: what is there must stay,
 // since a test that is weakened would hide what it showed. In Go every declaration stays as it is, in
 // other files every line.
-func keeps(name string, before, after []byte) error {
+func Keeps(name string, before, after []byte) error {
 	if path.Ext(name) != ".go" {
 		rest := strings.Split(string(after), "\n")
 		for line := range strings.SplitSeq(strings.TrimSuffix(string(before), "\n"), "\n") {
@@ -29,14 +27,14 @@ func keeps(name string, before, after []byte) error {
 		}
 		return nil
 	}
-	if err := project.Parses(name, string(after)); err != nil {
+	if err := Parses(name, string(after)); err != nil {
 		return fmt.Errorf("%s would not parse any more: %w", name, err)
 	}
 	now := map[string]bool{}
-	for _, text := range declarations(after) {
+	for _, text := range Declarations(after) {
 		now[text] = true
 	}
-	for _, text := range declarations(before) {
+	for _, text := range Declarations(before) {
 		if !now[text] {
 			first, _, _ := strings.Cut(text, "\n")
 			return fmt.Errorf("%s has a declaration that this edit removes or changes: %s; only add to it, or write a file of its own", name, first)
@@ -45,8 +43,8 @@ func keeps(name string, before, after []byte) error {
 	return nil
 }
 
-// declarations lists the texts of a Go file's declarations other than imports; nil: it does not parse.
-func declarations(src []byte) []string {
+// Declarations lists the texts of a Go file's declarations other than imports; nil: it does not parse.
+func Declarations(src []byte) []string {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", src, parser.SkipObjectResolution)
 	if err != nil {
@@ -57,11 +55,12 @@ func declarations(src []byte) []string {
 		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT {
 			continue
 		}
-		texts = append(texts, textOf(fset, src, d))
+		texts = append(texts, TextOf(fset, src, d))
 	}
 	return texts
 }
 
-func textOf(fset *token.FileSet, src []byte, n ast.Node) string {
+// TextOf is the source text of a part of a file.
+func TextOf(fset *token.FileSet, src []byte, n ast.Node) string {
 	return string(src[fset.Position(n.Pos()).Offset:fset.Position(n.End()).Offset])
 }

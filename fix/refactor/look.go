@@ -1,0 +1,320 @@
+package refactor
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
+)
+
+// before is what the tests and the metric said before the first edit.
+type before struct {
+	Report gotest.Report `json:"report"`
+	Flaky  []string      `json:"flaky,omitempty"` // they fail by chance, and are left out
+	Value  float64       `json:"value"`           // of the metric
+}
+
+// A Baseline is what the tests and the metric said before the first edit.
+type Baseline struct {
+	Passed int
+	Flaky  []string // identities of tests that failed once and passed once
+	Value  float64  // of the metric
+}
+
+// ErrRed says that a project cannot be refactored, since its tests do not pass.
+var ErrRed = errors.New("a refactoring begins with passing tests, since they show what the code does")
+
+// Check runs the tests and the metric once, before a model is asked for anything. If the tests do not pass, or
+// none runs, the error is [ErrRed] and says what to do. While they run, seen is called with the number of
+// packages that have ended, and of those that failed; nil: it is not called.
+func (r *Refactor) Check(ctx context.Context, seen func(packages, failed int)) (Baseline, error) {
+	r.running.Lock()
+	defer r.running.Unlock()
+	r.suite.Seen = seen
+	first, err := r.first(ctx)
+	r.suite.Seen = nil
+	if err != nil {
+		return Baseline{}, err
+	}
+	return Baseline{first.Report.Passed, first.Flaky, first.Value}, nil
+}
+
+// first is what the tests said before the first edit, in this process or an earlier one.
+func (r *Refactor) first(ctx context.Context) (*before, error) {
+	r.mu.Lock()
+	known := r.memory.First
+	r.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	now, err := r.suite.Run(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	flaky, err := r.suite.Again(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	first := &before{Report: now.Without(flaky).Report, Flaky: flaky}
+	if err := red(first.Report, r.source.Test); err != nil {
+		return nil, err
+	}
+	if first.Value, err = r.value(ctx); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.memory.First = first
+	return first, r.save()
+}
+
+// red says why the tests are no basis for a refactoring.
+func red(report gotest.Report, test []string) error {
+	failed := report.Open()
+	switch {
+	case len(failed) > 0:
+		shown := strings.Join(failed[:min(len(failed), 5)], ", ")
+		if more := len(failed) - 5; more > 0 {
+			shown += fmt.Sprintf(" and %d more", more)
+		}
+		for _, f := range report.Failures {
+			if strings.Contains(f.Output, "No module named pytest") {
+				return fmt.Errorf("No module named pytest: install it with %q, or name the command that runs the tests", test[0]+" -m pip install pytest") //nolint:staticcheck // Python's own words
+			}
+		}
+		return fmt.Errorf("%s %s: %w; fix them first, as with pawl fix", shown, verb(len(failed)), ErrRed)
+	case report.Passed == 0:
+		return fmt.Errorf("no test ran: %w; write some first", ErrRed)
+	}
+	return nil
+}
+
+func verb(n int) string {
+	if n == 1 {
+		return "fails"
+	}
+	return "fail"
+}
+
+// What may be open beside tests.
+const (
+	openChange = "[change]"
+	openMetric = "[metric]"
+	openDone   = "[finished]"
+)
+
+// verdict is the data of an observation, and the basis of the goal's measure.
+type verdict struct {
+	Open []string `json:"open,omitempty"` // what is missing; empty: nothing
+	Why  []string `json:"why,omitempty"`  // what there is to say of each
+	Was  float64  `json:"was"`            // the metric before the first edit
+	Now  float64  `json:"now"`
+}
+
+func (v *verdict) miss(id, why string) {
+	v.Open = append(v.Open, id)
+	v.Why = append(v.Why, why)
+}
+
+func (v *verdict) text() string {
+	if len(v.Open) == 0 {
+		return "Nothing is open.\n"
+	}
+	return "Open:\n- " + strings.Join(v.Why, "\n- ") + "\n"
+}
+
+// looked is what is known of a state of the files.
+type looked struct {
+	verdict // without what the model says of it
+
+	state string
+	text  string
+}
+
+// kept reports whether the state does what the code did, as far as is known.
+func (l *looked) kept() bool {
+	return !slices.ContainsFunc(l.Open, func(id string) bool { return id != openMetric && id != openChange })
+}
+
+// verdict adds to what is known of a state whether the model has called it finished.
+func (r *Refactor) verdict(l *looked) verdict {
+	v := l.verdict
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(v.Open, openChange) && r.memory.Finished != l.state && !r.nothing(v) {
+		v.Open, v.Why = slices.Clip(v.Open), slices.Clip(v.Why)
+		v.miss(openDone, "call finished when the goal is reached")
+	}
+	return v
+}
+
+// nothing reports whether there is nothing to be refactored by rules.
+func (r *Refactor) nothing(v verdict) bool { return r.source.Metric == Places && v.Was == 0 }
+
+// look finds out what is known of the state of the files, and marks it, so that it can be returned to.
+func (r *Refactor) look(ctx context.Context) (*looked, error) {
+	state := r.state()
+	l := r.known[state]
+	if l == nil {
+		var err error
+		if l, err = r.lookAt(ctx, state); err != nil {
+			return nil, err
+		}
+		r.known[state] = l
+	}
+	score := -math.MaxFloat64
+	if l.kept() {
+		score = -l.Now
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return l, r.tree.Mark(ctx, score)
+}
+
+// lookAt runs the tests and what else tells whether the code does what it did.
+func (r *Refactor) lookAt(ctx context.Context, state string) (*looked, error) {
+	first, err := r.first(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := &looked{state: state}
+	l.Was, l.Now = first.Value, first.Value
+	edits := r.edits()
+	if len(edits) == 0 {
+		l.text = "Nothing was changed yet. " + first.Report.Summary(2000)
+		if !r.nothing(l.verdict) {
+			l.miss(openChange, "a change towards the goal")
+		}
+	} else if err := r.judge(ctx, l, first, edits); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// state digests the files that differ.
+func (r *Refactor) state() string {
+	sum := sha256.New()
+	for _, e := range r.edits() {
+		text := ""
+		if e.now != nil {
+			text = *e.now
+		}
+		fmt.Fprintf(sum, "%q %v %x\n", e.name, e.now != nil, sha256.Sum256([]byte(text)))
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// judge finds out what is open in a state.
+func (r *Refactor) judge(ctx context.Context, l *looked, first *before, edits []edit) error {
+	now, err := r.suite.Once(ctx, r.suite.Argv, "")
+	if err != nil {
+		return err
+	}
+	broken := r.broken(first, now)
+	if len(broken) > 0 { // by chance, perhaps
+		second, err := r.suite.Once(ctx, r.suite.Argv, "")
+		if err != nil {
+			return err
+		}
+		if again := r.broken(first, second); len(again) < len(broken) {
+			broken, now = again, second
+		}
+	}
+	now = now.Without(first.Flaky)
+	l.text = now.Report.Summary(6000)
+	for _, id := range broken {
+		l.miss(id, id+" passed before and does not pass now")
+	}
+	for _, f := range now.Report.Failures {
+		if !slices.Contains(broken, f.ID) {
+			l.miss(f.ID, f.ID+" fails")
+		}
+	}
+	if len(l.Open) > 0 {
+		return nil // the rest would only say the same
+	}
+	if r.golang() {
+		if err := r.judgeGo(ctx, l, first, edits); err != nil {
+			return err
+		}
+	}
+	if l.Now, err = r.value(ctx); err != nil {
+		l.miss(openMetric, "the measure cannot be taken any more: "+err.Error())
+		return nil //nolint:nilerr // the model reads it
+	}
+	if !(l.Now < l.Was) {
+		l.miss(openMetric, fmt.Sprintf("%s must become less: they were %v and are %v", metricWords[r.source.Metric], l.Was, l.Now))
+	}
+	return nil
+}
+
+// broken lists what passed at first and does not pass now, in order. A test that is gone counts.
+func (r *Refactor) broken(first *before, now testrun.Result) []string {
+	d := gotest.Compare(first.Report, now.Report)
+	var broken []string
+	for _, id := range slices.Concat(d.Broken, d.Hidden) {
+		if first.Report.Passes(id) && !slices.Contains(first.Flaky, id) {
+			broken = append(broken, id)
+		}
+	}
+	for _, p := range first.Report.Packages {
+		if slices.ContainsFunc(now.Report.Packages, func(q gotest.Package) bool { return q.Path == p.Path }) {
+			continue
+		}
+		for _, t := range p.Tests {
+			if t.Status == gotest.StatusPass {
+				broken = append(broken, p.ID(t.Name))
+			}
+		}
+	}
+	slices.Sort(broken)
+	return slices.Compact(broken)
+}
+
+// judgeGo finds out what is open of what only Go can say.
+func (r *Refactor) judgeGo(ctx context.Context, l *looked, first *before, edits []edit) error {
+	if !r.source.AllowAPI {
+		changes, err := r.apiChanges(ctx, edits)
+		if err != nil {
+			return err
+		}
+		for _, c := range changes {
+			l.miss("[api] "+c, "the exported API changes: "+c)
+		}
+	}
+	was, err := r.asWas(ctx, edits)
+	if err != nil {
+		return err
+	}
+	for _, f := range was.report.Without(first.Flaky).Failures {
+		l.miss(f.ID, f.ID+" fails on the code as it was, so it does not describe what that did")
+	}
+	for _, e := range edits {
+		if e.test || !isGo(e.name) || e.old == nil {
+			continue
+		}
+		now := ""
+		if e.now != nil {
+			now = *e.now
+		}
+		if lines := r.untested(was, e.name, *e.old, now, edits); len(lines) > 0 {
+			place := e.name + ":" + spans(lines)
+			l.miss("[untested] "+place, place+" (of the file as it was) is changed, and no test executes it; undo, add a test of it first, and change it then")
+		}
+	}
+	return nil
+}
+
+// Value returns the metric of the copy as it is now.
+func (r *Refactor) Value(ctx context.Context) (float64, error) {
+	r.running.Lock()
+	defer r.running.Unlock()
+	return r.value(ctx)
+}
