@@ -89,6 +89,12 @@ func (in *ingredients) collectCall(g *graph, n *ast.CallExpr, text func(ast.Node
 		}
 		return
 	}
+	if b, ok := result.Underlying().(*types.Basic); ok && b.Info()&types.IsBoolean != 0 && len(n.Args) == 1 {
+		if x := g.info.Types[n.Args[0]]; x.Type != nil && x.Value == nil && !g.info.Types[n.Fun].IsType() {
+			put(&in.predicates, text(n.Fun), "", x.Type)
+		}
+		return
+	}
 	at := -1
 	for i, x := range n.Args {
 		switch tv := g.info.Types[x]; {

@@ -80,6 +80,7 @@ func (m *mutator) entry(fn *ast.FuncDecl, stack []ast.Node) {
 			continue
 		}
 		conds = append(conds, scaled(m.unusual(v.Name(), v.Type()), w)...)
+		conds = append(conds, scaled(m.asked(v.Name(), v.Type()), w)...)
 		conds = append(conds, scaled(m.beyondEnd(v), 0.6)...)
 	}
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
@@ -367,6 +368,7 @@ func (m *mutator) narrower(x ast.Expr, stack []ast.Node, leaving bool, weight fl
 		switch {
 		case mentions(text, v.Name()):
 			odd = append(odd, m.unusual(v.Name(), v.Type())...)
+			odd = append(odd, m.asked(v.Name(), v.Type())...)
 			odd = append(odd, m.beyondEnd(v)...)
 		case leaving:
 			odd = append(odd, scaled(m.unusual(v.Name(), v.Type()), 0.7)...)

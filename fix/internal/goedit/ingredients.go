@@ -28,6 +28,8 @@ type ingredients struct {
 	statements []ingredient // simple statements
 	wrappers   []ingredient // calls of a type to itself, up to the value
 	relations  []ingredient // functions of two of a type that say yes or no
+	predicates []ingredient // functions of one
+	results    []ingredient // what is returned and needs nothing of the function
 	texts      []ingredient // short texts, as they are written
 	errors     []ingredient // package-level variables of type error
 	chars      []ingredient // characters
@@ -85,6 +87,9 @@ func (in *ingredients) collect(g *graph, d *decl, n ast.Node) {
 		}
 	case *ast.ReturnStmt:
 		put(&in.returns, n, nil)
+		for _, x := range n.Results {
+			in.collectResult(g, x, put)
+		}
 	case *ast.ExprStmt, *ast.IncDecStmt, *ast.DeferStmt, *ast.SendStmt:
 		put(&in.statements, n, nil)
 	case *ast.AssignStmt:

@@ -65,6 +65,20 @@ var repairs = []struct {
 		src: "import \"sync\"\n\ntype counter struct {\n\tmu sync.Mutex\n\tn  int\n}\n\nfunc (c *counter) add(k int) int {\n\tc.mu.Lock()\n\tif k < 1 {\n\t\treturn 0\n\t}\n\tc.n += k\n\tc.mu.Unlock()\n\treturn c.n\n}\n\nfunc Do(n, m int) int {\n\tc := &counter{}\n\treturn c.add(0) + c.add(2)\n}\n"},
 	{name: "the address of a loop's variable", old: "for _, v := range list {\n\t\tout = append(out, &v)", right: "for i := range list {\n\t\tout = append(out, &list[i])", by: 10,
 		src: "func Do(list ...int) []*int {\n\tvar out []*int\n\tfor _, v := range list {\n\t\tout = append(out, &v)\n\t}\n\treturn out\n}\n"},
+	{name: "one more of a set", old: "k != red", right: "k != red && k != blue", by: 25,
+		src: "type kind int\n\nconst (\n\tred kind = iota\n\tgreen\n\tblue\n)\n\nfunc warm(k kind) bool {\n\tif k != red {\n\t\treturn false\n\t}\n\treturn true\n}\n\nfunc Do(n, m int) bool { return warm(green) == warm(blue) }\n"},
+	{name: "one more case of a set", old: "case red:", right: "case red, green:", by: 25,
+		src: "type kind int\n\nconst (\n\tred kind = iota\n\tgreen\n\tblue\n)\n\nfunc warm(k kind) bool {\n\tswitch k {\n\tcase red:\n\t\treturn true\n\t}\n\treturn false\n}\n\nfunc Do(n, m int) bool { return warm(green) == warm(blue) }\n"},
+	{name: "a character of the package in a case", old: "case ':':", right: "case ':', ' ':", by: 40,
+		src: "func plain(c byte) bool {\n\tswitch c {\n\tcase ':':\n\t\treturn false\n\t}\n\treturn true\n}\n\nfunc blank(c byte) bool { return c == ' ' }\n\nfunc Do(n, m int) bool { return plain(' ') && blank(' ') }\n"},
+	{name: "a question that is asked once", old: "if n > 9 {", right: "for n > 9 {", by: 25,
+		src: "func Do(n, m int) int {\n\tif n > 9 {\n\t\tn /= 2\n\t}\n\treturn n\n}\n"},
+	{name: "the end of what a loop goes over", old: "i <= n", right: "i < len(list)", by: 25,
+		src: "func Do(n, m int) []int {\n\tlist := make([]int, n+m)\n\tfor i := 2; i <= n; i++ {\n\t\tlist[i] = m\n\t}\n\treturn list\n}\n"},
+	{name: "what another function returns", old: "return float64(0)", right: "return math.NaN()", by: 40,
+		src: "import \"math\"\n\nfunc half(n int) float64 {\n\tif n < 0 {\n\t\treturn math.NaN()\n\t}\n\treturn float64(n) / 2\n}\n\nfunc Do(n, m int) float64 {\n\tif n > m {\n\t\treturn float64(0)\n\t}\n\treturn half(n)\n}\n"},
+	{name: "a question that the package asks elsewhere", old: "if n < 0 {", right: "if math.IsNaN(n) || n < 0 {", by: 50,
+		src: "import \"math\"\n\nfunc odd(f float64) bool { return math.IsNaN(f) }\n\nfunc root(n float64) float64 {\n\tif n < 0 {\n\t\treturn 0\n\t}\n\treturn math.Sqrt(n)\n}\n\nfunc Do(n, m int) bool { return odd(root(1)) }\n"},
 }
 
 // Each kind of fault is proposed to be repaired, early.

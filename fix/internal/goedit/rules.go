@@ -93,6 +93,7 @@ func (m *mutator) typed(n ast.Node, stack []ast.Node) {
 		m.operands(n)
 		m.grouping(n)
 		m.fewerOperands(n, stack)
+		m.oneMore(n, stack)
 		m.related(n)
 		if n.Op == token.LAND || n.Op == token.LOR {
 			m.fewer(n)
@@ -151,6 +152,7 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 		m.crossNames(n)
 	case *ast.IfStmt:
 		m.running(n)
+		m.repeated(n)
 		m.moves(n)
 		m.narrower(n.Cond, stack, leaves(n.Body), 0.3)
 		m.separate(n)
@@ -159,6 +161,7 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 	case *ast.CaseClause:
 		m.jump(n.Body, append(stack, n), 0.22)
 		m.listed(n)
+		m.oneMoreCase(n)
 		for _, x := range n.List {
 			if m.isBool(x) {
 				m.narrower(x, stack, false, 0.25)
@@ -171,6 +174,7 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 		if n.Cond != nil {
 			m.narrower(n.Cond, stack, false, 0.25)
 			m.inRange(n)
+			m.wholeOf(n)
 		}
 		m.direction(n)
 		m.stuck(n)

@@ -19,6 +19,7 @@ func (m *mutator) answers(n *ast.ReturnStmt, stack []ast.Node) {
 	for i, x := range n.Results {
 		t := sig.Results().At(i).Type()
 		text := m.text(x)
+		m.otherResults(x, t)
 		plainly := isLiteral(x) || text == "nil" || text == "true" || text == "false" || isEmpty(x)
 		if plainly {
 			var twins []twin
