@@ -24,9 +24,28 @@ type Attempt struct {
 	said    phrase
 }
 
+// Trials are the edits that a run tried without making them, and the runs of tests that this took.
+type Trials struct {
+	Edits int `json:"edits"`
+	Runs  int `json:"runs"`
+}
+
+// String is the work of a run whose model is rules: it costs trials, and no tokens.
+func (t *Trials) String() string {
+	if t == nil {
+		t = &Trials{}
+	}
+	return fmt.Sprintf("%s tried in %s", figure.Count(t.Edits, "edit"), figure.Count(t.Runs, "test run"))
+}
+
+// byRules reports whether an agent's model is a program of rules. It counts one token a call,
+// so that none is taken for unknown, and they mean nothing.
+func byRules(d pawl.Declaration) bool { return d.Model.Name == "mechanic" }
+
 // trying collects the attempts of a run.
 type trying struct {
 	attempts []Attempt
+	trials   *Trials
 	now      Attempt // in progress
 	flaky    []string
 }
@@ -44,14 +63,23 @@ func (f *fold) changed(e pawl.Entry, done pawl.ToolFinished) {
 	}
 	change := phrase(name(done.Call+" "+done.Tool)) + " "
 	var tried struct {
-		Summary string `json:"summary"`
-		Runs    int    `json:"runs"`
+		Summary string            `json:"summary"`
+		Runs    int               `json:"runs"`
+		Fixes   []json.RawMessage `json:"fixes"`
+		Fails   []json.RawMessage `json:"still_fail"`
+		Endless []json.RawMessage `json:"do_not_end"`
+		Unbuilt []json.RawMessage `json:"do_not_compile"`
 	}
 	switch {
 	case c.Effect == pawl.Write:
 		change += changes(args)
 	case done.Tool == "try_edits" && json.Unmarshal(done.Result, &tried) == nil && tried.Summary != "":
 		change += phrase(said(tried.Summary))
+		if f.trials == nil {
+			f.trials = &Trials{}
+		}
+		f.trials.Edits += len(tried.Fixes) + len(tried.Fails) + len(tried.Endless) + len(tried.Unbuilt)
+		f.trials.Runs += tried.Runs
 	default:
 		return
 	}

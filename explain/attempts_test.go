@@ -2,8 +2,11 @@ package explain_test
 
 import (
 	"context"
+	"strings"
+	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/explain"
 )
 
 const fixing = `
@@ -28,7 +31,7 @@ func mender(l *lab) pawl.Agent {
 		return `"replaced"`, nil
 	})
 	try := tool("try_edits", pawl.Read, func(context.Context, map[string]any) (string, error) {
-		return `{"summary":"12 edits tried, none fixes anything.","runs":3}`, nil
+		return `{"summary":"12 edits tried, none fixes anything.","still_fail":[1,2,4],"do_not_end":[3],"do_not_compile":[{"edit":5}],"runs":3}`, nil
 	})
 	a.Tools = []pawl.Tool{search(), edit, try, tool("write_file", pawl.Write, instant)}
 	a.Observer = func(context.Context) (pawl.Observation, error) {
@@ -39,4 +42,25 @@ func mender(l *lab) pawl.Agent {
 	a.Goal.Success = atMost{-9}
 	a.Limits.Iterations = 6
 	return a
+}
+
+// The work of a program of rules is told in trials: its tokens only count its calls.
+func TestRulesCostTrials(t *testing.T) {
+	log := inLab(t, func(l *lab) []pawl.Entry { return l.run(mender(l), "go") })
+	for i, e := range log {
+		if begun, ok := e.Event.(pawl.RunStarted); ok {
+			begun.Declaration.Model.Name = "mechanic"
+			log[i].Event = begun
+		}
+	}
+	r, err := explain.Of(sequence(log), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := r.Used(), "5 edits tried in 3 test runs"; !strings.Contains(got, want) || strings.Contains(got, "token") {
+		t.Errorf("it used %q, want %q in it", got, want)
+	}
+	if text := r.Markdown(); !strings.Contains(text, "asks nobody and costs nothing: 5 edits tried in 3 test runs.") || strings.Contains(text, "token") || strings.Contains(text, "$0") {
+		t.Errorf("it says\n%s", text)
+	}
 }

@@ -59,6 +59,7 @@ type Report struct {
 	Next      []Action        `json:"next"`
 	Goal      *Goal           `json:"goal,omitempty"`     // nil: the run has no goal
 	Attempts  []Attempt       `json:"attempts,omitempty"` // of a run with a goal
+	Trials    *Trials         `json:"trials,omitempty"`   // nil: no edit was tried without being made
 	Flaky     []string        `json:"flaky,omitempty"`    // flaky tests, which are not part of the goal
 	Causes    json.RawMessage `json:"causes,omitempty"`   // the graph of causes, if the run recorded one
 	Landing   bool            `json:"landing"`            // the answer was given when a limit was reached

@@ -200,7 +200,7 @@ func (f *fold) report() Report {
 		r.now = s.Time()
 	}
 	f.attempt("no measurement followed")
-	r.Attempts, r.Flaky, r.Causes = f.attempts, f.flaky, f.graph
+	r.Attempts, r.Trials, r.Flaky, r.Causes = f.attempts, f.trials, f.flaky, f.graph
 	r.Goal = goal(s)
 	r.begun, _ = s.Start()
 	r.planned = planned(s, &r.begun.Declaration)
@@ -225,7 +225,7 @@ func (f *fold) report() Report {
 	if ahead, ok := r.Ahead(usualAhead); ok {
 		r.Forecast = &ahead
 	}
-	r.origin, r.rules = originOf(s.Declaration().Source), s.Declaration().Model.Name == "mechanic"
+	r.origin, r.rules = originOf(s.Declaration().Source), byRules(s.Declaration())
 	r.Next = next(s, &r)
 	if r.Status != pawl.StatusSuccess && len(r.Next) > 0 {
 		r.Action = r.Next[0].Command

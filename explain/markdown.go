@@ -58,12 +58,7 @@ func (r *Report) head(b *strings.Builder) {
 		fmt.Fprintf(b, " by %s", span(oneLine(person(owner))))
 	}
 	fmt.Fprintf(b, "; the last entry, %d, was written %s.\n", r.seq, stamp(r.updated))
-	fmt.Fprintf(b, "%s, %s, %s in, %s out", figure.Count(r.Iterations, "iteration"), figure.Count(r.ToolCalls, "tool call"),
-		figure.Count(r.Usage.Input, "token"), figure.Group(r.Usage.Output))
-	if r.CostUSD != nil {
-		fmt.Fprintf(b, ", %s", dollars(*r.CostUSD))
-	}
-	fmt.Fprintf(b, ", %s running.\n", figure.Lasting(time.Duration(r.ElapsedMS)*time.Millisecond))
+	fmt.Fprintf(b, "%s running.\n", r.Used())
 	if r.planned != "" {
 		fmt.Fprintf(b, "\nPlan mode: %s.\n", r.planned.markdown())
 	}
@@ -77,6 +72,20 @@ func (r *Report) head(b *strings.Builder) {
 		}
 		b.WriteString(".\n\n")
 	}
+}
+
+// Used is what a run used, in one line.
+func (r *Report) Used() string {
+	text := figure.Count(r.Iterations, "iteration") + ", " + figure.Count(r.ToolCalls, "tool call") + ", "
+	if r.rules {
+		text += r.Trials.String()
+	} else {
+		text += figure.Count(r.Usage.Input, "token") + " in, " + figure.Group(r.Usage.Output) + " out"
+		if r.CostUSD != nil {
+			text += ", " + dollars(*r.CostUSD)
+		}
+	}
+	return text + ", " + figure.Lasting(time.Duration(r.ElapsedMS)*time.Millisecond)
 }
 
 func spans(all []string) string {

@@ -27,12 +27,18 @@ func (r *Report) spending(b *strings.Builder) {
 	}
 	whole := func(v pawl.Decimal) string { return figure.Group(int(v)) }
 	row("iterations", c.Iterations, whole, whole)
-	row("tokens", c.Tokens, whole, whole)
+	if !r.rules {
+		row("tokens", c.Tokens, whole, whole)
+	}
 	row("time", c.Time, func(v pawl.Decimal) string { return figure.Lasting(seconds(float64(v))) }, func(v pawl.Decimal) string { return seconds(float64(v)).String() })
-	if r.CostUSD != nil {
+	if r.CostUSD != nil && !r.rules {
 		row("cost", c.Cost, dollars, dollars)
 	}
 	row("failing tool turns in a row", c.ToolErrors, whole, whole)
+	if r.rules {
+		fmt.Fprintf(b, "\nThe model is a program of rules, which asks nobody and costs nothing: %v.\n", r.Trials)
+		return
+	}
 	r.parts(b)
 	r.spent(b)
 	r.failed(b)

@@ -180,6 +180,9 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
 	if e.Malformed != "" {
 		out = append(out, phrase("cannot be used: "+said(e.Malformed)))
 	}
+	if byRules(f.decl) {
+		return append(out, phrase(figure.Lasting(took)))
+	}
 	u := e.Reply.Usage
 	cost := fmt.Sprintf("%s tokens in, %s out", figure.Group(u.Input), figure.Group(u.Output))
 	if u.CacheRead > 0 {

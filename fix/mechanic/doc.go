@@ -6,7 +6,8 @@
 // lines they execute, reads the code, and tries small single edits: an operator, a bound, a
 // condition, a variable. It keeps an edit after which more tests pass and none is broken. It
 // knows no particular program. If a fix takes more than a few such edits, such as a missing
-// function or an algorithm, it cannot find the fix, and says so.
+// function or an algorithm, it cannot find the fix, and says so. It cannot use hints, and says
+// that, too. In the literature this is generate-and-validate program repair.
 //
 // # The search
 //

@@ -88,7 +88,12 @@ func (m model) reply(r pawl.Request) pawl.Reply {
 		}
 		return pawl.Say(mind.says("It works with the tools of pawl fix only, and this agent lacks " + name + "."))
 	}
-	return m.next(mind)
+	reply := m.next(mind)
+	if mind.told != "" {
+		why := "It cannot use what it is told (" + brief(mind.told) + "), since it goes by rules alone; a language model reads hints: give pawl a provider's key. "
+		reply.Parts = append([]pawl.Part{pawl.Text{Text: why}}, reply.Parts...)
+	}
+	return reply
 }
 
 // next is the whole of its cunning.

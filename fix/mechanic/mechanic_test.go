@@ -162,6 +162,26 @@ func TestPartial(t *testing.T) {
 	}
 }
 
+// Of a hint it says that it cannot use it, once, and goes on.
+func TestHints(t *testing.T) {
+	w := sized()
+	m := New()
+	w.begin()
+	w.turn(t, m)
+	last := &w.talk[len(w.talk)-1]
+	last.Parts = append(last.Parts, pawl.Text{Text: "Look at Small first, please."})
+	for i, want := range []bool{true, false} {
+		said := len(w.talk)
+		if answer := w.turn(t, m); answer != "" {
+			t.Fatalf("it gave up: %s", answer)
+		}
+		text := pawl.Reply{Parts: w.talk[said].Parts}.Text()
+		if got := strings.Contains(text, "It cannot use what it is told (`Look at Small first, please.`)"); got != want {
+			t.Errorf("turn %d says so: %v, want %v: %s", i, got, want, text)
+		}
+	}
+}
+
 // What it cannot do it says at once, and touches nothing.
 func TestSaysSo(t *testing.T) {
 	for name, c := range map[string]struct {

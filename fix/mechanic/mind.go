@@ -29,6 +29,7 @@ type mind struct {
 	latest  outcome
 	fresh   bool   // latest is about the files as they are
 	strange string // the latest observation, when it is none of go test
+	told    string // by a person, since the latest calls
 
 	tries   int    // edits tried
 	runs    int    // runs of tests that this took
@@ -95,16 +96,24 @@ func recall(messages []pawl.Message) *mind {
 		lost: map[string]bool{}, fails: map[string]int{}, doubted: map[string]bool{},
 	}
 	calls := map[string]pawl.Call{}
+	acted := false // the latest message of the mechanic has calls, and so no answer that the run goes on about
 	for _, message := range messages {
+		if message.Role == pawl.RoleAssistant {
+			m.told, acted = "", false
+		}
 		for _, p := range message.Parts {
 			switch p := p.(type) {
 			case pawl.Call:
-				calls[p.ID] = p
+				calls[p.ID], acted = p, true
 			case pawl.ToolResult:
 				m.result(calls[p.Call], p)
 			case pawl.Text:
-				if text, ok := strings.CutPrefix(p.Text, observation); ok && message.Role == pawl.RoleUser {
+				switch text, ok := strings.CutPrefix(p.Text, observation); {
+				case message.Role != pawl.RoleUser:
+				case ok:
 					m.observe(text)
+				case acted:
+					m.told = p.Text
 				}
 			}
 		}

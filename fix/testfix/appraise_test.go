@@ -62,6 +62,12 @@ func TestMax(t *testing.T) {
 			if err != nil || got.Plausible != c.plausible {
 				t.Fatalf("%v, %+v, want plausible %v", err, got, c.plausible)
 			}
+			if name == "strong" && (got.Confidence() != 0.9 || len(got.Changes) == 0 || got.Changes[0].Before == got.Changes[0].Now || !strings.HasPrefix(got.Changes[0].At, "m_test.go:")) {
+				t.Errorf("confidence %v, it changes %+v", got.Confidence(), got.Changes)
+			}
+			if got.Plausible && got.Confidence() > 0.5 {
+				t.Errorf("it is plausible, with a confidence of %v", got.Confidence())
+			}
 			for _, e := range got.Evidence {
 				if e.Kind == c.kind && strings.Contains(e.Says, c.says) {
 					return

@@ -34,7 +34,8 @@ type Checked struct {
 
 // Check runs the tests once, before a model is asked for anything, and returns an error that says
 // what to do if no edit can help: there is no test, pytest is missing, or what fails does so only
-// in the copy. The run that follows does not run the tests again. While they run, seen is called
+// in the copy. The run that follows does not run the tests again. For a model with an endpoint it also
+// finds out what [Fix.Input] says of the failures. While the tests run, seen is called
 // with the number of packages that have ended, and of those that failed; nil: it is not called.
 func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Checked, error) {
 	f.suite.Seen = seen
@@ -71,7 +72,8 @@ func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Check
 	case len(c.Open) == 0 && c.Passed == 0 && len(c.Elsewhere) > 0:
 		return c, fmt.Errorf("every failing test passes in the project and fails in the copy of it: %s; %s", some(c.Elsewhere, 5), c.Why)
 	}
-	return c, nil
+	f.lead(ctx, now)
+	return c, ctx.Err()
 }
 
 // whyElsewhere says what may distinguish the copy from the project.

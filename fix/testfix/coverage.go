@@ -59,10 +59,11 @@ func (f *Fix) cover(ctx context.Context, a coverArgs) (coverage, error) {
 	if err != nil {
 		return coverage{}, fmt.Errorf("run: %w", err)
 	}
-	base, err := f.test(ctx)
+	now, err := f.current(ctx)
 	if err != nil {
 		return coverage{}, err
 	}
+	base := now.ran
 	command, err := testrun.ParseGoCommand(f.suite.Argv[2:])
 	if err != nil {
 		return coverage{}, err
@@ -121,6 +122,9 @@ func (f *Fix) cover(ctx context.Context, a coverArgs) (coverage, error) {
 		return coverage{}, context.Cause(ctx)
 	}
 	f.learn(c.slowest)
+	f.mu.Lock()
+	f.seen = seenLines{now.state, c.lines}
+	f.mu.Unlock()
 	out.Lines, out.Left = spectrum(c.lines, out.Failing, coverLimit)
 	out.Runs = c.runs
 	out.Summary = fmt.Sprintf("lines executed by %d failing tests, against %d that pass; %d runs of one test each", out.Failing, out.Passing, c.runs)

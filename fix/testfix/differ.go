@@ -159,13 +159,13 @@ func (w witness) String() string {
 	return fmt.Sprintf("with %s in place of %s at %s:%d, the fix prints %q and the other edit %q", w.probe.New, w.probe.Old, path.Base(w.probe.File), w.probe.Line, w.one, w.other)
 }
 
-// differ returns a probe for which two programs print something else; nil: none was found.
-func (p *prober) differ(ctx context.Context, one, other string) *witness {
+// differ returns up to some probes for which two programs print something else, in their order.
+func (p *prober) differ(ctx context.Context, one, other string, most int) []witness {
 	ctx, end := context.WithTimeout(ctx, differTime)
 	defer end()
 	var mu sync.Mutex
-	var first *witness
-	next, at := 0, len(p.probes)
+	found := map[int]witness{}
+	next := 0
 	var group sync.WaitGroup
 	for range probesAtOnce * slots() {
 		group.Go(func() {
@@ -173,7 +173,7 @@ func (p *prober) differ(ctx context.Context, one, other string) *witness {
 				mu.Lock()
 				i := next
 				next++
-				enough := first != nil
+				enough := len(found) >= most
 				mu.Unlock()
 				if i >= len(p.probes) || enough || ctx.Err() != nil {
 					return
@@ -183,18 +183,19 @@ func (p *prober) differ(ctx context.Context, one, other string) *witness {
 				if a == b || ctx.Err() != nil || a != p.run(ctx, one, x) || b != p.run(ctx, other, x) {
 					continue // or it is not the same twice
 				}
+				c, d := apart(a, b)
 				mu.Lock()
-				if i < at {
-					at = i
-					c, d := apart(a, b)
-					first = &witness{*x, c, d}
-				}
+				found[i] = witness{*x, c, d}
 				mu.Unlock()
 			}
 		})
 	}
 	group.Wait()
-	return first
+	var list []witness
+	for _, i := range slices.Sorted(maps.Keys(found)) {
+		list = append(list, found[i])
+	}
+	return list[:min(len(list), most)]
 }
 
 // apart returns the first lines in which two texts differ.

@@ -45,6 +45,10 @@ type Fix struct {
 	best     *best
 	cache    []cached      // latest last
 	observed string        // the state of the files at the last observation
+	proved   []cached      // trials of all tests with edits that were not made yet, latest last
+	seen     seenLines     // by the last measure of coverage
+	ranked   ranked        // the mechanic's edits for the last state it was asked about
+	leads    string        // see lead
 	pace     time.Duration // of the slowest tests seen to end in a trial
 }
 
@@ -146,10 +150,11 @@ func (f *Fix) Source() Source { return f.source }
 // Dir returns the directory of the working copy.
 func (f *Fix) Dir() string { return f.tree.Dir() }
 
-// Input is the agent's task.
+// Input is the agent's task. After [Fix.Check], it has what the mechanic finds out about the
+// failures, if the model has an endpoint.
 func (f *Fix) Input() string {
-	return fmt.Sprintf("Make the failing tests of %s pass. They are run with: %s",
-		filepath.Base(f.source.Dir), strings.Join(f.source.Test, " "))
+	return fmt.Sprintf("Make the failing tests of %s pass. They are run with: %s%s",
+		filepath.Base(f.source.Dir), strings.Join(f.source.Test, " "), f.leads)
 }
 
 // A Diff is what a run changed, in the files that the agent edited.

@@ -42,6 +42,7 @@ type trial struct {
 	affects affects
 	screen  *screen // may be nil
 	edits   []*candidate
+	own     int // how many of them are not the mechanic's
 	runsTo  int // the most runs
 	limit   time.Duration
 
@@ -245,6 +246,9 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 		now = now.Without(excused)
 	}
 	t.judge(c, now)
+	if c.open == 0 && whole.Stopped == nil {
+		return t.fix.prove(ctx, c.files, now)
+	}
 	return nil
 }
 

@@ -52,6 +52,18 @@ type tried struct {
 	Refused  []reason `json:"refused,omitempty"`
 	NotTried []int    `json:"not_tried,omitempty"`
 	Runs     int      `json:"runs"`
+	// Rules are the edits of the mechanic that fix something, tried beside the others.
+	Rules []rival `json:"rules,omitempty"`
+}
+
+// rival is an edit of the mechanic after which tests pass that fail now.
+type rival struct {
+	tryEdit
+
+	All    bool     `json:"all"`
+	Fixed  []string `json:"fixed"`
+	Broken []string `json:"broken,omitempty"`
+	Open   int      `json:"open"`
 }
 
 // improvement is an edit after which tests pass that fail now.
@@ -73,7 +85,8 @@ func (f *Fix) tryTool() pawl.Tool {
 		"Every edit is tried alone: the failing tests are run with it and, if one of them passes then, all tests. "+
 		"It stops at the first edit with which every test passes. Nothing is changed: make the edit that you choose with edit_file. "+
 		"Use it when several small changes are plausible, such as another operator, bound, condition or variable. "+
-		"Edits are named by their places in your list, from 1; an edit under fixes with an empty broken list is worth making, any other is not.",
+		"Edits are named by their places in your list, from 1; an edit under fixes with an empty broken list is worth making, any other is not. "+
+		"A rule-based program adds edits of its own, which are tried after yours; those that fix something are under rules.",
 		f.tryEdits, pawl.Read, &tool.Options{MaxOutput: testrun.MaxResult, Timeout: 15 * time.Minute, External: true, Alone: true})
 }
 
@@ -98,10 +111,13 @@ func (f *Fix) tryEdits(ctx context.Context, a tryArgs) (tried, error) {
 	f.running.Lock()
 	defer f.running.Unlock()
 	began := time.Now()
+	own := len(a.Edits)
+	a.Edits = append(a.Edits, f.rivals(ctx, base)...)
 	t, err := f.trial(ctx, base, a)
 	if err != nil {
 		return tried{}, err
 	}
+	t.own = own
 	defer t.close()
 	t.all(ctx)
 	if ctx.Err() != nil {
@@ -111,14 +127,27 @@ func (f *Fix) tryEdits(ctx context.Context, a tryArgs) (tried, error) {
 		return tried{}, t.err
 	}
 	f.learn(t.slowest)
-	return t.tell(time.Since(began)), nil
+	out := t.tell(a.Edits, time.Since(began))
+	f.rivalled(base.state, len(t.edits)-own-t.left(own))
+	return out, nil
+}
+
+// left counts the edits from a place in the list that were not tried.
+func (t *trial) left(from int) int {
+	n := 0
+	for _, c := range t.edits[from:] {
+		if c.outcome == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // tell summarizes the outcomes.
-func (t *trial) tell(took time.Duration) tried {
+func (t *trial) tell(edits []tryEdit, took time.Duration) tried {
 	out := tried{Runs: t.runs}
 	full := 0
-	for i, c := range t.edits {
+	for i, c := range t.edits[:t.own] {
 		switch n := i + 1; c.outcome {
 		case fixed:
 			m := improvement{
@@ -141,8 +170,13 @@ func (t *trial) tell(took time.Duration) tried {
 		}
 	}
 	slices.SortStableFunc(out.Fixes, func(a, b improvement) int { return a.rank() - b.rank() })
+	for i, c := range t.edits[t.own:] {
+		if c.outcome == fixed {
+			out.Rules = append(out.Rules, rival{edits[t.own+i], c.open == 0, head(c.fixed), head(c.broken), c.open})
+		}
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %d edits tried in %d runs of tests, %v: ", len(t.edits)-len(out.NotTried)-len(out.Refused), len(t.edits), t.runs, took.Round(100*time.Millisecond))
+	fmt.Fprintf(&b, "%d of %d edits tried in %d runs of tests, %v: ", t.own-len(out.NotTried)-len(out.Refused), t.own, t.runs, took.Round(100*time.Millisecond))
 	switch {
 	case full > 0:
 		fmt.Fprintf(&b, "with edit %d every test passes", full)
@@ -150,6 +184,9 @@ func (t *trial) tell(took time.Duration) tried {
 		fmt.Fprintf(&b, "%d fix some tests; none fixes all", len(out.Fixes))
 	default:
 		b.WriteString("none fixes a test")
+	}
+	if n := len(t.edits) - t.own - t.left(t.own); n > 0 {
+		fmt.Fprintf(&b, "; %d edits by rules tried beside them, %d of which fix something", n, len(out.Rules))
 	}
 	out.Summary = b.String()
 	return out

@@ -4,6 +4,7 @@ package figure
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -33,6 +34,24 @@ func Duration(d time.Duration) string {
 		}
 	}
 	return s
+}
+
+// Spoken writes a duration as people say it: 30 minutes, 1 hour 30 minutes.
+func Spoken(d time.Duration) string {
+	var words []string
+	for _, unit := range []struct {
+		of   time.Duration
+		noun string
+	}{{time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
+		if n := int(d / unit.of); n > 0 {
+			words = append(words, Count(n, unit.noun))
+			d -= time.Duration(n) * unit.of
+		}
+	}
+	if d > 0 && len(words) == 0 {
+		return Lasting(d)
+	}
+	return strings.Join(words, " ")
 }
 
 // Lasting formats a duration that passed: 20 ms, 1.5 s, 2m3s.

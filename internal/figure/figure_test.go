@@ -42,3 +42,13 @@ func TestDollars(t *testing.T) {
 		}
 	}
 }
+
+func TestSpoken(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		30 * time.Minute: "30 minutes", 90 * time.Minute: "1 hour 30 minutes", time.Second: "1 second", 1500 * time.Millisecond: "1 second", 20 * time.Millisecond: "20 ms",
+	} {
+		if got := Spoken(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+}

@@ -39,24 +39,24 @@ func (a *app) place() explain.Place {
 // typed is a command about a run as the user types it.
 func (env *environment) typed(words ...string) string { return env.place().Command(words...) }
 
-// advise lists what the user can do about a run in its current state, and recommends
-// the first of it in the result.
-func (a *app) advise(ctx context.Context, r *pawl.Result) []explain.Action {
+// advise lists what the user can do about a run in its current state, recommends the first
+// of it in the result, and says what the run used.
+func (a *app) advise(ctx context.Context, r *pawl.Result) (next []explain.Action, used string) {
 	j := a.current()
 	if j == nil { // a second signal has closed it
-		return nil
+		return nil, ""
 	}
 	ctx = context.WithoutCancel(ctx) // ctx may have ended, which suspended the run
 	h, err := runs.Head(ctx, j, r.Run)
 	if err != nil {
-		return nil
+		return nil, ""
 	}
 	report, err := runs.Report(ctx, j, h, a.place())
 	if err != nil || report.Status != r.Status && !report.Status.Waiting() {
-		return nil // another process has resumed it
+		return nil, "" // another process has resumed it
 	}
 	r.Action = report.Action
-	return report.Next
+	return report.Next, report.Used()
 }
 
 // pasted formats an action as a line to paste into a shell.

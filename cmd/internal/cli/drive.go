@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/terminal"
 	"github.com/pawl-run/pawl/runs"
@@ -196,7 +198,7 @@ func (con *console) announce(agent pawl.Agent, limits pawl.Limits) {
 	if text = "model " + text; describes(agent.Model).Name == workflow.NoModel {
 		text = "no model"
 	}
-	con.sayf("%s: %s; at most %v", agent.Name, text, limits)
+	con.sayf("%s: %s; at most %s", agent.Name, text, ceilingsOf(agent.Model, limits))
 	if from, is, err := copyOf(agent.Source); is && err == nil {
 		con.sayf("%s", copyPlaces(from, agent.Model))
 	}
@@ -204,6 +206,19 @@ func (con *console) announce(agent pawl.Agent, limits pawl.Limits) {
 		name, _ := p.Source()
 		con.sayf("held to %s", name)
 	}
+}
+
+// ceilingsOf are the limits of a run as people say them. A program of rules uses no tokens, and
+// its limit on them is out of reach.
+func ceilingsOf(m pawl.Model, l pawl.Limits) string {
+	if describes(m).Name != mechanic.Name {
+		return l.String()
+	}
+	text := figure.Count(l.Iterations, "turn")
+	if l.Time > 0 {
+		text += " and " + figure.Spoken(l.Time)
+	}
+	return text
 }
 
 // copyPlaces says where the tests run, and where the code is sent.
@@ -284,7 +299,7 @@ func endingSince(ctx context.Context, a *app, r *pawl.Result, why string) {
 	if why != "" {
 		line += ": " + gist(why)
 	}
-	next := a.advise(ctx, r)
+	next, used := a.advise(ctx, r)
 	if a.quiet {
 		if r.Status != pawl.StatusSuccess {
 			a.sayf("%s; run %s", line, r.Run)
@@ -292,7 +307,7 @@ func endingSince(ctx context.Context, a *app, r *pawl.Result, why string) {
 		return
 	}
 	a.sayf("%s", line)
-	a.sayf("%s", figures(*r))
+	a.sayf("%s", cmp.Or(used, figures(*r)))
 	for _, p := range r.Pending {
 		a.sayf("  waits: %s", pendingText(p))
 	}

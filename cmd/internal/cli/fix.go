@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -209,7 +210,9 @@ type fixResult struct {
 	// found for and against it.
 	Plausible bool               `json:"plausible"`
 	Evidence  []testfix.Evidence `json:"evidence"`
-	Flaky     []string           `json:"flaky,omitempty"` // tests that fail by chance
+	// Changes are inputs for which the diff changes what the tests print.
+	Changes []testfix.Changed `json:"changes,omitempty"`
+	Flaky   []string          `json:"flaky,omitempty"` // tests that fail by chance
 }
 
 // concludeFix applies the diff that is to be kept to the project and prints it. The
@@ -249,7 +252,14 @@ func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, d
 		err = fix.Apply(diff)
 	}
 	if a.json {
-		err = errors.Join(err, printJSON(a.out, fixResult{r, diff.String(), applied && err == nil, appraisal.Plausible, appraisal.Evidence, fix.Flaky()}))
+		out := fixResult{
+			Result: r, Diff: diff.String(), Applied: applied && err == nil, Plausible: appraisal.Plausible, Evidence: appraisal.Evidence,
+			Changes: appraisal.Changes, Flaky: fix.Flaky(),
+		}
+		if r.Status == pawl.StatusSuccess && !diff.Empty() {
+			out.Confidence = new(appraisal.Confidence())
+		}
+		err = errors.Join(err, printJSON(a.out, out))
 	} else {
 		_, printing := io.WriteString(a.out, diff.String())
 		err = errors.Join(err, printing)
@@ -319,11 +329,36 @@ func sayAppraisal(a *app, p testfix.Appraisal) {
 		a.sayf("plausible: every test passes, but they may not show all that is wrong")
 	}
 	for _, e := range p.Evidence {
-		if e.For {
+		switch {
+		case e.For:
 			a.sayf("for the fix: %s", e.Says)
-		} else {
+		case e.Kind == "none":
+			a.sayf("unknown: %s", e.Says)
+		default:
 			a.sayf("against it: %s", e.Says)
 		}
+	}
+	sayChanges(a, p.Changes)
+}
+
+// sayChanges prints for which other inputs a fix changes what the tests print.
+func sayChanges(a *app, list []testfix.Changed) {
+	if len(list) == 0 {
+		return
+	}
+	a.sayf("what changes for other inputs than those of the tests:")
+	rows := [][3]string{{"input", "before", "now"}}
+	for _, c := range list {
+		rows = append(rows, [3]string{c.Input + " (" + c.At + ")", c.Before, c.Now})
+	}
+	var wide [2]int
+	for _, r := range rows {
+		for i := range wide {
+			wide[i] = max(wide[i], utf8.RuneCountInString(terminal.Clean(r[i])))
+		}
+	}
+	for _, r := range rows {
+		a.sayf("  %-*s  %-*s  %s", wide[0], terminal.Clean(r[0]), wide[1], terminal.Clean(r[1]), terminal.Clean(r[2]))
 	}
 }
 
@@ -337,7 +372,11 @@ func lastWords(ctx context.Context, a *app, run string) {
 	if err != nil {
 		return // the ending was printed above
 	}
-	if text := strings.TrimSpace(redact.Text(terminal.Clean(s.LastText()))); text != "" {
+	text := s.LastText()
+	if reply, ok := s.Replied(pawl.PurposeFinal); ok { // at a limit
+		text = reply.Text()
+	}
+	if text = strings.TrimSpace(redact.Text(terminal.Clean(text))); text != "" {
 		fmt.Fprintln(a.err, "it said: "+text)
 	}
 }

@@ -94,7 +94,7 @@ func (con *console) show(r explain.Report, h pawl.Head, board []team.Task) error
 	if h.Status == pawl.StatusRunning && runs.Owned(h.Lease) {
 		row("owner", runs.OwnerText(h.Lease.Owner))
 	}
-	row("used", figures(r.Result.Result))
+	row("used", r.Used())
 	if r.Confidence != nil {
 		row("confidence", fmt.Sprintf("%.2f", *r.Confidence))
 	}

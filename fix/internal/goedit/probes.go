@@ -53,12 +53,12 @@ func Probes(root fs.FS, dir string, o *Options) ([]Probe, map[string]string, err
 		if len(p.inserts) == 0 {
 			continue
 		}
-		files[f.path] = p.text()
+		files[f.path] = m.modern(string(f.src)) + p.text()
 		packages[f.ast.Name.Name] = true
 		lists = append(lists, p.lists...)
 	}
 	for name := range packages {
-		files[path.Join(dir, "pawl_probe_"+name+"_test.go")] = fmt.Sprintf(probeHelper, name, ProbeVars[0], ProbeVars[1])
+		files[path.Join(dir, "pawl_probe_"+name+"_test.go")] = m.modern("") + fmt.Sprintf(probeHelper, name, ProbeVars[0], ProbeVars[1])
 	}
 	var all []Probe
 	for i := 0; len(lists) > 0; i++ {
@@ -68,6 +68,15 @@ func Probes(root fs.FS, dir string, o *Options) ([]Probe, map[string]string, err
 		}
 	}
 	return all, files, nil
+}
+
+// modern is a constraint that gives a file of an old module a version of Go with type parameters,
+// which probes need.
+func (m *module) modern(text string) string {
+	if !m.old || strings.Contains(text, "//go:build") {
+		return ""
+	}
+	return "//go:build go1.21\n\n"
 }
 
 const probeHelper = `package %s

@@ -172,3 +172,23 @@ func TestImportsFollow(t *testing.T) {
 		t.Errorf("%d edits bring an import and %d take one away, want some of both", came, went)
 	}
 }
+
+// Probes need type parameters, which the version of Go in an old module lacks.
+func TestProbesOfOldModules(t *testing.T) {
+	for version, want := range map[string]bool{"1.12": true, "1.26": false} {
+		files := fstest.MapFS{
+			"go.mod":    {Data: []byte("module m\n\ngo " + version + "\n")},
+			"m.go":      {Data: []byte("package m\n\nfunc F(n int) int { return n }\n")},
+			"m_test.go": {Data: []byte("package m\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) {\n\tif F(3) != 3 {\n\t\tt.Error(3)\n\t}\n}\n")},
+		}
+		probes, made, err := Probes(files, ".", &Options{Importer: library()(t)})
+		if err != nil || len(probes) == 0 || len(made) != 2 {
+			t.Fatalf("%d probes in %d files, %v", len(probes), len(made), err)
+		}
+		for name, text := range made {
+			if got := strings.HasPrefix(text, "//go:build go1.21\n\n"); got != want {
+				t.Errorf("Go %s, %s: it has a constraint: %v, want %v", version, name, got, want)
+			}
+		}
+	}
+}
