@@ -85,6 +85,7 @@ type Output struct {
 	JSON      json.RawMessage
 	Images    []Image
 	Truncated bool
+	Untrusted bool // it is from an untrusted party, whatever the label of the tool
 }
 
 // ToolInfo declares a tool. It is data: it goes into the log, its digest guards

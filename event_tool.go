@@ -54,6 +54,7 @@ type ToolFinished struct {
 	Blob      string          `wire:"blob,omit"`
 	Abandoned bool            `wire:"abandoned,omit"`
 	Images    []Image         `wire:"images,omit"`
+	Untrusted bool            `wire:"untrusted,omit"` // the result taints the run, whatever the label of the tool
 }
 
 // ToolReused answers an Idempotent call with the result of an earlier equal call.

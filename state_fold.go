@@ -225,7 +225,7 @@ func in(calls []*call, id string) *call {
 // answer closes a call with an ending; the turn is over when it was the last.
 func (s *State) answer(c *call, with ending) {
 	c.Phase, c.ending = PhaseAnswered, with
-	if (c.Ran || c.ok()) && s.declared().tool(c.Tool).Trust == Untrusted {
+	if with.foreign || (c.Ran || c.ok()) && s.declared().tool(c.Tool).Trust == Untrusted {
 		c.ending.foreign, s.tainted = true, true
 	}
 	s.count(c, 1)

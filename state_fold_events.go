@@ -213,7 +213,7 @@ func (s *State) applyTool(event Event) {
 			done, m := ending{Status: ToolOK}, c.own()
 			m.Of = e.Of
 			if of := s.call(e.Of); of != nil {
-				done.Result, m.images = of.Result, of.images
+				done.Result, done.foreign, m.images = of.Result, of.foreign, of.images
 			}
 			s.answer(c, done)
 		}
@@ -262,7 +262,7 @@ func (s *State) toolFinished(e *ToolFinished) {
 			m := c.own()
 			m.images, m.blob = e.Images, e.Blob
 		}
-		s.answer(c, ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, seq: s.seq})
+		s.answer(c, ending{Status: e.Status, Result: e.Result, Error: e.Error, Ran: true, foreign: e.Untrusted, seq: s.seq})
 	}
 }
 

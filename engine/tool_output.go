@@ -24,7 +24,7 @@ const maxNesting = wire.MaxDepth - 100
 // takeOutput writes a tool's output to e: valid, filtered, and within the tool's cap. Output beyond
 // the cap goes to the journal's blobs, if it has any.
 func takeOutput(r *recorder, e *pawl.ToolFinished, info *pawl.ToolInfo, out pawl.Output) {
-	e.Truncated = out.Truncated
+	e.Truncated, e.Untrusted = out.Truncated, out.Untrusted
 	for _, i := range out.Images { // the tool may still write to its own copy
 		e.Images = append(e.Images, pawl.Image{Type: i.Type, Data: bytes.Clone(i.Data)})
 	}

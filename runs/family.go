@@ -12,6 +12,9 @@ import (
 // IsChild reports whether a run is the child of another. A fork of one is not.
 func IsChild(h pawl.Head) bool { return h.Parent != "" && strings.HasPrefix(h.Run, h.Parent+".") }
 
+// IsMemory reports whether a run is a memory of another; see tool.Memory.
+func IsMemory(h pawl.Head) bool { return h.Agent == engine.MemoryAgent && h.Loop == engine.MemoryAgent }
+
 // Line gives the runs that lead to one, itself the last.
 func Line(ctx context.Context, j pawl.Journal, run string) ([]*pawl.State, error) {
 	s, err := engine.Load(ctx, j, run)

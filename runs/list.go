@@ -14,7 +14,7 @@ type Filter struct {
 	Query    pawl.Query  // what the journal selects by; its Status is not looked at
 	Status   pawl.Status // where they stand, Interrupted and Expired included; zero: anywhere
 	Waiting  bool        // where they wait for somebody, whatever for; then Status is zero
-	Children bool        // child runs, too
+	Children bool        // child runs, too, and memories, which a list of the agent memory has in any case
 	Search   string      // words that occur in what people said in the run or in its answer, or begin a word there
 	// After are runs of a list before this one, in its order: this one begins behind
 	// the last of them that there still is, however it stands now.
@@ -123,7 +123,7 @@ func (f *Filter) kept() pawl.Status {
 // selects reports whether a run may be one of the list's, by what its head says.
 func (f *Filter) selects(h pawl.Head) bool {
 	switch kept := f.kept(); {
-	case h.Seq == 0, !f.Children && IsChild(h): // claimed, never begun; or shown with its parent
+	case h.Seq == 0, !f.Children && (IsChild(h) || f.Query.Agent == "" && IsMemory(h)): // claimed, never begun; or shown with its parent
 		return false
 	case f.Query.Thread != "" && h.Thread != f.Query.Thread, f.Query.Agent != "" && h.Agent != f.Query.Agent, f.Query.Loop != "" && h.Loop != f.Query.Loop:
 		return false

@@ -72,7 +72,7 @@ func (s *Server) stats(x *exchange) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if h.Seq == 0 || runs.IsChild(h) {
+		if h.Seq == 0 || runs.IsChild(h) || runs.IsMemory(h) {
 			continue // the parent's cost includes that of its children
 		}
 		group := h.Agent

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/tool/skill"
 	"github.com/pawl-run/pawl/window"
 )
@@ -53,6 +54,9 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, team *crew) (pawl.Agen
 	}
 	for _, name := range s.own {
 		a.Tools = append(a.Tools, s.ownTool(name))
+	}
+	if s.memory != nil {
+		a.Tools = append(a.Tools, tool.Memory(s.memory)...)
 	}
 	a.Tools = append(a.Tools, s.remoteTools()...)
 	s.labelled(&a)

@@ -272,6 +272,8 @@ func (e *Effective) tools(declared []pawl.ToolInfo) {
 			if t.Name != "__complete__" {
 				e.set("builtins", yes())
 			}
+		case memoryOf(t) != nil:
+			e.set("memory", memoryOf(t))
 		case t.Name == approval.PlanTool, team.IsBoardTool(t), team.IsBackgroundTool(t): // plan, board and background add them
 		case t.Client:
 			all.items = append(all.items, toolNode(t))

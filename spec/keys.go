@@ -31,6 +31,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "tools", value: toolList, about: "what the model may call", inGo: "pawl.Agent.Tools"},
 	{name: "handoffs", value: listOf(either(aText, in(handoffKeys))), about: "specs of agents that the model may [hand the conversation over](teams.md#handoff) to", inGo: "team.Handoff"},
 	{name: "board", value: aFlag, otherwise: "false", about: "share a [board of tasks](teams.md#swarm) with the agents among the tools: `board_add`, `board_read`, `board_claim`, `board_finish`, `board_drop`", inGo: "team.Board"},
+	{name: "memory", value: either(aFlag, in(memoryKeys)), about: "[remember](tools.md#memory) things for later runs: `remember`, `recall`, `forget`", inGo: "tool.Memory"},
 	{name: "builtins", value: aFlag, otherwise: "false",
 		about: "offer `__complete__`, `__pause_for_human__`, `__store_memory__`, `__retrieve_memory__` and `__log_progress__`", inGo: "pawl.Agent.Builtins"},
 	{name: "parallel", value: aFlag, otherwise: "true", about: "let the calls of one reply run at the same time", inGo: "pawl.Agent.Serial"},
@@ -90,6 +91,11 @@ var limitKeys = &table{name: "limits", title: "limits", about: "Ceilings. The fi
 	key{name: "rounds", value: aCount(1), otherwise: "no cycles", about: "how often each node of a [graph](workflow.md#graphs) runs at most", inGo: "pawl.Limits.Rounds"},
 	key{name: "handoffs", value: aCount(1), otherwise: "5", about: "how often a [conversation](command.md#conversations) may be handed over", inGo: "pawl.Limits.Handoffs"},
 )}
+
+var memoryKeys = &table{name: "memory", title: "memory", about: "What runs remember for later ones.", keys: []key{
+	{name: "label", value: aText, otherwise: "the agent's own", about: "the label of runs whose value says whose memories they are, such as `user` or `tenant`", inGo: "tool.MemoryOptions.Label"},
+	{name: "max", value: aCount(1), otherwise: "1000", about: "memories that there may be for one of them", inGo: "tool.MemoryOptions.Max"},
+}}
 
 var handoffKeys = &table{name: "handoff", title: "handoff", about: "An agent that the model may hand the conversation over to.", keys: []key{
 	{name: "agent", needed: true, value: aText, about: "its spec, relative to this one. One that names no model has that of the first agent", inGo: "team.Handoff"},

@@ -52,6 +52,7 @@ func (s *Spec) read(f fields) {
 	s.readLimits(f)
 	s.readApprovals(f)
 	f.flag("board", &s.board)
+	s.readMemory(f)
 	f.flag("plan", &s.plan)
 	s.plan = s.plan || s.opt.Plan
 	s.readPolicies(f)

@@ -60,6 +60,7 @@ type Spec struct {
 	trace       bool
 	plan        bool
 	board       bool
+	memory      *tool.MemoryOptions // nil: none
 	stop        *node
 	limits      pawl.Limits
 	gates       []gate

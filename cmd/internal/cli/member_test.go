@@ -45,6 +45,7 @@ var members = map[string]member{
 	"thread":          {value: "colours", problem: `^helper\.yaml:7:9: thread has no effect in an agent of desk\.yaml, whose run its runs are part of \(name the thread in desk\.yaml, or leave it out\)$`},
 	"loop":            {value: "single", beside: map[string]string{"tools": ""}, replies: "{text: Blue.}", shows: `"loop":"single"`},
 	"board":           {value: "true", problem: `^helper\.yaml:7:8: nobody shares the board`}, // its effect: example stocktake
+	"memory":          {value: "true", replies: "{calls: [{tool: remember, args: {text: The sky is blue.}}]}, {text: It is blue.}", shows: `"tool":"remember","status":"ok"`},
 	"nodes":           {value: "{see: {tool: look}}", other: "{watch: {tool: look}}", beside: map[string]string{"loop": "graph"}, shows: `"step":"see@1"`},
 	"edges":           {value: "[{from: see, to: watch, if: 1 == 1}]", beside: map[string]string{"loop": "graph", "nodes": "{see: {tool: look}, watch: {tool: look}}"}, shows: `see -> watch`},
 	"steps":           {value: "[{id: see, tool: look}]", other: "[{id: watch, tool: look}]", beside: map[string]string{"loop": "workflow"}, shows: `"step":"see"`},

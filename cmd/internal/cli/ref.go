@@ -67,9 +67,9 @@ func heads(ctx context.Context, j pawl.Journal, q pawl.Query, most int) ([]pawl.
 	return headsOf(ctx, j, q, most, func(pawl.Head) bool { return true })
 }
 
-// roots is heads without children.
+// roots is heads without children and memories.
 func roots(ctx context.Context, j pawl.Journal, q pawl.Query, most int) ([]pawl.Head, error) {
-	return headsOf(ctx, j, q, most, func(h pawl.Head) bool { return !runs.IsChild(h) })
+	return headsOf(ctx, j, q, most, func(h pawl.Head) bool { return !runs.IsChild(h) && !runs.IsMemory(h) })
 }
 
 func headsOf(ctx context.Context, j pawl.Journal, q pawl.Query, most int, want func(pawl.Head) bool) ([]pawl.Head, error) {
