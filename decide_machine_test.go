@@ -127,7 +127,7 @@ tools: one of them is nil
 tool "look": there are two of that name
 tool "a b": a name has 1 to 64 letters, digits, _ or -
 tool "__mine__": names that begin with __ belong to the machine
-tool "n": Timeout, MaxOutput, MaxCalls and MaxParallel may not be negative
+tool "n": Timeout, MaxOutput, MaxCalls, MaxParallel and Weight may not be negative
 tool "s": input: schema at /type: value matches none of the alternatives: (1) value must be one of "array", "boolean", "integer", "null", "number", "object", "string"; (2) value must be an array, got the number 1
 loop single: it offers no tools, but the agent has 7; use the react loop or drop them
 loop single: it offers no tools; drop Builtins
