@@ -153,6 +153,9 @@ func (d *Declaration) digest() map[string]string {
 		if t.Weight != 0 || t.Background {
 			parts = append(parts, fmt.Sprint(t.Weight, t.Background))
 		}
+		if t.Follows != "" {
+			parts = append(parts, "follows "+t.Follows)
+		}
 		all["tool "+t.Name] = digest(parts...)
 		if t.Reaches != nil || t.Content != nil {
 			all["flow "+t.Name] = digest(fmt.Sprintf("%q %q", t.Reaches, t.Content))

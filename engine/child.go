@@ -30,6 +30,7 @@ type child struct {
 	behind   bool    // the call returns when it has begun
 	why      string  // it is to be cancelled; empty: it is not
 	live     *Handle // on its run, if that is driven already
+	follows  string  // the run whose conversation it goes on with; empty: none
 
 	result  pawl.Result
 	state   *pawl.State
@@ -97,7 +98,7 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 		c.missing = true
 		return nil, nil
 	case state.Seq() == 0:
-		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks})
+		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks, follows: c.follows})
 	}
 	c.state, c.result = state, state.Result()
 	if st := state.Status(); st.Ended() && (st != pawl.StatusCancelled || cancelledBy != byParent(c.parent)) {
@@ -215,9 +216,25 @@ func (k *children) of(t *toolCall) (started pawl.Event) {
 		recorded: k.recorded[t.classified.Child], taints: r.state.Tainted(), hooks: r.hooks.above,
 		call: of.Call.ID, why: t.why, live: k.live[t.classified.Child],
 	}
+	t.child.follows = latestRun(r.state, t.classified.Info().Follows)
 	t.child.behind = t.behind == nil && t.classified.Info().Background
 	t.tool = t.child
 	return pawl.ChildStarted{Call: t.inv.Call, Child: t.classified.Child, Agent: agent.Name, Limits: agent.Limits, Background: t.child.behind}
+}
+
+// latestRun returns the run of the latest call of a tool that was over before the calls that are
+// open; "": there is none.
+func latestRun(s *pawl.State, tool string) string {
+	open := map[string]bool{}
+	for c := range s.Open() {
+		open[c.ID] = true
+	}
+	for c := range s.Recent() {
+		if c.Tool == tool && c.Child != "" && !open[c.ID] {
+			return c.Child
+		}
+	}
+	return ""
 }
 
 // invalidChild is a tool whose call has invalid arguments.

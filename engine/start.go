@@ -58,7 +58,15 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 	if err != nil {
 		return nil, fmt.Errorf("start run %s: %w", b.ID, err)
 	}
-	return b.begin(ctx, lease, nil)
+	if b.follows == "" {
+		return b.begin(ctx, lease, nil)
+	}
+	earlier, err := e.past(ctx, b.ID, &pawl.Continues{Run: b.follows}, e.cleaner(b.machine))
+	if err != nil {
+		e.release(lease)
+		return nil, err
+	}
+	return b.begin(ctx, lease, &earlier)
 }
 
 // StartOptions are the options of a new run.
@@ -96,6 +104,8 @@ type StartOptions struct {
 	queued bool   // nobody drives the run yet
 	hooks  []Hook // of the runs above, which drive the run
 	nonce  string // of the parent
+	// follows is a run that has ended, whose conversation this one goes on with.
+	follows string
 }
 
 // A beginning is a run that is being started.

@@ -45,6 +45,7 @@ func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
 	var d delegate
 	d.options = f.runOptions()
 	f.flag("background", &d.options.Background)
+	f.flag("remember", &d.options.Remember)
 	f.count("weight", &d.options.Weight, 1, "2")
 	if d.spec = s.member(f, file); d.spec == nil {
 		return

@@ -350,6 +350,9 @@ func toolNode(t pawl.ToolInfo) *node {
 	if t.Background {
 		n.put("background", yes())
 	}
+	if t.Follows == t.Name {
+		n.put("remember", yes())
+	}
 	if t.Alone {
 		n.put("parallel", &node{kind: boolean, text: "false"})
 	}

@@ -237,6 +237,8 @@ func (s *Spec) runStep(f fields, id, when string, at workflow.Suspend, kind stri
 			f.problem(n.place, "input is %v (write text, or a mapping)", n.kind)
 		}
 	}
+	after := ""
+	f.text("continues", &after)
 	if file == nil {
 		return nil
 	}
@@ -250,7 +252,7 @@ func (s *Spec) runStep(f fields, id, when string, at workflow.Suspend, kind stri
 	s.flow.runs = append(s.flow.runs, sub)
 	s.flow.asks = s.flow.asks || sub.model.name == "" && !sub.asksNobody()
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
-		return workflow.Run{ID: id, If: when, Suspend: at, Agent: agent(sub), Input: input}
+		return workflow.Run{ID: id, If: when, Suspend: at, Agent: agent(sub), Input: input, Continues: after}
 	}
 }
 

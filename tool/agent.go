@@ -41,6 +41,13 @@ func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 	if info.Effect == 0 {
 		info.Effect = most(agent)
 	}
+	if o.Remember {
+		info.Follows = info.Name
+		if o.Input == nil {
+			info.Input = json.RawMessage(`{"type":"object","properties":{"input":{"type":"string",` +
+				`"description":"What to do. Nothing else of this conversation is seen, but your earlier calls are remembered."}},"required":["input"]}`)
+		}
+	}
 	d := &delegate{agent: agent, whole: o.Input != nil, trust: o.Trust}
 	if o.Background {
 		info.Description += " It works in the background: the call returns an id at once, and collect returns the answer."
@@ -71,6 +78,10 @@ type AgentOptions struct {
 	// limits for itself. Effect must be [pawl.Read], since the run's calls are beside those of
 	// the agent.
 	Background bool
+	// Remember has the agent remember the earlier calls in a run: each goes on with the
+	// conversation of the one before. Calls of one reply go on with the same one. It cannot be
+	// had in the background.
+	Remember bool
 	// Trust is the trust in the answers; zero: [pawl.Untrusted] if one of the agent's tools
 	// returns untrusted results, else [pawl.Trusted].
 	Trust pawl.Trust
@@ -101,6 +112,8 @@ func (d *delegate) Check(from pawl.Agent) error {
 	_, steps := from.Loop.(interface{ Steps() json.RawMessage })
 	switch {
 	case !d.info.Background:
+	case d.info.Follows != "":
+		return fmt.Errorf("tool %q: a run in the background may not have ended when the next begins; leave Background or Remember out", d.info.Name)
 	case steps:
 		return fmt.Errorf("tool %q: background is for an agent that chooses its calls, and the loop of %s is %s", d.info.Name, from.Name, from.Loop.Name())
 	case d.info.Effect != pawl.Read:

@@ -100,10 +100,31 @@ func compile(agent pawl.Agent, steps []Step, outer, names []string, self string)
 	}
 	c.collect(steps)
 	l.root = c.block(steps, nil)
+	c.continues()
 	if self != "" {
 		l.root.loops = 1
 	}
 	return l, c.tools
+}
+
+// continues reports steps whose conversation cannot go on with that of the step they name: runs
+// of another loop are not known here.
+func (c *compiler) continues() {
+	for _, id := range slices.Sorted(maps.Keys(c.loop.nodes)) {
+		run, ok := c.loop.nodes[id].Step.(Run)
+		if !ok || run.Continues == "" {
+			continue
+		}
+		of := c.loop.nodes[run.Continues]
+		if of == nil {
+			c.wrong(id, "continues", 0, "%s is no step beside this one (name a step that runs an agent, or this one)", run.Continues)
+		} else if _, runs := of.Step.(Run); !runs {
+			c.wrong(id, "continues", 0, "%s runs no agent (name a step that does, or this one)", run.Continues)
+		}
+		if c.self != "" {
+			c.wrong(id, "continues", 0, "a node with if or suspend is a run of its own each time (leave continues out, or put the condition on an edge)")
+		}
+	}
 }
 
 // collect records the ids of the steps that can be referred to, to distinguish
@@ -239,7 +260,7 @@ func (c *compiler) node(n *node) {
 		if agent.Model == nil {
 			agent.Model, c.loop.asks = c.agent.Model, true
 		}
-		c.add(n.id, &asked{agent: agent, name: n.tool, effect: most(s.Agent)})
+		c.add(n.id, &asked{agent: agent, name: n.tool, effect: most(s.Agent), follows: s.Continues})
 	case Switch:
 		c.choice(n, s)
 	case Parallel:

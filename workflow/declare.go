@@ -72,6 +72,9 @@ func write(s Step, m map[string]any) {
 		if s.Input != nil {
 			m["input"] = s.Input
 		}
+		if s.Continues != "" {
+			m["continues"] = s.Continues
+		}
 	case Switch:
 		cases := map[string]any{}
 		for name, steps := range s.Cases {

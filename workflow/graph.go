@@ -130,6 +130,7 @@ func compileGraph(agent pawl.Agent, nodes []Step, edges []Edge) (*Loop, []pawl.T
 		v := &vertex{node: n}
 		l.graph.nodes, l.graph.byID[n.id] = append(l.graph.nodes, v), v
 	}
+	c.continues()
 	for i := range edges {
 		c.edge(i, &edges[i])
 	}

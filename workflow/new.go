@@ -89,6 +89,8 @@ type asked struct {
 	name   string
 	effect pawl.Effect
 	whole  bool // its input is data
+
+	follows string // the step whose conversation it goes on with
 }
 
 // mostTold is the maximal size of a child run's answer in bytes: it is data and
@@ -103,7 +105,7 @@ func (t *asked) Info() pawl.ToolInfo {
 	}
 	return pawl.ToolInfo{
 		Name: t.name, Description: t.agent.Description, Input: json.RawMessage(input), Effect: t.effect,
-		MaxOutput: mostTold, Exempt: true,
+		MaxOutput: mostTold, Exempt: true, Follows: t.follows,
 	}
 }
 

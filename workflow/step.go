@@ -57,6 +57,10 @@ type Run struct {
 	Suspend Suspend
 	Agent   pawl.Agent
 	Input   any // a text, or a value sent as JSON; nil: this workflow's input
+
+	// Continues names a step that runs an agent, such as this one in a loop: the agent goes on
+	// with the conversation of the latest run of that step. Empty: it begins one.
+	Continues string
 }
 
 // Switch continues with the case that the value of On names, or with Default if
