@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,10 @@ import (
 func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 	if o == nil {
 		o = &AgentOptions{}
+	}
+	const usual = 20 // of an agent that sets none
+	if o.Iterations != 0 && o.Iterations < cmp.Or(agent.Limits.Iterations, usual) {
+		agent.Limits.Iterations = o.Iterations
 	}
 	info := pawl.ToolInfo{
 		Name: o.Name, Description: o.Description, Input: o.Input, Effect: o.Effect,
@@ -70,6 +75,8 @@ type AgentOptions struct {
 	// MaxOutput, MaxCalls, MaxParallel, Alone and Exempt are as in [Options].
 	MaxOutput, MaxCalls, MaxParallel int
 	Alone, Exempt                    bool
+	// Iterations bounds the iterations of a run beside the agent's own limit; zero: it does not.
+	Iterations int
 	// Weight is how many of the equal shares a call gets, into which what is left of the limits
 	// is divided among the calls of a reply; zero: 1.
 	Weight int
