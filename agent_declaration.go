@@ -231,37 +231,3 @@ func (l Limits) String() string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// own gives the info a price of its own.
-func (m *ModelInfo) own() {
-	if m.Price != nil {
-		m.Price = new(*m.Price)
-	}
-}
-
-// clone copies everything that could be written into.
-func (d Declaration) clone() Declaration {
-	d.Model.own()
-	d.Fallback, d.Auxiliary = slices.Clone(d.Fallback), slices.Clone(d.Auxiliary)
-	for _, all := range [][]ModelInfo{d.Fallback, d.Auxiliary} {
-		for i := range all {
-			all[i].own()
-		}
-	}
-	d.Tools = slices.Clone(d.Tools)
-	for i := range d.Tools {
-		t := &d.Tools[i]
-		t.Input, t.Reaches, t.Content = slices.Clone(t.Input), slices.Clone(t.Reaches), slices.Clone(t.Content)
-	}
-	d.Policies, d.Output = slices.Clone(d.Policies), slices.Clone(d.Output)
-	d.PolicyInfo = slices.Clone(d.PolicyInfo)
-	for i := range d.PolicyInfo {
-		d.PolicyInfo[i].Parameters = slices.Clone(d.PolicyInfo[i].Parameters)
-	}
-	d.Sampling.Options = maps.Clone(d.Sampling.Options)
-	for name, value := range d.Sampling.Options {
-		d.Sampling.Options[name] = slices.Clone(value)
-	}
-	d.Digests = maps.Clone(d.Digests)
-	return d
-}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"time"
 
@@ -114,22 +113,6 @@ func Do(calls ...Call) Reply {
 		parts[i] = c
 	}
 	return Reply{Parts: parts}
-}
-
-// clone copies everything that could be written into.
-func (r Reply) clone() Reply {
-	r.Parts = slices.Clone(r.Parts)
-	for i, p := range r.Parts {
-		switch p := p.(type) {
-		case Thinking:
-			p.Opaque = slices.Clone(p.Opaque)
-			r.Parts[i] = p
-		case Call:
-			p.Args = slices.Clone(p.Args)
-			r.Parts[i] = p
-		}
-	}
-	return r
 }
 
 // Text returns the reply's text.

@@ -184,11 +184,11 @@ func (m *Machine) act(s *State, valid *call) Step {
 	act := Act{Calls: make([]Classified, 0, len(s.open))}
 	var keys map[string]bool // keys run in this batch
 	var runs map[string]int  // calls of tools that may run so often
-	var waiting *call
+	var first *call          // that waits
 	for _, c := range s.open {
 		if !c.Phase.ready() {
-			if c.Phase != PhaseAnswered && waiting == nil {
-				waiting = c
+			if c.Phase != PhaseAnswered && first == nil {
+				first = c
 			}
 			if c.Phase == PhaseInDoubt && s.Machine() > 1 {
 				break // a Write is a barrier: nothing behind it runs before it is known to be over
@@ -214,17 +214,16 @@ func (m *Machine) act(s *State, valid *call) Step {
 	if len(act.Calls) > 0 {
 		return act
 	}
-	if waiting == nil {
+	if first == nil {
 		return failed("machine", "calls are open, but nothing can be done about them")
 	}
 	if m.agent.observes() && s.binds() && s.observed <= s.acted && s.Waits(PhaseAwaitingApproval) {
 		return Observe{} // so that an approval is about the world as it is now
 	}
-	step := Await{Status: waiting.waits(), Reason: waitsFor(waiting)}
-	if waiting.Phase == PhaseAwaitingChild {
-		step.Until = waiting.child.wake
+	if first.Phase == PhaseAwaitingChild {
+		return Await{Status: first.child.status, Until: first.child.wake, Reason: waitsFor(first)}
 	}
-	return step
+	return Await{Status: waiting[first.Phase].status, Reason: waitsFor(first)}
 }
 
 // Dropped returns the open calls that the loop needs no longer; see [Loop].

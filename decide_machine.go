@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-run/pawl/internal/deep"
 	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/jsonschema"
@@ -229,7 +230,7 @@ func describe(m Model) ModelInfo {
 	}
 	info := d.Describe()
 	if p := info.Price; p != nil && p.Long.From <= 0 { // which is no price
-		info.own()
+		info = deep.Copy(info)
 		info.Price.Long = Tier{}
 	}
 	return info

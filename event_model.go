@@ -2,7 +2,6 @@ package pawl
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 )
 
@@ -86,13 +85,6 @@ type Observed struct {
 type Measured struct {
 	Value float64  `wire:"value"`
 	Open  []string `wire:"open,omit"`
-}
-
-func (e *Measured) clone() *Measured {
-	if e == nil {
-		return nil
-	}
-	return &Measured{e.Value, slices.Clone(e.Open)}
 }
 
 // ContextCompacted shortens what the model sees of the entries From to To. The

@@ -1,8 +1,8 @@
 package pawl
 
 import (
+	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/jsonin"
@@ -56,22 +56,12 @@ func (c *call) failure() string {
 	if c.notRun {
 		return c.Error
 	}
-	var b strings.Builder
-	switch c.Status {
-	case ToolTimeout:
-		b.WriteString("timed out")
-	case ToolCancelled:
-		b.WriteString("cancelled")
-	case ToolUnknown:
-		b.WriteString("outcome unknown")
-	default:
-		b.WriteString("error")
-	}
+	text := cmp.Or(map[ToolStatus]string{ToolTimeout: "timed out", ToolCancelled: "cancelled", ToolUnknown: "outcome unknown"}[c.Status], "error")
 	if c.Error != "" {
-		b.WriteString(": " + c.Error)
+		text += ": " + c.Error
 	}
 	if c.Effect == Write && (c.Status == ToolTimeout || c.Status == ToolUnknown) {
-		b.WriteString(". Nobody knows whether it took effect: find out before doing it again")
+		text += ". Nobody knows whether it took effect: find out before doing it again"
 	}
-	return b.String()
+	return text
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/chunk"
+	"github.com/pawl-run/pawl/internal/deep"
 	"github.com/pawl-run/pawl/internal/gauge"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/meter"
@@ -226,7 +227,7 @@ func (s *State) Status() Status { return s.status }
 func (s *State) Verdict() Verdict { return s.verdict }
 
 // Declaration is what the run began with; the zero Declaration before it began.
-func (s *State) Declaration() Declaration { return s.declared().clone() }
+func (s *State) Declaration() Declaration { return deep.Copy(*s.declared()) }
 
 // declared is the declaration itself, for those who only read it.
 func (s *State) declared() *Declaration {
@@ -240,16 +241,7 @@ var noDeclaration Declaration // a literal would take its room on the stack of e
 
 // Start is the run's first event, and whether there is one.
 func (s *State) Start() (RunStarted, bool) {
-	if s.start == nil {
-		return RunStarted{}, false
-	}
-	start := *s.start
-	start.Declaration, start.Labels = start.Declaration.clone(), maps.Clone(start.Labels)
-	if start.Continues != nil {
-		start.Continues = new(*start.Continues)
-		start.Continues.Legs = slices.Clone(start.Continues.Legs)
-	}
-	return start, true
+	return value(deep.Copy(s.start))
 }
 
 // Limits are the limits in force, extensions included.
@@ -348,27 +340,22 @@ func (s *State) Done() bool {
 // Replied returns the latest reply made for a purpose. It is how a loop reads
 // the answer to a Think with a tag of its own.
 func (s *State) Replied(p Purpose) (Reply, bool) {
+	r := s.repliedFor(p)
+	return deep.Copy(r.Reply), r.seq > 0
+}
+
+func (s *State) repliedFor(p Purpose) purposeReply {
 	if p == PurposeTurn {
-		return s.reply.clone(), s.replied > 0
+		return purposeReply{s.reply, s.replied}
 	}
-	if r, ok := s.other[string(p)]; ok {
-		return r.clone(), true
-	}
-	return Reply{}, false
+	r, _ := value(s.other[string(p)])
+	return r
 }
 
 // RepliedAt is the seq of the latest reply made for a purpose; zero: there is
 // none. If it is lower for a judge than for the turn, the judge has not seen
 // the turn.
-func (s *State) RepliedAt(p Purpose) uint64 {
-	if p == PurposeTurn {
-		return s.replied
-	}
-	if r, ok := s.other[string(p)]; ok {
-		return r.seq
-	}
-	return 0
-}
+func (s *State) RepliedAt(p Purpose) uint64 { return s.repliedFor(p).seq }
 
 // Missed is the latest failure of a judge's call in the present turn, unless a
 // later attempt succeeded; its Class is zero when there is none. The run goes
@@ -502,8 +489,7 @@ func (s *State) Tracks() iter.Seq[Track] {
 			} else if t.Iteration == 0 {
 				continue // no turn has ended
 			}
-			t.Measure, t.Drift = t.Measure.clone(), t.Drift.clone()
-			if !yield(t) {
+			if !yield(deep.Copy(t)) {
 				return
 			}
 		}
@@ -512,7 +498,7 @@ func (s *State) Tracks() iter.Seq[Track] {
 
 // Baseline is the goal as it was measured before the first turn was over, and
 // whether it was.
-func (s *State) Baseline() (Measured, bool) { return value(s.baseline.clone()) }
+func (s *State) Baseline() (Measured, bool) { return value(deep.Copy(s.baseline)) }
 
 // Machine is the [MachineNumber] the run was written under.
 func (s *State) Machine() int { return s.declared().Machine }

@@ -166,21 +166,16 @@ var phases = names.Make[Phase]("phase", []string{
 // String returns the phase's name.
 func (p Phase) String() string { return phases.String(p) }
 
-// waits is the status of a run that can do nothing but wait for this call.
-func (c *call) waits() Status {
-	switch c.Phase {
-	case PhaseAwaitingApproval:
-		return StatusWaitingApproval
-	case PhaseAwaitingInput:
-		return StatusWaitingInput
-	case PhaseAwaitingClient:
-		return StatusWaitingClientTool
-	case PhaseInDoubt:
-		return StatusWaitingDoubt
-	case PhaseAwaitingChild:
-		return c.child.status
-	}
-	return 0
+// waiting says of phases in which a call waits for somebody what kind of [Pending]
+// it is, and the status of a run that can do nothing but wait for it.
+var waiting = map[Phase]struct {
+	kind   string
+	status Status
+}{
+	PhaseAwaitingApproval: {"approval", StatusWaitingApproval},
+	PhaseAwaitingInput:    {"input", StatusWaitingInput},
+	PhaseAwaitingClient:   {"client_tool", StatusWaitingClientTool},
+	PhaseInDoubt:          {"doubt", StatusWaitingDoubt},
 }
 
 // ready reports whether the machine may classify the call now.

@@ -477,8 +477,13 @@ func (s *State) applyMemo(event Event) {
 	case HookDirected:
 		s.direct(&e)
 	}
-	if done, ok := event.(Noted); ok && done.By == completeTool {
-		s.takeCompletion(done.Value)
+	if noted, ok := event.(Noted); ok && noted.By == completeTool {
+		if done := jsonin.ReadCompletion(noted.Value); done != nil {
+			s.complete = done
+			if done.Sure {
+				s.confidence, s.confident = done.Confidence, true
+			}
+		}
 	}
 }
 
@@ -491,16 +496,4 @@ func (s *State) unwatch() {
 			c.own().Supervised = ""
 		}
 	}
-}
-
-// takeCompletion takes in what the __complete__ tool noted.
-func (s *State) takeCompletion(value json.RawMessage) {
-	done := jsonin.ReadCompletion(value)
-	if done == nil {
-		return
-	}
-	if done.Sure {
-		s.confidence, s.confident = done.Confidence, true
-	}
-	s.complete = done
 }

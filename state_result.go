@@ -180,21 +180,12 @@ func (c *call) outcome() string {
 func (s *State) pendings() []Pending {
 	list := []Pending{}
 	for _, c := range s.open {
-		p := Pending{Run: s.run, Call: c.ID, Tool: c.Tool, Args: c.args(), Reason: c.Reason}
-		switch c.Phase {
-		case PhaseAwaitingApproval:
-			p.Kind = "approval"
-		case PhaseAwaitingInput:
-			p.Kind = "input"
-		case PhaseAwaitingClient:
-			p.Kind = "client_tool"
-		case PhaseInDoubt:
-			p.Kind = "doubt"
-			if !c.Started.IsZero() { // what a person needs to look for it elsewhere
-				p.Reason += fmt.Sprintf(" (attempt %d, begun at %s, key %s)", c.Attempt, c.Started.UTC().Format(time.RFC3339), c.Key)
-			}
-		default:
+		p := Pending{Run: s.run, Kind: waiting[c.Phase].kind, Call: c.ID, Tool: c.Tool, Args: c.args(), Reason: c.Reason}
+		if p.Kind == "" {
 			continue
+		}
+		if c.Phase == PhaseInDoubt && !c.Started.IsZero() { // what a person needs to look for it elsewhere
+			p.Reason += fmt.Sprintf(" (attempt %d, begun at %s, key %s)", c.Attempt, c.Started.UTC().Format(time.RFC3339), c.Key)
 		}
 		list = append(list, p.until(c.Expires))
 	}
