@@ -80,7 +80,7 @@ func (s *Spec) readWitness(f fields) []string {
 			continue
 		}
 		seen[name] = true
-		if strings.HasPrefix(name, "./") && s.dir != s.base {
+		if strings.HasPrefix(name, "./") && s.project != s.base {
 			name = s.witness(name)
 		}
 		all = append(all, name)

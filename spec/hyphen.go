@@ -39,7 +39,7 @@ func (s *Spec) readHyphen(f fields) {
 	if f.n.get("properties").kind == mapping {
 		p.need("properties")
 	}
-	s.Input, s.json, s.builtin, s.dir, s.stale = hyphenInput, true, true, s.base, staleWarn
+	s.Input, s.json, s.builtin, s.dir, s.project, s.stale = hyphenInput, true, true, s.base, s.base, staleWarn
 	s.cage = s.opt.around.to(s.dir)
 	var mode int
 	p.choice("mode", &mode)

@@ -27,6 +27,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 		about: "how the model calls tools: by its provider's own calls, or as one JSON object a turn with thought, action and action_input", inGo: "pawl.Agent.Strategy"},
 	{name: "output", value: aSchema, about: "what the answer must look like; it is asked for again until it does", inGo: "pawl.Agent.Output"},
 	{name: "env", value: wordList, about: "variables that commands get; their values are secrets, which no log holds", inGo: "engine.Options.Secrets"},
+	{name: "workspace", value: oneOf("copy"), otherwise: "the tools work in `dir` itself", about: "the tools work in a [copy](spec.md#working-in-a-copy) of `dir`, and the difference is applied when the run succeeds", inGo: "spec.Options.Workspace"},
 	{name: "dir", value: aText, otherwise: "the spec's directory", about: "where commands run, relative to the spec's directory", inGo: "tool.CommandOptions.Dir"},
 	{name: "tools", value: toolList, about: "what the model may call", inGo: "pawl.Agent.Tools"},
 	{name: "handoffs", value: listOf(either(aText, in(handoffKeys))), about: "specs of agents that the model may [hand the conversation over](teams.md#handoff) to", inGo: "team.Handoff"},

@@ -71,9 +71,9 @@ func (s *Spec) effective() *node {
 	ran = ran || root.get("tools") != nil
 	if ran {
 		if dir := root.get("dir"); dir != nil {
-			dir.text = s.dir
+			dir.text = s.project
 		} else {
-			root.put("dir", textNode(s.dir))
+			root.put("dir", textNode(s.project))
 		}
 	}
 	if skills := root.get("skills"); skills != nil {

@@ -35,6 +35,7 @@ func (s *Spec) read(f fields) {
 	if s.dir = dir; !filepath.IsAbs(dir) {
 		s.dir = filepath.Join(s.base, dir)
 	}
+	s.readWorkspace(f)
 	f.flag("builtins", &s.builtin)
 	parallel := true
 	f.flag("parallel", &parallel)

@@ -27,9 +27,10 @@ type record struct {
 	Limits *limits `json:"limits,omitempty"`
 	Plan   bool    `json:"plan,omitempty"`
 
-	Around    *around `json:"around,omitempty"`
-	Tools     *shelf  `json:"tools,omitempty"`
-	Workflows string  `json:"workflows,omitempty"` // absolute
+	Around    *around    `json:"around,omitempty"`
+	Workspace *Workspace `json:"workspace,omitempty"`
+	Tools     *shelf     `json:"tools,omitempty"`
+	Workflows string     `json:"workflows,omitempty"` // absolute
 }
 
 type limits struct {
@@ -48,7 +49,7 @@ type limits struct {
 const recordKind = "spec"
 
 func (r *record) family() *family {
-	m := &family{files: r.Files, known: !r.Live}
+	m := &family{files: r.Files, known: !r.Live, workspace: r.Workspace}
 	if m.files == nil {
 		m.files = map[string]string{}
 	}
@@ -57,7 +58,7 @@ func (r *record) family() *family {
 
 // record returns the source of the agent.
 func (s *Spec) record(r *Registry) string {
-	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Files: s.family.files, Prompt: s.opt.Prompt, Stop: s.opt.Stop, Plan: s.opt.Plan, Tools: s.opt.shelf, Around: s.opt.around}
+	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Files: s.family.files, Prompt: s.opt.Prompt, Stop: s.opt.Stop, Plan: s.opt.Plan, Tools: s.opt.shelf, Around: s.opt.around, Workspace: s.family.workspace}
 	if s.opt.Workflows != "" {
 		rec.Workflows = s.opt.Workflows
 		if abs, err := filepath.Abs(rec.Workflows); err == nil {
@@ -118,7 +119,7 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 	if err := json.Unmarshal([]byte(source), &rec); err != nil || rec.Kind != recordKind {
 		return nil, fmt.Errorf("spec: the run was not started from a spec: its agent's source is %.60q", source)
 	}
-	again := Options{Model: rec.Model, Prompt: rec.Prompt, Stop: rec.Stop, Plan: rec.Plan, Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family(), around: rec.Around}
+	again := Options{Model: rec.Model, Prompt: rec.Prompt, Stop: rec.Stop, Plan: rec.Plan, Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family(), around: rec.Around, Workspace: rec.Workspace}
 	if o != nil {
 		again.Registry = o.Registry
 	}
@@ -141,7 +142,7 @@ func readAgain(source string) *Spec {
 	if json.Unmarshal([]byte(source), &rec) != nil || rec.Kind != recordKind {
 		return nil
 	}
-	s, _ := parse(rec.Path, []byte(rec.Document), &Options{Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family(), around: rec.Around})
+	s, _ := parse(rec.Path, []byte(rec.Document), &Options{Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family(), around: rec.Around, Workspace: rec.Workspace})
 	return s
 }
 

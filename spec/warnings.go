@@ -40,8 +40,8 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 			d.problem(r.at, "%v; the log will contain it if the agent at %s returns it", err, r.url)
 		}
 	}
-	if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
-		d.problem(s.find("dir"), "there is no directory %s (commands run in it)", s.dir)
+	if info, err := os.Stat(s.project); err != nil || !info.IsDir() {
+		d.problem(s.find("dir"), "there is no directory %s (commands run in it)", s.project)
 	}
 	s.programs(d, nil)
 	s.relied(d, nil)

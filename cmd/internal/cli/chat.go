@@ -215,6 +215,9 @@ func (t *talk) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.Copied { // also where it continues a run that worked in a copy
+		return onlyRun(s)
+	}
 	if err := ready(s, registry, t.model); err != nil {
 		return err
 	}

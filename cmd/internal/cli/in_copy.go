@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-run/pawl/fix/refactor"
 	"github.com/pawl-run/pawl/fix/repro"
 	"github.com/pawl-run/pawl/fix/testfix"
+	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/workspace"
 )
 
@@ -42,6 +43,14 @@ func copyOf(source string) (c inCopy, is bool, err error) {
 // found is false for any other run.
 func completeLate(ctx context.Context, a *app, s *pawl.State) (code int, found bool, err error) {
 	source := s.Declaration().Source
+	if w := spec.WorkspaceOf(source); w != nil {
+		t, err := workspace.Open(w.State, nil)
+		if err != nil {
+			return 0, false, nil //nolint:nilerr // as below
+		}
+		code, err = concludeCopy(ctx, a, s.Result(), t)
+		return code, true, err
+	}
 	from, is, err := copyOf(source)
 	if err != nil || !is {
 		return 0, false, nil //nolint:nilerr // it is reported when the run is resumed

@@ -55,6 +55,11 @@ func planRun(ctx context.Context, a *app, d *driving, file string, rest []string
 	if err != nil {
 		return 0, err
 	}
+	if s.Copied { // nothing is run, so any copy will do
+		if s, err = loadSpec(file, &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: l.Set, Tools: d.tools, Workflows: d.workflows, Workspace: &spec.Workspace{}}); err != nil {
+			return 0, err
+		}
+	}
 	if o.Input = s.Input; len(rest) > 0 {
 		if o.Input, err = a.input(ctx, rest, s.Input); err != nil {
 			return 0, err

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/workflow"
+	"github.com/pawl-run/pawl/workspace"
 )
 
 func runCommand(a *app) *cobra.Command {
@@ -74,12 +76,25 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 	}
 	registry := a.registry()
 	played := playing(registry, d.model)
-	s, err := loadSpec(file, &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: l.Set, Tools: d.tools, Workflows: d.workflows})
+	options := &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: l.Set, Tools: d.tools, Workflows: d.workflows}
+	s, err := loadSpec(file, options)
 	if err != nil {
 		return 0, err
 	}
 	if err := ready(s, registry, d.model); err != nil && !queue { // the keys are the worker's
 		return 0, err
+	}
+	var tree *workspace.Tree
+	begun := false
+	if s.Copied && !queue {
+		if s, tree, err = a.inWorkspace(ctx, file, s, options); err != nil {
+			return 0, err
+		}
+		defer func() {
+			if !begun {
+				_ = tree.Close() // nothing happened in it; what is left is removed with old copies
+			}
+		}()
 	}
 	agent, err := a.agentOf(ctx, s, registry)
 	if err != nil {
@@ -111,9 +126,16 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 		if err != nil {
 			return 0, err
 		}
-		w := &work{agent: agent, limits: limits, drop: func() {}, conclude: func(ctx context.Context, r pawl.Result) (int, error) {
+		if tree != nil {
+			prune(ctx, a, j, filepath.Dir(tree.StateDir()), time.Now())
+		}
+		w := &work{agent: agent, limits: limits, drop: func() {}, begun: func(run string) {
+			if begun = true; tree != nil {
+				a.claimCopy(tree.StateDir(), run)
+			}
+		}, conclude: func(ctx context.Context, r pawl.Result) (int, error) {
 			a.unasked(played, r)
-			code, err := a.conclude(ctx, r)
+			code, err := a.concludeIn(ctx, r, tree)
 			if d.record != nil && err == nil {
 				err = d.record(context.WithoutCancel(ctx), j, r.Run)
 			}

@@ -362,7 +362,7 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Chang
 		w.Upgrade = one.upgrade
 		return w, nil
 	}
-	if _, is, err := copyOf(source); is || err != nil {
+	if _, is, err := copyOf(source); is || err != nil || spec.WorkspaceOf(source) != nil {
 		return worker.Work{}, elsewhere(fmt.Sprintf("run %s works in a copy of a project, which only the command line can do; resume it with: %s", s.Run(), h.app.typed("pawl", "resume", s.Run())))
 	}
 	if !ofPawl(s) {

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/spec"
+	"github.com/pawl-run/pawl/workspace"
+)
+
+// inWorkspace makes the working copy of a spec with workspace: copy, and reads the spec again to work there.
+func (a *app) inWorkspace(ctx context.Context, file string, s *spec.Spec, o *spec.Options) (*spec.Spec, *workspace.Tree, error) {
+	if err := isProject(s.Project()); err != nil {
+		return nil, nil, err
+	}
+	t, err := workspace.Copy(ctx, s.Project(), &workspace.Options{Dir: a.fixState(s.Project()), History: true})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, nil, err
+		}
+		return nil, nil, refused(err)
+	}
+	with := *o
+	with.Workspace = &spec.Workspace{State: t.StateDir(), Project: s.Project(), Dir: t.Dir()}
+	again, err := loadSpec(file, &with)
+	if err != nil {
+		return nil, nil, errors.Join(err, t.Close())
+	}
+	if !a.quiet {
+		a.sayf("in a copy of %s", s.Project())
+	}
+	return again, t, nil
+}
+
+// uncopied refuses to run the agent of a spec that is to work in a copy where nothing makes one and applies it.
+func uncopied(s *spec.Spec) error {
+	if !s.Copied || s.InCopy() {
+		return nil
+	}
+	return onlyRun(s)
+}
+
+func onlyRun(s *spec.Spec) error {
+	return misuse("agent %s has workspace: copy, which is for runs that pawl run starts and drives here; leave it out of the spec", s.Name)
+}
+
+// copiedAgain opens the working copy of an earlier process.
+func (a *app) copiedAgain(s *pawl.State, made *spec.Spec) (*workspace.Tree, error) {
+	w := spec.WorkspaceOf(s.Declaration().Source)
+	switch {
+	case w == nil && made.Copied:
+		return nil, misuse("run %s does not work in a copy, and the spec has workspace: copy; leave it out, or start over", s.Run())
+	case w == nil:
+		return nil, nil //nolint:nilnil // there is none
+	case !made.Copied:
+		return nil, misuse("run %s works in a copy, and the spec does not have workspace: copy; add it, or start over", s.Run())
+	}
+	if err := recoverCopy(w.State); err != nil {
+		return nil, err
+	}
+	t, err := workspace.Open(w.State, nil)
+	if err != nil {
+		return nil, goneCopy(err, s.Run(), a.typed("pawl", "run", "SPEC", "INPUT"))
+	}
+	return t, nil
+}
+
+// copiedResult is the result of a run in a copy.
+type copiedResult struct {
+	explain.Result
+
+	Workspace copiedFiles `json:"workspace"`
+}
+
+type copiedFiles struct {
+	Applied bool     `json:"applied"` // to the project
+	Files   []string `json:"files"`   // that differ, relative to the project
+}
+
+// concludeIn concludes a run in a copy, or nil: one without.
+func (a *app) concludeIn(ctx context.Context, r pawl.Result, t *workspace.Tree) (int, error) {
+	if t == nil {
+		return a.conclude(ctx, r)
+	}
+	return concludeCopy(ctx, a, r, t)
+}
+
+// concludeCopy applies what the run changed in its copy to the project, if it succeeded, and prints the result. The
+// copy stays as long as the run can be resumed.
+func concludeCopy(ctx context.Context, a *app, r pawl.Result, t *workspace.Tree) (int, error) {
+	ctx = context.WithoutCancel(ctx) // apply the difference even if ctx ends now
+	t, err := ownCopy(ctx, a, r.Run, t)
+	if err != nil {
+		return 0, err
+	}
+	if t == nil {
+		return a.conclude(ctx, r)
+	}
+	ending(ctx, a, &r)
+	d, err := t.Diff(ctx)
+	if err != nil {
+		return 0, refused(err)
+	}
+	out := copiedResult{Workspace: copiedFiles{Files: []string{}}}
+	for _, c := range d.Changes {
+		out.Workspace.Files = append(out.Workspace.Files, c.Path)
+	}
+	if out.Workspace.Applied = r.Status == pawl.StatusSuccess && !d.Empty(); out.Workspace.Applied {
+		if err := t.Apply(d); err != nil {
+			return 0, refused(fmt.Errorf("%w; then complete it with: %s", err, a.typed("pawl", "resume", r.Run)))
+		}
+	}
+	if a.json {
+		if out.Result, err = fullResult(ctx, a, r); err == nil {
+			err = printJSON(a.out, out)
+		}
+	} else {
+		err = printResult(ctx, a, r)
+	}
+	if !a.quiet {
+		sayCopied(a, r, out.Workspace, d)
+	}
+	if r.Status == pawl.StatusSuccess {
+		err = errors.Join(err, t.Close())
+	}
+	return exitCode(r.Status), err
+}
+
+func sayCopied(a *app, r pawl.Result, f copiedFiles, d workspace.Diff) {
+	for _, l := range d.LeftOut {
+		a.sayf("left in the copy: %s: %s", l.Path, l.Why)
+	}
+	switch {
+	case f.Applied:
+		a.sayf("applied to %s", strings.Join(f.Files, ", "))
+	case r.Status == pawl.StatusSuccess || len(f.Files) == 0:
+		a.sayf("nothing was changed")
+	default:
+		a.sayf("the project is unchanged; the copy differs in %s", strings.Join(f.Files, ", "))
+	}
+}
+
+// ownCopy is the working copy of a run; nil: it was applied. Under a key, the run may be an earlier one and not work in
+// the copy that was just made, which is removed then.
+func ownCopy(ctx context.Context, a *app, run string, t *workspace.Tree) (*workspace.Tree, error) {
+	j := a.current()
+	if j == nil {
+		return t, nil // a second signal has closed it
+	}
+	s, err := engine.Load(ctx, j, run)
+	if err != nil {
+		return nil, err
+	}
+	w := spec.WorkspaceOf(s.Declaration().Source)
+	if w != nil && filepath.Clean(w.State) == t.StateDir() {
+		return t, nil
+	}
+	if err := t.Close(); err != nil || w == nil {
+		return nil, err
+	}
+	own, err := workspace.Open(w.State, nil)
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // it was applied and removed
+	}
+	return own, nil
+}
