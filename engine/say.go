@@ -25,6 +25,9 @@ const sayRequest = "say."
 type SayOptions struct {
 	// After has the model read the message when it would be done, instead of before its next turn.
 	After bool
+	// Key makes a repeat of the message the same message: it is read once. Empty: each is
+	// another.
+	Key string
 }
 
 // Say sends a message of the user by to a run that runs or waits, whichever process drives it.
@@ -35,7 +38,11 @@ func (e *Engine) Say(ctx context.Context, run, by, text string, o *SayOptions) e
 	if o == nil {
 		o = &SayOptions{}
 	}
-	return e.say(ctx, run, by, text, sayRequest+rand.Text(), o)
+	request := sayRequest + rand.Text()
+	if o.Key != "" {
+		request = sayRequest + derivedID("say", o.Key)
+	}
+	return e.say(ctx, run, by, text, request, o)
 }
 
 // say sends a message with a request, which is sent once.

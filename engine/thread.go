@@ -96,6 +96,9 @@ func (b *beginning) place(ctx context.Context, p *past) (id, after, found string
 	}
 }
 
+// KeyRun returns the id of the run that is started under an idempotency key, in no thread.
+func KeyRun(key string) string { return derivedID("key", key) }
+
 // derived begins, or finds, a run whose id is derived from its thread or key.
 func (b *beginning) derived(ctx context.Context) (*Handle, error) {
 	if b.ID != "" {

@@ -48,7 +48,7 @@ func routes() []route {
 		}
 	}
 	return slices.Concat([]route{
-		statsRoute, budgetsRoute,
+		statsRoute, budgetsRoute, triggerRoute,
 		{
 			method: http.MethodPost, path: "/v1/runs", name: "start", summary: "Start a run of an agent", scope: Run,
 			query: []parameter{waiting}, body: &client.StartRun{}, reply: explain.Result{}, status: http.StatusCreated, refuses: []int{409, 429}, do: (*Server).start,

@@ -40,7 +40,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	swept := make(chan struct{})
 	go func() {
 		defer close(swept)
+		triggered := make(chan struct{})
+		go func() {
+			defer close(triggered)
+			s.Trigger(ctx)
+		}()
 		s.Sweep(ctx)
+		<-triggered
 	}()
 	defer func() { <-swept }() // the server is closed by then
 	err := web.Serve(l)

@@ -63,6 +63,8 @@ type Options struct {
 	// before [Server.Close] returns. Only this result contains the tokens of what the
 	// run waits for. It must return quickly. May be nil.
 	Rests func(pawl.Result)
+	// Triggers start runs at times, on signed requests, and for files.
+	Triggers []Trigger
 	// A2A serves the agents over the Agent2Agent protocol, too; nil: it is not served.
 	A2A *A2A
 	// Log gets every request at level debug, and internal errors at level error. Nil:
@@ -87,6 +89,7 @@ type Server struct {
 	briefs       kept[runs.Brief]
 	verdicts     kept[[]runs.Decided]
 	since        time.Time
+	triggers     []*trigger
 
 	worker *worker.Worker
 }
@@ -107,6 +110,9 @@ func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
 		return nil, err
 	}
 	s.worker = worker.New(journal, ownHost{host}, &worker.Options{Slots: o.MaxRuns, MaxPerAgent: o.MaxPerAgent, MaxPerTenant: o.MaxPerTenant, Reason: errStopped, Rests: o.Rests, Log: s.log})
+	if s.triggers, err = prepare(o.Triggers); err != nil {
+		return nil, err
+	}
 	s.mux, s.paths = s.routing(routes())
 	if o.A2A != nil {
 		s.routeA2A()

@@ -132,6 +132,9 @@ func (s *Spec) inner(f fields, file *node, path, what string, team map[string]*S
 		}
 	}
 	s.share(f, file, sub)
+	if len(sub.Triggers) > 0 {
+		f.problem(file.place, "%s has triggers, which start nothing for an agent of another one (move them to a spec that is served)", file.text)
+	}
 	return sub
 }
 

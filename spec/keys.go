@@ -56,6 +56,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "cage", value: in(cageKeys), otherwise: "what the user may", about: "what the kernel holds commands and MCP servers to", inGo: "tool.CommandOptions.Cage"},
 	{name: "fetch", value: in(fetchKeys), otherwise: "all public hosts", about: "where the builtin tool fetch may go", inGo: "fetch.Options"},
 	{name: "providers", value: mapOf(in(providerKeys)), about: "how providers of models are asked, by name", inGo: "engine.Options.Rates"},
+	{name: "triggers", value: listOf(in(triggerKeys)), about: "what [starts runs](triggers.md) of the agent where it is served", inGo: "spec.Trigger"},
 	{name: "budgets", value: listOf(in(budgetKeys)), about: "what many runs together may spend in a [period](cost.md#budgets)", inGo: "engine.Options.Budgets"},
 	{name: "prices", value: mapOf(in(priceKeys)), about: "what models cost, in place of the table that Pawl has", inGo: "pawl.ModelInfo.Price"},
 	{name: "price_staleness", value: oneOf("warn", "token-only", "refuse"), otherwise: "warn",
@@ -216,6 +217,21 @@ var providerKeys = &table{name: "provider", title: "a provider", about: "A provi
 var rateKeys = &table{name: "rate", title: "a rate", about: "The most that a provider is asked for in a minute.", keys: []key{
 	{name: "requests", value: aCount(1), otherwise: "no limit", about: "model calls", inGo: "engine.Rate.Requests"},
 	{name: "tokens", value: aCount(1), otherwise: "no limit", about: "tokens of model calls, in and out", inGo: "engine.Rate.Tokens"},
+}}
+
+var triggerKeys = &table{name: "trigger", title: "a trigger", about: "What starts runs of the agent where `pawl serve` serves it: one of `cron`, `webhook` and `watch`.", keys: []key{
+	{name: "cron", value: aText, about: "times, as minute, hour, day of the month, month and day of the week, or @hourly, @daily, @weekly, @monthly, @yearly", inGo: "spec.Trigger.Cron"},
+	{name: "zone", value: aText, otherwise: "UTC", about: "of cron: whose clock, as in Europe/Berlin", inGo: "spec.Trigger.Zone"},
+	{name: "missed", value: oneOf("skip", "once"), otherwise: "skip", about: "of cron: what to do about times that passed while no server was running: nothing, or start one run", inGo: "spec.Trigger.MakeUp"},
+	{name: "webhook", value: aText, about: "a name: signed requests to /v1/triggers/NAME start a run, or signal one", inGo: "spec.Trigger.Webhook"},
+	{name: "secret", value: aText, about: "of webhook, which needs it: the variable with what requests are signed with", inGo: "spec.Trigger.Secret"},
+	{name: "sign", value: oneOf("standard", "github", "slack"), otherwise: "standard", about: "of webhook: how they are signed", inGo: "spec.Trigger.Sign"},
+	{name: "when", value: mapOf(anyText), otherwise: "all requests", about: "of webhook: values that parts of the request must have", inGo: "spec.Trigger.When"},
+	{name: "start", value: aText, otherwise: "the body", about: "of webhook: the input of the run", inGo: "spec.Trigger.Input"},
+	{name: "signal", value: aText, about: "of webhook: a message to the run that was started under the same key", inGo: "spec.Trigger.Signal"},
+	{name: "key", value: aText, otherwise: "the body", about: "of webhook: what has one run", inGo: "spec.Trigger.Key"},
+	{name: "watch", value: aText, about: "a folder, relative to the spec's directory: each file there starts a run once", inGo: "spec.Trigger.Watch"},
+	{name: "input", value: aText, otherwise: "that of the spec, or the file's name and text", about: "of cron and watch: the input of the run", inGo: "spec.Trigger.Input"},
 }}
 
 var budgetKeys = &table{name: "budget", title: "a budget", about: "What the runs with one value of a label may spend in a period, together.", keys: []key{

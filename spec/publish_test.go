@@ -121,7 +121,7 @@ var goPlaces = map[string]any{
 	"judge.GroundingOptions": judge.GroundingOptions{}, "judge.Causal": judge.Causal, "judge.Steer": judge.Steer, "judge.SteerOptions": judge.SteerOptions{},
 	"window.Compact": window.Compact, "window.Options": window.Options{}, "window.Pin": window.Pin,
 	"guard.New": guard.New, "guard.PII": guard.PII, "guard.Secrets": guard.Secrets, "guard.Injection": guard.Injection, "guard.Topics": guard.Topics, "guard.Retry": guard.Retry, "guard.DataFlow": guard.DataFlow,
-	"spec.Policy": &Policy{}, "spec.Registry": Registry{}, "spec.Endpoint": Endpoint{}, "skill.Tool": skill.Tool, "skill.Skill": skill.Skill{}, "spec.Load": Load, "spec.Options": Options{},
+	"spec.Policy": &Policy{}, "spec.Registry": Registry{}, "spec.Endpoint": Endpoint{}, "spec.Trigger": Trigger{}, "skill.Tool": skill.Tool, "skill.Skill": skill.Skill{}, "spec.Load": Load, "spec.Options": Options{},
 	"workflow.New": workflow.New, "workflow.Single": workflow.Single{}, "workflow.Call": workflow.Call{}, "workflow.Run": workflow.Run{},
 	"workflow.Switch": workflow.Switch{}, "workflow.Parallel": workflow.Parallel{}, "workflow.ForEach": workflow.ForEach{}, "workflow.While": workflow.While{},
 	"workflow.Vote": workflow.Vote{}, "workflow.Rank": workflow.Rank{}, "workflow.Merge": workflow.Merge{}, "workflow.Refine": workflow.Refine{},
@@ -290,6 +290,7 @@ func TestSchemaAgreesKeyByKey(t *testing.T) {
 	}
 	around["provider"] = `{"name": "a", "model": "mechanic", "providers": {"mechanic": {%s}}}`
 	around["budget"] = `{"name": "a", "model": "mechanic", "budgets": [{"per": "day", "tokens": 1, %s}]}`
+	around["trigger"] = `{"name": "a", "model": "mechanic", "triggers": [{"cron": "@daily", %s}]}`
 	around["rate"] = `{"name": "a", "model": "mechanic", "providers": {"mechanic": {"rate": {%s}}}}`
 	const loop = `{"type": "loop", "properties": {"objective": "o", "model": "mechanic", `
 	around["hyphen"] = `{"type": "loop", "properties": {}, %s}`

@@ -68,6 +68,7 @@ func (s *Spec) read(f fields) {
 	s.readWebhooks(f)
 	s.readProviders(f)
 	f.budgets(&s.Budgets)
+	s.readTriggers(f)
 	s.readPrices(f)
 	s.stale = staleWarn
 	f.choice("price_staleness", &s.stale)

@@ -33,6 +33,7 @@ type Spec struct {
 	Webhooks    []Webhook
 	Rates       map[string]engine.Rate // of providers; see [RatesOf]
 	Budgets     []budget.Budget        // see [BudgetsOf]
+	Triggers    []Trigger              // of the agent where it is served
 	endpoints   map[string]Endpoint    // providers of its own
 
 	path        string // as given by the caller

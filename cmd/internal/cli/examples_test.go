@@ -100,7 +100,7 @@ func serveBeside(ts *testscript.TestScript, _ bool, args []string) {
 	address := args[len(args)-1]
 	args[len(args)-1] = "127.0.0.1:0"
 	args[3] = ts.MkAbs(args[3])
-	environ := append(os.Environ(), "PAWL_TOKEN="+ts.Getenv("DESK_TOKEN"), "PAWL_DATABASE=sqlite:"+ts.MkAbs("served.db"))
+	environ := append(os.Environ(), "PAWL_TOKEN="+ts.Getenv("DESK_TOKEN"), "PAWL_DATABASE=sqlite:"+ts.MkAbs("served.db"), "PORTER_SECRET="+ts.Getenv("PORTER_SECRET"))
 	ctx, stop := context.WithCancel(context.Background())
 	said, writer := io.Pipe()
 	done := make(chan struct{})

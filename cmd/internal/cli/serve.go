@@ -118,7 +118,11 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 			return 0, err
 		}
 		defer quit()
-		served, err := server.New(j, h, keys, &server.Options{UI: ui.Handler(), MaxRuns: s.most, MaxPerAgent: s.perAgent, MaxPerTenant: s.perTenant, Metrics: a.scraped(), Hosts: s.hosts, Secure: strings.HasPrefix(strings.ToLower(s.public), "https://"), LinkKey: key, Rests: rests, A2A: protocol, Log: h.log, Place: s.place(listener)})
+		triggers, err := h.triggers()
+		if err != nil {
+			return 0, err
+		}
+		served, err := server.New(j, h, keys, &server.Options{Triggers: triggers, UI: ui.Handler(), MaxRuns: s.most, MaxPerAgent: s.perAgent, MaxPerTenant: s.perTenant, Metrics: a.scraped(), Hosts: s.hosts, Secure: strings.HasPrefix(strings.ToLower(s.public), "https://"), LinkKey: key, Rests: rests, A2A: protocol, Log: h.log, Place: s.place(listener)})
 		if err != nil {
 			return 0, refused(err)
 		}

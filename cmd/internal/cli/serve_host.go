@@ -185,6 +185,21 @@ func (h *serveHost) open(ctx context.Context, j store) error {
 	return nil
 }
 
+// triggers are those of the specs, with their secrets.
+func (h *serveHost) triggers() (all []server.Trigger, err error) {
+	for _, made := range h.specs {
+		for _, t := range made.Triggers {
+			secret := h.app.getenv(t.Secret)
+			if t.Webhook != "" && secret == "" {
+				return nil, misuse("the trigger %s of %s: the variable %s is not set; set it to what the sender signs with", t.Webhook, made.Name, t.Secret)
+			}
+			all = append(all, server.Trigger{Agent: made.Name, Cron: t.Cron, Zone: t.Zone, MakeUp: t.MakeUp, Webhook: t.Webhook, Sign: t.Sign, Secret: []byte(secret),
+				When: t.When, Key: t.Key, Signal: t.Signal, Watch: t.Watch, Input: t.Input})
+		}
+	}
+	return all, nil
+}
+
 // close closes the engines, which suspends their runs.
 func (h *serveHost) close() {
 	for _, one := range h.served {
