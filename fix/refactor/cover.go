@@ -305,7 +305,7 @@ func unused(d ast.Decl, files []*ast.File) bool {
 
 // deadLines are the lines of functions of a package's file that nothing in the package mentions. That
 // the package builds without them shows that they were not needed.
-func deadLines(text string, package_ []string) map[int]bool {
+func deadLines(text string, beside []string) map[int]bool {
 	lines := map[int]bool{}
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution|parser.ParseComments)
@@ -313,7 +313,7 @@ func deadLines(text string, package_ []string) map[int]bool {
 		return lines
 	}
 	files := []*ast.File{file}
-	for _, other := range package_ {
+	for _, other := range beside {
 		if f, err := parser.ParseFile(fset, "", other, parser.SkipObjectResolution); err == nil {
 			files = append(files, f)
 		}
