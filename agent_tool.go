@@ -83,7 +83,7 @@ func (a AskPerson) Error() string { return a.Question }
 // Truncated says that the tool itself shortened it to its MaxOutput.
 type Output struct {
 	JSON      json.RawMessage
-	Images    []Image
+	Images    []File
 	Truncated bool
 	Untrusted bool // it is from an untrusted party, whatever the label of the tool
 }

@@ -1,15 +1,13 @@
 package pawl
 
-import (
-	"time"
-)
+import "time"
 
-// RunStarted is the first event of every log. It holds the agent's whole
-// declaration, so that the log can be read, explained and replayed without the
-// program that wrote it.
+// RunStarted is the first event of every log. It holds the agent's whole declaration, so that
+// the log can be read, explained and replayed without the program that wrote it.
 type RunStarted struct {
 	Declaration Declaration       `wire:",inline"`
 	Input       string            `wire:"input"`
+	Files       []File            `wire:"files,omit"` // attached to the input
 	Labels      map[string]string `wire:"labels,omit"`
 	Thread      string            `wire:"thread,omit"`
 	Parent      string            `wire:"parent,omit"`
@@ -30,9 +28,8 @@ type RunPaused struct {
 	Rate   string    `wire:"rate,omit"`    // the provider whose rate it waits for; empty: none
 }
 
-// RunResumed is appended by each new owner. From here on, effects that were in
-// progress count as lost, and the counters that ended the run start again at
-// zero. Changed is the new declaration, if the caller allowed it to differ.
+// RunResumed is appended by each new owner. From here on, effects that were in progress count as
+// lost, and the counters that ended the run are zero. Changed is the new declaration, if it may differ.
 type RunResumed struct {
 	Owner   string       `wire:"owner"`
 	Epoch   uint64       `wire:"epoch"`
@@ -88,8 +85,8 @@ type ChildStarted struct {
 	Background bool   `wire:"background,omit"` // the child goes on when the call is answered
 }
 
-// ChildStopped books what a child has used in total. The child has ended, waits
-// or is paused; interrupted means that a new owner of the parent found it so.
+// ChildStopped books what a child has used in total. The child has ended, waits or is
+// paused; interrupted means that a new owner of the parent found it so.
 type ChildStopped struct {
 	Call   string  `wire:"call"`
 	Child  string  `wire:"child"`
@@ -103,9 +100,8 @@ type ChildStopped struct {
 	ModelCalls int `wire:"model_calls,omit"`
 }
 
-// HookDirected records what a hook made of an entry. A retry withdraws the
-// reply, or reopens the call, whose entry it names. A refused retry changes
-// nothing. [State.Retry] makes one.
+// HookDirected records what a hook made of an entry. A retry withdraws the reply, or reopens
+// the call, whose entry it names. A refused retry changes nothing. [State.Retry] makes one.
 type HookDirected struct {
 	Hook      string `wire:"hook"`
 	Direction string `wire:"direction"` // cancel, retry, or retry refused

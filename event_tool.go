@@ -53,7 +53,7 @@ type ToolFinished struct {
 	Truncated bool            `wire:"truncated"`
 	Blob      string          `wire:"blob,omit"`
 	Abandoned bool            `wire:"abandoned,omit"`
-	Images    []Image         `wire:"images,omit"`
+	Images    []File          `wire:"images,omit"`
 	Untrusted bool            `wire:"untrusted,omit"` // the result taints the run, whatever the label of the tool
 }
 

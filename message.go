@@ -8,12 +8,10 @@ import (
 	"github.com/pawl-run/pawl/internal/names"
 )
 
-// Role says whose turn a [Message] is. The system prompt is no message: it
-// travels in [Request.System].
+// Role says whose turn a [Message] is. The system prompt is no message: it is [Request.System].
 type Role int
 
-// The roles. Tool results stand in a user message, because every provider
-// wants the answers to one reply's calls in the one turn that follows it.
+// The roles. Tool results stand in a user message: providers want them in the next turn.
 const (
 	RoleUser Role = 1 + iota
 	RoleAssistant
@@ -34,28 +32,26 @@ type Message struct {
 // Text returns the message's text parts, joined without a separator.
 func (m Message) Text() string { return joinText(m.Parts) }
 
-// A Part is a piece of a message: [Text], [Thinking], [Call], [ToolResult] or [Image].
+// A Part is a piece of a message: [Text], [Thinking], [Call], [ToolResult] or [File].
 // The set is closed.
 type Part interface{ part() }
 
 // Text is prose.
 type Text struct{ Text string }
 
-// Thinking is a model's reasoning, kept verbatim. Opaque is whatever the
-// provider wants back with it (a signature, an encrypted item), byte for byte;
-// it is never shown to anybody. Model names who produced it: opaque parts mean
-// nothing to another model and are dropped when the run fails over to one.
+// Thinking is a model's reasoning, kept verbatim. Opaque is whatever the provider wants back with it
+// (a signature, an encrypted item), byte for byte; it is never shown to anybody. Model names who produced
+// it: opaque parts mean nothing to another model and are dropped when the run fails over to one.
 type Thinking struct {
 	Text   string
 	Opaque json.RawMessage
 	Model  string
 }
 
-// A Call is a model's request to run a tool. ID is given by the run (c_1,
-// c_2, …), unique within it; Ref is what the provider called it, kept only for
-// wires that need it back. Args is valid JSON, though not always an object:
-// what a model sent that was no JSON at all stands here as a JSON string and is
-// refused like any other invalid argument.
+// A Call is a model's request to run a tool. ID is given by the run (c_1, c_2, …), unique within it;
+// Ref is what the provider called it, kept only for wires that need it back. Args is valid JSON,
+// though not always an object: what a model sent that was no JSON at all stands here as a JSON
+// string and is refused like any other invalid argument.
 type Call struct {
 	ID   string          `wire:"call"`
 	Tool string          `wire:"tool"`
@@ -63,33 +59,37 @@ type Call struct {
 	Ref  string          `wire:"ref,omit"`
 }
 
-// ToolResult answers one [Call]. Content is a JSON value; a JSON string is
-// shown to the model as its text. Failed says that Content tells of an error,
-// a refusal or an unknown outcome.
+// ToolResult answers one [Call]. Content is a JSON value; a JSON string is shown to the model as its
+// text. Failed says that Content tells of an error, a refusal or an unknown outcome.
 type ToolResult struct {
 	Call    string
 	Ref     string
 	Tool    string
 	Content json.RawMessage
 	Failed  bool
-	Images  []Image
+	Images  []File
 }
 
 // Text returns the content as a model should read it: the text of a JSON
 // string, the JSON of anything else.
 func (r ToolResult) Text() string { return jsonin.Plain(r.Content) }
 
-// An Image is a picture. Data holds its bytes; Type is its media type, such as image/png.
-type Image struct {
-	Type string `wire:"type"`
-	Data []byte `wire:"data"`
+// A File is a picture, a document or a sound. Type is its media type, such as image/png. The log has
+// the files of a run's input by reference: Blob is the digest of Data, which the journal keeps apart.
+type File struct {
+	Type   string `wire:"type"`
+	Data   []byte `wire:"data,omit"`
+	Name   string `wire:"name,omit"`
+	Blob   string `wire:"blob,omit"`
+	Bytes  int    `wire:"bytes,omit"`
+	Tokens int    `wire:"tokens,omit"` // about the most that a provider counts for it
 }
 
 func (Text) part()       {}
 func (Thinking) part()   {}
 func (Call) part()       {}
 func (ToolResult) part() {}
-func (Image) part()      {}
+func (File) part()       {}
 
 func joinText(parts []Part) string {
 	texts := make([]string, 0, 8)

@@ -89,6 +89,8 @@ func (s *State) Continue(messages []Message) *Continues {
 				c.Bytes += len(p.Tool) + s.size(string(p.Args)) + s.around()
 			case ToolResult:
 				c.Bytes += s.size(string(p.Content)) + s.around()
+			case File:
+				c.Bytes += p.weight(s)
 			}
 		}
 	}

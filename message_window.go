@@ -45,8 +45,9 @@ func (w *window) send(e *ModelCalled, at time.Time) {
 
 // Window measures what the model sees of the conversation.
 func (s *State) Window() exchange.Window {
+	files, _ := s.attached()
 	w := exchange.Window{
-		Bytes: s.bytes, Images: s.window.images, Least: s.size(s.Input()) + s.around(),
+		Bytes: s.bytes, Images: s.window.images, Least: s.size(s.Input()) + s.around() + files,
 		Compacted: s.compacted, Sent: s.sent, Fallback: s.sentTo, Long: s.sentLong, Requests: s.requests, Waits: s.waits, Refused: s.tooLong, Shortened: s.shortened,
 	}
 	if s.summary != "" {
@@ -98,6 +99,17 @@ func (s *State) callsIn(from, to int) []*call {
 	}
 	upTo := min(w.Calls(to), len(s.calls))
 	return s.calls[min(w.Calls(from), upTo):upTo]
+}
+
+// weight is the bytes of a file in the conversation: what a text with its tokens has.
+func (f File) weight(s *State) int { return 4*f.Tokens + s.around() }
+
+// attached is the weight and the bytes of the files of the input.
+func (s *State) attached() (weight, size int) {
+	for i := 0; s.start != nil && i < len(s.start.Files); i++ {
+		weight, size = weight+s.start.Files[i].weight(s), size+s.start.Files[i].Bytes
+	}
+	return weight, size
 }
 
 // weight is the bytes of a call's answer in the conversation.

@@ -237,7 +237,7 @@ type showing struct{}
 func (showing) Info() pawl.ToolInfo { return pawl.ToolInfo{Name: "look", Effect: pawl.Read} }
 
 func (showing) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
-	return pawl.Output{Images: []pawl.Image{{Type: "image/png", Data: []byte("small")}}}, nil
+	return pawl.Output{Images: []pawl.File{{Type: "image/png", Data: []byte("small")}}}, nil
 }
 
 // TestPicturesAreEstimated: however few its bytes, a picture has a share in what

@@ -39,7 +39,7 @@ func randomise(v reflect.Value, r *rand.Rand) {
 		return
 	case []Part:
 		for range r.IntN(4) {
-			zero := []Part{Text{}, Thinking{}, Call{}, Call{}, Image{}}[r.IntN(5)]
+			zero := []Part{Text{}, Thinking{}, Call{}, Call{}, File{}}[r.IntN(5)]
 			p := reflect.New(reflect.TypeOf(zero)).Elem()
 			randomise(p, r)
 			if id := p.FieldByName("ID"); id.IsValid() && id.String() == "" {

@@ -88,7 +88,7 @@ type matter struct {
 	Edited     json.RawMessage
 	By         string
 	Expires    time.Time
-	images     []Image
+	images     []File
 	blob       string // digest of the whole result, where it was cut
 	masked     bool   // the model does not see the result any more
 	retries    int

@@ -89,12 +89,14 @@ func (s *State) applyRun(event Event) {
 		s.priced, s.wire = e.Declaration.Model.Price != nil, e.Declaration.wires()
 		s.epoch, s.owner = e.Epoch, e.Owner
 		s.settled = true
-		s.tainted = e.Untrusted || e.Declaration.foreign()
+		s.tainted = e.Untrusted || len(e.Files) > 0 || e.Declaration.foreign()
 		if c := e.Continues; c != nil {
 			s.tainted = s.tainted || c.Untrusted
 			s.bytes, s.lastInput, s.lastBytes = max(0, c.Bytes), max(0, c.Input), max(0, c.Bytes)
 		}
 		if e.Continues == nil || e.Continues.By == "" { // else nobody has said anything since
+			files, size := s.attached()
+			s.bytes, s.images = s.bytes+files, size
 			s.addInput(e.Input)
 		}
 	case RunForked:

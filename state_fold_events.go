@@ -78,7 +78,8 @@ func (s *State) modelCalled(e *ModelCalled, iteration int) {
 	s.priced = s.priced && s.declared().model(e.Model, e.Fallback).Price != nil
 	if e.Says() {
 		if e.View.Step != "" {
-			s.bytes, s.lastInput, s.lastBytes, s.window = 0, 0, 0, window{}
+			s.lastInput, s.lastBytes, s.window = 0, 0, window{}
+			s.bytes, s.images = s.attached()
 		}
 		s.bytes += s.size(e.View.Prompt) + s.around()
 	}

@@ -2,11 +2,10 @@ package pawl
 
 import "slices"
 
-// Tainted reports whether untrusted text is in the conversation: the result of
-// a tool labelled [Untrusted], an untrusted input (see [RunStarted]), the
-// description of a tool that is [ToolInfo].Foreign, or any of these in a run
-// that this one continues. A tainted run stays so: hiding a text from the model
-// does not remove what the model has made of it.
+// Tainted reports whether untrusted text is in the conversation: the result of a tool labelled
+// [Untrusted], an untrusted input or any files of it (see [RunStarted]), the description of a tool that is
+// [ToolInfo].Foreign, or any of these in a run that this one continues. A tainted run stays
+// so: hiding a text from the model does not remove what the model has made of it.
 func (s *State) Tainted() bool { return s.tainted }
 
 // foreign reports whether the model reads an untrusted description from its first

@@ -81,7 +81,7 @@ func (d *driver) begin(lease pawl.Lease, agent pawl.Agent, link *pawl.Continues)
 	}
 	start, _ := r.state.Start()
 	b := beginning{engine: r.engine, agent: agent, machine: m, input: r.state.Input(), link: link, steps: d.steps}
-	b.Thread, b.Labels, b.trace = start.Thread, start.Labels, start.Traceparent
+	b.Thread, b.Labels, b.Files, b.trace = start.Thread, start.Labels, start.Files, start.Traceparent
 	if b.Thread == "" {
 		b.Thread = r.lease.Run
 	}
@@ -101,7 +101,7 @@ func (b *beginning) continues(p *past, input string) *pawl.Continues {
 		return p.transcript.Continue(p.state)
 	}
 	link := *b.link
-	p.transcript.HandOver(&link, input)
+	p.transcript.HandOver(&link, input, b.Files)
 	c := p.transcript.Continue(p.state)
 	link.Run, link.Seq, link.Bytes, link.Untrusted = c.Run, c.Seq, c.Bytes, c.Untrusted
 	if link.Carry == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +42,10 @@ func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
 	clean := e.cleaner(b.machine)
 	if start.Input != clean.text(b.input) {
 		parts = append(parts, "input")
+	}
+	same := func(a, b pawl.File) bool { return a.Name == b.Name && a.Blob == b.Blob }
+	if !slices.EqualFunc(start.Files, b.Files, same) {
+		parts = append(parts, "files")
 	}
 	if len(parts) > 0 {
 		return nil, &KeyError{b.Key, run, parts}

@@ -77,6 +77,13 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (c *modelCall, released b
 	if err = r.announce(&c.effect); err != nil {
 		return nil, false, err
 	}
+	if c.request.Messages, err = r.filled(c.request.Messages); errors.As(err, new(*pawl.ModelError)) {
+		c.failed(err, nil)
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
 	now = time.Now()
 	left := timeLeft(r.state, now)
 	if left <= 0 { // the log does not show that yet

@@ -36,6 +36,7 @@ type recorder struct {
 	holds      bool         // the run may have reserved something of a budget
 	hooks      hooks
 	feed       feed
+	files      files
 }
 
 // append adds events to the log. They are folded at once, and durable after the next flush;

@@ -47,6 +47,9 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 	if err != nil {
 		return nil, err
 	}
+	if err := b.attach(ctx); err != nil {
+		return nil, fmt.Errorf("start a run: %w", err)
+	}
 	b.Thread, b.Key = e.secrets.Scrub(b.Thread), e.secrets.Scrub(b.Key)
 	if b.Thread != "" || b.Key != "" {
 		return b.derived(ctx)
@@ -89,6 +92,11 @@ type StartOptions struct {
 	// agent or input is a [*KeyError].
 	Key    string
 	Parent string
+	// Files are attached to the input: pictures, PDFs, sounds, and texts in UTF-8, each with
+	// its Data, and a Name that the model reads. The log has them by reference, and the
+	// journal keeps their data. They are untrusted; see [pawl.State.Tainted]. A file that a
+	// model of the agent does not take, or that is none of these, is a [*FileError].
+	Files []pawl.File
 	// Untrusted says that the input does not come from a trusted person, as when a mail
 	// starts a run; see [pawl.State.Tainted].
 	Untrusted bool
@@ -145,7 +153,7 @@ func (b *beginning) first(ctx context.Context, r *recorder, p *past) pawl.Event 
 	start := pawl.RunStarted{
 		Declaration: b.machine.Declaration(), Labels: b.Labels, Thread: b.Thread, Key: b.Key, Parent: b.Parent,
 		Owner: r.lease.Owner, Epoch: r.lease.Epoch, Untrusted: b.Untrusted,
-		Traceparent: cmp.Or(b.trace, b.engine.asker(ctx, r.lease.Run)), Input: r.clean.text(b.input), Nonce: b.nonce,
+		Traceparent: cmp.Or(b.trace, b.engine.asker(ctx, r.lease.Run)), Input: r.clean.text(b.input), Files: b.Files, Nonce: b.nonce,
 	}
 	if start.Labels == nil {
 		start.Labels = b.agent.Labels

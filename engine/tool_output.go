@@ -26,7 +26,7 @@ const maxNesting = wire.MaxDepth - 100
 func takeOutput(r *recorder, e *pawl.ToolFinished, info *pawl.ToolInfo, out pawl.Output) {
 	e.Truncated, e.Untrusted = out.Truncated, out.Untrusted
 	for _, i := range out.Images { // the tool may still write to its own copy
-		e.Images = append(e.Images, pawl.Image{Type: i.Type, Data: bytes.Clone(i.Data)})
+		e.Images = append(e.Images, pawl.File{Type: i.Type, Data: bytes.Clone(i.Data)})
 	}
 	raw := bytes.Clone(out.JSON)
 	switch {

@@ -34,7 +34,7 @@ type DataFlowOptions struct {
 
 // DataFlow holds for approval what untrusted text may have made the model do.
 //
-// A run is tainted from its start or from the first result of a tool labelled
+// A run is tainted from its start, as by the files of its input, or from the first result of a tool labelled
 // [pawl.Untrusted]; see [pawl.State.Tainted]. After that, a call that acts is
 // heldCall for approval unless the value of every decisive argument was named by a
 // person (in the prompt, the input or an answer), or by a trusted tool and no

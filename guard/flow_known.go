@@ -79,6 +79,9 @@ func begun(s *pawl.State) *known {
 // begin starts a run: the turns of its calls count from its start.
 func (k *known) begin(start pawl.RunStarted, said []string) {
 	k.calls, k.since, k.heard, k.said = 0, 0, 0, said
+	for _, f := range start.Files {
+		k.taint("the file "+f.Name, 0)
+	}
 	if len(said) == 0 {
 		return
 	}

@@ -36,7 +36,7 @@ func output(r *sdk.CallToolResult) (pawl.Output, error) {
 		case *sdk.ImageContent:
 			if len(out.Images) < mostImages && len(c.Data) <= left && slices.Contains(imageTypes, c.MIMEType) {
 				left -= len(c.Data)
-				out.Images = append(out.Images, pawl.Image{Type: c.MIMEType, Data: c.Data})
+				out.Images = append(out.Images, pawl.File{Type: c.MIMEType, Data: c.Data})
 				continue
 			}
 			texts = append(texts, leftOut("a picture", c.MIMEType, len(c.Data)))

@@ -300,7 +300,7 @@ func conversation(messages []pawl.Message) string {
 				fmt.Fprintf(&b, " %s:%s%s", p.ID, p.Tool, p.Args)
 			case pawl.ToolResult:
 				fmt.Fprintf(&b, " [%s: %s]", p.Call, p.Text())
-			case pawl.Image:
+			case pawl.File:
 				fmt.Fprintf(&b, " (%s)", p.Type)
 			}
 		}

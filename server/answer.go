@@ -156,6 +156,11 @@ func (s *Server) read(x *exchange, to *route) error {
 		return err
 	}
 	x.body = reflect.New(reflect.TypeOf(to.body).Elem()).Interface()
+	if start, ok := x.body.(*client.StartRun); ok {
+		if kind, _, _ := mime.ParseMediaType(x.Request.Header.Get("Content-Type")); kind == formMedia {
+			return s.readForm(x, start)
+		}
+	}
 	data, err := s.receive(x, "application/json")
 	if err != nil || len(data) == 0 {
 		return err

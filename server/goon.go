@@ -25,13 +25,13 @@ func asks(a pawl.Agent) bool {
 }
 
 // starting begins a run of a work, or queues it.
-func starting(w worker.Work, labels map[string]string, thread, key string, queue bool) func(context.Context) (*engine.Handle, error) {
+func starting(w worker.Work, o engine.StartOptions, queue bool) func(context.Context) (*engine.Handle, error) {
 	start := w.Engine.Start
 	if queue {
 		start = w.Engine.Queue
 	}
 	return func(ctx context.Context) (*engine.Handle, error) {
-		return start(ctx, w.Agent, w.Input, &engine.StartOptions{Labels: labels, Thread: thread, Key: key})
+		return start(ctx, w.Agent, w.Input, &o)
 	}
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/pawl-run/pawl"
@@ -61,14 +62,18 @@ func partsOf(m pawl.Message, masked []string) []client.MessagePart {
 			for _, image := range p.Images {
 				parts = append(parts, imagePart(image))
 			}
-		case pawl.Image:
-			parts = append(parts, imagePart(p))
+		case pawl.File:
+			part := imagePart(p)
+			if p.Blob != "" {
+				part = client.MessagePart{Type: "file", Text: fmt.Sprintf("%s: %s, %d bytes", redact.Text(p.Name), p.Type, p.Bytes), Media: p.Type, Bytes: p.Bytes}
+			}
+			parts = append(parts, part)
 		}
 	}
 	return parts
 }
 
-func imagePart(i pawl.Image) client.MessagePart {
+func imagePart(i pawl.File) client.MessagePart {
 	return client.MessagePart{Type: "image", Media: i.Type, Bytes: len(i.Data)}
 }
 

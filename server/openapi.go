@@ -136,7 +136,16 @@ func (t *schemas) operation(r *route) object {
 	}
 	if r.body != nil {
 		schema := t.ref(r.body)
-		o["requestBody"] = object{"required": t.demands(r.body), "content": object{"application/json": object{"schema": schema}}}
+		content := object{"application/json": object{"schema": schema}}
+		if _, files := r.body.(*client.StartRun); files {
+			content[formMedia] = object{
+				"schema": object{"type": "object", "required": []string{"run"}, "properties": object{
+					"run":  schema,
+					"file": object{"type": "array", "items": object{"type": "string", "format": "binary"}, "description": "Files that are attached to the input."},
+				}},
+			}
+		}
+		o["requestBody"] = object{"required": t.demands(r.body), "content": content}
 	}
 	return o
 }

@@ -27,7 +27,7 @@ func problemOf(err error) error {
 		return refusal(http.StatusTooManyRequests, err.Error())
 	case errors.Is(err, worker.ErrClosed):
 		return refusal(http.StatusServiceUnavailable, "the server is closing")
-	case errors.As(err, new(*engine.SpentError)):
+	case errors.As(err, new(*engine.SpentError)), errors.As(err, new(*engine.FileError)):
 		return invalid(err.Error())
 	case errors.As(err, new(*engine.ChangedError)), errors.As(err, new(*engine.KeyError)), errors.As(err, new(*engine.ThreadError)),
 		errors.As(err, new(*engine.ContinuedError)), errors.As(err, new(*engine.MissingError)), errors.As(err, new(*pawl.SignalConflictError)),

@@ -227,7 +227,14 @@ func (s *Server) start(x *exchange) (any, error) {
 	if in.Input != "" {
 		w.Input = in.Input
 	}
-	if strings.TrimSpace(w.Input) == "" && asks(w.Agent) {
+	files := in.Files
+	if files == nil {
+		if files, err = attached(w); err != nil {
+			drop(w)
+			return nil, err
+		}
+	}
+	if strings.TrimSpace(w.Input) == "" && len(files) == 0 && asks(w.Agent) {
 		drop(w)
 		return nil, invalid("input is missing, and the agent has no default input")
 	}
@@ -240,11 +247,23 @@ func (s *Server) start(x *exchange) (any, error) {
 			return nil, err
 		}
 	}
-	return s.begin(x, w, limits, in.Labels, in.IdempotencyKey, in.Queue)
+	return s.begin(x, w, limits, engine.StartOptions{Labels: in.Labels, Key: in.IdempotencyKey, Files: files}, in.Queue)
 }
 
-// begin starts a run of a work with a client's limits and labels, or queues it.
-func (s *Server) begin(x *exchange, w worker.Work, limits runs.Limits, own map[string]string, key string, queue bool) (any, error) {
+// attached reads the default files of a work.
+func attached(w worker.Work) (files []pawl.File, err error) {
+	for _, path := range w.Files {
+		f, err := engine.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// begin starts a run of a work with a client's limits and options, or queues it.
+func (s *Server) begin(x *exchange, w worker.Work, limits runs.Limits, o engine.StartOptions, queue bool) (any, error) {
 	begun := false
 	defer func() {
 		if !begun {
@@ -260,9 +279,10 @@ func (s *Server) begin(x *exchange, w worker.Work, limits runs.Limits, own map[s
 	if labels == nil {
 		labels = map[string]string{}
 	}
-	maps.Copy(labels, own)
+	maps.Copy(labels, o.Labels)
 	maps.Copy(labels, x.key.Labels)
-	begin := starting(w, labels, x.key.own(w.Thread), x.key.own(key), queue)
+	o.Labels, o.Thread, o.Key = labels, x.key.own(w.Thread), x.key.own(o.Key)
+	begin := starting(w, o, queue)
 	if queue {
 		if err := lane.Check(labels); err != nil {
 			return nil, invalid(err.Error())

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/runs"
@@ -85,7 +86,7 @@ func (s *Server) call(x *exchange) (any, error) {
 			labels[name] = value
 		}
 	}
-	return s.begin(x, w, limits, labels, in.IdempotencyKey, false)
+	return s.begin(x, w, limits, engine.StartOptions{Labels: labels, Key: in.IdempotencyKey}, false)
 }
 
 // fits reports what is wrong with the arguments of a call.

@@ -17,7 +17,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "model", value: either(aModel, in(modelKeys)), otherwise: "`--model`, or `PAWL_MODEL`",
 		about: "the model, which is to be known to the program: anthropic/…, openai/…, google/…, script:FILE, mechanic", inGo: "pawl.Agent.Model"},
 	{name: "prompt", value: aText, about: "the system prompt", inGo: "pawl.Agent.Prompt"},
-	{name: "input", value: aText, about: "what to work on when nothing else is given", inGo: "engine.Engine.Start"},
+	{name: "input", value: either(aText, in(inputKeys)), about: "what to work on when nothing else is given", inGo: "engine.Engine.Start"},
 	{name: "thread", value: aText, otherwise: "`--thread`, or none", about: "the [conversation](command.md#conversations) that its runs go on with", inGo: "engine.StartOptions.Thread"},
 	{name: "loop", value: loopName, otherwise: "react", about: "how it goes on: model and tools in turn, one reply without tools, known steps, a graph of them, or a loop that the program [registers](tools.md#your-own-pawl)", inGo: "pawl.Agent.Loop"},
 	{name: "steps", value: stepList, about: "the steps of a [workflow](workflow.md)", inGo: "workflow.New"},
@@ -66,6 +66,11 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 // loopName is one of Pawl's loops, or the name of a registered one.
 var loopName = shape{says: "`react`, `single`, `workflow`, `graph`, or a name", words: []string{"react", "single", "workflow", "graph"},
 	schema: object{"type": "string", "examples": []any{"react", "single", "workflow", "graph"}}}
+
+var inputKeys = &table{name: "input", title: "input", about: "What to work on, with files.", keys: []key{
+	{name: "text", value: aText, about: "the text", inGo: "engine.Engine.Start"},
+	{name: "files", value: wordList, about: "[files](models.md#files) that the model gets with it, relative to the spec's directory", inGo: "engine.StartOptions.Files"},
+}}
 
 var modelKeys = &table{name: "model", title: "model", about: "The model, and how it is asked.", keys: []key{
 	{name: "name", value: aModel, otherwise: "`--model`, or `PAWL_MODEL`", about: "the model", inGo: "pawl.Agent.Model"},

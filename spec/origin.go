@@ -76,6 +76,11 @@ func (s *Spec) effective() *node {
 			root.put("dir", textNode(s.project))
 		}
 	}
+	if files := root.get("input").get("files"); files != nil {
+		for _, file := range files.items {
+			file.text = s.at(file.text)
+		}
+	}
 	if skills := root.get("skills"); skills != nil {
 		for _, dir := range skills.items {
 			if !filepath.IsAbs(dir.text) {

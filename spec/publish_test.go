@@ -288,6 +288,7 @@ func TestSchemaAgreesKeyByKey(t *testing.T) {
 		"log": `{"name": "a", "model": "mechanic", "hooks": [{"log": {%s}}]}`, "retry": `{"name": "a", "model": "mechanic", "hooks": [{"retry": {%s}}]}`,
 		"steer": `{"name": "a", "model": "mechanic", "hooks": [{"steer": {%s}}]}`,
 	}
+	around["input"] = `{"name": "a", "model": "mechanic", "input": {%s}}`
 	around["provider"] = `{"name": "a", "model": "mechanic", "providers": {"mechanic": {%s}}}`
 	around["budget"] = `{"name": "a", "model": "mechanic", "budgets": [{"per": "day", "tokens": 1, %s}]}`
 	around["trigger"] = `{"name": "a", "model": "mechanic", "triggers": [{"cron": "@daily", %s}]}`

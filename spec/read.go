@@ -10,6 +10,21 @@ import (
 	"github.com/pawl-run/pawl/progress"
 )
 
+// readInput reads the default input: a text, or a mapping with files.
+func (s *Spec) readInput(f fields) {
+	n := f.n.get("input")
+	if n == nil || n.kind != mapping {
+		f.text("input", &s.Input)
+		return
+	}
+	in := f.fields(inputKeys, n)
+	in.text("text", &s.Input)
+	files, _ := in.words("files", "[invoice.pdf]")
+	for _, file := range files {
+		s.Files = append(s.Files, s.at(file))
+	}
+}
+
 // read reads the keys of the top level.
 func (s *Spec) read(f fields) {
 	f.need("the spec")
@@ -22,7 +37,7 @@ func (s *Spec) read(f fields) {
 	var upgrade int
 	f.choice("upgrade", &upgrade)
 	s.Upgrade = engine.Upgrade(upgrade)
-	f.text("input", &s.Input)
+	s.readInput(f)
 	f.text("thread", &s.Thread)
 	s.alone(f)
 	f.text("prompt", &s.prompt)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/internal/prices"
 )
@@ -137,6 +138,9 @@ func (p priced) Describe() pawl.ModelInfo {
 	info.Price = p.price
 	return info
 }
+
+// Takes implements engine.Taker.
+func (p priced) Takes(files []pawl.File) error { return engine.Takes(p.Model, files) }
 
 func describe(m pawl.Model) pawl.ModelInfo {
 	if d, ok := m.(pawl.Describer); ok {

@@ -26,6 +26,7 @@ type Spec struct {
 	Upgrade     engine.Upgrade // the rule for waiting runs of other versions
 	Labels      map[string]string
 	Input       string   // the default input; empty: none
+	Files       []string // of the default input, absolute
 	Thread      string   // the conversation of its runs; empty: each has its own
 	Copied      bool     // its tools work in a copy of the project; see [Workspace]
 	Env         []string // names of variables that commands get; their values are secrets

@@ -43,6 +43,13 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 	if info, err := os.Stat(s.project); err != nil || !info.IsDir() {
 		d.problem(s.find("dir"), "there is no directory %s (commands run in it)", s.project)
 	}
+	if files := s.root.get("input").get("files"); files != nil {
+		for _, n := range files.items {
+			if info, err := os.Stat(s.at(n.text)); err != nil || !info.Mode().IsRegular() {
+				d.problem(n.place, "there is no file %s (a run without files of its own cannot start)", n.text)
+			}
+		}
+	}
 	s.programs(d, nil)
 	s.relied(d, nil)
 	s.cageFiles(d)

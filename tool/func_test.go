@@ -40,7 +40,7 @@ func TestResults(t *testing.T) {
 		{"number", 1e21, `1e+21`},
 		{"big number", new(big.Int).Lsh(big.NewInt(1), 80), `1208925819614629174706176`},
 		{"bytes", []byte("hi"), `"aGk="`},
-		{"output", pawl.Output{JSON: json.RawMessage(`1`), Images: []pawl.Image{{Type: "image/png"}}}, `1`},
+		{"output", pawl.Output{JSON: json.RawMessage(`1`), Images: []pawl.File{{Type: "image/png"}}}, `1`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := tool.Func("f", "F.", func(context.Context, struct{}) (any, error) { return c.result, nil }, pawl.Read)

@@ -38,9 +38,10 @@ func (t *Transcript) Add(e pawl.Entry, s *pawl.State) {
 			t.strategy = ev.Declaration.Strategy
 		}
 		if c := ev.Continues; c == nil || c.By == "" {
+			t.attach(ev.Files)
 			t.say(ev.Input, s)
 		} else {
-			t.HandOver(c, ev.Input)
+			t.HandOver(c, ev.Input, ev.Files)
 		}
 	case pawl.RunForked:
 		t.say(ev.Input, s)
@@ -151,10 +152,23 @@ func (t *Transcript) say(text string, s *pawl.State) {
 	t.pending = append(t.pending, pawl.Text{Text: text})
 }
 
+// attach puts the files of the input before it.
+func (t *Transcript) attach(files []pawl.File) { t.pending = append(t.pending, fileParts(files)...) }
+
+func fileParts(files []pawl.File) []pawl.Part {
+	all := make([]pawl.Part, len(files))
+	for i, f := range files {
+		all[i] = f
+	}
+	return all
+}
+
 func (t *Transcript) called(e *pawl.ModelCalled, s *pawl.State) {
 	if e.Says() {
 		if e.View.Step != "" { // earlier messages are not shown
 			*t = Transcript{strategy: t.strategy}
+			start, _ := s.Start()
+			t.attach(start.Files)
 		}
 		t.say(e.View.Prompt, s)
 	}
@@ -226,6 +240,8 @@ func (t *Transcript) summarise(text string, kept int, s *pawl.State) {
 	if input := s.Input(); input != "" {
 		head.Parts = append([]pawl.Part{pawl.Text{Text: input}}, head.Parts...)
 	}
+	start, _ := s.Start()
+	head.Parts = append(fileParts(start.Files), head.Parts...)
 	rest := t.messages[from:]
 	if len(rest) > 0 && rest[0].Role == pawl.RoleUser { // the transcript has fewer replies
 		head.Parts, rest = append(head.Parts, rest[0].Parts...), rest[1:]
@@ -360,8 +376,8 @@ func (t *Transcript) Next(s *pawl.State, place int, clean func([]pawl.Part) []pa
 
 // HandOver makes the conversation what the next leg sees of it after a handoff: by what is
 // carried, all of it, or what a person said last, with the reason and the summary of the agent
-// that hands over. The input is what the person said. Doing it again changes nothing.
-func (t *Transcript) HandOver(c *pawl.Continues, input string) {
+// that hands over. The input is what the person said, with its files. Doing it again changes nothing.
+func (t *Transcript) HandOver(c *pawl.Continues, input string, files []pawl.File) {
 	if c.Carry == "" {
 		return
 	}
@@ -369,7 +385,8 @@ func (t *Transcript) HandOver(c *pawl.Continues, input string) {
 	if c.Summary != "" {
 		note += "\n\nWhat " + c.By + " knows of it:\n" + c.Summary
 	}
-	*t = Transcript{strategy: t.strategy, messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: input}, pawl.Text{Text: note}}}}}
+	said := append(fileParts(files), pawl.Text{Text: input}, pawl.Text{Text: note})
+	*t = Transcript{strategy: t.strategy, messages: []pawl.Message{{Role: pawl.RoleUser, Parts: said}}}
 	t.begun = len(t.messages)
 }
 

@@ -48,8 +48,8 @@ func Export(ctx context.Context, j pawl.Journal, run string, w io.Writer, o *Opt
 		if err != nil {
 			return fmt.Errorf("export run %s, entry %d: %w", run, row.Seq, err)
 		}
-		if e, ok := entry.Event.(pawl.ToolFinished); ok && o.Raw && e.Blob != "" {
-			blobs = append(blobs, e.Blob)
+		if o.Raw {
+			blobs = append(blobs, blobsOf(entry.Event)...)
 		}
 		x.raw(row.Data)
 	}
@@ -73,6 +73,21 @@ func Export(ctx context.Context, j pawl.Journal, run string, w io.Writer, o *Opt
 		return fmt.Errorf("export run %s: %w", run, x.err)
 	}
 	return nil
+}
+
+// blobsOf returns the digests of the blobs that an event refers to.
+func blobsOf(event pawl.Event) (digests []string) {
+	switch e := event.(type) {
+	case pawl.ToolFinished:
+		if e.Blob != "" {
+			digests = append(digests, e.Blob)
+		}
+	case pawl.RunStarted:
+		for _, f := range e.Files {
+			digests = append(digests, f.Blob)
+		}
+	}
+	return digests
 }
 
 // entryOf decodes the next line of a log and folds it.

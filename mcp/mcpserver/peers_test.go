@@ -184,7 +184,7 @@ func served(file string) (*Server, func(), error) {
 	agent := pawl.Agent{Name: "clerk", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("worked"), nil }), Tools: []pawl.Tool{
 		tool.Func("test_simple_text", "Tests simple text content response", given(pawl.Output{JSON: json.RawMessage(`"This is a simple text response for testing."`)}, nil), pawl.Read),
 		tool.Func("test_error_handling", "Tests error response handling", given(pawl.Output{}, errors.New("This tool intentionally returns an error for testing")), pawl.Read),
-		tool.Func("test_image_content", "Tests image content response", given(pawl.Output{Images: []pawl.Image{{Type: "image/png", Data: []byte("png")}}}, nil), pawl.Read),
+		tool.Func("test_image_content", "Tests image content response", given(pawl.Output{Images: []pawl.File{{Type: "image/png", Data: []byte("png")}}}, nil), pawl.Read),
 		tool.Client("pick", "Pick.", nil, nil),
 		precise{},
 	}}

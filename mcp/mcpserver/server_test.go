@@ -51,7 +51,7 @@ func serve(t *testing.T) *world {
 			tool.Func("fail", "Fail.", func(context.Context, struct{}) (string, error) { return "", errors.New("no luck") }, pawl.Read),
 			tool.Func("pay", "Pay.", func(_ context.Context, in number) (string, error) { w.paid.Add(1); return "paid", nil }, pawl.Write),
 			tool.Func("show", "Show.", func(context.Context, struct{}) (pawl.Output, error) {
-				return pawl.Output{JSON: json.RawMessage(`[1]`), Images: []pawl.Image{{Type: "image/png", Data: []byte("png")}}}, nil
+				return pawl.Output{JSON: json.RawMessage(`[1]`), Images: []pawl.File{{Type: "image/png", Data: []byte("png")}}}, nil
 			}, pawl.Read),
 			tool.Func("hang", "Hang.", func(ctx context.Context, _ struct{}) (string, error) {
 				<-ctx.Done()

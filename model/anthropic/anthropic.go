@@ -7,7 +7,7 @@
 // unless another model wrote them or nothing follows them; no empty text.
 // Whatever stands in the conversation is sent as something the API takes: names
 // of tools that break its rules with _ in them, arguments that are not an object as
-// an empty one, text that is not Unicode with U+FFFD. A picture the API would
+// an empty one, text that is not Unicode with U+FFFD. A file the API would
 // refuse is replaced by a text that says why. The system prompt and the
 // last message are marked for the prompt cache. When a request has no tools
 // though its messages have calls, which the API refuses, the tools called are
@@ -108,6 +108,9 @@ func toolPrompt(model string) int {
 // Ready returns an error if the model cannot be called because its key is missing.
 // It sends nothing.
 func (m *Model) Ready() error { return m.server.Ready() }
+
+// Takes implements engine.Taker: pictures and PDFs within the API's limits.
+func (m *Model) Takes(files []pawl.File) error { return limits.Takes(m.server.Full, files) }
 
 // Stream sends the request and yields the reply as it arrives.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {

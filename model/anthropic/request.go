@@ -8,13 +8,16 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/media"
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// The API's limits on pictures (its guide to vision): 5 MB each in base64, and
-// 32 MB per request, part of which is for the rest of the request.
+// The API's limits on files (its guides to vision and to PDFs): 5 MB for a
+// picture in base64, and 32 MB per request, part of which is for the rest of the
+// request.
 var limits = provider.Limits{
 	Types:    []string{"image/png", "image/jpeg", "image/webp", "image/gif"},
+	Files:    []string{media.PDF},
 	Each:     5 << 20,
 	Side:     8000,
 	Count:    100,
@@ -46,6 +49,7 @@ type part struct {
 	Input    json.RawMessage `json:"input,omitempty"`
 	Name     string          `json:"name,omitempty"`
 	Text     string          `json:"text,omitempty"`
+	Title    string          `json:"title,omitempty"`
 	Source   *source         `json:"source,omitempty"`
 	Cache    *kind           `json:"cache_control,omitempty"`
 	Content  []*part         `json:"content,omitempty"`
@@ -268,8 +272,8 @@ func asked(parts []pawl.Part) []any {
 			}
 		case pawl.ToolResult:
 			results = append(results, result(p))
-		case pawl.Image:
-			rest = append(rest, image(p))
+		case pawl.File:
+			rest = append(rest, file(p))
 		}
 	}
 	if len(results)+len(rest) == 0 { // a turn must not disappear
@@ -284,15 +288,19 @@ func result(r pawl.ToolResult) *part {
 		b.Content = append(b.Content, text(s))
 	}
 	for _, i := range r.Images {
-		b.Content = append(b.Content, image(i))
+		b.Content = append(b.Content, file(i))
 	}
 	return b
 }
 
 func text(s string) *part { return &part{Type: "text", Text: s} }
 
-func image(i pawl.Image) *part {
-	return &part{Type: "image", Source: &source{i.Data, i.Type, "base64"}}
+func file(f pawl.File) *part {
+	p := &part{Type: "image", Source: &source{f.Data, f.Type, "base64"}}
+	if f.Type == media.PDF {
+		p.Type, p.Title = "document", f.Name
+	}
+	return p
 }
 
 // id returns the run's own id of a call if there is one: it is unique, and

@@ -33,7 +33,7 @@ var requests = map[string]request{
 	// A whole conversation, with all that has to be put right on its way.
 	"history": {Request: pawl.Request{
 		Messages: []pawl.Message{
-			wiretest.User(pawl.Text{Text: "Look."}, pawl.Image{Type: "image/png", Data: wiretest.Dot}),
+			wiretest.User(pawl.Text{Text: "Look."}, pawl.File{Type: "image/png", Data: wiretest.Dot}),
 			wiretest.Assistant(
 				pawl.Thinking{Text: "Hm", Opaque: json.RawMessage(`{"type":"thinking","thinking":"Hm","signature":"s<1>"}`), Model: "anthropic/claude-sonnet-4-5"},
 				pawl.Thinking{Opaque: json.RawMessage(`{"type":"redacted_thinking","data":"xyz"}`), Model: "anthropic/claude-sonnet-4-5"},
@@ -46,7 +46,7 @@ var requests = map[string]request{
 			),
 			wiretest.User(pawl.Text{Text: "By the way: hurry."}),
 			wiretest.User(
-				pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`{"sky":"blue"}`), Images: []pawl.Image{{Type: "image/png", Data: []byte("<html>")}, {Type: "image/jpeg", Data: wiretest.Dot}}},
+				pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`{"sky":"blue"}`), Images: []pawl.File{{Type: "image/png", Data: []byte("<html>")}, {Type: "image/jpeg", Data: wiretest.Dot}}},
 				pawl.ToolResult{Call: "c_2", Tool: "weather", Content: json.RawMessage(`"arguments are not an object"`), Failed: true},
 				pawl.ToolResult{Call: "c_3", Tool: "the time!", Content: json.RawMessage(`""`)},
 			),

@@ -112,6 +112,9 @@ func (m *Model) Describe() pawl.ModelInfo {
 	return m.server.Describe(pawl.Wire{Frame: 250, Message: 200, Tool: 100})
 }
 
+// Takes implements engine.Taker: pictures, PDFs and sounds within the API's limits.
+func (m *Model) Takes(files []pawl.File) error { return limits.Takes(m.server.Full, files) }
+
 // Stream sends the request and yields the reply as it arrives.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	name := m.server.Name

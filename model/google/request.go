@@ -8,14 +8,16 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/media"
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// The API's limits on pictures
-// (https://ai.google.dev/gemini-api/docs/image-understanding): 20 MB per
-// request, part of which is for the rest of the request.
+// The API's limits on files (https://ai.google.dev/gemini-api/docs/image-understanding,
+// document-processing and audio): 20 MB per request, part of which is for the
+// rest of the request.
 var limits = provider.Limits{
 	Types: []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"},
+	Files: []string{media.PDF, "audio/wav", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac"},
 	Count: 3600,
 	Total: 16 << 20,
 }
@@ -193,7 +195,7 @@ func (m *Model) user(parts []pawl.Part) []any {
 			if strings.TrimSpace(each.Text) != "" {
 				rest = append(rest, part{"text": each.Text})
 			}
-		case pawl.Image:
+		case pawl.File:
 			rest = append(rest, picture(each))
 		}
 	}
@@ -216,6 +218,10 @@ func response(r pawl.ToolResult) part {
 	return part{"output": value}
 }
 
-func picture(i pawl.Image) part {
-	return part{"inlineData": part{"mimeType": i.Type, "data": i.Data}}
+func picture(f pawl.File) part {
+	kind := f.Type
+	if kind == "audio/mpeg" { // as the API calls it
+		kind = "audio/mp3"
+	}
+	return part{"inlineData": part{"mimeType": kind, "data": f.Data}}
 }

@@ -30,7 +30,7 @@ type request struct {
 func history(model string) pawl.Request {
 	return pawl.Request{
 		Messages: []pawl.Message{
-			wiretest.User(pawl.Text{Text: "Look."}, pawl.Image{Type: "image/jpeg", Data: dot}, pawl.Image{Type: "image/gif", Data: []byte("GIF89a")}),
+			wiretest.User(pawl.Text{Text: "Look."}, pawl.File{Type: "image/jpeg", Data: dot}, pawl.File{Type: "image/gif", Data: []byte("GIF89a")}),
 			wiretest.Assistant(
 				pawl.Thinking{Text: "Hm", Opaque: json.RawMessage(`{"part":{"text":"Hm","thought":true}}`), Model: model},
 				opaque("google/gemini-1", `{"functionCall":{"thoughtSignature":"dropped"}}`),
@@ -45,12 +45,12 @@ func history(model string) pawl.Request {
 			),
 			wiretest.User(pawl.Text{Text: "By the way: hurry."}),
 			wiretest.User(
-				pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`{"sky":"<blue>","seen":9007199254740993}`), Images: []pawl.Image{{Type: "image/png", Data: dot}, {Type: "image/png"}}},
+				pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`{"sky":"<blue>","seen":9007199254740993}`), Images: []pawl.File{{Type: "image/png", Data: dot}, {Type: "image/png"}}},
 				pawl.ToolResult{Call: "c_2", Tool: "weather", Content: json.RawMessage(`"arguments are not an object"`), Failed: true},
 				pawl.ToolResult{Ref: "same", Tool: "now", Content: json.RawMessage(`""`)},
 			),
 			wiretest.Assistant(opaque("google/gemini-1", `{"functionCall":{"thoughtSignature":"dropped"}}`), pawl.Call{ID: "c_4", Tool: "now?"}),
-			wiretest.User(pawl.ToolResult{Call: "c_4", Tool: "now?", Content: json.RawMessage(`{"z":"<noon>","at":9007199254740993}`), Images: []pawl.Image{{Type: "image/png", Data: dot}}}),
+			wiretest.User(pawl.ToolResult{Call: "c_4", Tool: "now?", Content: json.RawMessage(`{"z":"<noon>","at":9007199254740993}`), Images: []pawl.File{{Type: "image/png", Data: dot}}}),
 			wiretest.Assistant(opaque(model, `{"functionCall":{"thoughtSignature":"of a call that is gone"}}`), pawl.Text{Text: "Noon."}),
 			wiretest.Assistant(opaque(model, `{"part":{"text":"","thoughtSignature":"ZW5k"}}`), pawl.Thinking{Text: "no opaque"}),
 			wiretest.User(pawl.Text{Text: " "}),

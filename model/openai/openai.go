@@ -130,6 +130,12 @@ func (m *Model) Describe() pawl.ModelInfo { return describe(&m.server) }
 // It sends nothing.
 func (m *Model) Ready() error { return m.server.Ready() }
 
+// Takes implements engine.Taker: pictures and PDFs, or sounds, as OpenAI's models take
+// them. What another server takes is not known: it gets all three.
+func (m *Model) Takes(files []pawl.File) error {
+	return limits(&m.server, true).Takes(m.server.Full, files)
+}
+
 // Stream sends the request and yields the reply as it arrives.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {

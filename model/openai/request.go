@@ -8,18 +8,37 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/media"
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// OpenAI's limits on pictures (its guide to images and vision): 50 MB per
-// request, part of which is for the rest of the request. Servers with lower
-// limits return an error.
-var limits = provider.Limits{
-	Types: []string{"image/png", "image/jpeg", "image/webp", "image/gif"},
-	Each:  20 << 20,
-	Count: 500,
-	Total: 40 << 20,
+// limits are OpenAI's limits on files (its guides to images and vision, to file
+// inputs and to audio): 50 MB per request, part of which is for the rest of the
+// request. Its models for sound take nothing else, and the others none; what
+// another server takes, only that server knows.
+func limits(s *provider.Server, chat bool) provider.Limits {
+	l := provider.Limits{
+		Types: []string{"image/png", "image/jpeg", "image/webp", "image/gif"},
+		Files: []string{media.PDF},
+		Each:  20 << 20,
+		Count: 500,
+		Total: 40 << 20,
+	}
+	sounds := []string{"audio/wav", "audio/mpeg"}
+	switch {
+	case !s.Official() && chat:
+		l.Files = append(l.Files, sounds...)
+	case !s.Official():
+	case chat && strings.Contains(s.Name, "audio"):
+		l.Types, l.Files = []string{}, sounds
+	case textOnly.MatchString(s.Name):
+		l.Types, l.Files = []string{}, nil
+	}
+	return l
 }
+
+// textOnly are OpenAI's older models that see nothing.
+var textOnly = regexp.MustCompile(`^(gpt-3\.5|gpt-4(-\d{4}.*)?$|o1-(mini|preview)|o3-mini)`)
 
 const longestID = 40 // OpenAI refuses longer ids of calls
 
@@ -38,6 +57,21 @@ type content struct {
 	Type  string `json:"type"`
 	Text  string `json:"text,omitempty"`
 	Image any    `json:"image_url,omitempty"` // an image; in Responses its URL
+	File  *file  `json:"file,omitempty"`
+	Sound *sound `json:"input_audio,omitempty"`
+	// A file in Responses.
+	Name string `json:"filename,omitempty"`
+	Data string `json:"file_data,omitempty"`
+}
+
+type file struct {
+	Name string `json:"filename"`
+	Data string `json:"file_data"`
+}
+
+type sound struct {
+	Data   []byte `json:"data"`
+	Format string `json:"format"`
 }
 
 type image struct {
@@ -122,7 +156,7 @@ func (m *Model) messages(r pawl.Request) []message {
 		list = append(list, message{Role: "system", Content: r.System})
 	}
 	ids := callIDs(r.Messages, longestID)
-	for role, parts := range limits.Turns(r.Messages) {
+	for role, parts := range limits(&m.server, true).Turns(r.Messages) {
 		if role == pawl.RoleAssistant {
 			if msg := m.assistant(parts, ids); msg.Content != nil || msg.Calls != nil {
 				list = append(list, msg)
@@ -192,7 +226,7 @@ func user(parts []pawl.Part, ids map[string]string) []message {
 			if strings.TrimSpace(part.Text) != "" {
 				rest = append(rest, content{Type: "text", Text: part.Text})
 			}
-		case pawl.Image:
+		case pawl.File:
 			rest = append(rest, picture(part))
 		}
 	}
@@ -214,8 +248,16 @@ func user(parts []pawl.Part, ids map[string]string) []message {
 	return append(list, message{Role: "user", Content: rest})
 }
 
-func picture(i pawl.Image) content {
-	return content{Type: "image_url", Image: image{dataURL(i)}}
+func picture(f pawl.File) content {
+	switch {
+	case f.Type == media.PDF:
+		return content{Type: "file", File: &file{f.Name, dataURL(f)}}
+	case f.Type == "audio/mpeg":
+		return content{Type: "input_audio", Sound: &sound{f.Data, "mp3"}}
+	case f.Type == "audio/wav":
+		return content{Type: "input_audio", Sound: &sound{f.Data, "wav"}}
+	}
+	return content{Type: "image_url", Image: image{dataURL(f)}}
 }
 
 // callIDs returns the id to send for each call: the provider's, if it is unique
@@ -250,6 +292,6 @@ func resultText(r pawl.ToolResult) string {
 	return provider.Empty
 }
 
-func dataURL(i pawl.Image) string {
+func dataURL(i pawl.File) string {
 	return "data:" + i.Type + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/media"
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
@@ -56,6 +57,11 @@ func (m *Responses) Describe() pawl.ModelInfo { return describe(&m.server) }
 // Ready returns an error if the model cannot be called because its key is missing.
 // It sends nothing.
 func (m *Responses) Ready() error { return m.server.Ready() }
+
+// Takes implements engine.Taker: pictures and PDFs, within OpenAI's limits.
+func (m *Responses) Takes(files []pawl.File) error {
+	return limits(&m.server, false).Takes(m.server.Full, files)
+}
 
 // Stream sends the request and yields the reply as it arrives.
 func (m *Responses) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
@@ -156,7 +162,7 @@ func with(option any, key string, value any) map[string]any {
 func (m *Responses) input(msgs []pawl.Message, recall bool) []any {
 	ids, seen := callIDs(msgs, longestCallID), map[string]bool{}
 	list := []any{}
-	for role, parts := range limits.Turns(msgs) {
+	for role, parts := range limits(&m.server, false).Turns(msgs) {
 		if role == pawl.RoleAssistant {
 			list = append(list, m.said(parts, ids, seen, recall)...)
 		} else {
@@ -238,8 +244,12 @@ func asked(parts []pawl.Part, ids map[string]string) []any {
 			if strings.TrimSpace(part.Text) != "" {
 				rest = append(rest, content{Type: "input_text", Text: part.Text})
 			}
-		case pawl.Image:
-			rest = append(rest, content{Type: "input_image", Image: dataURL(part)})
+		case pawl.File:
+			if part.Type == media.PDF {
+				rest = append(rest, content{Type: "input_file", Name: part.Name, Data: dataURL(part)})
+			} else {
+				rest = append(rest, content{Type: "input_image", Image: dataURL(part)})
+			}
 		}
 	}
 	if len(list)+len(rest) == 0 { // a turn that was taken must not go missing

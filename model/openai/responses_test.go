@@ -26,7 +26,7 @@ var responsesRequests = map[string]pawl.Request{
 	// A whole conversation, with all that has to be put right on its way.
 	"history": {
 		Messages: []pawl.Message{
-			wiretest.User(pawl.Text{Text: "Look."}, pawl.Image{Type: "image/png", Data: wiretest.Dot}),
+			wiretest.User(pawl.Text{Text: "Look."}, pawl.File{Type: "image/png", Data: wiretest.Dot}),
 			wiretest.Assistant(
 				thought(`{"id": "rs_1", "type": "reasoning", "summary": [{"type":"summary_text","text":"<Hm>"}], "encrypted_content": "gAAA=="}`),
 				thought(`{"id":"rs_2","type":"reasoning","summary":[],"encrypted_content":"gBBB"}`),
@@ -38,7 +38,7 @@ var responsesRequests = map[string]pawl.Request{
 			),
 			wiretest.User(pawl.Text{Text: "By the way: hurry."}),
 			wiretest.User(
-				pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`{"sky":"blue"}`), Images: []pawl.Image{{Type: "image/png", Data: []byte("<html>")}, {Type: "image/jpeg", Data: wiretest.Dot}}},
+				pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`{"sky":"blue"}`), Images: []pawl.File{{Type: "image/png", Data: []byte("<html>")}, {Type: "image/jpeg", Data: wiretest.Dot}}},
 				pawl.ToolResult{Call: "c_2", Tool: "weather", Content: json.RawMessage(`"arguments are not an object"`), Failed: true},
 				pawl.ToolResult{Call: "c_3", Tool: "the time!", Content: json.RawMessage(`""`)},
 			),

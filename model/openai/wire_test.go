@@ -26,7 +26,7 @@ var requests = map[string]pawl.Request{
 	// A whole conversation, with all that has to be put right on its way.
 	"history": {
 		Messages: []pawl.Message{
-			wiretest.User(pawl.Text{Text: "Look."}, pawl.Image{Type: "image/png", Data: wiretest.Dot}),
+			wiretest.User(pawl.Text{Text: "Look."}, pawl.File{Type: "image/png", Data: wiretest.Dot}),
 			wiretest.Assistant(
 				pawl.Thinking{Text: "Hm", Opaque: json.RawMessage(`{"reasoning_content":"Hm"}`), Model: "openai/tiny"},
 				pawl.Thinking{Text: "dropped", Opaque: json.RawMessage(`{"reasoning_content":"dropped"}`), Model: "openai/big"},
@@ -36,7 +36,7 @@ var requests = map[string]pawl.Request{
 			),
 			wiretest.User(pawl.Text{Text: "By the way: hurry."}),
 			wiretest.User(
-				pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`{"sky":"blue"}`), Images: []pawl.Image{{Type: "image/png", Data: []byte("<html>")}, {Type: "image/jpeg", Data: wiretest.Dot}}},
+				pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`{"sky":"blue"}`), Images: []pawl.File{{Type: "image/png", Data: []byte("<html>")}, {Type: "image/jpeg", Data: wiretest.Dot}}},
 				pawl.ToolResult{Call: "c_2", Tool: "weather", Content: json.RawMessage(`"arguments are not an object"`), Failed: true},
 				pawl.ToolResult{Call: "c_3", Tool: "the time!", Content: json.RawMessage(`""`)},
 			),

@@ -150,11 +150,11 @@ func (in *inbound) called(id string) string {
 }
 
 // dataURL reads data:TYPE;base64,DATA.
-func dataURL(s string) (pawl.Image, bool) {
+func dataURL(s string) (pawl.File, bool) {
 	head, data, ok := strings.Cut(strings.TrimPrefix(s, "data:"), ",")
 	kind, b64 := strings.CutSuffix(head, ";base64")
 	raw, err := base64.StdEncoding.DecodeString(data)
-	return pawl.Image{Type: kind, Data: raw}, ok && b64 && err == nil && strings.HasPrefix(s, "data:")
+	return pawl.File{Type: kind, Data: raw}, ok && b64 && err == nil && strings.HasPrefix(s, "data:")
 }
 
 // isObject reports whether a text is the JSON of an object. Its numbers may be

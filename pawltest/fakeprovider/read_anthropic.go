@@ -106,7 +106,9 @@ func (in *inbound) anthropicBlock(c *checkAnthropic, b node) []pawl.Part {
 	case "image":
 		img, _ := in.anthropicImage(b)
 		return []pawl.Part{img}
-	case "document", "search_result", "server_tool_use", "web_search_tool_result", "container_upload":
+	case "document":
+		return in.anthropicDocument(b)
+	case "search_result", "server_tool_use", "web_search_tool_result", "container_upload":
 		return nil // taken, but nothing to a brain
 	default:
 		in.wrong(b.path, "Input tag '%s' found using 'type' does not match any of the expected tags: 'document', 'image', 'redacted_thinking', 'text', 'thinking', 'tool_result', 'tool_use'", kind)
@@ -114,13 +116,34 @@ func (in *inbound) anthropicBlock(c *checkAnthropic, b node) []pawl.Part {
 	return nil
 }
 
-func (in *inbound) anthropicImage(b node) (pawl.Image, bool) {
+func (in *inbound) anthropicDocument(b node) []pawl.Part {
+	src := b.at("source")
+	if kind := src.at("type").text(); kind != "base64" {
+		if !slices.Contains([]string{"text", "content", "url", "file"}, kind) {
+			in.wrong(src.path, "Input tag '%s' found using 'type' does not match any of the expected tags: 'base64', 'content', 'text', 'url', 'file'", kind)
+		}
+		return nil // not fetched
+	}
+	data, err := base64.StdEncoding.DecodeString(src.at("data").text())
+	kind := src.at("media_type").text()
+	switch {
+	case kind != "application/pdf":
+		in.wrong(src.path+".base64.media_type", "Input should be 'application/pdf'")
+	case err != nil:
+		in.wrong(src.path+".base64.data", "Input should be a valid base64 string")
+	case !strings.HasPrefix(string(data), "%PDF-"):
+		in.wrong(src.path+".base64.data", "The PDF specified was not valid.")
+	}
+	return []pawl.Part{pawl.File{Type: kind, Data: data, Name: b.at("title").text()}}
+}
+
+func (in *inbound) anthropicImage(b node) (pawl.File, bool) {
 	if b.at("type").text() != "image" {
-		return pawl.Image{}, false
+		return pawl.File{}, false
 	}
 	src := b.at("source")
 	if src.at("type").text() == "url" {
-		return pawl.Image{}, true // not fetched
+		return pawl.File{}, true // not fetched
 	}
 	data, err := base64.StdEncoding.DecodeString(src.at("data").text())
 	kind := src.at("media_type").text()
@@ -132,7 +155,7 @@ func (in *inbound) anthropicImage(b node) (pawl.Image, bool) {
 	case len(src.at("data").text()) > 5<<20:
 		in.wrong(src.path+".base64", "image exceeds 5 MB maximum: %d bytes > 5242880 bytes", len(src.at("data").text()))
 	}
-	return pawl.Image{Type: kind, Data: data}, true
+	return pawl.File{Type: kind, Data: data}, true
 }
 
 // thought is what a message thought, in the form in which it is remembered.

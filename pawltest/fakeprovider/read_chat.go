@@ -1,6 +1,7 @@
 package fakeprovider
 
 import (
+	"encoding/base64"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -87,7 +88,10 @@ func (in *inbound) chatParts(content node) []pawl.Part {
 			parts = append(parts, pawl.Text{Text: p.at("refusal").text()})
 		case "image_url":
 			parts = append(parts, in.openAIImage(p.at("image_url").at("url")))
-		case "input_audio", "file": // taken, but nothing to a brain
+		case "input_audio":
+			parts = append(parts, in.openAISound(p.at("input_audio")))
+		case "file":
+			parts = append(parts, in.openAIFile(p.at("file"))...)
 		default:
 			in.wrong(p.path, "Invalid value: '%s'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', and 'file'.", kind)
 		}
@@ -95,9 +99,39 @@ func (in *inbound) chatParts(content node) []pawl.Part {
 	return parts
 }
 
-func (in *inbound) openAIImage(url node) pawl.Image {
+func (in *inbound) openAISound(sound node) pawl.File {
+	kind, known := map[string]string{"wav": "audio/wav", "mp3": "audio/mpeg"}[sound.at("format").text()]
+	data, err := base64.StdEncoding.DecodeString(sound.at("data").text())
+	switch {
+	case !known:
+		in.wrong(sound.path+".format", "Invalid value: '%s'. Supported values are: 'wav' and 'mp3'.", sound.at("format").text())
+	case err != nil || len(data) == 0:
+		in.wrong(sound.path+".data", "Invalid '%s.data': expected base64-encoded audio.", sound.path)
+	}
+	return pawl.File{Type: kind, Data: data}
+}
+
+// openAIFile reads what has filename and file_data, which both wires have.
+func (in *inbound) openAIFile(n node) []pawl.Part {
+	if n.at("file_id").has() || n.at("file_url").has() {
+		return nil // not fetched
+	}
+	file, ok := dataURL(n.at("file_data").text())
+	file.Name = n.at("filename").text()
+	switch {
+	case file.Name == "":
+		in.wrong(n.path+".filename", "Missing required parameter: '%s.filename'.", n.path)
+	case !ok:
+		in.wrong(n.path+".file_data", "Invalid '%s.file_data'. Expected a base64-encoded data URL with a MIME type (e.g. 'data:application/pdf;base64,aW1nIGJ5dGVzIGhlcmU='), but got a value without the 'data:' prefix.", n.path)
+	case file.Type != "application/pdf":
+		in.wrong(n.path+".file_data", "Invalid file data: '%s.file_data'. Expected a base64-encoded data URL with an application/pdf MIME type, but got unsupported MIME type '%s'.", n.path, file.Type)
+	}
+	return []pawl.Part{file}
+}
+
+func (in *inbound) openAIImage(url node) pawl.File {
 	if strings.HasPrefix(url.text(), "http") {
-		return pawl.Image{} // not fetched
+		return pawl.File{} // not fetched
 	}
 	img, ok := dataURL(url.text())
 	if !ok {

@@ -2,6 +2,7 @@ package fakeprovider
 
 import (
 	"encoding/base64"
+	"slices"
 
 	"github.com/pawl-run/pawl"
 )
@@ -51,6 +52,12 @@ func either(n node, a, b string) node {
 	return n.at(b)
 }
 
+// inlineTypes are those that the API's guides to images, documents and audio name.
+var inlineTypes = []string{
+	"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf", "text/plain",
+	"audio/wav", "audio/mp3", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac",
+}
+
 func (in *inbound) googleParts(p node) []pawl.Part {
 	var parts []pawl.Part
 	signature := either(p, "thoughtSignature", "thought_signature")
@@ -74,7 +81,7 @@ func (in *inbound) googleParts(p node) []pawl.Part {
 		r := pawl.ToolResult{Call: id, Ref: id, Tool: result.at("name").text(), Content: response.raw(), Failed: response.at("error").has()}
 		for _, each := range result.at("parts").list("[%d]") { // Gemini 3 has the pictures of results there
 			for _, p := range in.googleParts(each) {
-				if img, ok := p.(pawl.Image); ok {
+				if img, ok := p.(pawl.File); ok {
 					r.Images = append(r.Images, img)
 				}
 			}
@@ -91,7 +98,11 @@ func (in *inbound) googleParts(p node) []pawl.Part {
 		if err != nil {
 			in.wrong(p.path+".inline_data.data", "Base64 decoding failed")
 		}
-		return append(parts, pawl.Image{Type: either(inline, "mimeType", "mime_type").text(), Data: data})
+		kind := either(inline, "mimeType", "mime_type").text()
+		if !slices.Contains(inlineTypes, kind) {
+			in.wrong(p.path+".inline_data.mime_type", "Unsupported MIME type: %s", kind)
+		}
+		return append(parts, pawl.File{Type: kind, Data: data})
 	case p.at("thought").flag():
 		t := pawl.Thinking{Text: p.at("text").text()}
 		if signature.has() {

@@ -80,7 +80,7 @@ func (in *inbound) responsesItem(it node) {
 		id := it.at("call_id").text()
 		r := pawl.ToolResult{Call: id, Ref: id, Tool: in.called(id), Content: quoted(it.at("output").all())}
 		for _, p := range in.responsesParts(it.at("output")) {
-			if img, ok := p.(pawl.Image); ok {
+			if img, ok := p.(pawl.File); ok {
 				r.Images = append(r.Images, img)
 			}
 		}
@@ -108,7 +108,8 @@ func (in *inbound) responsesParts(content node) []pawl.Part {
 			parts = append(parts, pawl.Text{Text: p.at("refusal").text()})
 		case "input_image":
 			parts = append(parts, in.openAIImage(p.at("image_url")))
-		case "input_file": // taken, but nothing to a brain
+		case "input_file":
+			parts = append(parts, in.openAIFile(p)...)
 		default:
 			in.wrong(p.path, "Invalid value: '%s'. Supported values are: 'input_text', 'input_image', 'output_text', 'refusal', and 'input_file'.", kind)
 		}

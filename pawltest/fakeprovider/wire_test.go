@@ -57,7 +57,7 @@ func dot() []byte {
 func asked() pawl.Request {
 	return pawl.Request{
 		System:    "Be brief.",
-		Messages:  []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "Weather?"}, pawl.Image{Type: "image/png", Data: dot()}}}},
+		Messages:  []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "Weather?"}, pawl.File{Type: "image/png", Data: dot()}}}},
 		Tools:     []pawl.ToolInfo{{Name: "weather", Description: "Tells it.", Input: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}}}`)}, {Name: "now"}},
 		MaxTokens: 4000,
 		Sampling:  pawl.Sampling{ThinkingTokens: 2000},

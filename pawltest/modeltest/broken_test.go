@@ -137,7 +137,7 @@ var cases = map[string]struct {
 		return p
 	})}},
 	"hides failures":            {"read/failed", broken{request: each(func(p pawl.ToolResult) pawl.Part { p.Failed = false; return p })}},
-	"drops pictures":            {"read/images", broken{request: each(func(pawl.Image) pawl.Part { return nil })}},
+	"drops pictures":            {"read/images", broken{request: each(func(pawl.File) pawl.Part { return nil })}},
 	"drops pictures of results": {"read/images", broken{request: each(func(p pawl.ToolResult) pawl.Part { p.Images = nil; return p })}},
 	"drops schemas": {"read/tools", broken{request: func(r *pawl.Request) {
 		r.Tools = slices.Clone(r.Tools)

@@ -76,8 +76,8 @@ var reads = []rule{
 		r := hello("Look.")
 		r.Tools = toolbox
 		seen := result("c_1", "look_up", `"a picture"`)
-		seen.Images = []pawl.Image{{Type: "image/png", Data: pixel}}
-		r.Messages[0].Parts = append(r.Messages[0].Parts, pawl.Image{Type: "image/png", Data: append(bytes.Clone(pixel), 0, 1, 2)})
+		seen.Images = []pawl.File{{Type: "image/png", Data: pixel}}
+		r.Messages[0].Parts = append(r.Messages[0].Parts, pawl.File{Type: "image/png", Data: append(bytes.Clone(pixel), 0, 1, 2)})
 		r.Messages = append(r.Messages, assistant(call("c_1", "look_up", `{"q":"x"}`)), user(seen))
 		c.reply(m, r)
 		c.reads(r.Messages, c.last(b).Messages)

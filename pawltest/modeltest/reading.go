@@ -57,7 +57,7 @@ func turns(msgs []pawl.Message) []turn {
 				for _, img := range p.Images {
 					t.images = append(t.images, picture(img))
 				}
-			case pawl.Image:
+			case pawl.File:
 				t.images = append(t.images, picture(p))
 			}
 		}
@@ -65,7 +65,7 @@ func turns(msgs []pawl.Message) []turn {
 	return list
 }
 
-func picture(i pawl.Image) string { return fmt.Sprintf("%s %x", i.Type, i.Data) }
+func picture(i pawl.File) string { return fmt.Sprintf("%s %x", i.Type, i.Data) }
 
 // reads insists that what a provider read is what was sent.
 func (c *check) reads(sent, read []pawl.Message) {

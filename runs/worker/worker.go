@@ -36,8 +36,9 @@ type Work struct {
 	Agent pawl.Agent
 	// Engine drives it, on the worker's journal. Many runs may share one.
 	Engine *engine.Engine
-	Input  string // the default input
-	Thread string // the default thread
+	Input  string   // the default input
+	Files  []string // of the default input
+	Thread string   // the default thread
 	// Upgrade is the rule for a run of another version of the agent.
 	Upgrade engine.Upgrade
 	// Lower lowers the limits that a client asks for to the agent's maximum. Nil: no

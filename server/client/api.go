@@ -51,6 +51,9 @@ type StartRun struct {
 	// Queue leaves the run, as queued, to a worker or server of its agent. Labels tenant
 	// and priority say when it is taken.
 	Queue bool `json:"queue,omitempty"`
+	// Files are attached to the input. The request is then a form of the type
+	// multipart/form-data: run has everything else as JSON, and each file is a file.
+	Files []pawl.File `json:"-"`
 }
 
 // ResumeRun resumes a run.

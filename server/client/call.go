@@ -8,13 +8,16 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"mime/multipart"
 	"net/http"
+	"net/textproto"
 	"net/url"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
@@ -45,9 +48,10 @@ type call struct {
 	method string
 	path   []string // below the server's own
 	query  url.Values
-	body   any  // nil: none
-	again  bool // may be retried safely
-	waits  bool // has no time limit
+	body   any         // nil: none
+	files  []pawl.File // of a form that has the body as run
+	again  bool        // may be retried safely
+	waits  bool        // has no time limit
 }
 
 func get(path ...string) *call { return &call{method: http.MethodGet, path: path, again: true} }
@@ -117,10 +121,16 @@ func (c *Client) once(ctx context.Context, k *call, out any) (after time.Duratio
 
 func (c *Client) request(ctx context.Context, k *call) (*http.Request, error) {
 	var body io.Reader
+	kind := "application/json"
 	if k.body != nil {
 		b, err := json.Marshal(k.body)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", k.method, c.shownURL(k), err)
+		}
+		if len(k.files) > 0 {
+			if b, kind, err = form(b, k.files); err != nil {
+				return nil, err
+			}
 		}
 		body = bytes.NewReader(b)
 	}
@@ -130,7 +140,7 @@ func (c *Client) request(ctx context.Context, k *call) (*http.Request, error) {
 	}
 	r.Header.Set("Accept", "application/json")
 	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Content-Type", kind)
 	}
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
@@ -142,6 +152,28 @@ func (c *Client) request(ctx context.Context, k *call) (*http.Request, error) {
 		}
 	}
 	return r, nil
+}
+
+// form encodes a body with files, and returns its type.
+func form(body []byte, files []pawl.File) (encoded []byte, kind string, err error) {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	part, err := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {`form-data; name="run"`}, "Content-Type": {"application/json"}})
+	if err == nil {
+		_, err = part.Write(body)
+	}
+	for _, f := range files {
+		if err != nil {
+			break
+		}
+		if part, err = w.CreateFormFile("file", f.Name); err == nil {
+			_, err = part.Write(f.Data)
+		}
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	return b.Bytes(), w.FormDataContentType(), err
 }
 
 func (c *Client) url(k *call) *url.URL {

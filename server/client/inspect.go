@@ -39,17 +39,17 @@ type Message struct {
 	Cache bool `json:"cache,omitempty"`
 }
 
-// A MessagePart is a piece of a message. Type is text, thinking, call, result or image.
+// A MessagePart is a piece of a message. Type is text, thinking, call, result, image or file.
 type MessagePart struct {
 	Type   string          `json:"type"`
-	Text   string          `json:"text,omitempty"`   // of text, thinking and results
+	Text   string          `json:"text,omitempty"`   // of text, thinking, results and files
 	Call   string          `json:"call,omitempty"`   // of calls and results
 	Tool   string          `json:"tool,omitempty"`   // of calls and results
 	Args   json.RawMessage `json:"args,omitempty"`   // of calls
 	Error  bool            `json:"error,omitempty"`  // the result is an error or a refusal
 	Masked bool            `json:"masked,omitempty"` // the result is left out
-	Media  string          `json:"media,omitempty"`  // of images: the type
-	Bytes  int             `json:"bytes,omitempty"`  // of images: the size
+	Media  string          `json:"media,omitempty"`  // of images and files: the type
+	Bytes  int             `json:"bytes,omitempty"`  // of images and files: the size
 }
 
 // An OfferedTool is a tool in the form offered to the model.

@@ -36,6 +36,7 @@ func (c *Client) StartAndWait(ctx context.Context, r StartRun) (pawl.Result, err
 
 func starting(r StartRun) *call {
 	k := post(r, "v1", "runs")
+	k.files = r.Files
 	k.again = r.IdempotencyKey != ""
 	return k
 }

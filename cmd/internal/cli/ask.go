@@ -43,7 +43,8 @@ func askCommand(a *app) *cobra.Command {
 		return nil
 	}
 	c.Long = `Ask a model one question and print the answer. Standard input and the text files named
-with -f are its context. Without TEXT, standard input is the question.
+with -f are its context. Pictures, PDFs, sounds and texts attached with --attach go to the
+model as files. Without TEXT, standard input is the question.
 The model has no tools unless --read lets it read files in the current directory.
 pawl "TEXT" is short for pawl ask "TEXT".
 
@@ -52,9 +53,10 @@ whose key is set. The run is recorded: pawl explain last shows what it did and c
 	c.Example = `  pawl ask "What is a monad?"
   git diff | pawl ask "What does this change?"
   pawl ask "Which function is too long?" -f main.go -f util.go
+  pawl ask "What is to be paid?" --attach invoice.pdf
   pawl ask "Who is mentioned?" -f mail.txt --schema people.schema.json`
 	c.Flags().StringArrayVarP(&o.files, "file", "f", nil, "add this text file as context; may be repeated")
-	c.Flags().StringArrayVar(&o.attach, "attach", nil, "attach this file; text files only; may be repeated")
+	c.Flags().StringArrayVar(&o.attach, "attach", nil, attachHelp)
 	c.Flags().StringVar(&o.schema, "schema", "", "a file with the JSON Schema of the answer, which is then JSON")
 	c.Flags().BoolVar(&o.read, "read", false, "let the model read files in the current directory")
 	c.Flags().StringVar(&o.thread, "thread", "", "continue this conversation: the messages of its last run come first")
@@ -88,6 +90,10 @@ func ask(ctx context.Context, a *app, o *asking, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	files, err := attached(o.attach)
+	if err != nil {
+		return 0, err
+	}
 	limits, err := ceilings(agent)
 	if err != nil {
 		return 0, err
@@ -99,7 +105,7 @@ func ask(ctx context.Context, a *app, o *asking, args []string) (int, error) {
 	}
 	return a.with(ctx, func(j store) (int, error) {
 		return driveWork(ctx, a, &o.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
-			return a.engine(j, &o.driving, agent).Start(ctx, agent, input, &engine.StartOptions{Labels: labels, Thread: o.thread, Watch: a.answers != nil})
+			return a.engine(j, &o.driving, agent).Start(ctx, agent, input, &engine.StartOptions{Labels: labels, Thread: o.thread, Files: files, Watch: a.answers != nil})
 		})
 	})
 }
@@ -146,20 +152,15 @@ func (a *app) question(ctx context.Context, o *asking, args []string) (string, e
 	if strings.TrimSpace(piped) != "" {
 		b.WriteString(block("Standard input", piped))
 	}
-	for _, f := range []struct {
-		flag  string
-		names []string
-	}{{"-f", o.files}, {"--attach", o.attach}} {
-		for _, name := range f.names {
-			data, err := readContext(f.flag, name)
-			if err != nil {
-				return "", err
-			}
-			if err := textual(f.flag+": "+name, data); err != nil {
-				return "", err
-			}
-			b.WriteString(block("File "+name, string(data)))
+	for _, name := range o.files {
+		data, err := readContext("-f", name)
+		if err != nil {
+			return "", err
 		}
+		if err := textual("-f: "+name, data); err != nil {
+			return "", err
+		}
+		b.WriteString(block("File "+name, string(data)))
 	}
 	if b.Len() > len(text)+mostContext {
 		return "", misuse("the context has %d bytes; standard input and files may have %d MiB together", b.Len()-len(text), mostContext>>20)

@@ -115,9 +115,10 @@ type talk struct {
 	source string // the agent, as runs record it
 	agent  pawl.Agent
 	most   pawl.Limits
-	model  string // replaces the agent's; empty: its own
-	plan   bool   // the next message is to be planned first
-	built  string // what agent was made for
+	model  string      // replaces the agent's; empty: its own
+	plan   bool        // the next message is to be planned first
+	files  []pawl.File // attached to the next message
+	built  string      // what agent was made for
 	limits pawl.Limits
 	policy *spec.Policy
 

@@ -19,6 +19,7 @@ var slash = regexp.MustCompile(`^/[a-zA-Z?]+(\s|$)`)
 // chatCommands are the commands of a conversation and what they do.
 var chatCommands = [][2]string{
 	{"/plan", "plan the next message first: only tools that read run until you approve the plan; again: do not"},
+	{"/attach FILE", "attach a picture, a PDF, a sound or a text to the next message"},
 	{"/undo", "go on from before the last message; nothing is deleted"},
 	{"/cost", "show what the conversation and the last answer cost"},
 	{"/model [NAME]", "show the model, or use another one from now on"},
@@ -28,7 +29,7 @@ var chatCommands = [][2]string{
 
 // command does what a line that begins with a slash says. leave: it is to leave.
 func (t *talk) command(ctx context.Context, words []string) (leave bool, err error) {
-	if len(words) > 1 && words[0] != "/model" {
+	if len(words) > 1 && words[0] != "/model" && words[0] != "/attach" {
 		return false, misuse("%s takes nothing; write the message in a line of its own", words[0])
 	}
 	switch words[0] {
@@ -44,6 +45,16 @@ func (t *talk) command(ctx context.Context, words []string) (leave bool, err err
 			t.a.sayf("the next message is not planned first")
 		}
 		return false, nil
+	case "/attach":
+		if len(words) == 1 {
+			return false, misuse("/attach takes the name of a file")
+		}
+		files, err := attached([]string{strings.Join(words[1:], " ")})
+		if err == nil {
+			t.files = append(t.files, files...)
+			t.a.sayf("the next message has %s", counted(len(t.files), "file"))
+		}
+		return false, err
 	case "/undo":
 		return false, t.undo(ctx)
 	case "/cost":

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/model/openai"
@@ -52,6 +53,9 @@ type keyless struct {
 
 // Describe implements pawl.Describer.
 func (k keyless) Describe() pawl.ModelInfo { return describes(k.Model) }
+
+// Takes implements engine.Taker.
+func (k keyless) Takes(files []pawl.File) error { return engine.Takes(k.Model, files) }
 
 // Ready implements spec.Readiness.
 func (k keyless) Ready() error { return k.why }

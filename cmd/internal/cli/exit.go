@@ -83,7 +83,7 @@ func codeOf(err error) int {
 	case errors.As(err, &said) && said.Status < http.StatusInternalServerError, errors.As(err, &other) && other.Status < http.StatusInternalServerError:
 		return exitUsage
 	case errors.As(err, new(*engine.ThreadError)), errors.As(err, new(*engine.ContinuedError)), errors.As(err, new(*engine.SpentError)),
-		errors.As(err, new(*engine.KeyError)), errors.As(err, new(*engine.MissingError)):
+		errors.As(err, new(*engine.KeyError)), errors.As(err, new(*engine.FileError)), errors.As(err, new(*engine.MissingError)):
 		return exitUsage
 	case !errors.As(err, &said) && !errors.As(err, &other) && errors.As(err, new(*runs.RefusedError)),
 		errors.As(err, new(*runs.ConflictError)), errors.As(err, &held), errors.As(err, &changed), errors.As(err, &first), errors.As(err, &problems),

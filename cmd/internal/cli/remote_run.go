@@ -29,7 +29,7 @@ func runRemote(ctx context.Context, a *app, d *driving, name string, rest []stri
 	if err != nil {
 		return 0, err
 	}
-	ask := client.StartRun{Agent: name, Limits: limits, Labels: labels, Thread: o.Thread, IdempotencyKey: o.Key, Queue: queue}
+	ask := client.StartRun{Agent: name, Limits: limits, Labels: labels, Thread: o.Thread, IdempotencyKey: o.Key, Queue: queue, Files: o.Files}
 	if isFile(name) {
 		if ask.Spec, err = sentSpec(name, d); err != nil {
 			return 0, err

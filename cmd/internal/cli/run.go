@@ -26,7 +26,7 @@ func runCommand(a *app) *cobra.Command {
 	d := &driving{}
 	var o engine.StartOptions
 	var c *cobra.Command
-	queue, on := false, ""
+	queue, on, attach := false, "", []string(nil)
 	c = a.command("run SPEC [INPUT] [flags]", "Run the agent in SPEC on INPUT (- for standard input)", cobra.RangeArgs(1, 2),
 		func(ctx context.Context, args []string) (int, error) {
 			if err := notSpec(args[0]); err != nil {
@@ -35,12 +35,17 @@ func runCommand(a *app) *cobra.Command {
 			if code, handed, err := handOver(ctx, a, on); handed || err != nil {
 				return code, err
 			}
+			var err error
+			if o.Files, err = attached(attach); err != nil {
+				return 0, err
+			}
 			if a.server != "" {
 				return runRemote(ctx, a, d, args[0], args[1:], &o, queue)
 			}
 			return runSpec(ctx, a, d, args[0], args[1:], &o, c.Flags().Changed("thread"), queue || on != "", on)
 		})
 	c.Flags().StringVar(&o.Thread, "thread", "", "continue this conversation: the messages of its last run come first (default: the spec's, else none)")
+	c.Flags().StringArrayVar(&attach, "attach", nil, attachHelp+" (default: the spec's)")
 	c.Flags().StringVar(&o.Key, "key", "", "idempotency key: reuse returns the existing run")
 	c.Flags().BoolVar(&o.AllowChange, "allow-change", false, "accept tools of untrusted MCP servers whose definition has changed since the agent's last run")
 	c.Flags().BoolVar(&queue, "queue", false, "leave the run to a worker or server of its agent, and print its id; labels tenant and priority say when it is taken")
@@ -101,7 +106,14 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 		return 0, err
 	}
 	input := s.Input
-	if flow, ok := agent.Loop.(*workflow.Loop); !ok || flow.Asked() || len(rest) > 0 {
+	if len(o.Files) == 0 {
+		if o.Files, err = attached(s.Files); err != nil {
+			return 0, err
+		}
+	}
+	switch flow, ok := agent.Loop.(*workflow.Loop); {
+	case len(rest) == 0 && len(o.Files) > 0: // whose files may be all there is to say
+	case !ok || flow.Asked() || len(rest) > 0:
 		if input, err = a.input(ctx, rest, s.Input); err != nil {
 			return 0, err
 		}
@@ -227,6 +239,20 @@ func (con *console) input(ctx context.Context, args []string, otherwise string) 
 		return "", misuse("no input; give it as an argument, as - for standard input, or as input in the spec")
 	}
 	return text, nil
+}
+
+const attachHelp = "attach this file to the input: a picture, a PDF, a sound, or text; may be repeated"
+
+// attached reads files to attach.
+func attached(names []string) (files []pawl.File, err error) {
+	for _, name := range names {
+		f, err := engine.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
 }
 
 // mostInput bounds what is read from standard input.

@@ -220,7 +220,7 @@ func (h *serveHost) work(agent pawl.Agent, policy *spec.Policy, made *spec.Spec)
 	maps.Copy(agent.Labels, h.labels)
 	w := worker.Work{Agent: agent, Engine: h.engine(agent), Done: h.forget}
 	if made != nil {
-		w.Input, w.Thread = made.Input, made.Thread
+		w.Input, w.Files, w.Thread = made.Input, made.Files, made.Thread
 	}
 	if policy != nil {
 		w.Lower = policy.Lower

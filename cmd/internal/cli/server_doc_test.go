@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -116,6 +117,8 @@ func curl(t *testing.T, line string, vars map[string]string) *http.Request {
 		}))
 	}
 	method, address, body, header := http.MethodGet, "", "", http.Header{}
+	var fields strings.Builder
+	var form *multipart.Writer
 	for i := 1; i < len(words); i++ {
 		switch words[i] {
 		case "-s", "-N":
@@ -125,6 +128,19 @@ func curl(t *testing.T, line string, vars map[string]string) *http.Request {
 				header.Set(name, value)
 			} else if words[i] != "@token" {
 				t.Fatalf("%s: what is the header %s?", line, words[i])
+			}
+		case "-F":
+			i++
+			method = http.MethodPost
+			name, value, _ := strings.Cut(words[i], "=")
+			if form == nil {
+				form = multipart.NewWriter(&fields)
+			}
+			part := func(w io.Writer, err error) { _, _ = io.WriteString(w, "Dear all.") }
+			if file, ok := strings.CutPrefix(value, "@"); ok {
+				part(form.CreateFormFile(name, file))
+			} else if err := form.WriteField(name, strings.TrimSuffix(value, ";type=application/json")); err != nil {
+				t.Fatal(err)
 			}
 		case "--json":
 			i++
@@ -136,6 +152,11 @@ func curl(t *testing.T, line string, vars map[string]string) *http.Request {
 			}
 			address = words[i]
 		}
+	}
+	if form != nil {
+		form.Close()
+		body = fields.String()
+		header.Set("Content-Type", form.FormDataContentType())
 	}
 	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
 	if err != nil {

@@ -44,47 +44,47 @@ func TestPicturesAlone(t *testing.T) {
 	small := drawn(t, "image/png", 2, 3)
 	for _, c := range []struct {
 		name string
-		p    pawl.Image
+		p    pawl.File
 		want Sent
 	}{
-		{"small", pawl.Image{Type: "image/png", Data: small}, Sent{Type: "image/png"}},
-		{"under another name", pawl.Image{Type: "image/jpeg", Data: small}, Sent{Type: "image/png"}},
-		{"under no name", pawl.Image{Type: "", Data: drawn(t, "image/jpeg", 2, 2)}, Sent{Type: "image/jpeg"}},
-		{"empty", pawl.Image{Type: "image/png", Data: nil}, Sent{"image/png", "[image left out: it is empty]"}},
-		{"of a type not taken", pawl.Image{Type: "image/gif", Data: drawn(t, "image/gif", 2, 2)}, Sent{"image/gif", "[image left out: the provider does not take image/gif]"}},
-		{"of an unknown type", pawl.Image{Type: "image/x\n\xff", Data: []byte("x")}, Sent{"image/x\n\xff", "[image left out: the provider does not take image/x �]"}},
-		{"nothing like it", pawl.Image{Type: "image/png", Data: []byte("<html>")}, Sent{"image/png", "[image left out: it is no image/png]"}},
-		{"cut off", pawl.Image{Type: "image/png", Data: small[:20]}, Sent{"image/png", "[image left out: its header cannot be read]"}},
-		{"too long", pawl.Image{Type: "image/png", Data: append(small[:len(small):len(small)], make([]byte, 5000)...)}, Sent{"image/png", "[image left out: 0.0 MB in base64, and the provider takes 0.0 MB]"}},
-		{"too wide", pawl.Image{Type: "image/png", Data: drawn(t, "image/png", 251, 1)}, Sent{"image/png", "[image left out: 251 pixels wide or high, and the provider takes 250]"}},
+		{"small", pawl.File{Type: "image/png", Data: small}, Sent{Type: "image/png"}},
+		{"under another name", pawl.File{Type: "image/jpeg", Data: small}, Sent{Type: "image/png"}},
+		{"under no name", pawl.File{Type: "", Data: drawn(t, "image/jpeg", 2, 2)}, Sent{Type: "image/jpeg"}},
+		{"empty", pawl.File{Type: "image/png", Data: nil}, Sent{"image/png", "it is empty"}},
+		{"of a type not taken", pawl.File{Type: "image/gif", Data: drawn(t, "image/gif", 2, 2)}, Sent{"image/gif", "the provider does not take image/gif"}},
+		{"of an unknown type", pawl.File{Type: "image/x\n\xff", Data: []byte("x")}, Sent{"image/x\n\xff", "the provider does not take image/x �"}},
+		{"nothing like it", pawl.File{Type: "image/png", Data: []byte("<html>")}, Sent{"image/png", "it is no image/png"}},
+		{"cut off", pawl.File{Type: "image/png", Data: small[:20]}, Sent{"image/png", "its header cannot be read"}},
+		{"too long", pawl.File{Type: "image/png", Data: append(small[:len(small):len(small)], make([]byte, 5000)...)}, Sent{"image/png", "0.0 MB in base64, and the provider takes 0.0 MB"}},
+		{"too wide", pawl.File{Type: "image/png", Data: drawn(t, "image/png", 251, 1)}, Sent{"image/png", "251 pixels wide or high, and the provider takes 250"}},
 	} {
-		if got := l.Fit([]pawl.Image{c.p})[0]; got != c.want {
+		if got := l.Fit([]pawl.File{c.p})[0]; got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
 	for kind, data := range webps {
-		got := l.Fit([]pawl.Image{{Type: "image/png", Data: []byte(data)}})[0]
-		if want := (Sent{"image/webp", "[image left out: 300 pixels wide or high, and the provider takes 250]"}); got != want {
+		got := l.Fit([]pawl.File{{Type: "image/png", Data: []byte(data)}})[0]
+		if want := (Sent{"image/webp", "300 pixels wide or high, and the provider takes 250"}); got != want {
 			t.Errorf("webp, %s: %+v", kind, got)
 		}
 		if c, ok := webp([]byte(data)); !ok || c.Width != 300 || c.Height != 200 {
 			t.Errorf("webp, %s: %+v", kind, c)
 		}
 	}
-	if got := (Limits{}).Fit([]pawl.Image{{Type: "image/svg+xml", Data: []byte("<svg/>")}})[0]; got != (Sent{Type: "image/svg+xml"}) {
+	if got := (Limits{}).Fit([]pawl.File{{Type: "image/svg+xml", Data: []byte("<svg/>")}})[0]; got != (Sent{Type: "image/svg+xml"}) {
 		t.Errorf("without limits: %+v", got)
 	}
 }
 
 // left says which of n pictures are sent.
-func left(l Limits, n int, p pawl.Image) string {
+func left(l Limits, n int, p pawl.File) string {
 	var b strings.Builder
-	all := make([]pawl.Image, n)
+	all := make([]pawl.File, n)
 	for i := range all {
 		all[i] = p
 	}
 	for _, s := range l.Fit(all) {
-		if s.Note == "" {
+		if s.Why == "" {
 			b.WriteByte('+')
 		} else {
 			b.WriteByte('-')
@@ -94,7 +94,7 @@ func left(l Limits, n int, p pawl.Image) string {
 }
 
 func TestTheOldestPicturesAreLeftOut(t *testing.T) {
-	p := pawl.Image{Type: "image/png", Data: drawn(t, "image/png", 8, 8)}
+	p := pawl.File{Type: "image/png", Data: drawn(t, "image/png", 8, 8)}
 	each := encoded(p)
 	for _, c := range []struct {
 		name string
@@ -128,13 +128,13 @@ func FuzzFit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, lengths []byte, count, total, many int) {
 		l := Limits{Each: 300, Count: max(0, count), Total: max(0, total), Many: max(0, many), ManySide: 3}
 		head := drawn(t, "image/png", 4, 4)
-		var all []pawl.Image
+		var all []pawl.File
 		for _, n := range lengths {
-			all = append(all, pawl.Image{Type: "image/png", Data: append(head[:len(head):len(head)], make([]byte, n)...)})
+			all = append(all, pawl.File{Type: "image/png", Data: append(head[:len(head):len(head)], make([]byte, n)...)})
 		}
 		sent, bytes := 0, 0
 		for i, s := range l.Fit(all) {
-			if s.Note == "" {
+			if s.Why == "" {
 				sent++
 				bytes += encoded(all[i])
 				if encoded(all[i]) > l.Each {

@@ -55,7 +55,7 @@ func Put(req map[string]any, name string, v json.RawMessage) {
 }
 
 // Turns yields the parts of consecutive messages of one role together, with
-// pictures as the provider accepts them; see [Limits.Fit].
+// files as the provider accepts them; see [Limits.Fit].
 func (l Limits) Turns(msgs []pawl.Message) iter.Seq2[pawl.Role, []pawl.Part] {
 	return func(yield func(pawl.Role, []pawl.Part) bool) {
 		msgs := l.fitting(msgs)
@@ -72,14 +72,14 @@ func (l Limits) Turns(msgs []pawl.Message) iter.Seq2[pawl.Role, []pawl.Part] {
 	}
 }
 
-// fitting returns the conversation with a text in place of every picture that
+// fitting returns the conversation with a text in place of every file that
 // cannot be sent, and the others with their actual types.
 func (l Limits) fitting(msgs []pawl.Message) []pawl.Message {
-	var all []pawl.Image
+	var all []pawl.File
 	for _, msg := range msgs {
 		for _, part := range msg.Parts {
 			switch part := part.(type) {
-			case pawl.Image:
+			case pawl.File:
 				all = append(all, part)
 			case pawl.ToolResult:
 				all = append(all, part.Images...)
@@ -95,9 +95,11 @@ func (l Limits) fitting(msgs []pawl.Message) []pawl.Message {
 		out[i].Role = msg.Role
 		for _, part := range msg.Parts {
 			switch p := part.(type) {
-			case pawl.Image:
-				if part = (pawl.Image{Type: sent[0].Type, Data: p.Data}); sent[0].Note != "" {
-					part = pawl.Text{Text: sent[0].Note}
+			case pawl.File:
+				if p.Type = sent[0].Type; sent[0].Why == "" {
+					part = p
+				} else {
+					part = pawl.Text{Text: note(p, sent[0].Why)}
 				}
 				sent = sent[1:]
 			case pawl.ToolResult:
@@ -115,14 +117,14 @@ func thinned(r pawl.ToolResult, sent []Sent) pawl.ToolResult {
 	images, text := r.Images, r.Text()
 	r.Images = nil
 	for i, s := range sent {
-		if s.Note == "" {
-			r.Images = append(r.Images, pawl.Image{Type: s.Type, Data: images[i].Data})
+		if s.Why == "" {
+			r.Images = append(r.Images, pawl.File{Type: s.Type, Data: images[i].Data})
 			continue
 		}
 		if text != "" {
 			text += "\n"
 		}
-		text += s.Note
+		text += note(pawl.File{}, s.Why)
 	}
 	if len(r.Images) < len(images) {
 		r.Content = Marshal(text)

@@ -48,10 +48,10 @@ func (d *Dice) raw() json.RawMessage {
 	return json.RawMessage(raws[d.Roll(len(raws))])
 }
 
-func (d *Dice) images() (list []pawl.Image) {
+func (d *Dice) images() (list []pawl.File) {
 	for range d.Roll(3) {
 		data := [][]byte{Dot, Dot[:30], nil, []byte("<svg/>")}[d.Roll(4)]
-		list = append(list, pawl.Image{Type: []string{"image/png", "", "image/svg+xml", "\xff"}[d.Roll(4)], Data: data})
+		list = append(list, pawl.File{Type: []string{"image/png", "", "image/svg+xml", "\xff"}[d.Roll(4)], Data: data})
 	}
 	return list
 }
