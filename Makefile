@@ -69,6 +69,10 @@ deploy-check: ## Validate the files of deploy for Compose, Kubernetes, Prometheu
 faults: ## Fix the modules of testdata/faults, or MODULE alone, and show how it went
 	PAWL_PROOF=1 go test -count 1 -timeout 90m ./cmd/internal/cli/faults -v $(if $(MODULE),-run '^TestFix$$/^$(MODULE)$$')
 
+.PHONY: people
+people: ## Download the modules of testdata/people.txt and fix what people broke in them: SET is learn or held
+	PEOPLE=$(or $(SET),held) go test -count 1 -timeout 180m ./fix/testfix -v -run '^TestPeople$$'
+
 .PHONY: generate
 generate: ## Write generated files and transcripts again
 	go generate work
