@@ -187,6 +187,17 @@ func (r *recorder) reserve(entry pawl.Entry, reserve []budget.Reservation) error
 	return nil
 }
 
+// reserved takes note of an event of a log that is loaded: a model call that has no result may
+// have reserved something, with an engine that had budgets.
+func (r *recorder) reserved(event pawl.Event) {
+	switch event.(type) {
+	case pawl.ModelCalled:
+		r.holds = r.engine.ledger != nil
+	case pawl.ModelReplied, pawl.ModelFailed, pawl.RunResumed, pawl.RunForked:
+		r.holds = false
+	}
+}
+
 // settling is what entries do to what the run has reserved.
 func settling(entries []pawl.Entry) (c budget.Change) {
 	for _, e := range entries {

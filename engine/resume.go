@@ -192,6 +192,7 @@ func load(ctx context.Context, d *driver) error {
 			r.continues(&p)
 		}
 		r.fold(entry)
+		r.reserved(entry.Event)
 		recall(d, entry)
 	}
 	if r.state.Seq() == 0 {
@@ -204,7 +205,6 @@ func load(ctx context.Context, d *driver) error {
 		return fmt.Errorf("run %s: %w", run, ErrRedacted)
 	}
 	d.found, d.was = r.state.Seq(), r.state.Status()
-	r.holds = r.engine.ledger != nil && r.state.InFlight()
 	r.durable = d.found
 	d.inbox.last = r.state.Signal()
 	return e.fetch(ctx, d)
