@@ -47,9 +47,8 @@ type Appraisal struct {
 	Changes []Changed
 }
 
-// Confidence is how likely the fix is right, from 0 to 1, by what was measured on faults of
-// people's making: low if something speaks against it, high if something speaks for each change
-// and nothing against, and between the two otherwise.
+// Confidence is an estimate of how likely the fix is right, from 0 to 1: 0.3 if something speaks
+// against it, 0.9 if something speaks for each change and nothing against, and 0.5 otherwise.
 func (a *Appraisal) Confidence() float64 {
 	switch {
 	case slices.ContainsFunc(a.Evidence, func(e Evidence) bool { return !e.For && e.Kind != "none" }):
