@@ -128,7 +128,7 @@ func (m *Machine) allocate(s *State, step Step) Step {
 			w := max(1, d.info.Weight)
 			leaf := m.allocateChild(s, d, max(tokens*w/(n+keeps), 0), max(dollars*float64(w)/float64(n+keeps), 0))
 			if leaf != "" && s.looped {
-				return Finish{Verdict: verdict(StatusExhausted, leaf, d.Why)}
+				return m.exhaust(s, verdict(StatusExhausted, leaf, d.Why))
 			}
 		}
 	}

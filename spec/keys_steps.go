@@ -3,10 +3,10 @@ package spec
 // stepTables are the kinds of steps, distinguished by the key that names their
 // action.
 var stepTables = []*table{singleStepKeys, toolStepKeys, agentStepKeys, workflowStepKeys, switchStepKeys, parallelStepKeys, eachStepKeys, whileStepKeys,
-	voteStepKeys, rankStepKeys, mergeStepKeys, refineStepKeys}
+	voteStepKeys, rankStepKeys, mergeStepKeys, refineStepKeys, finalStepKeys}
 
 // stepKinds are those keys, in the order of the tables.
-var stepKinds = []string{"single", "tool", "agent", "workflow", "switch", "parallel", "for_each", "while", "vote", "rank", "merge", "refine"}
+var stepKinds = []string{"single", "tool", "agent", "workflow", "switch", "parallel", "for_each", "while", "vote", "rank", "merge", "refine", "final"}
 
 // askingKinds are those whose keys stand in a mapping of their own.
 var askingKinds = []string{"single", "vote", "rank", "merge", "refine"}
@@ -26,7 +26,7 @@ var (
 	// stepList is the shape of steps, innerSteps that of do.
 	stepList = shape{
 		says: "list of steps: [single](#single-step), [tool](#tool-step), [agent](#agent-step), [workflow](#workflow-step), [switch](#switch-step), " +
-			"[parallel](#parallel-step), [for_each](#for_each-step), [while](#while-step), [vote](#vote-step), [rank](#rank-step), [merge](#merge-step) or [refine](#refine-step)",
+			"[parallel](#parallel-step), [for_each](#for_each-step), [while](#while-step), [vote](#vote-step), [rank](#rank-step), [merge](#merge-step), [refine](#refine-step) or [final](#final-step)",
 		schema: stepSchema, tables: append(stepTables[:len(stepTables):len(stepTables)], singleKeys, voteKeys, rankKeys, mergeKeys, refineKeys),
 	}
 	// nodeMap is the shape of the nodes of a graph.
@@ -71,6 +71,12 @@ var agentStepKeys = stepTable("agent", "Another agent, as a child run.", "workfl
 var workflowStepKeys = stepTable("workflow", "Another workflow, as a child run.", "workflow.Run",
 	key{name: "workflow", needed: true, value: anyText, about: "its spec, relative to this one", inGo: "workflow.Run.Agent"},
 	key{name: "input", value: anInput, otherwise: "what the workflow was asked", about: "what it is asked", inGo: "workflow.Run.Input"})
+
+var finalStepKeys = &table{name: "final-step", title: "step", about: "The last of a workflow's steps, for its end at a limit.", keys: []key{
+	{name: "id", needed: true, value: anyText, about: "what it is called", inGo: "workflow.Final.ID"},
+	{name: "final", needed: true, value: shape{says: "text", schema: object{"type": "string", "pattern": `\S`}},
+		about: "at a limit, what the model is asked for in one call: an answer [from the steps that are finished](workflow.md#budgets-and-children)", inGo: "workflow.Final.Prompt"},
+}}
 
 var switchStepKeys = stepTable("switch", "One of several ways to go on.", "workflow.Switch",
 	key{name: "switch", needed: true, value: anExpr, about: "what names the case", inGo: "workflow.Switch.On"},

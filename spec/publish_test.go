@@ -122,7 +122,7 @@ var goPlaces = map[string]any{
 	"window.Compact": window.Compact, "window.Options": window.Options{}, "window.Pin": window.Pin,
 	"guard.New": guard.New, "guard.PII": guard.PII, "guard.Secrets": guard.Secrets, "guard.Injection": guard.Injection, "guard.Topics": guard.Topics, "guard.Retry": guard.Retry, "guard.DataFlow": guard.DataFlow,
 	"spec.Policy": &Policy{}, "spec.Registry": Registry{}, "spec.Endpoint": Endpoint{}, "spec.Trigger": Trigger{}, "skill.Tool": skill.Tool, "skill.Skill": skill.Skill{}, "spec.Load": Load, "spec.Options": Options{},
-	"workflow.New": workflow.New, "workflow.Single": workflow.Single{}, "workflow.Call": workflow.Call{}, "workflow.Run": workflow.Run{},
+	"workflow.New": workflow.New, "workflow.Single": workflow.Single{}, "workflow.Call": workflow.Call{}, "workflow.Run": workflow.Run{}, "workflow.Final": workflow.Final{},
 	"workflow.Switch": workflow.Switch{}, "workflow.Parallel": workflow.Parallel{}, "workflow.ForEach": workflow.ForEach{}, "workflow.While": workflow.While{},
 	"workflow.Vote": workflow.Vote{}, "workflow.Rank": workflow.Rank{}, "workflow.Merge": workflow.Merge{}, "workflow.Refine": workflow.Refine{},
 	"workflow.Graph": workflow.Graph, "workflow.Edge": workflow.Edge{},

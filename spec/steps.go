@@ -100,6 +100,12 @@ func (s *Spec) readStep(f fields, n *node) stepSpec {
 	}
 	f.need(name)
 	s.flow.byID[id] = append(s.flow.byID[id], n)
+	if stepKinds[which] == "final" {
+		last := workflow.Final{ID: id}
+		f.text("final", &last.Prompt)
+		s.flow.asks = true
+		return func(func(*Spec) pawl.Agent) workflow.Step { return last }
+	}
 	when, suspend := f.expression("if"), 0
 	f.choice("suspend", &suspend)
 	at := workflow.Suspend(suspend)

@@ -78,8 +78,8 @@ func (c *compiler) wrong(id, key string, column int, format string, args ...any)
 
 // compile returns the loop of a workflow or branch and its tools. Its steps may
 // refer to the outer steps and to the named values. self is the id of the step if it
-// is a node of a graph, which may refer to its earlier output.
-func compile(agent pawl.Agent, steps []Step, outer, names []string, self string) (*Loop, []pawl.Tool) {
+// is a node of a graph, which may refer to its earlier output. whole: they are those of a workflow.
+func compile(agent pawl.Agent, steps []Step, outer, names []string, self string, whole bool) (*Loop, []pawl.Tool) {
 	l := &Loop{nodes: map[string]*node{}, names: names}
 	c := &compiler{agent: agent, self: self, loop: l, seen: map[string]bool{}, later: map[string]bool{}}
 	if self != "" {
@@ -95,9 +95,13 @@ func compile(agent pawl.Agent, steps []Step, outer, names []string, self string)
 			c.wrong("", "as", 0, "an item may not be called steps")
 		}
 	}
+	if whole {
+		steps = c.cutFinal(steps)
+	}
 	if len(steps) == 0 {
 		c.wrong("", "steps", 0, "there are no steps (a workflow needs at least one)")
 	}
+	l.order = ordered(steps)
 	c.collect(steps)
 	l.root = c.block(steps, nil)
 	c.continues()
@@ -130,6 +134,7 @@ func (c *compiler) continues() {
 // collect records the ids of the steps that can be referred to, to distinguish
 // later steps from unknown ones.
 func (c *compiler) collect(steps []Step) {
+	c.misplaced(steps)
 	for _, s := range steps {
 		id, _ := about(s)
 		c.name(id)
@@ -188,6 +193,8 @@ func about(s Step) (id, when string) {
 		return s.ID, s.If
 	case Refine:
 		return s.ID, s.If
+	case Final:
+		return s.ID, ""
 	}
 	return "", ""
 }
@@ -366,7 +373,7 @@ func (c *compiler) each(n *node, s ForEach) {
 func (c *compiler) subflow(id, tool string, steps []Step, names []string, self string) *subflow {
 	agent := c.agent
 	outer := slices.Sorted(maps.Keys(c.seen))
-	loop, tools := compile(agent, steps, outer, append(slices.Clone(c.loop.names), names...), self)
+	loop, tools := compile(agent, steps, outer, append(slices.Clone(c.loop.names), names...), self, false)
 	loop.branch = true
 	c.loop.errs = append(c.loop.errs, loop.errs...)
 	loop.errs = nil // the workflow reports them once

@@ -65,6 +65,8 @@ func write(s Step, m map[string]any) {
 		m["merge"] = withOutput(map[string]any{"in": s.In, "prompt": s.Prompt}, s.Output)
 	case Refine:
 		m["refine"] = withOutput(map[string]any{"prompt": s.Prompt, "judge": s.Judge, "max": cmp.Or(s.Max, usualRefines)}, s.Output)
+	case Final:
+		m["final"] = s.Prompt
 	case Call:
 		m["tool"], m["args"] = s.Tool, object(s.Args)
 	case Run:

@@ -119,6 +119,7 @@ func compileGraph(agent pawl.Agent, nodes []Step, edges []Edge) (*Loop, []pawl.T
 	if len(nodes) == 0 {
 		c.wrong("", "nodes", 0, "there are no nodes (a graph needs at least one)")
 	}
+	c.misplaced(nodes)
 	for _, s := range nodes {
 		id, _ := about(s)
 		c.name(id)

@@ -28,6 +28,8 @@ type Loop struct {
 	branch   bool     // its input and its answer are data
 	asks     bool     // a step asks the model
 	suspends bool     // a step waits for a person
+	final    *Final   // nil: at a limit there is no answer
+	order    []string // the ids of the steps, as they are written
 	output   *jsonschema.Schema
 	source   json.RawMessage
 	errs     []error

@@ -88,6 +88,9 @@ func (c *chart) step(s drawn) string {
 // steps adds a list of steps, and returns where it ends.
 func (c *chart) steps(list []drawn, from []exit) []exit {
 	for _, s := range list {
+		if s["final"] != nil { // it comes after none of them
+			continue
+		}
 		name := c.step(s)
 		for _, e := range from {
 			c.arrow(e, name)
