@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -53,9 +54,7 @@ func ForEffect(effects ...pawl.Effect) pawl.Policy {
 			if d.Info().Agent != "" {
 				return "" // the calls of its run are gated there
 			}
-			if e == 0 {
-				e = pawl.Write
-			}
+			e = cmp.Or(e, pawl.Write)
 			if slices.Contains(effects, e) {
 				return "every " + e.String() + " needs approval"
 			}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -335,9 +336,7 @@ func (a *approverCall) record(r *recorder, cut error, abandoned bool) {
 	if failed != nil && cut == nil {
 		d = Decision{Reason: "the approver failed: " + failed.Error()}
 	}
-	if d.By == "" {
-		d.By = "approver"
-	}
+	d.By = cmp.Or(d.By, "approver")
 	r.resumed()
 	r.appendNow(a.requests.decided(a.call, d, 0))
 }

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -55,9 +56,7 @@ func (f *fold) act(d *Decision) {
 			}
 			line += phrase(" " + data(args))
 		}
-		if came[id] == "" {
-			came[id] = "no outcome is in the log"
-		}
+		came[id] = cmp.Or(came[id], "no outcome is in the log")
 		d.outcome = append(d.outcome, line+" → "+came[id])
 	}
 	d.outcome = append(d.outcome, tasks...)
@@ -66,9 +65,7 @@ func (f *fold) act(d *Decision) {
 		whys = append(whys[:4:4], phrasef("and %d more", len(whys)-4))
 	}
 	d.why = join(whys, "; ")
-	if d.why == "" {
-		d.why = "it was called"
-	}
+	d.why = cmp.Or(d.why, "it was called")
 }
 
 // callOrder sorts calls in the order in which the model made them; the log has

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/pawl-run/pawl"
@@ -43,9 +44,7 @@ func (c course) run(n int, each func(in, out int)) (o Outcome) {
 	var old []int // tokens of maskable results, by turn
 	rent, hoard, spare := 0.0, 0.0, 0
 	read := c.price.CacheRead
-	if read == 0 {
-		read = c.price.Input
-	}
+	read = cmp.Or(read, c.price.Input)
 	again := max(0, max(c.price.CacheWrite, c.price.Input)-read)
 	for i := range n {
 		u := pawl.Usage{Input: c.context, Output: c.reply, CacheRead: int(c.hit * float64(min(c.cached, c.context)))}

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -121,9 +122,7 @@ func (r *Report) whyStopped(b *strings.Builder) {
 	if r.Status == pawl.StatusFailed && r.Reason.Leaf == "grounding" {
 		words = "Its answers said what the evidence does not support."
 	}
-	if words == "" {
-		words = "The log does not say where it stands."
-	}
+	words = cmp.Or(words, "The log does not say where it stands.")
 	b.WriteString(words)
 	if r.Reason.Leaf != "" && r.Status != pawl.StatusPlanFailed {
 		fmt.Fprintf(b, " %s decided", span(oneLine(r.Reason.Leaf)))

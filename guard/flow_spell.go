@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -103,9 +104,7 @@ func clockOf(s string) (all []string, ok bool) {
 	if hour >= 12 {
 		half, twelve = "pm", hour-12
 	}
-	if twelve == 0 {
-		twelve = 12
-	}
+	twelve = cmp.Or(twelve, 12)
 	all = append(all, fmt.Sprintf("%d:%02d", hour, minute), fmt.Sprintf("%d:%02d%s", twelve, minute, half), fmt.Sprintf("%d:%02d %s", twelve, minute, half))
 	if minute == 0 {
 		all = append(all, fmt.Sprintf("%d%s", twelve, half), fmt.Sprintf("%d %s", twelve, half))

@@ -101,16 +101,12 @@ func (w *view) objection(h heldCall, info pawl.ToolInfo, hosts []string) string 
 			continue
 		}
 		what := v.name
-		if what == "" {
-			what = "an argument"
-		}
+		what = cmp.Or(what, "an argument")
 		if w.forbidden(v) {
 			whys = append(whys, what+" is "+shown(v)+", which a person forbids")
 			continue
 		}
-		if from == "" {
-			from = "no trusted tool"
-		}
+		from = cmp.Or(from, "no trusted tool")
 		whys = append(whys, what+" is "+shown(v)+", from "+from+" and from no person")
 	}
 	if more > 0 {
@@ -303,9 +299,7 @@ func (w *view) apart(folded string, f *form) (r rank, from string) {
 		if src, ok := w.foreign.find(s); ok && from == "" {
 			from = src.from
 		}
-		if from == "" {
-			from = w.old[s]
-		}
+		from = cmp.Or(from, w.old[s])
 	}
 	if from != "" {
 		return unnamed, from

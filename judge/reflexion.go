@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -55,9 +56,7 @@ func Reflexion(o *ReflexionOptions) pawl.Policy {
 	if o != nil {
 		r.opt, r.model = *o, o.Model
 	}
-	if r.opt.Every == 0 {
-		r.opt.Every = 1
-	}
+	r.opt.Every = cmp.Or(r.opt.Every, 1)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -54,9 +55,7 @@ func Steer(policy string, o *SteerOptions) pawl.Policy {
 	if o != nil {
 		p.opt, p.model = *o, o.Model
 	}
-	if p.policy == "" {
-		p.policy = defaultPolicy
-	}
+	p.policy = cmp.Or(p.policy, defaultPolicy)
 	return p
 }
 
@@ -275,9 +274,7 @@ func readRulings(text string) (map[string]ruling, error) {
 			continue
 		}
 		reason := short(o.text("reason"), mostReason)
-		if reason == "" {
-			reason = "no reason was given"
-		}
+		reason = cmp.Or(reason, "no reason was given")
 		all[id] = ruling{Verdict: verdict, Reason: reason}
 	}
 	return all, nil

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -21,9 +22,7 @@ func (p noProgress) first(s *pawl.State, step pawl.Step) pawl.Step {
 	switch {
 	case p.then == Hint && judged.Judgement != pawl.JudgedHinted && !found:
 		hint := p.hint
-		if hint == "" {
-			hint = firstHint
-		}
+		hint = cmp.Or(hint, firstHint)
 		return pawl.Record{Events: []pawl.Event{pawl.ProgressJudged{
 			Judgement: pawl.JudgedHinted, Detail: firstDetail(s), Streak: s.Stalled(), Hint: hint}}}
 	case p.then == Hint && judged.Judgement == pawl.JudgedHinted && judged.Streak == s.Stalled():

@@ -29,6 +29,7 @@
 package progress
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -87,9 +88,7 @@ type noProgress struct {
 // first gets one hint: that text, or a general one if it is empty. Under
 // Escalate a person is asked, at most [Asks] times.
 func NoProgress(window int, then Then, hint string) pawl.Policy {
-	if then == 0 {
-		then = Fail
-	}
+	then = cmp.Or(then, Fail)
 	return noProgress{window: window, then: then, hint: hint, asks: Asks}
 }
 

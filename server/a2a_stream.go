@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,9 +84,7 @@ func (s *Server) a2aFollow(x *exchange, run string, out *a2aOut, w a2aWatch) err
 	ctx := x.Request.Context()
 	t := &a2aTask{}
 	told := out == nil
-	if w.run == "" {
-		w.run = run
-	}
+	w.run = cmp.Or(w.run, run)
 	for {
 		r, _, err := s.broadcasters.enter(ctx, run, 0)
 		if errors.Is(err, errClosed) {

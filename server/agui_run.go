@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -240,9 +241,7 @@ func (a *aguiRun) offer(c pawl.Call, message string) {
 	id := aguiID(a.state.Run(), c.ID)
 	a.put(aguiEvent{Type: "TOOL_CALL_START", ToolCallID: id, ToolName: c.Tool, ParentID: message})
 	args := string(c.Args)
-	if args == "" {
-		args = "{}"
-	}
+	args = cmp.Or(args, "{}")
 	a.put(aguiEvent{Type: "TOOL_CALL_ARGS", ToolCallID: id, Delta: args})
 	a.put(aguiEvent{Type: "TOOL_CALL_END", ToolCallID: id})
 }
@@ -312,9 +311,7 @@ func (a *aguiRun) end(pending []pawl.Pending) []aguiEvent {
 		last.Outcome = &aguiOutcome{Type: "cancelled"}
 	case r.Status == pawl.StatusFailed, r.Status == pawl.StatusPlanFailed:
 		message := r.Reason.Detail
-		if message == "" {
-			message = r.Reason.Leaf
-		}
+		message = cmp.Or(message, r.Reason.Leaf)
 		last = aguiEvent{Type: "RUN_ERROR", Message: message, Code: r.Status.String()}
 	}
 	a.put(last)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -118,9 +119,7 @@ func (t *schemas) operation(r *route) object {
 		content[r.media] = object{"schema": object{}}
 	}
 	status := r.status
-	if status == 0 {
-		status = http.StatusOK
-	}
+	status = cmp.Or(status, http.StatusOK)
 	responses := object{strconv.Itoa(status): object{"description": http.StatusText(status), "content": content}}
 	for _, status := range r.problems() {
 		responses[strconv.Itoa(status)] = object{"$ref": "#/components/responses/" + strconv.Itoa(status)}

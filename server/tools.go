@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -38,9 +39,7 @@ func (s *Server) tools(x *exchange) (any, error) {
 	for _, t := range w.Agent.Tools {
 		info := t.Info()
 		one := client.Tool{Name: info.Name, Description: info.Description, Effect: info.Effect, Input: info.Input}
-		if one.Effect == 0 {
-			one.Effect = pawl.Write
-		}
+		one.Effect = cmp.Or(one.Effect, pawl.Write)
 		if one.Input == nil {
 			one.Input = json.RawMessage(`{"type":"object"}`)
 		}

@@ -157,12 +157,8 @@ func (e *Effective) model(d pawl.Declaration, origin *Spec) *node {
 	if t := d.Sampling.Temperature; t != 0 {
 		m.put("temperature", numberNode(max(t, 0)))
 	}
-	if n := d.Sampling.MaxTokens; n != 0 {
-		m.put("max_tokens", numberNode(n))
-	}
-	if n := d.Sampling.ThinkingTokens; n != 0 {
-		m.put("thinking", numberNode(n))
-	}
+	m.count("max_tokens", d.Sampling.MaxTokens)
+	m.count("thinking", d.Sampling.ThinkingTokens)
 	if len(d.Sampling.Options) > 0 {
 		e.note("model: with options of the provider's own: %s", strings.Join(slices.Sorted(maps.Keys(d.Sampling.Options)), ", "))
 	}
@@ -193,15 +189,9 @@ func (e *Effective) fallback(d pawl.Declaration, origin *Spec) *node {
 // declared adds what the log declares about an agent created by a Go program.
 func (e *Effective) declared(d pawl.Declaration) {
 	e.set("name", textNode(d.Agent))
-	if d.Version != "" {
-		e.set("version", textNode(d.Version))
-	}
-	if d.Description != "" {
-		e.set("description", textNode(d.Description))
-	}
-	if d.Prompt != "" {
-		e.set("prompt", textNode(d.Prompt))
-	}
+	e.root.said("version", d.Version)
+	e.root.said("description", d.Description)
+	e.root.said("prompt", d.Prompt)
 	switch {
 	case d.Loop == "react" || d.Loop == "single":
 		e.set("loop", textNode(d.Loop))
@@ -220,26 +210,16 @@ func (e *Effective) declared(d pawl.Declaration) {
 	if d.Output != nil {
 		e.set("output", jsonNode(d.Output))
 	}
-	if d.Serial {
-		e.set("parallel", &node{kind: boolean, text: "false"})
-	}
-	if d.MaxParallel > 0 {
-		e.set("max_parallel", numberNode(d.MaxParallel))
-	}
-	if d.Trace {
-		e.set("trace", yes())
-	}
+	e.root.flag("parallel", d.Serial, no())
+	e.root.count("max_parallel", d.MaxParallel)
+	e.root.flag("trace", d.Trace, yes())
 	if a := d.Approvals; a != (pawl.Approvals{}) {
 		n := &node{kind: mapping}
 		if a.TTL > 0 {
 			n.put("ttl", textNode(figure.Duration(a.TTL)))
 		}
-		if a.StopOnDeny {
-			n.put("on_deny", textNode("stop"))
-		}
-		if a.IgnoreObservation {
-			n.put("observation", &node{kind: boolean, text: "false"})
-		}
+		n.flag("on_deny", a.StopOnDeny, textNode("stop"))
+		n.flag("observation", a.IgnoreObservation, no())
 		e.set("approvals", n)
 	}
 	e.tools(d.Tools)
@@ -318,19 +298,13 @@ func toolNode(t pawl.ToolInfo) *node {
 	n := &node{kind: mapping}
 	n.put("name", textNode(t.Name))
 	n.put("description", textNode(t.Description))
-	if t.Client {
-		n.put("client", yes())
-	}
+	n.flag("client", t.Client, yes())
 	if t.Input != nil {
 		n.put("input", jsonNode(t.Input))
 	}
 	n.put("effect", textNode(t.Effect.String()))
-	if t.Exempt {
-		n.put("stuck", textNode("exempt"))
-	}
-	if t.Trust == pawl.Untrusted {
-		n.put("trust", textNode(t.Trust.String()))
-	}
+	n.flag("stuck", t.Exempt, textNode("exempt"))
+	n.flag("trust", t.Trust == pawl.Untrusted, textNode(t.Trust.String()))
 	flows(n, "reaches", t.Reaches)
 	flows(n, "content", t.Content)
 	if t.Client {
@@ -338,24 +312,12 @@ func toolNode(t pawl.ToolInfo) *node {
 	}
 	n.put("timeout", textNode(figure.Duration(t.Timeout)))
 	n.put("max_output", numberNode(t.MaxOutput))
-	if t.MaxCalls > 0 {
-		n.put("max_calls", numberNode(t.MaxCalls))
-	}
-	if t.MaxParallel > 0 {
-		n.put("max_parallel", numberNode(t.MaxParallel))
-	}
-	if t.Weight > 0 {
-		n.put("weight", numberNode(t.Weight))
-	}
-	if t.Background {
-		n.put("background", yes())
-	}
-	if t.Follows == t.Name {
-		n.put("remember", yes())
-	}
-	if t.Alone {
-		n.put("parallel", &node{kind: boolean, text: "false"})
-	}
+	n.count("max_calls", t.MaxCalls)
+	n.count("max_parallel", t.MaxParallel)
+	n.count("weight", t.Weight)
+	n.flag("background", t.Background, yes())
+	n.flag("remember", t.Follows == t.Name, yes())
+	n.flag("parallel", t.Alone, no())
 	n.put("on_doubt", textNode(t.OnDoubt.String()))
 	return n
 }
@@ -371,12 +333,8 @@ func limitsNode(l pawl.Limits) *node {
 	n.put("tool_errors", numberNode(l.ToolErrors))
 	n.put("depth", numberNode(l.Depth))
 	n.put("margin", numberNode(l.Margin))
-	if l.Handoffs > 0 {
-		n.put("handoffs", numberNode(l.Handoffs))
-	}
-	if l.Rounds > 0 {
-		n.put("rounds", numberNode(l.Rounds))
-	}
+	n.count("handoffs", l.Handoffs)
+	n.count("rounds", l.Rounds)
 	return n
 }
 
@@ -391,6 +349,7 @@ func scriptIn(name, base string) string {
 }
 
 func yes() *node { return &node{kind: boolean, text: "true"} }
+func no() *node  { return &node{kind: boolean, text: "false"} }
 
 func textNode(s string) *node { return &node{kind: text, text: s} }
 
@@ -404,6 +363,16 @@ func jsonNode(raw json.RawMessage) *node {
 }
 
 func (n *node) put(key string, value *node) { n.pairs = append(n.pairs, pair{key: key, value: value}) }
+
+// said, count and flag put what is not left out: a text, a number, and a value that a
+// flag stands for.
+func (n *node) said(key, s string)      { n.flag(key, s != "", textNode(s)) }
+func (n *node) count(key string, v int) { n.flag(key, v != 0, numberNode(v)) }
+func (n *node) flag(key string, on bool, value *node) {
+	if on {
+		n.put(key, value)
+	}
+}
 
 // mapTexts returns a copy of the node with its texts changed.
 func (n *node) mapTexts(change func(string) string) *node {

@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,12 +58,8 @@ func Dial(ctx context.Context, target string, o *DialOptions) (*Client, error) {
 	if name := strings.Trim(u.Path, "/"); name != "" {
 		options.Namespace = name
 	}
-	if options.HostPort == "" {
-		options.HostPort = client.DefaultHostPort
-	}
-	if options.Namespace == "" {
-		options.Namespace = client.DefaultNamespace
-	}
+	options.HostPort = cmp.Or(options.HostPort, client.DefaultHostPort)
+	options.Namespace = cmp.Or(options.Namespace, client.DefaultNamespace)
 	quiet := slog.New(slog.DiscardHandler)
 	if o != nil && o.Log != nil {
 		quiet = o.Log

@@ -32,12 +32,8 @@ func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 		MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls, MaxParallel: o.MaxParallel, Alone: o.Alone, Exempt: o.Exempt, Trust: o.Trust,
 		Weight: o.Weight, Background: o.Background,
 	}
-	if info.Name == "" {
-		info.Name = agent.Name
-	}
-	if info.Description == "" {
-		info.Description = agent.Description
-	}
+	info.Name = cmp.Or(info.Name, agent.Name)
+	info.Description = cmp.Or(info.Description, agent.Description)
 	if info.Input == nil {
 		info.Input = json.RawMessage(`{"type":"object","properties":{"input":{"type":"string",` +
 			`"description":"What to do, with everything there is to know: nothing else of this conversation is seen."}},` +

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -109,9 +110,7 @@ func Command(name, description string, argv []string, o *CommandOptions) pawl.To
 		o = &CommandOptions{}
 	}
 	c := &command{argv: slices.Clone(argv), dir: o.Dir, env: slices.Concat(o.Env, o.Secrets), secrets: slices.Clone(o.Secrets), grace: o.Grace, cage: o.Cage.Inner()}
-	if c.grace == 0 {
-		c.grace = process.DefaultGrace
-	}
+	c.grace = cmp.Or(c.grace, process.DefaultGrace)
 	c.declared = declare(pawl.ToolInfo{
 		Name: name, Description: description, Input: slices.Clone(o.Input), Effect: o.Effect,
 		Timeout: o.Timeout, MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls,

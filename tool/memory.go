@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,9 +39,7 @@ func Memory(o *MemoryOptions) []pawl.Tool {
 		o = &MemoryOptions{}
 	}
 	most := o.Max
-	if most == 0 {
-		most = mostMemories
-	}
+	most = cmp.Or(most, mostMemories)
 	return []pawl.Tool{memory{"remember", o.Label, most}, memory{"recall", o.Label, most}, memory{"forget", o.Label, most}}
 }
 

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,9 +22,7 @@ func (c *command) Reconcile(ctx context.Context, inv pawl.Invocation) (out pawl.
 		return pawl.Output{}, false, c.err
 	}
 	effect := c.info.Effect
-	if effect == 0 {
-		effect = pawl.Write
-	}
+	effect = cmp.Or(effect, pawl.Write)
 	dir, proof, err := recordOf(inv)
 	if err != nil {
 		return pawl.Output{}, false, err

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -67,9 +68,7 @@ func (c *command) supervised(ctx context.Context, j *job, inv pawl.Invocation) (
 	ask := request{Job: *j, Dir: dir.Path(), Promise: inv.Supervised, Begin: spool.Begin{
 		Attempt: attempt(inv), Argv: argvDigest(j.Argv), Timeout: c.info.Timeout,
 	}}
-	if ask.Begin.Timeout == 0 {
-		ask.Begin.Timeout = defaultTimeout
-	}
+	ask.Begin.Timeout = cmp.Or(ask.Begin.Timeout, defaultTimeout)
 	conn, err := supervision.dial()
 	if err != nil {
 		return nil, notRun("the supervisor of the command could not be started: %w", err)

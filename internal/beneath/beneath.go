@@ -9,6 +9,7 @@ package beneath
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -35,9 +36,7 @@ const temporary = ".pawl-"
 // Local checks a path and returns it cleaned; empty is the directory itself. It
 // only gives clear errors early; the root enforces the limits.
 func Local(name string) (string, error) {
-	if name == "" {
-		name = "."
-	}
+	name = cmp.Or(name, ".")
 	if strings.ContainsAny(name, "\x00\n") {
 		return "", fmt.Errorf("path %q has a line break or a zero byte; give it in one line", name)
 	}

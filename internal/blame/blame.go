@@ -2,6 +2,7 @@
 package blame
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -45,9 +46,7 @@ func Of(value any) *Panic {
 // Error returns the code, the place, and the first line of the value.
 func (p *Panic) Error() string {
 	code := p.Code
-	if code == "" {
-		code = "code"
-	}
+	code = cmp.Or(code, "code")
 	if p.At != "" {
 		code += " (" + p.At + ")"
 	}

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,9 +35,7 @@ func (t *trie) add(pattern string, name int32) {
 		}
 		at = next
 	}
-	if t.nodes[at].name == 0 {
-		t.nodes[at].name = name
-	}
+	t.nodes[at].name = cmp.Or(t.nodes[at].name, name)
 }
 
 func (t *trie) step(at int32, b byte) int32 {

@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -178,9 +179,7 @@ func (f *Fate) add(r record) {
 	if f.Begin == nil {
 		f.Begin, f.Never = r.Begin, r.Never
 	}
-	if f.Process == "" {
-		f.Process = r.Process
-	}
+	f.Process = cmp.Or(f.Process, r.Process)
 	if f.Exit == nil {
 		f.Exit = r.Exit
 	}

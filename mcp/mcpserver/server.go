@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,9 +63,7 @@ func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (
 		o = &Options{}
 	}
 	version := o.Version
-	if version == "" {
-		version = "dev"
-	}
+	version = cmp.Or(version, "dev")
 	m, err := pawl.NewMachine(agent)
 	if err != nil {
 		return nil, err
@@ -91,9 +90,7 @@ func New(e *engine.Engine, journal pawl.Journal, agent pawl.Agent, o *Options) (
 		})
 	}
 	about := agent.Description
-	if about == "" {
-		about = "Have the agent " + agent.Name + " work on a task."
-	}
+	about = cmp.Or(about, "Have the agent "+agent.Name+" work on a task.")
 	s.kit.AddTool(&sdk.Tool{Name: agent.Name, Description: about, InputSchema: json.RawMessage(
 		`{"type":"object","properties":{"input":{"type":"string","minLength":1,"description":"the task"}},"required":["input"],"additionalProperties":false}`)},
 		s.ask)

@@ -1,6 +1,7 @@
 package fakeprovider
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -24,9 +25,7 @@ var noSignature = []string{"skip_thought_signature_validator", "context_engineer
 
 func (c *checkGoogle) content(msg node) {
 	role := msg.at("role").text()
-	if role == "" {
-		role = "user"
-	}
+	role = cmp.Or(role, "user")
 	if role != "user" && role != "model" && role != "function" {
 		c.wrong("", "Please use a valid role: user, model.")
 	}

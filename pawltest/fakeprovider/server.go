@@ -1,6 +1,7 @@
 package fakeprovider
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -49,9 +50,7 @@ func New(brain pawl.Model, o *Options) *Server {
 		o = &Options{}
 	}
 	s := &Server{brain: brain, o: *o, memory: newMemory(o.Seed), stale: map[string]Fault{}}
-	if s.o.MaxBytes == 0 {
-		s.o.MaxBytes = 32 << 20
-	}
+	s.o.MaxBytes = cmp.Or(s.o.MaxBytes, 32<<20)
 	s.closed, s.close = context.WithCancel(context.Background())
 	return s
 }

@@ -1,6 +1,7 @@
 package fakeprovider
 
 import (
+	"cmp"
 	"maps"
 
 	"github.com/pawl-run/pawl"
@@ -179,8 +180,6 @@ func streamResponses(in *inbound, a *answer) []frame {
 
 func failResponses(r *refusal) []frame {
 	code := r.code
-	if code == "" {
-		code = "server_error"
-	}
+	code = cmp.Or(code, "server_error")
 	return []frame{{part: closing, item: -1, event: "error", data: object{"type": "error", "code": code, "message": r.message, "param": nil, "sequence_number": 0}}}
 }

@@ -11,6 +11,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,9 +83,7 @@ func Tool(o *Options) pawl.Tool {
 		f.dialer.Allow = append(f.dialer.Allow, h)
 	}
 	timeout := o.Timeout
-	if timeout == 0 {
-		timeout = defaultTime
-	}
+	timeout = cmp.Or(timeout, defaultTime)
 	f.Tool = tool.FuncWith("fetch", "Get a page of the web as text, by its URL.", f.fetch, pawl.Read, &tool.Options{
 		Timeout: timeout, MaxOutput: maxResult, External: true, Trust: pawl.Untrusted, // strangers may have written the page
 	})

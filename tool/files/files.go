@@ -13,6 +13,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,9 +94,7 @@ func rooted[In any](dir string, do func(context.Context, *os.Root, In) (string, 
 }
 
 func open(dir string) (*os.Root, error) {
-	if dir == "" {
-		dir = "."
-	}
+	dir = cmp.Or(dir, ".")
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("the directory of the files cannot be used: %w", reason(err))

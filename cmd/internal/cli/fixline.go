@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -38,9 +39,7 @@ func (v *fixView) line() string {
 	}
 	parts = append(parts, fmt.Sprintf("%v/%v", elapsed.Round(time.Second), v.limits.Time))
 	doing := v.doing
-	if doing == "" {
-		doing = "running the tests"
-	}
+	doing = cmp.Or(doing, "running the tests")
 	return strings.Join(append(parts, oneLine(doing)), " · ")
 }
 

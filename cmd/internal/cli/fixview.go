@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"sync"
@@ -97,9 +98,7 @@ func (v *fixView) add(e pawl.Entry, history bool) {
 func (v *fixView) take(event pawl.Event) (flips []flip) {
 	switch e := event.(type) {
 	case pawl.ToolStarted:
-		if v.doing == "" {
-			v.doing = e.Tool
-		}
+		v.doing = cmp.Or(v.doing, e.Tool)
 	case pawl.ToolFinished:
 		v.doing = ""
 		switch {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -216,9 +217,7 @@ func (v *liveView) lines(most int) []string {
 	if !v.asked.IsZero() {
 		line := "  " + clock(now.Sub(v.asked)) + " · "
 		says := spoken(v.said, most-terminal.Width(line))
-		if says == "" {
-			says = "waiting for the model"
-		}
+		says = cmp.Or(says, "waiting for the model")
 		lines = append(lines, line+says)
 	}
 	return lines

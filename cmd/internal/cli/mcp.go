@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -43,9 +44,7 @@ func serveMCP(ctx context.Context, a *app, s *serving, file string) (int, error)
 	if s.approvals == modeAsk {
 		return 0, misuse("--approvals ask needs a terminal, which an MCP server does not have; write park or deny")
 	}
-	if s.approvals == "" {
-		s.approvals = modePark
-	}
+	s.approvals = cmp.Or(s.approvals, modePark)
 	if s.tokenFile != "" && s.address == "" {
 		return 0, misuse("--token-file is for --http; a server on standard input and output needs no token")
 	}

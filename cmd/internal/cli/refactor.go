@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -69,9 +70,7 @@ func refactorProject(ctx context.Context, a *app, f *refactoring, goal, dir stri
 		return 0, err
 	}
 	name := a.namedModel(f.model)
-	if name == "" {
-		name = mechanic.Name
-	}
+	name = cmp.Or(name, mechanic.Name)
 	model, err := a.refactorModel(name)
 	if err == nil {
 		err = a.readyModel(name, model)
