@@ -40,7 +40,10 @@ type Agent struct {
 	// process together may have four times as many. Further calls wait, in call
 	// order. Zero: 10 calls of tools that are External, and 256 of others.
 	MaxParallel int
-	Builtins    bool // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
+	// Core names the tools that the model is shown from the start, with * for any
+	// characters. For the others it has the tool tool_search. Nil: it is shown all.
+	Core     []string
+	Builtins bool // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
 
 	Trace     bool   // the command line adds the reasoning trace to the result
 	ResultKey string // the key of the answer in the result's context; empty: the result has no context

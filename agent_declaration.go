@@ -156,6 +156,9 @@ func (d *Declaration) digest() map[string]string {
 		if t.Follows != "" {
 			parts = append(parts, "follows "+t.Follows)
 		}
+		if t.Deferred {
+			parts = append(parts, "deferred")
+		}
 		all["tool "+t.Name] = digest(parts...)
 		if t.Reaches != nil || t.Content != nil {
 			all["flow "+t.Name] = digest(fmt.Sprintf("%q %q", t.Reaches, t.Content))

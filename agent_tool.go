@@ -105,6 +105,7 @@ type ToolInfo struct {
 	OnDoubt   OnDoubt       `wire:"on_doubt,omit"`   // what to do when a Write's outcome is unknown; zero: ask
 	Version   string        `wire:"version,omit"`    // change it when the function behind the same declaration changes; lines such as "part: 3" name what differs
 	Agent     string        `wire:"agent,omit"`      // the agent whose runs its calls are, set by the machine; see [Delegate]
+	Deferred  bool          `wire:"deferred,omit"`   // the model looks for it first, set by the machine; see [Agent.Core]
 	Cage      string        `wire:"cage,omit"`       // how the operating system confines it; empty: not at all
 	Trust     Trust         `wire:"trust,omit"`      // who writes its results; zero: Trusted
 	// External says that a call starts a process or leaves this one, as a request

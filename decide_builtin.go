@@ -4,13 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
+	"github.com/pawl-run/pawl/internal/finder"
 	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // The tools that any agent may have. They need no effect: the machine answers
 // them from the log, or asks a person.
 const completeTool, pauseTool = "__complete__", "__pause_for_human__"
+
+// Who notes which tools were found, and as what.
+const finds, foundNote = "__tools__", "found"
 
 // builtin is a tool that is answered purely: facts returns what to record for a
 // call; nil for the one that asks a person.
@@ -60,6 +66,70 @@ func builtins() []builtin {
 
 func own(name, description, input string, facts func(*State, *call) []Event) builtin {
 	return builtin{ToolInfo{Name: name, Description: description, Input: json.RawMessage(input), Effect: Read}, facts}
+}
+
+// deferTools marks the tools that are not in the core, and adds one that finds them.
+// The model is shown what it finds from the next request on.
+func (m *Machine) deferTools() error {
+	things := make([][2]string, len(m.offer))
+	for i := range m.offer {
+		things[i] = [2]string{m.offer[i].Name, m.offer[i].Description}
+	}
+	m.index = finder.New(things, m.agent.Core)
+	for i := range m.offer {
+		m.offer[i].Deferred = m.index.Deferred(i)
+		m.tools[m.offer[i].Name].info.Deferred = m.index.Deferred(i)
+	}
+	return errors.Join(m.index.Err(), m.add(own(finder.Tool, finder.About, finder.Input, func(_ *State, c *call) []Event {
+		names, result := m.index.Answer(c.args())
+		done := ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolOK, Result: result}
+		if names == nil {
+			return []Event{done}
+		}
+		return []Event{Noted{By: finds, Name: foundNote, Value: names}, done}
+	}), true))
+}
+
+// core are the tools that are not deferred.
+func core(tools []ToolInfo) []ToolInfo {
+	return slices.DeleteFunc(slices.Clone(tools), func(t ToolInfo) bool { return t.Deferred })
+}
+
+// shown are the tools of a request: the core, and then those that were found.
+func (m *Machine) shown(s *State) []ToolInfo {
+	tools := slices.Clip(m.core)
+	for _, name := range s.found {
+		if t := s.declared().tool(name); t.Deferred {
+			tools = append(tools, *t)
+		}
+	}
+	return tools
+}
+
+// find has the model shown deferred tools. The provider's cache begins with the
+// tools, so that it has nothing of the next request.
+func (s *State) find(names ...string) {
+	for _, name := range names {
+		if t := s.declared().tool(name); t.Deferred && !slices.Contains(s.found, name) {
+			s.found, s.sentTo = append(s.found, name), -1
+			s.lastBytes -= weigh([]ToolInfo{*t}).wire // so that they count as added since
+		}
+	}
+}
+
+// burden is the bytes of tools: as text, on the wire without what is around them,
+// and of white space in their schemas, which may change freely.
+type burden struct{ text, wire, white int }
+
+func weigh(tools []ToolInfo) (b burden) {
+	for i := range tools {
+		t := &tools[i]
+		spaces := jsonin.White(t.Input)
+		b.text += len(t.Name) + len(t.Description) + len(t.Input) + messageBytes
+		b.wire += len(t.Name) + wire.Quoted(t.Description) + wire.Quoted(string(t.Input)) - spaces
+		b.white += spaces
+	}
+	return b
 }
 
 func (c *call) succeeds(text string) Event {

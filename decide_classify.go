@@ -171,6 +171,9 @@ func (m *Machine) unknown(name string) string {
 	if len(m.offer) == 0 || m.single {
 		return fmt.Sprintf("there is no tool %q: no tools are offered; answer in text", name)
 	}
+	if m.index != nil {
+		return fmt.Sprintf("there is no tool %q; %s", name, m.index.Near(name))
+	}
 	known := make([]string, len(m.offer))
 	for i, t := range m.offer {
 		known[i] = t.Name

@@ -13,7 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl/internal/deep"
 	"github.com/pawl-run/pawl/internal/figure"
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/finder"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -26,12 +26,13 @@ type Machine struct {
 	loop      Loop
 	tools     map[string]*armed
 	auxiliary []Model    // as declared
-	offer     []ToolInfo // what the model is shown, in declaration order
+	offer     []ToolInfo // the tools, in declaration order
+	core      []ToolInfo // those that are not deferred
+	index     *finder.Index
 	output    *jsonschema.Schema
-	base      int // bytes of prompt and tools
-	offered   int // bytes of the tools on the wire, what is around them apart
-	options   int // bytes of the sampling's options
-	white     int // of them, white space in the tools' schemas, which may change freely
+	base      int    // bytes of prompt and tools
+	weight    burden // of core
+	options   int    // bytes of the sampling's options
 	single    bool
 }
 
@@ -124,17 +125,11 @@ func NewMachine(a Agent) (*Machine, error) {
 	}
 
 	m.declare(model, fallback, advice)
-	m.base = len(m.system(View{}))
+	m.core = core(m.offer)
+	m.weight = weigh(m.core)
+	m.base = len(m.system(View{}, m.core)) + len(a.Output)
 	if m.agent.Strategy == StrategyNative {
-		for _, t := range m.offer {
-			m.base += len(t.Name) + len(t.Description) + len(t.Input) + messageBytes
-		}
-	}
-	m.base += len(a.Output)
-	for _, t := range m.offer {
-		spaces := jsonin.White(t.Input)
-		m.white += spaces
-		m.offered += len(t.Name) + wire.Quoted(t.Description) + wire.Quoted(string(t.Input)) - spaces
+		m.base += m.weight.text
 	}
 	for name, value := range a.Sampling.Options {
 		m.options += wire.Quoted(name) + len(value) + len(`"":,`)
@@ -263,6 +258,11 @@ func (m *Machine) arm() (errs []error) {
 	}
 	for _, t := range m.agent.Tools {
 		add(t, false)
+	}
+	if m.agent.Core != nil {
+		if err := m.deferTools(); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	if m.agent.Builtins || m.agent.Strategy == StrategyJSON {
 		for _, t := range builtins() {

@@ -28,7 +28,7 @@ type conversation interface {
 func (m *Machine) Request(s *State, t Think, so conversation) Request {
 	r := Request{
 		Run: s.run, Purpose: t.Purpose, Attempt: t.Attempt, Turn: t.Iteration, Step: t.View.Step,
-		System: m.system(t.View), MaxTokens: t.MaxTokens, Sampling: m.agent.Sampling, Long: t.Long,
+		System: m.system(t.View, m.shown(s)), MaxTokens: t.MaxTokens, Sampling: m.agent.Sampling, Long: t.Long,
 	}
 	if !t.View.Alone && so != nil {
 		r.Messages, r.Marks = so.Messages(s)
@@ -37,7 +37,7 @@ func (m *Machine) Request(s *State, t Think, so conversation) Request {
 		r.Messages = withPrompt(r.Messages, t.View.Prompt)
 	}
 	if !t.View.Bare && !m.single && m.agent.Strategy == StrategyNative {
-		r.Tools = m.offer
+		r.Tools = m.shown(s)
 	}
 	switch {
 	case t.View.Output != "":
@@ -58,7 +58,7 @@ func (m *Machine) Request(s *State, t Think, so conversation) Request {
 // the conversation has taken in all entries up to this one.
 func (s *State) Request(called ModelCalled, turn int, so conversation) (Request, ModelInfo) {
 	d := s.Declaration()
-	m := Machine{agent: Agent{Prompt: d.Prompt, Strategy: d.Strategy, Sampling: d.Sampling, Output: d.Output}, offer: d.Tools}
+	m := Machine{agent: Agent{Prompt: d.Prompt, Strategy: d.Strategy, Sampling: d.Sampling, Output: d.Output}, core: core(d.Tools)}
 	m.single = d.Loop == SingleCall{}.Name()
 	think := Think{
 		Purpose: called.Purpose, View: called.View, Model: called.Model, MaxTokens: called.MaxTokens, Long: called.Long,

@@ -69,9 +69,10 @@ func (m *Machine) Estimate(s *State, t *Think) (tokens, bytes int) {
 		}
 		return n + int(float64(n)*s.limits.Margin), bytes
 	}
-	all := m.base + len(v.System) + len(v.Prompt)
+	found := weigh(m.shown(s)[len(m.core):])
+	all := m.base + found.text + len(v.System) + len(v.Prompt)
 	if s.Machine() > 1 {
-		all -= m.white // or the same agent, spelt otherwise, would decide otherwise
+		all -= m.weight.white + found.white // or the same agent, spelt otherwise, would decide otherwise
 	}
 	if !v.Alone {
 		all += s.bytes
@@ -99,7 +100,8 @@ func (m *Machine) bytes(s *State, v *View) int {
 		n += len(v.System) - len(m.agent.Prompt)
 	}
 	if !v.Bare {
-		n += m.base - len(m.agent.Prompt) - m.white
+		found := weigh(m.shown(s)[len(m.core):])
+		n += m.base - len(m.agent.Prompt) - m.weight.white + found.text - found.white
 	}
 	if !v.Alone {
 		n += s.bytes + pictureBytes*max(0, s.shots)
@@ -109,14 +111,15 @@ func (m *Machine) bytes(s *State, v *View) int {
 
 func (m *Machine) wired(s *State, v *View) int {
 	w := s.wire
-	n := w.Frame + s.size(m.system(*v)) + s.size(v.Prompt) + s.around() + m.options
+	shown := m.shown(s)
+	n := w.Frame + s.size(m.system(*v, shown)) + s.size(v.Prompt) + s.around() + m.options
 	if out := cmp.Or(v.Output, string(m.agent.Output)); out != "" {
 		n += len(out) + w.Tool
 	}
-	if len(m.offer) > 0 && m.agent.Strategy == StrategyNative && !m.single {
-		n += 4*w.Prompt + len(m.offer)*w.Tool // which some wires have where nothing is offered, too
+	if len(shown) > 0 && m.agent.Strategy == StrategyNative && !m.single {
+		n += 4*w.Prompt + len(shown)*w.Tool // which some wires have where nothing is offered, too
 		if !v.Bare {
-			n += m.offered
+			n += m.weight.wire + weigh(shown[len(m.core):]).wire
 		}
 	}
 	if !v.Alone {

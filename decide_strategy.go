@@ -6,8 +6,8 @@ import (
 )
 
 // system is the system prompt of a request: the agent's, or the view's, and
-// under the JSON strategy how to call tools.
-func (m *Machine) system(v View) string {
+// under the JSON strategy how to call the tools that the model is shown.
+func (m *Machine) system(v View, tools []ToolInfo) string {
 	prompt := m.agent.Prompt
 	if v.System != "" {
 		prompt = v.System
@@ -16,7 +16,7 @@ func (m *Machine) system(v View) string {
 		return prompt
 	}
 	var actions [][3]string
-	for _, t := range m.offer {
+	for _, t := range tools {
 		actions = append(actions, [3]string{t.Name, t.Description, string(t.Input)})
 	}
 	return jsonin.Protocol(prompt, actions, completeTool)

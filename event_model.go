@@ -97,5 +97,5 @@ type ContextCompacted struct {
 	Masked  []string `wire:"masked,omit"` // calls whose results are shown as left out
 	Summary string   `wire:"summary,omit"`
 	Kept    int      `wire:"kept,omit"`
-	Why     string   `wire:"why,omit"` // such as "price", "pause" or "limit"
+	Why     string   `wire:"why,omit"` // such as "price", "pause", "tools" or "limit"
 }

@@ -1,5 +1,7 @@
 package pawl
 
+import "slices"
+
 // Continues says which run's conversation a run goes on with, and from where.
 // Nothing is copied: the messages are read from the log of that run, which may
 // itself continue another. Iterations, tokens, dollars, calls and time are
@@ -10,7 +12,8 @@ type Continues struct {
 	Bytes int    `wire:"bytes,omit"`        // of conversation, so that the first request is estimated with it
 	Input int    `wire:"input_tokens,omit"` // tokens a provider is likely to count of it; zero: none has counted
 
-	Untrusted bool `wire:"untrusted,omit"` // there is untrusted text in it; see [State.Tainted]
+	Found     []string `wire:"found,omit"`     // the tools that it was shown, of those that are deferred
+	Untrusted bool     `wire:"untrusted,omit"` // there is untrusted text in it; see [State.Tainted]
 
 	By      string   `wire:"by,omit"`      // the agent that handed over; empty: a person goes on
 	Reason  string   `wire:"reason,omit"`  // why it did
@@ -76,7 +79,7 @@ func (s *State) UnspokenAnswer() string {
 // Continue makes the link by which the next run continues this one, whose
 // conversation consists of messages.
 func (s *State) Continue(messages []Message) *Continues {
-	c := &Continues{Run: s.run, Seq: s.seq, Untrusted: s.tainted}
+	c := &Continues{Run: s.run, Seq: s.seq, Untrusted: s.tainted, Found: slices.Clone(s.found)}
 	for _, m := range messages {
 		c.Bytes += s.around()
 		for _, p := range m.Parts {

@@ -42,7 +42,7 @@ func (s *State) Clone() *State {
 	c.open, c.tools, c.meters = slices.Clone(s.open), slices.Clone(s.tools), s.meters.Clone()
 	c.notes, c.grants, c.unknown = maps.Clone(s.notes), maps.Clone(s.grants), maps.Clone(s.unknown)
 	c.other, c.steps, c.missed = maps.Clone(s.other), maps.Clone(s.steps), maps.Clone(s.missed)
-	c.inputs, c.followUps, c.gathered = slices.Clip(s.inputs), slices.Clip(s.followUps), nil
+	c.inputs, c.followUps, c.found, c.gathered = slices.Clip(s.inputs), slices.Clip(s.followUps), slices.Clip(s.found), nil
 	for i := range c.open {
 		c.open[i] = new(*c.open[i])
 	}
@@ -94,6 +94,7 @@ type facts struct {
 	grants   map[string]*matter       // digest of a call's content, to what was approved for the run
 	unknown  map[string]string        // digest of a Write whose outcome stays unknown, to its call
 	gathered map[string]*gathered     // see [State.Gather]
+	found    []string                 // tools that were deferred, in the order in which they were found
 	other    map[string]*purposeReply // latest reply by purpose, turns apart
 	steps    map[string]stepped       // a loop's steps, by name
 	at       string                   // the step begun last
@@ -423,6 +424,10 @@ func (s *State) UserTexts() iter.Seq[string] {
 		}
 	}
 }
+
+// Found names the tools that the model is shown although they are deferred, in the
+// order in which it found them; see [Agent.Core]. It costs O(found).
+func (s *State) Found() []string { return slices.Clone(s.found) }
 
 // LastText is the text of the latest turn's reply.
 func (s *State) LastText() string { return s.reply.Text() }

@@ -92,6 +92,7 @@ func (s *State) applyRun(event Event) {
 		s.tainted = e.Untrusted || len(e.Files) > 0 || e.Declaration.foreign()
 		if c := e.Continues; c != nil {
 			s.tainted = s.tainted || c.Untrusted
+			s.find(c.Found...)
 			s.bytes, s.lastInput, s.lastBytes = max(0, c.Bytes), max(0, c.Input), max(0, c.Bytes)
 		}
 		if e.Continues == nil || e.Continues.By == "" { // else nobody has said anything since

@@ -172,6 +172,7 @@ func (s *State) replyTurn(e *ModelReplied, iteration int) {
 			s.bytes += s.size(p.Text) + s.size(string(p.Opaque))
 		case Call:
 			calls++
+			s.find(p.Tool) // by its name alone
 			s.bytes += len(p.Tool) + s.size(string(p.Args)) + s.around()
 		}
 	}
@@ -454,6 +455,11 @@ func (s *State) applyMemo(event Event) {
 		}
 		if e.By == looper && e.Name == callsNote {
 			s.openCalls(e.Value)
+		}
+		if e.By == finds {
+			var names []string
+			_ = json.Unmarshal(e.Value, &names) // which is the machine's own
+			s.find(names...)
 		}
 	case MemoryStored:
 		put(&s.notes, "\x00memory\x00"+e.Key, e.Value)

@@ -112,10 +112,14 @@ func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came phrase
 		if e.Status != pawl.ToolOK {
 			t.errors++
 		}
-		if strings.HasPrefix(e.Tool, "__") {
+		if strings.HasPrefix(e.Tool, "__") || e.Tool == searchTool {
 			why = f.caller(e.Call) + phrasef(" called %s; the machine answered it", name(e.Tool))
 		}
 		return e.Call, why, finished(e)
+	case pawl.Noted:
+		if e.By == toolsFound {
+			f.because("it is shown the tools that were found")
+		}
 	case pawl.ToolReused:
 		t.reused++
 		return e.Call, f.caller(e.Call) + phrasef(" called %s again with the same arguments; answered from the log", name(e.Tool)),

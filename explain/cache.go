@@ -42,7 +42,7 @@ func (p *spender) caching(u pawl.Usage, price pawl.Price, c *pawl.ModelCalled, s
 	if c.Long {
 		life = time.Hour
 	}
-	p.warm[view] = warmth{tokens: u.Input, until: replied.Add(life), cuts: p.Compaction.Times}
+	p.warm[view] = warmth{tokens: u.Input, until: replied.Add(life), cuts: p.Compaction.Times, found: p.found}
 	again := max(0, min(last.tokens, u.Input)-u.CacheRead)
 	switch caches := price.CacheRead > 0 || p.cached; {
 	case !seen && p.talked && caches:
@@ -53,6 +53,8 @@ func (p *spender) caching(u pawl.Usage, price pawl.Price, c *pawl.ModelCalled, s
 	case last.cuts < p.Compaction.Times:
 		k.Compacted += again
 		p.Compaction.Rewrite.add(again, dearer(price, u, again))
+	case last.found < p.found:
+		k.Found.add(again, dearer(price, u, again))
 	case sent.After(last.until):
 		k.Expired += again
 	case last.tokens < cacheLeast:

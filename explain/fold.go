@@ -157,7 +157,7 @@ func kind(event pawl.Event, before *pawl.State) string {
 			return "act"
 		}
 	case pawl.Noted:
-		if e.By == completeTool {
+		if e.By == completeTool || e.By == toolsFound {
 			return "act"
 		}
 	}
@@ -166,6 +166,9 @@ func kind(event pawl.Event, before *pawl.State) string {
 
 // completeTool is the built-in tool for the final answer, which it notes first.
 const completeTool = "__complete__"
+
+// searchTool is the tool that finds deferred tools, and toolsFound who notes them.
+const searchTool, toolsFound = "tool_search", "__tools__"
 
 func (f *fold) push(d Decision) {
 	d.Subject, d.Why = d.subject.plain(), d.why.plain()

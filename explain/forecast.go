@@ -32,6 +32,7 @@ type course struct {
 	results  int     // tokens of results and other input per turn
 	hit      float64 // the share of cacheable input that is read from the cache
 	compacts bool
+	found    int // tokens of tools that the first turn finds
 	keep     int // turns that a compaction keeps unchanged
 	window   int // the most tokens of a request; zero: no limit
 
@@ -77,6 +78,9 @@ func (c course) run(n int, each func(in, out int)) (o Outcome) {
 		}
 		c.cached = c.context
 		c.context += c.reply + c.results
+		if i == 0 && c.found > 0 { // they stand before all else, so that no cache has the rest
+			c.context, c.fixed, c.cached = c.context+c.found, c.fixed+c.found, 0
+		}
 		old = append(old, c.results)
 		if c.window > 0 && c.context > c.window { // old results are masked, whatever it costs
 			c.context = min(c.window, c.fixed+usualSummary+c.keep*(c.reply+c.results))

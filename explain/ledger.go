@@ -49,9 +49,22 @@ const (
 func (l *ledger) declare(d *pawl.Declaration) {
 	l.pinned = len(d.Prompt) + len(d.Output)
 	for i := range d.Tools {
-		l.pinned += len(d.Tools[i].Name) + len(d.Tools[i].Description) + len(d.Tools[i].Input)
+		if !d.Tools[i].Deferred {
+			l.pinned += size(&d.Tools[i])
+		}
 	}
 }
+
+// find adds a deferred tool, which requests have from now on.
+func (l *ledger) find(d *pawl.Declaration, name string) {
+	for i := range d.Tools {
+		if d.Tools[i].Name == name {
+			l.pinned += size(&d.Tools[i])
+		}
+	}
+}
+
+func size(t *pawl.ToolInfo) int { return len(t.Name) + len(t.Description) + len(t.Input) }
 
 func (l *ledger) say(s stretch) {
 	l.now.add(s)

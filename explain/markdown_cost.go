@@ -142,7 +142,7 @@ func (c *Cache) String() string {
 	for _, why := range []struct {
 		tokens int
 		name   string
-	}{{c.Expired, "expired"}, {c.Compacted, "after compaction"}, {c.Switched, "by another model or view"}} {
+	}{{c.Expired, "expired"}, {c.Compacted, "after compaction"}, {c.Found.Tokens, "after tools were found" + c.Found.costs()}, {c.Switched, "by another model or view"}} {
 		if why.tokens > 0 {
 			again = append(again, figure.Group(why.tokens)+" "+why.name)
 		}
@@ -153,15 +153,19 @@ func (c *Cache) String() string {
 	return line + "; " + c.misses()
 }
 
+// costs returns the dollars of a share in parentheses; empty: they are not known.
+func (s *Share) costs() string {
+	if s.CostUSD == nil {
+		return ""
+	}
+	return " (" + dollars(*s.CostUSD) + ")"
+}
+
 func (c *Cache) misses() string {
 	if c.Avoidable.Tokens == 0 {
 		return "no avoidable misses"
 	}
-	line := "avoidable misses: " + figure.Count(c.Avoidable.Tokens, "token")
-	if c.Avoidable.CostUSD != nil {
-		line += " (" + dollars(*c.Avoidable.CostUSD) + ")"
-	}
-	return line
+	return "avoidable misses: " + figure.Count(c.Avoidable.Tokens, "token") + c.Avoidable.costs()
 }
 
 // String describes the compactions on one line; empty: there were none.

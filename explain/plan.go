@@ -63,6 +63,7 @@ const (
 	judgeInput  = 1500
 	judgeOutput = 200
 	usualKeep   = 5
+	usualFound  = 5 // tools
 )
 
 // PlanOf plans a run of a machine's agent. It calls nothing. The first request
@@ -115,7 +116,15 @@ func planOf(d *pawl.Declaration, first int, o *PlanOptions) Plan {
 	if d.Sampling.ThinkingTokens > 0 {
 		reply += d.Sampling.ThinkingTokens / 4
 	}
-	c := course{context: fixed + input, fixed: fixed + input, reply: reply, results: result, most: l, keep: usualKeep}
+	found, all := 0, 0 // tokens of the tools that a search finds, and of all deferred ones
+	for i := range d.Tools {
+		if d.Tools[i].Deferred && known == nil {
+			all += (size(&d.Tools[i]) + perToken - 1) / perToken
+			found++
+		}
+	}
+	found = all * min(found, usualFound) / max(1, found)
+	c := course{found: found, context: fixed + input, fixed: fixed + input, reply: reply, results: result, most: l, keep: usualKeep}
 	if d.Model.Price != nil {
 		c.price, c.priced = *d.Model.Price, true
 	}
@@ -127,6 +136,7 @@ func planOf(d *pawl.Declaration, first int, o *PlanOptions) Plan {
 	p.Compaction = c.compacts
 
 	low := c
+	low.found = 0
 	low.reply, low.results, low.aside = min(leastReply, reply), min(leastResult, result), nil
 	p.Low = low.run(least, nil)
 	p.Likely = c.run(turns, func(in, out int) {
@@ -148,6 +158,9 @@ func planOf(d *pawl.Declaration, first int, o *PlanOptions) Plan {
 	other.compacts = !c.compacts
 	p.Otherwise = other.run(turns, nil)
 	p.Ceiling = ceiling(d)
+	if all > 0 {
+		p.Assumptions = append(p.Assumptions, fmt.Sprintf("one search for tools, which finds %s of the %s tokens that are not shown; nothing of the request after it is in a cache", figure.Group(found), figure.Group(all)))
+	}
 	p.assume(d, o, fixed+input, turns, reply, result, c)
 	return p
 }

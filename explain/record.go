@@ -75,6 +75,8 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 			why = "carrying it on would have cost more: "
 		case e.Why == "pause":
 			why = "the provider's cache had lost it, so that it cost nothing: "
+		case e.Why == "tools":
+			why = "tools were found, so that the provider's cache had nothing of it anyway: "
 		case e.Why != "":
 			why = phrase(said(e.Why) + ": ")
 		}

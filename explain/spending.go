@@ -43,8 +43,9 @@ type Share struct {
 
 // Cache breaks down input by caching. A hit was read from a cache. The rest is
 // new, or was sent before and billed again: because it had expired, because a
-// compaction removed text before it, because another model or view was asked,
-// or, avoidably, for none of these reasons.
+// compaction removed text before it, because tools were found, which stand before
+// all else, because another model or view was asked, or, avoidably, for none of
+// these reasons.
 type Cache struct {
 	HitRate   *float64      `json:"hit_rate"` // of all input of replies, 0 to 1; nil: no provider reported cache use
 	Read      int           `json:"read_tokens"`
@@ -53,6 +54,7 @@ type Cache struct {
 	Expired   int           `json:"expired_tokens"`
 	Compacted int           `json:"compacted_tokens"`
 	Switched  int           `json:"switched_tokens"`
+	Found     Share         `json:"tools_found"`
 	Avoidable Share         `json:"avoidable"`
 	SavedUSD  *pawl.Decimal `json:"saved_usd"` // compared with no cache; negative if writing cost more
 
@@ -115,6 +117,7 @@ type spender struct {
 	gone    int  // bytes that compactions removed and that were not added again
 	serving int  // which fallback replied to the latest turn; zero: the agent's model
 	fresh   bool // the conversation was compacted and not sent since
+	found   int  // deferred tools that the latest request shows
 }
 
 // warmth is what a cache may hold of a conversation.
@@ -122,6 +125,7 @@ type warmth struct {
 	tokens int
 	until  time.Time // the cache keeps it
 	cuts   int       // compactions before the request
+	found  int       // deferred tools in it
 }
 
 // add records an entry, before the fold books its part.
@@ -134,6 +138,12 @@ func (p *spender) add(e *pawl.Entry, after *pawl.State, called *pawl.ModelCalled
 		if ev.Changed != nil {
 			p.decl = *ev.Changed
 			p.declare(&p.decl)
+			p.found = 0
+		}
+	case pawl.ModelCalled:
+		for _, name := range after.Found()[p.found:] {
+			p.find(&p.decl, name)
+			p.found++
 		}
 	case pawl.ModelReplied:
 		if called != nil {
@@ -282,7 +292,7 @@ func (p *spender) close(known bool) Spending {
 	}
 	t, k := &s.Tokens, &s.Compaction
 	for _, share := range []*Share{&t.Pinned, &t.Summaries, &t.Verbatim, &t.Results, &t.Asides, &t.Output, &t.Reasoning, &t.Failed, &t.Children,
-		&s.Cache.Avoidable, &k.Summary, &k.Rewrite, &k.Reread, &k.Saved} {
+		&s.Cache.Found, &s.Cache.Avoidable, &k.Summary, &k.Rewrite, &k.Reread, &k.Saved} {
 		share.CostUSD = decimal(share.dollars)
 	}
 	for i := range s.Models {

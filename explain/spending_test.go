@@ -88,6 +88,7 @@ func TestCache(t *testing.T) {
 	cost := func(x float64) *pawl.Decimal { return new(pawl.Decimal(x)) }
 	want := explain.Cache{
 		HitRate: &rate, Read: 15_600, Written: 21_500, New: 5000 + 1100 + 900 + 500 + 0 + 1100, Expired: 6900, Compacted: 2500,
+		Found:     explain.Share{CostUSD: cost(0)},
 		Avoidable: explain.Share{Tokens: 6100, CostUSD: cost(6100 * (3.75 - 0.3) / 1e6)},
 		SavedUSD:  cost((15_600*(3-0.3) - 21_500*0.75) / 1e6),
 	}

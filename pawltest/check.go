@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -158,12 +159,14 @@ func callsOf(m pawl.Message) (ids []string) {
 }
 
 // extends checks that a cache that has the older request can serve the newer
-// one: only the last user turn may have grown.
+// one: only the last user turn may have grown. Tools that were found come after the
+// others, and cost the cache.
 func extends(older, newer pawl.Request) error {
 	switch {
 	case older.System != newer.System:
 		return fmt.Errorf("the system prompt changed")
-	case !reflect.DeepEqual(older.Tools, newer.Tools):
+	case len(newer.Tools) < len(older.Tools) || !reflect.DeepEqual(older.Tools, newer.Tools[:len(older.Tools)]) ||
+		slices.ContainsFunc(newer.Tools[len(older.Tools):], func(t pawl.ToolInfo) bool { return !t.Deferred }):
 		return fmt.Errorf("the tools changed")
 	case len(newer.Messages) < len(older.Messages):
 		return fmt.Errorf("%d messages became %d", len(older.Messages), len(newer.Messages))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,10 +64,20 @@ func (s *stage) requests() string {
 		if same > 0 {
 			fmt.Fprintf(&b, ", after the same %d", same)
 		}
+		if names := toolsOf(r); slices.Contains(names, "tool_search") {
+			fmt.Fprintf(&b, ", with %s", strings.Join(names, " "))
+		}
 		fmt.Fprintf(&b, "\n%s", conversation(r.Messages[same:]))
 	}
 	s.told = len(s.world.requests)
 	return b.String()
+}
+
+func toolsOf(r pawl.Request) (names []string) {
+	for _, t := range r.Tools {
+		names = append(names, t.Name)
+	}
+	return names
 }
 
 // result prints what the run has come to.

@@ -100,6 +100,7 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, team *crew) (pawl.Agen
 		a.Tools = append(a.Tools, r.tool())
 	}
 	a.Tools = append(a.Tools, s.handOvers(team)...)
+	a.Core = s.coreOf(&a)
 	if team.first == s {
 		team.caller = a.Model
 		s.assembleTeam(r, d, team)
@@ -186,6 +187,9 @@ func (s *Spec) contradictions(d *document, a pawl.Agent) {
 	if _, single := a.Loop.(pawl.SingleCall); s.plan && (single || s.flow != nil) {
 		d.problem(s.find("plan"), "plan is for an agent that chooses its calls (leave it out, or write loop: react)")
 	}
+	if _, single := a.Loop.(pawl.SingleCall); s.core != nil && (single || s.flow != nil) {
+		d.problem(s.find("tool_search"), "tool_search is for an agent that chooses its calls (leave it out, or write loop: react)")
+	}
 	if s.serial && s.maxParallel > 1 {
 		d.problem(s.find("max_parallel"), "max_parallel is %d, but with parallel: false one call runs at a time (leave one of them out)", s.maxParallel)
 	}
@@ -207,7 +211,7 @@ func (s *Spec) rest(d *document, a pawl.Agent) {
 		key, _, _ = strings.Cut(key, " ")
 		keys := map[string][]string{
 			"agent": {"name"}, "model": {"model"}, "limits": {"limits"}, "tool": {"tools"}, "tools": {"tools"}, "loop": {"loop"},
-			"goal": {"goal"}, "output": {"output"}, "sampling": {"model"}, "policies": {"no_progress"},
+			"goal": {"goal"}, "output": {"output"}, "sampling": {"model"}, "policies": {"no_progress"}, "core": {"tool_search", "core"},
 		}[key]
 		if strings.HasPrefix(message, `tool "handoff_to_`) {
 			keys = []string{"handoffs"}

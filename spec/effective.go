@@ -245,9 +245,16 @@ func (e *Effective) graph(declared *node) {
 
 // tools adds the tools that a spec can express; the others are Go functions.
 func (e *Effective) tools(declared []pawl.ToolInfo) {
+	core, search := &node{kind: list}, &node{kind: mapping}
+	search.put("core", core)
 	all, own := &node{kind: list}, map[pawl.Trust]*node{0: {kind: list}, pawl.Trusted: {kind: list}, pawl.Untrusted: {kind: list}}
 	for _, t := range declared {
+		if !t.Deferred && !strings.HasPrefix(t.Name, "__") && t.Name != "tool_search" {
+			core.items = append(core.items, textNode(t.Name))
+		}
 		switch {
+		case t.Name == "tool_search":
+			e.set("tool_search", search)
 		case strings.HasPrefix(t.Name, "__"):
 			if t.Name != "__complete__" {
 				e.set("builtins", yes())

@@ -30,6 +30,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "workspace", value: oneOf("copy"), otherwise: "the tools work in `dir` itself", about: "the tools work in a [copy](spec.md#working-in-a-copy) of `dir`, and the difference is applied when the run succeeds", inGo: "spec.Options.Workspace"},
 	{name: "dir", value: aText, otherwise: "the spec's directory", about: "where commands run, relative to the spec's directory", inGo: "tool.CommandOptions.Dir"},
 	{name: "tools", value: toolList, about: "what the model may call", inGo: "pawl.Agent.Tools"},
+	{name: "tool_search", value: in(searchKeys), otherwise: "the model is shown all tools", about: "have the model [search](tools.md#many-tools) for tools instead of being shown all", inGo: "pawl.Agent.Core"},
 	{name: "handoffs", value: listOf(either(aText, in(handoffKeys))), about: "specs of agents that the model may [hand the conversation over](teams.md#handoff) to", inGo: "team.Handoff"},
 	{name: "board", value: aFlag, otherwise: "false", about: "share a [board of tasks](teams.md#swarm) with the agents among the tools: `board_add`, `board_read`, `board_claim`, `board_finish`, `board_drop`", inGo: "team.Board"},
 	{name: "memory", value: either(aFlag, in(memoryKeys)), about: "[remember](tools.md#memory) things for later runs: `remember`, `recall`, `forget`", inGo: "tool.Memory"},

@@ -139,6 +139,10 @@ var mcpKeys = &table{name: "mcp", title: "mcp", about: "A server of the Model Co
 	{name: "trusted", value: aFlag, otherwise: "false", about: "believe what its tools say, and what they say of their effects; otherwise each is a write, and its results are untrusted", inGo: "mcp.Options.Trusted"},
 }, more: object{"oneOf": []any{object{"required": []any{"command"}}, object{"required": []any{"url"}}}}}
 
+var searchKeys = &table{name: "tool_search", title: "tool_search", about: "The tools are shown to the model as it finds them, with the tool `tool_search`.", keys: []key{
+	{name: "core", value: wordList, otherwise: "none", about: "the tools that it is shown from the start; `*` stands for any characters", inGo: "pawl.Agent.Core"},
+}}
+
 var fetchKeys = &table{name: "fetch", title: "fetch", about: "Where the builtin tool fetch may go.", keys: []key{
 	{name: "allow", value: hostList, otherwise: "all public hosts", about: "the only hosts, such as `docs.example.org`, `*.example.org` or `localhost:8080`; they may be private", inGo: "fetch.Options.Allow"},
 }}

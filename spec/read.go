@@ -59,6 +59,7 @@ func (s *Spec) read(f fields) {
 	s.readCage(f)
 	s.readLoop(f) // the steps run in the cage
 	s.readTools(f)
+	s.readSearch(f)
 	s.readSkills(f)
 	s.readHandoffs(f)
 	if s.stop = f.value("stop", text, `a condition such as iterations >= 10`); s.opt.Stop != "" {

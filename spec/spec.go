@@ -61,6 +61,7 @@ type Spec struct {
 	builtin     bool
 	serial      bool
 	maxParallel int
+	core        []string // tools shown from the start; nil: all
 	trace       bool
 	plan        bool
 	board       bool

@@ -85,7 +85,9 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w exchange.Window) plan
 	)
 	why := "price"
 	if expired {
-		again, why = 0, "pause"
+		if again, why = 0, "pause"; w.Fallback < 0 {
+			why = "tools"
+		}
 	}
 
 	free := w.Least + summaryTokens*bytesPerToken
@@ -124,7 +126,7 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w exchange.Window) plan
 }
 
 // expired reports whether the provider's cache has dropped the conversation: it was not read for
-// longer than the TTL, or another model gets the request.
+// longer than the TTL, another model gets the request, or it has other tools.
 func (c compaction) expired(s *pawl.State, t pawl.Think, w exchange.Window) bool {
 	ttl := c.TTL
 	if w.Long {

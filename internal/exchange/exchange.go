@@ -80,7 +80,7 @@ type Window struct {
 	Summary   int // bytes of the summary in the head; zero: there is none
 	Compacted uint64
 	Sent      time.Time // when it was last sent to the agent's model; zero: never
-	Fallback  int       // to which of the agent's fallbacks; zero: its model
+	Fallback  int       // to which of the agent's fallbacks; zero: its model; negative: with other tools than it has now
 	Long      bool      // to be kept in the cache for long
 	Requests  int       // to that model, without the latest
 	Waits     int       // how many of them were followed by a wait that a long-lived cache outlasts

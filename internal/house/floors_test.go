@@ -40,6 +40,7 @@ allow internal -> internal/pattern  foreign regular expressions are bounded in o
 allow internal -> internal/wire     JSON is read in one place
 allow internal -> internal/chunk    lists that grow are made in one place
 allow internal -> internal/typo     names are compared in one place
+allow internal -> internal/glob     and matched in one
 allow cmd -> cmd/internal       main hands over its arguments and returns the exit code
 allow cmd -> docs               the command serves its own documentation
 allow cmd -> cmd/cli            pawl is the public command without a program of its own

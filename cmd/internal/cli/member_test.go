@@ -55,6 +55,7 @@ var members = map[string]member{
 	"dir":             {value: "below", beside: map[string]string{"tools": "[{name: look, description: Looks., command: [pwd], effect: read}]"}, shows: `/below"`},
 	"workspace":       {value: "copy", problem: `^helper\.yaml:7:12: workspace has no effect in an agent of desk\.yaml, in whose copy it works \(write it in desk\.yaml, or leave it out\)$`},
 	"tools":           {value: "[{name: look, description: Looks., command: [stub, say, it is pink], effect: read}]", shows: "it is pink"},
+	"tool_search":     {value: "{}", replies: "{calls: [{tool: tool_search, args: {query: looks}}]}, {text: It is blue.}", shows: `"by":"__tools__"`},
 	"builtins":        {value: "true", replies: "{calls: [{tool: __store_memory__, args: {key: colour, value: blue}}]}, {text: Stored.}", shows: `"type":"memory\.stored"`},
 	"parallel":        {value: "false", replies: "{calls: [{tool: look}, {tool: look, args: {}}]}, {text: It is blue.}", shows: `"type":"tool\.finished"[^\n]*\n[^\n]*"type":"tool\.started"`},
 	"max_parallel":    {value: "1", replies: "{calls: [{tool: look}, {tool: look, args: {}}]}, {text: It is blue.}", shows: `"type":"tool\.finished"[^\n]*\n[^\n]*"type":"tool\.started"`},
