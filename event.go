@@ -47,4 +47,5 @@ type ModelDelta struct {
 	Text     string `wire:"text,omit"`
 	Thinking string `wire:"thinking,omit"`
 	Tool     string `wire:"tool,omit"` // a call of this tool has begun
+	From     int    `wire:"from,omit"` // bytes of the reply's text before Text
 }

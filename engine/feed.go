@@ -30,6 +30,7 @@ type watcher struct {
 type piece struct {
 	live  pawl.Entry // without its event
 	first pawl.Chunk
+	from  int    // bytes of the reply's text before the piece
 	more  []byte // the text, or thinking, of first and all chunks joined to it
 }
 
@@ -61,6 +62,9 @@ func (p *piece) join(live *pawl.Entry, c *pawl.Chunk) bool {
 // entry returns the piece as an entry for a watcher.
 func (p *piece) entry() pawl.Entry {
 	d := pawl.ModelDelta{Text: p.first.Text, Thinking: p.first.Thinking, Tool: p.first.Call}
+	if d.Text != "" {
+		d.From = p.from
+	}
 	switch {
 	case p.more == nil:
 	case d.Thinking != "":
@@ -124,8 +128,9 @@ func (f *feed) news(last uint64) {
 	}
 }
 
-// delta passes a chunk of a reply to the watchers. live is its entry without the event.
-func (f *feed) delta(live *pawl.Entry, c *pawl.Chunk) {
+// delta passes a chunk of a reply to the watchers. live is its entry without the event, and
+// from how many bytes of text came before.
+func (f *feed) delta(live *pawl.Entry, c *pawl.Chunk, from int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, w := range f.watchers {
@@ -136,7 +141,7 @@ func (f *feed) delta(live *pawl.Entry, c *pawl.Chunk) {
 		if n >= mostPieces {
 			w.pieces = append(w.pieces[:0], w.pieces[n/2:]...)
 		}
-		w.pieces = append(w.pieces, piece{live: *live, first: *c})
+		w.pieces = append(w.pieces, piece{live: *live, first: *c, from: from})
 		w.poke()
 	}
 }

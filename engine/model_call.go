@@ -110,6 +110,7 @@ type modelCall struct {
 	turn      turn       // of the provider's rate
 	outOfTime bool       // the deadline is the run's, not the call's
 	shown     liveReply
+	said      int // bytes of text that were shown
 	reply     *pawl.Reply
 	whole     pawl.Reply
 	err       error
@@ -160,7 +161,8 @@ func (c *modelCall) show(chunk *pawl.Chunk, last bool) {
 		*chunk = c.shown.add(clean, *chunk, last)
 	}
 	if *chunk != (pawl.Chunk{}) {
-		c.rec.feed.delta(&c.live, chunk)
+		c.rec.feed.delta(&c.live, chunk, c.said)
+		c.said += len(chunk.Text)
 	}
 }
 

@@ -76,6 +76,8 @@ func (f *frame) write(line []byte) {
 // redactor redacts the pieces of a reply as they arrive. A secret may be split between two.
 type redactor struct {
 	at             uint64 // the call
+	begun          bool   // its text has
+	said           int    // bytes of text that were shown of it
 	text, thinking redact.Flow
 }
 
@@ -96,12 +98,19 @@ func (v *redactor) piece(e pawl.Entry) (pawl.Entry, bool) {
 		d.Thinking = v.thinking.Add(d.Thinking)
 	}
 	if text {
+		if !v.begun {
+			v.begun, v.said = true, d.From // what was before it is missing
+		}
 		d.Text = v.text.Add(d.Text)
 	}
 	if call {
 		d.Text += v.text.Close()
 	}
 	d.Tool = redact.Text(d.Tool)
+	if d.From = 0; d.Text != "" {
+		d.From = v.said
+		v.said += len(d.Text)
+	}
 	e.Event = d
 	return e, d != (pawl.ModelDelta{})
 }

@@ -28,6 +28,10 @@ func (s *Server) stream(x *exchange, run string) error {
 		return err
 	}
 	ctx := x.Request.Context()
+	answer, err := s.growing(ctx, x.Request, run, after)
+	if err != nil {
+		return err
+	}
 	r, head, err := s.broadcasters.enter(ctx, run, after)
 	switch {
 	case errors.Is(err, errClosed):
@@ -48,6 +52,11 @@ func (s *Server) stream(x *exchange, run string) error {
 		for _, f := range frames {
 			if err := out.add(f.text); err != nil {
 				return err
+			}
+			if part, ok := answer.add(f); ok {
+				if err := out.add(part.text); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

@@ -1,26 +1,31 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"strings"
 	"sync"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/terminal"
 )
 
 // answerView shows on standard output what the model says, while it says it. Standard
-// output is a terminal: elsewhere an answer is printed once it is complete.
+// output is a terminal: elsewhere an answer is printed once it is complete. With growing
+// it shows a structured answer as it grows, on lines of JSON, anywhere.
 type answerView struct {
-	a     *app
-	under view // shows the rest; nil: a line for each entry
+	a       *app
+	under   view // shows the rest; nil: a line for each entry
+	growing *engine.Growing
 
 	mu    sync.Mutex
 	turn  bool            // the model is called for an answer
 	page  io.WriteCloser  // where its reply is shown; nil: it has not begun
 	said  strings.Builder // what is shown of it
-	shown string          // the last reply that was shown whole
+	shown string          // the last reply that was shown whole, or the last line
 }
 
 func (v *answerView) begin() {
@@ -41,8 +46,16 @@ func (v *answerView) end() {
 func (v *answerView) add(e pawl.Entry, history bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.growing != nil && (!history || e.Seq == 0) {
+		if document := v.growing.Add(e); document != nil {
+			v.grow(document)
+		}
+	}
 	switch event := e.Event.(type) {
 	case pawl.ModelDelta:
+		if v.growing != nil {
+			break
+		}
 		if v.turn && event.Text != "" {
 			v.say(event.Text)
 			return
@@ -84,6 +97,19 @@ func (v *answerView) say(text string) {
 	_, _ = io.WriteString(v.page, text) // if the reader is gone, printing the result fails as well
 }
 
+// grow shows what is known of a structured answer, on a line.
+func (v *answerView) grow(document json.RawMessage) {
+	if live, ok := v.under.(*liveView); ok {
+		live.hide(true)
+		defer live.hide(false)
+	}
+	var line bytes.Buffer
+	if json.Compact(&line, document) == nil && v.shown != line.String() {
+		v.shown = line.String()
+		_, _ = io.WriteString(v.a.out, terminal.Clean(v.shown)+"\n")
+	}
+}
+
 // stop ends what is shown of a reply.
 func (v *answerView) stop() {
 	if v.page == nil {
@@ -98,6 +124,13 @@ func (v *answerView) stop() {
 
 // conclude is [app.conclude] for an answer that may be shown already.
 func (v *answerView) conclude(ctx context.Context, r pawl.Result) (int, error) {
+	if v.growing != nil {
+		if r.Output != nil {
+			v.grow(r.Output)
+		}
+		ending(ctx, v.a, &r)
+		return exitCode(r.Status), nil
+	}
 	shown := v.shown != "" && v.shown == r.Answer
 	if v.a.json {
 		return v.a.conclude(ctx, r)

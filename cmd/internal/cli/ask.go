@@ -27,6 +27,7 @@ type asking struct {
 	files  []string
 	attach []string
 	schema string
+	stream bool
 	read   bool
 	thread string
 }
@@ -54,10 +55,12 @@ whose key is set. The run is recorded: pawl explain last shows what it did and c
   git diff | pawl ask "What does this change?"
   pawl ask "Which function is too long?" -f main.go -f util.go
   pawl ask "What is to be paid?" --attach invoice.pdf
-  pawl ask "Who is mentioned?" -f mail.txt --schema people.schema.json`
+  pawl ask "Who is mentioned?" -f mail.txt --schema people.schema.json
+  pawl ask "Who is mentioned?" -f mail.txt --schema people.schema.json --stream | jq .`
 	c.Flags().StringArrayVarP(&o.files, "file", "f", nil, "add this text file as context; may be repeated")
 	c.Flags().StringArrayVar(&o.attach, "attach", nil, attachHelp)
 	c.Flags().StringVar(&o.schema, "schema", "", "a file with the JSON Schema of the answer, which is then JSON")
+	c.Flags().BoolVar(&o.stream, "stream", false, "with --schema: print what is known of the answer each time it grows, a line of JSON each; the last line is the answer")
 	c.Flags().BoolVar(&o.read, "read", false, "let the model read files in the current directory")
 	c.Flags().StringVar(&o.thread, "thread", "", "continue this conversation: the messages of its last run come first")
 	o.modelFlag(c)
@@ -72,6 +75,9 @@ func ask(ctx context.Context, a *app, o *asking, args []string) (int, error) {
 	labels, err := parseLabels(o.label)
 	if err != nil {
 		return 0, err
+	}
+	if o.stream && (o.schema == "" || a.json) {
+		return 0, misuse("--stream prints an answer that --schema describes as it grows; leave out --json, which prints one document")
 	}
 	with := defaultAgent{File: o.schema}
 	if o.read {
@@ -99,8 +105,11 @@ func ask(ctx context.Context, a *app, o *asking, args []string) (int, error) {
 		return 0, err
 	}
 	w := &work{agent: agent, limits: limits, conclude: a.conclude, drop: func() {}}
-	if a.outTerminal() != nil && !a.json && with.Output == "" {
+	if o.stream || a.outTerminal() != nil && !a.json && with.Output == "" {
 		a.answers = &answerView{a: a}
+		if o.stream {
+			a.answers.growing = new(engine.Growing)
+		}
 		w.conclude = a.answers.conclude
 	}
 	return a.with(ctx, func(j store) (int, error) {
