@@ -19,6 +19,8 @@ import (
 type HTTPOptions struct {
 	// Header is sent with every request, such as Authorization.
 	Header http.Header
+	// OAuth authorises the requests; nil: nothing does but Header.
+	OAuth *OAuth
 }
 
 // HTTP is a server at a URL that speaks streamable HTTP: https, or http on this machine.
@@ -28,7 +30,7 @@ func HTTP(address string, o *HTTPOptions) Transport {
 	h := &remotePlace{address: address}
 	h.url, h.wrong = url.Parse(address)
 	if o != nil {
-		h.header = o.Header.Clone()
+		h.header, h.oauth = o.Header.Clone(), o.OAuth
 	}
 	return h
 }
@@ -38,6 +40,7 @@ type remotePlace struct {
 	url     *url.URL
 	wrong   error
 	header  http.Header
+	oauth   *OAuth // nil: none
 }
 
 func (h *remotePlace) is() (identity, cage string) {
@@ -86,8 +89,16 @@ func (h *remotePlace) open() (line, error) {
 			return nil
 		},
 	}
+	transport := &sdk.StreamableClientTransport{Endpoint: h.address, HTTPClient: client, MaxRetries: 2, MaxEventSize: mostMessage}
+	if h.oauth != nil {
+		handler, err := h.oauth.handler(h.address)
+		if err != nil {
+			return line{}, err
+		}
+		transport.OAuthHandler = handler
+	}
 	return line{
-		transport: &sdk.StreamableClientTransport{Endpoint: h.address, HTTPClient: client, MaxRetries: 2, MaxEventSize: mostMessage},
+		transport: transport,
 		close:     base.CloseIdleConnections,
 		why:       func() error { return nil },
 	}, nil

@@ -223,6 +223,9 @@ func (s *Spec) actionOf(server MCPServer, at *node, name string, library *Spec) 
 		if server.Token != "" {
 			s.beyond = append(s.beyond, server.Token)
 		}
+		if o := server.OAuth; o != nil && o.Secret != "" {
+			s.beyond = append(s.beyond, o.Secret)
+		}
 		for _, g := range library.gates {
 			if g.tool == server.Name+"__*" {
 				s.gates = append(s.gates, g)

@@ -136,6 +136,7 @@ var mcpKeys = &table{name: "mcp", title: "mcp", about: "A server of the Model Co
 	{name: "command", value: argv, about: "the program and its arguments; there is no shell. What starts with `./` is relative to the spec's directory", inGo: "mcp.Command"},
 	{name: "url", value: aText, about: "where it is, in place of a command: https, or http on this machine", inGo: "mcp.HTTP"},
 	{name: "token", value: anyText, otherwise: "none", about: "the variable that holds the bearer token for the url; its value is a secret", inGo: "mcp.HTTPOptions.Header"},
+	{name: "auth", value: in(mcpAuthKeys), otherwise: "none", about: "how requests to the url are [authorised](mcp.md#authorisation), in place of a token", inGo: "mcp.HTTPOptions.OAuth"},
 	{name: "trusted", value: aFlag, otherwise: "false", about: "believe what its tools say, and what they say of their effects; otherwise each is a write, and its results are untrusted", inGo: "mcp.Options.Trusted"},
 }, more: object{"oneOf": []any{object{"required": []any{"command"}}, object{"required": []any{"url"}}}}}
 

@@ -29,6 +29,7 @@ type MCPServer struct {
 
 	URL   string // of a server that is reached by streamable HTTP
 	Token string // the variable that holds its bearer token; empty: none
+	OAuth *OAuth // nil: requests are not authorised by OAuth
 
 	Trusted   bool     // take the effects of its tools from their annotations
 	Allow     []string // the server's names of the tools to offer; nil: all
@@ -42,6 +43,78 @@ type MCPServer struct {
 	at    place
 	trust pawl.Trust // label of its tools' results; zero: determined by Trusted
 	only  []*node    // the tools that a Hyphen document names, as NAME__tool; nil: all
+}
+
+// OAuth says how requests to an MCP server are authorised by OAuth.
+type OAuth struct {
+	Client      string // the id of a client that was registered beforehand; empty: one is registered
+	Secret      string // the variable that holds its secret; empty: it has none
+	Credentials bool   // the client authorises itself, without a person
+}
+
+var mcpAuthKeys = &table{name: "mcp_auth", title: "auth", about: "How requests to a server are authorised.", keys: []key{
+	{name: "oauth", needed: true, value: either(aFlag, in(oauthKeys)), about: "by OAuth 2.1, as the server says; `pawl mcp SPEC --login NAME` asks a person once", inGo: "mcp.OAuth"},
+}}
+
+var oauthKeys = &table{name: "oauth", title: "oauth", about: "The client that asks for authorisation.", keys: []key{
+	{name: "client", value: aText, otherwise: "one is registered at the login", about: "the id of a client that was registered beforehand", inGo: "mcp.OAuth.ClientID"},
+	{name: "secret", value: aText, otherwise: "none: the client is public", about: "the variable that holds its secret", inGo: "mcp.OAuth.ClientSecret"},
+	{name: "grant", value: oneOf("authorization_code", "client_credentials"), otherwise: "authorization_code", about: "a person authorises, or the client with its secret alone", inGo: "mcp.OAuth.Credentials"},
+}}
+
+// MCPServer returns the server of that name, and whether the spec names one.
+func (s *Spec) MCPServer(name string) (MCPServer, bool) {
+	i := slices.IndexFunc(s.servers, func(m MCPServer) bool { return m.Name == name })
+	if i < 0 {
+		return MCPServer{}, false
+	}
+	return s.servers[i], true
+}
+
+// readAuth reads {oauth: true} or {oauth: {client: …}}.
+func (s *Spec) readAuth(m fields, server *MCPServer) {
+	n := m.n.get("auth")
+	if n == nil {
+		return
+	}
+	f := m.fields(mcpAuthKeys, n)
+	if n.kind != mapping {
+		return
+	}
+	f.need("auth")
+	how := f.n.get("oauth")
+	switch {
+	case how == nil:
+		return
+	case how.kind == mapping:
+	case how.kind == boolean && how.text == "true":
+		how = &node{kind: mapping, place: how.place}
+	case how.kind == boolean:
+		return
+	}
+	o := &OAuth{}
+	in := f.fields(oauthKeys, how)
+	in.text("client", &o.Client)
+	in.text("secret", &o.Secret)
+	var grant int
+	in.choice("grant", &grant)
+	o.Credentials = grant == 2
+	switch {
+	case m.n.get("url") == nil:
+		m.problem(n.place, "auth is for a url (a program gets the variables under env)")
+	case server.Token != "":
+		m.problem(n.place, "there is a token and auth (leave one out)")
+	case o.Secret != "" && !variable.MatchString(o.Secret):
+		m.problem(how.get("secret").place, "secret is %q (write the name of a variable, whose value is taken from the environment)", o.Secret)
+	case o.Credentials && (o.Client == "" || o.Secret == ""):
+		m.problem(how.place, "client_credentials needs a client and a secret (name the client, and the variable with its secret)")
+	case o.Secret != "" && o.Client == "":
+		m.problem(how.get("secret").place, "there is a secret and no client (name the client)")
+	}
+	if o.Secret != "" {
+		s.beyond = append(s.beyond, o.Secret)
+	}
+	server.OAuth = o
 }
 
 // A Connector connects to a server and returns its tools and a function that
@@ -77,6 +150,7 @@ func (s *Spec) readServer(f fields, item *node) {
 	if m.text("token", &server.Token); server.Token != "" {
 		s.beyond = append(s.beyond, server.Token)
 	}
+	s.readAuth(m, &server)
 	if command := n.get("command"); command != nil {
 		server.Command = s.argv(m, "command", "[npx, -y, some-server]")
 		for _, word := range command.items { // as written, wherever the spec is

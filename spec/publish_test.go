@@ -289,6 +289,8 @@ func TestSchemaAgreesKeyByKey(t *testing.T) {
 		"steer": `{"name": "a", "model": "mechanic", "hooks": [{"steer": {%s}}]}`,
 	}
 	around["input"] = `{"name": "a", "model": "mechanic", "input": {%s}}`
+	around["mcp_auth"] = `{"name": "a", "model": "mechanic", "tools": [{"mcp": {"name": "n", "url": "https://x", "auth": {%s}}}]}`
+	around["oauth"] = `{"name": "a", "model": "mechanic", "tools": [{"mcp": {"name": "n", "url": "https://x", "auth": {"oauth": {%s}}}}]}`
 	around["provider"] = `{"name": "a", "model": "mechanic", "providers": {"mechanic": {%s}}}`
 	around["budget"] = `{"name": "a", "model": "mechanic", "budgets": [{"per": "day", "tokens": 1, %s}]}`
 	around["trigger"] = `{"name": "a", "model": "mechanic", "triggers": [{"cron": "@daily", %s}]}`

@@ -33,6 +33,11 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 			d.problem(server.at, "%v; the log will contain it if the MCP server %s returns it", err, server.Name)
 		}
 	}
+	for _, server := range s.servers {
+		if o := server.OAuth; o != nil && o.Secret != "" && os.Getenv(o.Secret) == "" {
+			d.problem(server.at, "the variable %s is not set (the MCP server %s cannot be called without the secret of its client)", o.Secret, server.Name)
+		}
+	}
 	for _, r := range s.remotes {
 		if value := os.Getenv(r.token); r.token != "" && value == "" {
 			d.problem(r.at, "the variable %s is not set (the agent at %s is called without a token)", r.token, r.url)

@@ -24,12 +24,19 @@ type serving struct {
 	driving
 	address   string
 	tokenFile string
+	login     string
 }
 
 func mcpCommand(a *app) *cobra.Command {
 	s := &serving{}
 	c := a.command("mcp SPEC [flags]", "Serve the agent in SPEC and its tools over MCP, on standard input and output or over HTTP", cobra.ExactArgs(1),
-		func(ctx context.Context, args []string) (int, error) { return serveMCP(ctx, a, s, args[0]) })
+		func(ctx context.Context, args []string) (int, error) {
+			if s.login != "" {
+				return login(ctx, a, args[0], s.login)
+			}
+			return serveMCP(ctx, a, s, args[0])
+		})
+	c.Flags().StringVar(&s.login, "login", "", "serve nothing: authorise requests to this MCP server of the spec in a browser, by OAuth")
 	c.Flags().StringVar(&s.address, "http", "", "serve HTTP at this loopback address, such as 127.0.0.1:8081, instead of standard input and output")
 	c.Flags().StringVar(&s.tokenFile, "token-file", "", "the file with the bearer token for HTTP (default: $PAWL_TOKEN, else one is generated and printed)")
 	s.modelFlag(c)

@@ -36,7 +36,11 @@ func (a *app) disconnect() {
 // connect connects to an MCP server. It prints the command before it starts it, since
 // the user may not have written the spec.
 func (a *app) connect(ctx context.Context, s spec.MCPServer) ([]pawl.Tool, func() error, error) {
-	transport, what := mcp.HTTP(s.URL, a.credentials(s)), s.URL
+	how, err := a.credentials(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	transport, what := mcp.HTTP(s.URL, how), s.URL
 	if s.Command != nil {
 		transport = mcp.Command(s.Command, &mcp.CommandOptions{Dir: s.Dir, Secrets: s.Env, Cage: s.Cage})
 		what = strings.Join(s.Command, " ")
@@ -56,9 +60,44 @@ func (a *app) connect(ctx context.Context, s spec.MCPServer) ([]pawl.Tool, func(
 	return server.Tools(), server.Close, nil
 }
 
-func (env *environment) credentials(s spec.MCPServer) *mcp.HTTPOptions {
-	if token := env.getenv(s.Token); s.Token != "" && token != "" {
-		return &mcp.HTTPOptions{Header: http.Header{"Authorization": {"Bearer " + token}}}
+func (env *environment) credentials(s spec.MCPServer) (*mcp.HTTPOptions, error) {
+	if o := s.OAuth; o != nil {
+		tokens, err := env.stateFile("mcp-tokens", "set one of them, for the tokens of MCP servers")
+		if err != nil {
+			return nil, err
+		}
+		how := &mcp.OAuth{ClientID: o.Client, Credentials: o.Credentials, Tokens: tokens, Login: "pawl mcp SPEC --login " + s.Name}
+		if o.Secret != "" {
+			how.ClientSecret = env.getenv(o.Secret)
+		}
+		return &mcp.HTTPOptions{OAuth: how}, nil
 	}
-	return nil
+	if token := env.getenv(s.Token); s.Token != "" && token != "" {
+		return &mcp.HTTPOptions{Header: http.Header{"Authorization": {"Bearer " + token}}}, nil
+	}
+	return nil, nil
+}
+
+// login has a person authorise requests to an MCP server of a spec.
+func login(ctx context.Context, a *app, file, name string) (int, error) {
+	s, err := loadSpec(file, &spec.Options{Registry: a.registry(), Model: "mechanic"})
+	if err != nil {
+		return 0, err
+	}
+	server, ok := s.MCPServer(name)
+	if !ok || server.OAuth == nil || server.OAuth.Credentials {
+		return 0, misuse("--login: %s has no MCP server %s that a person authorises; one has auth: {oauth: true}", file, name)
+	}
+	how, err := a.credentials(server)
+	if err != nil {
+		return 0, err
+	}
+	err = mcp.Login(ctx, server.URL, how.OAuth, func(url string) {
+		a.sayf("open this page in a browser of this machine: %s", url)
+	})
+	if err != nil {
+		return 0, err
+	}
+	a.sayf("requests to %s are authorised; pawl run %s can use it", server.URL, file)
+	return 0, nil
 }
