@@ -43,6 +43,7 @@ type ModelInfo struct {
 	Endpoint string `wire:"endpoint,omit"` // where requests go; empty: they stay in this process
 	Price    *Price `wire:"price,omit"`    // nil: unknown; a run with a dollar limit needs one
 	Wire     Wire   `wire:"wire,omit"`     // what its requests have in addition to their texts
+	Batch    bool   `wire:"batch,omit"`    // its calls are batches, which go on without the run; see [ModelError]
 }
 
 // Wire is the most that a model's requests have in addition to their texts, so
@@ -72,6 +73,9 @@ type Request struct {
 	MaxTokens int             // the most the reply may spend, thinking included
 	Sampling  Sampling
 	Long      bool // the provider is to keep what it caches for the longer of its lifetimes; see [Price]
+
+	Batch string    // where the request may be, as the model said (see [ModelError]); empty: nowhere
+	Lost  time.Time // when it was sent without anything known of it since, by a model whose calls are batches; zero: never
 }
 
 // Sampling are the knobs of a model. The zero value leaves all to the provider.
@@ -237,6 +241,10 @@ type ModelError struct {
 	Usage      Usage
 	Billed     bool  // the provider said that Usage is all it bills, zero included
 	Err        error // the cause, if any
+
+	// Batch names the batch that has the request. With a zero Class nothing has
+	// failed: the run is suspended for RetryAfter and then asks again with that name.
+	Batch string
 }
 
 // Error names the class and says what happened.
@@ -288,6 +296,14 @@ type Tier struct {
 	CacheRead  float64 `wire:"cache_read,omit"`
 	CacheWrite float64 `wire:"cache_write,omit"`
 	CacheLong  float64 `wire:"cache_long,omit"`
+}
+
+// Half is the price of a batch.
+func (p Price) Half() Price {
+	half := Price{p.Input / 2, p.Output / 2, p.CacheRead / 2, p.CacheWrite / 2, p.CacheLong / 2, p.Long}
+	l := &half.Long
+	l.Input, l.Output, l.CacheRead, l.CacheWrite, l.CacheLong = l.Input/2, l.Output/2, l.CacheRead/2, l.CacheWrite/2, l.CacheLong/2
+	return half
 }
 
 // Cost is what one request cost in dollars that used u. It is of one request,

@@ -125,7 +125,7 @@ type spend struct {
 // turn is the present turn.
 type turn struct {
 	thinking   reservation  // of the model call in flight
-	lostCall   bool         // it was, when the run lost its owner
+	parked     parked       // a model call that goes on without the run
 	failure    *ModelFailed // the last attempt failed
 	shortened  bool         // results were left out of it, because it was too long
 	tries      tries        // failed attempts in a row that count, of one model
@@ -160,10 +160,41 @@ type reservation struct {
 	usage Usage
 	cost  float64
 
+	at        time.Time
 	auxiliary string // which model is asked, and the bytes it is sent
 	fallback  int
 	bytes     int
 	talk      bool // the next request of the conversation begins with it
+}
+
+// parked is a model call that the provider may have in a batch.
+type parked struct {
+	batch string    // its name; empty: unknown
+	lost  time.Time // when it was sent without anything known of it since
+	call  reservation
+}
+
+// park takes in that the model call in flight goes on without the run, in a batch.
+// Without a name of that it may have been lost on the way.
+func (s *State) park(batch string) {
+	if batch == "" && s.parked.lost.IsZero() {
+		s.parked.lost = s.thinking.at
+	}
+	s.parked.batch, s.parked.call, s.thinking = batch, s.thinking, reservation{}
+}
+
+// Batch is the provider's batch that a model call of the run is in, and which model was
+// asked, as in a [Think]; empty: none is, or nobody knows.
+func (s *State) Batch() (batch string, asked Think) {
+	c := &s.parked.call
+	return s.parked.batch, Think{Model: c.auxiliary, Prepared: Prepared{Fallback: c.fallback}}
+}
+
+// Abandoned is the event that gives such a call up, at the most that it may cost, and
+// whether there is one: no run ends before.
+func (s *State) Abandoned() (ModelFailed, bool) {
+	c := &s.parked.call
+	return ModelFailed{Class: ClassLost, Message: "the run ends while a batch of the provider may have its request", Attempt: s.attempt, Usage: c.usage, Cost: c.cost}, c.made
 }
 
 // memo is what the run knows of its progress.

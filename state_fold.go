@@ -123,13 +123,16 @@ func (s *State) applyRun(event Event) {
 		}
 	case RunPaused:
 		s.status, s.paused = e.Status, &e
+		if e.Batch != "" {
+			s.park(e.Batch)
+		}
 		for _, c := range s.open { // a decision from now on is about the latest observation
 			if c.Phase == PhaseAwaitingApproval && c.requested > s.resumed && c.basis != s.look {
 				c.own().basis = s.look
 			}
 		}
 	case RunResumed:
-		if s.status != StatusRunning { // else its owner died: what was asked and counted stands
+		if s.status != StatusRunning && (s.paused == nil || s.paused.Batch == "") { // else its owner died: what was asked and counted stands
 			// A run at its limit has spent its last call on an answer; until a
 			// limit is raised or a new turn begins, that one stands.
 			landed := s.finalAsked && s.status == StatusExhausted
@@ -189,10 +192,14 @@ func (s *State) reset() {
 
 // lose marks whatever is in flight as lost and books a lost model call at its reservation.
 func (s *State) lose() {
-	if s.thinking.made {
-		s.book(s.thinking.usage, s.thinking.cost)
+	switch c := &s.thinking; {
+	case !c.made:
+	case s.declared().model(c.auxiliary, c.fallback).Batch:
+		s.park(s.parked.batch)
+	default:
+		s.book(c.usage, c.cost)
 		s.modelCalls++
-		s.thinking, s.lostCall = reservation{}, true
+		s.thinking = reservation{}
 	}
 	for _, c := range s.open {
 		if c.Phase == PhaseStarted || c.Phase == PhaseAwaitingChild { // a new owner takes over child runs, too

@@ -36,7 +36,16 @@ func (s *State) applyModel(event Event) {
 				s.tooLong = n
 			}
 		}
-		s.thinking, s.lostCall = reservation{}, false
+		if s.parked.call.made && e.Class == ClassLost { // the run ends without it
+			s.parked = parked{}
+			s.book(e.Usage, e.Cost)
+			return
+		}
+		if e.Batch != "" || s.declared().model(s.thinking.auxiliary, s.thinking.fallback).onTheWay(e.Class) {
+			s.park(e.Batch)
+		} else {
+			s.thinking, s.parked = reservation{}, parked{}
+		}
 		if e.Class != ClassNetwork || e.Usage != (Usage{}) {
 			s.modelCalls++
 		}
@@ -87,6 +96,7 @@ func (s *State) modelCalled(e *ModelCalled, iteration int) {
 		s.window.send(e, s.time)
 	}
 	s.thinking, s.sentBytes = e.reservation(), s.bytes
+	s.thinking.at = s.time
 	if e.Purpose != PurposeTurn {
 		return
 	}
@@ -104,7 +114,7 @@ func (s *State) modelReplied(e *ModelReplied, iteration int) {
 		g.Learn(e.Reply.Usage.Input, r.bytes, r.talk)
 		s.meters.Set(g)
 	}
-	s.thinking, s.lostCall = reservation{}, false
+	s.thinking, s.parked = reservation{}, parked{}
 	if s.spared(e.Purpose) {
 		delete(s.missed, string(e.Purpose))
 	} else {

@@ -206,6 +206,10 @@ func settling(entries []pawl.Entry) (c budget.Change) {
 			c.Settle, c.Spent = budget.SettleSpent, budget.Of(e.Reply.Usage.Total(), e.Cost)
 		case pawl.ModelFailed:
 			c.Settle, c.Spent = budget.SettleSpent, budget.Of(e.Usage.Total(), e.Cost)
+		case pawl.RunPaused:
+			if e.Batch != "" { // its call reserves again when it looks for the reply
+				c.Settle = budget.SettleSpent
+			}
 		case pawl.RunResumed:
 			c.Settle = budget.SettleReserved
 		}

@@ -168,8 +168,11 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 			if err != nil {
 				return false, fmt.Errorf("run %s: %w", r.lease.Run, err)
 			}
-			if e, ok := own.Event.(pawl.ToolFinished); ok {
+			switch e := own.Event.(type) {
+			case pawl.ToolFinished:
 				d.children.drop(e.Call)
+			case pawl.ModelFailed:
+				d.leave()
 			}
 			r.append(at, own.Event)
 		}

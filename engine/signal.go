@@ -228,6 +228,9 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 		r.appendNow(pawl.CancelRequested{By: e.secrets.Scrub(by), Reason: e.secrets.Scrub(reason)})
 	}
 	v, _ := r.state.Cancelled()
+	if left, is := r.state.Abandoned(); is {
+		r.appendNow(left)
+	}
 	r.appendNow(pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})
 	err = r.flush()
 	e.left(r.base, run, err)

@@ -149,7 +149,13 @@ func (s *survivor) begin(ctx context.Context, j pawl.Journal, input string) (paw
 	if err != nil {
 		return pawl.Result{}, err
 	}
-	return h.Wait(ctx)
+	result, err := h.Wait(ctx)
+	for paused := 0; err == nil && result.Status == pawl.StatusPaused && paused < mostPaused; paused++ { // until a time that need not be waited for
+		if h, err = e.Resume(ctx, s.agent, killedRun, nil); err == nil {
+			result, err = h.Wait(ctx)
+		}
+	}
+	return result, err
 }
 
 // resume resumes the run until it ends or waits for somebody else than this test.

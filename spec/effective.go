@@ -159,6 +159,12 @@ func (e *Effective) model(d pawl.Declaration, origin *Spec) *node {
 	}
 	m.count("max_tokens", d.Sampling.MaxTokens)
 	m.count("thinking", d.Sampling.ThinkingTokens)
+	if c := d.Sampling.Cache; c != "" {
+		m.put("cache", textNode(c))
+	}
+	if d.Model.Batch {
+		m.put("batch", yes())
+	}
 	if len(d.Sampling.Options) > 0 {
 		e.note("model: with options of the provider's own: %s", strings.Join(slices.Sorted(maps.Keys(d.Sampling.Options)), ", "))
 	}

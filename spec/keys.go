@@ -79,6 +79,7 @@ var modelKeys = &table{name: "model", title: "model", about: "The model, and how
 	{name: "max_tokens", value: aCount(1), otherwise: "4096", about: "the most tokens of one reply", inGo: "pawl.Sampling.MaxTokens"},
 	{name: "thinking", value: aCount(0), otherwise: "none", about: "tokens of it for reasoning", inGo: "pawl.Sampling.ThinkingTokens"},
 	{name: "cache", value: oneOf("auto", "5m", "1h", "off"), otherwise: "auto", about: "how long the provider keeps requests in its [cache](context.md#how-long-the-provider-keeps-it): what costs less, or always so long", inGo: "pawl.Sampling.Cache"},
+	{name: "batch", value: aFlag, otherwise: "false", about: "have its calls wait in [batches](models.md#batches) of the provider, which cost half and take up to a day", inGo: "pawl.ModelInfo.Batch"},
 	{name: "fallback", value: wordList, about: "models to turn to when this one cannot serve", inGo: "pawl.Agent.Fallback"},
 }}
 

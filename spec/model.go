@@ -40,6 +40,7 @@ func (s *Spec) readModel(f fields) {
 	m.count("thinking", &sampling.ThinkingTokens, 0, "2048")
 	var cache int
 	m.choice("cache", &cache)
+	m.flag("batch", &s.model.batch)
 	sampling.Cache = [...]string{"", "", "5m", "1h", "off"}[cache]
 	names, at := m.words("fallback", "[openai/gpt-5-mini]")
 	for i, name := range names {
@@ -90,7 +91,7 @@ func (s *Spec) makeModel(d *document, r *Registry, caller pawl.Model, limits *pa
 		d.problem(s.model.place, "the spec names no model, and there is no default (write model: PROVIDER/NAME)")
 		return standIn{}
 	}
-	return s.makeOne(d, r, given, dir, s.model.place, limits)
+	return s.makeBatched(d, r, given, dir, s.model.place, limits)
 }
 
 // asksNobody reports whether the spec is a workflow without a model and without
@@ -107,13 +108,22 @@ func (s *Spec) makeFallback(d *document, r *Registry, limits *pawl.Limits) (all 
 		return nil
 	}
 	for _, m := range s.model.fallback {
-		all = append(all, s.makeOne(d, r, m.name, s.base, m.place, limits))
+		all = append(all, s.makeBatched(d, r, m.name, s.base, m.place, limits))
 	}
 	return all
 }
 
 // makeOne creates the model with a name at a place.
 func (s *Spec) makeOne(d *document, r *Registry, given, dir string, at place, limits *pawl.Limits) pawl.Model {
+	return s.make(d, r, given, dir, at, limits, false)
+}
+
+// makeBatched is makeOne for a model of the agent, whose calls may be batches.
+func (s *Spec) makeBatched(d *document, r *Registry, given, dir string, at place, limits *pawl.Limits) pawl.Model {
+	return s.make(d, r, given, dir, at, limits, s.model.batch)
+}
+
+func (s *Spec) make(d *document, r *Registry, given, dir string, at place, limits *pawl.Limits, batch bool) pawl.Model {
 	bad := func(err error) pawl.Model {
 		d.about(dir == "", "model", at, "%v", err)
 		return standIn{}
@@ -130,6 +140,13 @@ func (s *Spec) makeOne(d *document, r *Registry, given, dir string, at place, li
 	case model == nil:
 		return bad(fmt.Errorf("model %s: the provider has none of that name", given))
 	}
+	if batch {
+		b, ok := model.(interface{ Batch() pawl.Model })
+		if !ok {
+			return bad(fmt.Errorf("model %s: its provider takes no batches (leave batch out, or use a model of anthropic or openai)", given))
+		}
+		model = b.Batch()
+	}
 	return s.atPrice(d, model, given, name, s.outdated(r, provider, name), limits)
 }
 
@@ -138,6 +155,9 @@ func (s *Spec) makeOne(d *document, r *Registry, given, dir string, at place, li
 func (s *Spec) atPrice(d *document, model pawl.Model, given, name string, outdated bool, limits *pawl.Limits) pawl.Model {
 	info := describe(model)
 	price, own := s.price(given, name, info)
+	if own && info.Batch {
+		price = new(price.Half())
+	}
 	if own {
 		model = priced{model, price}
 	} else if outdated && price != nil {

@@ -142,6 +142,16 @@ func (p priced) Describe() pawl.ModelInfo {
 // Takes implements engine.Taker.
 func (p priced) Takes(files []pawl.File) error { return engine.Takes(p.Model, files) }
 
+// Leave gives a batch up.
+func (p priced) Leave(ctx context.Context, batch string) error {
+	if l, ok := p.Model.(interface {
+		Leave(ctx context.Context, batch string) error
+	}); ok {
+		return l.Leave(ctx, batch)
+	}
+	return nil
+}
+
 func describe(m pawl.Model) pawl.ModelInfo {
 	if d, ok := m.(pawl.Describer); ok {
 		return d.Describe()

@@ -26,6 +26,7 @@ type Options struct {
 	Key      string        // what clients must send; empty: anything
 	Models   []string      // the models there are; nil: any
 	MaxBytes int           // the largest request; 0: 32 MiB, as at Anthropic
+	Batch    BatchOptions  // of batches, which Faults are not for
 	Seed     uint64        // what ids, signatures and the sizes of pieces follow from
 }
 
@@ -42,6 +43,8 @@ type Server struct {
 	n        int
 	requests []*Request
 	stale    map[string]Fault // connections that will be found closed
+	batches  []*batchJob
+	files    [][]byte
 }
 
 // New makes a server that answers what a model says. o may be nil.
@@ -86,6 +89,9 @@ func (s *Server) Problems() []string {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.serveBatch(w, r) {
+		return
+	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	stop := context.AfterFunc(s.closed, cancel)
