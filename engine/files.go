@@ -205,7 +205,7 @@ func (r *recorder) file(f pawl.File) (pawl.Part, error) {
 
 // ReadFile reads a file to attach to an input, under the last element of its path.
 func ReadFile(path string) (pawl.File, error) {
-	f, err := os.Open(path) //nolint:gosec // the caller names the file
+	f, err := os.Open(path)
 	if err != nil {
 		return pawl.File{}, &FileError{path, bare(err)}
 	}

@@ -44,7 +44,7 @@ func (s *Server) trigger(x *exchange) (any, error) {
 	switch {
 	case t.Sign == "slack" && part(value, "type") == "url_verification": // https://docs.slack.dev/reference/events/url_verification
 		return client.Triggered{Challenge: part(value, "challenge")}, nil
-	case t.Sign == "github" && x.Request.Header.Get("X-GitHub-Event") == "ping":
+	case t.Sign == "github" && x.Request.Header.Get("X-Github-Event") == "ping":
 		return client.Triggered{Ignored: "ping"}, nil
 	}
 	for _, path := range slices.Sorted(maps.Keys(t.When)) {

@@ -37,12 +37,13 @@ type block struct {
 
 // asWas runs the tests on the code as it was, with coverage. It does so once for each state of the tests.
 func (r *Refactor) asWas(ctx context.Context, edits []edit) (*asWas, error) {
-	state := ""
+	var texts []string
 	for _, e := range edits {
 		if e.test && e.now != nil {
-			state += e.name + "\x00" + *e.now + "\x00"
+			texts = append(texts, e.name, *e.now)
 		}
 	}
+	state := strings.Join(texts, "\x00")
 	if r.was != nil && r.was.state == state {
 		return r.was, nil
 	}

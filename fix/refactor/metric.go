@@ -83,10 +83,10 @@ func (r *Refactor) value(ctx context.Context) (float64, error) {
 	total := 0.0
 	var texts []string
 	for name, text := range r.code {
-		switch {
-		case r.source.Metric == Lines:
+		switch r.source.Metric {
+		case Lines:
 			total += float64(len(significant(name, text, false)))
-		case r.source.Metric == Complexity:
+		case Complexity:
 			n, err := complexity(text)
 			if err != nil {
 				return 0, fmt.Errorf("%s: %w", name, err)

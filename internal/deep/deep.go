@@ -16,8 +16,8 @@ func own(v reflect.Value) {
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		for i := range v.NumField() {
-			own(v.Field(i))
+		for _, f := range v.Fields() {
+			own(f)
 		}
 	case reflect.Slice:
 		if v.IsNil() {

@@ -25,9 +25,7 @@ func Complete(text string, schema json.RawMessage) json.RawMessage {
 	s.scan()
 	doc := append([]byte(text[:s.whole]), s.closers(s.depth)...)
 	if s.inString && anyString(schema, s.stack) {
-		if end, ok := s.cut(); ok {
-			doc = append(append([]byte(text[:end]), '"'), s.closers(len(s.stack))...)
-		}
+		doc = append(append([]byte(text[:s.cut()]), '"'), s.closers(len(s.stack))...)
 	}
 	if !json.Valid(doc) {
 		return nil
@@ -124,18 +122,18 @@ func (s *scanner) closers(depth int) []byte {
 
 // cut returns where to end the open string: before an escape or a character that is
 // not whole, and before half of a surrogate pair.
-func (s *scanner) cut() (end int, ok bool) {
+func (s *scanner) cut() int {
 	t := s.text
 	for i := s.from; i < len(t); {
-		n := 0
+		var n int
 		switch {
 		case t[i] != '\\':
 			if !utf8.FullRuneInString(t[i:]) {
-				return i, true
+				return i
 			}
 			_, n = utf8.DecodeRuneInString(t[i:])
 		case i+1 == len(t):
-			return i, true
+			return i
 		case t[i+1] != 'u':
 			n = 2
 		default:
@@ -145,11 +143,11 @@ func (s *scanner) cut() (end int, ok bool) {
 			}
 		}
 		if i+n > len(t) {
-			return i, true
+			return i
 		}
 		i += n
 	}
-	return len(t), true
+	return len(t)
 }
 
 // closing returns where a string ends that begins at i; negative: it does not.

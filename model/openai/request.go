@@ -249,12 +249,12 @@ func user(parts []pawl.Part, ids map[string]string) []message {
 }
 
 func picture(f pawl.File) content {
-	switch {
-	case f.Type == media.PDF:
+	switch f.Type {
+	case media.PDF:
 		return content{Type: "file", File: &file{f.Name, dataURL(f)}}
-	case f.Type == "audio/mpeg":
+	case "audio/mpeg":
 		return content{Type: "input_audio", Sound: &sound{f.Data, "mp3"}}
-	case f.Type == "audio/wav":
+	case "audio/wav":
 		return content{Type: "input_audio", Sound: &sound{f.Data, "wav"}}
 	}
 	return content{Type: "image_url", Image: image{dataURL(f)}}

@@ -117,7 +117,7 @@ func importPieces(f *file, e Edit, changes []importChange) ([]Piece, bool) {
 	}
 	p := Piece{}
 	p.Old, p.New = narrow(string(f.src), string(after), 1)
-	at, edited := strings.Index(string(f.src), p.Old), strings.Index(string(f.src), e.Old)
+	at, edited := bytes.Index(f.src, []byte(p.Old)), bytes.Index(f.src, []byte(e.Old))
 	apart := at+len(p.Old) <= edited || edited+len(e.Old) <= at
 	text := strings.Replace(string(f.src), e.Old, e.New, 1)
 	return []Piece{p}, apart && occurrences(text, p.Old) == 1
