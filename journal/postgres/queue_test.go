@@ -65,7 +65,7 @@ func TestQueuePlans(t *testing.T) {
 		index string
 		most  float64 // runs that are looked at
 	}{
-		"take":        {postgres.TakeSQL, taking, "runs_queue", 60},
+		"take":        {postgres.TakeSQL, taking, "runs_queue", 80},
 		"take capped": {postgres.TakeCappedSQL, append(taking, []string{""}, 500), "runs_queue", 500},
 		"taken":       {postgres.TakenSQL, nil, "runs_owned", 500},
 		"due":         {due, dueArgs, "runs_wake_at", 310},

@@ -20,7 +20,7 @@ import (
 func TestRefused(t *testing.T) {
 	s := started(t)
 	for name, c := range map[string]struct{ sql, says string }{
-		"newer":   {`CREATE TABLE %[1]s.version (version int); INSERT INTO %[1]s.version VALUES (99)`, "newer version of pawl (schema 99, this one knows 5): upgrade pawl"},
+		"newer":   {`CREATE TABLE %[1]s.version (version int); INSERT INTO %[1]s.version VALUES (99)`, "newer version of pawl (schema 99, this one knows 6): upgrade pawl"},
 		"foreign": {`CREATE TABLE %[1]s.users (x int)`, "another program"},
 		"odd":     {`CREATE TABLE %[1]s.version (version int)`, "says nothing that pawl wrote"},
 	} {

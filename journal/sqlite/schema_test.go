@@ -63,7 +63,7 @@ func TestMigration(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct{ sql, says string }{
-		"newer":    {`PRAGMA application_id = 0x5041574c; PRAGMA user_version = 99; CREATE TABLE runs (x)`, "newer version of pawl (schema 99, this one knows 9): upgrade pawl"},
+		"newer":    {`PRAGMA application_id = 0x5041574c; PRAGMA user_version = 99; CREATE TABLE runs (x)`, "newer version of pawl (schema 99, this one knows 10): upgrade pawl"},
 		"foreign":  {`CREATE TABLE users (x)`, "another program"},
 		"foreign2": {`PRAGMA application_id = 7; PRAGMA user_version = 1`, "another program"},
 	} {
