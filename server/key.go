@@ -65,12 +65,15 @@ func (k *Key) sees(root pawl.Head) bool {
 	return true
 }
 
-// grants refuses the labels of a request that no query could name, and those that differ
-// from what the key gives.
+// grants refuses the labels of a request that no query could name, those without a value, and
+// those that differ from what the key gives.
 func (k *Key) grants(labels map[string]string) error {
 	for name, value := range labels {
 		if name == "" || strings.Contains(name, "=") {
 			return invalid(fmt.Sprintf("label %q cannot be queried as KEY=VALUE; use a name without =", name))
+		}
+		if value == "" {
+			return invalid(fmt.Sprintf("label %q has no value; give it one, or leave it out", name))
 		}
 		if own, ok := k.Labels[name]; ok && own != value {
 			return invalid(fmt.Sprintf("runs of this token have the label %s=%s; leave out %[1]s=%[3]s", name, own, value))

@@ -39,6 +39,7 @@ func TestStart(t *testing.T) {
 		`{"agent":"calm","input":"x","limits":{"time":"9999999999999h"}}`: "invalid duration",
 		`{"agent":"calm","input":"x","labels":{"":"b"}}`:                  `label "" cannot be queried`,
 		`{"agent":"calm","input":"x","labels":{"a=b":"c"}}`:               `label "a=b" cannot be queried`,
+		`{"agent":"calm","input":"x","labels":{"tenant":""}}`:             `label "tenant" has no value`,
 	} {
 		w.refused(admin, "POST", "/v1/runs", body, 422, words)
 	}

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -48,8 +49,9 @@ type Trigger struct {
 	Watch string
 
 	// Input is the input of the run. In it, and in Key and Signal, {{a.b}} stands for a part
-	// of the JSON and {{body}} for all of it. Watch has {{file.name}}, {{file.path}} and
-	// {{file.text}}, Cron has {{time}}. Empty: the body, the text, or the agent's own input.
+	// of the JSON and {{body}} for all of it; a request without that part is refused. Watch has
+	// {{file.name}}, {{file.path}} and {{file.text}}, Cron has {{time}}. Empty: the body, the
+	// text, or the agent's own input.
 	Input string
 }
 
@@ -162,22 +164,20 @@ func fill(text string, value any) string {
 	})
 }
 
-// part is the text of a part of a value, such as pull_request.title or commits.0.id.
-func part(value any, path string) string {
-	for name := range strings.SplitSeq(path, ".") {
-		switch v := value.(type) {
-		case map[string]any:
-			value = v[name]
-		case []any:
-			var i int
-			if _, err := fmt.Sscan(name, &i); err != nil || i < 0 || i >= len(v) {
-				return ""
-			}
-			value = v[i]
-		default:
-			return ""
+// lacking returns an error if the body of a webhook lacks a part that a text names, or, unless null
+// may stand there, has null in its place.
+func lacking(what, text string, body any, null bool) error {
+	for _, at := range placeholder.FindAllStringSubmatch(text, -1) {
+		if found, ok := lookup(body, at[1]); !ok || found == nil && !null {
+			return fmt.Errorf("%s: the body has no %s", what, at[1])
 		}
 	}
+	return nil
+}
+
+// part is the text of a part of a value, such as pull_request.title or commits.0.id.
+func part(value any, path string) string {
+	value, _ = lookup(value, path)
 	switch v := value.(type) {
 	case nil:
 		return ""
@@ -189,4 +189,25 @@ func part(value any, path string) string {
 		return ""
 	}
 	return string(text)
+}
+
+// lookup finds a part of a value, which may be null.
+func lookup(value any, path string) (found any, ok bool) {
+	for name := range strings.SplitSeq(path, ".") {
+		switch v := value.(type) {
+		case map[string]any:
+			if value, ok = v[name]; !ok {
+				return nil, false
+			}
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil, false
+			}
+			value = v[i]
+		default:
+			return nil, false
+		}
+	}
+	return value, true
 }

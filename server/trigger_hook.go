@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -53,6 +54,11 @@ func (s *Server) trigger(x *exchange) (any, error) {
 		}
 	}
 	value["body"] = string(body)
+	// Under a key with a gap in it, all requests would be one run.
+	if err := cmp.Or(lacking("key", t.Key, value, false), lacking("start", t.Input, value, true), lacking("signal", t.Signal, value, true)); err != nil {
+		s.log.Warn("a webhook was refused", slog.String("trigger", t.name), slog.Any("error", err))
+		return nil, refusal(http.StatusBadRequest, err.Error())
+	}
 	key := t.own(body)
 	if t.Key != "" {
 		key = fill(t.Key, value)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -136,6 +137,44 @@ func TestTriggerStartsOnce(t *testing.T) {
 	start := inputOf(t, w.journal, got[0].Run)
 	if fresh != 1 || runsIn(t, w.journal) != 1 || start.Input != "Review the gate." || !start.Untrusted || start.Labels["trigger"] != "pulls" {
 		t.Errorf("%d are new; the run is %q with %v, untrusted %v", fresh, start.Input, start.Labels, start.Untrusted)
+	}
+}
+
+// A request without a part that its trigger names is refused, and starts and signals nothing. Null may
+// stand in a text, but not in a key: all such requests would be one run.
+func TestTriggerLacksPart(t *testing.T) {
+	w := hooked(t)
+	for _, c := range []struct{ path, body, want string }{
+		{"pulls", `{"action":"opened","nummer":7,"pull_request":{"title":"x"}}`, "key: the body has no number"},
+		{"pulls", `{"action":"opened","number":null,"pull_request":{"title":"x"}}`, "key: the body has no number"},
+		{"pulls", `{"action":"opened","number":7,"pull_request":["title"]}`, "start: the body has no pull_request.title"},
+		{"comments", `{"number":7}`, "signal: the body has no comment"},
+	} {
+		res, data := w.send(github("/v1/triggers/"+c.path, "pull_request", c.body))
+		if res.StatusCode != http.StatusBadRequest || !strings.Contains(string(data), c.want) || strings.Count(w.log.String(), c.want) == 0 {
+			t.Errorf("%s is answered with %d %s, not %q; the log is\n%s", c.body, res.StatusCode, data, c.want, w.log)
+		}
+	}
+	if n := runsIn(t, w.journal); n != 0 {
+		t.Errorf("%d runs were started", n)
+	}
+	w.triggered(github("/v1/triggers/pulls", "pull_request", `{"action":"opened","number":7,"pull_request":{"title":null}}`), 200)
+}
+
+// The example of a request in the documentation starts a run of the example of a spec there.
+func TestTriggerOfDocs(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "triggers.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?s)start: "(.+?)".*BODY='(.+?)'`).FindStringSubmatch(string(page))
+	if found == nil {
+		t.Fatal("docs/triggers.md has no example")
+	}
+	w := serve(t, &server.Options{Triggers: []server.Trigger{{Agent: "calm", Webhook: "pulls", Sign: "github", Secret: []byte(hookSecret), When: map[string]string{"action": "opened"}, Input: found[1]}}})
+	run := w.triggered(github("/v1/triggers/pulls", "pull_request", found[2]), 200).Run
+	if got := inputOf(t, w.journal, run).Input; !strings.HasPrefix(got, "Review https://") {
+		t.Errorf("its input is %q", got)
 	}
 }
 

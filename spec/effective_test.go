@@ -57,7 +57,7 @@ func TestEffectiveReadsBack(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS("../examples")); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"REFUND_TOKEN", "DESK_TOKEN", "HOOK_SECRET", "LEDGER_SECRET"} {
+	for _, name := range []string{"REFUND_TOKEN", "DESK_TOKEN", "HOOK_SECRET", "LEDGER_SECRET", "PORTER_SECRET"} {
 		t.Setenv(name, "a-long-secret-token")
 	}
 	for _, file := range append(filesLike(t, dir+"/specs/*.yaml"), dir+"/hyphen/triage.json") {

@@ -81,6 +81,13 @@ func (s *Spec) effective() *node {
 			file.text = s.at(file.text)
 		}
 	}
+	if triggers := root.get("triggers"); triggers != nil {
+		for _, item := range triggers.items {
+			if dir := item.get("watch"); dir != nil {
+				dir.text = s.at(dir.text)
+			}
+		}
+	}
 	if skills := root.get("skills"); skills != nil {
 		for _, dir := range skills.items {
 			if !filepath.IsAbs(dir.text) {

@@ -275,6 +275,11 @@ tools:
   - {name: t, description: d, command: [./x.sh]}
   - {name: u, description: d, command: [./y.sh]}
   - {name: v, description: d, command: [z], witness: [./x.sh, y, /]}
+triggers:
+  - {watch: .}
+  - {watch: inbox}
+  - {webhook: w, secret: PAWL_SPEC_LONG}
+  - {webhook: x, secret: PAWL_SPEC_UNSET}
 `, nil)
 	var got []string
 	for _, w := range s.Warnings(nil) {
@@ -288,6 +293,8 @@ tools:
 		"spec.yaml:7:41: there is no file ./y.sh in the spec's directory",
 		"spec.yaml:8:63: the witness y is not there (it counts as missing; what makes it appear voids an approval)",
 		"spec.yaml:8:66: the witness / is not a file (calls that need approval would be refused)",
+		"spec.yaml:11:13: there is no folder inbox (nothing starts until there is)",
+		"spec.yaml:13:26: the variable PAWL_SPEC_UNSET is not set (no server serves the webhook without it)",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -11,7 +11,7 @@ import (
 // Warnings lists what does not keep a spec from running but is probably a
 // mistake: a variable under env that is not set or too short to be kept secret,
 // a model whose key is missing, a missing directory or program, outdated
-// prices. A spec may be checked on a machine without its secrets and programs.
+// prices, a trigger without its folder or secret. A spec may be checked on a machine without its secrets and programs.
 // The specs of its agents are included. Each call reads the environment and the
 // files; r may be nil.
 func (s *Spec) Warnings(r *Registry) []Problem {
@@ -55,6 +55,7 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 			}
 		}
 	}
+	s.untriggered(d)
 	s.programs(d, nil)
 	s.relied(d, nil)
 	s.cageFiles(d)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -50,10 +51,20 @@ it lists the pages in it.`
 // printPage prints a page as it was written.
 func printPage(con *app, name string) error {
 	name = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(name, "docs/"), "/"), ".md")
-	var names []string
-	err := fs.WalkDir(docs.Pages, ".", func(file string, _ fs.DirEntry, err error) error {
-		if page, ok := strings.CutSuffix(file, ".md"); ok {
-			names = append(names, page)
+	var names, about []string
+	heading, err := regexp.Compile(`(?im)^#.*\b` + regexp.QuoteMeta(name) + `\b`)
+	if err != nil {
+		return err
+	}
+	err = fs.WalkDir(docs.Pages, ".", func(file string, _ fs.DirEntry, err error) error {
+		page, ok := strings.CutSuffix(file, ".md")
+		if !ok || err != nil {
+			return err
+		}
+		names = append(names, page)
+		text, err := fs.ReadFile(docs.Pages, file)
+		if heading.Match(text) {
+			about = append(about, page)
 		}
 		return err
 	})
@@ -64,7 +75,11 @@ func printPage(con *app, name string) error {
 		_, err := fmt.Fprintf(con.out, "pawl docs %s\n", strings.Join(below, "\npawl docs "))
 		return err
 	}
-	if !slices.Contains(names, name) {
+	switch {
+	case slices.Contains(names, name):
+	case len(about) > 0:
+		return misuse("there is no page %s; pages with it in a heading: pawl docs %s", oneLine(name), strings.Join(about, ", pawl docs "))
+	default:
 		return misuse("there is no page %s%s; pawl docs README lists the pages", oneLine(name), meant(name, names))
 	}
 	text, err := fs.ReadFile(docs.Pages, name+".md")

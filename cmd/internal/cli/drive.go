@@ -174,7 +174,7 @@ func warnDisabled(ctx context.Context, a *app, run string) {
 	}
 }
 
-// announce prints the model, where it is called, and the limits.
+// announce prints the model, where it is called, the limits and the budgets.
 func (con *console) announce(agent pawl.Agent, limits pawl.Limits) {
 	if con.quiet {
 		return
@@ -205,6 +205,9 @@ func (con *console) announce(agent pawl.Agent, limits pawl.Limits) {
 	if p, err := recordedPolicy(agent.Source); err == nil && p != nil {
 		name, _ := p.Source()
 		con.sayf("held to %s", name)
+	}
+	for _, b := range budgets(agent.Source) {
+		con.sayf("held to %v", b)
 	}
 }
 

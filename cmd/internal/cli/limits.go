@@ -34,8 +34,19 @@ func over(l runs.Limits, now pawl.Limits, price *pawl.Price, lower func(pawl.Lim
 	return next, nil
 }
 
-// parseLabels parses the values of --label.
+// parseLabels parses the values of --label that a run gets.
 func parseLabels(texts []string) (map[string]string, error) {
+	labels, err := queriedLabels(texts)
+	for key, value := range labels {
+		if value == "" { // it would be one with the runs without the label
+			return nil, misuse("--label: %q has no value; write KEY=VALUE, or leave it out", key+"=")
+		}
+	}
+	return labels, err
+}
+
+// queriedLabels parses the values of --label that select runs.
+func queriedLabels(texts []string) (map[string]string, error) {
 	labels := map[string]string{}
 	for _, text := range texts {
 		key, value, ok := strings.Cut(text, "=")

@@ -27,7 +27,7 @@ func runsCommand(a *app) *cobra.Command {
 	children := false
 	c := a.command("runs [flags]", "List runs, newest first", cobra.NoArgs, func(ctx context.Context, _ []string) (int, error) {
 		var err error
-		if q.Labels, err = parseLabels(labels); err != nil {
+		if q.Labels, err = queriedLabels(labels); err != nil {
 			return 0, err
 		}
 		f := runs.Filter{Search: search, Children: children}

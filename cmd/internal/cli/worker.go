@@ -46,7 +46,7 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 	if code, handed, err := handOver(ctx, a, s.on); handed || err != nil {
 		return code, err
 	}
-	labels, err := parseLabels(s.takes)
+	labels, err := queriedLabels(s.takes)
 	switch {
 	case err != nil:
 		return 0, err
