@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -71,7 +72,31 @@ func hunks(before, after string) string {
 	if err != nil {
 		panic("edits of a text do not fit it: " + err.Error()) // they were made from it
 	}
-	return strings.TrimPrefix(text, "--- a\n+++ b\n")
+	return starts(strings.TrimPrefix(text, "--- a\n+++ b\n"))
+}
+
+// starts says in which lines of the new text hunks begin. For those after the first, go-udiff leaves out the
+// equal lines between the changes of the hunks before.
+func starts(text string) string {
+	var b strings.Builder
+	more := 0 // lines in the new text than in the old, so far
+	for line := range strings.Lines(text) {
+		var from int
+		switch {
+		case line[0] == '+':
+			more++
+		case line[0] == '-':
+			more--
+		case line[0] == '@' && b.Len() > 0:
+			if _, err := fmt.Sscanf(line, "@@ -%d", &from); err != nil {
+				panic("hunk without a start: " + err.Error()) // it was made here
+			}
+			old, now, _ := strings.Cut(line, "+")
+			line = old + "+" + strconv.Itoa(from+more) + now[strings.IndexAny(now, ", "):]
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 func gitMode(f File) string {

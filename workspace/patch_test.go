@@ -235,6 +235,13 @@ func TestPatchProgram(t *testing.T) {
 	equal(t, read(t, tree.Dir()), read(t, tree.Source()))
 }
 
+// The second hunk comes after two changes with equal lines between them.
+func TestHunkStarts(t *testing.T) {
+	before := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n"
+	after := "two\n3\n4\n5\nfive and a half\n6\n7\n8\n9\n10\n11\n12\n13\n14\n"
+	equal(t, "@@ -1,8 +1,8 @@\n-1\n-2\n+two\n 3\n 4\n 5\n+five and a half\n 6\n 7\n 8\n@@ -12,4 +12,3 @@\n 12\n 13\n 14\n-15\n", hunks(before, after))
+}
+
 // A text with very many changes must not take for ever.
 func TestManyEdits(t *testing.T) {
 	var before, after strings.Builder
