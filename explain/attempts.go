@@ -30,11 +30,8 @@ type Trials struct {
 	Runs  int `json:"runs"`
 }
 
-// String is the work of a run whose model is rules: it costs trials, and no tokens.
+// String is the work of a run whose model is rules and tries edits: it costs trials, and no tokens.
 func (t *Trials) String() string {
-	if t == nil {
-		t = &Trials{}
-	}
 	return fmt.Sprintf("%s tried in %s", figure.Count(t.Edits, "edit"), figure.Count(t.Runs, "test run"))
 }
 
@@ -48,6 +45,7 @@ type trying struct {
 	trials   *Trials
 	now      Attempt // in progress
 	flaky    []string
+	untested []string // lines that kept rules from refactoring anything
 }
 
 // changed records a completed call. A read is not an attempt, unless its tool
@@ -73,6 +71,7 @@ func (f *fold) changed(e pawl.Entry, done pawl.ToolFinished) {
 	switch {
 	case c.Effect == pawl.Write:
 		change += changes(args)
+		f.byRules(done)
 	case done.Tool == "try_edits" && json.Unmarshal(done.Result, &tried) == nil && tried.Summary != "":
 		change += phrase(said(tried.Summary))
 		if f.trials == nil {
@@ -87,6 +86,18 @@ func (f *fold) changed(e pawl.Entry, done pawl.ToolFinished) {
 		f.now.Seq, f.now.Iteration = e.Seq, e.Iteration
 	}
 	f.now.changes = append(f.now.changes, change)
+}
+
+// byRules records what kept rules from refactoring anything.
+func (f *fold) byRules(done pawl.ToolFinished) {
+	var result struct{ Changed, Untested []string }
+	if done.Tool != "refactor_by_rules" || json.Unmarshal(done.Result, &result) != nil {
+		return
+	}
+	f.untested = nil
+	if len(result.Changed) == 0 {
+		f.untested = result.Untested
+	}
 }
 
 // changes describes on one line the change that a call's arguments ask for:

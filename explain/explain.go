@@ -64,20 +64,21 @@ type Report struct {
 	Causes    json.RawMessage `json:"causes,omitempty"`   // the graph of causes, if the run recorded one
 	Landing   bool            `json:"landing"`            // the answer was given when a limit was reached
 
-	opt     Options
-	origin  origin
-	rules   bool // the run's model is rule-based
-	begun   pawl.RunStarted
-	fork    pawl.RunForked // From is empty if the run is not a fork
-	planned phrase         // who approved its plan; empty: it makes none
-	price   *pawl.Price
-	created time.Time
-	updated time.Time
-	seq     uint64
-	quiet   uint64 // the last entry at which the run can be forked
-	flight  []phrase
-	now     time.Time
-	wakeAt  time.Time
+	opt      Options
+	origin   origin
+	rules    bool     // the run's model is rule-based
+	untested []string // lines that kept rules from refactoring anything
+	begun    pawl.RunStarted
+	fork     pawl.RunForked // From is empty if the run is not a fork
+	planned  phrase         // who approved its plan; empty: it makes none
+	price    *pawl.Price
+	created  time.Time
+	updated  time.Time
+	seq      uint64
+	quiet    uint64 // the last entry at which the run can be forked
+	flight   []phrase
+	now      time.Time
+	wakeAt   time.Time
 }
 
 // A Decision is one step of a run, or an external event: start, resume, extend,

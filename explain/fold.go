@@ -228,7 +228,7 @@ func (f *fold) report() Report {
 	if ahead, ok := r.Ahead(usualAhead); ok {
 		r.Forecast = &ahead
 	}
-	r.origin, r.rules = originOf(s.Declaration().Source), byRules(s.Declaration())
+	r.origin, r.rules, r.untested = originOf(s.Declaration().Source), byRules(s.Declaration()), f.untested
 	r.Next = next(s, &r)
 	if r.Status != pawl.StatusSuccess && len(r.Next) > 0 {
 		r.Action = r.Next[0].Command

@@ -77,11 +77,12 @@ func (r *Report) head(b *strings.Builder) {
 
 // Used is what a run used, in one line.
 func (r *Report) Used() string {
-	text := figure.Count(r.Iterations, "iteration") + ", " + figure.Count(r.ToolCalls, "tool call") + ", "
-	if r.rules {
-		text += r.Trials.String()
-	} else {
-		text += figure.Count(r.Usage.Input, "token") + " in, " + figure.Group(r.Usage.Output) + " out"
+	text := figure.Count(r.Iterations, "iteration") + ", " + figure.Count(r.ToolCalls, "tool call")
+	switch {
+	case r.Trials != nil && r.rules:
+		text += ", " + r.Trials.String()
+	case !r.rules:
+		text += ", " + figure.Count(r.Usage.Input, "token") + " in, " + figure.Group(r.Usage.Output) + " out"
 		if r.CostUSD != nil {
 			text += ", " + dollars(*r.CostUSD)
 		}

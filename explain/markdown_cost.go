@@ -36,7 +36,11 @@ func (r *Report) spending(b *strings.Builder) {
 	}
 	row("failing tool turns in a row", c.ToolErrors, whole, whole)
 	if r.rules {
-		fmt.Fprintf(b, "\nThe model is a program of rules, which asks nobody and costs nothing: %v.\n", r.Trials)
+		b.WriteString("\nThe model is a program of rules, which asks nobody and costs nothing")
+		if r.Trials != nil {
+			fmt.Fprintf(b, ": %v", r.Trials)
+		}
+		b.WriteString(".\n")
 		return
 	}
 	r.parts(b)

@@ -145,6 +145,7 @@ func (a *adviser) stands(s *pawl.State) {
 		a.exhausted(s)
 	case pawl.StatusNoProgress:
 		if a.rules {
+			a.test(s.Declaration().Source)
 			a.resume("to go on with a model in place of the rules, which have no further edit to try", "--model PROVIDER/NAME", "--allow-change")
 			return
 		}
@@ -186,6 +187,15 @@ func (a *adviser) stands(s *pawl.State) {
 	if r.Status == pawl.StatusPaused || r.Status == pawl.StatusCancelled || r.Status == pawl.StatusInterrupted {
 		a.answer(r.Pending)
 	}
+}
+
+// test advises to add a test, where that is what rules lack to refactor code.
+func (a *adviser) test(source string) {
+	var of struct{ Goal, Dir string }
+	if len(a.r.untested) == 0 || a.r.opt.Place.Server || json.Unmarshal([]byte(source), &of) != nil {
+		return
+	}
+	a.add(shells([]string{"pawl", "refactor", of.Goal, of.Dir}), phrasef("after adding a test that executes %s", name(a.r.untested[0])))
 }
 
 // add adds a command, once.

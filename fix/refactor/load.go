@@ -11,6 +11,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -43,7 +44,6 @@ type goFile struct {
 // loader type-checks packages of the module from source, and reads others as they are built.
 type loader struct {
 	r        *Refactor
-	root     string
 	fset     *token.FileSet
 	packages map[string]*goPackage
 	others   types.Importer
@@ -53,6 +53,23 @@ type loader struct {
 // load type-checks the packages of the module. The files of edits are as they were. go/packages would do the same,
 // and make the program a megabyte larger.
 func (r *Refactor) load(ctx context.Context, was []edit) ([]*goPackage, error) {
+	state := ""
+	if was == nil && len(r.edits()) > 0 {
+		state = r.state()
+	}
+	if list := r.loaded[state]; list != nil {
+		return list, nil
+	}
+	list, err := r.loadNow(ctx, was)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(r.loaded, func(other string, _ []*goPackage) bool { return other != "" && state != "" })
+	r.loaded[state] = list
+	return list, nil
+}
+
+func (r *Refactor) loadNow(ctx context.Context, was []edit) ([]*goPackage, error) {
 	g, err := testrun.ParseGoCommand(r.source.Test[2:])
 	if err != nil {
 		return nil, err
@@ -62,10 +79,7 @@ func (r *Refactor) load(ctx context.Context, was []edit) ([]*goPackage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load the packages: %w", err)
 	}
-	l := &loader{r: r, root: r.tree.Dir(), fset: token.NewFileSet(), packages: map[string]*goPackage{}, was: was}
-	if real, err := filepath.EvalSymlinks(l.root); err == nil {
-		l.root = real
-	}
+	l := &loader{r: r, fset: token.NewFileSet(), packages: map[string]*goPackage{}, was: was}
 	var list []*goPackage
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		p := &goPackage{}
@@ -97,11 +111,7 @@ func (r *Refactor) load(ctx context.Context, was []edit) ([]*goPackage, error) {
 func (l *loader) parse(p *goPackage) bool {
 	for _, base := range slices.Concat(p.GoFiles, p.CgoFiles) {
 		f := &goFile{at: filepath.Join(p.Dir, base)}
-		for _, root := range []string{l.root, l.r.tree.Dir()} {
-			if rel, err := filepath.Rel(root, f.at); err == nil && filepath.IsLocal(rel) {
-				f.name = filepath.ToSlash(rel)
-			}
-		}
+		f.name = l.r.nameOf(f.at)
 		if i := slices.IndexFunc(l.was, func(e edit) bool { return e.name == f.name }); i >= 0 {
 			if l.was[i].old == nil {
 				continue
@@ -118,6 +128,20 @@ func (l *loader) parse(p *goPackage) bool {
 		}
 	}
 	return len(p.files) > 0
+}
+
+// nameOf is what a file is called in the working copy; empty: it is elsewhere.
+func (r *Refactor) nameOf(at string) string {
+	real, err := filepath.EvalSymlinks(r.tree.Dir())
+	if err != nil {
+		real = r.tree.Dir()
+	}
+	for _, root := range []string{r.tree.Dir(), real} {
+		if rel, err := filepath.Rel(root, at); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
+		}
+	}
+	return ""
 }
 
 // imports lists the packages of others that files import: those of files as they were may be imported no more.

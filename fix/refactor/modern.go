@@ -36,7 +36,8 @@ func (r *Refactor) modern(ctx context.Context, sources []*source) ([]place, erro
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.suite.GoTool(ctx, slices.Concat([]string{"fix", "-json", "-omitzero=false"}, testrun.Listable(g.Build), []string{"./..."})...)
+	// With -trimpath, as GOFLAGS may have it, go fix would replay what it said of another copy.
+	out, err := r.suite.GoTool(ctx, slices.Concat([]string{"fix", "-json", "-omitzero=false", "-trimpath=false"}, testrun.Listable(g.Build), []string{"./..."})...)
 	if err != nil && strings.Contains(err.Error(), "flag provided but not defined") {
 		return nil, errors.New("modernise needs the go fix of Go 1.26 or newer; install it, or name another goal")
 	}
@@ -62,7 +63,11 @@ func (r *Refactor) modern(ctx context.Context, sources []*source) ([]place, erro
 					return nil, fmt.Errorf("go fix: %s: %s: %s", pkg, name, packages[pkg][name]) // an error in place of a list
 				}
 				for _, f := range found {
-					if p, ok := f.place(name, byFile); ok && !slices.ContainsFunc(all, func(o place) bool { return slices.Equal(o.edits, p.edits) }) {
+					p, ok, err := r.placeOf(name, f, byFile)
+					if err != nil {
+						return nil, err
+					}
+					if ok && !slices.ContainsFunc(all, func(o place) bool { return slices.Equal(o.edits, p.edits) }) {
 						all = append(all, p) // a package is looked at with its tests and without
 					}
 				}
@@ -78,16 +83,19 @@ func (r *Refactor) modern(ctx context.Context, sources []*source) ([]place, erro
 	return all, nil
 }
 
-// place is where the fix is, if it is in files that may be edited by rules.
-func (f fixed) place(name string, byFile map[string]*source) (place, bool) {
+// placeOf is where a fix is, if it is in files that may be edited by rules.
+func (r *Refactor) placeOf(name string, f fixed, byFile map[string]*source) (place, bool, error) {
 	if len(f.Fixes) == 0 {
-		return place{}, false
+		return place{}, false, nil
 	}
 	p := place{what: name + ": " + f.Message}
 	for _, e := range f.Fixes[0].Edits {
 		s := byFile[filepath.Clean(e.Filename)]
+		if s == nil && r.nameOf(e.Filename) == "" && !strings.HasPrefix(filepath.Base(e.Filename), "_cgo_") { // that is generated
+			return place{}, false, fmt.Errorf("go fix: %s: it would edit %s, which is not in the working copy; clear its cache with go clean -cache", name, e.Filename)
+		}
 		if s == nil || e.Start < 0 || e.End < e.Start || e.End > len(s.text) {
-			return place{}, false
+			return place{}, false, nil
 		}
 		if p.file == "" {
 			p.file = s.name
@@ -99,5 +107,5 @@ func (f fixed) place(name string, byFile map[string]*source) (place, bool) {
 	if at := strings.Split(f.Posn, ":"); len(at) > 2 {
 		p.line, _ = strconv.Atoi(at[len(at)-2]) // zero says nothing
 	}
-	return p, len(p.edits) > 0
+	return p, len(p.edits) > 0, nil
 }

@@ -58,10 +58,12 @@ type Refactor struct {
 	files  *project.Files
 	suite  *testrun.Suite
 
-	running sync.Mutex         // held while tests run, and files are edited by rules
-	known   map[string]*looked // by state; guarded by running
-	told    string             // the state of the files at the last observation; guarded by running
-	was     *asWas             // guarded by running
+	running sync.Mutex              // held while tests run, and files are edited by rules
+	known   map[string]*looked      // by state; guarded by running
+	told    string                  // the state of the files at the last observation; guarded by running
+	was     *asWas                  // guarded by running
+	loaded  map[string][]*goPackage // of the code as it was, "", and as it is, by state; guarded by running
+	fixable map[string][]place      // what go fix finds in the code as it is, by state; guarded by running
 
 	mu     sync.Mutex // guards the following, and the tree
 	memory memory
@@ -155,6 +157,7 @@ func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Refac
 	}
 	r := &Refactor{source: s, kind: KindOf(s.Goal), limits: l, model: model, tree: t, root: root, suite: tests}
 	r.known, r.memory.Edited = map[string]*looked{}, map[string]*string{}
+	r.loaded, r.fixable = map[string][]*goPackage{}, map[string][]place{}
 	r.files = &project.Files{Root: root, Rule: project.Kept, Wrote: r.wrote, Changed: func(string, []byte, []byte) {}, Fixed: project.CommandFiles(t.Dir(), s.Test)}
 	return r, nil
 }

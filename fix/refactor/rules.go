@@ -105,7 +105,15 @@ func (r *Refactor) places(ctx context.Context, kind string) ([]place, error) {
 		}
 	}
 	if kind == kindModernise {
-		return r.modern(ctx, every)
+		state := r.state()
+		all, known := r.fixable[state]
+		if !known {
+			if all, err = r.modern(ctx, every); err != nil {
+				return nil, err
+			}
+			r.fixable = map[string][]place{state: all}
+		}
+		return all, nil
 	}
 	return all, nil
 }
@@ -240,6 +248,8 @@ type byRulesArgs struct {
 type byRulesResult struct {
 	Changed []string `json:"changed"`        // places, each as file:line: what
 	Left    []string `json:"left,omitempty"` // places that were left alone, and why
+	// Untested are the lines, each as file:line in the project, that no test executes and that stood in the way.
+	Untested []string `json:"untested,omitempty"`
 }
 
 func (b *byRulesResult) says() string {
@@ -290,12 +300,15 @@ func (r *Refactor) byRules(ctx context.Context, a byRulesArgs) (byRulesResult, e
 		if err != nil {
 			return byRulesResult{}, err
 		}
-		out.Left = nil
+		out.Left, out.Untested = nil, nil
 		var usable []place
 		for _, p := range found {
-			why, err := r.unfit(ctx, p, barred)
+			why, untested, err := r.unfit(ctx, p, barred)
 			if err != nil {
 				return byRulesResult{}, err
+			}
+			if untested != "" {
+				out.Untested = append(out.Untested, untested)
 			}
 			if why == "" {
 				usable = append(usable, p)
@@ -327,24 +340,25 @@ func (r *Refactor) Left() []string {
 	return r.memory.Left
 }
 
-// unfit says why a place is left alone; empty: it is not.
-func (r *Refactor) unfit(ctx context.Context, p place, barred map[string]string) (string, error) {
-	if why := barred[p.file+"\x00"+p.what]; why != "" {
-		return why, nil
+// unfit says why a place is left alone; empty: it is not. untested is the line, as it was, that no test executes,
+// if that is why.
+func (r *Refactor) unfit(ctx context.Context, p place, barred map[string]string) (why, untested string, err error) {
+	if why = barred[p.file+"\x00"+p.what]; why != "" {
+		return why, "", nil
 	}
 	texts, _, err := r.with([]place{p})
 	if err != nil {
-		return "the rule does not fit: " + err.Error(), nil //nolint:nilerr // the place is left alone
+		return "the rule does not fit: " + err.Error(), "", nil //nolint:nilerr // the place is left alone
 	}
 	edits := r.edits()
 	was, err := r.asWas(ctx, edits)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		now, _, err := r.files.Read(name)
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		old := string(now)
 		if i := slices.IndexFunc(edits, func(e edit) bool { return e.name == name }); i >= 0 {
@@ -356,11 +370,11 @@ func (r *Refactor) unfit(ctx context.Context, p place, barred map[string]string)
 		already, text := r.untested(was, name, old, string(now), edits), texts[name]
 		for _, n := range r.untested(was, name, old, text, edits) {
 			if !slices.Contains(already, n) {
-				return "no test executes it", nil
+				return "no test executes it", name + ":" + strconv.Itoa(n), nil
 			}
 		}
 	}
-	return "", nil
+	return "", "", nil
 }
 
 // tryAll refactors places together or, if the tests do not bear that, file by file.

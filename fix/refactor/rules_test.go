@@ -1,6 +1,7 @@
 package refactor
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -63,6 +64,31 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// What go fix has said of one copy is not taken for what it says of another, as its cache does with -trimpath.
+func TestModernTwice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs go fix")
+	}
+	t.Parallel()
+	for range 2 {
+		r := module(t, kindModernise, map[string]string{"in.go": "package in\n\nvar Any interface{}\n"})
+		r.suite.Env = append(r.suite.Env, "GOFLAGS=-trimpath")
+		if list, err := r.places(t.Context(), kindModernise); len(list) != 1 || err != nil {
+			t.Errorf("places %v, %v, want one", list, err)
+		}
+	}
+	r := module(t, kindModernise, map[string]string{})
+	for name, want := range map[string]bool{filepath.Join(t.TempDir(), "in.go"): true, filepath.Join(t.TempDir(), "_cgo_gotypes.go"): false, filepath.Join(r.Dir(), "in.go"): false} {
+		var f fixed
+		if err := json.Unmarshal([]byte(`{"suggested_fixes":[{"edits":[{"filename":`+strconv.Quote(name)+`,"new":"x"}]}]}`), &f); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := r.placeOf("any", f, nil); ok || (err != nil) != want {
+			t.Errorf("%s: %v, %v, want an error: %v", name, ok, err, want)
+		}
+	}
+}
+
 // module is a module with some files, in a working copy.
 func module(t *testing.T, goal string, files map[string]string) *Refactor {
 	t.Helper()
@@ -120,8 +146,9 @@ func TestCutShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := byRulesResult{
-		Changed: []string{`b.go:4: inline t := s + "!"`},
-		Left:    []string{`a.go:4: inline t := s + "!" (example.com/in.TestWatched passed before and does not pass now)`, `b.go:8: inline t := s + "?" (no test executes it)`},
+		Changed:  []string{`b.go:4: inline t := s + "!"`},
+		Left:     []string{`a.go:4: inline t := s + "!" (example.com/in.TestWatched passed before and does not pass now)`, `b.go:8: inline t := s + "?" (no test executes it)`},
+		Untested: []string{"b.go:9"},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
