@@ -121,7 +121,7 @@ func bare(model string) (string, error) {
 		if near := candidates(prices.Near(model)); near != "" {
 			return "", fmt.Errorf("model %q is not in the price table (write PROVIDER/NAME; there is %s)", model, near)
 		}
-		return "", fmt.Errorf("model %q is not in the price table (write PROVIDER/NAME, such as %s)", model, "anthropic/"+prices.Default("anthropic"))
+		return "", fmt.Errorf("model %q is not in the price table (write PROVIDER/NAME, such as %s, or script:FILE)", model, "anthropic/"+prices.Default("anthropic"))
 	}
 	return "", fmt.Errorf("model %q is ambiguous (write one of %s)", model, candidates(rows))
 }

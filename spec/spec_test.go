@@ -141,7 +141,7 @@ func TestOptionsReplace(t *testing.T) {
 
 	o = &Options{Registry: registry(), Model: "z", Stop: "tokens > 5 || é && x", Limits: pawl.Limits{Iterations: 20_000}}
 	_, err := Parse("spec.yaml", []byte("name: a\nfoo: 1"), o)
-	want := "model: model \"z\" is not in the price table (write PROVIDER/NAME, such as anthropic/claude-sonnet-5)\n" +
+	want := "model: model \"z\" is not in the price table (write PROVIDER/NAME, such as anthropic/claude-sonnet-5, or script:FILE)\n" +
 		"spec.yaml:2:1: unknown key foo in the spec"
 	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "\nstop: column 15: ") {
 		t.Errorf("got %v", err)
