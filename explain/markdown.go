@@ -210,7 +210,7 @@ func (r *Report) waits(b *strings.Builder) {
 
 func (r *Report) next(b *strings.Builder) {
 	b.WriteString("## What to do next\n\n")
-	if r.Status == pawl.StatusSuccess {
+	if r.Status == pawl.StatusSuccess && (len(r.Next) == 0 || r.Action != r.Next[0].Command) {
 		b.WriteString("Nothing: the run is done.\n\n")
 	}
 	for _, a := range r.Next {

@@ -113,6 +113,12 @@ func next(s *pawl.State, r *Report) []Action {
 	return a.actions
 }
 
+// Recommend puts an action before all others: what is outside the log, such as a change that
+// was not applied, calls for it.
+func (r *Report) Recommend(command, why string) {
+	r.Next, r.Action = slices.Insert(r.Next, 0, action(command, phrase(oneLine(why)))), command
+}
+
 func (r *Report) adviser() *adviser {
 	return &adviser{r: r, run: shell(r.Run), origin: r.origin, orphan: r.opt.Orphan, rules: r.rules, actions: []Action{}}
 }

@@ -9,12 +9,11 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/cmd/internal/markdown"
-	"github.com/pawl-run/pawl/runs"
 )
 
 func explainCommand(a *app) *cobra.Command {
 	return looking(remotely(oneRun(a, "explain RUN [flags]", "Explain why a run stopped, what it did, what it cost and what to do next", func(ctx context.Context, j store, h pawl.Head) (int, error) {
-		report, err := runs.Report(ctx, j, h, a.place())
+		report, err := a.reportOf(ctx, j, h)
 		if err != nil {
 			return 0, err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/workspace"
 )
@@ -113,7 +114,7 @@ func concludeCopy(ctx context.Context, a *app, r pawl.Result, t *workspace.Tree)
 	}
 	if out.Workspace.Applied = r.Status == pawl.StatusSuccess && !d.Empty(); out.Workspace.Applied {
 		if err := t.Apply(d); err != nil {
-			return 0, refused(fmt.Errorf("%w; then complete it with: %s", err, a.typed("pawl", "resume", r.Run)))
+			return 0, refused(fmt.Errorf("%w; the copy is %s; then complete it with: %s", err, t.Dir(), a.typed("pawl", "resume", r.Run)))
 		}
 	}
 	if a.json {
@@ -130,6 +131,28 @@ func concludeCopy(ctx context.Context, a *app, r pawl.Result, t *workspace.Tree)
 		err = errors.Join(err, t.Close())
 	}
 	return exitCode(r.Status), err
+}
+
+// reportOf is the report of a run. It says so if the run succeeded in a copy and the project does not have the change,
+// which the log cannot know.
+func (a *app) reportOf(ctx context.Context, j store, h pawl.Head) (explain.Report, error) {
+	r, err := runs.Report(ctx, j, h, a.place())
+	_, far := j.(*remote)
+	if err != nil || far || r.Status != pawl.StatusSuccess || runs.IsChild(h) || len(r.Next) > 0 && strings.HasPrefix(r.Next[0].Command, "pawl explain ") {
+		return r, err // what works in the copy of another run, or goes on in one, is applied with that run
+	}
+	s, err := engine.Load(ctx, j, h.Run)
+	if err != nil {
+		return r, err
+	}
+	w := spec.WorkspaceOf(s.Declaration().Source)
+	if w == nil {
+		return r, nil
+	}
+	if t, err := workspace.Open(w.State, nil); err == nil {
+		r.Recommend(a.typed("pawl", "resume", r.Run), fmt.Sprintf("to apply its change to %s; it was not applied, and is in %s", t.Source(), t.Dir()))
+	}
+	return r, nil
 }
 
 func sayCopied(a *app, r pawl.Result, f copiedFiles, d workspace.Diff) {

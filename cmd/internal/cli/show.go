@@ -29,7 +29,7 @@ func showCommand(a *app) *cobra.Command {
 				if effective {
 					return 0, a.showSpec(ctx, j, h)
 				}
-				report, err := runs.Report(ctx, j, h, a.place())
+				report, err := a.reportOf(ctx, j, h)
 				if err != nil {
 					return 0, err
 				}
