@@ -2,6 +2,7 @@ package testfix_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ func TestAppraise(t *testing.T) {
 import "testing"
 
 func TestMax(t *testing.T) {
+	_ = []int{0, 0}
 	for _, c := range []struct{ a, b, want int }{{1, 2, 2}, {2, 1, 2}, {-3, -4, -3}, {0, 0, 0}, {7, 9, 9}, {-1, 4, 4}, {5, -6, 5}} {
 		if got := Max(c.a, c.b); got != c.want {
 			t.Errorf("Max(%d, %d) = %d, want %d", c.a, c.b, got, c.want)
@@ -64,6 +66,11 @@ func TestMax(t *testing.T) {
 			}
 			if name == "strong" && (got.Confidence() != 0.9 || len(got.Changes) == 0 || got.Changes[0].Before == got.Changes[0].Now || !strings.HasPrefix(got.Changes[0].At, "m_test.go:")) {
 				t.Errorf("confidence %v, it changes %+v", got.Confidence(), got.Changes)
+			}
+			for i, c := range got.Changes {
+				if slices.Contains(got.Changes[:i], c) {
+					t.Errorf("it says twice what changes: %+v", c)
+				}
 			}
 			if got.Plausible && got.Confidence() > 0.5 {
 				t.Errorf("it is plausible, with a confidence of %v", got.Confidence())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/pawl-run/pawl/fix/internal/goedit"
 	"github.com/pawl-run/pawl/fix/internal/testrun"
@@ -56,7 +57,10 @@ func (f *Fix) changes(ctx context.Context, before map[string]string) []Changed {
 	}
 	var list []Changed
 	for _, w := range p.differ(ctx, now, was, mostChanges) {
-		list = append(list, Changed{Input: w.probe.New + " in place of " + w.probe.Old, At: fmt.Sprintf("%s:%d", w.probe.File, w.probe.Line), Before: w.other, Now: w.one})
+		c := Changed{Input: w.probe.New + " in place of " + w.probe.Old, At: fmt.Sprintf("%s:%d", w.probe.File, w.probe.Line), Before: w.other, Now: w.one}
+		if !slices.Contains(list, c) { // a line may have a value twice
+			list = append(list, c)
+		}
 	}
 	return list
 }
