@@ -35,7 +35,8 @@ type asking struct {
 func askCommand(a *app) *cobra.Command {
 	o := &asking{}
 	c := a.command("ask [TEXT] [flags]", "Ask a model one question; standard input and files are context", nil, func(ctx context.Context, args []string) (int, error) {
-		return ask(ctx, a, o, args)
+		code, err := ask(ctx, a, o, args)
+		return code, ofAttach(err)
 	})
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) > 1 {
@@ -76,8 +77,11 @@ func ask(ctx context.Context, a *app, o *asking, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if o.stream && (o.schema == "" || a.json) {
-		return 0, misuse("--stream prints an answer that --schema describes as it grows; leave out --json, which prints one document")
+	switch {
+	case o.stream && o.schema == "":
+		return 0, misuse("--stream needs --schema FILE")
+	case o.stream && a.json:
+		return 0, misuse("--stream prints the answer as it grows; leave out --json, which prints one document")
 	}
 	with := defaultAgent{File: o.schema}
 	if o.read {
@@ -165,6 +169,9 @@ func (a *app) question(ctx context.Context, o *asking, args []string) (string, e
 		data, err := readContext("-f", name)
 		if err != nil {
 			return "", err
+		}
+		if bytes.HasPrefix(data, []byte("%PDF-")) { // it may be UTF-8, and is still none to read
+			return "", misuse("-f: %s: it is application/pdf; use --attach", name)
 		}
 		if err := textual("-f: "+name, data); err != nil {
 			return "", err

@@ -31,7 +31,17 @@ func (con *console) progress(e pawl.Entry) {
 	if text != "" {
 		con.sayf("%s", text)
 	}
+	if reply, ok := e.Event.(pawl.ModelReplied); ok {
+		for _, p := range reply.Reply.Parts {
+			if c, is := p.(pawl.Call); is && c.Tool == searchTool {
+				con.sayf("[%d] %s %s %s", e.Iteration, c.ID, c.Tool, gistJSON(c.Args))
+			}
+		}
+	}
 }
+
+// searchTool is the tool that finds tools. The machine answers its calls, so no entry says that one starts.
+const searchTool = "tool_search"
 
 func calls(r pawl.Reply) bool {
 	return slices.ContainsFunc(r.Parts, func(p pawl.Part) bool { _, is := p.(pawl.Call); return is })
@@ -187,8 +197,11 @@ func callText(event pawl.Event) string {
 		return fmt.Sprintf("%s is answered: %s", e.Call, gist(e.Text))
 	case pawl.ChildStarted:
 		behind := ""
-		if e.Background {
+		switch {
+		case e.Background:
 			behind = " in the background"
+		case !strings.HasSuffix(e.Child, "."+e.Call): // another call has begun it
+			return fmt.Sprintf("%s waits for run %s of %s", e.Call, e.Child, e.Agent)
 		}
 		return fmt.Sprintf("%s is run %s of %s%s, within %v", e.Call, e.Child, e.Agent, behind, e.Limits)
 	case pawl.ChildStopped:

@@ -37,12 +37,16 @@ func runCommand(a *app) *cobra.Command {
 			}
 			var err error
 			if o.Files, err = attached(attach); err != nil {
-				return 0, err
+				return 0, ofAttach(err)
 			}
 			if a.server != "" {
 				return runRemote(ctx, a, d, args[0], args[1:], &o, queue)
 			}
-			return runSpec(ctx, a, d, args[0], args[1:], &o, c.Flags().Changed("thread"), queue || on != "", on)
+			code, err := runSpec(ctx, a, d, args[0], args[1:], &o, c.Flags().Changed("thread"), queue || on != "", on)
+			if len(attach) > 0 { // else the files are the spec's
+				err = ofAttach(err)
+			}
+			return code, err
 		})
 	c.Flags().StringVar(&o.Thread, "thread", "", "continue this conversation: the messages of its last run come first (default: the spec's, else none)")
 	c.Flags().StringArrayVar(&attach, "attach", nil, attachHelp+" (default: the spec's)")
@@ -242,6 +246,14 @@ func (con *console) input(ctx context.Context, args []string, otherwise string) 
 }
 
 const attachHelp = "attach this file to the input: a picture, a PDF, a sound, or text; may be repeated"
+
+// ofAttach names the flag of a file that cannot be attached.
+func ofAttach(err error) error {
+	if f, ok := errors.AsType[*engine.FileError](err); ok && f.File != "" {
+		return misuse("--attach %s: %w", f.File, f.Err)
+	}
+	return err
+}
 
 // attached reads files to attach.
 func attached(names []string) (files []pawl.File, err error) {
