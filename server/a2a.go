@@ -114,7 +114,11 @@ func (s *Server) a2aRPC(w http.ResponseWriter, r *http.Request) {
 	}
 	op, known := a2aOps()[in.Method]
 	if !known {
-		s.a2aRefuse(x, &a2a.Error{Kind: a2a.UnknownMethod, Message: fmt.Sprintf("there is no method %q", in.Method)})
+		text := fmt.Sprintf("there is no method %q", in.Method)
+		if strings.Contains(in.Method, "/") { // as message/send
+			text += "; it looks like A2A 0.3, and this server speaks 1.0, where methods are named as SendMessage"
+		}
+		s.a2aRefuse(x, &a2a.Error{Kind: a2a.UnknownMethod, Message: text})
 		return
 	}
 	tenant := struct{ Tenant string }{}
