@@ -7,6 +7,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -126,11 +127,11 @@ func (b batches) Look(ctx context.Context, name, id string) (*provider.Standing,
 	s := &provider.Standing{Created: time.Unix(is.Created, 0)}
 	switch is.Status {
 	case "failed":
-		why := "the provider refused the batch"
+		why := []string{"the provider refused the batch"}
 		for _, e := range is.Failed.Data {
-			why += ": " + e.Message
+			why = append(why, e.Message)
 		}
-		s.Err = &pawl.ModelError{Class: pawl.ClassInvalid, Message: provider.Clip(why), Billed: true}
+		s.Err = &pawl.ModelError{Class: pawl.ClassInvalid, Message: provider.Clip(strings.Join(why, ": ")), Billed: true}
 		return s, nil
 	case "completed", "expired", "cancelled": // which have what was done until then
 	default:
