@@ -64,7 +64,6 @@ test("pictures", async ({ page, pawl }) => {
   await shot("timeline");
   await page.emulateMedia({ colorScheme: "dark" });
   await page.waitForTimeout(200);
-  await shot("timeline-dark");
   await page.keyboard.press("Escape");
   await page.keyboard.press("2");
   await expect(page.locator(".difflines")).toBeVisible();
