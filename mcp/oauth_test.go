@@ -168,7 +168,7 @@ func (g *guarded) change(do func()) {
 func browser(t *testing.T) func(string) {
 	return func(address string) {
 		go func() {
-			r, err := http.Get(address) //nolint:noctx // of the test
+			r, err := http.Get(address)
 			if err != nil {
 				t.Error(err)
 				return

@@ -94,7 +94,7 @@ func login(ts *testscript.TestScript, _ bool, args []string) {
 		all += lines.Text() + "\n"
 		if m := page.FindStringSubmatch(lines.Text()); m != nil {
 			go func() {
-				if r, err := http.Get(m[1]); err == nil { //nolint:noctx // of the test
+				if r, err := http.Get(m[1]); err == nil {
 					r.Body.Close()
 				}
 			}()
