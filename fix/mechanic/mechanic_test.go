@@ -176,7 +176,7 @@ func TestHints(t *testing.T) {
 			t.Fatalf("it gave up: %s", answer)
 		}
 		text := pawl.Reply{Parts: w.talk[said].Parts}.Text()
-		if got := strings.Contains(text, "It cannot use what it is told (`Look at Small first, please.`)"); got != want {
+		if got := strings.Contains(text, "It cannot use the hint (`Look at Small first, please.`)"); got != want {
 			t.Errorf("turn %d says so: %v, want %v: %s", i, got, want, text)
 		}
 	}

@@ -56,7 +56,7 @@ func larger(t *testing.T, model pawl.Model, imports string) (f *testfix.Fix, run
 }
 
 // A model reads what the mechanic knows before its first reply, and its edits are tried beside
-// the mechanic's. The mechanic itself is told nothing.
+// the mechanic's. The mechanic itself gets no such text.
 func TestRivals(t *testing.T) {
 	t.Parallel()
 	f, _ := larger(t, anthropic.New("claude-sonnet-4-5", &anthropic.Options{BaseURL: "http://127.0.0.1:1", APIKey: "k"}), "") // it is not asked
@@ -96,7 +96,7 @@ func TestRivals(t *testing.T) {
 
 	f, _ = larger(t, mechanic.New(), "")
 	if _, err := f.Check(t.Context(), nil); err != nil || strings.Contains(f.Input(), "Lines") {
-		t.Errorf("%v, the mechanic is told: %s", err, f.Input())
+		t.Errorf("%v, the mechanic gets: %s", err, f.Input())
 	}
 }
 

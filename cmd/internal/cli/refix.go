@@ -33,27 +33,31 @@ func (f fixAgain) into(source string) string {
 	return string(b)
 }
 
+// remade returns the model and the condition with which a fix, or one of its sisters, is
+// made again. find gives a model by its name.
+func (f *fixAgain) remade(a *app, r remake, find func(string) (pawl.Model, error)) (model pawl.Model, condition pawl.Condition, err error) {
+	if r.model != "" {
+		f.Model = r.model
+	}
+	model, err = find(f.Model)
+	if err == nil && !r.declared {
+		err = a.readyModel(f.Model, model)
+	}
+	if err == nil && f.Stop != "" {
+		condition, err = stop.Parse(f.Stop, nil)
+	}
+	return model, condition, err
+}
+
 // reopenFix reopens the working copy of an earlier process.
 func reopenFix(a *app, from testfix.Source, source string, s *pawl.State, r remake) (*work, error) {
 	var again fixAgain
 	if err := json.Unmarshal([]byte(source), &again); err != nil {
 		return nil, err
 	}
-	if r.model != "" {
-		again.Model = r.model
-	}
-	model, err := a.model(again.Model)
-	if err == nil && !r.declared {
-		err = a.readyModel(again.Model, model)
-	}
+	model, condition, err := again.remade(a, r, a.model)
 	if err != nil {
 		return nil, err
-	}
-	var condition pawl.Condition
-	if again.Stop != "" {
-		if condition, err = stop.Parse(again.Stop, nil); err != nil {
-			return nil, err
-		}
 	}
 	if r.declared { // the copy is removed once a run has succeeded
 		agent := testfix.Recorded(from, model, s.Limits())

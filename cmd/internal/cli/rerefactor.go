@@ -6,7 +6,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/refactor"
-	"github.com/pawl-run/pawl/stop"
 )
 
 // refactorAgain is what resuming a refactoring in another process needs besides the agent's own data. It is
@@ -37,21 +36,9 @@ func reopenRefactor(a *app, from refactor.Source, source string, s *pawl.State, 
 	if err := json.Unmarshal([]byte(source), &again); err != nil {
 		return nil, err
 	}
-	if r.model != "" {
-		again.Model = r.model
-	}
-	model, err := a.refactorModel(again.Model)
-	if err == nil && !r.declared {
-		err = a.readyModel(again.Model, model)
-	}
+	model, condition, err := again.remade(a, r, a.refactorModel)
 	if err != nil {
 		return nil, err
-	}
-	var condition pawl.Condition
-	if again.Stop != "" {
-		if condition, err = stop.Parse(again.Stop, nil); err != nil {
-			return nil, err
-		}
 	}
 	if r.declared { // the copy is removed once a run has succeeded
 		agent := refactor.Recorded(from, model, s.Limits())

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/repro"
-	"github.com/pawl-run/pawl/stop"
 )
 
 // reproAgain is what resuming a reproduction in another process needs besides the agent's own data. It
@@ -82,21 +81,9 @@ func reopenRepro(a *app, from repro.Source, source string, s *pawl.State, r rema
 	if err := json.Unmarshal([]byte(source), &again); err != nil {
 		return nil, err
 	}
-	if r.model != "" {
-		again.Model = r.model
-	}
-	model, err := a.reproModel(again.Model)
-	if err == nil && !r.declared {
-		err = a.readyModel(again.Model, model)
-	}
+	model, condition, err := again.remade(a, r, a.reproModel)
 	if err != nil {
 		return nil, err
-	}
-	var condition pawl.Condition
-	if again.Stop != "" {
-		if condition, err = stop.Parse(again.Stop, nil); err != nil {
-			return nil, err
-		}
 	}
 	if r.declared { // the copy is removed once a run has succeeded
 		agent := repro.Recorded(from, model, s.Limits())
