@@ -72,7 +72,7 @@ func openStore(ctx context.Context, url string) (store, error) {
 	return sqlite.Open(ctx, url, nil)
 }
 
-// newTown starts a server. It takes the program temporal, which make temporal builds. The
+// newTown starts a server. It takes the program temporal, which make proof builds. The
 // journal is a file, unless there is a url of another.
 func newTown(t *testing.T, fast bool, url string) *town {
 	t.Helper()
@@ -124,7 +124,7 @@ func (w *town) startServer() {
 		w.t.Fatal(err)
 	}
 	if _, err := os.Stat(program); err != nil {
-		w.t.Fatalf("no server to test with: %v; build it with make temporal", err)
+		w.t.Fatalf("no server to test with: %v; build it with make bin/temporal", err)
 	}
 	// Its ports beside the first one are found by the kernel.
 	args := []string{"server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", strconv.Itoa(w.port), "--log-level", "never"}
@@ -164,11 +164,12 @@ type hand struct {
 	t *testing.T
 }
 
-// hire starts a worker for so many runs at once.
-func (w *town) hire(slots int) *hand {
+// hire starts a worker for so many runs at once, with more in its environment.
+func (w *town) hire(slots int, env ...string) *hand {
 	w.t.Helper()
 	c := exec.Command(os.Args[0], "-test.run", "^$")
-	c.Env = append(os.Environ(), "PAWL_TEST_WORKER="+w.target(), "PAWL_TEST_DATABASE="+w.url, "PAWL_TEST_SLOTS="+strconv.Itoa(slots), "PAWL_TEST_SENT="+filepath.Join(w.dir, "sent"))
+	c.Env = append(os.Environ(), "PAWL_TEST_WORKER="+w.target(), "PAWL_TEST_DATABASE="+w.url, "PAWL_TEST_SLOTS="+strconv.Itoa(slots), "PAWL_TEST_DIR="+w.dir)
+	c.Env = append(c.Env, env...)
 	if w.fast {
 		c.Env = append(c.Env, "PAWL_TEST_FAST=1")
 	}
@@ -244,6 +245,9 @@ func agentNamed(name string) pawl.Agent {
 		if name == "slow" || name == "steady" {
 			time.Sleep(200 * time.Millisecond)
 		}
+		if err := note("asked", fmt.Sprint(r.Run, " ", r.Turn, " ", os.Getenv("TEMPORAL_WORKER_BUILD_ID"))); err != nil {
+			return pawl.Reply{}, err
+		}
 		switch {
 		case r.Turn > turns:
 			return pawl.Say("done"), nil
@@ -287,12 +291,17 @@ func (s sender) Run(ctx context.Context, in pawl.Invocation) (pawl.Output, error
 func send(ctx context.Context, turn int) error {
 	nap := func() { time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond) }
 	nap()
-	f, err := os.OpenFile(os.Getenv("PAWL_TEST_SENT"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	defer nap()
+	return note("sent", fmt.Sprint(ctx.Value(sender{}), " ", turn))
+}
+
+// note adds a line to a file that all workers of a town share.
+func note(file, line string) error {
+	f, err := os.OpenFile(filepath.Join(os.Getenv("PAWL_TEST_DIR"), file), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f, "%v %d\n", ctx.Value(sender{}), turn)
-	nap()
+	_, err = fmt.Fprintln(f, line)
 	return errors.Join(err, f.Close())
 }
 
@@ -366,15 +375,21 @@ func (w *town) approve(run string) {
 	}
 }
 
-// duplicates counts the mails that were sent twice.
-func (w *town) duplicates() (sent, twice int) {
+// noted are the lines of a file that the workers share.
+func (w *town) noted(file string) []string {
 	w.t.Helper()
-	text, err := os.ReadFile(filepath.Join(w.dir, "sent"))
+	text, err := os.ReadFile(filepath.Join(w.dir, file))
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	return strings.Fields(strings.ReplaceAll(string(text), " ", "/"))
+}
+
+// duplicates counts the mails that were sent twice.
+func (w *town) duplicates() (sent, twice int) {
+	w.t.Helper()
 	seen := map[string]bool{}
-	for line := range strings.Lines(string(text)) {
+	for _, line := range w.noted("sent") {
 		sent++
 		if seen[line] {
 			twice++
