@@ -156,6 +156,9 @@ func (d *Declaration) digest() map[string]string {
 		if t.Follows != "" {
 			parts = append(parts, "follows "+t.Follows)
 		}
+		if t.Carry != "" {
+			parts = append(parts, "carry "+t.Carry)
+		}
 		if t.Deferred {
 			parts = append(parts, "deferred")
 		}

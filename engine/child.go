@@ -26,11 +26,11 @@ type child struct {
 	recorded bool   // the parent's log has a child.stopped for it
 	taints   bool   // its input derives from untrusted text
 	hooks    []Hook
-	call     string  // that it began with
-	behind   bool    // the call returns when it has begun
-	why      string  // it is to be cancelled; empty: it is not
-	live     *Handle // on its run, if that is driven already
-	follows  string  // the run whose conversation it goes on with; empty: none
+	call     string          // that it began with
+	behind   bool            // the call returns when it has begun
+	why      string          // it is to be cancelled; empty: it is not
+	live     *Handle         // on its run, if that is driven already
+	follows  *pawl.Continues // what it goes on with; nil: it begins a conversation
 
 	result  pawl.Result
 	state   *pawl.State
@@ -216,10 +216,30 @@ func (k *children) of(t *toolCall) (started pawl.Event) {
 		recorded: k.recorded[t.classified.Child], taints: r.state.Tainted(), hooks: r.hooks.above,
 		call: of.Call.ID, why: t.why, live: k.live[t.classified.Child],
 	}
-	t.child.follows = latestRun(r.state, t.classified.Info().Follows)
+	t.child.follows = follows(r.state, t.classified.Info())
 	t.child.behind = t.behind == nil && t.classified.Info().Background
 	t.tool = t.child
 	return pawl.ChildStarted{Call: t.inv.Call, Child: t.classified.Child, Agent: agent.Name, Limits: agent.Limits, Background: t.child.behind}
+}
+
+// follows returns the conversation that a call of a tool goes on with; nil: it begins one. Of its
+// caller's that is what was there before the reply with the call, so that it is the same for all
+// calls of the reply and whenever they begin.
+func follows(s *pawl.State, i pawl.ToolInfo) *pawl.Continues {
+	c := &pawl.Continues{Carry: i.Carry}
+	switch replied := s.RepliedAt(pawl.PurposeTurn); {
+	case i.Follows != "":
+		c.Run = latestRun(s, i.Follows)
+	case i.Carry != "" && replied > 1:
+		c.Run, c.Seq = s.Run(), replied-1
+	}
+	if c.Run == "" {
+		return nil
+	}
+	if c.Carry == "all" {
+		c.Carry = ""
+	}
+	return c
 }
 
 // latestRun returns the run of the latest call of a tool that was over before the calls that are

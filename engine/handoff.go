@@ -98,7 +98,16 @@ func (d *driver) begin(lease pawl.Lease, agent pawl.Agent, link *pawl.Continues)
 // continues returns the link to what the run continues.
 func (b *beginning) continues(p *past, input string) *pawl.Continues {
 	if b.link == nil {
-		return p.transcript.Continue(p.state)
+		c := p.transcript.Continue(p.state)
+		if f := b.follows; f != nil {
+			if c.Carry = f.Carry; c.Carry != "" {
+				c.Input = 0 // which counts all of it
+			}
+			if c.Run == b.Parent {
+				c.Found = nil // tools of another agent
+			}
+		}
+		return c
 	}
 	link := *b.link
 	p.transcript.HandOver(&link, input, b.Files)

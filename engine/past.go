@@ -102,6 +102,9 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 			return past{}, fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", c.Run, p.state.Machine(), pawl.MachineNumber)
 		}
 		p.transcript.Next(p.state, i+1, clean.parts)
+		if c.Carry != "" && c.By == "" {
+			p.transcript.Carry(c.Carry, p.state, clean.parts)
+		}
 	}
 	return p, nil
 }

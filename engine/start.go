@@ -61,10 +61,10 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 	if err != nil {
 		return nil, fmt.Errorf("start run %s: %w", b.ID, err)
 	}
-	if b.follows == "" {
+	if b.follows == nil {
 		return b.begin(ctx, lease, nil)
 	}
-	earlier, err := e.past(ctx, b.ID, &pawl.Continues{Run: b.follows}, e.cleaner(b.machine))
+	earlier, err := e.past(ctx, b.ID, b.follows, e.cleaner(b.machine))
 	if err != nil {
 		e.release(lease)
 		return nil, err
@@ -112,8 +112,8 @@ type StartOptions struct {
 	queued bool   // nobody drives the run yet
 	hooks  []Hook // of the runs above, which drive the run
 	nonce  string // of the parent
-	// follows is a run that has ended, whose conversation this one goes on with.
-	follows string
+	// follows is the run whose conversation this one goes on with, and what of it; nil: it begins one.
+	follows *pawl.Continues
 }
 
 // A beginning is a run that is being started.

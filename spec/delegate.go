@@ -48,6 +48,7 @@ func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
 	d.options = f.runOptions()
 	f.flag("background", &d.options.Background)
 	f.flag("remember", &d.options.Remember)
+	d.options.Carry = f.carry()
 	f.count("iterations", &d.options.Iterations, 1, "5")
 	f.count("weight", &d.options.Weight, 1, "2")
 	if d.spec = s.member(f, file); d.spec == nil {

@@ -257,6 +257,15 @@ func (f fields) choice(key string, to *int) {
 	f.problem(n.place, "%s is %q%s", key, n.text, expr.DidYouMean(n.text, words))
 }
 
+// carry reads what an agent sees of a conversation; empty: it does not say.
+func (f fields) carry() string {
+	var carry int
+	if f.choice("carry", &carry); carry == 0 {
+		return ""
+	}
+	return f.t.words("carry")[carry-1]
+}
+
 // words reads a list of texts, with the place of each.
 func (f fields) words(key, example string) (all []string, at []*node) {
 	n := f.value(key, list, "a list such as "+example)

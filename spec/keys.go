@@ -108,7 +108,7 @@ var memoryKeys = &table{name: "memory", title: "memory", about: "What runs remem
 
 var handoffKeys = &table{name: "handoff", title: "handoff", about: "An agent that the model may hand the conversation over to.", keys: []key{
 	{name: "agent", needed: true, value: aText, about: "its spec, relative to this one. One that names no model has that of the first agent", inGo: "team.Handoff"},
-	{name: "carry", value: oneOf("all", "summary", "last"), otherwise: "the model chooses, and `all` if it does not",
+	{name: "carry", value: carryWord, otherwise: "the model chooses, and `all` if it does not",
 		about: "what the next agent sees: the whole conversation, what a person said last with a summary by the agent that hands over, or only what a person said last", inGo: "team.Options.Carry"},
 }}
 

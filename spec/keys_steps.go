@@ -66,7 +66,8 @@ var anInput = either(aTemplate, shape{says: "mapping, with `{{…}}` in its text
 var agentStepKeys = stepTable("agent", "Another agent, as a child run.", "workflow.Run",
 	key{name: "agent", needed: true, value: anyText, about: "its spec, relative to this one. One that names no model has this workflow's", inGo: "workflow.Run.Agent"},
 	key{name: "input", value: anInput, otherwise: "what the workflow was asked", about: "what it is asked", inGo: "workflow.Run.Input"},
-	key{name: "continues", value: anyText, otherwise: "it begins one", about: "a step that runs an agent, such as this one in a loop: this agent [goes on with the conversation](workflow.md#conversations) of its latest run", inGo: "workflow.Run.Continues"})
+	key{name: "continues", value: anyText, otherwise: "it begins one", about: "a step that runs an agent, such as this one in a loop: this agent [goes on with the conversation](workflow.md#conversations) of its latest run", inGo: "workflow.Run.Continues"},
+	key{name: "carry", value: carryWord, otherwise: "all", about: "what it sees of that conversation: all, what that agent was asked last with what it answered, or only what it was asked", inGo: "workflow.Run.Carry"})
 
 var workflowStepKeys = stepTable("workflow", "Another workflow, as a child run.", "workflow.Run",
 	key{name: "workflow", needed: true, value: anyText, about: "its spec, relative to this one", inGo: "workflow.Run.Agent"},

@@ -243,7 +243,7 @@ func (s *Spec) runStep(f fields, id, when string, at workflow.Suspend, kind stri
 			f.problem(n.place, "input is %v (write text, or a mapping)", n.kind)
 		}
 	}
-	after := ""
+	after, carry := "", f.carry()
 	f.text("continues", &after)
 	if file == nil {
 		return nil
@@ -258,7 +258,7 @@ func (s *Spec) runStep(f fields, id, when string, at workflow.Suspend, kind stri
 	s.flow.runs = append(s.flow.runs, sub)
 	s.flow.asks = s.flow.asks || sub.model.name == "" && !sub.asksNobody()
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
-		return workflow.Run{ID: id, If: when, Suspend: at, Agent: agent(sub), Input: input, Continues: after}
+		return workflow.Run{ID: id, If: when, Suspend: at, Agent: agent(sub), Input: input, Continues: after, Carry: carry}
 	}
 }
 

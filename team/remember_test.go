@@ -74,3 +74,93 @@ func TestContinues(t *testing.T) {
 		}
 	}
 }
+
+// TestCarry: what a called agent sees of the conversation of its caller, and a step of that of
+// another step, wherever a process died.
+func TestCarry(t *testing.T) {
+	note := tool.Func("note", "Notes.", func(context.Context, struct{}) (string, error) { return "noted", nil }, pawl.Read)
+	for carry, want := range map[string]string{
+		"all":     "user Scout. assistant note user noted a",
+		"summary": "user Scout. What is known so far:\nall\n\na",
+		"last":    "user Scout. a",
+	} {
+		build := func() pawl.Agent {
+			lead := func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+				switch all := results(r); len(all) {
+				case 0:
+					return pawl.Do(do("note", `{}`)), nil
+				case 1:
+					args := `{"input":"a"}`
+					if carry == "summary" {
+						args = `{"input":"a","summary":"all"}`
+					}
+					return pawl.Do(do("sees", args), do("sees", args)), nil
+				default:
+					return pawl.Say(strings.Join(all[1:], "|")), nil
+				}
+			}
+			return pawl.Agent{Name: "lead", Model: pawl.ModelFunc(lead), Tools: []pawl.Tool{note, tool.Agent(sees(), &tool.AgentOptions{Carry: carry})}}
+		}
+		pawltest.KillEverywhere(t, build, "Scout.")
+		if r := drive(t, memory.New(), build()); r.Answer != want+"|"+want {
+			t.Errorf("%s: %v: %q", carry, r.Verdict, r.Answer)
+		}
+	}
+	for carry, want := range map[string]string{
+		"all": "user a assistant sees user saw assistant user a user b", "summary": "user a assistant user a user b", "last": "user a b",
+	} {
+		build := func() pawl.Agent {
+			a := sees()
+			a.Tools = []pawl.Tool{tool.Func("sees", "Sees.", func(context.Context, struct{}) (string, error) { return "saw", nil }, pawl.Read)}
+			first := a
+			first.Model = pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+				if len(results(r)) == 0 {
+					return pawl.Do(do("sees", `{}`)), nil
+				}
+				return pawl.Say("user a"), nil
+			})
+			return workflow.New(pawl.Agent{Name: "two", Model: first.Model},
+				workflow.Run{ID: "one", Agent: first, Input: "a"},
+				workflow.Run{ID: "other", Agent: a, Input: "b", Continues: "one", Carry: carry})
+		}
+		pawltest.KillEverywhere(t, build, "Count.")
+		if r := drive(t, memory.New(), build()); r.Answer != want {
+			t.Errorf("step %s: %v: %q", carry, r.Verdict, r.Answer)
+		}
+	}
+	lead := pawl.Agent{Name: "lead", Model: sees().Model}
+	for want, a := range map[string]pawl.Agent{
+		`"more" is nothing to carry`:        {Tools: []pawl.Tool{tool.Agent(sees(), &tool.AgentOptions{Carry: "more"})}},
+		"leave Remember or Carry out":       {Tools: []pawl.Tool{tool.Agent(sees(), &tool.AgentOptions{Carry: "all", Remember: true})}},
+		"there is no conversation to carry": workflow.New(lead, workflow.Run{ID: "x", Agent: sees(), Carry: "all"}),
+		"carry is for an agent that has":    workflow.New(pawl.Agent{Name: "w", Model: lead.Model, Tools: []pawl.Tool{tool.Agent(sees(), &tool.AgentOptions{Carry: "all"})}}, workflow.Single{ID: "ask", Prompt: "Ask."}),
+	} {
+		if a.Name == "" {
+			a.Name, a.Model = lead.Name, lead.Model
+		}
+		if _, err := pawl.NewMachine(a); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// sees is an agent that answers with the conversation it sees.
+func sees() pawl.Agent {
+	return pawl.Agent{Name: "sees", Description: "Sees.", Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		var all []string
+		for _, m := range r.Messages {
+			all = append(all, m.Role.String())
+			for _, p := range m.Parts {
+				switch p := p.(type) {
+				case pawl.Text:
+					all = append(all, p.Text)
+				case pawl.Call:
+					all = append(all, p.Tool)
+				case pawl.ToolResult:
+					all = append(all, p.Text())
+				}
+			}
+		}
+		return pawl.Say(strings.Join(all, " ")), nil
+	})}
+}

@@ -49,6 +49,12 @@ func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 				`"description":"What to do. Nothing else of this conversation is seen, but your earlier calls are remembered."}},"required":["input"]}`)
 		}
 	}
+	if o.Carry != "" {
+		info.Carry = o.Carry
+		if o.Input == nil {
+			info.Input = json.RawMessage(carried(o.Carry))
+		}
+	}
 	d := &delegate{agent: agent, whole: o.Input != nil, trust: o.Trust}
 	if o.Background {
 		info.Description += " It works in the background: the call returns an id at once, and collect returns the answer."
@@ -56,6 +62,27 @@ func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 	}
 	d.declared = declare(info, nil)
 	return d
+}
+
+// The choices of what an agent sees of the conversation of its caller.
+const (
+	carryAll     = "all"
+	carrySummary = "summary"
+	carryLast    = "last"
+)
+
+// carried is the schema of the arguments of an agent that sees something of the conversation.
+func carried(carry string) string {
+	sees := map[string]string{
+		carryAll:     "This conversation is seen, up to your present reply.",
+		carrySummary: "The last message of the person and your summary are seen, and nothing else of this conversation.",
+		carryLast:    "The last message of the person is seen, and nothing else of this conversation.",
+	}[carry]
+	input := `"input":{"type":"string","description":"What to do. ` + sees + `"}`
+	if carry == carrySummary {
+		return `{"type":"object","properties":{` + input + `,"summary":{"type":"string","minLength":1,"description":"What is to be known of this conversation."}},"required":["input","summary"]}`
+	}
+	return `{"type":"object","properties":{` + input + `},"required":["input"]}`
 }
 
 // AgentOptions configure a tool made of an agent. The zero value is valid.
@@ -85,6 +112,10 @@ type AgentOptions struct {
 	// conversation of the one before. Calls of one reply go on with the same one. It cannot be
 	// had in the background.
 	Remember bool
+	// Carry is what a run sees of the conversation of its caller: "all", up to the reply with the
+	// call; "summary", the last message of a person and a summary that the caller writes; or
+	// "last", that message alone. Empty: nothing. An agent that remembers cannot have it.
+	Carry string
 	// Trust is the trust in the answers; zero: [pawl.Untrusted] if one of the agent's tools
 	// returns untrusted results, else [pawl.Trusted].
 	Trust pawl.Trust
@@ -113,6 +144,15 @@ func (d *delegate) Answers() pawl.Trust { return d.trust }
 // Check reports options that do not fit each other or the agent that has the tool.
 func (d *delegate) Check(from pawl.Agent) error {
 	_, steps := from.Loop.(interface{ Steps() json.RawMessage })
+	switch carry := d.info.Carry; {
+	case carry == "":
+	case carry != carryAll && carry != carrySummary && carry != carryLast:
+		return fmt.Errorf("tool %q: %q is nothing to carry; use all, summary or last", d.info.Name, carry)
+	case d.info.Follows != "":
+		return fmt.Errorf("tool %q: a run goes on with one conversation, its own or its caller's; leave Remember or Carry out", d.info.Name)
+	case steps:
+		return fmt.Errorf("tool %q: carry is for an agent that has a conversation, and the loop of %s is %s", d.info.Name, from.Name, from.Loop.Name())
+	}
 	switch {
 	case !d.info.Background:
 	case d.info.Follows != "":
@@ -133,11 +173,12 @@ func (d *delegate) Ask(args json.RawMessage) (string, error) {
 	if d.whole {
 		return string(args), nil
 	}
-	var in struct {
-		Input string `json:"input"`
-	}
+	var in struct{ Input, Summary string }
 	if err := json.Unmarshal(args, &in); err != nil {
 		return "", fmt.Errorf("its arguments cannot be read: %w", err)
+	}
+	if in.Summary != "" {
+		in.Input = "What is known so far:\n" + in.Summary + "\n\n" + in.Input
 	}
 	return in.Input, nil
 }

@@ -390,6 +390,29 @@ func (t *Transcript) HandOver(c *pawl.Continues, input string, files []pawl.File
 	t.begun = len(t.messages)
 }
 
+// Carry makes the conversation what a run sees of it that goes on with less than all: what the run
+// of s was asked and, with summary, what it answered. It is for a conversation after [Transcript.Next].
+func (t *Transcript) Carry(carry string, s *pawl.State, clean func([]pawl.Part) []pawl.Part) {
+	start, _ := s.Start()
+	t.messages = nil
+	say := func(r pawl.Role, text string, files []pawl.File) {
+		parts := fileParts(files)
+		if text != "" {
+			parts = append(parts, pawl.Text{Text: text})
+		}
+		if clean != nil {
+			parts = clean(parts)
+		}
+		if len(parts) > 0 {
+			t.messages = append(t.messages, pawl.Message{Role: r, Parts: parts})
+		}
+	}
+	if say(pawl.RoleUser, start.Input, start.Files); carry == "summary" && len(t.messages) > 0 {
+		say(pawl.RoleAssistant, s.Answer(), nil)
+	}
+	t.begun, t.shown, t.marks = len(t.messages), 0, marks{}
+}
+
 // Continue returns the record with which a run declares that it continues this conversation. s is
 // the state at the end of the previous run.
 func (t *Transcript) Continue(s *pawl.State) *pawl.Continues { return s.Continue(t.messages) }

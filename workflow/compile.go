@@ -116,7 +116,14 @@ func compile(agent pawl.Agent, steps []Step, outer, names []string, self string,
 func (c *compiler) continues() {
 	for _, id := range slices.Sorted(maps.Keys(c.loop.nodes)) {
 		run, ok := c.loop.nodes[id].Step.(Run)
-		if !ok || run.Continues == "" {
+		if !ok || run.Continues == "" && run.Carry == "" {
+			continue
+		}
+		if !slices.Contains([]string{"", "all", "summary", "last"}, run.Carry) {
+			c.wrong(id, "carry", 0, "%q is nothing to carry (write all, summary or last)", run.Carry)
+		}
+		if run.Continues == "" {
+			c.wrong(id, "carry", 0, "there is no conversation to carry (name under continues the step that has it)")
 			continue
 		}
 		of := c.loop.nodes[run.Continues]
@@ -267,7 +274,7 @@ func (c *compiler) node(n *node) {
 		if agent.Model == nil {
 			agent.Model, c.loop.asks = c.agent.Model, true
 		}
-		c.add(n.id, &asked{agent: agent, name: n.tool, effect: most(s.Agent), follows: s.Continues})
+		c.add(n.id, &asked{agent: agent, name: n.tool, effect: most(s.Agent), follows: s.Continues, carry: s.Carry})
 	case Switch:
 		c.choice(n, s)
 	case Parallel:

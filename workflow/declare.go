@@ -77,6 +77,9 @@ func write(s Step, m map[string]any) {
 		if s.Continues != "" {
 			m["continues"] = s.Continues
 		}
+		if s.Carry != "" {
+			m["carry"] = s.Carry
+		}
 	case Switch:
 		cases := map[string]any{}
 		for name, steps := range s.Cases {

@@ -90,7 +90,7 @@ type asked struct {
 	effect pawl.Effect
 	whole  bool // its input is data
 
-	follows string // the step whose conversation it goes on with
+	follows, carry string // the step whose conversation it goes on with, and what of it
 }
 
 // mostTold is the maximal size of a child run's answer in bytes: it is data and
@@ -105,7 +105,7 @@ func (t *asked) Info() pawl.ToolInfo {
 	}
 	return pawl.ToolInfo{
 		Name: t.name, Description: t.agent.Description, Input: json.RawMessage(input), Effect: t.effect,
-		MaxOutput: mostTold, Exempt: true, Follows: t.follows,
+		MaxOutput: mostTold, Exempt: true, Follows: t.follows, Carry: t.carry,
 	}
 }
 

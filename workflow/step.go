@@ -61,6 +61,9 @@ type Run struct {
 	// Continues names a step that runs an agent, such as this one in a loop: the agent goes on
 	// with the conversation of the latest run of that step. Empty: it begins one.
 	Continues string
+	// Carry is what it sees of it: "all", "summary", which is what that run was asked and what
+	// it answered, or "last", what it was asked. Empty: all.
+	Carry string
 }
 
 // Switch continues with the case that the value of On names, or with Default if
