@@ -60,7 +60,8 @@ type Invocation struct {
 	Key     string
 	Attempt int // from 1
 
-	Supervised string // what the tool returned before this attempt; see [Reconciler]
+	Supervised string            // what the tool returned before this attempt; see [Reconciler]
+	Answers    map[string]string // what a person answered earlier attempts, by the keys of [AskPerson]
 }
 
 // A Recaller is a [Tool] that answers from the results of earlier calls of its
@@ -72,9 +73,10 @@ type Recaller interface {
 }
 
 // AskPerson is the error of a tool that needs a person before it can go on: the
-// run waits, and the answer becomes the call's result. The tool does not run
-// again, so it should return AskPerson before it does anything.
-type AskPerson struct{ Question string } //nolint:errname // it is a request, and only by its way an error
+// run waits, and the answer becomes the call's result. With a Key the tool runs
+// again instead, and finds the answer under it in [Invocation.Answers]. Either
+// way it should return AskPerson before it does anything.
+type AskPerson struct{ Question, Key string } //nolint:errname // it is a request, and only by its way an error
 
 // Error returns the question.
 func (a AskPerson) Error() string { return a.Question }

@@ -53,6 +53,7 @@ type ApprovalInvalidated struct {
 type InputRequested struct {
 	Call     string    `wire:"call"`
 	Question string    `wire:"question"`
+	Key      string    `wire:"key,omit"` // the call runs again with the answer; see [AskPerson]
 	Expires  time.Time `wire:"expires_at,omit"`
 }
 

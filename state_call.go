@@ -24,9 +24,10 @@ type CallState struct {
 	Supervised    string    // who supervised it, see [ToolStarted]
 	Status        ToolStatus
 	Result        json.RawMessage
-	Error         string // what the model reads instead of a result
-	Of            string // the call whose result this one reuses
-	Reason        string // why it waits: the question, the approval's reason, or why its outcome is unknown
+	Error         string            // what the model reads instead of a result
+	Of            string            // the call whose result this one reuses
+	Reason        string            // why it waits: the question, the approval's reason, or why its outcome is unknown
+	Answers       map[string]string // see [Invocation]
 	Edited        json.RawMessage
 	By            string // who decided or answered
 	Expires       time.Time
@@ -91,6 +92,9 @@ type matter struct {
 	images     []File
 	blob       string // digest of the whole result, where it was cut
 	masked     bool   // the model does not see the result any more
+	question   string // the key of the latest question; empty: the answer is the result
+	answers    map[string]string
+	until      time.Time // Expires of the approval, while a question has one of its own
 	retries    int
 	child      *childRun // nil: it is no run of its own
 
@@ -132,7 +136,7 @@ func (c *call) state() CallState {
 		trust = Untrusted
 	}
 	return CallState{
-		Trust: trust, UserTexts: int(c.inputs), Prior: int(c.prior),
+		Trust: trust, UserTexts: int(c.inputs), Prior: int(c.prior), Answers: maps.Clone(c.answers),
 		Call: mine, Iteration: c.Iteration, Step: c.Step, Phase: c.Phase,
 		Attempt: c.Attempt, Effect: c.Effect, Key: c.Key, Started: c.Started, Supervised: c.Supervised,
 		Status: c.Status, Result: bytes.Clone(c.Result), Error: c.Error, Ran: c.Ran,

@@ -3,6 +3,7 @@ package pawl
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"strings"
 	"time"
 
@@ -339,7 +340,7 @@ func (s *State) applyAsk(event Event) {
 		forget()
 	case InputRequested:
 		if m := s.hold(e.Call, PhaseAwaitingInput); m != nil {
-			m.Reason, m.Expires, m.requested = e.Question, e.Expires, s.seq
+			m.Reason, m.Expires, m.requested, m.question, m.until = e.Question, e.Expires, s.seq, e.Key, m.Expires
 		} else {
 			s.question = &e
 		}
@@ -359,6 +360,12 @@ func (s *State) applyAsk(event Event) {
 			s.addInput(e.Text)
 		default:
 			s.inputs = append(s.inputs, e.Text)
+			if c := s.opened(e.Call); c != nil && c.question != "" {
+				m := c.own()
+				m.answers, m.By, m.Expires, c.Phase = maps.Clone(m.answers), e.By, m.until, PhaseApproved // as when it first ran
+				put(&m.answers, m.question, e.Text)
+				return
+			}
 			s.returned(e.Call, e.By, jsonin.Quote(e.Text), s.seq)
 		}
 	case ClientToolRequested:

@@ -174,6 +174,10 @@ func (t *toolCall) prepare(r *recorder) bool {
 	}
 	t.tool, _, _ = r.machine.Tool(c.Call.Tool)
 	t.inv = pawl.Invocation{Run: r.lease.Run, Call: c.Call.ID, Tool: c.Call.Tool, Args: bytes.Clone(c.Call.Args), Key: c.Key, Attempt: r.state.Attempts(c.Call.ID) + 1}
+	if t.inv.Attempt > 1 {
+		call, _ := r.state.Call(c.Call.ID)
+		t.inv.Answers = call.Answers
+	}
 	if run, ok := team.OnBoard(t.tool, r.lease.Run, ParentOf(r.state)); ok {
 		t.tool = boardCall{t.tool, r.engine, run}
 	}
@@ -309,8 +313,8 @@ func (t *toolCall) record(r *recorder, cut error, abandoned bool) {
 		}
 	}
 	if !abandoned && cut == nil && r.engine.lasting() {
-		if question, asks := asked(t.err); asks {
-			r.append(t.at, pawl.InputRequested{Call: e.Call, Question: errorText(r, question, &info)})
+		if ask, asks := asked(t.err); asks {
+			r.append(t.at, pawl.InputRequested{Call: e.Call, Question: errorText(r, ask.Question, &info), Key: ask.Key})
 			return
 		}
 	}
@@ -371,13 +375,10 @@ func notRun(err error) bool {
 	return ok && n.NotRun()
 }
 
-// asked returns the question of a tool that asks a person.
-func asked(err error) (question string, ok bool) {
-	if a, ok := errors.AsType[pawl.AskPerson](err); ok {
-		return a.Question, true
-	}
+// asked returns what a tool asks a person.
+func asked(err error) (pawl.AskPerson, bool) {
 	if a, ok := errors.AsType[*pawl.AskPerson](err); ok && a != nil {
-		return a.Question, true
+		return *a, true
 	}
-	return "", false
+	return errors.AsType[pawl.AskPerson](err)
 }

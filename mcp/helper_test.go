@@ -231,8 +231,10 @@ func tool(name string) string {
 }
 
 var parts = map[string]func(){
-	"good":      func() { serve(good()) },
-	"dies once": func() { serve(good()) },
+	"good":        func() { serve(good()) },
+	"dies once":   func() { serve(good()) },
+	"asking":      func() { serve(asking()) },
+	"asks within": asksWithin,
 	"noisy": func() {
 		fmt.Print("Welcome!\n\n{not json}\n\x1b[2J\n")
 		serve(good())

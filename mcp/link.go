@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +24,41 @@ type link struct {
 	pins    map[string]string // by the server's names
 	ended   sync.Once         // of gone
 	dropped sync.Once
+
+	mu    sync.Mutex
+	calls []*dialogue // those of the calls in progress
+}
+
+// begin begins the dialogue of a call. The caller ends it.
+func (l *link) begin(d *dialogue) (end func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d.within, d.ask = 0, nil
+	l.calls = append(l.calls, d)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.calls = slices.DeleteFunc(l.calls, func(of *dialogue) bool { return of == d })
+	}
+}
+
+// asked answers what a server asks while a call is open, as servers did before the protocol's
+// revision of July 2026. The request does not say which call it belongs to. As long as nobody
+// has decided, the server gets to know that the question was dismissed.
+func (l *link) asked(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.calls) != 1 {
+		return nil, fmt.Errorf("a person can be asked while one call is open; now there are %d", len(l.calls))
+	}
+	d := l.calls[0]
+	d.within++
+	result, err := d.answer(strconv.Itoa(d.within), r.Params)
+	if err != nil {
+		d.ask = cmp.Or(d.ask, err)
+		return &sdk.ElicitResult{Action: "cancel"}, nil //nolint:nilerr // the call returns it
+	}
+	return result, nil
 }
 
 // over marks the connection as lost.
@@ -60,7 +98,10 @@ func (s *Server) dial(ctx context.Context) (*link, error) {
 	}
 	l := &link{line: way, gone: make(chan struct{})}
 	client := sdk.NewClient(implementation, &sdk.ClientOptions{
-		Capabilities:           &sdk.ClientCapabilities{}, // the server may not ask the user or the model
+		Capabilities: &sdk.ClientCapabilities{ // the server may ask a person, but not the model
+			Elicitation: &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}},
+		},
+		ElicitationHandler:     l.asked,
 		MultiRoundTrip:         &sdk.MultiRoundTripOptions{Disabled: true},
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { l.stale.Store(true) },
 	})

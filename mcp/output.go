@@ -23,9 +23,6 @@ var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 // output converts a result: structured content to JSON, else the texts to one text. Content
 // that cannot be shown is named in its place.
 func output(r *sdk.CallToolResult) (pawl.Output, error) {
-	if r.NeedsInput() {
-		return pawl.Output{}, errors.New("the server wants to ask the user or the model something, which it may not; call it with everything it needs")
-	}
 	var out pawl.Output
 	var texts []string
 	left := mostImageBytes

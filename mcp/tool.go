@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,35 +70,57 @@ func (t *remote) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, err
 			params.Meta[traceparent.State] = p.State
 		}
 	}
+	d := &dialogue{server: t.server.name, answers: inv.Answers}
+	for {
+		result, err := t.request(ctx, params, d)
+		switch {
+		case err != nil:
+			return pawl.Output{}, err
+		case d.ask != nil: // the server has heard that the question was dismissed
+			return pawl.Output{}, d.ask
+		case !result.NeedsInput():
+			return output(result)
+		}
+		if params.InputResponses, err = d.respond(result.InputRequests); err != nil {
+			return pawl.Output{}, err
+		}
+		params.RequestState = result.RequestState
+	}
+}
+
+// request makes one call, twice if its connection was lost before it took place.
+func (t *remote) request(ctx context.Context, params *sdk.CallToolParams, d *dialogue) (*sdk.CallToolResult, error) {
 	for try := 1; ; try++ {
 		l, pins, err := t.server.link(ctx)
 		if err != nil {
-			return pawl.Output{}, notRun(err)
+			return nil, notRun(err)
 		}
 		if err := t.permitted(pins); err != nil {
-			return pawl.Output{}, err
+			return nil, err
 		}
 		// The SDK modifies the parameters.
 		again := *params
 		again.Meta = maps.Clone(params.Meta)
+		hangUp := l.begin(d)
 		result, refused, err := l.call(ctx, &again)
+		hangUp()
 		switch lost := (*lostError)(nil); {
 		case err == nil:
-			return output(result)
+			return result, nil
 		case ctx.Err() != nil && refused:
-			return pawl.Output{}, notRun(context.Cause(ctx))
+			return nil, notRun(context.Cause(ctx))
 		case ctx.Err() != nil:
-			return pawl.Output{}, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		case !errors.As(err, &lost):
-			return pawl.Output{}, err
+			return nil, cmp.Or(d.ask, err)
 		case try == 1 && (refused || t.info.Effect != pawl.Write):
 			continue
 		case refused:
-			return pawl.Output{}, notRun(t.server.wrong(err))
+			return nil, notRun(t.server.wrong(err))
 		case t.info.Effect == pawl.Write:
-			return pawl.Output{}, &unknownError{t.server.wrong(err)}
+			return nil, &unknownError{t.server.wrong(err)}
 		default:
-			return pawl.Output{}, t.server.wrong(err)
+			return nil, t.server.wrong(err)
 		}
 	}
 }

@@ -224,7 +224,7 @@ func (w *world) Approve(ctx context.Context, r engine.Request) (d engine.Decisio
 func (s scripted) Info() pawl.ToolInfo { return s.info }
 
 // Run does what the next line for the tool says: [after=D] RESULT, error TEXT,
-// panic TEXT, ask QUESTION, hang (until the context ends), stuck (even then), late (finishes
+// panic TEXT, ask QUESTION, ask-for KEY QUESTION, answer KEY, hang (until the context ends), stuck (even then), late (finishes
 // although it was told to stop), die (its effect takes place, and the process
 // is killed before it can tell), or big N.
 func (s scripted) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
@@ -257,6 +257,11 @@ func (s scripted) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 		return pawl.Output{}, errors.New(rest)
 	case "ask":
 		return pawl.Output{}, pawl.AskPerson{Question: rest}
+	case "ask-for":
+		key, question, _ := strings.Cut(rest, " ")
+		return pawl.Output{}, pawl.AskPerson{Question: question, Key: key}
+	case "answer":
+		line = inv.Answers[rest]
 	case "panic":
 		panic(rest)
 	case "die":

@@ -220,7 +220,10 @@ func (h hand) Run(_ context.Context, inv pawl.Invocation) (pawl.Output, error) {
 	h.world.note("attempts", "%s %s %d %s", inv.Run, inv.Call, inv.Attempt, inv.Key)
 	if h.name == "ask" { // a Write by its declaration only, which has it come after the others
 		h.world.gate.pass(of(inv.Run, "tool ask"), func() {})
-		return pawl.Output{}, pawl.AskPerson{Question: "To whom?"}
+		if to := inv.Answers["to"]; to != "" {
+			return pawl.Output{JSON: fmt.Appendf(nil, "%q", to)}, nil
+		}
+		return pawl.Output{}, pawl.AskPerson{Question: "To whom?", Key: "to"}
 	}
 	h.world.gate.pass(of(inv.Run, "tool "+h.name), func() {
 		if h.effect == pawl.Idempotent && h.world.sabotage != "keyless" && h.done(inv) {
