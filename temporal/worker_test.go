@@ -1,11 +1,16 @@
 package temporal
 
 import (
+	"context"
+	"net"
 	"strings"
 	"testing"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/workflow"
+	"google.golang.org/grpc"
 
 	"github.com/pawl-run/pawl/runs/worker"
 )
@@ -49,5 +54,36 @@ func TestWorkRefused(t *testing.T) {
 		if _, err := Dial(t.Context(), target, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", target, err)
 		}
+	}
+}
+
+// barren is a server without namespaces.
+type barren struct {
+	workflowservice.UnimplementedWorkflowServiceServer
+}
+
+func (barren) GetSystemInfo(context.Context, *workflowservice.GetSystemInfoRequest) (*workflowservice.GetSystemInfoResponse, error) {
+	return &workflowservice.GetSystemInfoResponse{}, nil
+}
+
+func (barren) DescribeNamespace(_ context.Context, r *workflowservice.DescribeNamespaceRequest) (*workflowservice.DescribeNamespaceResponse, error) {
+	return nil, serviceerror.ToStatus(serviceerror.NewNamespaceNotFound(r.GetNamespace())).Err()
+}
+
+// A namespace that does not exist is an error that says how to create it.
+func TestNoNamespace(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := grpc.NewServer()
+	workflowservice.RegisterWorkflowServiceServer(s, barren{})
+	go s.Serve(l)
+	defer s.Stop()
+	at := l.Addr().String()
+	_, err = Dial(t.Context(), "temporal://"+at+"/shop", nil)
+	want := "the Temporal server at " + at + ` has no namespace "shop": create it with: temporal operator namespace create --namespace shop`
+	if err == nil || err.Error() != want {
+		t.Errorf("%v; want %s", err, want)
 	}
 }

@@ -23,6 +23,9 @@ const (
 	leastFree       = 1 << 30
 )
 
+// setRight is what to do about a database that cannot be used.
+const setRight = "set right what it says, or name another database with --database or PAWL_DATABASE"
+
 // database checks the journal without changing it, and then its runs. An error is one of
 // the command line.
 func (d *doctor) database(ctx context.Context) error {
@@ -40,7 +43,7 @@ func (d *doctor) database(ctx context.Context) error {
 		return nil
 	}
 	if err := d.runs(ctx, j); err != nil {
-		d.find("runs", ill, "", "%v", err)
+		d.find("runs", ill, setRight, "%v", err)
 	}
 	return j.Close()
 }
@@ -53,7 +56,7 @@ func (d *doctor) postgres(ctx context.Context, url string) store {
 		d.find("journal", ill, "check the address, that the server runs and lets this user in, and PGPASSWORD or ~/.pgpass", "%v", err)
 		return nil
 	case err != nil:
-		d.find("journal", ill, "", "%v", err)
+		d.find("journal", ill, setRight, "%v", err)
 		return nil
 	}
 	at, _ := d.databaseName()
@@ -71,12 +74,7 @@ func (d *doctor) postgres(ctx context.Context, url string) store {
 	default:
 		d.find("journal", well, "", "%s, PostgreSQL %s, tables %d, a round trip of %v", at, h.Server, h.Schema, h.Trip.Round(10*time.Microsecond))
 	}
-	if off := h.Ahead.Abs() - h.Trip/2; off > mostSkew {
-		where := map[bool]string{true: "ahead of", false: "behind"}[h.Ahead > 0]
-		d.find("clock", ill, "synchronise both by NTP; leases go by the database's clock, but limits on time, expiries and triggers by this machine's", "this machine's clock is %v %s the database's", h.Ahead.Abs().Round(100*time.Millisecond), where)
-	} else {
-		d.find("clock", well, "", "within %v of the database's", max(h.Ahead.Abs(), h.Trip/2, time.Millisecond).Round(time.Millisecond))
-	}
+	d.clock(h)
 	if g, remedy := well, ""; h.Most > 0 {
 		if h.Used*10 >= h.Most*9 {
 			g, remedy = doubt, "raise max_connections, or lower pool_max_conns in the URLs of servers and workers"
@@ -94,9 +92,19 @@ func (d *doctor) postgres(ctx context.Context, url string) store {
 	}
 	j, err := opened(postgres.Open(ctx, url, nil))
 	if err != nil {
-		d.find("journal", ill, "", "%v", err)
+		d.find("journal", ill, setRight, "%v", err)
 	}
 	return j
+}
+
+// clock compares this machine's clock with the database's.
+func (d *doctor) clock(h postgres.Health) {
+	if off := h.Ahead.Abs() - h.Trip/2; off > mostSkew {
+		where := map[bool]string{true: "ahead of", false: "behind"}[h.Ahead > 0]
+		d.find("clock", ill, "synchronise both by NTP; leases go by the database's clock, but limits on time, expiries and triggers by this machine's", "this machine's clock is %v %s the database's", h.Ahead.Abs().Round(100*time.Millisecond), where)
+	} else {
+		d.find("clock", well, "", "within %v of the database's", max(h.Ahead.Abs(), h.Trip/2, time.Millisecond).Round(time.Millisecond))
+	}
 }
 
 // sqlite checks a database in a file, and opens it for reading.
@@ -105,14 +113,14 @@ func (d *doctor) sqlite(ctx context.Context, path string) store {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if dir, err := d.writable(filepath.Dir(full)); err != nil {
-			d.find("journal", ill, "name another place with --database or PAWL_DATABASE", "%s cannot be made: %s: %v", full, dir, err)
+			d.find("journal", ill, setRight, "%s cannot be made: %s: %v", full, dir, err)
 		} else {
 			d.find("journal", well, "", "%s does not exist yet, and the first run makes it", full)
 		}
 		return nil
 	}
 	if err != nil {
-		d.find("journal", ill, "", "%v", err)
+		d.find("journal", ill, setRight, "%v", err)
 		return nil
 	}
 	d.private(full, info)
@@ -132,7 +140,7 @@ func (d *doctor) sqlite(ctx context.Context, path string) store {
 	}
 	j, err := opened(sqlite.Open(ctx, path, &sqlite.Options{ReadOnly: true}))
 	if err != nil {
-		d.find("journal", ill, "see docs/operations.md on what to do with a damaged database", "%v", err)
+		d.find("journal", ill, setRight+"; docs/operations.md has what to do about a damaged one", "%v", err)
 		return nil
 	}
 	d.find("journal", well, "", "%s, %s", full, room(info.Size()))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/journal/postgres"
 )
 
 // examined is what a doctor says with an environment, as lines of grade, check and detail.
@@ -99,4 +100,31 @@ func TestDoctorRuns(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A clock that is a minute off is an error that says which one; a second is none.
+func TestDoctorClock(t *testing.T) {
+	for ahead, want := range map[time.Duration]string{
+		time.Minute:  "error clock: this machine's clock is 1m0s ahead of the database's → synchronise both by NTP",
+		-time.Minute: "error clock: this machine's clock is 1m0s behind the database's → synchronise both by NTP",
+		time.Second:  "ok clock: within 1s of the database's",
+	} {
+		if got := examined(nil, func(d *doctor) { d.clock(postgres.Health{Ahead: ahead, Trip: time.Millisecond}) }); !strings.HasPrefix(got, want) {
+			t.Errorf("%v ahead: %s", ahead, got)
+		}
+	}
+	j := memoryStore{memory.New()}
+	lease, err := j.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "elsewhere", TTL: time.Second, New: true})
+	if err == nil {
+		h := pawl.Head{Run: "r", Agent: "help", Seq: 1, Status: pawl.StatusPaused, Updated: time.Now().Add(time.Minute)}
+		err = j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: lease.Epoch, Records: [][]byte{[]byte(`{"run":"r","seq":1}`)}, Head: h})
+	}
+	got := examined(nil, func(d *doctor) {
+		if err == nil {
+			err = d.runs(t.Context(), j)
+		}
+	})
+	if err != nil || !strings.HasPrefix(got, "error clock: run r was written 1m0s in the future → synchronise the clocks of all machines") {
+		t.Errorf("%v; a run of a machine whose clock is ahead: %s", err, got)
+	}
 }
