@@ -47,7 +47,7 @@ func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
 	var d delegate
 	d.options = f.runOptions()
 	f.flag("background", &d.options.Background)
-	f.flag("remember", &d.options.Remember)
+	f.flag("memory", &d.options.Remember)
 	d.options.Carry = f.carry()
 	f.count("iterations", &d.options.Iterations, 1, "5")
 	f.count("weight", &d.options.Weight, 1, "2")

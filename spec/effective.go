@@ -329,7 +329,7 @@ func toolNode(t pawl.ToolInfo) *node {
 	n.count("max_parallel", t.MaxParallel)
 	n.count("weight", t.Weight)
 	n.flag("background", t.Background, yes())
-	n.flag("remember", t.Follows == t.Name, yes())
+	n.flag("memory", t.Follows == t.Name, yes())
 	n.flag("carry", t.Carry != "", textNode(t.Carry))
 	n.flag("parallel", t.Alone, no())
 	n.put("on_doubt", textNode(t.OnDoubt.String()))

@@ -68,7 +68,7 @@ var carryWord = oneOf("all", "summary", "last")
 
 var agentToolKeys = &table{name: "agent-tool", title: "agent", about: "Another agent as a tool. Each call is a run of its own, within what is left of this one's limits.", keys: append([]key{
 	{name: "agent", needed: true, value: anyText, about: "its spec, relative to this one. One that names no model has this agent's", inGo: "tool.Agent"},
-	{name: "remember", value: aFlag, otherwise: "false", about: "a call goes on with the conversation of the call before it; see [specialists that remember](teams.md#remembering)", inGo: "tool.AgentOptions.Remember"},
+	{name: "memory", value: aFlag, otherwise: "false", about: "a call goes on with the conversation of the call before it; see [specialists that remember](teams.md#remembering)", inGo: "tool.AgentOptions.Remember"},
 	{name: "carry", value: carryWord, otherwise: "nothing", about: "what a call sees of [this conversation](teams.md#what-a-called-agent-sees): all, what a person said last with a summary by this agent, or only what a person said last", inGo: "tool.AgentOptions.Carry"},
 }, localKeys...)}
 
