@@ -93,8 +93,8 @@ func codeOf(err error) int {
 	return exitBroken
 }
 
-// report prints an error. Problems of a spec are printed unchanged, one a line, so
-// that editors find the places.
+// report prints an error. Problems in a spec are printed unchanged, one a line, so
+// that editors find the places; those of a whole file or a flag are errors like any other.
 func (a *app) report(ctx context.Context, err error) int {
 	var stopped *interruption
 	if errors.As(context.Cause(ctx), &stopped) && (errors.Is(err, context.Canceled) || errors.As(err, &stopped)) {
@@ -106,7 +106,13 @@ func (a *app) report(ctx context.Context, err error) int {
 	switch {
 	case errors.As(err, new(*readerGoneError)): // the reader has closed standard output and misses nothing
 	case errors.As(err, &problems):
-		fmt.Fprintln(a.err, terminal.Clean(problems.Error()))
+		for _, p := range problems {
+			line := terminal.Clean(p.String())
+			if p.Line == 0 {
+				line = "pawl: " + line
+			}
+			fmt.Fprintln(a.err, line)
+		}
 		return exitUsage
 	case errors.As(err, &held):
 		a.sayf("pawl: run %s is being driven by %s; its lease ends at %s unless renewed",
