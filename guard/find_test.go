@@ -151,12 +151,3 @@ func FuzzFind(f *testing.F) {
 		g.Filter(text)
 	})
 }
-
-func BenchmarkFilter(b *testing.B) {
-	g := New(PII(Redact), Secrets(Redact), Injection(Redact), Topics(Redact, "insider trading"))
-	text := strings.Repeat("A line of what a tool prints, with a path /usr/lib/go, a number 123456 and a time 12:30:45.\n", 180)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		g.Filter(text)
-	}
-}

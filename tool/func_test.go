@@ -165,18 +165,3 @@ func TestFuncError(t *testing.T) {
 		t.Errorf("got %s, %v", out.JSON, err)
 	}
 }
-
-func BenchmarkFunc(b *testing.B) {
-	type in struct {
-		Category string `json:"category"`
-		Limit    int    `json:"limit,omitempty"`
-	}
-	f := tool.Func("f", "F.", func(_ context.Context, i in) (in, error) { return i, nil }, pawl.Read)
-	inv := pawl.Invocation{Args: json.RawMessage(`{"category":"cloud","limit":3}`)}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := f.Run(b.Context(), inv); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -213,30 +213,3 @@ func FuzzCanonical(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkCanonical(b *testing.B) {
-	for name, in := range map[string]string{
-		"sorted":   `{"line":12,"path":"internal/canon/canon.go","text":"a \"quoted\" word\n"}`,
-		"unsorted": `{"text": "a \"quoted\" word\n", "path": "internal/canon/canon.go", "line": 12}`,
-		"nested":   `{"z":{"b":[1,2,3],"a":{"y":null,"x":true}},"a":[{"k":1},{"k":2,"j":3}]}`,
-	} {
-		b.Run(name, func(b *testing.B) {
-			raw, buf := []byte(in), make([]byte, 0, 256)
-			b.ReportAllocs()
-			for b.Loop() {
-				var err error
-				if buf, err = Canonical(buf[:0], raw); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkDigest(b *testing.B) {
-	run, tool, args := []byte("run_1"), []byte("read_file"), []byte(`{"line":12,"path":"internal/canon/canon.go"}`)
-	b.ReportAllocs()
-	for b.Loop() {
-		Digest(run, tool, args)
-	}
-}

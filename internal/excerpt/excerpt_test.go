@@ -150,15 +150,6 @@ func TestBrokenSpoolCostsOnlyTheSpool(t *testing.T) {
 	}
 }
 
-func BenchmarkBuffer(b *testing.B) {
-	chunk := bytes.Repeat([]byte("0123456789abcde\n"), 1<<12)
-	buf := New(0, nil)
-	b.SetBytes(int64(len(chunk)))
-	for b.Loop() {
-		buf.Write(chunk)
-	}
-}
-
 func TestShort(t *testing.T) {
 	long := strings.Repeat("é", 200)
 	for text, want := range map[string]string{"": "", "short": "short", long[:300]: long[:300], long: long[:300] + "…", "a" + long: "a" + long[:298] + "…"} {

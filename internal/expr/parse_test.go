@@ -211,12 +211,3 @@ func FuzzParsePrint(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkParse(b *testing.B) {
-	const source = `tool_called("submit_po", args.amount > 100) && confidence >= 0.9 || iterations >= 10`
-	for b.Loop() {
-		if _, err := Parse(source); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

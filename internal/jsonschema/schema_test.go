@@ -134,28 +134,3 @@ func TestForm(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkValidate(b *testing.B) {
-	for _, c := range []struct{ name, schema, doc string }{
-		{"two", addSchema, `{"a":1,"b":2}`},
-		{"file", fileSchema, `{"path":"internal/jsonschema/schema.go","mode":"r","lines":{"from":1,"to":120},"tags":["a","b"]}`},
-		{"slow", `{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer","multipleOf":1}},"required":["a","b"]}`, `{"a":1,"b":2}`},
-		{"wrong", addSchema, `{"a":"1","b":2}`},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			s := mustCompile(b, c.schema, &Options{Closed: true})
-			doc := []byte(c.doc)
-			b.ReportAllocs()
-			for b.Loop() {
-				s.Validate(doc)
-			}
-		})
-	}
-}
-
-func BenchmarkCompile(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		mustCompile(b, fileSchema, nil)
-	}
-}

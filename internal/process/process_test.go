@@ -196,10 +196,6 @@ func TestDaemonHoldsPipes(t *testing.T) {
 	}
 }
 
-type counter struct{ n int64 }
-
-func (c *counter) Write(b []byte) (int, error) { c.n += int64(len(b)); return len(b), nil }
-
 func TestStdin(t *testing.T) {
 	large := bytes.Repeat([]byte("0123456789abcdef"), 1<<16) // 1 MiB, more than a pipe holds
 	for _, tt := range []struct{ part, want string }{
@@ -493,29 +489,6 @@ func TestNothingLeaks(t *testing.T) {
 	}
 	if f, g := count(); f > files+2 || g > goroutines+2 {
 		t.Errorf("%d descriptors and %d goroutines became %d and %d", files, goroutines, f, g)
-	}
-}
-
-func BenchmarkRun(b *testing.B) {
-	c := Command{Argv: []string{"true"}, Env: CleanEnv(), Stdout: io.Discard}
-	if _, err := Run(b.Context(), c); err != nil {
-		b.Skip(err)
-	}
-	for b.Loop() {
-		if _, err := Run(b.Context(), c); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkStream(b *testing.B) {
-	c := helper(b, "flood", strconv.Itoa(1<<28))
-	c.Stdout = &counter{}
-	b.SetBytes(1 << 28)
-	for b.Loop() {
-		if _, err := Run(b.Context(), c); err != nil {
-			b.Fatal(err)
-		}
 	}
 }
 

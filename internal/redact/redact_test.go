@@ -151,11 +151,3 @@ func FuzzJSON(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkText(b *testing.B) {
-	text := strings.Repeat("A line of a log, with a key: value and 12 numbers = 3; https://example.com/a?b=c\n", 200)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		Text(text)
-	}
-}

@@ -230,16 +230,3 @@ func FuzzScrub(f *testing.F) {
 		Strings([]byte(text), s.Scrub)
 	})
 }
-
-func BenchmarkScrub(b *testing.B) {
-	values := map[string]string{}
-	for i := range 5 {
-		values[fmt.Sprintf("KEY_%d", i)] = strings.Repeat(fmt.Sprintf("k%dZ", i), 12)
-	}
-	s, _ := New(values)
-	text := strings.Repeat("A line of what a tool prints, with a path /usr/lib/go and a number 12.\n", 230)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		s.Scrub(text)
-	}
-}

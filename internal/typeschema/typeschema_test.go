@@ -245,12 +245,3 @@ func TestErrors(t *testing.T) {
 		t.Error("no error for no object type")
 	}
 }
-
-func BenchmarkObject(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := typeschema.Object[Composites](); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
