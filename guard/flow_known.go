@@ -16,7 +16,6 @@ type known struct {
 	own     corpus              // written by the tainted model without another source
 	touched map[string]bool     // objects it changed with such words
 	records map[string][]record // records of search results by id
-	links   map[string]bool     // URLs on the same host as their page
 
 	clock   int // number of calls recorded, over all runs
 	tainted bool
@@ -29,7 +28,7 @@ type known struct {
 }
 
 func newKnown() *known {
-	return &known{person: newSpeech(), found: newCorpus(), foreign: newCorpus(), own: newCorpus(), touched: map[string]bool{}, records: map[string][]record{}, links: map[string]bool{}}
+	return &known{person: newSpeech(), found: newCorpus(), foreign: newCorpus(), own: newCorpus(), touched: map[string]bool{}, records: map[string][]record{}}
 }
 
 // begun returns the knowledge at the start of a run: the agent's prompt and the
@@ -135,9 +134,6 @@ func (k *known) took(c pawl.CallState, run string) {
 	text := plain(c.Result) + "\n" + c.Error
 	if c.Error == "" && (c.Trust == pawl.Untrusted || !clean) {
 		k.remember(c.Result, c.Args)
-	}
-	if c.Trust == pawl.Untrusted && clean {
-		k.link(text, c.Args)
 	}
 	switch {
 	case c.Trust == pawl.Untrusted:

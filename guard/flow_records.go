@@ -142,10 +142,6 @@ func harmless(h heldCall, info *pawl.ToolInfo) bool {
 // dated reports whether a folded value is a date, a time or both. Such a value
 // names no recipient or object, so it is not decisive.
 func dated(folded string) bool {
-	if _, _, ok := moment(folded); ok {
-		return true
-	}
-	_, day := dateOf(folded)
-	_, clock := clockOf(folded)
-	return day || clock
+	_, _, both := moment(folded)
+	return both || isDate(folded) || isClock(folded)
 }

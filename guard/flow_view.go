@@ -80,9 +80,6 @@ func (w *view) objection(h heldCall, info pawl.ToolInfo, hosts []string) string 
 	reaching := slices.ContainsFunc(h.values, func(v value) bool { return v.reach || identifies(v.text) })
 	for _, v := range h.values {
 		r, from := w.judge(v, f, hosts)
-		if r == unnamed && v.reach && info.Effect == pawl.Read && w.linked(v.text) {
-			r = found
-		}
 		if r == unnamed && !v.reach && !v.whole {
 			if (from == "" || !reaching) && dated(fold(v.text)) {
 				r = declared
@@ -316,7 +313,7 @@ func (w *view) number(number string, f *form) (r rank, from string) {
 		return said, ""
 	case f.fixed[number]:
 		return declared, ""
-	case (w.person.part(number) || w.said.part(number)):
+	case w.person.part(number) || w.said.part(number):
 		return said, ""
 	}
 	if src, foreign := w.foreign.number(number); foreign {

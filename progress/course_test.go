@@ -68,46 +68,6 @@ func drive(t *testing.T, agent pawl.Agent) *pawl.State {
 	return s
 }
 
-func TestOf(t *testing.T) {
-	open := func(ids ...string) pawl.Measured { return pawl.Measured{Value: float64(-len(ids)), Open: ids} }
-	s := drive(t, pawl.Agent{
-		Name: "mender", Tools: []pawl.Tool{edit{}}, Limits: pawl.Limits{Iterations: 5},
-		Model: turns(does("edit", 1), does("edit", 2), pawl.Say("Done."), does("edit", 3), does("edit", 4)),
-		Goal: measures(stop.Metric(">=", 0),
-			open("p [build]", "q.C"), open("p.A", "p.B", "q.C"), open("p.B", "q.D"),
-			open("p.B", "q.D", "r.E"), // when it says that it is done: somebody else broke r.E
-			open("p.B", "q.D", "r.E"), open("q.D", "r.E")),
-	})
-	r := progress.Of(s)
-	var got []string
-	for _, c := range r.Changes {
-		got = append(got, fmt.Sprintf("turn %d %s %g to %g fixed %v broke %v shown %v: %v", c.Iteration, c.Calls, c.From.Value, c.To.Value, c.Fixed, c.Broke, c.Shown, c.Trend))
-	}
-	want := []string{
-		`turn 1 [edit({"n":1})] -2 to -3 fixed [p [build]] broke [] shown [p.A p.B]: improving`,
-		`turn 2 [edit({"n":2})] -3 to -2 fixed [p.A q.C] broke [q.D] shown []: regressing`,
-		`turn 4 [edit({"n":3})] -3 to -3 fixed [] broke [] shown []: flat`,
-		`turn 5 [edit({"n":4})] -3 to -2 fixed [p.B] broke [] shown []: improving`,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	if r.Baseline.Value != -2 || r.Latest.Value != -2 || r.Trend != progress.Improving {
-		t.Errorf("%v to %v, %v", r.Baseline, r.Latest, r.Trend)
-	}
-	if fmt.Sprint(r.Fixed, r.Broke) != "[p [build] q.C] [q.D r.E]" {
-		t.Errorf("in all fixed %q, broke %q", r.Fixed, r.Broke)
-	}
-	if failed := r.Failed(); len(failed) != 1 || failed[0].Iteration != 2 || failed[0].Calls[0] != `edit({"n":2})` {
-		t.Errorf("failed approaches: %+v", failed)
-	}
-	for _, s := range []*pawl.State{{}, drive(t, pawl.Agent{Name: "a", Model: turns(pawl.Say("hi"))})} {
-		if r := progress.Of(s); r.Trend != progress.Unknown || r.Baseline != nil || r.Latest != nil || len(r.Changes)+len(r.Failed()) != 0 {
-			t.Errorf("without a goal: %+v", r)
-		}
-	}
-}
-
 // TestRegressionIsTold: once, before the next turn, and of the turn that did it.
 func TestRegressionIsTold(t *testing.T) {
 	told := map[int]int{}

@@ -1,0 +1,27 @@
+package progress
+
+import (
+	"fmt"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/gauge"
+)
+
+// regression returns the hint for the model if its last turn made the goal's
+// measure worse, and reports whether it did.
+func (t *trail) regression(s *pawl.State) (pawl.ProgressJudged, bool) {
+	last, before := t.turns[0], t.base(1)
+	if last.measure == nil || before == nil || t.scale.Trend(*before, *last.measure) != gauge.Regressing {
+		return pawl.ProgressJudged{}, false
+	}
+	what := fmt.Sprintf("took the metric from %g to %g", before.Value, last.measure.Value)
+	if _, broke, _ := gauge.Moved(before.Open, last.measure.Open); len(broke) > 0 {
+		what = "broke " + list(broke)
+		if before.Value != last.measure.Value {
+			what += fmt.Sprintf(" (the metric went from %g to %g)", before.Value, last.measure.Value)
+		}
+	}
+	detail := fmt.Sprintf("turn %d, %s, %s", last.iteration, calls(s, last.iteration), what)
+	return pawl.ProgressJudged{Judgement: pawl.JudgedRegressed, Detail: detail, Streak: last.iteration,
+		Hint: fmt.Sprintf("Your last turn (%s) %s. Unless you mean to mend that next, undo it or go another way.", tools(s, last.iteration), what)}, true
+}
