@@ -46,6 +46,7 @@ type Noted struct {
 type ModelDelta struct {
 	Text     string `wire:"text,omit"`
 	Thinking string `wire:"thinking,omit"`
-	Tool     string `wire:"tool,omit"` // a call of this tool has begun
-	From     int    `wire:"from,omit"` // bytes of the reply's text before Text
+	Tool     string `wire:"tool,omit"`  // a call of this tool has begun
+	From     int    `wire:"from,omit"`  // bytes of the reply's text before Text
+	Agent    string `wire:"agent,omit"` // whose it is, if the run is a child of the watched one
 }

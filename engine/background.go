@@ -46,7 +46,7 @@ func (k *children) launch() {
 		}
 		agent, input, err := r.machine.Child(r.state, b)
 		if err == nil {
-			c := &child{engine: r.engine, parent: r.lease.Run, run: b.Child, agent: agent, input: input, recorded: true, hooks: r.hooks.above}
+			c := &child{engine: r.engine, parent: r.lease.Run, run: b.Child, agent: agent, input: input, recorded: true, hooks: r.hooks.above, above: k.above()}
 			c.live, err = c.drive(r.base)
 			k.keep(c)
 		}

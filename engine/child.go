@@ -26,6 +26,7 @@ type child struct {
 	recorded bool   // the parent's log has a child.stopped for it
 	taints   bool   // its input derives from untrusted text
 	hooks    []Hook
+	above    *feed           // of the parent, if its watchers get the run's pieces
 	call     string          // that it began with
 	behind   bool            // the call returns when it has begun
 	why      string          // it is to be cancelled; empty: it is not
@@ -98,14 +99,14 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 		c.missing = true
 		return nil, nil
 	case state.Seq() == 0:
-		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks, follows: c.follows})
+		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks, follows: c.follows, above: c.above})
 	}
 	c.state, c.result = state, state.Result()
 	if st := state.Status(); st.Ended() && (st != pawl.StatusCancelled || cancelledBy != byParent(c.parent)) {
 		return nil, nil
 	}
 	h, err := c.engine.Resume(life, c.agent, c.run, &ResumeOptions{
-		Limits: beyond(c.agent.Limits, state.Limits()), AllowChange: true, driven: true, hooks: c.hooks,
+		Limits: beyond(c.agent.Limits, state.Limits()), AllowChange: true, driven: true, hooks: c.hooks, above: c.above,
 	})
 	if held, ok := errors.AsType[*pawl.HeldError](err); ok { // its owner will wake the parent
 		c.result.Status = pawl.StatusPaused
@@ -213,13 +214,21 @@ func (k *children) of(t *toolCall) (started pawl.Event) {
 	start, _ := r.state.Start()
 	t.child = &child{
 		Tool: t.tool, engine: r.engine, parent: r.lease.Run, run: t.classified.Child, agent: agent, input: input, nonce: start.Nonce,
-		recorded: k.recorded[t.classified.Child], taints: r.state.Tainted(), hooks: r.hooks.above,
+		recorded: k.recorded[t.classified.Child], taints: r.state.Tainted(), hooks: r.hooks.above, above: k.above(),
 		call: of.Call.ID, why: t.why, live: k.live[t.classified.Child],
 	}
 	t.child.follows = follows(r.state, t.classified.Info())
 	t.child.behind = t.behind == nil && t.classified.Info().Background
 	t.tool = t.child
 	return pawl.ChildStarted{Call: t.inv.Call, Child: t.classified.Child, Agent: agent.Name, Limits: agent.Limits, Background: t.child.behind}
+}
+
+// above returns the feed that gets the pieces of a child's replies; nil: none does.
+func (k *children) above() *feed {
+	if !k.rec.engine.opt.Children {
+		return nil
+	}
+	return &k.rec.feed
 }
 
 // follows returns the conversation that a call of a tool goes on with; nil: it begins one. Of its

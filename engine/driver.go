@@ -47,6 +47,7 @@ func (e *Engine) newDriver(m *pawl.Machine, l pawl.Lease) *driver {
 	r.lease.Lease, r.lease.engine = l, e
 	r.pending = make([]pawl.Entry, 0, 4)
 	if m != nil {
+		r.feed.name = m.Agent().Name
 		r.transcript = window.NewTranscript(m.Agent().Strategy)
 	}
 	d.inbox.wake, d.inbox.effects, d.effects.driver = make(chan struct{}, 1), &d.effects, d

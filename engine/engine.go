@@ -54,6 +54,9 @@ type Options struct {
 	// between two chunks; up to a quarter more may pass before the call is stopped.
 	// Zero: 5 and 3 minutes; negative: no limit but Call.
 	First, Idle time.Duration
+	// Children has those who watch a run also get the pieces of replies that its child runs, and
+	// theirs, stream: entries whose Run is the child's and whose event names its agent.
+	Children bool
 	// Threads caches the ends of threads for engines on one journal. Nil: this
 	// engine has a cache of its own.
 	Threads *Threads

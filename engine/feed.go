@@ -14,6 +14,9 @@ type feed struct {
 	watchers []*watcher
 	last     uint64 // the last durable entry
 	closed   bool
+
+	above *feed  // of the run that this one is a child of, which gets its pieces, too; nil: nobody does
+	name  string // of this run's agent
 }
 
 type watcher struct {
@@ -29,6 +32,8 @@ type watcher struct {
 // larger pieces, not more of them.
 type piece struct {
 	live  pawl.Entry // without its event
+	at    uint64     // the entry of the watched run that it comes after
+	agent string     // whose it is, if it is a child's
 	first pawl.Chunk
 	from  int    // bytes of the reply's text before the piece
 	more  []byte // the text, or thinking, of first and all chunks joined to it
@@ -37,11 +42,12 @@ type piece struct {
 const (
 	mostPieces = 4096    // maximum of pieces waiting for one watcher
 	mostJoined = 8 << 10 // maximum of bytes of one piece
+	mostBeside = 64      // how far back a piece is joined, when several runs reply at once
 )
 
 // join adds a chunk if it continues the piece's text or thinking.
-func (p *piece) join(live *pawl.Entry, c *pawl.Chunk) bool {
-	if p.live.At != live.At || c.Call != "" || p.first.Call != "" || len(p.more) > mostJoined {
+func (p *piece) join(c *pawl.Chunk) bool {
+	if c.Call != "" || p.first.Call != "" || len(p.more) > mostJoined {
 		return false
 	}
 	was, now := p.first.Text, c.Text
@@ -61,7 +67,7 @@ func (p *piece) join(live *pawl.Entry, c *pawl.Chunk) bool {
 
 // entry returns the piece as an entry for a watcher.
 func (p *piece) entry() pawl.Entry {
-	d := pawl.ModelDelta{Text: p.first.Text, Thinking: p.first.Thinking, Tool: p.first.Call}
+	d := pawl.ModelDelta{Text: p.first.Text, Thinking: p.first.Thinking, Tool: p.first.Call, Agent: p.agent}
 	if d.Text != "" {
 		d.From = p.from
 	}
@@ -128,22 +134,43 @@ func (f *feed) news(last uint64) {
 	}
 }
 
-// delta passes a chunk of a reply to the watchers. live is its entry without the event, and
-// from how many bytes of text came before.
+// delta passes a chunk of a reply to the watchers, and to those of the runs above. live is its
+// entry without the event, and from how many bytes of text came before.
 func (f *feed) delta(live *pawl.Entry, c *pawl.Chunk, from int) {
+	f.pass(piece{live: *live, at: live.At, first: *c, from: from})
+	for up := f.above; up != nil; up = up.above {
+		up.pass(piece{live: *live, agent: f.name, first: *c, from: from})
+	}
+}
+
+// pass passes a piece to the watchers.
+func (f *feed) pass(p piece) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if p.at == 0 { // of another run
+		p.at = f.last
+	}
 	for _, w := range f.watchers {
-		n := len(w.pieces)
-		if n > 0 && w.pieces[n-1].join(live, c) {
+		if w.joins(&p) {
 			continue // it was poked when the piece began
 		}
+		n := len(w.pieces)
 		if n >= mostPieces {
 			w.pieces = append(w.pieces[:0], w.pieces[n/2:]...)
 		}
-		w.pieces = append(w.pieces, piece{live: *live, first: *c, from: from})
+		w.pieces = append(w.pieces, p)
 		w.poke()
 	}
+}
+
+// joins adds a piece to the latest one of the same reply, and reports whether it could.
+func (w *watcher) joins(p *piece) bool {
+	for i := len(w.pieces) - 1; i >= max(0, len(w.pieces)-mostBeside); i-- {
+		if was := &w.pieces[i]; was.live.Run == p.live.Run {
+			return was.live.At == p.live.At && was.join(&p.first)
+		}
+	}
+	return false
 }
 
 func (f *feed) close() {

@@ -40,6 +40,7 @@ type ResumeOptions struct {
 	// Watch is StartOptions.Watch.
 	Watch bool
 
+	above  *feed  // of the parent, if its watchers get the run's pieces
 	driven bool   // by the parent
 	of     string // the run that is being forked
 	hooks  []Hook // of the runs above, which drive the run
@@ -163,7 +164,7 @@ func (e *Engine) claim(ctx context.Context, m *pawl.Machine, run string, o *Resu
 		return nil, fmt.Errorf("resume run %s: %w", run, err)
 	}
 	d := e.newDriver(m, l)
-	d.rec.hooks.driven, d.rec.hooks.above = o.driven, o.hooks
+	d.rec.hooks.driven, d.rec.hooks.above, d.rec.feed.above = o.driven, o.hooks, o.above
 	err = d.rec.lease.caught(func() error { return load(ctx, d) })
 	if err != nil {
 		d.rec.lease.release()

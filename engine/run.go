@@ -91,7 +91,8 @@ func (r *Handle) Wait(ctx context.Context) (pawl.Result, error) {
 // Pieces are in no journal: a range gets those that are streamed during it. With
 // StartOptions.Watch, the first range also gets earlier ones. Consecutive pieces may be
 // joined. A watcher that falls thousands of pieces behind loses the oldest; it never loses
-// a logged entry.
+// a logged entry. With Options.Children, pieces of the replies of child runs come as well, as
+// entries whose Run is the child's.
 func (r *Handle) Entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
 	return func(yield func(pawl.Entry, error) bool) {
 		for r := r; r != nil; {
@@ -131,7 +132,7 @@ func (r *Handle) Follow(ctx context.Context, from uint64) iter.Seq2[pawl.Entry, 
 			news, end, last, taken := watch.take(spare)
 			spare = taken
 			pieces := func(before uint64) bool { // of the calls logged before that entry
-				for len(taken) > 0 && taken[0].live.At < before {
+				for len(taken) > 0 && taken[0].at < before {
 					p := &taken[0]
 					if taken = taken[1:]; !yield(p.entry(), nil) {
 						return false

@@ -108,6 +108,7 @@ type StartOptions struct {
 	// its calls fail with the reason.
 	AllowChange bool
 
+	above  *feed  // of the parent, if its watchers get the run's pieces
 	driven bool   // by the parent
 	queued bool   // nobody drives the run yet
 	hooks  []Hook // of the runs above, which drive the run
@@ -135,6 +136,7 @@ func (b *beginning) begin(ctx context.Context, l pawl.Lease, p *past) (*Handle, 
 	r := &d.rec
 	r.continues(p)
 	r.hooks.driven, r.hooks.above, d.early, d.leg = b.driven, b.hooks, b.Watch, b.link != nil && b.link.By != ""
+	r.feed.above = b.above
 	err := r.lease.caught(func() error { // a filter may panic
 		r.appendIn(0, 0, b.first(ctx, r, p))
 		return nil

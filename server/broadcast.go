@@ -93,6 +93,7 @@ type reader struct {
 	at          atomic.Uint64 // the number of its next frame, once it has joined
 	in          atomic.Bool   // it has joined: all frames it has not taken are in the ring
 	seq         uint64        // of its next entry
+	children    bool          // it wants pieces of replies of child runs
 }
 
 var errClosed = errors.New("the server is closed")
@@ -268,15 +269,20 @@ func (b *broadcaster) follow(ctx context.Context) error {
 	if live == nil {
 		return nil
 	}
-	var v redactor
-	next := b.now.Load().next // only this goroutine changes it
+	redactors := map[string]*redactor{} // by run
+	next := b.now.Load().next           // only this goroutine changes it
 	for e, err := range live.Follow(ctx, next) {
 		if err != nil {
 			return err
 		}
 		if e.Seq == 0 {
+			v := redactors[e.Run]
+			if v == nil {
+				v = new(redactor)
+				redactors[e.Run] = v
+			}
 			if shown, ok := v.piece(e); ok {
-				if f, ok := pieceFrame(shown, next); ok {
+				if f, ok := pieceFrame(b.run, shown, next); ok {
 					b.publish(f)
 				}
 			}
@@ -406,6 +412,8 @@ func (r *reader) take(ctx context.Context, into []frame) (frames []frame, wait <
 		switch {
 		case f.seq == 0 && f.before < r.seq, f.seq != 0 && f.seq < r.seq:
 			continue // a page had it, or made it void
+		case f.child && !r.children:
+			continue
 		case f.seq != 0:
 			r.seq = f.seq + 1
 		}

@@ -16,6 +16,7 @@ type frame struct {
 	before uint64 // the seq of the next entry in the log; for an entry, its own
 	at     uint64 // of a piece: its model call
 	kind   string // the type of the event
+	child  bool   // a piece of a reply of a child run
 	line   []byte // the entry, redacted
 	text   []byte // the wire form; contains line
 }
@@ -38,12 +39,12 @@ func entryFrame(row pawl.Row) frame {
 }
 
 // pieceFrame makes the frame of a piece of a reply that is already redacted.
-func pieceFrame(e pawl.Entry, before uint64) (frame, bool) {
+func pieceFrame(run string, e pawl.Entry, before uint64) (frame, bool) {
 	line, err := e.AppendJSON(nil)
 	if err != nil {
 		return frame{}, false
 	}
-	f := frame{before: before, at: e.At, kind: e.Type()}
+	f := frame{before: before, at: e.At, kind: e.Type(), child: e.Run != run}
 	f.write(line)
 	return f, true
 }
@@ -112,5 +113,5 @@ func (v *redactor) piece(e pawl.Entry) (pawl.Entry, bool) {
 		v.said += len(d.Text)
 	}
 	e.Event = d
-	return e, d != (pawl.ModelDelta{})
+	return e, d != (pawl.ModelDelta{Agent: d.Agent})
 }

@@ -14,12 +14,8 @@ type growing struct{ answer engine.Growing }
 
 // growing returns what the reader of a stream wants; nil: only entries.
 func (s *Server) growing(ctx context.Context, r *http.Request, run string, after uint64) (*growing, error) {
-	switch r.URL.Query().Get("partial") {
-	case "", "false":
-		return nil, nil
-	case "true":
-	default:
-		return nil, invalid("partial is true or false")
+	if wanted, err := wants(r, "partial"); err != nil || !wanted {
+		return nil, err
 	}
 	g := new(growing)
 	if after == 0 {
@@ -39,7 +35,7 @@ func (s *Server) growing(ctx context.Context, r *http.Request, run string, after
 
 // add returns the frame that follows a frame; false: no more of the answer is known.
 func (g *growing) add(f frame) (frame, bool) {
-	if g == nil {
+	if g == nil || f.child {
 		return f, false
 	}
 	e, err := pawl.DecodeEntry(f.line)

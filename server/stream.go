@@ -32,6 +32,10 @@ func (s *Server) stream(x *exchange, run string) error {
 	if err != nil {
 		return err
 	}
+	children, err := wants(x.Request, "children")
+	if err != nil {
+		return err
+	}
 	r, head, err := s.broadcasters.enter(ctx, run, after)
 	switch {
 	case errors.Is(err, errClosed):
@@ -40,6 +44,7 @@ func (s *Server) stream(x *exchange, run string) error {
 		return err
 	}
 	defer r.leave()
+	r.children = children
 	if after > 0 && after >= head.Seq && head.Status.Ended() {
 		x.WriteHeader(http.StatusNoContent)
 		return nil
@@ -62,6 +67,17 @@ func (s *Server) stream(x *exchange, run string) error {
 		return nil
 	}, func(ended bool) (bool, error) { return ended, nil })
 	return nil
+}
+
+// wants reads a parameter that is true or false.
+func wants(r *http.Request, name string) (bool, error) {
+	switch r.URL.Query().Get(name) {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	}
+	return false, invalid(name + " is true or false")
 }
 
 // streams reports whether an Accept header asks for an event stream.

@@ -517,3 +517,67 @@ func TestStreamOfAGrowingAnswer(t *testing.T) {
 		}
 	}
 }
+
+// TestStreamOfChildren holds that a reader who wants them gets the pieces of child runs, under
+// their run and agent and without secrets, and no other reader does.
+func TestStreamOfChildren(t *testing.T) {
+	j := memory.New()
+	e := engine.New(j, &engine.Options{Children: true})
+	model := slow{make(chan string)}
+	lead := pawl.Agent{Name: "lead", Tools: []pawl.Tool{tool.Agent(pawl.Agent{Name: "aide", Description: "Helps.", Model: model}, nil)},
+		Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+			if len(r.Messages) == 1 {
+				return pawl.Do(pawl.Call{Tool: "aide", Args: json.RawMessage(`{"input":"go"}`)}), nil
+			}
+			return pawl.Say("done"), nil
+		})}
+	if _, err := e.Start(t.Context(), lead, "go", &engine.StartOptions{ID: "r"}); err != nil {
+		t.Fatal(err)
+	}
+	web := watchable(t, j, e)
+	if _, status, _ := follow(t, web.URL+"/r?children=1"); status != "418 I'm a teapot" {
+		t.Errorf("children=1 is %s", status)
+	}
+	plain, _, _ := follow(t, web.URL+"/r")
+	events, _, _ := follow(t, web.URL+"/r?children=true")
+	const key = "sk-ant-api03-0123456789abcdefghijABCDEFGHIJ"
+	heard, cleared := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(cleared)
+		for {
+			select {
+			case model.words <- "~ ":
+				time.Sleep(time.Millisecond)
+			case <-heard:
+				model.words <- "It is " + key[:20]
+				model.words <- key[20:] + " now.\n"
+				model.words <- "."
+				return
+			}
+		}
+	}()
+	said := ""
+	for ev := range events {
+		if ev.kind != "model.delta" {
+			continue
+		}
+		var d struct {
+			Run  string
+			Data struct{ Text, Agent string }
+		}
+		if err := json.Unmarshal([]byte(ev.data), &d); err != nil || d.Run != "r.c_1" || d.Data.Agent != "aide" {
+			t.Errorf("a piece is %s", ev.data)
+		}
+		if said == "" {
+			close(heard)
+		}
+		said += d.Data.Text
+	}
+	<-cleared
+	if said = strings.ReplaceAll(said, "~ ", ""); !strings.HasSuffix(said, "now.\n") || strings.Contains(said, key[10:20]) {
+		t.Errorf("it said %q", said)
+	}
+	if got := strings.Join(kinds(plain), "|"); strings.Contains(got, "+") || !strings.HasSuffix(got, "run.stopped") {
+		t.Errorf("who did not ask got %s", got)
+	}
+}

@@ -46,7 +46,7 @@ func (v *answerView) end() {
 func (v *answerView) add(e pawl.Entry, history bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.growing != nil && (!history || e.Seq == 0) {
+	if piece, _ := e.Event.(pawl.ModelDelta); v.growing != nil && piece.Agent == "" && (!history || e.Seq == 0) {
 		if document := v.growing.Add(e); document != nil {
 			v.grow(document)
 		}
@@ -56,7 +56,7 @@ func (v *answerView) add(e pawl.Entry, history bool) {
 		if v.growing != nil {
 			break
 		}
-		if v.turn && event.Text != "" {
+		if v.turn && event.Text != "" && event.Agent == "" {
 			v.say(event.Text)
 			return
 		}

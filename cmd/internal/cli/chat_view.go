@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/cmd/internal/markdown"
+	"github.com/pawl-run/pawl/internal/terminal"
 )
 
 // chatView shows an answer: what the model says, as it says it, and a line for each
@@ -80,6 +81,7 @@ func (v *chatView) draw() {
 	if len(v.calls) > 0 {
 		c := v.calls[0]
 		line = fmt.Sprintf("  %s · %s", c.tool, clock(time.Since(c.since)))
+		line += c.says(columns(v.a.terminal()) - 1 - terminal.Width(line))
 		if n := len(v.calls) - 1; n > 0 {
 			line += fmt.Sprintf(" · and %d more", n)
 		}
@@ -102,8 +104,13 @@ func (v *chatView) add(e pawl.Entry, history bool) {
 	if history && e.Seq > 0 || v.silent {
 		return
 	}
+	run := e.Run
 	switch e := e.Event.(type) {
 	case pawl.ModelDelta:
+		if e.Agent != "" {
+			hearChild(v.calls, run, e)
+			return
+		}
 		v.rest("")
 		v.text(e.Text)
 		return
@@ -129,7 +136,7 @@ func (v *chatView) add(e pawl.Entry, history bool) {
 		v.flush()
 		v.rest("")
 	case pawl.ToolStarted:
-		v.calls = append(v.calls, inFlight{e.Call, oneLine(e.Tool) + " " + gistJSON(e.Args), time.Now()})
+		v.calls = append(v.calls, inFlight{run: run, call: e.Call, tool: oneLine(e.Tool) + " " + gistJSON(e.Args), since: time.Now()})
 		v.draw()
 		return
 	case pawl.ToolFinished:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -64,8 +65,9 @@ type liveView struct {
 
 // inFlight is a running call.
 type inFlight struct {
-	call, tool string
-	since      time.Time
+	run, call, tool string
+	since           time.Time
+	by, said        string // what its run says, and its agent
 }
 
 // begin redraws the elapsed time until end.
@@ -124,7 +126,11 @@ func (v *liveView) add(e pawl.Entry, history bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if piece, ok := e.Event.(pawl.ModelDelta); ok {
-		v.hear(piece)
+		if piece.Agent != "" {
+			hearChild(v.calls, e.Run, piece)
+		} else {
+			v.said = heard(v.said, piece)
+		}
 		return
 	}
 	v.state.Fold(e)
@@ -139,21 +145,47 @@ func (v *liveView) add(e pawl.Entry, history bool) {
 	}
 }
 
-// hear keeps the end of the last line that the model says.
-func (v *liveView) hear(piece pawl.ModelDelta) {
-	text := v.said + piece.Text
+// hearChild keeps what a child run says beside the call that it is.
+func hearChild(calls []inFlight, run string, piece pawl.ModelDelta) {
+	for i := range calls {
+		if c := &calls[i]; strings.HasPrefix(run+".", c.run+"."+c.call+".") {
+			if piece.From == 0 {
+				c.said = ""
+			}
+			c.by, c.said = piece.Agent, heard(c.said, piece)
+			return
+		}
+	}
+}
+
+// says is what a call shows of what its run says.
+func (c *inFlight) says(most int) string {
+	if said := spoken(c.said, most-terminal.Width(c.by)-5); said != "" {
+		return " · " + oneLine(c.by) + ": " + said
+	}
+	return ""
+}
+
+// heard keeps the end of the last line that a model says.
+func heard(said string, piece pawl.ModelDelta) string {
+	text := said + piece.Text
 	if i := strings.LastIndexByte(strings.TrimRight(text, "\n"), '\n'); i >= 0 {
 		text = text[i+1:]
 	}
 	if len(text) > 4096 {
 		_, text, _ = strings.Cut(text[len(text)-2048:], " ") // do not cut within a word, which may be a secret
 	}
-	v.said = text
+	return text
 }
 
 // take updates what is in progress.
 func (v *liveView) take(event pawl.Event) {
-	begins := func(call, tool string) { v.calls = append(v.calls, inFlight{call, tool, v.now()}) }
+	begins := func(call, tool string) {
+		if slices.ContainsFunc(v.calls, func(c inFlight) bool { return c.call == call }) {
+			return // a call that is a run begins twice
+		}
+		v.calls = append(v.calls, inFlight{run: v.state.Run(), call: call, tool: tool, since: v.now()})
+	}
 	ends := func(call string) {
 		for i, c := range v.calls {
 			if c.call == call {
@@ -212,7 +244,8 @@ func (v *liveView) lines(most int) []string {
 			lines = append(lines, fmt.Sprintf("  and %d more", len(v.calls)-mostCalls))
 			break
 		}
-		lines = append(lines, fmt.Sprintf("  %s %s · %s", oneLine(c.call), oneLine(c.tool), clock(now.Sub(c.since))))
+		line := fmt.Sprintf("  %s %s · %s", oneLine(c.call), oneLine(c.tool), clock(now.Sub(c.since)))
+		lines = append(lines, line+c.says(most-terminal.Width(line)))
 	}
 	if !v.asked.IsZero() {
 		line := "  " + clock(now.Sub(v.asked)) + " · "

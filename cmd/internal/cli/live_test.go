@@ -121,8 +121,10 @@ func TestLiveView(t *testing.T) {
 	seq := uint64(0)
 	add := func(events ...pawl.Event) {
 		for _, e := range events {
-			entry := pawl.Entry{Iteration: 1, Time: now, Event: e}
-			if _, piece := e.(pawl.ModelDelta); !piece {
+			entry := pawl.Entry{Run: "r", Iteration: 1, Time: now, Event: e}
+			if d, piece := e.(pawl.ModelDelta); d.Agent != "" {
+				entry.Run = "r.c_2.c_1"
+			} else if !piece {
 				seq++
 				entry.Seq, entry.At = seq, seq-1
 			}
@@ -150,6 +152,10 @@ func TestLiveView(t *testing.T) {
 	now = now.Add(20 * time.Second)
 	add(pawl.ToolFinished{Call: "c_1", Tool: "search", Status: pawl.ToolOK}, pawl.ToolFinished{Call: "c_3", Tool: "x", Status: pawl.ToolOK})
 	if got := screen(out.String()); !strings.HasSuffix(got, "\n  c_2 fetch · 22s\n  c_4 y · 22s") {
+		t.Error(got)
+	}
+	add(pawl.ChildStarted{Call: "c_2", Child: "r.c_2", Agent: "fetch"}, pawl.ModelDelta{Agent: "aide", Text: "It \x1b[2Jsays "})
+	if got := screen(out.String()); !strings.HasSuffix(got, "\n  c_2 fetch · 23s · aide: It says\n  c_4 y · 23s") {
 		t.Error(got)
 	}
 	add(pawl.RunPaused{Status: pawl.StatusWaitingApproval})

@@ -44,7 +44,7 @@ func (a *app) options(source string) *engine.Options {
 			secrets[name] = value
 		}
 	}
-	return &engine.Options{Secrets: secrets, HooksOf: a.hooksOf(), Rates: spec.RatesOf(source), Budgets: budgets(source), When: a.registry().When}
+	return &engine.Options{Children: true, Secrets: secrets, HooksOf: a.hooksOf(), Rates: spec.RatesOf(source), Budgets: budgets(source), When: a.registry().When}
 }
 
 // budgets are those of an agent's spec, and of the policy that it is under.
