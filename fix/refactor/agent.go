@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -58,9 +57,8 @@ func (r *Refactor) Agent() pawl.Agent {
 }
 
 func (r *Refactor) tools() []pawl.Tool {
-	long := &tool.Options{MaxOutput: testrun.MaxResult, Timeout: 15 * time.Minute, External: true, Alone: true}
-	tools := append(r.files.Tools(),
-		tool.FuncWith("run_tests", "Run some of the tests, or all, and get each failure with its message and place. After an edit they run by themselves.", r.runTests, pawl.Read, long),
+	tools := append(r.Files.Tools(),
+		r.TestTool(),
 		tool.FuncWith("undo", "Take the edits of the last turn back, or what was edited since the tests last ran.", r.undo, pawl.Write, &tool.Options{OnDoubt: pawl.DoubtTell}),
 		tool.FuncWith("restore_best", "Return to the best state that there was: of those in which nothing but the measure and finished was open, the one with the lowest measure.", r.restoreBest, pawl.Write, &tool.Options{OnDoubt: pawl.DoubtTell}),
 		tool.FuncWith(toolFinished, "Say that the goal is reached. It counts for the files as they are now.", r.finished, pawl.Read, nil))
@@ -73,36 +71,23 @@ func (r *Refactor) tools() []pawl.Tool {
 	return tools
 }
 
-func (r *Refactor) runTests(ctx context.Context, a testrun.Args) (testrun.Details, error) {
-	if _, err := regexp.Compile(a.Run); err != nil {
-		return testrun.Details{}, fmt.Errorf("run: %w", err)
-	}
-	r.running.Lock()
-	defer r.running.Unlock()
-	now, err := r.suite.Run(ctx, a.Run)
-	if err != nil {
-		return testrun.Details{}, err
-	}
-	return now.Details(), nil
-}
-
 type none struct{}
 
 func (r *Refactor) undo(ctx context.Context, _ none) (string, error) {
-	r.running.Lock()
-	defer r.running.Unlock()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	changed, err := r.tree.Undo(ctx)
+	r.Running.Lock()
+	defer r.Running.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	changed, err := r.Tree.Undo(ctx)
 	return restored(changed), err
 }
 
 func (r *Refactor) restoreBest(ctx context.Context, _ none) (string, error) {
-	r.running.Lock()
-	defer r.running.Unlock()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, changed, err := r.tree.RestoreBest(ctx)
+	r.Running.Lock()
+	defer r.Running.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	_, changed, err := r.Tree.RestoreBest(ctx)
 	if errors.Is(err, workspace.ErrUnmarked) {
 		err = errors.New("the tests have not run yet, so no state is known to be good")
 	}
@@ -118,16 +103,16 @@ func restored(changed []string) string {
 
 func (r *Refactor) finished(context.Context, none) (string, error) {
 	state := r.state()
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	r.memory.Finished = state
 	return "noted", r.save()
 }
 
 // observe runs the tests if anything has changed.
 func (r *Refactor) observe(ctx context.Context) (pawl.Observation, error) {
-	r.running.Lock()
-	defer r.running.Unlock()
+	r.Running.Lock()
+	defer r.Running.Unlock()
 	l, err := r.look(ctx)
 	if err != nil {
 		return pawl.Observation{}, err
@@ -158,22 +143,5 @@ func measure(_ context.Context, o pawl.Observation) (pawl.Measured, error) {
 // working copy: its tools and its observer are only declared, and refuse to run. To resume a run, see
 // [Open].
 func Recorded(s Source, model pawl.Model, l pawl.Limits) pawl.Agent {
-	r := &Refactor{source: s, model: model, limits: l, files: &project.Files{}}
-	agent := r.Agent()
-	for i, t := range agent.Tools {
-		agent.Tools[i] = recorded{t}
-	}
-	agent.Observer = func(context.Context) (pawl.Observation, error) {
-		return pawl.Observation{}, errRecorded
-	}
-	return agent
-}
-
-var errRecorded = errors.New("this agent is for replay only: it has no working copy")
-
-// recorded is a tool without its function.
-type recorded struct{ pawl.Tool }
-
-func (recorded) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
-	return pawl.Output{}, errRecorded
+	return project.Recorded((&Refactor{source: s, model: model, limits: l}).Agent())
 }

@@ -62,7 +62,7 @@ func (r *Refactor) asWas(ctx context.Context, edits []edit) (*asWas, error) {
 	}
 	profile := filepath.Join(dir, "profile")
 	args := slices.Concat([]string{"-count=1", "-vet=off", "-coverpkg=./...", "-coverprofile=" + profile}, g.Build, g.Packages, g.Args)
-	got, err := suite.GoTest(ctx, args, r.suite.Longest(), 0)
+	got, err := suite.GoTest(ctx, args, r.Suite.Longest(), 0)
 	if err != nil {
 		return nil, fmt.Errorf("run the tests on the code as it was: %w", err)
 	}
@@ -75,7 +75,7 @@ func (r *Refactor) asWas(ctx context.Context, edits []edit) (*asWas, error) {
 		return nil, fmt.Errorf("run the tests on the code as it was: %w", err)
 	}
 	for line := range strings.Lines(string(text)) {
-		w.read(strings.TrimSpace(line), r.suite.Module())
+		w.read(strings.TrimSpace(line), r.Suite.Module())
 	}
 	r.was = w
 	return w, nil
@@ -84,9 +84,9 @@ func (r *Refactor) asWas(ctx context.Context, edits []edit) (*asWas, error) {
 // restored runs the tests in another copy, in which the edited files other than tests are as they were. An overlay
 // would not do: with it, go test measures the coverage of the files that are replaced.
 func (r *Refactor) restored(ctx context.Context, dir string, edits []edit) (*testrun.Suite, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t, err := workspace.Copy(ctx, r.tree.Dir(), &workspace.Options{Dir: dir, Beside: project.Surroundings(r.tree.Dir()), History: true})
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	t, err := workspace.Copy(ctx, r.Tree.Dir(), &workspace.Options{Dir: dir, Beside: project.Surroundings(r.Tree.Dir()), History: true})
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (r *Refactor) untested(was *asWas, name, old, now string, edits []edit) []i
 
 // beside are the texts of the other Go files in a file's directory as they were.
 func (r *Refactor) beside(name string, edits []edit) []string {
-	list, err := fs.ReadDir(r.root.FS(), path.Dir(name))
+	list, err := fs.ReadDir(r.Root.FS(), path.Dir(name))
 	if err != nil {
 		return nil // the file has an unreadable directory, so nothing in it is known to be dead
 	}
@@ -168,7 +168,7 @@ func (r *Refactor) beside(name string, edits []edit) []string {
 		if other == name || !isGo(other) || slices.ContainsFunc(edits, func(e edit) bool { return e.name == other }) {
 			continue
 		}
-		if data, _, err := r.files.Read(other); err == nil {
+		if data, _, err := r.Files.Read(other); err == nil {
 			texts = append(texts, string(data))
 		}
 	}

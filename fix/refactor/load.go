@@ -75,7 +75,7 @@ func (r *Refactor) loadNow(ctx context.Context, was []edit) ([]*goPackage, error
 		return nil, err
 	}
 	flags := testrun.Listable(g.Build)
-	out, err := r.suite.GoTool(ctx, slices.Concat([]string{"list", "-json=ImportPath,Name,Dir,GoFiles,CgoFiles,Module,Error"}, flags, []string{"./..."})...)
+	out, err := r.Suite.GoTool(ctx, slices.Concat([]string{"list", "-json=ImportPath,Name,Dir,GoFiles,CgoFiles,Module,Error"}, flags, []string{"./..."})...)
 	if err != nil {
 		return nil, fmt.Errorf("load the packages: %w", err)
 	}
@@ -96,7 +96,7 @@ func (r *Refactor) loadNow(ctx context.Context, was []edit) ([]*goPackage, error
 			l.packages[p.ImportPath] = p
 		}
 	}
-	if l.others, err = goedit.Exports(ctx, r.tree.Dir(), r.suite.Env, slices.Concat(flags, l.imports(list))...); err != nil {
+	if l.others, err = goedit.Exports(ctx, r.Tree.Dir(), r.Suite.Env, slices.Concat(flags, l.imports(list))...); err != nil {
 		return nil, fmt.Errorf("load the packages: %w", err)
 	}
 	for _, p := range list {
@@ -117,7 +117,7 @@ func (l *loader) parse(p *goPackage) bool {
 				continue
 			}
 			f.text = *l.was[i].old
-		} else if data, _, err := l.r.files.Read(f.name); err == nil {
+		} else if data, _, err := l.r.Files.Read(f.name); err == nil {
 			f.text = string(data)
 		} else {
 			continue // such as what cgo makes
@@ -132,11 +132,11 @@ func (l *loader) parse(p *goPackage) bool {
 
 // nameOf is what a file is called in the working copy; empty: it is elsewhere.
 func (r *Refactor) nameOf(at string) string {
-	real, err := filepath.EvalSymlinks(r.tree.Dir())
+	real, err := filepath.EvalSymlinks(r.Tree.Dir())
 	if err != nil {
-		real = r.tree.Dir()
+		real = r.Tree.Dir()
 	}
-	for _, root := range []string{r.tree.Dir(), real} {
+	for _, root := range []string{r.Tree.Dir(), real} {
 		if rel, err := filepath.Rel(root, at); err == nil && filepath.IsLocal(rel) {
 			return filepath.ToSlash(rel)
 		}

@@ -35,11 +35,11 @@ var ErrRed = errors.New("a refactoring begins with passing tests, since they sho
 // none runs, the error is [ErrRed] and says what to do. While they run, seen is called with the number of
 // packages that have ended, and of those that failed; nil: it is not called.
 func (r *Refactor) Check(ctx context.Context, seen func(packages, failed int)) (Baseline, error) {
-	r.running.Lock()
-	defer r.running.Unlock()
-	r.suite.Seen = seen
+	r.Running.Lock()
+	defer r.Running.Unlock()
+	r.Suite.Seen = seen
 	first, err := r.first(ctx)
-	r.suite.Seen = nil
+	r.Suite.Seen = nil
 	if err != nil {
 		return Baseline{}, err
 	}
@@ -48,17 +48,17 @@ func (r *Refactor) Check(ctx context.Context, seen func(packages, failed int)) (
 
 // first is what the tests said before the first edit, in this process or an earlier one.
 func (r *Refactor) first(ctx context.Context) (*before, error) {
-	r.mu.Lock()
+	r.Mu.Lock()
 	known := r.memory.First
-	r.mu.Unlock()
+	r.Mu.Unlock()
 	if known != nil {
 		return known, nil
 	}
-	now, err := r.suite.Run(ctx, "")
+	now, err := r.Suite.Run(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	flaky, err := r.suite.Again(ctx, now)
+	flaky, err := r.Suite.Again(ctx, now)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +69,8 @@ func (r *Refactor) first(ctx context.Context) (*before, error) {
 	if first.Value, err = r.value(ctx); err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	r.memory.First = first
 	return first, r.save()
 }
@@ -146,8 +146,8 @@ func (l *looked) kept() bool {
 // verdict adds to what is known of a state whether the model has called it finished.
 func (r *Refactor) verdict(l *looked) verdict {
 	v := l.verdict
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	if !slices.Contains(v.Open, openChange) && r.memory.Finished != l.state && !r.nothing(v) {
 		v.Open, v.Why = slices.Clip(v.Open), slices.Clip(v.Why)
 		v.miss(openDone, "call finished when the goal is reached")
@@ -173,9 +173,9 @@ func (r *Refactor) look(ctx context.Context) (*looked, error) {
 	if l.kept() {
 		score = -l.Now
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return l, r.tree.Mark(ctx, score)
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	return l, r.Tree.Mark(ctx, score)
 }
 
 // lookAt runs the tests and what else tells whether the code does what it did.
@@ -213,13 +213,13 @@ func (r *Refactor) state() string {
 
 // judge finds out what is open in a state.
 func (r *Refactor) judge(ctx context.Context, l *looked, first *before, edits []edit) error {
-	now, err := r.suite.Once(ctx, r.suite.Argv, "")
+	now, err := r.Suite.Once(ctx, r.Suite.Argv, "")
 	if err != nil {
 		return err
 	}
 	broken := r.broken(first, now)
 	if len(broken) > 0 { // by chance, perhaps
-		second, err := r.suite.Once(ctx, r.suite.Argv, "")
+		second, err := r.Suite.Once(ctx, r.Suite.Argv, "")
 		if err != nil {
 			return err
 		}
@@ -314,7 +314,7 @@ func (r *Refactor) judgeGo(ctx context.Context, l *looked, first *before, edits 
 
 // Value returns the metric of the copy as it is now.
 func (r *Refactor) Value(ctx context.Context) (float64, error) {
-	r.running.Lock()
-	defer r.running.Unlock()
+	r.Running.Lock()
+	defer r.Running.Unlock()
 	return r.value(ctx)
 }

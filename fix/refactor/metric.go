@@ -110,7 +110,7 @@ func (r *Refactor) run(ctx context.Context) (float64, error) {
 	inner, cancel := context.WithTimeout(ctx, measureTime)
 	defer cancel()
 	out, said := excerpt.New(4<<10, nil), excerpt.New(4<<10, nil)
-	exit, err := process.Run(inner, process.Command{Argv: r.source.Measure, Dir: r.tree.Dir(), Env: r.suite.Env, Stdout: out, Stderr: said, Grace: time.Second})
+	exit, err := process.Run(inner, process.Command{Argv: r.source.Measure, Dir: r.Tree.Dir(), Env: r.Suite.Env, Stdout: out, Stderr: said, Grace: time.Second})
 	name := r.source.Measure[0]
 	switch {
 	case ctx.Err() != nil:
@@ -135,7 +135,7 @@ func (r *Refactor) code(yield func(name, text string) bool) {
 	if r.golang() {
 		ext = ".go"
 	}
-	_ = fs.WalkDir(r.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+	_ = fs.WalkDir(r.Root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch base := path.Base(name); {
 		case err != nil:
 			return nil //nolint:nilerr // what cannot be read is not counted, before and after
@@ -146,7 +146,7 @@ func (r *Refactor) code(yield func(name, text string) bool) {
 		case !d.Type().IsRegular() || path.Ext(name) != ext || project.IsTest(name):
 			return nil
 		}
-		data, _, err := r.files.Read(name)
+		data, _, err := r.Files.Read(name)
 		if err != nil || generated(string(data)) {
 			return nil //nolint:nilerr // as above
 		}
@@ -158,7 +158,7 @@ func (r *Refactor) code(yield func(name, text string) bool) {
 }
 
 func (r *Refactor) isModule(dir string) bool {
-	info, err := fs.Stat(r.root.FS(), path.Join(dir, "go.mod"))
+	info, err := fs.Stat(r.Root.FS(), path.Join(dir, "go.mod"))
 	return err == nil && info.Mode().IsRegular()
 }
 

@@ -37,7 +37,7 @@ func (r *Refactor) modern(ctx context.Context, sources []*source) ([]place, erro
 		return nil, err
 	}
 	// With -trimpath, as GOFLAGS may have it, go fix would replay what it said of another copy.
-	out, err := r.suite.GoTool(ctx, slices.Concat([]string{"fix", "-json", "-omitzero=false", "-trimpath=false"}, testrun.Listable(g.Build), []string{"./..."})...)
+	out, err := r.Suite.GoTool(ctx, slices.Concat([]string{"fix", "-json", "-omitzero=false", "-trimpath=false"}, testrun.Listable(g.Build), []string{"./..."})...)
 	if err != nil && strings.Contains(err.Error(), "flag provided but not defined") {
 		return nil, errors.New("modernise needs the go fix of Go 1.26 or newer; install it, or name another goal")
 	}

@@ -3,13 +3,10 @@ package refactor
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -49,24 +46,20 @@ type Options struct {
 // A Refactor is one refactoring: its working copy, the agent that works there, and the outcome. Its
 // methods are safe for concurrent use; only one process at a time may have it open.
 type Refactor struct {
+	project.Copy
+
 	source Source
 	kind   string // of the goal; empty: it is not mechanical
 	limits pawl.Limits
 	model  pawl.Model
-	tree   *workspace.Tree
-	root   *os.Root
-	files  *project.Files
-	suite  *testrun.Suite
 
-	running sync.Mutex              // held while tests run, and files are edited by rules
-	known   map[string]*looked      // by state; guarded by running
-	told    string                  // the state of the files at the last observation; guarded by running
-	was     *asWas                  // guarded by running
-	loaded  map[string][]*goPackage // of the code as it was, "", and as it is, by state; guarded by running
-	fixable map[string][]place      // what go fix finds in the code as it is, by state; guarded by running
+	known   map[string]*looked      // by state; guarded by Running
+	told    string                  // the state of the files at the last observation; guarded by Running
+	was     *asWas                  // guarded by Running
+	loaded  map[string][]*goPackage // of the code as it was, "", and as it is, by state; guarded by Running
+	fixable map[string][]place      // what go fix finds in the code as it is, by state; guarded by Running
 
-	mu     sync.Mutex // guards the following, and the tree
-	memory memory
+	memory memory // guarded by Mu
 }
 
 // memory is what a Refactor knows beside the log, since it belongs to the copy.
@@ -89,19 +82,8 @@ func New(ctx context.Context, dir, goal string, model pawl.Model, o *Options) (*
 	if strings.TrimSpace(goal) == "" {
 		return nil, errors.New("the goal is empty; say what to refactor")
 	}
-	env, err := testrun.Variables(o.Env)
+	dir, c, err := project.TestCommand(dir, o.Test, o.Env)
 	if err != nil {
-		return nil, err
-	}
-	var c testrun.Command
-	if len(o.Test) > 0 {
-		if c, err = testrun.ParseCommand(o.Test); err != nil {
-			return nil, err
-		}
-		if dir, err = project.Inside(dir, c.Dir); err != nil {
-			return nil, err
-		}
-	} else if c.Argv, err = testrun.Guess(dir); err != nil {
 		return nil, err
 	}
 	metric, err := metricFor(goal, o, testrun.IsGoTest(c.Argv))
@@ -113,13 +95,13 @@ func New(ctx context.Context, dir, goal string, model pawl.Model, o *Options) (*
 			return nil, err
 		}
 	}
-	t, err := workspace.Copy(ctx, dir, &workspace.Options{Dir: o.StateDir, Beside: project.Surroundings(dir), History: true})
+	t, err := project.Make(ctx, dir, o.StateDir)
 	if err != nil {
 		return nil, err
 	}
 	r, err := start(t, model, Source{
 		Dir: t.Source(), Module: filepath.ToSlash(c.Dir), State: t.StateDir(), Goal: strings.TrimSpace(goal), Metric: metric, Measure: o.Measure, AllowAPI: o.AllowAPI,
-		Test: c.Argv, Env: slices.Concat(env, c.Env), Timeout: o.Timeout,
+		Test: c.Argv, Env: c.Env, Timeout: o.Timeout,
 	}, o.Limits)
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -138,27 +120,18 @@ func Open(s Source, model pawl.Model, l pawl.Limits) (*Refactor, error) {
 		return nil, err
 	}
 	if _, err := project.Load(s.State, memoryName, &r.memory); err != nil {
-		return nil, errors.Join(err, r.root.Close())
+		return nil, errors.Join(err, r.Root.Close())
 	}
 	return r, nil
 }
 
 func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Refactor, error) {
-	tests, err := testrun.New(t.Dir(), s.Test, s.Env, s.Timeout, t.StateDir())
-	if err != nil {
-		return nil, err
-	}
-	if !tests.Named() {
-		return nil, fmt.Errorf("the tests that %q runs have no names, so it is not known which of them pass; name a command of go test or pytest", strings.Join(s.Test, " "))
-	}
-	root, err := os.OpenRoot(t.Dir())
-	if err != nil {
-		return nil, fmt.Errorf("open the working copy: %w", err)
-	}
-	r := &Refactor{source: s, kind: KindOf(s.Goal), limits: l, model: model, tree: t, root: root, suite: tests}
+	r := &Refactor{source: s, kind: KindOf(s.Goal), limits: l, model: model}
 	r.known, r.memory.Edited = map[string]*looked{}, map[string]*string{}
 	r.loaded, r.fixable = map[string][]*goPackage{}, map[string][]place{}
-	r.files = &project.Files{Root: root, Rule: project.Kept, Wrote: r.wrote, Changed: func(string, []byte, []byte) {}, Fixed: project.CommandFiles(t.Dir(), s.Test)}
+	if err := r.Copy.Open(t, s.Module, s.Test, s.Env, s.Timeout, project.Kept, r.wrote, "it is not known which of them pass"); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 
@@ -170,17 +143,14 @@ func (r *Refactor) Input() string { return "Refactor this project: " + r.source.
 // Source says how to make the agent again. It is also in Agent.Source.
 func (r *Refactor) Source() Source { return r.source }
 
-// Dir returns the directory of the working copy.
-func (r *Refactor) Dir() string { return r.tree.Dir() }
-
 // wrote notes what a file was before it is edited for the first time, durably and before it is: a file
 // that is noted and not edited does no harm. It refuses an edit that takes something from a test.
 func (r *Refactor) wrote(name string, after []byte) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	original, known := r.memory.Edited[name]
 	if !known {
-		if data, _, err := r.files.Read(name); err == nil {
+		if data, _, err := r.Files.Read(name); err == nil {
 			text := string(data)
 			original = &text
 		}
@@ -209,12 +179,12 @@ type edit struct {
 
 // edits are the files that differ from their originals, in order.
 func (r *Refactor) edits() []edit {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	var all []edit
 	for name, old := range r.memory.Edited {
 		e := edit{name: name, old: old, test: project.IsTest(name)}
-		if data, _, err := r.files.Read(name); err == nil {
+		if data, _, err := r.Files.Read(name); err == nil {
 			text := string(data)
 			e.now = &text
 		}
@@ -227,60 +197,11 @@ func (r *Refactor) edits() []edit {
 }
 
 // A Diff is what a run changed.
-type Diff struct {
-	diff   workspace.Diff
-	module string // where the files are in the project
-}
-
-// String returns the diff in git's unified form, with paths relative to the project; empty: nothing
-// changed.
-func (d Diff) String() string { return d.diff.Beneath(d.module).String() }
-
-// Empty reports whether nothing changed.
-func (d Diff) Empty() bool { return d.diff.Empty() }
-
-// Files returns the paths that changed, relative to the project, sorted.
-func (d Diff) Files() []string {
-	var paths []string
-	for _, c := range d.diff.Beneath(d.module).Changes {
-		paths = append(paths, c.Path)
-	}
-	return paths
-}
-
-// Tests returns those of the paths that are tests or their data.
-func (d Diff) Tests() []string {
-	return slices.DeleteFunc(d.Files(), func(name string) bool { return !project.IsTest(name) })
-}
+type Diff = project.Diff
 
 // Diff returns what the copy changes in the project now, without what running the tests has changed.
 func (r *Refactor) Diff(ctx context.Context) (Diff, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	d, err := r.tree.Diff(ctx)
-	if err != nil {
-		return Diff{}, err
-	}
-	return Diff{d.Only(func(c workspace.Change) bool { _, edited := r.memory.Edited[c.Path]; return edited }), r.source.Module}, nil
-}
-
-// Apply writes the changes to the project, all or none. It refuses when a file they touch has changed
-// there since the copy was made. Applying the same changes again does nothing.
-func (r *Refactor) Apply(d Diff) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.tree.Apply(d.diff)
-}
-
-// Release lets go of the working copy and leaves it for [Open], as when the run is parked.
-func (r *Refactor) Release() error { return r.root.Close() }
-
-// Close removes the working copy and all that is known of it.
-func (r *Refactor) Close() error {
-	err := r.root.Close()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return errors.Join(err, r.tree.Close())
+	return r.Difference(ctx, func(name string) bool { _, edited := r.memory.Edited[name]; return edited })
 }
 
 func isGo(name string) bool { return path.Ext(name) == ".go" }

@@ -152,7 +152,7 @@ func (r *Refactor) with(list []place) (texts map[string]string, done []place, er
 	}
 	texts = map[string]string{}
 	for name, list := range edits {
-		data, _, err := r.files.Read(name)
+		data, _, err := r.Files.Read(name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -281,8 +281,8 @@ func (r *Refactor) byRules(ctx context.Context, a byRulesArgs) (byRulesResult, e
 	if kind == "" {
 		return byRulesResult{}, fmt.Errorf("the goal is no mechanical refactoring; name one of %s", strings.Join(Kinds(), ", "))
 	}
-	r.running.Lock()
-	defer r.running.Unlock()
+	r.Running.Lock()
+	defer r.Running.Unlock()
 	if err := r.takeBack(ctx); err != nil { // of a process that died
 		return byRulesResult{}, err
 	}
@@ -327,16 +327,16 @@ func (r *Refactor) byRules(ctx context.Context, a byRulesArgs) (byRulesResult, e
 			break
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	r.memory.Left = out.Left
 	return out, r.save()
 }
 
 // Left lists the places that were left alone when the code was last refactored by rules, and why.
 func (r *Refactor) Left() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	return r.memory.Left
 }
 
@@ -356,7 +356,7 @@ func (r *Refactor) unfit(ctx context.Context, p place, barred map[string]string)
 		return "", "", err
 	}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		now, _, err := r.files.Read(name)
+		now, _, err := r.Files.Read(name)
 		if err != nil {
 			return "", "", err
 		}
@@ -427,12 +427,12 @@ func (r *Refactor) try(ctx context.Context, list []place) (done []place, why str
 		return nil, "", err
 	}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if err := r.files.Writable(name); err != nil {
+		if err := r.Files.Writable(name); err != nil {
 			return nil, err.Error(), r.takeBack(ctx)
 		}
-		_, perm, err := r.files.Read(name)
+		_, perm, err := r.Files.Read(name)
 		if err == nil {
-			err = r.files.Write(name, []byte(texts[name]), perm)
+			err = r.Files.Write(name, []byte(texts[name]), perm)
 		}
 		if err != nil {
 			return nil, "", errors.Join(err, r.takeBack(ctx))
@@ -451,8 +451,8 @@ func (r *Refactor) try(ctx context.Context, list []place) (done []place, why str
 // trying notes, durably, that edits of a state are being made which are taken back unless the tests bear them;
 // empty: no more.
 func (r *Refactor) trying(state string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	r.memory.Trying = state
 	return r.save()
 }
@@ -460,13 +460,13 @@ func (r *Refactor) trying(state string) error {
 // takeBack takes back edits that are being tried, if there are any.
 func (r *Refactor) takeBack(ctx context.Context) error {
 	state := r.state()
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	if r.memory.Trying == "" {
 		return nil
 	}
 	if r.memory.Trying != state {
-		if _, err := r.tree.Undo(ctx); err != nil {
+		if _, err := r.Tree.Undo(ctx); err != nil {
 			return err
 		}
 	}

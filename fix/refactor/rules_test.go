@@ -42,12 +42,12 @@ func TestRules(t *testing.T) {
 					t.Fatal(err)
 				}
 				for name, text := range texts {
-					if err := r.files.Write(name, []byte(text), 0o600); err != nil {
+					if err := r.Files.Write(name, []byte(text), 0o600); err != nil {
 						t.Fatal(err)
 					}
 				}
 			}
-			got, _, err := r.files.Read("in.go")
+			got, _, err := r.Files.Read("in.go")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func TestModernTwice(t *testing.T) {
 	t.Parallel()
 	for range 2 {
 		r := module(t, kindModernise, map[string]string{"in.go": "package in\n\nvar Any interface{}\n"})
-		r.suite.Env = append(r.suite.Env, "GOFLAGS=-trimpath")
+		r.Suite.Env = append(r.Suite.Env, "GOFLAGS=-trimpath")
 		if list, err := r.places(t.Context(), kindModernise); len(list) != 1 || err != nil {
 			t.Errorf("places %v, %v, want one", list, err)
 		}
@@ -130,7 +130,7 @@ func TestCutShort(t *testing.T) {
 	if err := r.trying(r.state()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.files.Edit("b.go", `s + "!"`, `s + "!!"`); err != nil {
+	if _, err := r.Files.Edit("b.go", `s + "!"`, `s + "!!"`); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Release(); err != nil {
@@ -157,7 +157,7 @@ func TestCutShort(t *testing.T) {
 		"a.go": watched,
 		"b.go": "package in\n\nfunc Free(s string) string {\n\treturn s + \"!\"\n}\n\nfunc Untested(s string) string {\n\tt := s + \"?\"\n\treturn t\n}\n",
 	} {
-		if text, _, err := again.files.Read(name); string(text) != want {
+		if text, _, err := again.Files.Read(name); string(text) != want {
 			t.Errorf("%s is %s, %v", name, text, err)
 		}
 	}

@@ -3,16 +3,11 @@ package repro
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"regexp"
-	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/project"
-	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/stop"
-	"github.com/pawl-run/pawl/tool"
 )
 
 const noteBy = "repro"
@@ -45,28 +40,12 @@ func (r *Repro) Agent() pawl.Agent {
 	}
 }
 
-func (r *Repro) tools() []pawl.Tool {
-	return append(r.files.Tools(), tool.FuncWith("run_tests", "Run some of the tests, or all, and get each failure with its message and place. After an edit they run by themselves.",
-		r.runTests, pawl.Read, &tool.Options{MaxOutput: testrun.MaxResult, Timeout: 15 * time.Minute, External: true, Alone: true}))
-}
-
-func (r *Repro) runTests(ctx context.Context, a testrun.Args) (testrun.Details, error) {
-	if _, err := regexp.Compile(a.Run); err != nil {
-		return testrun.Details{}, fmt.Errorf("run: %w", err)
-	}
-	r.running.Lock()
-	defer r.running.Unlock()
-	now, err := r.suite.Run(ctx, a.Run)
-	if err != nil {
-		return testrun.Details{}, err
-	}
-	return now.Details(), nil
-}
+func (r *Repro) tools() []pawl.Tool { return append(r.Files.Tools(), r.TestTool()) }
 
 // observe runs the tests if anything has changed.
 func (r *Repro) observe(ctx context.Context) (pawl.Observation, error) {
-	r.running.Lock()
-	defer r.running.Unlock()
+	r.Running.Lock()
+	defer r.Running.Unlock()
 	l, err := r.look(ctx)
 	if err != nil {
 		return pawl.Observation{}, err
@@ -96,21 +75,5 @@ func measure(_ context.Context, o pawl.Observation) (pawl.Measured, error) {
 // working copy: its tools and its observer are only declared, and refuse to run. To resume a run, see
 // [Open].
 func Recorded(s Source, model pawl.Model, l pawl.Limits) pawl.Agent {
-	agent := (&Repro{source: s, model: model, limits: l}).Agent()
-	for i, t := range agent.Tools {
-		agent.Tools[i] = recorded{t}
-	}
-	agent.Observer = func(context.Context) (pawl.Observation, error) {
-		return pawl.Observation{}, errRecorded
-	}
-	return agent
-}
-
-var errRecorded = errors.New("this agent is for replay only: it has no working copy")
-
-// recorded is a tool without its function.
-type recorded struct{ pawl.Tool }
-
-func (recorded) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
-	return pawl.Output{}, errRecorded
+	return project.Recorded((&Repro{source: s, model: model, limits: l}).Agent())
 }

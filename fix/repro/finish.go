@@ -24,8 +24,8 @@ type Found struct {
 // changes only the copy, and may be called again after a crash. It says what it does to say, if that is
 // not nil.
 func (r *Repro) Finish(ctx context.Context, say func(string)) (Found, error) {
-	r.running.Lock()
-	defer r.running.Unlock()
+	r.Running.Lock()
+	defer r.Running.Unlock()
 	if say == nil {
 		say = func(string) {}
 	}
@@ -58,7 +58,7 @@ func (r *Repro) Finish(ctx context.Context, say func(string)) (Found, error) {
 func (r *Repro) command(t target) []string {
 	argv := r.source.Test
 	if !testrun.IsGoTest(argv) {
-		out := append([]string{}, argv[:r.suite.Pytest]...)
+		out := append([]string{}, argv[:r.Suite.Pytest]...)
 		return append(out, r.identity(t.pkg, t.test))
 	}
 	out := append([]string{}, argv[:2]...)
@@ -75,7 +75,7 @@ func (r *Repro) command(t target) []string {
 
 // dirOf is the directory of a test's package, relative to the module.
 func (r *Repro) dirOf(t target) string {
-	return strings.TrimPrefix(strings.TrimPrefix(t.pkg, r.suite.Module()), "/")
+	return strings.TrimPrefix(strings.TrimPrefix(t.pkg, r.Suite.Module()), "/")
 }
 
 // replace writes the files as they are to be; an empty text removes a file that the project does not
@@ -83,16 +83,16 @@ func (r *Repro) dirOf(t target) string {
 func (r *Repro) replace(texts map[string]string) error {
 	for name, text := range texts {
 		if text == "" {
-			if err := r.root.Remove(filepath.FromSlash(name)); err != nil {
+			if err := r.Root.Remove(filepath.FromSlash(name)); err != nil {
 				return beneath.Plainly(name, err)
 			}
 			continue
 		}
 		perm := fs.FileMode(0o644)
-		if _, p, err := r.files.Read(name); err == nil {
+		if _, p, err := r.Files.Read(name); err == nil {
 			perm = p
 		}
-		if err := r.files.Write(name, []byte(text), perm); err != nil {
+		if err := r.Files.Write(name, []byte(text), perm); err != nil {
 			return err
 		}
 	}

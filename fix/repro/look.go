@@ -36,11 +36,11 @@ type Baseline struct {
 // to do if no new test could be run. While they run, seen is called with the number of packages that
 // have ended, and of those that failed; nil: it is not called.
 func (r *Repro) Check(ctx context.Context, seen func(packages, failed int)) (Baseline, error) {
-	r.running.Lock()
-	defer r.running.Unlock()
-	r.suite.Seen = seen
+	r.Running.Lock()
+	defer r.Running.Unlock()
+	r.Suite.Seen = seen
 	first, err := r.first(ctx)
-	r.suite.Seen = nil
+	r.Suite.Seen = nil
 	if err != nil {
 		return Baseline{}, err
 	}
@@ -67,22 +67,22 @@ func firstLine(text string) string {
 
 // first is what the tests said before the first edit, in this process or an earlier one.
 func (r *Repro) first(ctx context.Context) (*before, error) {
-	r.mu.Lock()
+	r.Mu.Lock()
 	known := r.memory.First
-	r.mu.Unlock()
+	r.Mu.Unlock()
 	if known != nil {
 		return known, nil
 	}
-	now, err := r.suite.Run(ctx, "")
+	now, err := r.Suite.Run(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	flaky, err := r.suite.Again(ctx, now)
+	flaky, err := r.Suite.Again(ctx, now)
 	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	r.memory.First = &before{now.Without(flaky).Report, flaky}
 	return r.memory.First, project.Save(r.source.State, memoryName, r.memory)
 }
@@ -146,21 +146,21 @@ func (r *Repro) look(ctx context.Context) (*looked, error) {
 		return l, nil
 	}
 	packages := r.packages(edited)
-	now, err := r.suite.Once(ctx, r.suite.Only(packages), "")
+	now, err := r.Suite.Once(ctx, r.Suite.Only(packages), "")
 	if err != nil {
 		return nil, err
 	}
 	if broken := others(first.Report, now.Report); len(broken) > 0 { // by chance, perhaps
-		second, err := r.suite.Once(ctx, r.suite.Only(packages), "")
+		second, err := r.Suite.Once(ctx, r.Suite.Only(packages), "")
 		if err != nil {
 			return nil, err
 		}
 		if chance := slices.DeleteFunc(broken, func(id string) bool { return !second.Report.Passes(id) }); len(chance) > 0 {
 			first = &before{first.Report, append(slices.Clone(first.Flaky), chance...)}
-			r.mu.Lock()
+			r.Mu.Lock()
 			r.memory.First = first
 			err := project.Save(r.source.State, memoryName, r.memory)
-			r.mu.Unlock()
+			r.Mu.Unlock()
 			if err != nil {
 				return nil, err
 			}
@@ -182,7 +182,7 @@ func (r *Repro) look(ctx context.Context) (*looked, error) {
 func (r *Repro) state() string {
 	sum := sha256.New()
 	for _, name := range r.edited() {
-		data, _, err := r.files.Read(name)
+		data, _, err := r.Files.Read(name)
 		fmt.Fprintf(sum, "%q %v %x\n", name, err == nil, sha256.Sum256(data))
 	}
 	return hex.EncodeToString(sum.Sum(nil))
@@ -197,7 +197,7 @@ func (r *Repro) packages(edited []string) []string {
 		if dir = strings.TrimSuffix(dir, "/"); strings.HasPrefix(name, "testdata/") {
 			dir = "."
 		}
-		if p := path.Join(r.suite.Module(), dir); !slices.Contains(out, p) {
+		if p := path.Join(r.Suite.Module(), dir); !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
@@ -313,7 +313,7 @@ func (r *Repro) repeat(ctx context.Context, pkg, test string, l *looked) (target
 
 // alone runs one test.
 func (r *Repro) alone(ctx context.Context, pkg, test string) (gotest.Report, error) {
-	now, err := r.suite.Once(ctx, r.suite.Only([]string{pkg}), r.pattern(pkg, test))
+	now, err := r.Suite.Once(ctx, r.Suite.Only([]string{pkg}), r.pattern(pkg, test))
 	return now.Report, err
 }
 

@@ -3,17 +3,14 @@ package repro
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/project"
-	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/workspace"
 )
 
@@ -40,20 +37,16 @@ type Options struct {
 // A Repro is one attempt to reproduce a bug: its working copy, the agent that works there, and the
 // outcome. Its methods are safe for concurrent use; only one process at a time may have it open.
 type Repro struct {
+	project.Copy
+
 	source Source
 	limits pawl.Limits
 	model  pawl.Model
-	tree   *workspace.Tree
-	root   *os.Root
-	files  *project.Files
-	suite  *testrun.Suite
 
-	running sync.Mutex // held while tests run
-	latest  *looked    // guarded by running
-	told    string     // the state of the files at the last observation; guarded by running
+	latest *looked // guarded by Running
+	told   string  // the state of the files at the last observation; guarded by Running
 
-	mu     sync.Mutex // guards the following, and the tree
-	memory memory
+	memory memory // guarded by Mu
 }
 
 // memory is what a Repro knows beside the log, since it belongs to the copy.
@@ -70,27 +63,16 @@ func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Repro,
 	if o == nil {
 		o = &Options{}
 	}
-	env, err := testrun.Variables(o.Env)
+	dir, c, err := project.TestCommand(dir, o.Test, o.Env)
 	if err != nil {
 		return nil, err
 	}
-	var c testrun.Command
-	if len(o.Test) > 0 {
-		if c, err = testrun.ParseCommand(o.Test); err != nil {
-			return nil, err
-		}
-		if dir, err = project.Inside(dir, c.Dir); err != nil {
-			return nil, err
-		}
-	} else if c.Argv, err = testrun.Guess(dir); err != nil {
-		return nil, err
-	}
-	t, err := workspace.Copy(ctx, dir, &workspace.Options{Dir: o.StateDir, Beside: project.Surroundings(dir), History: true})
+	t, err := project.Make(ctx, dir, o.StateDir)
 	if err != nil {
 		return nil, err
 	}
 	r, err := start(t, model, Source{
-		Dir: t.Source(), Module: filepath.ToSlash(c.Dir), State: t.StateDir(), Test: c.Argv, Env: slices.Concat(env, c.Env), Timeout: o.Timeout,
+		Dir: t.Source(), Module: filepath.ToSlash(c.Dir), State: t.StateDir(), Test: c.Argv, Env: c.Env, Timeout: o.Timeout,
 	}, o.Limits)
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -109,25 +91,16 @@ func Open(s Source, model pawl.Model, l pawl.Limits) (*Repro, error) {
 		return nil, err
 	}
 	if _, err := project.Load(s.State, memoryName, &r.memory); err != nil {
-		return nil, errors.Join(err, r.root.Close())
+		return nil, errors.Join(err, r.Root.Close())
 	}
 	return r, nil
 }
 
 func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Repro, error) {
-	tests, err := testrun.New(t.Dir(), s.Test, s.Env, s.Timeout, t.StateDir())
-	if err != nil {
+	r := &Repro{source: s, limits: l, model: model}
+	if err := r.Copy.Open(t, s.Module, s.Test, s.Env, s.Timeout, project.Tests, r.wrote, "a new one cannot be told from the others"); err != nil {
 		return nil, err
 	}
-	if !tests.Named() {
-		return nil, fmt.Errorf("the tests that %q runs have no names, so a new one cannot be told from the others; name a command of go test or pytest", strings.Join(s.Test, " "))
-	}
-	root, err := os.OpenRoot(t.Dir())
-	if err != nil {
-		return nil, fmt.Errorf("open the working copy: %w", err)
-	}
-	r := &Repro{source: s, limits: l, model: model, tree: t, root: root, suite: tests}
-	r.files = &project.Files{Root: root, Rule: project.Tests, Wrote: r.wrote, Changed: func(string, []byte, []byte) {}, Fixed: project.CommandFiles(t.Dir(), s.Test)}
 	return r, nil
 }
 
@@ -138,9 +111,6 @@ func Input(text string) string {
 
 // Source says how to make the agent again. It is also in Agent.Source.
 func (r *Repro) Source() Source { return r.source }
-
-// Dir returns the directory of the working copy.
-func (r *Repro) Dir() string { return r.tree.Dir() }
 
 // wrote notes that a file is about to be edited, durably and before it is: a file that is noted and
 // not edited does no harm. It refuses an edit that takes something from a file of the project.
@@ -154,8 +124,8 @@ func (r *Repro) wrote(name string, after []byte) error {
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	at, known := slices.BinarySearch(r.memory.Edited, name)
 	if known {
 		return nil
@@ -165,61 +135,17 @@ func (r *Repro) wrote(name string, after []byte) error {
 }
 
 func (r *Repro) edited() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
 	return r.memory.Edited
 }
 
 // A Diff is the tests that a run added.
-type Diff struct {
-	diff   workspace.Diff
-	module string // where they are in the project
-}
-
-// String returns the diff in git's unified form, with paths relative to the project; empty: nothing
-// was added.
-func (d Diff) String() string { return d.diff.Beneath(d.module).String() }
-
-// Empty reports whether nothing was added.
-func (d Diff) Empty() bool { return d.diff.Empty() }
-
-// Files returns the paths that changed, relative to the project, sorted.
-func (d Diff) Files() []string {
-	var paths []string
-	for _, c := range d.diff.Beneath(d.module).Changes {
-		paths = append(paths, c.Path)
-	}
-	return paths
-}
+type Diff = project.Diff
 
 // Diff returns what the copy adds to the project now, without what running the tests has changed.
 func (r *Repro) Diff(ctx context.Context) (Diff, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	d, err := r.tree.Diff(ctx)
-	if err != nil {
-		return Diff{}, err
-	}
-	return Diff{d.Only(func(c workspace.Change) bool { return slices.Contains(r.memory.Edited, c.Path) }), r.source.Module}, nil
-}
-
-// Apply writes the tests to the project, all or none. It refuses when a file they touch has changed
-// there since the copy was made. Applying the same changes again does nothing.
-func (r *Repro) Apply(d Diff) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.tree.Apply(d.diff)
-}
-
-// Release lets go of the working copy and leaves it for [Open], as when the run is parked.
-func (r *Repro) Release() error { return r.root.Close() }
-
-// Close removes the working copy and all that is known of it.
-func (r *Repro) Close() error {
-	err := r.root.Close()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return errors.Join(err, r.tree.Close())
+	return r.Difference(ctx, func(name string) bool { return slices.Contains(r.memory.Edited, name) })
 }
 
 // place is a directory as the go command takes it.

@@ -58,7 +58,7 @@ func (r *Repro) shrink(ctx context.Context, t target, h *history, say func(strin
 	s := &shrinking{r: r, t: t, command: command, history: h, sure: h != nil && h.best >= 0, original: map[string]string{}, texts: map[string]string{}, dir: dir, until: time.Now().Add(shrinkTime)}
 	spare := map[string]string{} // test data that no test mentions
 	for _, name := range r.edited() {
-		data, _, err := r.files.Read(name)
+		data, _, err := r.Files.Read(name)
 		if err != nil {
 			continue // it was never written
 		}
@@ -99,7 +99,7 @@ func (r *Repro) shrink(ctx context.Context, t target, h *history, say func(strin
 		}
 	}
 	for name, text := range last {
-		if data, _, err := r.files.Read(name); err == nil && string(data) == text {
+		if data, _, err := r.Files.Read(name); err == nil && string(data) == text {
 			delete(last, name)
 		}
 	}
@@ -210,7 +210,7 @@ func (s *shrinking) run(ctx context.Context, texts map[string]string, quick bool
 	if quick {
 		args = slices.Insert(args, 0, "-vet=off")
 	}
-	now, err := s.r.suite.GoTest(ctx, args, s.r.suite.Longest(), 0)
+	now, err := s.r.Suite.GoTest(ctx, args, s.r.Suite.Longest(), 0)
 	if err != nil {
 		return false, fmt.Errorf("make the test smaller: %w", err)
 	}

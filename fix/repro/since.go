@@ -129,7 +129,7 @@ func beside(name string) string { return strings.TrimSuffix(name, "_test.go") + 
 func (r *Repro) tests() (map[string]string, error) {
 	files := map[string]string{}
 	for _, name := range r.edited() {
-		data, _, err := r.files.Read(name)
+		data, _, err := r.Files.Read(name)
 		if err != nil {
 			continue // it is not needed
 		}
