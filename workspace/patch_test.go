@@ -260,27 +260,3 @@ func TestManyEdits(t *testing.T) {
 		t.Errorf("%d bytes in several hunks, want one with nearly all of %d bytes", made.Len(), after.Len())
 	}
 }
-
-func BenchmarkManyEdits(b *testing.B) {
-	var before, after strings.Builder
-	for i := range 80_000 {
-		fmt.Fprintf(&before, "line %d\n", i)
-		fmt.Fprintf(&after, "line %d\n", i+i%2)
-	}
-	for b.Loop() {
-		hunks(before.String(), after.String())
-	}
-}
-
-func BenchmarkCopyAndDiff(b *testing.B) {
-	source := b.TempDir()
-	for i := range 1000 {
-		put(b, source, fmt.Sprintf("d%d/f%d.go", i%50, i), strings.Repeat("0123456789abcde\n", 256))
-	}
-	for b.Loop() {
-		tree, err := Copy(b.Context(), source, &Options{Dir: b.TempDir()})
-		must(b, err)
-		difference(b, tree)
-		must(b, tree.Close())
-	}
-}

@@ -119,7 +119,7 @@ func (c *conn) over(ctx context.Context, r budget.Reservation) (refusal, broken 
 	return err, nil
 }
 
-func scanBalance(r interface{ Scan(...any) error }) (b budget.Balance, err error) {
+func scanBalance[R interface{ Scan(into ...any) error }](r R) (b budget.Balance, err error) {
 	var account []byte
 	err = r.Scan(&account, &b.Spent.Tokens, &b.Spent.Cost, &b.Reserved.Tokens, &b.Reserved.Cost, &b.Most.Tokens, &b.Most.Cost)
 	b.Account = string(account)
@@ -128,32 +128,5 @@ func scanBalance(r interface{ Scan(...any) error }) (b budget.Balance, err error
 
 // Balances yields the accounts; see [budget.Ledger].
 func (j *Journal) Balances(ctx context.Context) iter.Seq2[budget.Balance, error] {
-	return func(yield func(budget.Balance, error) bool) {
-		var all []budget.Balance
-		err := j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
-			all = nil
-			rows, err := c.Query(ctx, `SELECT `+balance+` FROM budgets ORDER BY account`)
-			if err != nil {
-				return nil, err
-			}
-			defer rows.Close()
-			for rows.Next() {
-				b, err := scanBalance(rows)
-				if err != nil {
-					return nil, err
-				}
-				all = append(all, b)
-			}
-			return nil, rows.Err()
-		})
-		if err != nil {
-			yield(budget.Balance{}, err)
-			return
-		}
-		for _, b := range all {
-			if !yield(b, nil) {
-				return
-			}
-		}
-	}
+	return listed(ctx, j, "the budgets", scanBalance, `SELECT `+balance+` FROM budgets ORDER BY account`)
 }

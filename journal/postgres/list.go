@@ -48,20 +48,11 @@ func (j *Journal) list(ctx context.Context, q pawl.Query, words []string) iter.S
 func (j *Journal) heads(ctx context.Context, q pawl.Query, words []string, before int64, most int) (out []pawl.Head, last int64, err error) {
 	sql, args := selection(q, words, before, most)
 	err = j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
-		out = nil
-		rows, err := c.Query(ctx, sql, args...)
-		if err != nil {
-			return nil, err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var h pawl.Head
-			if last, err = scan(rows, &h); err != nil {
-				return nil, err
-			}
-			out = append(out, h)
-		}
-		return nil, rows.Err()
+		out, broken = collect(ctx, c, func(r *rows) (h pawl.Head, err error) {
+			last, err = scan(r, &h)
+			return h, err
+		}, sql, args...)
+		return nil, broken
 	})
 	return out, last, err
 }
@@ -126,6 +117,11 @@ func after(prefix string) []byte {
 		b = b[:len(b)-1]
 	}
 	return nil
+}
+
+func scanHead(r *rows) (h pawl.Head, err error) {
+	_, err = scan(r, &h)
+	return h, err
 }
 
 func scan(rows *rows, h *pawl.Head) (ref int64, err error) {

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"iter"
 	"strconv"
 
@@ -64,20 +63,8 @@ func (j *Journal) Take(ctx context.Context, t pawl.Take) ([]pawl.Head, error) {
 	}
 	var out []pawl.Head
 	err := j.write(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
-		out = nil // the leases of a try whose answer was lost lapse
-		rows, err := c.Query(ctx, sql, args...)
-		if err != nil {
-			return nil, err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var h pawl.Head
-			if _, err := scan(rows, &h); err != nil {
-				return nil, err
-			}
-			out = append(out, h)
-		}
-		return nil, rows.Err()
+		out, broken = collect(ctx, c, scanHead, sql, args...) // the leases of a try whose answer was lost lapse
+		return nil, broken
 	})
 	return out, err
 }
@@ -124,34 +111,11 @@ const (
 
 // Queued yields the ids of queued runs; see runs.Queue.
 func (j *Journal) Queued(ctx context.Context) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		var ids []string
-		err := j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
-			ids = nil
-			rows, err := c.Query(ctx, `SELECT id FROM runs WHERE status = 'queued' ORDER BY rank, turn, ref`)
-			if err != nil {
-				return nil, err
-			}
-			defer rows.Close()
-			for rows.Next() {
-				var id []byte
-				if err := rows.Scan(&id); err != nil {
-					return nil, err
-				}
-				ids = append(ids, string(id))
-			}
-			return nil, rows.Err()
-		})
-		if err != nil {
-			yield("", fmt.Errorf("list the queue: %w", err))
-			return
-		}
-		for _, id := range ids {
-			if !yield(id, nil) {
-				return
-			}
-		}
-	}
+	return listed(ctx, j, "the queue", func(r *rows) (string, error) {
+		var id []byte
+		err := r.Scan(&id)
+		return string(id), err
+	}, `SELECT id FROM runs WHERE status = 'queued' ORDER BY rank, turn, ref`)
 }
 
 // taken lists the queued runs that have a live owner.
@@ -159,34 +123,7 @@ const taken = `SELECT ` + columns + ` FROM runs WHERE status = 'queued' AND owne
 
 // Taken yields the queued runs that have an owner; see runs.Queue.
 func (j *Journal) Taken(ctx context.Context) iter.Seq2[pawl.Head, error] {
-	return func(yield func(pawl.Head, error) bool) {
-		var heads []pawl.Head
-		err := j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
-			heads = nil
-			rows, err := c.Query(ctx, taken)
-			if err != nil {
-				return nil, err
-			}
-			defer rows.Close()
-			for rows.Next() {
-				var h pawl.Head
-				if _, err := scan(rows, &h); err != nil {
-					return nil, err
-				}
-				heads = append(heads, h)
-			}
-			return nil, rows.Err()
-		})
-		if err != nil {
-			yield(pawl.Head{}, fmt.Errorf("list the taken runs: %w", err))
-			return
-		}
-		for _, h := range heads {
-			if !yield(h, nil) {
-				return
-			}
-		}
-	}
+	return listed(ctx, j, "the taken runs", scanHead, taken)
 }
 
 // WatchQueue yields an empty text soon after a run was queued by any process, until ctx

@@ -112,6 +112,44 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from, end 
 	return out, err
 }
 
+// collect reads the rows of a query.
+func collect[T any](ctx context.Context, c *conn, of func(*rows) (T, error), sql string, args ...any) (out []T, err error) {
+	rows, err := c.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		one, err := of(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, rows.Err()
+}
+
+// listed yields what a query finds, once all is read. what names that in errors.
+func listed[T any](ctx context.Context, j *Journal, what string, of func(*rows) (T, error), sql string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var all []T
+		err := j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+			all, broken = collect(ctx, c, of, sql)
+			return nil, broken
+		})
+		if err != nil {
+			var none T
+			yield(none, fmt.Errorf("list %s: %w", what, err))
+			return
+		}
+		for _, one := range all {
+			if !yield(one, nil) {
+				return
+			}
+		}
+	}
+}
+
 // A damage is an error about a log that appending cannot have produced.
 type damage struct{ err error }
 

@@ -91,20 +91,11 @@ func (j *Journal) serverTime(ctx context.Context, t time.Time) (out time.Time, e
 // oldBlobs lists some digests after from, in order.
 func (j *Journal) oldBlobs(ctx context.Context, from []byte, cutoff time.Time) (out [][]byte, err error) {
 	err = j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
-		rows, err := c.Query(ctx, `SELECT digest FROM blobs WHERE digest > $1 AND stored < $2 ORDER BY digest LIMIT $3`, from, cutoff, portionRows)
-		if err != nil {
-			return nil, err
-		}
-		defer rows.Close()
-		out = nil
-		for rows.Next() {
-			var digest []byte
-			if err := rows.Scan(&digest); err != nil {
-				return nil, err
-			}
-			out = append(out, digest)
-		}
-		return nil, rows.Err()
+		out, broken = collect(ctx, c, func(r *rows) (digest []byte, err error) {
+			err = r.Scan(&digest)
+			return digest, err
+		}, `SELECT digest FROM blobs WHERE digest > $1 AND stored < $2 ORDER BY digest LIMIT $3`, from, cutoff, portionRows)
+		return nil, broken
 	})
 	return out, err
 }

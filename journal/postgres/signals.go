@@ -116,31 +116,24 @@ func (j *Journal) some(ctx context.Context, run string, after int64) (out []pawl
 		where, args = ` AND run = (SELECT ref FROM runs WHERE id = $4)`, append(args, []byte(run))
 	}
 	err = j.read(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
-		out = nil
-		rows, err := c.Query(ctx, `SELECT l.id, r.id, kind, request, sender, body, time FROM
+		out, broken = collect(ctx, c, func(r *rows) (l pawl.Signal, err error) {
+			var run, request, by, body []byte
+			var kind string
+			var at *time.Time
+			if err := r.Scan(&l.ID, &run, &kind, &request, &by, &body, &at); err != nil {
+				return l, err
+			}
+			if err := l.Kind.UnmarshalText([]byte(kind)); err != nil {
+				return l, fmt.Errorf("signal %d: %w", l.ID, err)
+			}
+			l.Run, l.Request, l.By, l.Body, l.Time = string(run), string(request), string(by), body, moment(at)
+			return l, nil
+		}, `SELECT l.id, r.id, kind, request, sender, body, time FROM
 			(SELECT id, run, kind, request, sender, body, time, sum(size) OVER (ORDER BY id) - size AS before FROM
 				(SELECT id, run, kind, request, sender, body, time, coalesce(octet_length(body), 0) AS size
 				FROM letters WHERE id > $1`+where+` ORDER BY id LIMIT $2) AS rows) AS l
 			JOIN runs r ON r.ref = l.run WHERE before < $3 ORDER BY l.id`, args...)
-		if err != nil {
-			return nil, err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var l pawl.Signal
-			var run, request, by, body []byte
-			var kind string
-			var at *time.Time
-			if err := rows.Scan(&l.ID, &run, &kind, &request, &by, &body, &at); err != nil {
-				return nil, err
-			}
-			if err := l.Kind.UnmarshalText([]byte(kind)); err != nil {
-				return nil, fmt.Errorf("signal %d: %w", l.ID, err)
-			}
-			l.Run, l.Request, l.By, l.Body, l.Time = string(run), string(request), string(by), body, moment(at)
-			out = append(out, l)
-		}
-		return nil, rows.Err()
+		return nil, broken
 	})
 	return out, err
 }

@@ -159,34 +159,3 @@ func written() int64 {
 	}
 	return 0
 }
-
-// BenchmarkCrowd measures appends of many runs at once, which share commits.
-func BenchmarkCrowd(b *testing.B) {
-	for _, normal := range []bool{true, false} {
-		for _, runs := range []int{1, 8, 64, 512} {
-			name := map[bool]string{true: "NORMAL", false: "FULL"}[normal]
-			b.Run(fmt.Sprintf("%s/runs=%d", name, runs), func(b *testing.B) {
-				j := openAt(b, filepath.Join(b.TempDir(), "j.db"), &sqlite.Options{Normal: normal})
-				b.SetParallelism(max(1, runs/2)) // times GOMAXPROCS
-				w := written()
-				b.RunParallel(func(pb *testing.PB) {
-					run := fmt.Sprintf("run-%p", pb)
-					l, err := j.Claim(context.Background(), pawl.Claim{Run: run, Owner: "bench", TTL: time.Hour, New: true})
-					if err != nil {
-						b.Error(err)
-						return
-					}
-					batch := pawl.Batch{Run: run, Epoch: l.Epoch, Records: iteration[0], Head: pawl.Head{Status: pawl.StatusRunning}}
-					for pb.Next() {
-						if err := j.Append(context.Background(), batch); err != nil {
-							b.Error(err)
-							return
-						}
-						batch.After += uint64(len(batch.Records))
-					}
-				})
-				b.ReportMetric(float64(written()-w)/float64(b.N), "written-B/op")
-			})
-		}
-	}
-}

@@ -80,22 +80,5 @@ func balanceOf(s *sqlite3.Stmt) budget.Balance {
 
 // Balances yields the accounts; see [budget.Ledger].
 func (j *Journal) Balances(ctx context.Context) iter.Seq2[budget.Balance, error] {
-	return func(yield func(budget.Balance, error) bool) {
-		var all []budget.Balance
-		err := j.pool.read(ctx, func(r *reader) error {
-			return r.query(`SELECT `+balance+` FROM budgets ORDER BY account`, func(s *sqlite3.Stmt) (bool, error) {
-				all = append(all, balanceOf(s))
-				return true, nil
-			})
-		})
-		if err != nil {
-			yield(budget.Balance{}, j.err(err))
-			return
-		}
-		for _, b := range all {
-			if !yield(b, nil) {
-				return
-			}
-		}
-	}
+	return listed(ctx, j, func(s *sqlite3.Stmt) (budget.Balance, error) { return balanceOf(s), nil }, `SELECT `+balance+` FROM budgets ORDER BY account`)
 }

@@ -163,24 +163,7 @@ const queueSQL = `SELECT ` + columns + `, lane, rank, turn FROM runs INDEXED BY 
 
 // Queued yields the ids of queued runs; see runs.Queue.
 func (j *Journal) Queued(ctx context.Context) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		var ids []string
-		err := j.pool.read(ctx, func(r *reader) error {
-			return r.query(queuedSQL, func(s *sqlite3.Stmt) (bool, error) {
-				ids = append(ids, s.ColumnText(0))
-				return true, nil
-			})
-		})
-		if err != nil {
-			yield("", j.err(err))
-			return
-		}
-		for _, id := range ids {
-			if !yield(id, nil) {
-				return
-			}
-		}
-	}
+	return listed(ctx, j, func(s *sqlite3.Stmt) (string, error) { return s.ColumnText(0), nil }, queuedSQL)
 }
 
 // takenSQL lists the queued runs that have a live owner.
@@ -188,25 +171,7 @@ const takenSQL = `SELECT ` + columns + ` FROM runs INDEXED BY runs_taken` + figu
 
 // Taken yields the queued runs that have an owner; see runs.Queue.
 func (j *Journal) Taken(ctx context.Context) iter.Seq2[pawl.Head, error] {
-	return func(yield func(pawl.Head, error) bool) {
-		var heads []pawl.Head
-		err := j.pool.read(ctx, func(r *reader) error {
-			return r.query(takenSQL, func(s *sqlite3.Stmt) (bool, error) {
-				h, err := head(s)
-				heads = append(heads, h)
-				return err == nil, err
-			}, time.Now())
-		})
-		if err != nil {
-			yield(pawl.Head{}, j.err(err))
-			return
-		}
-		for _, h := range heads {
-			if !yield(h, nil) {
-				return
-			}
-		}
-	}
+	return listed(ctx, j, head, takenSQL, time.Now())
 }
 
 // WatchQueue yields an empty text when a run may have been queued, until ctx ends or the

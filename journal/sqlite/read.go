@@ -84,6 +84,30 @@ func (j *Journal) ref(ctx context.Context, run string) (ref int64, err error) {
 	return ref, j.err(err)
 }
 
+// listed yields what a query finds, once all is read.
+func listed[T any](ctx context.Context, j *Journal, of func(*sqlite3.Stmt) (T, error), sql string, args ...any) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var all []T
+		err := j.pool.read(ctx, func(r *reader) error {
+			return r.query(sql, func(s *sqlite3.Stmt) (bool, error) {
+				one, err := of(s)
+				all = append(all, one)
+				return err == nil, err
+			}, args...)
+		})
+		if err != nil {
+			var none T
+			yield(none, j.err(err))
+			return
+		}
+		for _, one := range all {
+			if !yield(one, nil) {
+				return
+			}
+		}
+	}
+}
+
 // A portion is a sequence of records.
 type portion struct {
 	rows []pawl.Row

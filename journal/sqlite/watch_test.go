@@ -142,27 +142,3 @@ func TestWatchClosed(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkWord is how long it takes to hear of what another process has
-// written, its commit included.
-func BenchmarkWord(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "j.db")
-	other, err := sqlite.Open(b.Context(), path, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer other.Close()
-	theirs := begun(b, other, "theirs")
-	j, err := sqlite.Open(b.Context(), path, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer j.Close()
-	heard := words(b, j)
-	theirs()
-	<-heard
-	for b.Loop() {
-		theirs()
-		<-heard
-	}
-}

@@ -73,15 +73,15 @@ whose key is set. The run is recorded: pawl explain last shows what it did and c
 }
 
 func ask(ctx context.Context, a *app, o *asking, args []string) (int, error) {
-	labels, err := parseLabels(o.label)
-	if err != nil {
-		return 0, err
-	}
 	switch {
 	case o.stream && o.schema == "":
 		return 0, misuse("--stream needs --schema FILE")
 	case o.stream && a.json:
 		return 0, misuse("--stream prints the answer as it grows; leave out --json, which prints one document")
+	}
+	set, err := o.settings()
+	if err != nil {
+		return 0, err
 	}
 	with := defaultAgent{File: o.schema}
 	if o.read {
@@ -92,7 +92,7 @@ func ask(ctx context.Context, a *app, o *asking, args []string) (int, error) {
 			return 0, err
 		}
 	}
-	agent, err := a.defaultAgent(ctx, "ask", &o.driving, with)
+	agent, err := a.defaultAgent(ctx, "ask", &o.driving, set, with)
 	if err != nil {
 		return 0, err
 	}
@@ -118,7 +118,7 @@ func ask(ctx context.Context, a *app, o *asking, args []string) (int, error) {
 	}
 	return a.with(ctx, func(j store) (int, error) {
 		return driveWork(ctx, a, &o.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
-			return a.engine(j, &o.driving, agent).Start(ctx, agent, input, &engine.StartOptions{Labels: labels, Thread: o.thread, Files: files, Watch: a.answers != nil})
+			return a.engine(j, &o.driving, agent).Start(ctx, agent, input, &engine.StartOptions{Labels: set.labels, Thread: o.thread, Files: files, Watch: a.answers != nil})
 		})
 	})
 }

@@ -62,11 +62,7 @@ func chat(ctx context.Context, a *app, d *driving, args []string, last bool) (in
 	if out, ok := a.out.(resultWriter); !ok || !a.attended() || !shows(out) {
 		return 0, misuse("pawl chat needs a terminal; pawl ask answers one question without one")
 	}
-	limits, err := parseLimits(d.limit, false)
-	if err != nil {
-		return 0, err
-	}
-	policy, err := readPolicy(d.policy)
+	set, err := d.settings()
 	if err != nil {
 		return 0, err
 	}
@@ -76,7 +72,7 @@ func chat(ctx context.Context, a *app, d *driving, args []string, last bool) (in
 		open = a.withRuns
 	}
 	return open(ctx, func(j store) (int, error) {
-		t := &talk{a: a, d: d, j: j, editor: prompt.New(in, a.terminal()), thread: newThread(), model: d.model, limits: limits.Set, policy: policy}
+		t := &talk{a: a, d: d, j: j, editor: prompt.New(in, a.terminal()), thread: newThread(), model: d.model, settings: set}
 		if last {
 			if err := t.find(ctx); err != nil {
 				return 0, err
@@ -119,8 +115,7 @@ type talk struct {
 	plan   bool        // the next message is to be planned first
 	files  []pawl.File // attached to the next message
 	built  string      // what agent was made for
-	limits pawl.Limits
-	policy *spec.Policy
+	settings
 
 	view    *chatView   // of the run that is driven; guarded by a.mu
 	asking  atomic.Bool // a question is asked
@@ -186,7 +181,7 @@ func (t *talk) begin(ctx context.Context, args []string) error {
 			return err
 		}
 	default:
-		agent, err := t.a.defaultAgent(ctx, "chat", t.d, chatAgent)
+		agent, err := t.a.defaultAgent(ctx, "chat", t.d, t.settings, chatAgent)
 		if err != nil {
 			return err
 		}

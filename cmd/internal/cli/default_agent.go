@@ -29,15 +29,7 @@ var readTools = []string{"read_file", "list_files", "search_files"}
 // defaultAgent makes the agent that answers without a spec, named after its command.
 // It applies --model, --limit, --stop and --policy. Its source is an inline spec, so
 // that every command can resume its runs.
-func (a *app) defaultAgent(ctx context.Context, name string, d *driving, o defaultAgent) (pawl.Agent, error) {
-	limits, err := parseLimits(d.limit, false)
-	if err != nil {
-		return pawl.Agent{}, err
-	}
-	policy, err := readPolicy(d.policy)
-	if err != nil {
-		return pawl.Agent{}, err
-	}
+func (a *app) defaultAgent(ctx context.Context, name string, d *driving, set settings, o defaultAgent) (pawl.Agent, error) {
 	model, err := a.modelFor(d.model)
 	if err != nil {
 		return pawl.Agent{}, err
@@ -57,7 +49,7 @@ func (a *app) defaultAgent(ctx context.Context, name string, d *driving, o defau
 		raw = append(append(raw[:len(raw)-1], ",\"output\":\n"+o.Output...), '}')
 	}
 	registry := a.registry()
-	s, err := spec.Parse(inlineSpec, raw, &spec.Options{Registry: registry, Model: model, Stop: d.stop, Limits: limits.Set})
+	s, err := spec.Parse(inlineSpec, raw, &spec.Options{Registry: registry, Model: model, Stop: d.stop, Limits: set.limits})
 	if problems, ok := errors.AsType[spec.Problems](err); ok {
 		problems = flagged(problems, d.model)
 		for i, p := range problems {
@@ -78,7 +70,7 @@ func (a *app) defaultAgent(ctx context.Context, name string, d *driving, o defau
 		return agent, err
 	}
 	a.warn(s, registry, d.model)
-	return under(policy, agent)
+	return under(set.policy, agent)
 }
 
 // namedModel is the model that is named, else $PAWL_MODEL, else the default of this

@@ -106,11 +106,11 @@ func runEval(ctx context.Context, a *app, o *evaluating, file *eval.File) (int, 
 			return 0, misuse("--out: %w", err)
 		}
 	}
-	labels, err := parseLabels(o.label)
+	set, err := o.settings()
 	if err != nil {
 		return 0, err
 	}
-	e := &evaluation{app: a, file: file, id: o.id, labels: labels, driving: &o.driving, purse: newPurse(file.MaxCost)}
+	e := &evaluation{app: a, file: file, id: o.id, settings: set, driving: &o.driving, purse: newPurse(file.MaxCost)}
 	if e.id == "" {
 		e.id = strings.ToLower(rand.Text()[:10])
 	}
@@ -183,16 +183,12 @@ type prepared struct {
 // prepare makes every agent with every script, and every judge. Its error says what is
 // wrong with all of them, and nothing has run.
 func (e *evaluation) prepare(ctx context.Context) error {
-	policy, err := readPolicy(e.driving.policy)
-	if err != nil {
-		return err
-	}
 	var problems spec.Problems
 	make := func(key string, load func(*spec.Registry) (*spec.Spec, error), model string) {
 		if _, ok := e.agents[key]; ok || len(problems) > 0 && strings.HasPrefix(key, "judge") {
 			return
 		}
-		p, err := e.app.prepareFor(ctx, load, model, policy, e.file.MaxCost > 0)
+		p, err := e.app.prepareFor(ctx, load, model, e.policy, e.file.MaxCost > 0)
 		more, ok := errors.AsType[spec.Problems](err)
 		if err != nil && !ok {
 			more = spec.Problems{{File: key, Message: err.Error()}}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -19,10 +18,10 @@ import (
 
 // evaluation is one invocation of eval.
 type evaluation struct {
-	app     *app
-	file    *eval.File
-	id      string
-	labels  map[string]string
+	app  *app
+	file *eval.File
+	id   string
+	settings
 	driving *driving
 	agents  map[string]*prepared // by agent and script, and by judge
 	purse   *purse
@@ -163,12 +162,7 @@ func (e *evaluation) judge(ctx context.Context, j store, one job, n int, r pawl.
 
 // drive runs an agent to its end, or finds the run of an earlier invocation.
 func (e *evaluation) drive(ctx context.Context, j store, p *prepared, one job, part, input string) (r pawl.Result, found bool, err error) {
-	labels := maps.Clone(p.agent.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	maps.Copy(labels, e.labels)
-	maps.Copy(labels, map[string]string{"eval": e.file.Name, "eval_id": e.id, "case": one.c.ID})
+	labels := withLabels(p.agent.Labels, e.labels, map[string]string{"eval": e.file.Name, "eval_id": e.id, "case": one.c.ID})
 	eng := e.app.engine(j, e.driving, p.agent)
 	h, err := eng.Start(ctx, p.agent, input, &engine.StartOptions{
 		Labels: labels, Key: fmt.Sprintf("eval/%s/%s/%s/%d%s", e.id, one.of.Name, one.c.ID, one.repeat, part),

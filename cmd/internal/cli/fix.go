@@ -2,15 +2,13 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -21,15 +19,11 @@ import (
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/terminal"
-	"github.com/pawl-run/pawl/stop"
 )
 
 // fixing holds the options of pawl fix.
 type fixing struct {
-	driving
-	test       string
-	env        []string
-	dryRun     bool
+	projecting
 	allowEdits bool
 	keep       string
 }
@@ -44,19 +38,10 @@ func fixCommand(a *app) *cobra.Command {
 		return fixProject(ctx, a, f, dir)
 	})
 	c.Long = "Fix the failing tests of the project in DIR (default: the current directory). The agent works in a copy.\nWhen every test passes, the command applies the diff of the copy to the project, once. Of several\nGo modules it fixes the first whose tests fail, after those that it requires, and names the others."
-	c.Flags().StringVar(&f.test, "test", "", "the command that runs the tests, without a shell (default: go test ./... for a Go module, pytest for a Python project)")
-	c.Flags().StringArrayVar(&f.env, "env", nil, "a variable for the tests: NAME to pass it on, or NAME=VALUE, which is recorded with the run; may be repeated")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the diff without applying it")
 	c.Flags().BoolVar(&f.allowEdits, "allow-test-edits", false, "allow edits to tests")
 	c.Flags().StringVar(&f.keep, "keep", "", "apply the diff even if tests still fail; best: the state in which the fewest failed")
 	c.Flags().Lookup("keep").NoOptDefVal = testfix.Last.String()
-	f.modelFlag(c)
-	f.limitFlag(c, false)
-	f.stopFlag(c)
-	f.labelFlag(c)
-	f.eventsFlag(c)
-	f.policyFlag(c)
-	f.approvalsFlag(c)
+	f.flags(c, "")
 	return c
 }
 
@@ -73,99 +58,50 @@ func joinKeep(args []string) []string {
 }
 
 func fixProject(ctx context.Context, a *app, f *fixing, dir string) (int, error) {
-	if err := isProject(dir); err != nil {
-		return 0, err
-	}
-	o, labels, err := a.fixOptions(f, dir)
+	in, err := f.read(a, dir)
 	if err != nil {
 		return 0, err
 	}
-	var condition pawl.Condition
-	if f.stop != "" {
-		if condition, err = stop.Parse(f.stop, nil); err != nil {
-			return 0, misuse("--stop: %w", err)
+	o := &testfix.Options{AllowTestEdits: f.allowEdits, Test: in.test, Limits: in.limits, Env: f.env, StateDir: in.state}
+	if f.keep != "" {
+		if err := o.Keep.UnmarshalText([]byte(f.keep)); err != nil {
+			return 0, misuse("--keep=%s: write --keep or --keep best", f.keep)
 		}
-	}
-	policy, err := readPolicy(f.policy)
-	if err != nil {
-		return 0, err
 	}
 	name := a.fixModel(f.model)
-	model, err := a.model(name)
-	if err == nil {
-		err = a.readyModel(name, model)
-	}
-	if err != nil {
-		return 0, err
-	}
-	return a.with(ctx, func(j store) (int, error) {
-		if o.StateDir != "" {
-			prune(ctx, a, j, o.StateDir, time.Now())
-		}
+	return f.drive(ctx, a, in, name, a.model, func(ctx context.Context, model pawl.Model) (*openCopy, error) {
 		fix, seen, err := a.openFix(ctx, dir, model, o)
 		if err != nil {
-			if ctx.Err() != nil {
-				return 0, err
-			}
-			return 0, refused(err)
+			return nil, err
 		}
-		agent := fix.Agent()
-		agent.Stop = condition
-		again := fixAgain{Model: name, DryRun: f.dryRun, Stop: f.stop}
-		agent.Source = again.into(agent.Source)
-		if agent, err = under(policy, agent); err != nil {
-			return 0, errors.Join(err, fix.Close())
-		}
-		if err := checkStop(agent); err != nil {
-			return 0, errors.Join(err, fix.Close())
-		}
-		limits, err := ceilings(agent)
-		if err != nil {
-			return 0, errors.Join(err, fix.Close())
-		}
-		w := fixWork(a, fix, agent, f.dryRun, seen)
-		w.limits = limits
-		return driveWork(ctx, a, &f.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
-			return a.engine(j, &f.driving, agent).Start(ctx, agent, fix.Input(), &engine.StartOptions{Labels: labels})
-		})
+		return a.openedFix(fix, runAgain{Model: name, DryRun: f.dryRun, Stop: f.driving.stop}, seen), nil
 	})
 }
 
-// isProject refuses what is no directory.
-func isProject(dir string) error {
-	switch info, err := os.Stat(dir); {
-	case errors.Is(err, fs.ErrNotExist):
-		return misuse("directory %s does not exist; name the project's directory", dir)
-	case err != nil:
-		return refused(err)
-	case !info.IsDir():
-		return misuse("%s is not a directory; name the project's directory", dir)
-	}
-	return nil
+// openedFix is a fix with its task and how its runs are concluded.
+func (a *app) openedFix(fix *testfix.Fix, again runAgain, seen survey) *openCopy {
+	return &openCopy{copyAgent: fix, state: fix.Source().State, input: fix.Input(), again: again, conclude: func(ctx context.Context, r pawl.Result) (int, error) {
+		return concludeFix(ctx, a, fix, r, again.DryRun, seen)
+	}}
 }
 
-func (env *environment) fixOptions(f *fixing, dir string) (*testfix.Options, map[string]string, error) {
-	l, err := parseLimits(f.limit, false)
-	if err != nil {
-		return nil, nil, err
+// reopenFix reopens the working copy of an earlier process.
+func reopenFix(a *app, from testfix.Source, source string, s *pawl.State, r remake) (*work, error) {
+	var again runAgain
+	if err := json.Unmarshal([]byte(source), &again); err != nil {
+		return nil, err
 	}
-	labels, err := parseLabels(f.label)
-	if err != nil {
-		return nil, nil, err
-	}
-	o := &testfix.Options{AllowTestEdits: f.allowEdits, Limits: l.Set, Env: f.env}
-	if f.test != "" {
-		if o.Test, err = words(f.test); err != nil {
-			return nil, nil, misuse("--test: %w", err)
-		}
-	}
-	if f.keep != "" {
-		if err := o.Keep.UnmarshalText([]byte(f.keep)); err != nil {
-			return nil, nil, misuse("--keep=%s: write --keep or --keep best", f.keep)
-		}
-	}
-	o.StateDir = env.fixState(dir)
-	return o, labels, nil
+	return reopenCopy(a, s, r, &again, reopening{
+		state: from.State, startOver: []string{"pawl", "fix", from.Dir}, find: a.model,
+		recorded: func(m pawl.Model, l pawl.Limits) pawl.Agent { return testfix.Recorded(from, m, l) },
+		open: func(m pawl.Model, l pawl.Limits) (*openCopy, error) {
+			fix, err := testfix.Open(from, m, l)
+			if err != nil {
+				return nil, err
+			}
+			return a.openedFix(fix, again, survey{}), nil
+		},
+	})
 }
 
 // fixState is where working copies are made: next to the runs rather than with the

@@ -55,11 +55,7 @@ func serveMCP(ctx context.Context, a *app, s *serving, file string) (int, error)
 	if s.tokenFile != "" && s.address == "" {
 		return 0, misuse("--token-file is for --http; a server on standard input and output needs no token")
 	}
-	l, err := parseLimits(s.limit, false)
-	if err != nil {
-		return 0, err
-	}
-	labels, err := parseLabels(s.label)
+	set, err := s.settings()
 	if err != nil {
 		return 0, err
 	}
@@ -70,7 +66,7 @@ func serveMCP(ctx context.Context, a *app, s *serving, file string) (int, error)
 	if listener != nil {
 		defer listener.Close()
 	}
-	agent, err := agentToServe(ctx, a, s, file, l.Set)
+	agent, err := agentToServe(ctx, a, s, file, set)
 	if err != nil {
 		return 0, err
 	}
@@ -86,7 +82,7 @@ func serveMCP(ctx context.Context, a *app, s *serving, file string) (int, error)
 			return 0, err
 		}
 		defer quit()
-		server, err := mcpserver.New(eng, j, agent, &mcpserver.Options{Version: thisBuild().Version, Labels: labels, Rests: rests, Place: a.place()})
+		server, err := mcpserver.New(eng, j, agent, &mcpserver.Options{Version: thisBuild().Version, Labels: set.labels, Rests: rests, Place: a.place()})
 		if err != nil {
 			return 0, refused(err)
 		}
@@ -105,13 +101,9 @@ func serveMCP(ctx context.Context, a *app, s *serving, file string) (int, error)
 }
 
 // agentToServe makes the agent to serve.
-func agentToServe(ctx context.Context, a *app, s *serving, file string, limits pawl.Limits) (pawl.Agent, error) {
-	policy, err := readPolicy(s.policy)
-	if err != nil {
-		return pawl.Agent{}, err
-	}
+func agentToServe(ctx context.Context, a *app, s *serving, file string, set settings) (pawl.Agent, error) {
 	registry := a.registry()
-	made, err := loadSpec(file, &spec.Options{Registry: registry, Model: s.model, Limits: limits})
+	made, err := loadSpec(file, &spec.Options{Registry: registry, Model: s.model, Limits: set.limits})
 	if err != nil {
 		return pawl.Agent{}, err
 	}
@@ -120,7 +112,7 @@ func agentToServe(ctx context.Context, a *app, s *serving, file string, limits p
 		return agent, err
 	}
 	a.warn(made, registry, s.model)
-	return under(policy, agent)
+	return under(set.policy, agent)
 }
 
 // listen opens the port of --http, and finds its token. Nil: --http is not given.

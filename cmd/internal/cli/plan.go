@@ -42,23 +42,19 @@ func planRun(ctx context.Context, a *app, d *driving, file string, rest []string
 	if o.Iterations < 0 || o.Result < 0 {
 		return 0, misuse("--iterations and --result: write a number above zero")
 	}
-	l, err := parseLimits(d.limit, false)
-	if err != nil {
-		return 0, err
-	}
-	policy, err := readPolicy(d.policy)
+	set, err := d.settings()
 	if err != nil {
 		return 0, err
 	}
 	registry := a.registry()
-	s, err := loadSpec(file, &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: l.Set, Tools: d.tools, Workflows: d.workflows})
+	options := &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: set.limits, Tools: d.tools, Workflows: d.workflows}
+	s, err := loadSpec(file, options)
+	if err == nil && s.Copied { // nothing is run, so any copy will do
+		options.Workspace = &spec.Workspace{}
+		s, err = loadSpec(file, options)
+	}
 	if err != nil {
 		return 0, err
-	}
-	if s.Copied { // nothing is run, so any copy will do
-		if s, err = loadSpec(file, &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: l.Set, Tools: d.tools, Workflows: d.workflows, Workspace: &spec.Workspace{}}); err != nil {
-			return 0, err
-		}
 	}
 	if o.Input = s.Input; len(rest) > 0 {
 		if o.Input, err = a.input(ctx, rest, s.Input); err != nil {
@@ -69,7 +65,7 @@ func planRun(ctx context.Context, a *app, d *driving, file string, rest []string
 	if err != nil {
 		return 0, err
 	}
-	if agent, err = under(policy, agent); err != nil {
+	if agent, err = under(set.policy, agent); err != nil {
 		return 0, err
 	}
 	machine, err := pawl.NewMachine(agent)

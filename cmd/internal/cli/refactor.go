@@ -3,28 +3,23 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/refactor"
-	"github.com/pawl-run/pawl/stop"
 )
 
 // refactoring holds the options of pawl refactor.
 type refactoring struct {
-	driving
-	test     string
-	env      []string
+	projecting
 	metric   string
 	allowAPI bool
-	dryRun   bool
 }
 
 func refactorCommand(a *app) *cobra.Command {
@@ -38,101 +33,63 @@ func refactorCommand(a *app) *cobra.Command {
 	})
 	c.Flags().StringVar(&f.metric, "metric", "", "what must become less: lines, complexity, duplicates, or cmd:COMMAND, which prints a number (default: the places of a mechanical refactoring, else complexity, lines outside Go)")
 	c.Flags().BoolVar(&f.allowAPI, "allow-api", false, "allow changes of the exported API")
-	c.Flags().StringVar(&f.test, "test", "", "the command that runs the tests, go test or pytest, without a shell (default: go test ./... for a Go module, pytest for a Python project)")
-	c.Flags().StringArrayVar(&f.env, "env", nil, "a variable for the tests: NAME to pass it on, or NAME=VALUE, which is recorded with the run; may be repeated")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the diff without applying it")
-	f.modelFlag(c)
-	f.limitFlag(c, false)
-	f.stopFlag(c)
-	f.labelFlag(c)
-	f.eventsFlag(c)
-	f.policyFlag(c)
-	f.approvalsFlag(c)
+	f.flags(c, "go test or pytest, ")
 	return c
 }
 
 func refactorProject(ctx context.Context, a *app, f *refactoring, goal, dir string) (int, error) {
-	if err := isProject(dir); err != nil {
-		return 0, err
-	}
-	o, labels, err := a.refactorOptions(f, dir)
+	in, err := f.read(a, dir)
 	if err != nil {
 		return 0, err
 	}
-	var condition pawl.Condition
-	if f.stop != "" {
-		if condition, err = stop.Parse(f.stop, nil); err != nil {
-			return 0, misuse("--stop: %w", err)
-		}
-	}
-	policy, err := readPolicy(f.policy)
-	if err != nil {
-		return 0, err
-	}
-	name := a.namedModel(f.model)
-	name = cmp.Or(name, mechanic.Name)
-	model, err := a.refactorModel(name)
-	if err == nil {
-		err = a.readyModel(name, model)
-	}
-	if err != nil {
-		return 0, err
-	}
-	return a.with(ctx, func(j store) (int, error) {
-		if o.StateDir != "" {
-			prune(ctx, a, j, o.StateDir, time.Now())
-		}
-		r, before, err := a.openRefactor(ctx, dir, goal, model, o)
-		if err != nil {
-			if ctx.Err() != nil {
-				return 0, err
-			}
-			return 0, refused(err)
-		}
-		agent := r.Agent()
-		agent.Stop = condition
-		again := refactorAgain{fixAgain{Model: name, DryRun: f.dryRun, Stop: f.stop}, before.Value}
-		agent.Source = again.into(agent.Source)
-		if agent, err = under(policy, agent); err != nil {
-			return 0, errors.Join(err, r.Close())
-		}
-		if err := checkStop(agent); err != nil {
-			return 0, errors.Join(err, r.Close())
-		}
-		limits, err := ceilings(agent)
-		if err != nil {
-			return 0, errors.Join(err, r.Close())
-		}
-		w := refactorWork(a, r, agent, again)
-		w.limits = limits
-		return driveWork(ctx, a, &f.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
-			return a.engine(j, &f.driving, agent).Start(ctx, agent, r.Input(), &engine.StartOptions{Labels: labels})
-		})
-	})
-}
-
-func (env *environment) refactorOptions(f *refactoring, dir string) (*refactor.Options, map[string]string, error) {
-	l, err := parseLimits(f.limit, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	labels, err := parseLabels(f.label)
-	if err != nil {
-		return nil, nil, err
-	}
-	o := &refactor.Options{Metric: f.metric, AllowAPI: f.allowAPI, Limits: l.Set, Env: f.env, StateDir: env.fixState(dir)}
+	o := &refactor.Options{Metric: f.metric, AllowAPI: f.allowAPI, Test: in.test, Limits: in.limits, Env: f.env, StateDir: in.state}
 	if command, is := strings.CutPrefix(f.metric, refactor.Command+":"); is {
 		o.Metric = refactor.Command
 		if o.Measure, err = words(command); err != nil {
-			return nil, nil, misuse("--metric: %w", err)
+			return 0, misuse("--metric: %w", err)
 		}
 	}
-	if f.test != "" {
-		if o.Test, err = words(f.test); err != nil {
-			return nil, nil, misuse("--test: %w", err)
+	name := cmp.Or(a.namedModel(f.model), mechanic.Name)
+	return f.drive(ctx, a, in, name, a.refactorModel, func(ctx context.Context, model pawl.Model) (*openCopy, error) {
+		r, before, err := a.openRefactor(ctx, dir, goal, model, o)
+		if err != nil {
+			return nil, err
 		}
+		return a.openedRefactor(r, refactorAgain{runAgain{Model: name, DryRun: f.dryRun, Stop: f.driving.stop}, before.Value}), nil
+	})
+}
+
+// refactorAgain is what resuming a refactoring in another process needs besides the agent's own data.
+type refactorAgain struct {
+	runAgain
+
+	Before float64 `json:"before"` // the metric
+}
+
+// openedRefactor is a refactoring with its task and how its runs are concluded.
+func (a *app) openedRefactor(r *refactor.Refactor, again refactorAgain) *openCopy {
+	return &openCopy{copyAgent: r, state: r.Source().State, input: r.Input(), again: again, conclude: func(ctx context.Context, result pawl.Result) (int, error) {
+		return concludeRefactor(ctx, a, r, result, again)
+	}}
+}
+
+// reopenRefactor reopens the working copy of an earlier process.
+func reopenRefactor(a *app, from refactor.Source, source string, s *pawl.State, r remake) (*work, error) {
+	var again refactorAgain
+	if err := json.Unmarshal([]byte(source), &again); err != nil {
+		return nil, err
 	}
-	return o, labels, nil
+	return reopenCopy(a, s, r, &again.runAgain, reopening{
+		state: from.State, startOver: []string{"pawl", "refactor", from.Goal, from.Dir}, find: a.refactorModel,
+		recorded: func(m pawl.Model, l pawl.Limits) pawl.Agent { return refactor.Recorded(from, m, l) },
+		open: func(m pawl.Model, l pawl.Limits) (*openCopy, error) {
+			made, err := refactor.Open(from, m, l)
+			if err != nil {
+				return nil, err
+			}
+			return a.openedRefactor(made, again), nil
+		},
+	})
 }
 
 // refactorModel is a model that can refactor: the mechanic is one of its own here.
@@ -191,18 +148,7 @@ func concludeRefactor(ctx context.Context, a *app, r *refactor.Refactor, result 
 		whole.Left = []string{}
 	}
 	if result.Status != pawl.StatusSuccess {
-		ending(ctx, a, &result)
-		if result.Status.Ended() {
-			lastWords(ctx, a, result.Run)
-		}
-		var err error
-		if a.json {
-			whole.Result = result
-			err = printJSON(a.out, whole)
-		} else if !a.quiet {
-			a.sayf("the project is unchanged")
-		}
-		return exitCode(result.Status), errors.Join(err, r.Release())
+		return unfinished(ctx, a, &result, func() any { whole.Result = result; return whole }, r.Release)
 	}
 	endingSince(ctx, a, &result, "every test passes, as before")
 	after, err := r.Value(ctx)

@@ -1,30 +1,25 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/repro"
-	"github.com/pawl-run/pawl/stop"
 )
 
 // reproducing holds the options of pawl repro.
 type reproducing struct {
-	driving
-	test   string
-	env    []string
-	dryRun bool
-	fix    bool
+	projecting
+	fix bool
 }
 
 func reproCommand(a *app) *cobra.Command {
@@ -36,17 +31,8 @@ func reproCommand(a *app) *cobra.Command {
 		}
 		return reproduce(ctx, a, f, args[0], dir)
 	})
-	c.Flags().StringVar(&f.test, "test", "", "the command that runs the tests, go test or pytest, without a shell (default: go test ./... for a Go module, pytest for a Python project)")
-	c.Flags().StringArrayVar(&f.env, "env", nil, "a variable for the tests: NAME to pass it on, or NAME=VALUE, which is recorded with the run; may be repeated")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the diff without applying it")
 	c.Flags().BoolVar(&f.fix, "fix", false, "then fix what the test shows, as pawl fix does")
-	f.modelFlag(c)
-	f.limitFlag(c, false)
-	f.stopFlag(c)
-	f.labelFlag(c)
-	f.eventsFlag(c)
-	f.policyFlag(c)
-	f.approvalsFlag(c)
+	f.flags(c, "go test or pytest, ")
 	return c
 }
 
@@ -58,20 +44,7 @@ func reproduce(ctx context.Context, a *app, f *reproducing, from, dir string) (i
 	if err != nil {
 		return 0, err
 	}
-	if err := isProject(dir); err != nil {
-		return 0, err
-	}
-	o, labels, err := a.reproOptions(f, dir)
-	if err != nil {
-		return 0, err
-	}
-	var condition pawl.Condition
-	if f.stop != "" {
-		if condition, err = stop.Parse(f.stop, nil); err != nil {
-			return 0, misuse("--stop: %w", err)
-		}
-	}
-	policy, err := readPolicy(f.policy)
+	in, err := f.read(a, dir)
 	if err != nil {
 		return 0, err
 	}
@@ -79,43 +52,15 @@ func reproduce(ctx context.Context, a *app, f *reproducing, from, dir string) (i
 	if err != nil {
 		return 0, err
 	}
-	model, err := a.reproModel(name)
-	if err == nil {
-		err = a.readyModel(name, model)
-	}
-	if err != nil {
-		return 0, err
-	}
-	return a.with(ctx, func(j store) (int, error) {
-		if o.StateDir != "" {
-			prune(ctx, a, j, o.StateDir, time.Now())
-		}
+	o := &repro.Options{Test: in.test, Limits: in.limits, Env: f.env, StateDir: in.state}
+	return f.drive(ctx, a, in, name, a.reproModel, func(ctx context.Context, model pawl.Model) (*openCopy, error) {
 		r, err := a.openRepro(ctx, dir, model, o)
 		if err != nil {
-			if ctx.Err() != nil {
-				return 0, err
-			}
-			return 0, refused(err)
+			return nil, err
 		}
-		agent := r.Agent()
-		agent.Stop = condition
-		again := reproAgain{fixAgain{Model: name, DryRun: f.dryRun, Stop: f.stop}, dir, f.fix}
-		agent.Source = again.into(agent.Source)
-		if agent, err = under(policy, agent); err != nil {
-			return 0, errors.Join(err, r.Close())
-		}
-		if err := checkStop(agent); err != nil {
-			return 0, errors.Join(err, r.Close())
-		}
-		limits, err := ceilings(agent)
-		if err != nil {
-			return 0, errors.Join(err, r.Close())
-		}
-		w := reproWork(a, r, agent, again)
-		w.limits = limits
-		return driveWork(ctx, a, &f.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
-			return a.engine(j, &f.driving, agent).Start(ctx, agent, repro.Input(text), &engine.StartOptions{Labels: labels})
-		})
+		made := a.openedRepro(r, reproAgain{runAgain{Model: name, DryRun: f.dryRun, Stop: f.driving.stop}, dir, f.fix})
+		made.input = repro.Input(text)
+		return made, nil
 	})
 }
 
@@ -149,24 +94,6 @@ func (con *console) description(ctx context.Context, from string) (string, error
 		return "", misuse("the description of the bug has %d bytes, more than %d; leave only what happens and what should happen", len(text), mostDescribed)
 	}
 	return text, nil
-}
-
-func (env *environment) reproOptions(f *reproducing, dir string) (*repro.Options, map[string]string, error) {
-	l, err := parseLimits(f.limit, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	labels, err := parseLabels(f.label)
-	if err != nil {
-		return nil, nil, err
-	}
-	o := &repro.Options{Limits: l.Set, Env: f.env, StateDir: env.fixState(dir)}
-	if f.test != "" {
-		if o.Test, err = words(f.test); err != nil {
-			return nil, nil, misuse("--test: %w", err)
-		}
-	}
-	return o, labels, nil
 }
 
 // reproModel is a model that can write a test.
@@ -216,17 +143,7 @@ type reproResult struct {
 // resumed.
 func concludeRepro(ctx context.Context, a *app, r *repro.Repro, result pawl.Result, again reproAgain) (int, error) {
 	if result.Status != pawl.StatusSuccess {
-		ending(ctx, a, &result)
-		if result.Status.Ended() {
-			lastWords(ctx, a, result.Run)
-		}
-		var err error
-		if a.json {
-			err = printJSON(a.out, reproResult{Result: result})
-		} else if !a.quiet {
-			a.sayf("the project is unchanged")
-		}
-		return exitCode(result.Status), errors.Join(err, r.Release())
+		return unfinished(ctx, a, &result, func() any { return reproResult{Result: result} }, r.Release)
 	}
 	say := func(text string) { a.sayf("%s", text) }
 	if a.quiet {
@@ -268,4 +185,76 @@ func concludeRepro(ctx context.Context, a *app, r *repro.Repro, result pawl.Resu
 		err = printJSON(a.out, whole)
 	}
 	return exitCode(result.Status), errors.Join(err, r.Close())
+}
+
+// reproAgain is what resuming a reproduction in another process needs besides the agent's own data.
+type reproAgain struct {
+	runAgain
+
+	Typed string `json:"typed"` // the project's directory, as the user named it
+	Fix   bool   `json:"fix,omitempty"`
+}
+
+// handOver is the beginning of the command that fixes what the test shows.
+func (r reproAgain) handOver(env []string) []string {
+	command := []string{"pawl", "fix", r.Typed}
+	for _, v := range env {
+		command = append(command, "--env", v)
+	}
+	return command
+}
+
+// joined is a command as --test takes it, and a shell. ^ and a last $ mean nothing to them.
+func joined(command []string) string {
+	out := make([]string, len(command))
+	for i, w := range command {
+		if out[i] = w; w == "" || strings.ContainsAny(strings.TrimSuffix(w, "$"), " \t\n'\"\\$`()[]{}&|;<>*?#~!") {
+			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// fixShown fixes what a test shows. With --json its result becomes part of the reproduction's.
+func (a *app) fixShown(ctx context.Context, env []string, again reproAgain, test string, whole reproResult) (int, error) {
+	a.then = nil
+	f := &fixing{projecting: projecting{driving: driving{model: again.Model}, test: test, env: env}}
+	if !a.json {
+		return fixProject(ctx, a, f, again.Typed)
+	}
+	out := a.out
+	var fixed bytes.Buffer
+	a.out = &fixed
+	code, err := fixProject(ctx, a, f, again.Typed)
+	a.out = out
+	if text := bytes.TrimSpace(fixed.Bytes()); len(text) > 0 {
+		whole.Fix = text
+	}
+	return code, errors.Join(err, printJSON(a.out, whole))
+}
+
+// openedRepro is a reproduction and how its runs are concluded.
+func (a *app) openedRepro(r *repro.Repro, again reproAgain) *openCopy {
+	return &openCopy{copyAgent: r, state: r.Source().State, again: again, conclude: func(ctx context.Context, result pawl.Result) (int, error) {
+		return concludeRepro(ctx, a, r, result, again)
+	}}
+}
+
+// reopenRepro reopens the working copy of an earlier process.
+func reopenRepro(a *app, from repro.Source, source string, s *pawl.State, r remake) (*work, error) {
+	var again reproAgain
+	if err := json.Unmarshal([]byte(source), &again); err != nil {
+		return nil, err
+	}
+	return reopenCopy(a, s, r, &again.runAgain, reopening{
+		state: from.State, startOver: []string{"pawl", "repro", "TEXT", from.Dir}, find: a.reproModel,
+		recorded: func(m pawl.Model, l pawl.Limits) pawl.Agent { return repro.Recorded(from, m, l) },
+		open: func(m pawl.Model, l pawl.Limits) (*openCopy, error) {
+			made, err := repro.Open(from, m, l)
+			if err != nil {
+				return nil, err
+			}
+			return a.openedRepro(made, again), nil
+		},
+	})
 }

@@ -111,26 +111,19 @@ func reviewChange(ctx context.Context, a *app, v *reviewing, what, dir string) (
 
 // A reader is the model of a review and what holds for its run.
 type reader struct {
-	name   string
-	model  pawl.Model
-	limits pawl.Limits
-	labels map[string]string
-	policy *spec.Policy
+	settings
+
+	name  string
+	model pawl.Model
 }
 
 // reader reads the flags; nil: no model is named, and no key is set.
 func (v *reviewing) reader(a *app) (*reader, error) {
-	l, err := parseLimits(v.limit, false)
+	set, err := v.settings()
 	if err != nil {
 		return nil, err
 	}
-	d := &reader{name: a.namedModel(v.model), limits: l.Set}
-	if d.labels, err = parseLabels(v.label); err != nil {
-		return nil, err
-	}
-	if d.policy, err = readPolicy(v.policy); err != nil {
-		return nil, err
-	}
+	d := &reader{settings: set, name: a.namedModel(v.model)}
 	switch d.name {
 	case "":
 		return nil, nil

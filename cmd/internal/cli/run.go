@@ -71,21 +71,13 @@ func runCommand(a *app) *cobra.Command {
 
 // runSpec runs a spec, or queues a run of it. named: the thread of o overrides the spec's.
 func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string, o *engine.StartOptions, named, queue bool, on string) (int, error) {
-	l, err := parseLimits(d.limit, false)
-	if err != nil {
-		return 0, err
-	}
-	labels, err := parseLabels(d.label)
-	if err != nil {
-		return 0, err
-	}
-	policy, err := readPolicy(d.policy)
+	set, err := d.settings()
 	if err != nil {
 		return 0, err
 	}
 	registry := a.registry()
 	played := playing(registry, d.model)
-	options := &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: l.Set, Tools: d.tools, Workflows: d.workflows}
+	options := &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: set.limits, Tools: d.tools, Workflows: d.workflows}
 	s, err := loadSpec(file, options)
 	if err != nil {
 		return 0, err
@@ -122,16 +114,11 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 			return 0, err
 		}
 	}
-	if agent, err = under(policy, agent); err != nil {
+	if agent, err = under(set.policy, agent); err != nil {
 		return 0, err
 	}
 	a.warn(s, registry, d.model)
-	all := maps.Clone(agent.Labels)
-	if all == nil {
-		all = labels
-	}
-	maps.Copy(all, labels)
-	if o.Labels = all; !named {
+	if o.Labels = withLabels(agent.Labels, set.labels); !named {
 		o.Thread = s.Thread
 	}
 	if queue {
@@ -161,6 +148,16 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 			return a.engine(j, d, agent).Start(ctx, agent, input, o)
 		})
 	})
+}
+
+// withLabels are labels and those that go before them.
+func withLabels(labels map[string]string, more ...map[string]string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, labels)
+	for _, m := range more {
+		maps.Copy(all, m)
+	}
+	return all
 }
 
 // loadSpec reads a spec; its error is Problems. Problems with values from the command

@@ -36,10 +36,9 @@ const inlineSpec = "<spec>.json"
 type serveHost struct {
 	app     *app
 	service *service
-	policy  *spec.Policy
+	settings
+
 	log     *slog.Logger
-	limits  pawl.Limits
-	labels  map[string]string
 	dir     string // where the commands of clients' specs run
 	specs   []*spec.Spec
 	digests []string          // of the specs
@@ -63,17 +62,11 @@ type servedAgent struct {
 
 // hosting reads the specs to serve, and reports all of their problems.
 func hosting(a *app, s *service, args []string) (*serveHost, error) {
-	l, err := parseLimits(s.limit, false)
+	set, err := s.settings()
 	if err != nil {
 		return nil, err
 	}
-	h := &serveHost{app: a, service: s, limits: l.Set, secrets: map[string]string{}}
-	if h.labels, err = parseLabels(s.label); err != nil {
-		return nil, err
-	}
-	if h.policy, err = readPolicy(s.policy); err != nil {
-		return nil, err
-	}
+	h := &serveHost{app: a, service: s, settings: set, secrets: map[string]string{}}
 	if h.dir, err = os.Getwd(); err != nil {
 		return nil, err
 	}
@@ -213,11 +206,7 @@ func (h *serveHost) work(agent pawl.Agent, policy *spec.Policy, made *spec.Spec)
 	if err != nil {
 		return worker.Work{}, err
 	}
-	agent.Labels = maps.Clone(agent.Labels)
-	if agent.Labels == nil {
-		agent.Labels = map[string]string{}
-	}
-	maps.Copy(agent.Labels, h.labels)
+	agent.Labels = withLabels(agent.Labels, h.labels)
 	w := worker.Work{Agent: agent, Engine: h.engine(agent), Done: h.forget}
 	if made != nil {
 		w.Input, w.Files, w.Thread = made.Input, made.Files, made.Thread
