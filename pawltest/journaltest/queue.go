@@ -87,9 +87,9 @@ var queues = []rule{
 		want := pawl.Head{Run: "r", Agent: "a", Status: pawl.StatusQueued, Seq: 1, Labels: tenant("t"), Created: day, Lease: h.Lease}
 		c.same(want, h, "the head of what was taken")
 		c.same(pawl.Lease{Run: "r", Owner: "worker", Epoch: 2, Until: h.Lease.Until}, h.Lease, "its lease")
-		c.held(pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute}, "claiming it")
 		time.Sleep(2 * short)
 		again := c.taken(1, nil)[0]
+		c.held(pawl.Claim{Run: "r", Owner: "you", TTL: time.Minute}, "claiming it")
 		c.same(uint64(3), again.Lease.Epoch, "the epoch of the next lease")
 		c.is(c.add(h.Lease, 1, "b"), pawl.ErrFenced, "appending under the first lease")
 		c.take(pawl.Claim{Run: "r", Epoch: again.Lease.Epoch}, "giving it up")
