@@ -1,11 +1,9 @@
 package progress_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -131,39 +129,6 @@ func TestTalkWithoutAGoal(t *testing.T) {
 		s := drive(t, pawl.Agent{Name: "talker", Model: model, Loop: onward{}, Limits: pawl.Limits{Iterations: 9}})
 		if got := s.Verdict().Leaf; got != want {
 			t.Errorf("ended by %s, want %s", got, want)
-		}
-	}
-}
-
-// TestFirstMachine: what the first machine let go on goes on, also now.
-func TestFirstMachine(t *testing.T) {
-	data, err := os.ReadFile("../testdata/histories/v0/circles.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	policy := progress.NoProgress(progress.Window, progress.Fail, "")
-	think := pawl.Think{Purpose: pawl.PurposeTurn}
-	for machine, want := range map[int]int{1: 0, 2: 8} { // 0: never
-		s := new(pawl.State)
-		first := 0
-		for line := range bytes.Lines(data) {
-			e, err := pawl.DecodeEntry(bytes.TrimSpace(line))
-			if err != nil {
-				t.Fatal(err)
-			}
-			switch ev := e.Event.(type) {
-			case pawl.RunStarted:
-				ev.Declaration.Machine = machine
-				e.Event = ev
-			case pawl.ModelCalled:
-				if step := policy.Review(s, think); step != pawl.Step(think) && first == 0 {
-					first = s.Iteration()
-				}
-			}
-			s.Fold(e)
-		}
-		if first != want {
-			t.Errorf("machine %d objects after turn %d, want %d", machine, first, want)
 		}
 	}
 }

@@ -51,17 +51,8 @@ func (s *Spec) readRemote(f fields, item *node, taken map[string]int) {
 		at = n.get("url")
 		r.options.Name = nameOf(r.url)
 	}
-	name := r.options.Name
-	switch line, clash := taken[name]; {
-	case !toolName.MatchString(name):
-		f.problem(at.place, "tool name %q (use 1 to 64 letters, digits, _ or -)", name)
-	case clash:
-		f.problem(at.place, "there is another tool %s in line %d (give each a name of its own)", name, line)
-	default:
-		taken[name] = at.place.line
-		if g, gated := f.readGate(name); gated {
-			s.gates = append(s.gates, g)
-		}
+	if f.names(r.options.Name, at.place, taken) {
+		s.gate(f, r.options.Name)
 		s.remotes = append(s.remotes, r)
 	}
 }

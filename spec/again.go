@@ -2,7 +2,6 @@ package spec
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -57,8 +56,8 @@ func (s *Spec) as(run pawl.Declaration, children []pawl.Declaration) *Spec {
 
 // made reports whether the source of an agent is this spec.
 func (s *Spec) made(source string) bool {
-	var rec record
-	return json.Unmarshal([]byte(source), &rec) == nil && rec.Kind == recordKind && rec.Dir == s.base && rec.Path == s.path && rec.Document == s.doc.text
+	rec, ok := recordOf(source)
+	return ok && rec.Dir == s.base && rec.Path == s.path && rec.Document == s.doc.text
 }
 
 // outside reports whether the agent's declaration depends on more than text.

@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/guard"
 	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/team"
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/tool/skill"
 	"github.com/pawl-run/pawl/window"
@@ -20,7 +21,6 @@ import (
 //
 // Agent connects to no server. If the spec names MCP servers, the agent can be
 // inspected but not run; use [Spec.Open].
-// looking at and not for running; see [Spec.Open].
 func (s *Spec) Agent(r *Registry) (pawl.Agent, error) {
 	if r == nil {
 		r = &Registry{}
@@ -39,7 +39,7 @@ func (s *Spec) assemble(r *Registry, caller pawl.Model) (pawl.Agent, Problems) {
 }
 
 // assembleIn is assemble for an agent of a team.
-func (s *Spec) assembleIn(r *Registry, caller pawl.Model, team *crew) (pawl.Agent, Problems) {
+func (s *Spec) assembleIn(r *Registry, caller pawl.Model, all *crew) (pawl.Agent, Problems) {
 	d := &document{text: s.doc.text, src: s.doc.src}
 	a := pawl.Agent{
 		Name: s.Name, Version: s.Version, Description: s.Description, Prompt: s.prompt, Labels: s.Labels,
@@ -95,15 +95,17 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, team *crew) (pawl.Agen
 		}
 		a.Tools, d.problems = append(a.Tools, t), append(d.problems, problems...)
 	}
-	a = s.withBoard(a)
+	if s.board {
+		a = team.Board(a)
+	}
 	for _, r := range s.remotes {
 		a.Tools = append(a.Tools, r.tool())
 	}
-	a.Tools = append(a.Tools, s.handOvers(team)...)
+	a.Tools = append(a.Tools, s.handOvers(all)...)
 	a.Core = s.coreOf(&a)
-	if team.first == s {
-		team.caller = a.Model
-		s.assembleTeam(r, d, team)
+	if all.first == s {
+		all.caller = a.Model
+		s.assembleTeam(r, d, all)
 	}
 	s.judge(d, r, &a)
 	s.runs(d, r, &a)
@@ -111,8 +113,8 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, team *crew) (pawl.Agen
 	s.conditions(d, &a)
 	s.contradictions(d, a)
 	s.checkCage(d, a)
-	if team.first == s { // the others are checked with it, when the team is whole
-		*team.agents[s.family.trail[len(s.family.trail)-1]] = a
+	if all.first == s { // the others are checked with it, when the team is whole
+		*all.agents[s.family.trail[len(s.family.trail)-1]] = a
 		if len(s.doc.problems) == 0 && len(d.problems) == 0 {
 			s.rest(d, a)
 		}
@@ -159,11 +161,17 @@ func (d *document) condition(what string, n *node, r *Registry) pawl.Condition {
 }
 
 func (d *document) check(what string, n *node, c pawl.Condition, a pawl.Agent) {
-	if checker, ok := c.(pawl.Checker); ok {
-		if err := checker.Check(a); err != nil {
-			d.expression(what, n, err)
-		}
+	if err := objection(c, a); err != nil {
+		d.expression(what, n, err)
 	}
+}
+
+// objection returns what a condition, a policy or a tool has against an agent.
+func objection(of any, a pawl.Agent) error {
+	if c, ok := of.(pawl.Checker); ok {
+		return c.Check(a)
+	}
+	return nil
 }
 
 // contradictions reports what the machine would refuse, at its place in the

@@ -38,6 +38,13 @@ func (s *Spec) readApprovals(f fields) {
 	}
 }
 
+// gate adds the approval of a tool, if it has one.
+func (s *Spec) gate(f fields, tool string) {
+	if g, gated := f.readGate(tool); gated {
+		s.gates = append(s.gates, g)
+	}
+}
+
 // readGate reads the approval of a tool: required, or {when: EXPR}.
 func (f fields) readGate(tool string) (gate, bool) {
 	const key, example = "approval", "required, or {when: args.amount > 100}"
@@ -110,11 +117,7 @@ func (s *Spec) policies(a *pawl.Agent) {
 // checkGates reports the problems of the approval rules.
 func (s *Spec) checkGates(d *document, a pawl.Agent) {
 	for _, g := range s.gates {
-		c, ok := g.policy.(pawl.Checker)
-		if !ok {
-			continue
-		}
-		if err := c.Check(a); err != nil {
+		if err := objection(g.policy, a); err != nil {
 			in := &document{src: g.src}
 			in.expression(g.key, g.at, errors.Unwrap(err)) // without the rule's text, which is at that place
 			d.problems = append(d.problems, in.problems...)

@@ -16,8 +16,6 @@ import (
 type delegate struct {
 	spec    *Spec
 	options tool.AgentOptions
-	gate    gate
-	gated   bool
 }
 
 // family is shared by a spec and the specs of its agents.
@@ -64,16 +62,8 @@ func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
 	if d.spec.Description == "" && d.options.Description == "" {
 		f.problem(file.place, "%s has no description (say in it, or here, what it does and when to use it)", file.text)
 	}
-	switch line, clash := taken[name]; {
-	case !toolName.MatchString(name):
-		f.problem(at.place, "tool name %q (use 1 to 64 letters, digits, _ or -)", name)
-	case clash:
-		f.problem(at.place, "there is another tool %s in line %d (give each a name of its own)", name, line)
-	default:
-		taken[name] = at.place.line
-		if d.gate, d.gated = f.readGate(name); d.gated {
-			s.gates = append(s.gates, d.gate)
-		}
+	if f.names(name, at.place, taken) {
+		s.gate(f, name)
 		s.agents = append(s.agents, d)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,8 +45,7 @@ func Of(s *pawl.State) Effective {
 		e.declared(d)
 	}
 	e.set("model", e.model(d, origin))
-	var rec record
-	if json.Unmarshal([]byte(d.Source), &rec) == nil && rec.Kind == recordKind && rec.Prompt != "" {
+	if rec, ok := recordOf(d.Source); ok && rec.Prompt != "" {
 		e.set("prompt", textNode(rec.Prompt))
 	}
 	e.drop("stop")
@@ -350,16 +348,6 @@ func limitsNode(l pawl.Limits) *node {
 	n.count("handoffs", l.Handoffs)
 	n.count("rounds", l.Rounds)
 	return n
-}
-
-// scriptIn returns the name of a model, with an absolute path if it is a
-// script.
-func scriptIn(name, base string) string {
-	file, ok := strings.CutPrefix(name, scriptProvider+":")
-	if !ok || filepath.IsAbs(file) || base == "" {
-		return name
-	}
-	return scriptProvider + ":" + filepath.Join(base, file)
 }
 
 func yes() *node { return &node{kind: boolean, text: "true"} }

@@ -46,7 +46,7 @@ func TestNeedsOfASource(t *testing.T) {
 		}
 	}
 	for _, source := range []string{"", "{}", `{"kind":"spec","document":"["}`} {
-		if secrets, hooks := SecretsOf(source), HooksOf(source); secrets != nil || hooks != nil {
+		if secrets, hooks := SecretsOf(source), HooksOf(source); len(secrets)+len(hooks) > 0 {
 			t.Errorf("%q needs %v and %v", source, secrets, hooks)
 		}
 	}

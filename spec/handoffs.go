@@ -106,14 +106,6 @@ type crew struct {
 	agents map[string]*pawl.Agent
 }
 
-// withBoard returns the agent with the board that it shares with its workers, if it has one.
-func (s *Spec) withBoard(a pawl.Agent) pawl.Agent {
-	if s.board {
-		return team.Board(a)
-	}
-	return a
-}
-
 // handOvers returns the tools by which the agent hands over. The first agent of the team
 // assembles the others.
 func (s *Spec) handOvers(c *crew) (tools []pawl.Tool) {

@@ -57,10 +57,4 @@ func (s *Spec) readHooks(f fields) {
 
 // HooksOf returns the hooks in the source of an agent: none if the source is
 // not of a spec.
-func HooksOf(source string) []Hook {
-	s := readAgain(source)
-	if s == nil {
-		return nil
-	}
-	return s.Hooks
-}
+func HooksOf(source string) []Hook { return readAgain(source).Hooks }

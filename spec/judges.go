@@ -109,7 +109,7 @@ func (s *Spec) judge(d *document, r *Registry, a *pawl.Agent) {
 		case r == nil:
 			return standIn{}
 		case made[m.name] == nil:
-			made[m.name] = s.makeOne(d, r, m.name, s.base, m.place, &a.Limits)
+			made[m.name] = s.make(d, r, m.name, s.base, m.place, &a.Limits, false)
 		}
 		return made[m.name]
 	}

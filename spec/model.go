@@ -91,7 +91,7 @@ func (s *Spec) makeModel(d *document, r *Registry, caller pawl.Model, limits *pa
 		d.problem(s.model.place, "the spec names no model, and there is no default (write model: PROVIDER/NAME)")
 		return standIn{}
 	}
-	return s.makeBatched(d, r, given, dir, s.model.place, limits)
+	return s.make(d, r, given, dir, s.model.place, limits, s.model.batch)
 }
 
 // asksNobody reports whether the spec is a workflow without a model and without
@@ -108,21 +108,12 @@ func (s *Spec) makeFallback(d *document, r *Registry, limits *pawl.Limits) (all 
 		return nil
 	}
 	for _, m := range s.model.fallback {
-		all = append(all, s.makeBatched(d, r, m.name, s.base, m.place, limits))
+		all = append(all, s.make(d, r, m.name, s.base, m.place, limits, s.model.batch))
 	}
 	return all
 }
 
-// makeOne creates the model with a name at a place.
-func (s *Spec) makeOne(d *document, r *Registry, given, dir string, at place, limits *pawl.Limits) pawl.Model {
-	return s.make(d, r, given, dir, at, limits, false)
-}
-
-// makeBatched is makeOne for a model of the agent, whose calls may be batches.
-func (s *Spec) makeBatched(d *document, r *Registry, given, dir string, at place, limits *pawl.Limits) pawl.Model {
-	return s.make(d, r, given, dir, at, limits, s.model.batch)
-}
-
+// make creates the model with a name at a place. Its calls may be batches.
 func (s *Spec) make(d *document, r *Registry, given, dir string, at place, limits *pawl.Limits, batch bool) pawl.Model {
 	bad := func(err error) pawl.Model {
 		d.about(dir == "", "model", at, "%v", err)

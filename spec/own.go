@@ -37,11 +37,9 @@ func (s *Spec) readOwn(f fields, item *node, taken map[string]int) {
 			f.problem(n.place, "there is no builtin tool %q%s", n.text, expr.DidYouMean(n.text, s.ownNamed()))
 			continue
 		}
-		if line, clash := taken[n.text]; clash {
-			f.problem(n.place, "there is another tool %s in line %d (give each a name of its own)", n.text, line)
+		if !f.names(n.text, n.place, taken) {
 			continue
 		}
-		taken[n.text] = n.place.line
 		s.own = append(s.own, n.text)
 		if trust > 0 {
 			if s.trust == nil {
@@ -49,9 +47,7 @@ func (s *Spec) readOwn(f fields, item *node, taken map[string]int) {
 			}
 			s.trust[n.text] = trust
 		}
-		if g, gated := f.readGate(n.text); gated {
-			s.gates = append(s.gates, g)
-		}
+		s.gate(f, n.text)
 	}
 }
 
@@ -66,11 +62,9 @@ func (s *Spec) readFetch(f fields) {
 		f.problem(a.place, "allow is empty (name hosts, or leave it out for all that are public)")
 	}
 	for i, h := range hosts {
-		if c, ok := fetch.Tool(&fetch.Options{Allow: []string{h}}).(pawl.Checker); ok {
-			if err := c.Check(pawl.Agent{}); err != nil {
-				f.problem(at[i].place, "allow has %q (write a host, as in docs.example.org, *.example.org, 10.0.0.7 or localhost:8080)", h)
-				continue
-			}
+		if objection(fetch.Tool(&fetch.Options{Allow: []string{h}}), pawl.Agent{}) != nil {
+			f.problem(at[i].place, "allow has %q (write a host, as in docs.example.org, *.example.org, 10.0.0.7 or localhost:8080)", h)
+			continue
 		}
 		s.fetch.Allow = append(s.fetch.Allow, h)
 	}

@@ -185,11 +185,7 @@ func (d *document) standing(key string, at place, rule pawl.Policy, pattern stri
 }
 
 func (d *document) standingAt(key string, n *node, rule pawl.Policy, pattern string) bool {
-	c, ok := rule.(pawl.Checker)
-	if !ok {
-		return true
-	}
-	err := c.Check(fitted(pattern))
+	err := objection(rule, fitted(pattern))
 	if err != nil {
 		d.expression(key, n, errors.Unwrap(err))
 	}
@@ -278,7 +274,7 @@ func (p *Policy) rules(a pawl.Agent) (rules []pawl.Policy) {
 		case g.effect != 0 && has(a, g.effect):
 			rules = append(rules, approval.ForEffect(g.effect))
 		case g.effect != 0 || !fits(g.tool):
-		case g.when == "" || wrong(approval.When(g.tool, g.when), a):
+		case g.when == "" || objection(approval.When(g.tool, g.when), a) != nil:
 			// If a tool lacks the arguments that the condition uses, every call
 			// of it needs approval.
 			rules = append(rules, approval.For(g.tool))
@@ -320,11 +316,6 @@ func members(a pawl.Agent) (all []pawl.Agent) {
 		}
 	}
 	return all
-}
-
-func wrong(rule pawl.Policy, a pawl.Agent) bool {
-	c, ok := rule.(pawl.Checker)
-	return ok && c.Check(a) != nil
 }
 
 // allowed reports whether a model matches one of the patterns. Scripted models

@@ -121,10 +121,4 @@ func (s *Spec) rate(name string, rate engine.Rate) {
 
 // RatesOf returns the rates in the source of an agent, and in those of its agents for
 // providers that it does not name: none if the source is not of a spec.
-func RatesOf(source string) map[string]engine.Rate {
-	s := readAgain(source)
-	if s == nil {
-		return nil
-	}
-	return s.Rates
-}
+func RatesOf(source string) map[string]engine.Rate { return readAgain(source).Rates }

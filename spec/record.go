@@ -66,7 +66,7 @@ func (s *Spec) record(r *Registry) string {
 		}
 	}
 	if name, dir := s.modelName(r); dir == "" { // its path is relative to the working directory
-		rec.Model = absolute(name)
+		rec.Model = scriptIn(name, "")
 	}
 	if l := s.opt.Limits; l != (pawl.Limits{}) {
 		rec.Limits = &limits{l.Iterations, l.Tokens, "", l.Cost, l.ToolErrors, l.Attempts, l.Margin, l.Depth, l.Handoffs, l.Rounds}
@@ -84,42 +84,49 @@ func (s *Spec) record(r *Registry) string {
 // ModelName returns the model in the notation of the key model: the spec's or, if it names
 // none, the registry's. A file in it is absolute.
 func (s *Spec) ModelName(r *Registry) string {
-	name, dir := s.modelName(r)
-	const prefix = scriptProvider + ":"
-	if file, ok := strings.CutPrefix(name, prefix); ok && dir != "" && !filepath.IsAbs(file) {
-		name = prefix + filepath.Join(dir, file)
-	}
-	return absolute(name)
+	return scriptIn(s.modelName(r))
 }
 
-// absolute makes the file of a scripted model independent of the working directory.
-func absolute(model string) string {
-	const prefix = scriptProvider + ":"
-	if len(model) <= len(prefix) || model[:len(prefix)] != prefix {
-		return model
+// scriptIn returns the name of a model. If it is a script, its path is absolute; a relative one
+// begins at base or, if that is empty, at the working directory.
+func scriptIn(name, base string) string {
+	file, ok := strings.CutPrefix(name, scriptProvider+":")
+	if !ok || file == "" {
+		return name
 	}
-	file, err := filepath.Abs(model[len(prefix):])
-	if err != nil {
-		return model
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(base, file)
 	}
-	return prefix + file
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	return scriptProvider + ":" + file
 }
 
 // IsSource reports whether a [pawl.Agent].Source is a spec's.
 func IsSource(source string) bool {
-	var rec record
-	return json.Unmarshal([]byte(source), &rec) == nil && rec.Kind == recordKind
+	_, ok := recordOf(source)
+	return ok
+}
+
+// recordOf reads the source of an agent, and reports whether it is a spec's.
+func recordOf(source string) (rec record, ok bool) {
+	if json.Unmarshal([]byte(source), &rec) != nil || rec.Kind != recordKind {
+		return record{}, false
+	}
+	return rec, true
 }
 
 // ParseSource reads a spec from the [pawl.Agent].Source recorded in a run, with
 // the options of that time: the model, even if it was the registry's default,
 // the stop condition and the limits. Of o it uses only the registry.
 func ParseSource(source string, o *Options) (*Spec, error) {
-	var rec record
-	if err := json.Unmarshal([]byte(source), &rec); err != nil || rec.Kind != recordKind {
+	rec, ok := recordOf(source)
+	if !ok {
 		return nil, fmt.Errorf("spec: the run was not started from a spec: its agent's source is %.60q", source)
 	}
-	again := Options{Model: rec.Model, Prompt: rec.Prompt, Stop: rec.Stop, Plan: rec.Plan, Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family(), around: rec.Around, Workspace: rec.Workspace}
+	again := rec.options()
+	again.Model, again.Prompt, again.Stop, again.Plan = rec.Model, rec.Prompt, rec.Stop, rec.Plan
 	if o != nil {
 		again.Registry = o.Registry
 	}
@@ -133,26 +140,25 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 			again.Limits.Time = d
 		}
 	}
-	return Parse(rec.Path, []byte(rec.Document), &again)
+	return Parse(rec.Path, []byte(rec.Document), again)
 }
 
-// readAgain reads the spec of a source as far as possible; nil: there is none.
+// options are those that complete the document.
+func (r *record) options() *Options {
+	return &Options{Workflows: r.Workflows, dir: r.Dir, shelf: r.Tools, family: r.family(), around: r.Around, Workspace: r.Workspace}
+}
+
+// readAgain reads the spec of a source as far as possible; without one it is empty.
 func readAgain(source string) *Spec {
-	var rec record
-	if json.Unmarshal([]byte(source), &rec) != nil || rec.Kind != recordKind {
-		return nil
+	if rec, ok := recordOf(source); ok {
+		if s, _ := parse(rec.Path, []byte(rec.Document), rec.options()); s != nil {
+			return s
+		}
 	}
-	s, _ := parse(rec.Path, []byte(rec.Document), &Options{Workflows: rec.Workflows, dir: rec.Dir, shelf: rec.Tools, family: rec.family(), around: rec.Around, Workspace: rec.Workspace})
-	return s
+	return &Spec{}
 }
 
 // SecretsOf returns the secrets of the agent of a source, as [Spec.Secrets]
-// does. It returns nil for a source that is not a spec's, and ignores other
-// problems of the spec.
-func SecretsOf(source string) map[string]string {
-	s := readAgain(source)
-	if s == nil {
-		return nil
-	}
-	return s.Secrets()
-}
+// does: none for a source that is not a spec's. It ignores other problems of the
+// spec.
+func SecretsOf(source string) map[string]string { return readAgain(source).Secrets() }

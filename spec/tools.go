@@ -65,21 +65,29 @@ func (s *Spec) readTools(f fields) {
 		if at == nil || t.name == "" {
 			continue
 		}
-		switch line, clash := taken[t.name]; {
-		case !toolName.MatchString(t.name):
-			f.problem(at.place, "tool name %q (use 1 to 64 letters, digits, _ or -)", t.name)
-		case strings.HasPrefix(t.name, "__"):
-			f.problem(at.place, "tool name %q (names that begin with __ belong to the machine; write builtins: true for its tools)", t.name)
-		case clash:
-			f.problem(at.place, "there is another tool %s in line %d (give each a name of its own)", t.name, line)
-		default:
-			taken[t.name] = at.place.line
+		if f.names(t.name, at.place, taken) {
 			s.tools = append(s.tools, t)
 			if t.gated {
 				s.gates = append(s.gates, t.gate)
 			}
 		}
 	}
+}
+
+// names takes a name for a tool, and reports whether it may have it.
+func (f fields) names(name string, at place, taken map[string]int) bool {
+	switch line, clash := taken[name]; {
+	case !toolName.MatchString(name):
+		f.problem(at, "tool name %q (use 1 to 64 letters, digits, _ or -)", name)
+	case strings.HasPrefix(name, "__"):
+		f.problem(at, "tool name %q (names that begin with __ belong to the machine; write builtins: true for its tools)", name)
+	case clash:
+		f.problem(at, "there is another tool %s in line %d (give each a name of its own)", name, line)
+	default:
+		taken[name] = at.line
+		return true
+	}
+	return false
 }
 
 func (s *Spec) readTool(f fields, n *node) (t toolSpec) {

@@ -26,24 +26,21 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 			}
 		}
 	}
-	for _, server := range s.servers {
-		if value := os.Getenv(server.Token); server.Token != "" && value == "" {
-			d.problem(server.at, "the variable %s is not set (the MCP server %s is called without a token)", server.Token, server.Name)
-		} else if err := unsafe(server.Token, value); server.Token != "" && err != nil {
-			d.problem(server.at, "%v; the log will contain it if the MCP server %s returns it", err, server.Name)
+	token := func(at place, name, whose string) {
+		if value := os.Getenv(name); name != "" && value == "" {
+			d.problem(at, "the variable %s is not set (%s is called without a token)", name, whose)
+		} else if err := unsafe(name, value); name != "" && err != nil {
+			d.problem(at, "%v; the log will contain it if %s returns it", err, whose)
 		}
 	}
 	for _, server := range s.servers {
+		token(server.at, server.Token, "the MCP server "+server.Name)
 		if o := server.OAuth; o != nil && o.Secret != "" && os.Getenv(o.Secret) == "" {
 			d.problem(server.at, "the variable %s is not set (the MCP server %s cannot be called without the secret of its client)", o.Secret, server.Name)
 		}
 	}
 	for _, r := range s.remotes {
-		if value := os.Getenv(r.token); r.token != "" && value == "" {
-			d.problem(r.at, "the variable %s is not set (the agent at %s is called without a token)", r.token, r.url)
-		} else if err := unsafe(r.token, value); r.token != "" && err != nil {
-			d.problem(r.at, "%v; the log will contain it if the agent at %s returns it", err, r.url)
-		}
+		token(r.at, r.token, "the agent at "+r.url)
 	}
 	if info, err := os.Stat(s.project); err != nil || !info.IsDir() {
 		d.problem(s.find("dir"), "there is no directory %s (commands run in it)", s.project)

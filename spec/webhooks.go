@@ -107,10 +107,4 @@ func (s *Spec) checkSecret(f fields, n *node, name string) {
 
 // WebhooksOf returns the webhooks in the source of an agent: none if the source
 // is not a spec's, or this version cannot read it.
-func WebhooksOf(source string) []Webhook {
-	s := readAgain(source)
-	if s == nil {
-		return nil
-	}
-	return s.Webhooks
-}
+func WebhooksOf(source string) []Webhook { return readAgain(source).Webhooks }

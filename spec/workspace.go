@@ -1,9 +1,6 @@
 package spec
 
-import (
-	"encoding/json"
-	"path/filepath"
-)
+import "path/filepath"
 
 // A Workspace is a working copy, made by package workspace, in which the tools of a spec with
 // workspace: copy work, and those of its agents.
@@ -39,9 +36,6 @@ func (s *Spec) InCopy() bool { return s.family.workspace != nil }
 
 // WorkspaceOf returns the working copy of the agent of a source; nil: it has none.
 func WorkspaceOf(source string) *Workspace {
-	var rec record
-	if json.Unmarshal([]byte(source), &rec) != nil || rec.Kind != recordKind {
-		return nil
-	}
+	rec, _ := recordOf(source)
 	return rec.Workspace
 }
