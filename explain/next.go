@@ -486,7 +486,35 @@ func (a *adviser) failed(s *pawl.State) {
 	case "policy":
 		a.resume("to go on with policies that agree", "--spec SPEC", "--allow-change")
 	}
+	if _, ok := s.Failure(); !ok && strings.HasPrefix(r.Reason.Leaf, "step(") && r.opt.Root == "" {
+		a.failedStep(s)
+		return
+	}
 	a.resume(why)
+}
+
+// failedStep advises on a workflow whose step failed: by what it called, or else because the
+// spec and the data do not fit together, and nothing changes that but one of them.
+func (a *adviser) failedStep(s *pawl.State) {
+	called := false
+	for c := range s.Calls() {
+		called = c.Ran && !c.OK()
+	}
+	again := func() { a.resume("to try the step again once what it calls works") }
+	if called {
+		again()
+	}
+	a.resume("to go on at the step once the spec fits the data", "--allow-change")
+	if a.origin == bySpec {
+		spec := "SPEC"
+		if a.r.opt.Place.Server {
+			spec = shell(a.r.Agent)
+		}
+		a.add("pawl run "+spec+" INPUT", "to begin again with an input that fits the spec")
+	}
+	if !called {
+		again()
+	}
 }
 
 // bare matches a word that needs no quoting in a shell.
