@@ -6,5 +6,5 @@ import "embed"
 
 // Pages are the pages with their pictures.
 //
-//go:embed *.md */*.md *.json inspector/*.png
+//go:embed *.md */*.md *.json inspector/*.webp
 var Pages embed.FS
