@@ -49,7 +49,15 @@ func stepTable(kind, about, inGo string, keys ...key) *table {
 }
 
 var singleStepKeys = stepTable("single", "One call of the model, without tools.", "workflow.Single",
-	key{name: "single", needed: true, value: in(singleKeys), about: "what it is asked", inGo: "workflow.Single"})
+	append([]key{{name: "single", needed: true, value: in(singleKeys), about: "what it is asked", inGo: "workflow.Single"}}, linkKeys("workflow.Single")...)...)
+
+// linkKeys say whose conversation a step goes on with.
+func linkKeys(inGo string) []key {
+	return []key{
+		{name: "continues", value: anyText, otherwise: "it begins one", about: "a step that runs an agent or asks the model, such as this one in a loop: this step [goes on with the conversation](workflow.md#conversations) of its latest run", inGo: inGo + ".Continues"},
+		{name: "carry", value: carryWord, otherwise: "all", about: "what it sees of that conversation: all, what that step was asked last with what it answered, or only what it was asked", inGo: inGo + ".Carry"},
+	}
+}
 
 var singleKeys = &table{name: "single", title: "single", about: "What the model is asked.", keys: []key{
 	{name: "prompt", needed: true, value: aTemplate, about: "what it is shown, after the spec's prompt", inGo: "workflow.Single.Prompt"},
@@ -64,16 +72,16 @@ var toolStepKeys = stepTable("tool", "One call of a tool.", "workflow.Call",
 var anInput = either(aTemplate, shape{says: "mapping, with `{{…}}` in its texts", schema: object{"type": []any{"object", "array"}}})
 
 var agentStepKeys = stepTable("agent", "Another agent, as a child run.", "workflow.Run",
-	key{name: "agent", needed: true, value: anyText, about: "its spec, relative to this one. One that names no model has this workflow's", inGo: "workflow.Run.Agent"},
-	key{name: "input", value: anInput, otherwise: "what the workflow was asked", about: "what it is asked", inGo: "workflow.Run.Input"},
-	key{name: "continues", value: anyText, otherwise: "it begins one", about: "a step that runs an agent, such as this one in a loop: this agent [goes on with the conversation](workflow.md#conversations) of its latest run", inGo: "workflow.Run.Continues"},
-	key{name: "carry", value: carryWord, otherwise: "all", about: "what it sees of that conversation: all, what that agent was asked last with what it answered, or only what it was asked", inGo: "workflow.Run.Carry"})
+	append([]key{
+		{name: "agent", needed: true, value: anyText, about: "its spec, relative to this one. One that names no model has this workflow's", inGo: "workflow.Run.Agent"},
+		{name: "input", value: anInput, otherwise: "what the workflow was asked", about: "what it is asked", inGo: "workflow.Run.Input"},
+	}, linkKeys("workflow.Run")...)...)
 
 var workflowStepKeys = stepTable("workflow", "Another workflow, as a child run.", "workflow.Run",
 	key{name: "workflow", needed: true, value: anyText, about: "its spec, relative to this one", inGo: "workflow.Run.Agent"},
 	key{name: "input", value: anInput, otherwise: "what the workflow was asked", about: "what it is asked", inGo: "workflow.Run.Input"})
 
-var finalStepKeys = &table{name: "final-step", title: "step", about: "The last of a workflow's steps, for its end at a limit.", keys: []key{
+var finalStepKeys = &table{name: "final-step", title: "step", about: "The last of a workflow's steps or of a graph's nodes, for its end at a limit.", keys: []key{
 	{name: "id", needed: true, value: anyText, about: "what it is called", inGo: "workflow.Final.ID"},
 	{name: "final", needed: true, value: shape{says: "text", schema: object{"type": "string", "pattern": `\S`}},
 		about: "at a limit, what the model is asked for in one call: an answer [from the steps that are finished](workflow.md#budgets-and-children)", inGo: "workflow.Final.Prompt"},

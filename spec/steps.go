@@ -166,7 +166,8 @@ func (f fields) expression(key string) string {
 
 func (s *Spec) singleStep(f fields, id, when string, at workflow.Suspend) stepSpec {
 	s.flow.asks = true
-	step := workflow.Single{ID: id, If: when, Suspend: at}
+	step := workflow.Single{ID: id, If: when, Suspend: at, Carry: f.carry()}
+	f.text("continues", &step.Continues)
 	if n := f.n.get("single"); n != nil {
 		one := f.fields(singleKeys, n)
 		if n.kind == mapping {

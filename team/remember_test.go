@@ -66,11 +66,37 @@ func TestContinues(t *testing.T) {
 	}
 	for want, run := range map[string]workflow.Run{
 		"nothing is no step beside this one": {ID: "x", Agent: counts(), Continues: "nothing"},
-		"ask runs no agent":                  {ID: "x", Agent: counts(), Continues: "ask"},
+		"look has no conversation":           {ID: "x", Agent: counts(), Continues: "look"},
 	} {
-		_, err := pawl.NewMachine(workflow.New(pawl.Agent{Name: "w", Model: counts().Model}, workflow.Single{ID: "ask", Prompt: "Ask."}, run))
+		_, err := pawl.NewMachine(workflow.New(pawl.Agent{Name: "w", Model: counts().Model}, workflow.Parallel{ID: "look", Branches: [][]workflow.Step{{workflow.Single{ID: "ask", Prompt: "Ask."}}}}, run))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// TestSingleContinues: a step that asks the model once remembers its rounds, in a list and in a graph,
+// and another goes on with it.
+func TestSingleContinues(t *testing.T) {
+	a := pawl.Agent{Name: "rounds", Model: counts().Model, Limits: pawl.Limits{Rounds: 2}}
+	one := workflow.Single{ID: "draft", Prompt: "a", Continues: "draft"}
+	title := workflow.Single{ID: "title", Prompt: "b", Continues: "draft", Carry: "last"}
+	for name, build := range map[string]func() pawl.Agent{
+		"list": func() pawl.Agent {
+			return workflow.New(a, workflow.While{ID: "twice", Cond: "steps.twice.rounds != 2", Max: 2, Do: []workflow.Step{one}}, title)
+		},
+		"graph": func() pawl.Agent {
+			return workflow.Graph(a, []workflow.Step{one, title},
+				workflow.Edge{To: "draft", Join: workflow.JoinAny}, workflow.Edge{From: "draft", To: "draft", If: "steps.draft.rounds < 2", Join: workflow.JoinAny},
+				workflow.Edge{From: "draft", To: "title", If: "steps.draft.rounds == 2"})
+		},
+		"plain": func() pawl.Agent { // what another goes on with need not go on with anything
+			return workflow.New(a, workflow.Single{ID: "draft", Prompt: "a"}, title)
+		},
+	} {
+		pawltest.KillEverywhere(t, build, "Count.")
+		if r := drive(t, memory.New(), build()); r.Answer != "a+b" && r.Answer != "a" {
+			t.Errorf("%s: %v: %s", name, r.Verdict, r.Answer)
 		}
 	}
 }

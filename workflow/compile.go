@@ -69,6 +69,7 @@ type compiler struct {
 	tools []pawl.Tool
 	seen  map[string]bool // ids that may be referred to at this point
 	later map[string]bool // ids of later steps and of steps in branches
+	goOn  map[string]bool // steps whose conversation another goes on with
 }
 
 // wrong records an error.
@@ -81,7 +82,7 @@ func (c *compiler) wrong(id, key string, column int, format string, args ...any)
 // is a node of a graph, which may refer to its earlier output. whole: they are those of a workflow.
 func compile(agent pawl.Agent, steps []Step, outer, names []string, self string, whole bool) (*Loop, []pawl.Tool) {
 	l := &Loop{nodes: map[string]*node{}, names: names}
-	c := &compiler{agent: agent, self: self, loop: l, seen: map[string]bool{}, later: map[string]bool{}}
+	c := &compiler{agent: agent, self: self, loop: l, seen: map[string]bool{}, later: map[string]bool{}, goOn: map[string]bool{}}
 	if self != "" {
 		if _, loops := steps[0].(While); !loops { // which refers to its own rounds
 			l.self = self
@@ -128,9 +129,9 @@ func (c *compiler) continues() {
 		}
 		of := c.loop.nodes[run.Continues]
 		if of == nil {
-			c.wrong(id, "continues", 0, "%s is no step beside this one (name a step that runs an agent, or this one)", run.Continues)
+			c.wrong(id, "continues", 0, "%s is no step beside this one (name a step that runs an agent or asks the model, or this one)", run.Continues)
 		} else if _, runs := of.Step.(Run); !runs {
-			c.wrong(id, "continues", 0, "%s runs no agent (name a step that does, or this one)", run.Continues)
+			c.wrong(id, "continues", 0, "%s has no conversation (name a step that runs an agent or asks the model, or this one)", run.Continues)
 		}
 		if c.self != "" {
 			c.wrong(id, "continues", 0, "a node with if or suspend is a run of its own each time (leave continues out, or put the condition on an edge)")
@@ -145,6 +146,7 @@ func (c *compiler) collect(steps []Step) {
 	for _, s := range steps {
 		id, _ := about(s)
 		c.name(id)
+		c.link(s)
 		switch s := s.(type) {
 		case Switch:
 			for _, name := range slices.Sorted(maps.Keys(s.Cases)) {
@@ -162,6 +164,31 @@ func (c *compiler) collect(steps []Step) {
 			}
 		}
 	}
+}
+
+// link records whose conversation a step goes on with.
+func (c *compiler) link(s Step) {
+	switch s := s.(type) {
+	case Single:
+		c.goOn[s.Continues] = true
+	case Run:
+		c.goOn[s.Continues] = true
+	}
+}
+
+// asRun returns the run that a Single is whose conversation goes on, and any other step as it is.
+func (c *compiler) asRun(s Step) Step {
+	one, ok := s.(Single)
+	if !ok || one.Continues == "" && one.Carry == "" && !c.goOn[one.ID] {
+		return s
+	}
+	agent := inner(c.agent, one.ID)
+	agent.Loop, agent.Output, agent.Tools, agent.Builtins = pawl.SingleCall{}, one.Output, nil, false
+	if one.Prompt == "" {
+		c.wrong(one.ID, "prompt", 0, "it is empty; say what to ask the model")
+	}
+	c.loop.asks = true
+	return Run{ID: one.ID, If: one.If, Suspend: one.Suspend, Agent: agent, Input: one.Prompt, Continues: one.Continues, Carry: one.Carry}
 }
 
 // name records the id of a step.
@@ -238,6 +265,7 @@ func suspendOf(s Step) Suspend {
 func (c *compiler) block(steps []Step, of *node) *block {
 	b := &block{of: of}
 	for _, s := range steps {
+		s = c.asRun(s)
 		n := &node{Step: s, in: b, at: len(b.nodes), suspend: suspendOf(s)}
 		c.loop.suspends = c.loop.suspends || n.suspend != 0
 		if n.suspend < 0 || n.suspend > After {
@@ -291,7 +319,7 @@ func (c *compiler) node(n *node) {
 			c.wrong(n.id, "max", 0, "%d rounds (say how often at most, from 1 to %d)", s.Max, MaxRounds)
 		}
 		n.do = &block{of: n}
-		inside := &compiler{loop: &Loop{}, seen: map[string]bool{}, later: map[string]bool{}}
+		inside := &compiler{loop: &Loop{}, seen: map[string]bool{}, later: map[string]bool{}, goOn: map[string]bool{}}
 		inside.collect(s.Do) // problems were reported once already
 		maps.Copy(c.seen, inside.later)
 		c.seen[n.id] = true // its own condition may use its rounds

@@ -53,10 +53,21 @@ func written(steps []Step) []map[string]any {
 	return list
 }
 
+// linked adds the conversation that a step goes on with.
+func linked(m map[string]any, continues, carry string) {
+	if continues != "" {
+		m["continues"] = continues
+	}
+	if carry != "" {
+		m["carry"] = carry
+	}
+}
+
 func write(s Step, m map[string]any) {
 	switch s := s.(type) {
 	case Single:
 		m["single"] = withOutput(map[string]any{"prompt": s.Prompt}, s.Output)
+		linked(m, s.Continues, s.Carry)
 	case Vote:
 		m["vote"] = withOutput(map[string]any{"prompt": s.Prompt, "answers": cmp.Or(s.Answers, usualAnswers)}, s.Output)
 	case Rank:
@@ -74,12 +85,7 @@ func write(s Step, m map[string]any) {
 		if s.Input != nil {
 			m["input"] = s.Input
 		}
-		if s.Continues != "" {
-			m["continues"] = s.Continues
-		}
-		if s.Carry != "" {
-			m["carry"] = s.Carry
-		}
+		linked(m, s.Continues, s.Carry)
 	case Switch:
 		cases := map[string]any{}
 		for name, steps := range s.Cases {

@@ -12,8 +12,9 @@ import (
 
 // Final asks the model for an answer from the steps that are finished, when the workflow has
 // reached a limit: the run ends as exhausted, with that answer. The request is made only if what is left of
-// the limits allows it. Final is the last of a workflow's steps, and does nothing when the others
-// come to their end. Without it, a workflow at a limit has no answer.
+// the limits allows it. Final is the last of a workflow's steps or of a graph's nodes, and does nothing when the others
+// come to their end. Without it, a workflow at a limit has no answer, and a graph at its limit of rounds
+// that of its latest node.
 type Final struct {
 	ID     string
 	Prompt string // the model sees the outputs of the finished steps after it
@@ -45,7 +46,7 @@ func (c *compiler) cutFinal(steps []Step) []Step {
 func (c *compiler) misplaced(steps []Step) {
 	for _, s := range steps {
 		if f, ok := s.(Final); ok {
-			c.wrong(f.ID, "final", 0, "it is for the end of a workflow's own steps (put it last, beside no graph, branch or loop)")
+			c.wrong(f.ID, "final", 0, "it is for the end of the whole (put it last, beside no branch or loop)")
 		}
 	}
 }

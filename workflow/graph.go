@@ -114,15 +114,18 @@ const joined = "joined"
 // compileGraph returns the loop of a graph and its tools.
 func compileGraph(agent pawl.Agent, nodes []Step, edges []Edge) (*Loop, []pawl.Tool) {
 	l := &Loop{nodes: map[string]*node{}, graph: &graph{byID: map[string]*vertex{}, rounds: agent.Limits.Rounds}}
-	c := &compiler{agent: agent, loop: l, seen: map[string]bool{}, later: map[string]bool{}}
+	c := &compiler{agent: agent, loop: l, seen: map[string]bool{}, later: map[string]bool{}, goOn: map[string]bool{}}
 	l.root = &block{}
+	nodes = c.cutFinal(nodes)
 	if len(nodes) == 0 {
 		c.wrong("", "nodes", 0, "there are no nodes (a graph needs at least one)")
 	}
+	l.order = ordered(nodes)
 	c.misplaced(nodes)
 	for _, s := range nodes {
 		id, _ := about(s)
 		c.name(id)
+		c.link(s)
 		c.seen[id] = true
 	}
 	for _, s := range nodes {
@@ -144,6 +147,7 @@ func compileGraph(agent pawl.Agent, nodes []Step, edges []Edge) (*Loop, []pawl.T
 // vertex compiles a node: a call of a tool or an agent, or a child run of any other
 // step.
 func (c *compiler) vertex(s Step, at int) *node {
+	s = c.asRun(s)
 	id, when := about(s)
 	n := &node{Step: Call{ID: id}, id: id, in: c.loop.root, at: at}
 	c.loop.names = []string{joined}

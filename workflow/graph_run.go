@@ -322,6 +322,14 @@ func (p *plan) latest() (any, error) {
 	return p.outputOf(last.id)
 }
 
+// begun is the entry that began the latest node.
+func (p *plan) begun() (latest uint64) {
+	for _, m := range p.marks {
+		latest = max(latest, m.begun)
+	}
+	return latest
+}
+
 // exhausted ends a run whose node v would run too often, with what is known.
 func (p *plan) exhausted(v *vertex, most int) pawl.Step {
 	value, err := p.latest()
@@ -331,6 +339,15 @@ func (p *plan) exhausted(v *vertex, most int) pawl.Step {
 	answer, err := asText(value)
 	if err != nil {
 		return failed("", err.Error())
+	}
+	if asked, lands := p.loop.Final(p.s); lands {
+		reply, _ := p.s.Replied(pawl.PurposeFinal)
+		_, failed := p.s.Failure()
+		if p.s.RepliedAt(pawl.PurposeFinal) > p.begun() {
+			answer = reply.Text()
+		} else if !failed {
+			return pawl.Think{Purpose: pawl.PurposeFinal, View: asked}
+		}
 	}
 	leaf := fmt.Sprintf("rounds >= %d", most)
 	return pawl.Finish{Answer: answer, Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusExhausted, Condition: leaf, Leaf: leaf,

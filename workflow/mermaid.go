@@ -135,6 +135,7 @@ func (c *chart) graph(source json.RawMessage) {
 	if json.Unmarshal(source, &g) != nil {
 		return
 	}
+	g.Nodes = slices.DeleteFunc(g.Nodes, func(s drawn) bool { return s["final"] != nil })
 	names := map[string]string{"": c.node("((", "begin", "))")}
 	for _, s := range g.Nodes {
 		names[s.text("id")] = c.step(s)

@@ -62,13 +62,19 @@ func (nobody) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: NoModel, P
 // branch gets the workflow's policies except those that child runs inherit
 // anyway.
 func branchOf(agent pawl.Agent, name string, loop *Loop, tools []pawl.Tool) pawl.Agent {
-	agent.Name = strings.Trim(agent.Name+"-"+notName.ReplaceAllString(strings.ToLower(name), "-"), "-")
-	agent.Stop, agent.Goal, agent.Observer, agent.Source = nil, nil, nil, ""
+	agent = inner(agent, name)
 	agent.Loop, agent.Output = loop, json.RawMessage(`{}`)
 	agent.Tools = append(slices.Clip(agent.Tools), tools...)
 	if agent.Model == nil && !loop.asks {
 		agent.Model = nobody{}
 	}
+	return withGate(agent, loop)
+}
+
+// inner returns the workflow's agent for a child run within it.
+func inner(agent pawl.Agent, name string) pawl.Agent {
+	agent.Name = strings.Trim(agent.Name+"-"+notName.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	agent.Stop, agent.Goal, agent.Observer, agent.Source = nil, nil, nil, ""
 	var policies []pawl.Policy
 	for _, p := range agent.Policies {
 		if _, ok := p.(interface {
@@ -78,7 +84,7 @@ func branchOf(agent pawl.Agent, name string, loop *Loop, tools []pawl.Tool) pawl
 		}
 	}
 	agent.Policies = policies
-	return withGate(agent, loop)
+	return agent
 }
 
 var notName = regexp.MustCompile(`[^a-z0-9]+`)

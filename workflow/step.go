@@ -33,12 +33,15 @@ func (s Suspend) String() string { return suspends.String(s) }
 // Single asks the model once, with the agent's prompt and this one and without
 // any earlier conversation. Its output is the reply: a text or, with a schema,
 // a document that matches it. A reply that does not match is rejected at most
-// twice.
+// twice. With Continues and Carry, which are those of [Run], the model sees the conversation
+// of an earlier Single or Run; both are then child runs.
 type Single struct {
-	ID, If  string
-	Suspend Suspend
-	Prompt  string          // may contain {{REFERENCE}}
-	Output  json.RawMessage // JSON Schema; nil: text
+	ID, If    string
+	Suspend   Suspend
+	Prompt    string          // may contain {{REFERENCE}}
+	Output    json.RawMessage // JSON Schema; nil: text
+	Continues string
+	Carry     string
 }
 
 // Call runs one of the agent's tools. A string in Args that consists of one
