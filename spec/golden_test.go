@@ -31,7 +31,11 @@ func registry() *Registry {
 		"anthropic": say(&pawl.Price{Input: 3, Output: 15}),
 		"openai":    say(nil),
 		"mechanic":  say(nil),
-		"script":    func(name string) (pawl.Model, error) { return loadScript(name) },
+
+		"azure":           say(&pawl.Price{Input: 1, Output: 8}),
+		"azure-responses": say(&pawl.Price{Input: 1, Output: 8}),
+
+		"script": func(name string) (pawl.Model, error) { return loadScript(name) },
 	}}
 }
 

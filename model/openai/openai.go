@@ -52,7 +52,7 @@ import (
 var vendor = &provider.Vendor{
 	Name:     "openai",
 	Endpoint: "https://api.openai.com/v1",
-	Hosts:    []string{"api.openai.com", ".openai.azure.com"}, // the latter serves its models, too
+	Hosts:    []string{"api.openai.com", ".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com", ".api.cognitive.microsoft.com"}, // Azure serves its models, too
 	Keys:     []string{"OPENAI_API_KEY"},
 	Base:     "OPENAI_BASE_URL",
 	Header: func(h http.Header, key string) {

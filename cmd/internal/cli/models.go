@@ -30,7 +30,7 @@ func (a *app) registry() *spec.Registry {
 }
 
 func (a *app) models() *spec.Registry {
-	return &spec.Registry{
+	r := &spec.Registry{
 		Default: a.getenv("PAWL_MODEL"),
 		MCP:     a.connect,
 		Wire:    a.wired,
@@ -52,6 +52,10 @@ func (a *app) models() *spec.Registry {
 			mechanic.Name: func(string) (pawl.Model, error) { return mechanic.New(), nil },
 		},
 	}
+	for name := range adapters {
+		r.Models[name] = func(model string) (pawl.Model, error) { return a.adapted(name, model) }
+	}
+	return r
 }
 
 // providers are those with a default model, in the order in which their keys count.

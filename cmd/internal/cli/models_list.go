@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"os/exec"
 	"slices"
 	"text/tabwriter"
 
@@ -67,6 +69,11 @@ func (a *app) listModels(all bool) error {
 			}
 		}
 	}
+	for _, name := range slices.Compact(slices.Sorted(maps.Values(adapters))) {
+		if m, err := registry.Models[name]("-"); err == nil {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", name, readiness(m, name), describes(m).Endpoint)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(a.endpoints())) {
 		e := a.endpoints()[name]
 		key := "needs no key"
@@ -99,6 +106,21 @@ func (a *app) listModels(all bool) error {
 	}
 	fmt.Fprintf(w, "\nDollars per million tokens, of %s (%s).\n", prices.AsOf().Format("2006-01-02"), prices.Source())
 	return w.Flush()
+}
+
+// readiness says whether the models of an adapter's program can be called.
+func readiness(m pawl.Model, module string) string {
+	keyed, ok := m.(spec.Readiness)
+	if !ok {
+		return "ready"
+	}
+	switch err := keyed.Ready(); {
+	case errors.Is(err, exec.ErrNotFound):
+		return "pawl-" + module + " is not installed"
+	case err != nil:
+		return err.Error()
+	}
+	return "ready"
 }
 
 func providerRows(name string) (rows []prices.Row) {

@@ -20,7 +20,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/cmd/internal/cli"
+	"github.com/pawl-run/pawl/model/pipe"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -50,6 +52,9 @@ func TestMain(m *testing.M) {
 				_ = os.WriteFile(file, fmt.Appendf(nil, "%d\n", code), 0o600)
 			}
 			os.Exit(code)
+		},
+		"fake-adapter": func() {
+			os.Exit(pipe.Main(func(name string) (pawl.Model, error) { return adapter(name), nil }))
 		},
 		"stub": func() {
 			code := 0

@@ -1,0 +1,25 @@
+// Command pawl-azure serves the models of Azure OpenAI to pawl, which starts it for a run
+// that names one.
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/model/azure"
+	"github.com/pawl-run/pawl/model/pipe"
+)
+
+func main() { os.Exit(pipe.Main(open)) }
+
+func open(name string) (pawl.Model, error) {
+	switch provider, deployment, _ := strings.Cut(name, "/"); provider {
+	case "azure":
+		return azure.New("", deployment, nil), nil
+	case "azure-responses":
+		return azure.NewResponses("", deployment, nil), nil
+	}
+	return nil, fmt.Errorf("pawl-azure has no model %s", name)
+}

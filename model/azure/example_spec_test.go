@@ -1,0 +1,46 @@
+package azure_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/model/azure"
+	"github.com/pawl-run/pawl/spec"
+)
+
+// The example fails over from one deployment, whose key is refused, to another.
+func TestExample(t *testing.T) {
+	t.Parallel()
+	r := newResource(t, brain, nil)
+	const file = "../../examples/specs/azure.yaml"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &azure.Options{APIKey: r.key, Price: &pawl.Price{Input: 1, Output: 1}}
+	registry := &spec.Registry{Models: map[string]spec.Provider{
+		"azure": func(name string) (pawl.Model, error) {
+			return azure.New(r.URL, name, &azure.Options{APIKey: "wrong", Price: o.Price}), nil
+		},
+		"azure-responses": func(name string) (pawl.Model, error) { return azure.NewResponses(r.URL, name, o), nil },
+	}}
+	s, err := spec.Parse(file, text, &spec.Options{Registry: registry})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent, err := s.Agent(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := engine.Run(t.Context(), agent, "Why?")
+	if err != nil || got.Status != pawl.StatusSuccess || got.Answer != "four" {
+		t.Errorf("it ends with %+v, %v", got, err)
+	}
+	requests := r.fake.Requests()
+	if len(requests) != 1 || requests[0].Model != "gpt-5" || !strings.HasSuffix(requests[0].Path, "/responses") {
+		t.Errorf("the requests are %+v", requests)
+	}
+}
