@@ -12,41 +12,21 @@ import (
 
 var started = time.Now()
 
-// ownProcess are the metrics of the runtime and of this process, under the names that
-// programs in Go have for them. Those of the process need /proc.
+// ownProcess are the metrics of the runtime and of this process that its dashboard and an
+// operator need, under the names that programs in Go have for them. Those of the process need
+// /proc.
 func ownProcess() []family {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	threads, _ := runtime.ThreadCreateProfile(nil)
-	bytes := func(name, about string, n uint64) family {
-		return single("go_memstats_"+name+"_bytes", "gauge", about, float64(n))
-	}
 	info := single("go_info", "gauge", "The version of Go.", 1)
 	info.samples[0].labels = []attribute.KeyValue{attribute.String("version", runtime.Version())}
-	all := []family{
+	return append([]family{
 		info,
 		single("go_goroutines", "gauge", "Goroutines.", float64(runtime.NumGoroutine())),
-		single("go_threads", "gauge", "Threads of the system.", float64(threads)),
-		single("go_sched_gomaxprocs_threads", "gauge", "Threads that may run Go code at once.", float64(runtime.GOMAXPROCS(0))),
-		{name: "go_gc_duration_seconds", kind: "summary", about: "Pauses of the garbage collector.", samples: []sample{
-			{suffix: "_sum", value: float64(m.PauseTotalNs) / 1e9}, {suffix: "_count", value: float64(m.NumGC)},
-		}},
-		bytes("alloc", "Memory in use on the heap.", m.Alloc),
-		bytes("heap_alloc", "Memory in use on the heap.", m.HeapAlloc),
-		bytes("heap_idle", "Memory of the heap in unused spans.", m.HeapIdle),
-		bytes("heap_inuse", "Memory of the heap in spans that are in use.", m.HeapInuse),
-		bytes("heap_released", "Memory of the heap that was returned to the system.", m.HeapReleased),
-		bytes("heap_sys", "Memory of the heap that was obtained from the system.", m.HeapSys),
-		bytes("next_gc", "Size of the heap at which the next collection begins.", m.NextGC),
-		bytes("stack_inuse", "Memory of stacks that are in use.", m.StackInuse),
-		bytes("sys", "Memory that was obtained from the system.", m.Sys),
-		single("go_memstats_heap_objects", "gauge", "Objects on the heap.", float64(m.HeapObjects)),
-		single("go_memstats_alloc_bytes_total", "counter", "Bytes allocated so far.", float64(m.TotalAlloc)),
-		single("go_memstats_mallocs_total", "counter", "Objects allocated so far.", float64(m.Mallocs)),
-		single("go_memstats_frees_total", "counter", "Objects freed so far.", float64(m.Frees)),
+		single("go_memstats_heap_alloc_bytes", "gauge", "Memory in use on the heap.", float64(m.HeapAlloc)),
+		single("go_memstats_sys_bytes", "gauge", "Memory that was obtained from the system.", float64(m.Sys)),
 		single("process_start_time_seconds", "gauge", "Start of the process, in seconds since 1970.", float64(started.UnixMilli())/1000),
-	}
-	return append(all, fromProc()...)
+	}, fromProc()...)
 }
 
 // fromProc reads what Linux says about this process; see proc(5).
