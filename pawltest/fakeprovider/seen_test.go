@@ -24,6 +24,9 @@ import (
 //
 // Each of the first two asks on every wire.
 func TestSeen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector sees the same servers and faults in TestFaults: -short")
+	}
 	faults := map[string]bool{}
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		if strings.Contains(path, "fuzz") {

@@ -88,6 +88,9 @@ func TestAsking(t *testing.T) {
 		"edited and not for the run":  {"e {\"amount\":5}\nr\ny\nl\nl\n", 5, 1, []string{"edited arguments apply to this call only"}, nil},
 		"edited, then nobody answers": {"e {\"amount\":5}\n", 5, 0, []string{"no answer (end of input)"}, nil},
 	} {
+		if testing.Short() && c.code == 5 && name != "nobody" {
+			continue // what is typed differs, and not who waits for it
+		}
 		t.Run(name, func(t *testing.T) {
 			files(t, shop)
 			code, stdout, stderr := typing(t, t.Context(), strings.NewReader(c.types), nil, "run", "shop.yaml", "go", "--approvals", "ask")

@@ -15,6 +15,9 @@ var (
 // Every command is in a group and has a long help with an example. Each wrong use of
 // each flag is one line that names the flag and where to read more.
 func TestUsageOfEveryCommand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one command after another: -short")
+	}
 	t.Chdir(t.TempDir())
 	_, top, _ := invoke(t, t.Context(), nil, "--help")
 	if strings.Contains(top, "Additional Commands") {
