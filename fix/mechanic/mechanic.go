@@ -26,16 +26,17 @@ const (
 	tryEdits  = "try_edits"
 )
 
-// Bounds on the search. Most faults that one edit fixes are among the first fifty candidates;
-// what is not found after hundreds is rarely found at all.
+// Bounds on the search. Most slips that one edit fixes are among the first fifty candidates; of
+// the gaps that people leave in code with many tests, half are further down.
 const (
-	mostTries = 600 // edits, all states of the code together
-	mostEdits = 300 // candidates of the first state
-	mostDeep  = 120 // candidates tried of a state that edits led to
-	mostReads = 16  // files asked for in one reply
-	mostFails = 3   // refused edits of one file, or failures of a tool, in a row
-	batchSize = 16  // edits tried in one turn
-	patience  = 192 // edits tried after one that seems to fix one of two faults, in search of one that fixes all
+	mostTries = 1500 // edits, all states of the code together
+	mostEdits = 900  // candidates of the first state
+	mostDeep  = 240  // candidates tried of a state that edits led to
+	mostReads = 16   // files asked for in one reply
+	mostFails = 3    // refused edits of one file, or failures of a tool, in a row
+	batchSize = 16   // edits tried in one turn, at first
+	mostBatch = 64   // later: the further down, the less likely it is that a turn ends early
+	patience  = 192  // edits tried after one that seems to fix one of two faults, in search of one that fixes all
 )
 
 // Name is the model's name.

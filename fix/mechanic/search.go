@@ -107,7 +107,7 @@ func (m model) search(mind *mind) pawl.Reply {
 	if err != nil {
 		return mind.giveUp("It cannot read the code: " + err.Error() + ".")
 	}
-	if batch, rules := mind.untried(top, list, batchSize); len(batch) > 0 {
+	if batch, rules := mind.untried(top, list, min(max(batchSize, len(l.tried)), mostBatch)); len(batch) > 0 {
 		thought := fmt.Sprintf("Trying %d edits after %d of %d: %s.", len(batch), len(l.tried), len(list), strings.Join(rules, "; "))
 		return do(thought, []pawl.Call{call(tryEdits, tryArgs{batch})})
 	}

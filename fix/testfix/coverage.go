@@ -24,7 +24,7 @@ import (
 // for each package.
 const (
 	mostCoverFailing  = 6
-	mostCoverPassing  = 12
+	mostCoverPassing  = 40
 	mostCoverPackages = 3
 	coverTime         = 2 * time.Minute
 	coverLimit        = 40 << 10 // bytes of lines in the result

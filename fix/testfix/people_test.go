@@ -2,9 +2,11 @@ package testfix_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"os"
 	"os/exec"
 	"path"
@@ -63,14 +65,14 @@ func TestPeople(t *testing.T) {
 	var rows []string
 	count := map[string]int{}
 	for i, p := range people(t) {
-		if set != "" && p.set != set && !strings.Contains(p.module, set) || set == "" && i >= someProof {
+		if set != "" && p.set != set && !strings.Contains(p.module+"/"+p.file, set) || set == "" && i >= someProof {
 			continue
 		}
 		began := time.Now()
-		verdict := p.fix(t)
+		verdict, tried := p.fix(t)
 		count[verdict]++
 		count["all"]++
-		rows = append(rows, fmt.Sprintf("%-40s %-9s %-9s %-34s %5.0f s  %s", p.module, p.old, p.new, p.file, time.Since(began).Seconds(), verdict))
+		rows = append(rows, fmt.Sprintf("%-40s %-9s %-9s %-34s %5.0f s %4d edits  %s", p.module, p.old, p.new, p.file, time.Since(began).Seconds(), tried, verdict))
 		t.Log(rows[len(rows)-1])
 	}
 	t.Logf("%v\n%s", count, strings.Join(rows, "\n"))
@@ -83,8 +85,8 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// fix returns what became of a fault.
-func (p person) fix(t *testing.T) string {
+// fix returns what became of a fault, and how many edits were tried for it.
+func (p person) fix(t *testing.T) (verdict string, tried int) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), path.Base(p.module))
 	was, now := p.download(t, p.old), p.download(t, p.new)
@@ -102,8 +104,8 @@ func (p person) fix(t *testing.T) string {
 	put(t, filepath.Join(dir, filepath.FromSlash(p.file)), string(old))
 	pkg := "./" + path.Dir(p.file)
 
-	f, err := testfix.New(t.Context(), dir, mechanic.New(), &testfix.Options{
-		Test: []string{"go", "test", "-vet=off", pkg}, Env: []string{"GOWORK=off", "GOFLAGS=-mod=mod"}, StateDir: t.TempDir(), Limits: pawl.Limits{Time: 2 * time.Minute},
+	f, err := testfix.New(t.Context(), dir, counting{mechanic.New(), &tried}, &testfix.Options{
+		Test: []string{"go", "test", "-vet=off", pkg}, Env: []string{"GOWORK=off", "GOFLAGS=-mod=mod"}, StateDir: t.TempDir(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +113,7 @@ func (p person) fix(t *testing.T) string {
 	defer func() { _ = f.Close() }()
 	if c, err := f.Check(t.Context(), nil); err != nil || len(c.Open) == 0 {
 		t.Logf("%s %s: %v, %d open", p.module, p.new, err, len(c.Open))
-		return "skipped" // the tests depend on the machine
+		return "skipped", 0 // the tests depend on the machine
 	}
 	run, err := engine.New(memory.New(), nil).Start(t.Context(), f.Agent(), f.Input(), nil)
 	if err != nil {
@@ -123,7 +125,7 @@ func (p person) fix(t *testing.T) string {
 	}
 	if result.Status != pawl.StatusSuccess {
 		t.Logf("%s", result.Verdict.Detail)
-		return "not fixed"
+		return "not fixed", tried
 	}
 	a, err := f.Appraise(t.Context())
 	if err != nil {
@@ -138,7 +140,42 @@ func (p person) fix(t *testing.T) string {
 	if a.Plausible {
 		sure = "plausible, "
 	}
-	return sure + testfix.CompareForTest(t, f, d, p.file, string(right))
+	return sure + testfix.CompareForTest(t, f, d, p.file, string(right)), tried
+}
+
+// counting counts the edits that a model has tried.
+type counting struct {
+	pawl.Model
+
+	tried *int
+}
+
+func (c counting) Describe() pawl.ModelInfo { return c.Model.(pawl.Describer).Describe() }
+
+func (c counting) Limits() pawl.Limits { return c.Model.(interface{ Limits() pawl.Limits }).Limits() }
+
+func (c counting) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	edits := map[string]int{}
+	*c.tried = 0
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case pawl.Call:
+				var args struct{ Edits []any }
+				if json.Unmarshal(p.Args, &args) == nil {
+					edits[p.ID] = len(args.Edits)
+				}
+			case pawl.ToolResult:
+				var told struct {
+					NotTried []int `json:"not_tried"`
+				}
+				if json.Unmarshal(p.Content, &told) == nil {
+					*c.tried += edits[p.Call] - len(told.NotTried)
+				}
+			}
+		}
+	}
+	return c.Model.Stream(ctx, r)
 }
 
 // download returns the directory of a version in the module cache.

@@ -225,7 +225,7 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 			return err
 		}
 	}
-	whole, err := t.fix.suite.GoTest(ctx, slices.Concat([]string{overlay}, t.command.Build, t.command.Packages, t.command.Args), t.fix.suite.Longest(), 0)
+	whole, err := t.fix.suite.GoTest(ctx, slices.Concat([]string{overlay}, t.command.Vet, t.command.Build, t.command.Packages, t.command.Args), t.fix.suite.Longest(), 0)
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 	now := t.now(whole)
 	if d := gotest.Compare(t.base.report(), now.Report); len(d.Still) == 0 && len(d.Broken) > 0 && whole.Stopped == nil {
 		excused, err := t.fix.excuse(ctx, t.base.report(), now.Report, func(packages []string) (gotest.Report, error) {
-			second, err := t.fix.suite.GoTest(ctx, slices.Concat([]string{overlay, "-count=1"}, t.command.Build, packages, t.command.Args), t.fix.suite.Longest(), 0)
+			second, err := t.fix.suite.GoTest(ctx, slices.Concat([]string{overlay, "-count=1"}, t.command.Vet, t.command.Build, packages, t.command.Args), t.fix.suite.Longest(), 0)
 			return second.Report, err
 		})
 		if err != nil {

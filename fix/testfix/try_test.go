@@ -208,3 +208,20 @@ func TestTryAfterAnEdit(t *testing.T) {
 		t.Errorf("%+v, %v, want the edit to fix all", got, err)
 	}
 }
+
+// All tests are run as the command says: what go vet finds in code that it was told to leave
+// alone is not the fault of an edit.
+func TestTryEditsWithoutVet(t *testing.T) {
+	t.Parallel()
+	needsGo(t)
+	dir := filepath.Join(t.TempDir(), "m")
+	write(t, dir, map[string]string{
+		"go.mod": "module example.com/m\n\ngo 1.26\n", "m.go": "package m\n\nfunc Small(n int) bool { return n <= 10 }\n",
+		"m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestSmall(t *testing.T) {\n\tif Small(10) {\n\t\tt.Errorf(\"%d\", \"ten\")\n\t}\n}\n",
+	})
+	f := open(t, dir, mechanic.New(), &testfix.Options{Test: []string{"go", "test", "-vet=off", "./..."}})
+	got, err := try(t, f, args{"edits": []args{edit("m.go", "n <= 10", "n < 10")}})
+	if err != nil || len(got.Fixes) != 1 || !got.Fixes[0].All {
+		t.Errorf("%+v, %v, want a fix", got, err)
+	}
+}

@@ -129,6 +129,7 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 	suspects := rank(g, h)
 	lean := leaning(h)
 	clues := newClues(h)
+	gap := g.gap(h)
 	var sites []site
 	for _, s := range suspects {
 		if !s.decl.file.editable {
@@ -138,10 +139,9 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 		g.lend(s.decl.file)
 		for _, c := range mutate(g, s.decl, clues) {
 			line := s.line(c.line)
-			if c.atBound && line < 1 {
-				// A comparison that is wrong at its bound alone is executed by tests
-				// that pass nearly as often as one that is right.
-				line = math.Sqrt(line)
+			line = math.Pow(line, c.bearing(line))
+			if c.mild() {
+				c.weight *= gap
 			}
 			c.weight *= s.score * lean[c.class] * usual(c.class) * line * alone
 			sites = append(sites, c)

@@ -82,6 +82,7 @@ func (m *mutator) entry(fn *ast.FuncDecl, stack []ast.Node) {
 		conds = append(conds, scaled(m.unusual(v.Name(), v.Type()), w)...)
 		conds = append(conds, scaled(m.asked(v.Name(), v.Type()), w)...)
 		conds = append(conds, scaled(m.beyondEnd(v), 0.6)...)
+		conds = append(conds, m.rangedGuards(v)...)
 	}
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
 		if x, ok := n.(*ast.IndexExpr); ok && !hasCall(x.X) {
@@ -374,7 +375,7 @@ func (m *mutator) narrower(x ast.Expr, stack []ast.Node, leaving bool, weight fl
 			odd = append(odd, scaled(m.unusual(v.Name(), v.Type()), 0.7)...)
 		}
 	}
-	odd = distinct(odd)
+	odd = distinct(append(odd, m.askedOfAll(x)...))
 	for i, c := range odd[:min(len(odd), 10)] {
 		w := weight * c.weight / (1 + 0.15*float64(i))
 		m.replace(x.Pos(), x.End(), weak+" || "+c.text, term, w, "missing term: || %s", c.text)

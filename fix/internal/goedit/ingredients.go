@@ -12,11 +12,12 @@ import (
 // package. That is the observation behind repair by reuse (Barr et al., "The plastic surgery
 // hypothesis", 2014). An ingredient is a piece of such code, as text.
 type ingredient struct {
-	text string
-	of   *decl
-	tail string     // of a wrapper: what follows the value
-	typ  types.Type // of a wrapper: its parameter and result type
-	pos  token.Pos
+	text  string
+	of    *decl
+	tail  string     // of a wrapper: what follows the value
+	typ   types.Type // of a wrapper: its parameter and result type
+	pos   token.Pos
+	about *types.Var // of a guard: the one variable it is about; nil if there are several
 }
 
 // ingredients are what one package offers, each kind in the order of the source
@@ -83,6 +84,9 @@ func (in *ingredients) collect(g *graph, d *decl, n ast.Node) {
 			}
 			if leaves(n.Body) {
 				put(&in.guards, n.Cond, nil)
+				if last := len(in.guards) - 1; last >= 0 && in.guards[last].pos == n.Cond.Pos() {
+					in.guards[last].about = g.about(n.Cond)
+				}
 			}
 		}
 	case *ast.ReturnStmt:
@@ -110,6 +114,25 @@ func (in *ingredients) collect(g *graph, d *decl, n ast.Node) {
 			}
 		})
 	}
+}
+
+// about is the one variable that an expression names, or nil.
+func (g *graph) about(x ast.Expr) *types.Var {
+	var one *types.Var
+	several := false
+	ast.Inspect(x, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			if v, ok := g.info.Uses[id].(*types.Var); ok {
+				several = several || one != nil && v != one || v.IsField() || isGlobal(v)
+				one = v
+			}
+		}
+		return !several
+	})
+	if several {
+		return nil
+	}
+	return one
 }
 
 // terms are a condition and, if it is compound, those it is made of.

@@ -89,6 +89,7 @@ func (m *mutator) oneMoreCase(n *ast.CaseClause) {
 	for _, c := range m.g.ingredients(m.d.file.dir()).chars {
 		if tried < mostKin && !slices.Contains(have, c.text) {
 			tried++
+			have = append(have, c.text)
 			m.replace(last.End(), last.End(), ", "+c.text, term, 0.3*m.near(c)/(1+0.3*float64(tried)), "missing in a case: %s", c.text)
 		}
 	}
@@ -99,7 +100,7 @@ func (m *mutator) repeated(n *ast.IfStmt) {
 	if n.Init != nil || n.Else != nil || len(n.Body.List) == 0 || leaves(n.Body) {
 		return
 	}
-	m.replace(n.If, n.If+token.Pos(len("if")), "for", jump, 0.3, "if → for")
+	m.replace(n.If, n.If+token.Pos(len("if")), "for", term, 0.3, "if → for")
 }
 
 // wholeOf proposes that a loop goes on to the end of what its body indexes.
@@ -145,7 +146,8 @@ func (m *mutator) asked(text string, t types.Type) []twin {
 	var out []twin
 	for _, p := range m.g.ingredients(m.d.file.dir()).predicates {
 		if types.Identical(p.typ, t) && p.text != m.d.name {
-			out = append(out, twin{p.text + "(" + text + ")", 1.2 * m.near(p)})
+			call := p.text + "(" + text + ")"
+			out = append(out, twin{call, 1.2 * m.near(p) * times(m.clues.says(call), 5)})
 		}
 	}
 	out = distinct(out)

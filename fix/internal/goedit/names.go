@@ -159,7 +159,11 @@ func (m *mutator) selector(n *ast.SelectorExpr, stack []ast.Node) {
 			scope := p.Imported().Scope()
 			for _, name := range scope.Names() {
 				switch o := scope.Lookup(name).(type) {
-				case *types.Func, *types.Const, *types.Var:
+				case *types.Func:
+					if add(o); sameArguments(o.Type(), t) && likeness(n.Sel.Name, o.Name()) > relative {
+						twins = append(twins, twin{o.Name(), 0.5 * likeness(n.Sel.Name, o.Name())})
+					}
+				case *types.Const, *types.Var:
 					add(o)
 				}
 			}
@@ -200,6 +204,17 @@ func (m *mutator) selector(n *ast.SelectorExpr, stack []ast.Node) {
 	}
 	m.instead(n.Sel, twins, kind, weight, what)
 	m.bothSides(n, stack, twins)
+}
+
+// relative is the likeness from which a function with other results may have been meant, as
+// ParseUint for ParseInt: where it fits, the compiler says.
+const relative = 1.4
+
+// sameArguments reports whether two functions take the same and give something else.
+func sameArguments(a, b types.Type) bool {
+	f, ok1 := a.(*types.Signature)
+	g, ok2 := b.(*types.Signature)
+	return ok1 && ok2 && f.Variadic() == g.Variadic() && types.Identical(f.Params(), g.Params()) && !types.Identical(f.Results(), g.Results())
 }
 
 // bothSides changes the field that a comparison looks at on both its sides, as

@@ -25,7 +25,7 @@ func (m *mutator) pairs() {
 	}
 	for _, s := range m.sites {
 		switch s.class {
-		case comparison, boolean, arithmetic, step, variable, member, function, wrong, negation:
+		case comparison, boolean, arithmetic, step, variable, member, function, wrong, negation, term:
 			add(s.rule, s)
 		case truth:
 			add("true ↔ false", s)

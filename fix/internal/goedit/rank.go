@@ -76,6 +76,7 @@ func rank(g *graph, h Hints) []suspect {
 		}
 	}
 	spectra := newSpectra(g, h)
+	help := map[string]float64{} // by directory
 	var out []suspect
 	for _, d := range g.decls {
 		seen := spectra.of(d)
@@ -90,6 +91,13 @@ func rank(g *graph, h Hints) []suspect {
 			if g.judges(d, h) {
 				score *= judged
 			}
+			if g.isOfError(d, h) {
+				score *= speaks
+			}
+			if dir := d.file.dir(); help[dir] == 0 {
+				help[dir] = times(g.helpsTests(dir), helper)
+			}
+			score *= help[d.file.dir()]
 			out = append(out, suspect{d, score, lines[d], seen})
 		}
 	}

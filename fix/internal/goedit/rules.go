@@ -95,6 +95,7 @@ func (m *mutator) typed(n ast.Node, stack []ast.Node) {
 		m.fewerOperands(n, stack)
 		m.oneMore(n, stack)
 		m.related(n)
+		m.equal(n)
 		if n.Op == token.LAND || n.Op == token.LOR {
 			m.fewer(n)
 		}
@@ -118,6 +119,7 @@ func (m *mutator) typed(n ast.Node, stack []ast.Node) {
 		}
 	case *ast.CompositeLit:
 		m.elements(n)
+		m.forgottenElement(n)
 		m.unmade(n)
 	case *ast.Ident:
 		if s, ok := parent(stack).(*ast.SelectorExpr); ok && s.Sel == n {
@@ -129,6 +131,7 @@ func (m *mutator) typed(n ast.Node, stack []ast.Node) {
 		m.ident(n, stack)
 	case *ast.SelectorExpr:
 		m.selector(n, stack)
+		m.computed(n, stack)
 	case *ast.IndexExpr:
 		m.wrapped(n.Index)
 	}
@@ -142,6 +145,7 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 		m.pointed(n)
 	case *ast.AssignStmt:
 		m.shadowed(n, stack)
+		m.ignored(n, stack)
 		m.grown(n)
 		m.results(n.Rhs, 0.35, "values")
 		if len(n.Lhs) == 1 {
@@ -188,8 +192,11 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 		m.jump(n.Body.List, append(stack, n), 0.15)
 	case *ast.BranchStmt:
 		m.branch(n, stack)
+	case *ast.TypeSwitchStmt:
+		m.oneMoreType(n)
 	case *ast.DeclStmt:
 		m.unset(n, stack)
+		m.initial(n)
 	case *ast.ReturnStmt:
 		m.answers(n, stack)
 		m.unlocked(n, stack)
@@ -228,6 +235,7 @@ func (m *mutator) sequence(list []ast.Stmt, stack []ast.Node) {
 		m.needless(s)
 		m.across(list, i)
 		m.forgottenStatement(s, next == nil)
+		m.forgottenUse(s)
 		m.secondOfTwo(s, list)
 		switch s := s.(type) {
 		case *ast.AssignStmt:

@@ -27,6 +27,28 @@ type site struct {
 	imports   []importChange
 }
 
+// bearing is the power of a line's suspicion that an edit is weighed with. An edit that changes
+// what happens in a few cases only, at the bound of a comparison or where one more condition
+// holds, is of a line that tests which pass execute nearly as often as one that is right. An edit
+// that turns a decision around is not: those tests would fail.
+func (s *site) bearing(line float64) float64 {
+	switch {
+	case line >= 1, line <= unseen:
+		return 1
+	case s.mild():
+		return 0.35
+	case s.class == negation, s.class == boolean, s.class == truth, s.class == arithmetic, s.class == comparison:
+		return drastic
+	}
+	return 1
+}
+
+// mild reports whether an edit changes what happens in a few cases only.
+func (s *site) mild() bool { return s.atBound || s.class == term }
+
+// drastic is the bearing of edits that turn a decision around.
+const drastic = 1.4
+
 func compareSites(a, b site) int {
 	switch {
 	case a.weight != b.weight:

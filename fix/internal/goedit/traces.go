@@ -19,6 +19,7 @@ const (
 type traces struct {
 	filled map[types.Object]bool // slices appended to, maps set, others assigned
 	copies map[*decl]bool
+	unused []types.Object // nil until asked for; see unusedOf
 }
 
 func (g *graph) tracesOf(dir string) *traces {

@@ -102,3 +102,50 @@ func pointee(t types.Type) types.Type {
 	}
 	return t
 }
+
+// helper is the weight of code in packages that help tests: where a test fails, it is they that
+// say so, in lines that no test executes that passes.
+const helper = 0.02
+
+// speaks is the weight of what errors say of themselves: a test that fails by an error prints
+// it, and one that passes has none to print.
+const speaks = 0.1
+
+// isOfError reports whether a declaration is a method of a type of errors, and no failing test is
+// named after it.
+func (g *graph) isOfError(d *decl, h Hints) bool {
+	fn, ok := d.node.(*ast.FuncDecl)
+	if !ok || fn.Recv == nil {
+		return false
+	}
+	o, ok := g.info.Defs[fn.Name].(*types.Func)
+	if !ok || o.Signature().Recv() == nil {
+		return false
+	}
+	t := addressable(o.Signature().Recv().Type())
+	e, _ := types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
+	if !types.Implements(t, e) {
+		return false
+	}
+	return !slices.ContainsFunc(h.Failures, func(f Failure) bool { return strings.Contains(strings.ToLower(f.Test), "err") })
+}
+
+// helpsTests reports whether a package has functions that are given a test to report to.
+func (g *graph) helpsTests(dir string) bool {
+	pkg := g.pkgs[dir]
+	if pkg == nil {
+		return false
+	}
+	for _, name := range pkg.Scope().Names() {
+		f, ok := pkg.Scope().Lookup(name).(*types.Func)
+		if !ok || f.Signature().Params().Len() == 0 {
+			continue
+		}
+		first := f.Signature().Params().At(0).Type()
+		set := types.NewMethodSet(first)
+		if set.Lookup(pkg, "Errorf") != nil && (set.Lookup(pkg, "FailNow") != nil || set.Lookup(pkg, "Helper") != nil || strings.HasPrefix(lastName(first.String()), "Test")) {
+			return true
+		}
+	}
+	return false
+}

@@ -185,8 +185,8 @@ func floatText(f float64) string {
 
 // fewer takes one side of a compound condition away.
 func (m *mutator) fewer(n *ast.BinaryExpr) {
-	m.replace(n.Pos(), n.End(), m.text(n.X), boolean, 0.25, "without the term %s", m.text(n.Y))
-	m.replace(n.Pos(), n.End(), m.text(n.Y), boolean, 0.25, "without the term %s", m.text(n.X))
+	m.replace(n.Pos(), n.End(), m.text(n.X), term, 0.25, "without the term %s", m.text(n.Y))
+	m.replace(n.Pos(), n.End(), m.text(n.Y), term, 0.25, "without the term %s", m.text(n.X))
 }
 
 // always takes a condition away from what depends on it.

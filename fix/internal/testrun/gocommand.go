@@ -28,6 +28,7 @@ func IsGoTest(argv []string) bool {
 // the same way.
 type GoCommand struct {
 	Build    []string // flags that the build and the tests need
+	Vet      []string // the flag that says what go vet looks for before the tests run
 	Packages []string
 	Args     []string // -args and what follows it
 }
@@ -73,6 +74,8 @@ func ParseGoCommand(argv []string) (GoCommand, error) {
 		switch {
 		case name == "overlay" || name == "C":
 			return GoCommand{}, fmt.Errorf("the test command has -%s, which cannot be combined with this; use edit_file and run_tests", name)
+		case name == "vet":
+			g.Vet = piece
 		case !slices.Contains(own, name):
 			g.Build = append(g.Build, piece...)
 		}
