@@ -41,7 +41,7 @@ func goal(s *pawl.State) *Goal {
 	if source == "" {
 		return nil
 	}
-	g := &Goal{Success: source, Trend: gauge.Unknown.String(), Fixed: []string{}, Broke: []string{}, Failed: []Approach{}}
+	g := &Goal{Success: source, Trend: string(gauge.Unknown), Fixed: []string{}, Broke: []string{}, Failed: []Approach{}}
 	scale := gauge.ScaleOf(source)
 	var first, last *gauge.Measure
 	if base, ok := s.Baseline(); ok {
@@ -52,7 +52,7 @@ func goal(s *pawl.State) *Goal {
 		now := reading(t.Measure)
 		if now != nil && last != nil {
 			trend := scale.Trend(*last, *now)
-			if g.Trend = trend.String(); trend == gauge.Regressing {
+			if g.Trend = string(trend); trend == gauge.Regressing {
 				_, broke, _ := gauge.Moved(last.Open, now.Open)
 				g.Failed = append(g.Failed, Approach{Iteration: t.Iteration, From: last.Value, To: now.Value, Broke: nonNil(broke)})
 			}
@@ -119,12 +119,12 @@ func (r *Report) goal(b *strings.Builder) {
 	if g.Baseline != nil && *g.Baseline != *g.Latest {
 		p += phrasef(", and was %g before the first turn", *g.Baseline)
 	}
-	switch g.Trend {
-	case gauge.Improving.String():
+	switch gauge.Trend(g.Trend) {
+	case gauge.Improving:
 		p += "; the last turn improved it"
-	case gauge.Flat.String():
+	case gauge.Flat:
 		p += "; the last turn left it as it was"
-	case gauge.Regressing.String():
+	case gauge.Regressing:
 		p += "; the last turn made it worse, or broke something"
 	}
 	if words := parts(g.Fixed, g.Broke, nil); len(words) > 0 {

@@ -3,6 +3,7 @@
 package gauge
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 )
@@ -74,39 +75,19 @@ func (s Scale) Reached(v float64) bool {
 // Compare returns +1 if a is better than b, -1 if it is worse and 0 otherwise:
 // by value or, at the same distance, by the number of open items.
 func (s Scale) Compare(a, b Measure) int {
-	switch x, y := s.gap(a.Value), s.gap(b.Value); {
-	case x < y:
-		return 1
-	case x > y:
-		return -1
-	}
-	switch x, y := len(a.Open), len(b.Open); {
-	case x < y:
-		return 1
-	case x > y:
-		return -1
-	}
-	return 0
+	return cmp.Or(cmp.Compare(s.gap(b.Value), s.gap(a.Value)), cmp.Compare(len(b.Open), len(a.Open)))
 }
 
 // Trend is the direction of a goal's measure.
-type Trend int
+type Trend string
 
 // The trends.
 const (
-	Unknown Trend = 1 + iota
-	Improving
-	Flat
-	Regressing
+	Unknown    Trend = "unknown"
+	Improving  Trend = "improving"
+	Flat       Trend = "flat"
+	Regressing Trend = "regressing"
 )
-
-// String returns the trend's name.
-func (t Trend) String() string {
-	if t < Unknown || t > Regressing {
-		return "trend(" + strconv.Itoa(int(t)) + ")"
-	}
-	return [...]string{"unknown", "improving", "flat", "regressing"}[t-Unknown]
-}
 
 // Trend compares two measures. Names count before the value: breaking anything
 // is a regression whatever else was fixed, and fixing something is not,

@@ -8,7 +8,6 @@ import (
 // Moved compares the open items of two measures by name: those fixed, those
 // broken, and those that became visible because a fault that hid them was
 // fixed. Fixing an import does not break the tests that can now fail.
-// broken the tests that can fail from then on.
 func Moved(before, now []string) (fixed, broke, shown []string) {
 	if slices.Equal(before, now) {
 		return nil, nil, nil // the usual case
