@@ -42,8 +42,11 @@ type Agent struct {
 	MaxParallel int
 	// Core names the tools that the model is shown from the start, with * for any
 	// characters. For the others it has the tool tool_search. Nil: it is shown all.
-	Core     []string
-	Builtins bool // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
+	Core []string
+	// EarlyReads has calls of Reads start when the model has written their arguments, before
+	// the reply is complete. None does if a policy or a hook could stop it.
+	EarlyReads bool
+	Builtins   bool // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
 
 	Trace     bool   // the command line adds the reasoning trace to the result
 	ResultKey string // the key of the answer in the result's context; empty: the result has no context

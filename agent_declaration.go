@@ -41,6 +41,7 @@ type Declaration struct {
 	Serial      bool              `wire:"serial,omit"`
 	MaxParallel int               `wire:"max_parallel,omit"`
 	Approvals   Approvals         `wire:"approvals,omit"`
+	EarlyReads  bool              `wire:"early_reads,omit"`
 	Trace       bool              `wire:"trace,omit"`
 	ResultKey   string            `wire:"result_key,omit"`
 	Source      string            `wire:"source,omit"`
@@ -131,44 +132,36 @@ func (d *Declaration) digest() map[string]string {
 		"serial":   digest(fmt.Sprint(d.Serial)),
 		"observes": digest(fmt.Sprint(d.Observes)),
 	}
-	if d.Steps != nil {
-		all["steps"] = digest(string(d.Steps))
+	also := func(is bool, name, value string) { // of what logs before it do not know
+		if is {
+			all[name] = digest(value)
+		}
 	}
-	if a := d.Approvals; a.IgnoreObservation {
-		all["approvals"] = digest(fmt.Sprint(a.TTL, a.StopOnDeny, "ignores the observation"))
-	} else if a != (Approvals{}) { // which logs before it do not know
-		all["approvals"] = digest(fmt.Sprint(a.TTL, a.StopOnDeny))
+	also(d.Steps != nil, "steps", string(d.Steps))
+	also(d.EarlyReads, "early_reads", "true")
+	ignores := ""
+	if d.Approvals.IgnoreObservation {
+		ignores = "ignores the observation"
 	}
+	also(d.Approvals != (Approvals{}), "approvals", fmt.Sprint(d.Approvals.TTL, d.Approvals.StopOnDeny)+ignores)
 	for i := range d.Tools {
 		t := &d.Tools[i]
-		input, err := canon.Canonical(nil, t.Input)
-		if err != nil {
-			input = t.Input
-		}
-		parts := []string{t.Description, string(input), t.Effect.String(), t.OnDoubt.String(), t.Version,
+		parts := []string{t.Description, string(canonical(t.Input)), t.Effect.String(), t.OnDoubt.String(), t.Version,
 			fmt.Sprint(t.MaxCalls, t.Alone, t.Exempt, t.Client)}
-		if t.Cage != "" { // which logs before it do not know
-			parts = append(parts, t.Cage)
+		part := func(is bool, text string) { // of what logs before it do not know
+			if is {
+				parts = append(parts, text)
+			}
 		}
-		if t.Weight != 0 || t.Background {
-			parts = append(parts, fmt.Sprint(t.Weight, t.Background))
-		}
-		if t.Follows != "" {
-			parts = append(parts, "follows "+t.Follows)
-		}
-		if t.Carry != "" {
-			parts = append(parts, "carry "+t.Carry)
-		}
-		if t.Deferred {
-			parts = append(parts, "deferred")
-		}
+		part(t.Cage != "", t.Cage)
+		part(t.Weight != 0 || t.Background, fmt.Sprint(t.Weight, t.Background))
+		part(t.Follows != "", "follows "+t.Follows)
+		part(t.Carry != "", "carry "+t.Carry)
+		part(t.Deferred, "deferred")
 		all["tool "+t.Name] = digest(parts...)
-		if t.Reaches != nil || t.Content != nil {
-			all["flow "+t.Name] = digest(fmt.Sprintf("%q %q", t.Reaches, t.Content))
-		}
-		if t.Trust == Untrusted { // apart, since a run may be resumed with less trust than it began with
-			all["trust "+t.Name] = digest(t.Trust.String())
-		}
+		also(t.Reaches != nil || t.Content != nil, "flow "+t.Name, fmt.Sprintf("%q %q", t.Reaches, t.Content))
+		// Apart, since a run may be resumed with less trust than it began with.
+		also(t.Trust == Untrusted, "trust "+t.Name, t.Trust.String())
 	}
 	return all
 }

@@ -1,7 +1,6 @@
 package pawl
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,13 +87,15 @@ type Sampling struct {
 }
 
 // A Chunk is a piece of a reply on its way. Text and Thinking are increments;
-// Call is the name of a tool whose call has just begun. Reply is set on the
-// last chunk only. An empty chunk shows nothing and says that the provider is
+// Call is the name of a tool whose call has just begun. Ready is a call whose
+// arguments are complete; each call of the reply may be in one chunk, in order. Reply is
+// set on the last chunk only. An empty chunk shows nothing and says that the provider is
 // at work: a stream without any chunk is taken for dead after a while.
 type Chunk struct {
 	Text     string
 	Thinking string
 	Call     string
+	Ready    *Call
 	Reply    *Reply
 }
 
@@ -153,9 +154,7 @@ type Usage struct {
 func (u Usage) Total() int { return u.Input + u.Output }
 
 // Add sums two usages.
-func (u Usage) Add(v Usage) Usage {
-	return Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Reasoning + v.Reasoning, u.CacheLong + v.CacheLong}
-}
+func (u Usage) Add(v Usage) Usage { return Usage(meter.Use(u).Plus(meter.Use(v), 1)) }
 
 // Purpose says what a model call is for. A loop may use a tag of its own.
 type Purpose string
@@ -308,28 +307,8 @@ func (p Price) Half() Price {
 
 // Cost is what one request cost in dollars that used u. It is of one request,
 // never of a sum: a tier goes by the length of each.
-func (p Price) Cost(u Usage) float64 {
-	p = p.at(u.Input)
-	read, write := cmp.Or(p.CacheRead, p.Input), cmp.Or(p.CacheWrite, p.Input)
-	fresh, long := max(0, u.Input-u.CacheRead-u.CacheWrite), float64(u.CacheLong)*(cmp.Or(p.CacheLong, write)-write)
-	return meter.Dollars((float64(fresh)*p.Input + float64(u.CacheRead)*read + float64(u.CacheWrite)*write + long + float64(u.Output)*p.Output) / 1e6)
-}
+func (p Price) Cost(u Usage) float64 { return p.rates().Cost(meter.Use(u)) }
 
-// at is what a request with so much input is charged at.
-func (p Price) at(input int) Price {
-	if l := p.Long; l.From > 0 && input > l.From {
-		return Price{l.Input, l.Output, l.CacheRead, l.CacheWrite, l.CacheLong, Tier{}}
-	}
-	return p
-}
-
-// most is the most a request with so much input may cost before its reply, and
-// what a million tokens of that cost: writing to a cache can be dearer than
-// sending plain, and a tier may be cheaper than what it follows.
-func (p Price) most(input int, long bool) (in, out float64) {
-	t := p.at(input)
-	if !long {
-		p.CacheLong, t.CacheLong = 0, 0
-	}
-	return float64(input) * max(p.Input, p.CacheWrite, p.CacheLong, t.Input, t.CacheWrite, t.CacheLong) / 1e6, max(p.Output, t.Output)
+func (p Price) rates() meter.Rates {
+	return meter.Rates{Input: p.Input, Output: p.Output, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, CacheLong: p.CacheLong, Long: meter.Tier(p.Long)}
 }

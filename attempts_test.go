@@ -58,8 +58,8 @@ func TestAttemptsEnd(t *testing.T) {
 		t.Errorf("%d attempts, want %d: the third empty reply", n, want)
 	}
 	for _, class := range []Class{0, -1, ClassPanic, ClassPanic + 1, 1 << 20} {
-		before := s.tries.total()
-		if s.tries.count(class); s.tries.total() != before+1 {
+		before := s.tries.Total()
+		if s.tries.Count(class.tried()); s.tries.Total() != before+1 {
 			t.Errorf("class %d is not counted", int(class))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/blame"
+	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/gauge"
 )
 
@@ -74,6 +75,9 @@ func (m *Machine) propose(s *State) Step {
 	}
 	if s.status.Ended() {
 		return Finish{Verdict: s.verdict}
+	}
+	if len(s.early) > 0 && !s.thinking.made {
+		return s.discard()
 	}
 	if v, asked := s.Cancelled(); asked {
 		return Finish{Verdict: v}
@@ -307,9 +311,9 @@ func (m *Machine) serving(s *State) int {
 // spent reports whether a model that fails has had its attempts. Those of one
 // class do not use up another's, so that the classes together bound them all.
 func (m *Machine) spent(s *State) bool {
-	n := s.tries.of(s.failure.Class)
+	n := s.tries.Of(s.failure.Class.tried())
 	if s.Machine() < 3 {
-		n = s.tries.total()
+		n = s.tries.Total()
 	}
 	return s.exhausts(s.failure.Class, n)
 }
@@ -323,14 +327,7 @@ func failed(leaf, detail string) Step {
 }
 
 func cancelled(c *CancelRequested) string {
-	detail := "cancelled"
-	if c.By != "" {
-		detail += " by " + c.By
-	}
-	if c.Reason != "" {
-		detail += ": " + c.Reason
-	}
-	return detail
+	return "cancelled" + excerpt.After(" by ", c.By) + excerpt.After(": ", c.Reason)
 }
 
 // review asks the policies until none of them changes the step.

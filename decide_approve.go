@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/gauge"
 )
 
@@ -127,16 +129,9 @@ func (s *State) outdated() bool {
 
 // detail says who denied what.
 func (e *ApprovalDecided) detail(s *State) string {
-	who, what := e.By, e.Call
-	if who == "" {
-		who = "somebody"
-	}
+	what := e.Call
 	if c := s.call(e.Call); c != nil {
 		what = fmt.Sprintf("%s (%s)", c.Tool, c.ID)
 	}
-	text := who + " denied " + what
-	if e.Reason != "" {
-		text += ": " + e.Reason
-	}
-	return text
+	return cmp.Or(e.By, "somebody") + " denied " + what + excerpt.After(": ", e.Reason)
 }

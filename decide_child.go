@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl/internal/blame"
 	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 // A Delegate is a tool whose calls are runs of another agent: child runs, each
@@ -120,7 +121,7 @@ func (m *Machine) allocate(s *State, step Step) Step {
 	tokens := s.limits.Tokens - s.Tokens() - aside.Tokens - next.Estimate - leastReply
 	dollars := s.limits.Cost - s.cost - aside.Cost
 	if price := m.decl.Model.Price; price != nil {
-		in, _ := price.most(next.Estimate, next.Long)
+		in, _ := price.rates().Most(next.Estimate, next.Long)
 		dollars -= in
 	}
 	for i := range act.Calls {
@@ -250,12 +251,7 @@ func (s *State) stopChild(e *ChildStopped) {
 			c.Phase = PhaseAwaitingChild
 		}
 	}
-	s.book(e.Usage.less(was.usage), e.Cost-was.cost)
+	s.book(Usage(meter.Use(e.Usage).Plus(meter.Use(was.usage), -1)), e.Cost-was.cost)
 	s.modelCalls += max(0, e.ModelCalls-was.calls)
 	s.priced = s.priced && !e.Unpriced
-}
-
-// less is what u is more than v.
-func (u Usage) less(v Usage) Usage {
-	return Usage{u.Input - v.Input, u.Output - v.Output, u.CacheRead - v.CacheRead, u.CacheWrite - v.CacheWrite, u.Reasoning - v.Reasoning, u.CacheLong - v.CacheLong}
 }

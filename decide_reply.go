@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -153,23 +154,8 @@ func checkUsage(u Usage, t Think, content int) (Usage, bool) {
 	return u, false
 }
 
-// A figure beyond any price, kept from overflowing sums.
-const (
-	mostTokens  = 1 << 40
-	mostDollars = 1e12
-)
-
-// sane is the usage with every figure in its range: none below nothing, and the
-// cached parts within the input.
-func (u Usage) sane() Usage {
-	within := func(n, most int) int { return max(0, min(n, most)) }
-	u.Input, u.Output = within(u.Input, mostTokens), within(u.Output, mostTokens)
-	u.CacheRead = within(u.CacheRead, u.Input)
-	u.CacheWrite = within(u.CacheWrite, u.Input-u.CacheRead)
-	u.CacheLong = within(u.CacheLong, u.CacheWrite)
-	u.Reasoning = within(u.Reasoning, u.Output)
-	return u
-}
+// sane is the usage with every figure in its range.
+func (u Usage) sane() Usage { return Usage(meter.Use(u).Sane()) }
 
 // Failed makes the event of an attempt that brought no reply. When the provider
 // had begun to work and has not said what it bills, the attempt is booked at the

@@ -136,7 +136,7 @@ func (m *Machine) clamp(s *State, t Think) Think {
 	if price == nil {
 		return t
 	}
-	in, out := price.most(t.Estimate, t.Long)
+	in, out := price.rates().Most(t.Estimate, t.Long)
 	if s.limits.Cost > 0 && out > 0 {
 		left := (s.limits.Cost - s.cost - aside.Cost - in) * 1e6 / out
 		t.MaxTokens = min(t.MaxTokens, int(max(-1, min(left, 1<<30))))
@@ -255,7 +255,7 @@ func (m *Machine) fits(s *State, t *Think) Verdict {
 			figure.Group(s.usage.Total()), figure.Group(s.limits.Tokens), held, figure.Group(t.Estimate), leastReply))
 	}
 	if price := m.decl.model(t.Model, t.Fallback).Price; s.limits.Cost > 0 && price != nil {
-		in, _ := price.most(t.Estimate, t.Long)
+		in, _ := price.rates().Most(t.Estimate, t.Long)
 		return verdict(StatusExhausted, "cost >= "+s.costLimit(),
 			fmt.Sprintf("%s of $%s are spent; the next request costs about %s before its reply", s.usd(s.cost), s.costLimit(), s.usd(in)))
 	}

@@ -26,20 +26,20 @@ func (s *State) Import(by string, redacted, torn bool) Noted {
 
 // Redacted reports whether secrets were removed from the log before its import.
 // Such a run can be read but not resumed: its log is no longer what was said.
-func (s *State) Redacted() bool { return s.imported().Redacted }
+func (s *State) Redacted() bool { return s.origin.Redacted }
 
 // Torn reports whether the end of the log was lost before its import. Effects
 // in the lost part may have happened, so the run must not repeat them and
 // cannot be resumed. A fork is another run and may go on.
-func (s *State) Torn() bool { return s.imported().Torn }
+func (s *State) Torn() bool { return s.origin.Torn }
 
 // impeded is what to do in place of resuming a run that came from elsewhere and not
 // whole; empty: it came from nowhere, or whole.
 func (s *State) impeded() string {
-	switch i := s.imported(); {
-	case i.Redacted:
+	switch {
+	case s.Redacted():
 		return advice.Redacted
-	case i.Torn:
+	case s.Torn():
 		return advice.Torn
 	}
 	return ""
@@ -47,11 +47,3 @@ func (s *State) impeded() string {
 
 // Imported reports whether the note is one that [State.Import] makes.
 func (n Noted) Imported() bool { return n.By == importer }
-
-func (s *State) imported() imported {
-	var said imported
-	if value, ok := s.Note(importer, importNote); !ok || json.Unmarshal(value, &said) != nil {
-		return imported{}
-	}
-	return said
-}

@@ -43,6 +43,7 @@ func (s *State) Clone() *State {
 	c.notes, c.grants, c.unknown = maps.Clone(s.notes), maps.Clone(s.grants), maps.Clone(s.unknown)
 	c.other, c.steps, c.missed = maps.Clone(s.other), maps.Clone(s.steps), maps.Clone(s.missed)
 	c.inputs, c.followUps, c.found, c.gathered = slices.Clip(s.inputs), slices.Clip(s.followUps), slices.Clip(s.found), nil
+	c.early = slices.Clip(s.early)
 	for i := range c.open {
 		c.open[i] = new(*c.open[i])
 	}
@@ -75,6 +76,7 @@ type facts struct {
 	cancel    *CancelRequested
 	limits    Limits
 	stop      string
+	origin    imported
 	signal    int64 // the last one taken in
 	idle      int   // entries in a row that only remember something
 	elapsed   time.Duration
@@ -149,6 +151,7 @@ type turn struct {
 	rejected   int    // iterations in a row that ended in rejection
 	whyNot     string
 	finalAsked bool             // the landing answer has been tried
+	early      []*call          // started while a reply is streamed
 	counter    int              // calls so far, for their ids
 	thought    uint64           // digest of what was thought
 	missed     map[string]*miss // judges that failed, by purpose
@@ -401,7 +404,7 @@ func (s *State) Missed(p Purpose) (f ModelFailed, final bool) {
 	if m.Class == ClassCancelled {
 		return m.ModelFailed, false
 	}
-	n := m.tries.of(m.Class)
+	n := m.tries.Of(m.Class.tried())
 	if s.Machine() < 3 {
 		n = m.Attempt
 	}
@@ -634,31 +637,19 @@ func (s *State) Attempts(call string) int {
 }
 
 // Tries counts the failed attempts in a row at the present model call.
-func (s *State) Tries() int { return s.tries.total() }
+func (s *State) Tries() int { return s.tries.Total() }
 
 // tries counts failed attempts in a row by class, all that are not transient
 // together. An attempt that we cut short does not count.
-type tries [ClassUnknown + 1]int32
-
-func (t *tries) count(c Class) {
-	if c != ClassCancelled {
-		t[c.tried()]++
-	}
-}
-
-func (t *tries) of(c Class) int { return int(t[c.tried()]) }
-
-func (t *tries) total() (n int) {
-	for _, of := range t {
-		n += int(of)
-	}
-	return n
-}
+type tries = tally.Few
 
 // tried is where tries count a class.
-func (c Class) tried() Class {
-	if c.Transient() {
-		return c
+func (c Class) tried() int {
+	switch {
+	case c == ClassCancelled:
+		return -1
+	case c.Transient():
+		return int(c)
 	}
 	return 0
 }
@@ -672,7 +663,7 @@ func (s *State) exhausts(c Class, n int) bool {
 
 // attempts says how often a model call failed with a class, and how often at all.
 func (s *State) attempts(c Class) string {
-	n, all := s.tries.of(c), s.tries.total()
+	n, all := s.tries.Of(c.tried()), s.tries.Total()
 	if n < all && s.Machine() >= 3 {
 		return fmt.Sprintf("%d of %d attempts", n, all)
 	}

@@ -107,7 +107,7 @@ func (s *State) applyRun(event Event) {
 			start := *s.start
 			start.Labels, s.start = e.Labels, &start
 		}
-		put(&s.notes, importer+"\x00"+importNote, nil)
+		s.origin = imported{}
 		delete(s.notes, budgetNote)
 		s.unwatch()
 		s.reset()
@@ -205,6 +205,9 @@ func (s *State) lose() {
 		if c.Phase == PhaseStarted || c.Phase == PhaseAwaitingChild { // a new owner takes over child runs, too
 			c.Phase = PhaseLost
 		}
+		if c.early != nil {
+			c.own().early = nil
+		}
 	}
 }
 
@@ -215,7 +218,7 @@ func (s *State) take(letter int64) { s.signal = max(s.signal, letter) }
 func (s *State) book(u Usage, dollars float64) {
 	s.usage = s.usage.Add(u.sane())
 	if dollars > 0 { // which no NaN is
-		s.cost += min(dollars, mostDollars)
+		s.cost += min(dollars, 1e12)
 	}
 }
 
@@ -426,11 +429,15 @@ func (s *State) openTurn() {
 
 // contentKey names a call by what it does: tool and canonical arguments.
 func contentKey(tool string, args []byte) string {
-	b, err := canon.Canonical(nil, args)
-	if err != nil {
-		b = args
+	return canon.Digest([]byte(tool), canonical(args))
+}
+
+// canonical is a document in its canonical form, or as it is if it has none.
+func canonical(raw []byte) []byte {
+	if b, err := canon.Canonical(nil, raw); err == nil {
+		return b
 	}
-	return canon.Digest([]byte(tool), b)
+	return raw
 }
 
 func callID(n int) string {

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/exchange"
 	"github.com/pawl-run/pawl/internal/gauge"
 	"github.com/pawl-run/pawl/internal/jsonin"
@@ -61,12 +63,12 @@ func (s *State) applyModel(event Event) {
 			if last, ok := s.missed[string(e.Purpose)]; ok {
 				missed.tries = last.tries
 			}
-			missed.tries.count(e.Class)
+			missed.tries.Count(e.Class.tried())
 			put(&s.missed, string(e.Purpose), &missed)
 			return
 		}
 		s.failure = &failure
-		s.tries.count(e.Class)
+		s.tries.Count(e.Class.tried())
 	case PlanRejected:
 		s.rejections, s.whyNot = e.Rejection, e.Feedback
 		s.bytes += s.size(e.Feedback) + s.around()
@@ -214,9 +216,23 @@ func (s *State) replyTurn(e *ModelReplied, iteration int) {
 		if c, ok := p.(Call); ok {
 			memory = append(memory, newCall(c, s, iteration))
 			s.open = append(s.open, &memory[len(memory)-1])
+			s.adopt(&memory[len(memory)-1])
 			s.counter = max(s.counter, callNumber(c.ID))
 		}
 	}
+}
+
+// adopt gives a call of a reply the attempt that began while the reply was streamed: that
+// of a call with the same id, tool and arguments.
+func (s *State) adopt(c *call) {
+	if e := in(s.early, c.ID); e != nil && contentKey(e.Tool, e.Args) == contentKey(c.Tool, c.Args) {
+		c.own().early = &e.trial
+		s.dismiss(c.ID)
+	}
+}
+
+func (s *State) dismiss(id string) {
+	s.early = slices.DeleteFunc(slices.Clone(s.early), func(c *call) bool { return c.ID == id })
 }
 
 func (s *State) applyTool(event Event) {
@@ -231,7 +247,9 @@ func (s *State) applyTool(event Event) {
 			s.answer(c, done)
 		}
 	case ToolRefused:
-		if c := s.opened(e.Call); c != nil && (!e.NotRun || s.unstarted(c)) {
+		if e.Early {
+			s.dismiss(e.Call)
+		} else if c := s.opened(e.Call); c != nil && (!e.NotRun || s.unstarted(c)) {
 			s.answer(c, ending{Status: ToolFailed, Error: e.Why, rejected: s.rejects, notRun: e.NotRun,
 				omitted: s.rejects && s.declared().Strategy == StrategyJSON && s.Machine() > 2})
 		}
@@ -260,8 +278,12 @@ func (s *State) applyTool(event Event) {
 }
 
 func (s *State) toolStarted(e *ToolStarted, at time.Time) {
-	if c := s.opened(e.Call); c != nil {
-		c.Phase, c.trial = PhaseStarted, trial{e.Attempt, e.Effect, e.Key, at}
+	begun := trial{e.Attempt, e.Effect, e.Key, at}
+	if e.Early {
+		c := newCall(Call{ID: e.Call, Tool: e.Tool, Args: e.Args}, s, s.iteration)
+		c.trial, s.early = begun, append(s.early, &c)
+	} else if c := s.opened(e.Call); c != nil {
+		c.Phase, c.trial = PhaseStarted, begun
 		if e.Supervised != c.Supervised {
 			c.own().Supervised = e.Supervised
 		}
@@ -271,6 +293,9 @@ func (s *State) toolStarted(e *ToolStarted, at time.Time) {
 func (s *State) toolFinished(e *ToolFinished) {
 	s.acted = s.seq
 	if c := s.opened(e.Call); c != nil {
+		if c.early != nil && c.Attempt == 0 {
+			c.trial = *c.early
+		}
 		if e.Images != nil || e.Blob != "" {
 			m := c.own()
 			m.images, m.blob = e.Images, e.Blob
@@ -392,7 +417,8 @@ func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
 	m := c.own()
 	m.By = e.By
 	if !e.Approved {
-		c.Phase, c.Error, s.denied = PhaseUndecided, denial(*e), e
+		c.Phase, s.denied = PhaseUndecided, e
+		c.Error = "a person denied this call" + excerpt.After(": ", e.Reason) + "; it was not run"
 		return
 	}
 	asked := c.Phase == PhaseAwaitingApproval
@@ -412,14 +438,6 @@ func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
 	} else if g, ok := s.grants[content]; ok {
 		m.preconditions = (&call{matter: g}).relied()
 	}
-}
-
-func denial(e ApprovalDecided) string {
-	why := "a person denied this call"
-	if e.Reason != "" {
-		why += ": " + e.Reason
-	}
-	return why + "; it was not run"
 }
 
 func (s *State) applyMemo(event Event) {
@@ -467,7 +485,8 @@ func (s *State) applyMemo(event Event) {
 		put(&s.notes, e.By+"\x00"+e.Name, e.Value)
 		s.take(e.Signal)
 		if e.Imported() {
-			s.signal = 0
+			s.signal, s.origin = 0, imported{}
+			_ = json.Unmarshal(e.Value, &s.origin) // what is no such note says nothing
 			s.unwatch()
 		}
 		if e.By == looper && e.Name == callsNote {
@@ -516,8 +535,9 @@ func (s *State) applyMemo(event Event) {
 // calls may have been told to forget.
 func (s *State) unwatch() {
 	for _, c := range s.open {
-		if c.Supervised != "" {
-			c.own().Supervised = ""
+		if c.Supervised != "" || c.early != nil {
+			m := c.own()
+			m.Supervised, m.early = "", nil
 		}
 	}
 }

@@ -34,6 +34,7 @@ type driver struct {
 	labels     map[string]string // that budgets look at; nil: not looked up yet
 	modelCall  *modelCall        // memory for the next one
 	toolCall   *toolCall
+	ahead      *ahead      // Reads that started while the last reply was streamed; nil: none did
 	life       life        // shared with the handles on the run
 	detach     func() bool // from the end of the run's context
 }
@@ -172,6 +173,8 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 			switch e := own.Event.(type) {
 			case pawl.ToolFinished:
 				d.children.drop(e.Call)
+			case pawl.ToolRefused:
+				d.ahead.drop(e.Call)
 			case pawl.ModelFailed:
 				d.leave()
 			}
@@ -210,6 +213,7 @@ func (d *driver) end() error {
 	if err := d.rec.flush(); err != nil {
 		return err
 	}
+	d.dropAhead()
 	d.rec.showEnd()
 	return nil
 }
@@ -236,6 +240,7 @@ func (d *driver) part() (done bool, err error) {
 func (d *driver) finish(err error) {
 	l, r := &d.life, &d.rec
 	d.detach()
+	d.dropAhead()
 	d.children.suspend()
 	d.effects.close()
 	d.giveBack()

@@ -241,13 +241,14 @@ func (s *effects) interruptOne(e *effect) {
 	}
 }
 
-// drop stops the effect of a call that is not needed any more.
-func (s *effects) drop(e *effect) {
+// drop stops the effect of a call that is not needed any more. It reports whether it runs.
+func (s *effects) drop(e *effect) (runs bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e.cut == nil && slices.Contains(s.running, e) {
+	if runs = slices.Contains(s.running, e); runs && e.cut == nil {
 		s.stop(e, errDropped)
 	}
+	return runs
 }
 
 // abort ends the effects of a driver that gives up; their results are dropped.

@@ -15,11 +15,17 @@ import (
 // think performs a model call: its intent is durable before the request is sent, and one
 // entry records the result. It reports whether the run was released instead.
 func (d *driver) think(at uint64, t *pawl.Think) (released bool, err error) {
+	d.dropAhead()
 	c, released, err := newModelCall(d, at, t)
-	if c == nil {
+	switch {
+	case c == nil:
 		return released, err
+	case d.readsAhead(c):
+		err = d.streamAhead(c)
+	default:
+		err = d.effects.run(&c.effect)
 	}
-	if err = d.effects.run(&c.effect); err == nil {
+	if err == nil && !c.abandoned {
 		d.modelCall = c // not if the call was abandoned: its goroutine still uses it
 	}
 	if err == nil && d.rec.state.Status() == pawl.StatusPaused { // the reply comes without the run
@@ -110,9 +116,10 @@ type modelCall struct {
 	model     pawl.Model
 	endpoint  string // of the model; empty: in this process
 	request   pawl.Request
-	live      pawl.Entry // the template of streamed entries
-	turn      turn       // of the provider's rate
-	outOfTime bool       // the deadline is the run's, not the call's
+	live      pawl.Entry       // the template of streamed entries
+	turn      turn             // of the provider's rate
+	outOfTime bool             // the deadline is the run's, not the call's
+	ready     chan<- pawl.Call // takes the calls that may start early; nil: none may
 	shown     liveReply
 	said      int // bytes of text that were shown
 	reply     *pawl.Reply
@@ -155,6 +162,7 @@ func (c *modelCall) stream(ctx context.Context) {
 		if c.quiet.sign() == 1 {
 			c.rec.engine.replying(c.rec.base, c.live)
 		}
+		c.offer(ctx, &chunk)
 		c.show(&chunk, false)
 	}
 }

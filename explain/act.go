@@ -112,6 +112,9 @@ func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came phrase
 		if e.Status != pawl.ToolOK {
 			t.errors++
 		}
+		if slices.Contains(f.early, e.Call) {
+			why = f.caller(e.Call) + phrasef(" called %s; it had begun early", name(e.Tool))
+		}
 		if strings.HasPrefix(e.Tool, "__") || e.Tool == searchTool {
 			why = f.caller(e.Call) + phrasef(" called %s; the machine answered it", name(e.Tool))
 		}
@@ -125,6 +128,10 @@ func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came phrase
 		return e.Call, f.caller(e.Call) + phrasef(" called %s again with the same arguments; answered from the log", name(e.Tool)),
 			phrasef("reused the result of %s", name(e.Of))
 	case pawl.ToolRefused:
+		if e.Early {
+			f.early = slices.DeleteFunc(f.early, func(id string) bool { return id == e.Call })
+			return e.Call + " (early)", phrasef("discarded %s: %s", name(e.Tool), said(e.Why)), "discarded"
+		}
 		t.refused++
 		return e.Call, phrasef("refused %s: %s", name(e.Tool), said(e.Why)), phrase("refused: " + said(e.Why))
 	case pawl.ToolDoubted:

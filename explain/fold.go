@@ -28,7 +28,8 @@ type fold struct {
 	rejected int  // the number of rejections since the last reply
 	lost     bool // a model call was lost with the run's owner
 	acted    []string
-	back     bool // the run was resumed and has not observed since
+	early    []string // calls that began while the latest reply was streamed
+	back     bool     // the run was resumed and has not observed since
 	measure  *pawl.Measured
 	flight   *pawl.Entry // the model call in flight
 	fallback int         // the index of the model of the last call

@@ -47,10 +47,13 @@ func (f *fold) think(d *Decision) {
 			}
 		}
 	}
-	f.lost = false
+	f.lost, f.early = false, nil
 	took := f.step[len(f.step)-1].Time.Sub(d.Time)
 	for _, e := range f.step {
 		switch e := e.Event.(type) {
+		case pawl.ToolStarted:
+			f.early = append(f.early, e.Call)
+			d.outcome = append(d.outcome, phrasef("%s %s %s began while the reply was streamed", name(e.Call), name(e.Tool), data(e.Args)))
 		case pawl.ModelReplied:
 			d.outcome = append(d.outcome, f.replied(e, took)...)
 		case pawl.ModelFailed:

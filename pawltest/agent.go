@@ -25,7 +25,7 @@ import (
 //
 //	name NAME · fallback NAME · prompt TEXT · loop react|single|review · strategy json
 //	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT[/READ/WRITE] · max_tokens N
-//	builtins · plan · board · serial · max_parallel N · core PATTERN… · observe · goal EXPR · approvals [ttl=D] [stop] [unobserved]
+//	builtins · plan · board · serial · early_reads · max_parallel N · core PATTERN… · observe · goal EXPR · approvals [ttl=D] [stop] [unobserved]
 //	tool NAME [read|idempotent|write] [client|alone|exempt|external] [timeout=D cap=N calls=N parallel=N on_doubt=X version=V args=a,b? witness=a,b supervised=WORD]
 //	delegate NAME [limits=K=V,…] [ask=TOOL] TOOL…: an agent as a tool; it has the tools named, declared before
 //	mate NAME [carry=X] [back] [limits=K=V,…] [ask=TOOL] TOOL…: an agent that may get the conversation, and with back may hand it back
@@ -75,6 +75,8 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			a = team.Board(a)
 		case "serial":
 			a.Serial = true
+		case "early_reads":
+			a.EarlyReads = true
 		case "core":
 			a.Core = strings.Fields(rest)
 		case "max_parallel":

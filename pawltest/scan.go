@@ -14,6 +14,8 @@ import (
 // thought is one line of a model's script.
 type thought struct {
 	reply pawl.Reply
+	ready []pawl.Call   // that were complete while it was streamed; nil: those of the reply
+	gap   time.Duration // before each of them
 	fail  *pawl.ModelError
 	after time.Duration
 	hang  bool // until the context ends
@@ -24,6 +26,8 @@ type thought struct {
 
 // readThought reads what a model says: "text", ~"thinking", calls as
 // NAME{…} or NAME:JSON, and usage=IN/OUT stop=REASON after=DURATION
+// gap=DURATION, the time before each call is complete while the reply is streamed. With calls
+// that begin with ^, those are streamed in place of the reply's, and the reply has none of them.
 // error=CLASS message="…" retry=DURATION hang stuck panic die.
 func readThought(s string) (t thought, err error) {
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
@@ -58,12 +62,16 @@ func readThought(s string) (t thought, err error) {
 				return t, err
 			}
 		default:
-			name := s[:end]
+			name, streamed := strings.CutPrefix(s[:end], "^")
 			args, rest, err := callArgs(strings.TrimPrefix(s[end:], ":"))
 			if err != nil {
 				return t, fmt.Errorf("%s: %w", name, err)
 			}
 			s = rest
+			if streamed {
+				t.ready = append(t.ready, pawl.Call{Tool: name, Args: args})
+				continue
+			}
 			t.reply.Parts = append(t.reply.Parts, pawl.Call{Tool: name, Args: args})
 		}
 	}
@@ -134,6 +142,8 @@ func (t *thought) option(name, value string) (err error) {
 		err = t.reply.Stop.UnmarshalText([]byte(value))
 	case "after":
 		t.after, err = time.ParseDuration(value)
+	case "gap":
+		t.gap, err = time.ParseDuration(value)
 	case "error":
 		t.fail = &pawl.ModelError{Message: value}
 		err = t.fail.Class.UnmarshalText([]byte(value))

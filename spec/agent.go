@@ -44,7 +44,7 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, all *crew) (pawl.Agent
 	a := pawl.Agent{
 		Name: s.Name, Version: s.Version, Description: s.Description, Prompt: s.prompt, Labels: s.Labels,
 		Loop: s.loop, Limits: s.limits.Merge(s.opt.Limits), Output: s.output, Sampling: s.model.sampling,
-		Serial: s.serial, MaxParallel: s.maxParallel, Builtins: s.builtin, Trace: s.trace, ResultKey: s.resultKey,
+		Serial: s.serial, MaxParallel: s.maxParallel, EarlyReads: s.earlyReads, Builtins: s.builtin, Trace: s.trace, ResultKey: s.resultKey,
 	}
 	if s.json {
 		a.Strategy = pawl.StrategyJSON
@@ -197,6 +197,9 @@ func (s *Spec) contradictions(d *document, a pawl.Agent) {
 	}
 	if _, single := a.Loop.(pawl.SingleCall); s.core != nil && (single || s.flow != nil) {
 		d.problem(s.find("tool_search"), "tool_search is for an agent that chooses its calls (leave it out, or write loop: react)")
+	}
+	if _, single := a.Loop.(pawl.SingleCall); s.earlyReads && (single || s.flow != nil || s.json || s.serial) {
+		d.problem(s.find("early_reads"), "early_reads is for an agent that chooses its calls, several at a time and with strategy native (leave it out, or leave out loop, strategy and parallel)")
 	}
 	if s.serial && s.maxParallel > 1 {
 		d.problem(s.find("max_parallel"), "max_parallel is %d, but with parallel: false one call runs at a time (leave one of them out)", s.maxParallel)

@@ -58,6 +58,7 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 	s.cageFiles(d)
 	s.unskilled(d)
 	s.unparallel(d)
+	s.unearly(d)
 	s.unheld(d)
 	if l := s.shelved; l != nil {
 		own := &document{text: l.doc.text, src: l.doc.src}
@@ -92,6 +93,25 @@ func (s *Spec) unparallel(d *document) {
 		n, effect := t.get("max_parallel"), t.get("effect")
 		if n != nil && t.get("command") != nil && (effect == nil || effect.text == "write") {
 			d.problem(n.place, "max_parallel has no effect: %s is a write, and a write runs alone (if it is not a write, declare its effect)", t.name())
+		}
+	}
+}
+
+// unearly warns that no call starts early, because something may stop it.
+func (s *Spec) unearly(d *document) {
+	if !s.earlyReads {
+		return
+	}
+	stops := []*node{s.root.get("guard"), s.root.get("judge"), s.root.get("hooks"), s.root.get("policies"), s.root.get("approvals").get("gates")}
+	if tools := s.root.get("tools"); tools != nil {
+		for _, t := range tools.items {
+			stops = append(stops, t.get("approval"))
+		}
+	}
+	for _, n := range stops {
+		if n != nil {
+			d.problem(s.find("early_reads"), "early_reads has no effect, because what line %d declares may stop a call (leave one of them out)", n.place.line)
+			return
 		}
 	}
 }

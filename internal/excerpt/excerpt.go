@@ -108,3 +108,11 @@ func count(n int64) string {
 	}
 	return b.String() + " bytes"
 }
+
+// After returns the text with what leads to it; empty: there is no text.
+func After(lead, text string) string {
+	if text == "" {
+		return ""
+	}
+	return lead + text
+}

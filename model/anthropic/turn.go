@@ -123,6 +123,9 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 			return nil, t.Broken(fmt.Sprintf("the end of block %d, which is not open", e.Index))
 		}
 		b.open = false
+		if b.Type == "tool_use" {
+			return []pawl.Chunk{{Ready: b.call()}}, nil
+		}
 	case "message_delta":
 		if t.state == waiting {
 			return nil, t.Broken("message_delta before message_start")
@@ -228,11 +231,8 @@ func (t *turn) Reply() (*pawl.Reply, error) {
 				parts = append(parts, pawl.Text{Text: text})
 			}
 		case "tool_use":
-			if text == "" {
-				text = string(b.Input) // some servers send a whole call at its start
-			}
-			parts = append(parts, pawl.Call{Ref: b.ID, Tool: b.Name, Args: provider.Args(text)})
-			torn = !json.Valid([]byte(text)) // an empty text may be truncated, too
+			parts = append(parts, *b.call())
+			torn = !json.Valid([]byte(b.args())) // an empty text may be truncated, too
 		case "thinking":
 			parts = append(parts, pawl.Thinking{Text: text, Opaque: b.thinking(), Model: t.Model})
 		default:
@@ -254,6 +254,18 @@ func (t *turn) Reply() (*pawl.Reply, error) {
 		return nil, t.Failed(pawl.ClassTooLong, "the reply met the end of the context window")
 	}
 	return nil, t.Failed(pawl.ClassUnknown, fmt.Sprintf("stop reason %q is unknown here", provider.Clip(t.stop)))
+}
+
+// args returns the text of a call's arguments.
+func (b *block) args() string {
+	if b.text.Len() == 0 {
+		return string(b.Input) // some servers send a whole call at its start
+	}
+	return b.text.String()
+}
+
+func (b *block) call() *pawl.Call {
+	return &pawl.Call{Ref: b.ID, Tool: b.Name, Args: provider.Args(b.args())}
 }
 
 // thinking returns the block to send back: as it began, with the deltas added,

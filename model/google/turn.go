@@ -125,7 +125,7 @@ func (t *turn) grow(raw json.RawMessage) (pawl.Chunk, error) {
 		p.kind = "functionCall"
 		delete(fields, "functionCall")
 		t.pieces = append(t.pieces, p)
-		return pawl.Chunk{Call: p.call.Name}, nil
+		return pawl.Chunk{Call: p.call.Name, Ready: p.made()}, nil
 	}
 	if fields["text"] == nil && fields["thoughtSignature"] != nil && len(fields) == 1 {
 		fields["text"] = json.RawMessage(`""`) // an empty text is omitted on the wire
@@ -177,6 +177,11 @@ func (t *turn) Reply() (*pawl.Reply, error) {
 	return nil, t.Failed(pawl.ClassUnknown, fmt.Sprintf("finish reason %q is unknown here", provider.Clip(t.stop)))
 }
 
+// made returns the piece as a call.
+func (p *piece) made() *pawl.Call {
+	return &pawl.Call{Ref: p.call.ID, Tool: p.call.Name, Args: provider.Args(string(p.call.Args))}
+}
+
 // parts returns the piece in the form of the log; see the package comment.
 func (p *piece) parts(model string) []pawl.Part {
 	opaque := func(key, text string) pawl.Thinking {
@@ -189,7 +194,7 @@ func (p *piece) parts(model string) []pawl.Part {
 		if len(p.rest) > 0 {
 			list = append(list, opaque(p.kind, ""))
 		}
-		return append(list, pawl.Call{Ref: p.call.ID, Tool: p.call.Name, Args: provider.Args(string(p.call.Args))})
+		return append(list, *p.made())
 	case p.kind == "thought":
 		p.rest["thought"], p.rest["text"] = json.RawMessage("true"), provider.Marshal(text)
 		return append(list, opaque("part", text))

@@ -147,6 +147,9 @@ func (r *response) end(ev responsesEvent) ([]pawl.Chunk, error) {
 	ev.ItemID = it.ID
 	o := r.open(ev, it.Type)
 	o.outputItem, o.raw = it, append(json.RawMessage(nil), ev.Item...)
+	if o.Type == "function_call" {
+		return []pawl.Chunk{{Ready: o.call()}}, nil
+	}
 	return nil, nil
 }
 
@@ -254,7 +257,7 @@ func (r *response) Reply() (*pawl.Reply, error) {
 				return nil, r.Broken("a call without a name")
 			}
 			torn = !json.Valid([]byte(text))
-			parts = append(parts, pawl.Call{Ref: o.CallID, Tool: o.Name, Args: provider.Args(text)})
+			parts = append(parts, *o.call())
 		}
 	}
 	switch {
@@ -268,6 +271,10 @@ func (r *response) Reply() (*pawl.Reply, error) {
 		return r.Stop(parts, pawl.StopRefusal)
 	}
 	return nil, r.Failed(pawl.ClassUnknown, fmt.Sprintf("the response is incomplete for a reason unknown here, %q", provider.Clip(r.reason)))
+}
+
+func (o *output) call() *pawl.Call {
+	return &pawl.Call{Ref: o.CallID, Tool: o.Name, Args: provider.Args(o.said())}
 }
 
 // said returns an item's text, or the part received so far.

@@ -42,6 +42,7 @@ type part struct {
 	id, name  string
 	text      strings.Builder
 	announced bool
+	ready     bool // it was handed out complete
 }
 
 // An event is the content of a chunk.
@@ -121,6 +122,7 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 		chunks = append(chunks, t.grow(c.Delta)...)
 		if c.FinishReason != nil && *c.FinishReason != "" {
 			t.stop, t.state, t.Ended = *c.FinishReason, stopping, true
+			chunks = append(chunks, t.ready(t.parts)...)
 		}
 	}
 	return chunks, nil
@@ -144,7 +146,11 @@ func (t *turn) grow(d delta) []pawl.Chunk {
 		chunks = append(chunks, pawl.Chunk{Text: d.Refusal})
 	}
 	for _, f := range d.Calls {
+		before := len(t.parts)
 		p := t.call(f)
+		if len(t.parts) > before { // the calls before it are complete
+			chunks = append(chunks, t.ready(t.parts[:before])...)
+		}
 		if p.id == "" {
 			p.id = f.ID
 		}
@@ -158,6 +164,21 @@ func (t *turn) grow(d delta) []pawl.Chunk {
 		}
 	}
 	return chunks
+}
+
+// ready returns the calls that are complete and were not handed out.
+func (t *turn) ready(parts []*part) (chunks []pawl.Chunk) {
+	for _, p := range parts {
+		if p.kind == "call" && !p.ready {
+			p.ready = true
+			chunks = append(chunks, pawl.Chunk{Ready: p.call()})
+		}
+	}
+	return chunks
+}
+
+func (p *part) call() *pawl.Call {
+	return &pawl.Call{Ref: p.id, Tool: p.name, Args: provider.Args(p.text.String())}
 }
 
 // last returns the part being written if it has the kind, else a new one.
@@ -217,7 +238,7 @@ func (t *turn) Reply() (*pawl.Reply, error) {
 				return nil, t.Broken("a call without a name")
 			}
 			torn = !json.Valid([]byte(text)) // an empty text may be truncated, too
-			parts = append(parts, pawl.Call{Ref: p.id, Tool: p.name, Args: provider.Args(text)})
+			parts = append(parts, *p.call())
 		default:
 			opaque := provider.Marshal(map[string]string{p.kind: text})
 			parts = append(parts, pawl.Thinking{Text: text, Opaque: opaque, Model: t.Model})

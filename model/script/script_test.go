@@ -92,7 +92,7 @@ price: {input: 3, output: 15}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("reply (-want +got):\n%s", d)
 	}
-	if want := "think:Hm 1.|Let |me l|ook.|call:search"; streamed != want {
+	if want := "think:Hm 1.|Let |me l|ook.|call:search|ready:search"; streamed != want {
 		t.Errorf("streamed %q, want %q", streamed, want)
 	}
 	info := pawl.ModelInfo{Name: "script/demo.yaml", Price: &pawl.Price{Input: 3, Output: 15}}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -140,13 +141,9 @@ func (v *chatView) add(e pawl.Entry, history bool) {
 		v.draw()
 		return
 	case pawl.ToolFinished:
-		for i, c := range v.calls {
-			if c.call == e.Call {
-				v.calls = append(v.calls[:i:i], v.calls[i+1:]...)
-				break
-			}
-		}
-		v.draw()
+		v.ended(e.Call)
+	case pawl.ToolRefused: // of a call that began early
+		v.ended(e.Call)
 	case pawl.ApprovalRequested, pawl.InputRequested, pawl.ApprovalDecided, pawl.RunResumed:
 		return // the question says it
 	case pawl.RunPaused, pawl.RunStopped:
@@ -174,6 +171,12 @@ func (v *chatView) text(part string) {
 	}
 	v.said = true
 	_, _ = v.page.Write([]byte(part)) // the terminal's errors are hidden, see lockedWriter
+}
+
+// ended takes a call out of what is in flight.
+func (v *chatView) ended(call string) {
+	v.calls = slices.DeleteFunc(v.calls, func(c inFlight) bool { return c.call == call })
+	v.draw()
 }
 
 // flush ends the reply.

@@ -203,6 +203,8 @@ func (v *liveView) take(event pawl.Event) {
 		begins(e.Call, e.Tool)
 	case pawl.ToolFinished:
 		ends(e.Call)
+	case pawl.ToolRefused: // of a call that began early
+		ends(e.Call)
 	case pawl.ChildStarted:
 		begins(e.Call, e.Agent)
 	case pawl.ChildStopped:

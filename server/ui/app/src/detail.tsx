@@ -85,7 +85,7 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
     case "model.failed":
       return part(`Failed: ${d.class}`, <Prose of={d.message ?? ""} class="error" />, d.retry_at ? <p class="hint">retried at {clock(Date.parse(d.retry_at))}</p> : null);
     case "tool.started":
-      return part(d.attempt > 1 ? `Run, attempt ${d.attempt}` : "Run", <JsonView value={d.args} label="Arguments" />, <p class="facts"><span>{d.effect}</span><span class="mono id" title="idempotency key">{d.key}</span></p>);
+      return part(d.early ? "Run early, while the reply was streamed" : d.attempt > 1 ? `Run, attempt ${d.attempt}` : "Run", <JsonView value={d.args} label="Arguments" />, <p class="facts"><span>{d.effect}</span><span class="mono id" title="idempotency key">{d.key}</span></p>);
     case "tool.finished":
       return part(`Finished: ${d.status}`,
         d.error ? <Prose of={d.error} mono class="error" /> : null,
@@ -94,7 +94,7 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
         d.abandoned ? <p class="problem">Abandoned: its function did not return.</p> : null,
         d.images?.length ? <p class="hint">{plural(d.images.length, "picture")}, not shown here</p> : null);
     case "tool.reused": return part("Reused", <p>Reuses the result of <span class="mono">{d.of}</span>; nothing was run.</p>);
-    case "tool.refused": return part("Refused", <Prose of={d.why ?? ""} class="error" />);
+    case "tool.refused": return part(d.early ? "Discarded" : "Refused", <Prose of={d.why ?? ""} class="error" />);
     case "tool.doubted": return part("In doubt", <Prose of={d.why ?? ""} class="error" />);
     case "tool.settled": return part(span.who.startsWith("edited") ? `Edited by ${d.by}` : `Settled${d.by ? ` by ${d.by}` : ""}: ${d.happened ? "it happened" : "it did not happen"}`, d.error ? <Prose of={d.error} mono class="error" /> : null, d.result !== undefined ? <JsonView value={d.result} label="Result" /> : null);
     case "approval.requested": return part("Approval requested", <Prose of={d.reason ?? ""} />, <JsonView value={d.args} label="Arguments" />, d.witnesses ? <JsonView value={d.witnesses} label="Preconditions" open={1} /> : null);

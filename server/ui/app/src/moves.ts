@@ -16,7 +16,7 @@ function move(e: Entry): Move | null {
     case "model.replied": return m(d.purpose ? `Reply (${d.purpose})` : "Reply", d.text, ...(d.calls ?? []).map((c: any) => `${c.tool} ${show(c.args)}`));
     case "tool.settled": return d.happened ? m(`Result of ${d.tool}`, d.error ? d.status ?? "error" : "", d.result, d.error) : m(`Settled ${d.tool}`, "it did not happen");
     case "tool.finished": return m(`Result of ${d.tool}`, d.status === "ok" ? "" : d.status, d.result, d.error);
-    case "tool.refused": return m(`Refused call of ${d.tool}`, d.why);
+    case "tool.refused": return d.early ? null : m(`Refused call of ${d.tool}`, d.why);
     case "approval.decided": return m("Decision", d.decision, d.args, d.reason);
     case "input.given": return m(d.call ? "Answer of a person" : "Message of a person", d.text);
     case "run.stopped": return m("End", d.status ?? "success", d.leaf, d.detail);
