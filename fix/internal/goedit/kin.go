@@ -9,7 +9,7 @@ import (
 )
 
 // mostKin bounds the values of a set that are proposed beside one of them.
-const mostKin = 4
+const mostKin = 6
 
 // kin are the other constants of the type of one: those that a question about it easily forgets.
 func (m *mutator) kin(x ast.Expr, asked []string) []string {
@@ -66,6 +66,9 @@ func (m *mutator) oneMore(n *ast.BinaryExpr, stack []ast.Node) {
 	}
 }
 
+// blank is the character that a list of them lacks most easily.
+const blank = "' '"
+
 // oneMoreCase adds a constant, or a character of the package, to those of a case.
 func (m *mutator) oneMoreCase(n *ast.CaseClause) {
 	if len(n.List) == 0 {
@@ -86,6 +89,10 @@ func (m *mutator) oneMoreCase(n *ast.CaseClause) {
 		return
 	}
 	tried := 0
+	if chars := m.g.ingredients(m.d.file.dir()).chars; !slices.Contains(have, blank) && slices.ContainsFunc(chars, func(c ingredient) bool { return c.text == blank }) {
+		have = append(have, blank)
+		m.replace(last.End(), last.End(), ", "+blank, term, 0.3, "missing in a case: %s", blank)
+	}
 	for _, c := range m.g.ingredients(m.d.file.dir()).chars {
 		if tried < mostKin && !slices.Contains(have, c.text) {
 			tried++

@@ -23,8 +23,10 @@ func mix(sites []site) {
 		at := place{s.file, s.line}
 		half := perKind
 		switch s.class {
-		case missing, guard, term, dependent:
+		case missing, guard, dependent:
 			half *= 2 // of which there are most, and which are asked for as often
+		case term:
+			half *= 4 // and of which people forget most
 		}
 		s.weight /= (1 + kinds[s.class]/half) * (1 + lines[at]/perLine)
 		kinds[s.class]++
