@@ -1,9 +1,10 @@
 package review
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/pawl-run/pawl/fix/internal/project"
 )
 
 // A Source says what a run reviews, and what is known of the change besides: enough to make
@@ -26,38 +27,21 @@ type Reviewing struct {
 // sourceKind distinguishes a review from other sources of agents.
 const sourceKind = "review"
 
-type sourceJSON struct {
-	Kind string `json:"kind"`
-	Source
-}
-
 // ParseSource reads what Source.String wrote. The second result is false for the source of
 // another kind of agent; the error is about a source of this kind.
 func ParseSource(text string) (Source, bool, error) {
-	var kind struct {
-		Kind string `json:"kind"`
+	var s Source
+	if is, err := project.ParseSource(text, sourceKind, "a review", &s, nil); !is || err != nil {
+		return Source{}, is, err
 	}
-	if json.Unmarshal([]byte(text), &kind) != nil || kind.Kind != sourceKind {
-		return Source{}, false, nil
-	}
-	var j sourceJSON
-	if err := json.Unmarshal([]byte(text), &j); err != nil {
-		return Source{}, true, fmt.Errorf("source of a review: %w", err)
-	}
-	if j.Model == "" || len(j.Files) == 0 {
+	if s.Model == "" || len(s.Files) == 0 {
 		return Source{}, true, errors.New("source of a review: it needs a model and files")
 	}
-	return j.Source, true, nil
+	return s, true, nil
 }
 
 // String writes the source as JSON.
-func (s Source) String() string {
-	text, err := json.Marshal(sourceJSON{sourceKind, s})
-	if err != nil { // texts and numbers always marshal
-		return err.Error()
-	}
-	return string(text)
-}
+func (s Source) String() string { return project.SourceText(sourceKind, s, 0) }
 
 // Conclude completes the report with the results of a run, and keeps each of them in the
 // cache. It returns the files without a result. Nil is no cache.

@@ -20,6 +20,18 @@ func cancelCommand(a *app) *cobra.Command {
 	return remotely(c)
 }
 
+// printHead prints the result of a run so far as JSON, if that is asked for.
+func (a *app) printHead(ctx context.Context, j store, h pawl.Head) error {
+	if !a.json {
+		return nil
+	}
+	report, err := runs.Report(ctx, j, h, a.place())
+	if err != nil {
+		return err
+	}
+	return printJSON(a.out, report.Result)
+}
+
 func cancelRun(ctx context.Context, a *app, j store, h pawl.Head, reason string) (int, error) {
 	h, err := runs.Cancel(ctx, j, h, func(ctx context.Context, run string) error {
 		if r, ok := j.(*remote); ok {
@@ -47,12 +59,5 @@ func cancelRun(ctx context.Context, a *app, j store, h pawl.Head, reason string)
 			a.sayf("cancellation of run %s requested; %s ends it within a second, or when the calls in progress have stopped", h.Run, runs.OwnerText(h.Lease.Owner))
 		}
 	}
-	if !a.json {
-		return 0, nil
-	}
-	report, err := runs.Report(ctx, j, h, a.place())
-	if err != nil {
-		return 0, err
-	}
-	return 0, printJSON(a.out, report.Result)
+	return 0, a.printHead(ctx, j, h)
 }

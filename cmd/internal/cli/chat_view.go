@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -175,7 +174,7 @@ func (v *chatView) text(part string) {
 
 // ended takes a call out of what is in flight.
 func (v *chatView) ended(call string) {
-	v.calls = slices.DeleteFunc(v.calls, func(c inFlight) bool { return c.call == call })
+	v.calls = landed(v.calls, call)
 	v.draw()
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +26,19 @@ func (g *group) add(h pawl.Head) {
 	if len(g.names) < mostNames && !slices.Contains(g.names, h.Agent) {
 		g.names = append(g.names, h.Agent)
 	}
+}
+
+// grouped is the runs of a query that have a trouble.
+func grouped(ctx context.Context, j store, q pawl.Query, trouble func(pawl.Head) bool) (g group, err error) {
+	for h, err := range j.List(ctx, q) {
+		if err != nil {
+			return g, err
+		}
+		if trouble(h) {
+			g.add(h)
+		}
+	}
+	return g, nil
 }
 
 // String names the agents and one run.

@@ -201,12 +201,9 @@ func (d *doctor) runs(ctx context.Context, j store) error {
 	if err := d.overdue(ctx, j, now); err != nil {
 		return err
 	}
-	var doubts group
-	for h, err := range j.List(ctx, pawl.Query{Status: pawl.StatusWaitingDoubt}) {
-		if err != nil {
-			return err
-		}
-		doubts.add(h)
+	doubts, err := grouped(ctx, j, pawl.Query{Status: pawl.StatusWaitingDoubt}, func(pawl.Head) bool { return true })
+	if err != nil {
+		return err
 	}
 	if doubts.n > 0 {
 		d.find("runs", doubt, fmt.Sprintf("look up what happened, then %s", d.typed("pawl", "settle", doubts.first, "CALL", "--happened JSON, or --did-not-happen")), "%s for a person to say what became of a write: %v", verb(doubts.n, "waits", "wait"), &doubts)
@@ -241,26 +238,16 @@ func (d *doctor) lost(ctx context.Context, j store, now time.Time) (driven int, 
 
 // overdue reports paused runs whose time has come and passed, and runs that wait long for a worker.
 func (d *doctor) overdue(ctx context.Context, j store, now time.Time) error {
-	var queued group
-	for h, err := range j.List(ctx, pawl.Query{Status: pawl.StatusQueued}) {
-		if err != nil {
-			return err
-		}
-		if now.Sub(h.Updated) > late {
-			queued.add(h)
-		}
+	queued, err := grouped(ctx, j, pawl.Query{Status: pawl.StatusQueued}, func(h pawl.Head) bool { return now.Sub(h.Updated) > late })
+	if err != nil {
+		return err
 	}
 	if queued.n > 0 {
 		d.find("queue", doubt, "start pawl worker with the specs of "+queued.agents()+", or more workers if all slots are busy", "%s longer than %v for a worker: %v", verb(queued.n, "waits", "wait"), late, &queued)
 	}
-	var due group
-	for h, err := range j.List(ctx, pawl.Query{Status: pawl.StatusPaused, Due: now.Add(-late)}) {
-		if err != nil {
-			return err
-		}
-		if !h.WakeAt.IsZero() && now.Sub(h.WakeAt) > late {
-			due.add(h)
-		}
+	due, err := grouped(ctx, j, pawl.Query{Status: pawl.StatusPaused, Due: now.Add(-late)}, func(h pawl.Head) bool { return !h.WakeAt.IsZero() && now.Sub(h.WakeAt) > late })
+	if err != nil {
+		return err
 	}
 	if due.n > 0 {
 		d.find("runs", doubt, "start pawl serve or pawl worker with the specs of "+due.agents(), "%s paused beyond the time when to resume: %v", verb(due.n, "is", "are"), &due)

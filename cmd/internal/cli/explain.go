@@ -35,8 +35,7 @@ func (a *app) page() io.WriteCloser {
 	if f == nil {
 		return unclosed{a.out}
 	}
-	colour := a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
-	return markdown.NewWriter(resultWriter{f}, min(columns(f), mostColumns), colour)
+	return markdown.NewWriter(resultWriter{f}, min(columns(f), mostColumns), a.coloured())
 }
 
 // outTerminal is the terminal that standard output is; nil: it is none.

@@ -30,17 +30,11 @@ func (v *fixView) line() string {
 	if v.talks {
 		parts = append(parts, fmt.Sprintf("%s/%s tokens", short(s.Tokens()), short(v.limits.Tokens)))
 	}
-	if cost, known := s.Cost(); known && v.talks {
-		text := fmt.Sprintf("$%.2f", cost)
-		if v.limits.Cost > 0 {
-			text += fmt.Sprintf("/%.2f", v.limits.Cost)
-		}
+	if text := dollars(s, v.limits); text != "" && v.talks {
 		parts = append(parts, text)
 	}
 	parts = append(parts, fmt.Sprintf("%v/%v", elapsed.Round(time.Second), v.limits.Time))
-	doing := v.doing
-	doing = cmp.Or(doing, "running the tests")
-	return strings.Join(append(parts, oneLine(doing)), " · ")
+	return strings.Join(append(parts, oneLine(cmp.Or(v.doing, "running the tests"))), " · ")
 }
 
 // short formats a number of tokens in thousands or millions.

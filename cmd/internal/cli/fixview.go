@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"encoding/json"
-	"os"
 	"sync"
 	"time"
 
@@ -37,15 +36,7 @@ func watchFix(a *app, agent pawl.Agent, limits pawl.Limits) *fixView {
 	if _, isFix, err := testfix.ParseSource(agent.Source); !isFix || err != nil || a.quiet {
 		return nil
 	}
-	v := &fixView{a: a, limits: limits, now: time.Now}
-	if d, ok := agent.Model.(pawl.Describer); ok {
-		v.talks = d.Describe().Endpoint != ""
-	}
-	if f, ok := a.err.under().(*os.File); ok && a.getenv("TERM") != "dumb" && columns(f) > 0 {
-		v.live = func() int { return columns(f) }
-		v.colour = a.getenv("NO_COLOR") == ""
-	}
-	return v
+	return &fixView{a: a, limits: limits, now: time.Now, talks: describes(agent.Model).Endpoint != "", live: a.width(), colour: a.coloured()}
 }
 
 // begin redraws the elapsed time until end.

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -30,11 +29,20 @@ func watchRun(a *app, agent pawl.Agent, limits pawl.Limits) view {
 	if fix := watchFix(a, agent, limits); fix != nil {
 		return fix
 	}
-	f, ok := a.err.under().(*os.File)
-	if !ok || a.quiet || a.getenv("TERM") == "dumb" || columns(f) == 0 {
+	width := a.width()
+	if width == nil || a.quiet {
 		return nil
 	}
-	return &liveView{a: a, limits: limits, columns: func() int { return columns(f) }, colour: a.getenv("NO_COLOR") == "", now: time.Now}
+	return &liveView{a: a, limits: limits, columns: width, colour: a.coloured(), now: time.Now}
+}
+
+// width is the present width of a terminal that can redraw lines; nil: there is none.
+func (a *app) width() func() int {
+	f := a.terminal()
+	if f == nil || a.getenv("TERM") == "dumb" || columns(f) == 0 {
+		return nil
+	}
+	return func() int { return columns(f) }
 }
 
 // How often the view is drawn at most, and how many calls it lists.
@@ -68,6 +76,11 @@ type inFlight struct {
 	run, call, tool string
 	since           time.Time
 	by, said        string // what its run says, and its agent
+}
+
+// landed is the running calls without one that has ended.
+func landed(calls []inFlight, call string) []inFlight {
+	return slices.DeleteFunc(slices.Clone(calls), func(c inFlight) bool { return c.call == call })
 }
 
 // begin redraws the elapsed time until end.
@@ -186,14 +199,6 @@ func (v *liveView) take(event pawl.Event) {
 		}
 		v.calls = append(v.calls, inFlight{run: v.state.Run(), call: call, tool: tool, since: v.now()})
 	}
-	ends := func(call string) {
-		for i, c := range v.calls {
-			if c.call == call {
-				v.calls = append(v.calls[:i:i], v.calls[i+1:]...)
-				return
-			}
-		}
-	}
 	switch e := event.(type) {
 	case pawl.ModelCalled:
 		v.asked, v.said = v.now(), ""
@@ -202,13 +207,13 @@ func (v *liveView) take(event pawl.Event) {
 	case pawl.ToolStarted:
 		begins(e.Call, e.Tool)
 	case pawl.ToolFinished:
-		ends(e.Call)
+		v.calls = landed(v.calls, e.Call)
 	case pawl.ToolRefused: // of a call that began early
-		ends(e.Call)
+		v.calls = landed(v.calls, e.Call)
 	case pawl.ChildStarted:
 		begins(e.Call, e.Agent)
 	case pawl.ChildStopped:
-		ends(e.Call)
+		v.calls = landed(v.calls, e.Call)
 	case pawl.RunPaused:
 		// The person types the answer where the status would be.
 		v.hidden = true
@@ -286,14 +291,22 @@ func usageLine(s *pawl.State, limits pawl.Limits, since time.Duration) string {
 		fmt.Sprintf("turn %d/%d", s.Iteration(), limits.Iterations),
 		fmt.Sprintf("%s/%s tokens", short(s.Tokens()), short(limits.Tokens)),
 	}
-	if cost, known := s.Cost(); known {
-		text := fmt.Sprintf("$%.2f", cost)
-		if limits.Cost > 0 {
-			text += fmt.Sprintf("/%.2f", limits.Cost)
-		}
+	if text := dollars(s, limits); text != "" {
 		parts = append(parts, text)
 	}
 	return strings.Join(append(parts, fmt.Sprintf("%v/%v", (s.Elapsed()+since).Round(time.Second), limits.Time)), " · ")
+}
+
+// dollars is what a run has cost of its limit; empty: that is not known.
+func dollars(s *pawl.State, limits pawl.Limits) string {
+	cost, known := s.Cost()
+	switch {
+	case !known:
+		return ""
+	case limits.Cost > 0:
+		return fmt.Sprintf("$%.2f/%.2f", cost, limits.Cost)
+	}
+	return fmt.Sprintf("$%.2f", cost)
 }
 
 // clock formats a duration, coarser the longer it is.

@@ -51,12 +51,5 @@ func sayTo(ctx context.Context, a *app, j store, h pawl.Head, text string, after
 			a.sayf("it does not change the calls that wait: deny them, or approve them with other --args")
 		}
 	}
-	if !a.json {
-		return 0, nil
-	}
-	report, err := runs.Report(ctx, j, h, a.place())
-	if err != nil {
-		return 0, err
-	}
-	return 0, printJSON(a.out, report.Result)
+	return 0, a.printHead(ctx, j, h)
 }

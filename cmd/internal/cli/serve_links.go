@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/pawl-run/pawl/internal/approvallink"
 )
@@ -45,20 +44,11 @@ func linkKey(a *app, s *service) ([]byte, error) {
 
 // keepKey reads a key from a file, and creates the file if it is missing.
 func keepKey(file string) ([]byte, error) {
-	err := os.MkdirAll(filepath.Dir(file), 0o700)
-	var f *os.File
-	if err == nil {
-		f, err = os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return nil, err
 	}
-	if err == nil {
-		key := approvallink.NewKey()
-		_, err := fmt.Fprintln(f, hex.EncodeToString(key))
-		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-			_ = os.Remove(file)
-		}
-		return key, err
-	}
-	if !errors.Is(err, fs.ErrExist) {
+	text, err := keepFile(file, func() ([]byte, error) { return fmt.Appendln(nil, hex.EncodeToString(approvallink.NewKey())), nil })
+	if err != nil {
 		return nil, err
 	}
 	info, err := os.Stat(file)
@@ -68,17 +58,9 @@ func keepKey(file string) ([]byte, error) {
 	if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
 		return nil, misuse("--link-key %s can be read or written by others (its mode is %03o): chmod 600 %[1]s", file, info.Mode().Perm())
 	}
-	for end := time.Now().Add(time.Second); ; time.Sleep(10 * time.Millisecond) { // another server may just be writing it
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		key, err := hex.DecodeString(strings.TrimSpace(string(text)))
-		if err == nil && len(key) == approvallink.KeySize {
-			return key, nil
-		}
-		if time.Now().After(end) {
-			return nil, misuse("--link-key %s contains no key of %d bytes in hexadecimal; remove the file to create a new one", file, approvallink.KeySize)
-		}
+	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != approvallink.KeySize {
+		return nil, misuse("--link-key %s contains no key of %d bytes in hexadecimal; remove the file to create a new one", file, approvallink.KeySize)
 	}
+	return key, nil
 }

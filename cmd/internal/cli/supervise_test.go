@@ -276,38 +276,37 @@ func (w *watched) killedBefore() process.Identity {
 // Pawl is killed while a Write runs, or when it has ended and is not recorded; the
 // Write ends before the run is taken up again, or after.
 func TestKilledDuringTheCommand(t *testing.T) {
-	for _, part := range []string{"hold", "stubborn"} {
-		for _, when := range []string{"killed after", "ends before", "ends after"} {
-			t.Run(part+" "+when, func(t *testing.T) {
-				if testing.Short() && (when != "ends after" || part == "stubborn") {
-					t.Skip("who kills whom is the same under the race detector: -short")
-				}
-				w := watch(t, part, "20s")
-				c := w.begin()
-				super := w.supervisor()
-				w.release("billed.txt")
-				w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
-				if when == "killed after" {
-					w.stop(c.Process.Pid)
-				} else {
-					w.kill(c)
-				}
-				if when == "ends after" {
-					time.AfterFunc(time.Second, func() { w.release("paid.txt") })
-				} else {
-					w.release("paid.txt")
-					w.until("the end", func() bool { return w.fate("c_2").Exit != nil })
-				}
-				if when == "killed after" {
-					w.kill(c)
-				}
-				w.resumes(`"by":"reconcile"`, `"result":"held"`)
-				if told := strings.Contains(w.said, "c_2 pay still runs under its supervisor, for "); told != (when == "ends after") {
-					t.Errorf("who waits is told so: %v\n%s", told, w.said)
-				}
-				w.over(super, 1)
-			})
-		}
+	for _, of := range [][2]string{{"hold", "killed after"}, {"hold", "ends before"}, {"hold", "ends after"}, {"stubborn", "ends after"}} {
+		part, when := of[0], of[1]
+		t.Run(part+" "+when, func(t *testing.T) {
+			if testing.Short() && (when != "ends after" || part == "stubborn") {
+				t.Skip("who kills whom is the same under the race detector: -short")
+			}
+			w := watch(t, part, "20s")
+			c := w.begin()
+			super := w.supervisor()
+			w.release("billed.txt")
+			w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
+			if when == "killed after" {
+				w.stop(c.Process.Pid)
+			} else {
+				w.kill(c)
+			}
+			if when == "ends after" {
+				time.AfterFunc(time.Second, func() { w.release("paid.txt") })
+			} else {
+				w.release("paid.txt")
+				w.until("the end", func() bool { return w.fate("c_2").Exit != nil })
+			}
+			if when == "killed after" {
+				w.kill(c)
+			}
+			w.resumes(`"by":"reconcile"`, `"result":"held"`)
+			if told := strings.Contains(w.said, "c_2 pay still runs under its supervisor, for "); told != (when == "ends after") {
+				t.Errorf("who waits is told so: %v\n%s", told, w.said)
+			}
+			w.over(super, 1)
+		})
 	}
 }
 

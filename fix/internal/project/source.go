@@ -8,7 +8,7 @@ import (
 
 // ParseSource reads the source of an agent, which SourceText wrote: a JSON object with its kind and
 // the time-out of its tests besides the members of into. It reports whether the source is of the kind.
-// what names such an agent in errors, which are about a source of this kind.
+// what names such an agent in errors, which are about a source of this kind. Nil: it has no time-out.
 func ParseSource(text, kind, what string, into any, timeout *time.Duration) (is bool, err error) {
 	var head struct {
 		Kind    string          `json:"kind"`
@@ -25,7 +25,7 @@ func ParseSource(text, kind, what string, into any, timeout *time.Duration) (is 
 	if err != nil {
 		return true, fmt.Errorf("source of %s: %w", what, err)
 	}
-	if limit != "" {
+	if limit != "" && timeout != nil {
 		if *timeout, err = time.ParseDuration(limit); err != nil {
 			return true, fmt.Errorf("source of %s: timeout: %w", what, err)
 		}
