@@ -53,7 +53,7 @@ import (
 var vendor = &provider.Vendor{
 	Name:     "google",
 	Endpoint: "https://generativelanguage.googleapis.com",
-	Hosts:    []string{"generativelanguage.googleapis.com"},
+	Hosts:    []string{".googleapis.com"}, // of the Gemini API and of Vertex AI, which serve its models
 	Keys:     []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
 	Base:     "GOOGLE_GEMINI_BASE_URL",
 	Header: func(h http.Header, key string) {

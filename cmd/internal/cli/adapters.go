@@ -13,6 +13,7 @@ import (
 var adapters = map[string]string{
 	"azure":           "azure",
 	"azure-responses": "azure",
+	"vertex":          "vertex",
 }
 
 // adapted makes a model of such a provider. The program is started once for all models.

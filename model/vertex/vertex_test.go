@@ -1,0 +1,255 @@
+package vertex_test
+
+import (
+	"context"
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/model/vertex"
+	"github.com/pawl-run/pawl/pawltest/fakeprovider"
+	"github.com/pawl-run/pawl/pawltest/modeltest"
+	"github.com/pawl-run/pawl/spec"
+)
+
+// A region is a fake of Vertex AI as its reference has it: generateContent of a publisher's
+// model in a project and a location, with a bearer token.
+// https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.publishers.models
+type region struct {
+	*httptest.Server
+
+	fake  *fakeprovider.Server
+	token atomic.Value // the token that is valid, a string
+	payer atomic.Value // what the last request said of its quota, a string
+}
+
+func newRegion(t testing.TB, brain pawl.Model, o *fakeprovider.Options) *region {
+	r := &region{fake: fakeprovider.New(brain, o)}
+	r.token.Store("t1")
+	r.Server = httptest.NewServer(r)
+	t.Cleanup(func() { r.fake.Close(); r.Close() })
+	return r
+}
+
+func (r *region) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	refuse := func(code int, status, message string) {
+		w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+		w.WriteHeader(code)
+		fmt.Fprintf(w, `{"error":{"code":%d,"message":%q,"status":%q}}`, code, message, status)
+	}
+	r.payer.Store(req.Header.Get("X-Goog-User-Project"))
+	token, _ := r.token.Load().(string)
+	path, ok := strings.CutPrefix(req.URL.Path, "/v1/projects/contoso/locations/europe-west4/publishers/google/models/")
+	switch {
+	case !ok:
+		http.NotFound(w, req)
+	case req.Header.Get("X-Goog-Api-Key") != "":
+		refuse(401, "UNAUTHENTICATED", "API keys are not supported by this API. Expected OAuth2 access token or other authentication credentials that assert a principal.")
+	case req.Header.Get("Authorization") != "Bearer "+token:
+		refuse(401, "UNAUTHENTICATED", "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.")
+	default:
+		req.URL.Path = "/v1beta/models/" + path
+		r.fake.ServeHTTP(w, req)
+	}
+}
+
+// fixed is a source of one token.
+type fixed string
+
+func (f fixed) Token() (*oauth2.Token, error) { return &oauth2.Token{AccessToken: string(f)}, nil }
+
+func (r *region) model(tokens oauth2.TokenSource) *vertex.Model {
+	return vertex.New("contoso", "europe-west4", "gemini-3-flash", &vertex.Options{BaseURL: r.URL, Tokens: tokens})
+}
+
+var brain = pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("four"), nil })
+
+func ask(t testing.TB, m pawl.Model) (string, error) {
+	t.Helper()
+	r := pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "2+2?"}}}}}
+	for c, err := range m.Stream(t.Context(), r) {
+		if err != nil {
+			return "", err
+		}
+		if c.Reply != nil {
+			return c.Reply.Text(), nil
+		}
+	}
+	return "", errors.New("no reply")
+}
+
+func TestConformance(t *testing.T) {
+	modeltest.Run(t, func(t testing.TB, brain pawl.Model) pawl.Model {
+		return newRegion(t, brain, nil).model(fixed("t1"))
+	}, &modeltest.Options{
+		Lacks:   modeltest.Lacks{CacheWrite: true},
+		Stops:   []pawl.StopReason{pawl.StopPause},
+		Classes: []pawl.Class{pawl.ClassRefused}, // a prompt that is refused is answered with a reason
+	})
+}
+
+func TestAddress(t *testing.T) {
+	for location, want := range map[string]string{
+		"":             "https://aiplatform.googleapis.com/v1/projects/contoso/locations/global/publishers/google",
+		"europe-west4": "https://europe-west4-aiplatform.googleapis.com/v1/projects/contoso/locations/europe-west4/publishers/google",
+		"eu":           "https://aiplatform.eu.rep.googleapis.com/v1/projects/contoso/locations/eu/publishers/google",
+	} {
+		t.Setenv("GOOGLE_CLOUD_LOCATION", location)
+		if d := vertex.New("contoso", "", "gemini-2.5-flash", nil).Describe(); d.Endpoint != want || d.Name != "vertex/gemini-2.5-flash" || d.Price == nil || d.Wire == (pawl.Wire{}) {
+			t.Errorf("%s: it is described as %+v", location, d)
+		}
+	}
+	t.Setenv("GOOGLE_CLOUD_PROJECT", "")
+	for variable, m := range map[string]*vertex.Model{
+		"set GOOGLE_CLOUD_PROJECT":    vertex.New("", "eu", "gemini-2.5-flash", nil),
+		"GOOGLE_CLOUD_PROJECT is ":    vertex.New("a/b", "eu", "gemini-2.5-flash", nil),
+		"GOOGLE_CLOUD_LOCATION is \"": vertex.New("contoso", "example.org/", "gemini-2.5-flash", nil),
+	} {
+		_, err := ask(t, m)
+		if ready := m.Ready(); ready == nil || err == nil || !strings.Contains(ready.Error(), variable) || !strings.Contains(err.Error(), ready.Error()) {
+			t.Errorf("%s: it says %v, and %v when it is called", variable, ready, err)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	r := newRegion(t, brain, &fakeprovider.Options{Faults: []fakeprovider.Fault{fakeprovider.Must("rate-limit-seconds"), fakeprovider.Must("context-length")}})
+	for i, want := range []pawl.Class{pawl.ClassRateLimit, pawl.ClassTooLong} {
+		_, err := ask(t, r.model(fixed("t1")))
+		if me, ok := errors.AsType[*pawl.ModelError](err); !ok || me.Class != want || want == pawl.ClassRateLimit && me.RetryAfter == 0 {
+			t.Errorf("error %d is %v", i, err)
+		}
+	}
+	_, err := ask(t, r.model(fixed("expired")))
+	if me, ok := errors.AsType[*pawl.ModelError](err); !ok || me.Class != pawl.ClassAuth || !strings.Contains(me.Message, "invalid authentication credentials") || !strings.Contains(me.Message, "role Vertex AI User") {
+		t.Errorf("with an expired token it says %v", err)
+	}
+}
+
+// The SDK exchanges an assertion, signed by the key of a service account, for a token.
+// https://developers.google.com/identity/protocols/oauth2/service-account#httprest
+func TestServiceAccount(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var granted atomic.Int64
+	var tokens *httptest.Server
+	tokens = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if said := asserted(r, key, tokens.URL); said != "" || granted.Load() == 2 {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"error":"invalid_grant","error_description":"Invalid JWT Signature. %s"}`, said)
+			return
+		}
+		fmt.Fprintf(w, `{"access_token":"t%d","token_type":"Bearer","expires_in":3599}`, granted.Add(1))
+	}))
+	t.Cleanup(tokens.Close)
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := json.Marshal(map[string]string{
+		"type": "service_account", "project_id": "contoso", "private_key_id": "k1", "client_email": "pawl@contoso.iam.gserviceaccount.com",
+		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "token_uri": tokens.URL, "quota_project_id": "payer",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "account.json")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", path)
+	t.Setenv("GOOGLE_CLOUD_QUOTA_PROJECT", "")
+	r := newRegion(t, brain, nil)
+	m := r.model(nil)
+	for i, valid := range []string{"t1", "t1", "t2"} { // t1 is revoked
+		r.token.Store(valid)
+		if said, err := ask(t, m); said != "four" || err != nil || r.payer.Load() != "payer" {
+			t.Fatalf("call %d: %q, %v, quota of %v", i, said, err, r.payer.Load())
+		}
+	}
+	if n := granted.Load(); n != 2 {
+		t.Errorf("%d tokens were granted, want 2", n)
+	}
+	if err := r.model(nil).Ready(); err == nil || !strings.Contains(err.Error(), "gcloud auth application-default login") || !strings.Contains(err.Error(), "invalid_grant") {
+		t.Errorf("with an expired key it says %v", err)
+	}
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", path+".missing")
+	if _, err := ask(t, r.model(nil)); err == nil || !strings.Contains(err.Error(), "model: auth: no key for vertex/gemini-3-flash: log in with gcloud") {
+		t.Errorf("without a login a call says %v", err)
+	}
+}
+
+// asserted says what is wrong with a request for a token.
+func asserted(r *http.Request, key *rsa.PrivateKey, audience string) string {
+	if err := r.ParseForm(); err != nil || r.PostForm.Get("grant_type") != "urn:ietf:params:oauth:grant-type:jwt-bearer" {
+		return "the grant is of another type"
+	}
+	parts := strings.Split(r.PostForm.Get("assertion"), ".")
+	if len(parts) != 3 {
+		return "the assertion has no three parts"
+	}
+	signature, _ := base64.RawURLEncoding.DecodeString(parts[2])
+	sum := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
+	if err := rsa.VerifyPKCS1v15(&key.PublicKey, crypto.SHA256, sum[:], signature); err != nil {
+		return err.Error()
+	}
+	var claims struct {
+		Iss, Scope, Aud string
+		Iat, Exp        int64
+	}
+	text, _ := base64.RawURLEncoding.DecodeString(parts[1])
+	if json.Unmarshal(text, &claims) != nil || claims.Iss != "pawl@contoso.iam.gserviceaccount.com" || claims.Aud != audience ||
+		claims.Scope != "https://www.googleapis.com/auth/cloud-platform" || claims.Exp < time.Now().Unix() {
+		return "the claims are " + string(text)
+	}
+	return ""
+}
+
+func TestExample(t *testing.T) {
+	r := newRegion(t, brain, nil)
+	const file = "../../examples/specs/vertex.yaml"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := &spec.Registry{Models: map[string]spec.Provider{"vertex": func(name string) (pawl.Model, error) {
+		return vertex.New("contoso", "europe-west4", name, &vertex.Options{BaseURL: r.URL, Tokens: fixed("t1"), Price: &pawl.Price{Input: 1, Output: 1}}), nil
+	}}}
+	s, err := spec.Parse(file, text, &spec.Options{Registry: registry})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent, err := s.Agent(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := engine.Run(t.Context(), agent, "Why?")
+	if err != nil || got.Status != pawl.StatusSuccess || got.Answer != "four" {
+		t.Errorf("it ends with %+v, %v", got, err)
+	}
+	if list := r.fake.Problems(); len(list) > 0 || len(r.fake.Requests()) != 1 {
+		t.Errorf("problems: %q", list)
+	}
+}
