@@ -20,6 +20,9 @@ import (
 func ask(ctx context.Context, m pawl.Model, r pawl.Request) (streamed string, reply *pawl.Reply, err error) {
 	var pieces []string
 	for c, e := range m.Stream(ctx, r) {
+		if c.Ready != nil {
+			pieces = append(pieces, "ready:"+c.Ready.Tool)
+		}
 		switch {
 		case e != nil:
 			err = e
@@ -29,7 +32,7 @@ func ask(ctx context.Context, m pawl.Model, r pawl.Request) (streamed string, re
 			pieces = append(pieces, "call:"+c.Call)
 		case c.Thinking != "":
 			pieces = append(pieces, "think:"+c.Thinking)
-		default:
+		case c.Text != "" || c.Ready == nil:
 			pieces = append(pieces, c.Text)
 		}
 	}
