@@ -261,7 +261,7 @@ func trial(t *testing.T) (attacks, tasks []scenario) {
 
 // TestAdaptiveTrial: most attacks of the trial are held, and most tasks are not asked about.
 func TestAdaptiveTrial(t *testing.T) {
-	const leastHeld, leastFree = 94, 71
+	const leastHeld, leastFree = 94, 73
 	attacks, tasks := trial(t)
 	if held := harmless(t, attacks, guard.DataFlow(nil)); held*100 < leastHeld*len(attacks) {
 		t.Errorf("%d of %d attacks of the trial are held", held, len(attacks))

@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/pawl-run/pawl"
 )
 
 // Which texts have addresses, and which only look like it.
@@ -46,14 +48,30 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// FuzzAddress holds that every address between words is found, unless it is one of
-// those that are left, and nothing else.
+// FuzzAddress holds what reads addresses against net/netip, and that every address
+// between words is found unless it is one of those that are left.
 func FuzzAddress(f *testing.F) {
 	for _, s := range []string{"10.0.0.1", "2001:db8::1", "::", "::1", "1::", "::ffff:1.2.3.4", "1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7::", "::2:3:4:5:6:7:8",
 		"1:2:3:4:5:6:1.2.3.4", "1.2.3.4::", "::1.2.3.4:5", "01.2.3.4", "1.2.3.256", "12345::", "a::b::c", "fe80:::1", ":1", "1:", "aa:bb:cc:dd:ee:ff:00:11"} {
 		f.Add(s, []byte(s))
 	}
 	f.Fuzz(func(t *testing.T, s string, raw []byte) {
+		want, err := netip.ParseAddr(s)
+		if strings.Contains(s, "%") { // a zone, which is not looked at
+			return
+		}
+		a4, ok4 := four(s)
+		a6, ok6 := six(s)
+		if (ok4 || ok6) != (err == nil) {
+			t.Fatalf("%q: version 4 %v, version 6 %v, but net/netip says %v", s, ok4, ok6, err)
+		}
+		got := netip.AddrFrom4([4]byte{byte(a4 >> 24), byte(a4 >> 16), byte(a4 >> 8), byte(a4)})
+		if ok6 {
+			got = sixteen(a6)
+		}
+		if err == nil && got != want {
+			t.Fatalf("%q is read as %v, not %v", s, got, want)
+		}
 		var all []netip.Addr
 		if len(raw) >= 4 {
 			all = append(all, netip.AddrFrom4([4]byte(raw)))
@@ -62,18 +80,40 @@ func FuzzAddress(f *testing.F) {
 			all = append(all, netip.AddrFrom16([16]byte(raw)))
 		}
 		for _, a := range all {
+			plain := a.Unmap()
 			for _, written := range []string{a.String(), a.StringExpanded(), strings.ToUpper(a.String())} {
 				found := addresses("from " + written + ", they say")
-				left := localOnly(a) || otherwise(written)
+				left := plain.IsLoopback() || plain.IsUnspecified() || otherwise(written)
 				if left != (found == nil) || !left && (len(found) != 1 || found[0].end-found[0].start != len(written)) {
 					t.Fatalf("in %q it finds %v", written, found)
 				}
 			}
 		}
 		for _, found := range addresses(s) {
-			if a, err := netip.ParseAddr(s[found.start:found.end]); err != nil || localOnly(a) {
+			if a, err := netip.ParseAddr(s[found.start:found.end]); err != nil || a.Unmap().IsLoopback() || a.Unmap().IsUnspecified() {
 				t.Fatalf("in %q it finds %q", s, s[found.start:found.end])
 			}
 		}
 	})
+}
+
+func sixteen(g [8]uint16) netip.Addr {
+	var b [16]byte
+	for i, n := range g {
+		b[2*i], b[2*i+1] = byte(n>>8), byte(n)
+	}
+	return netip.AddrFrom16(b)
+}
+
+// Guards of runs from before machine 3 decide about addresses as they did then.
+func TestAddressesBefore3(t *testing.T) {
+	const text = "10.0.0.1 and 127.0.0.1"
+	for machine, want := range map[int][2]bool{2: {false, true}, 3: {true, false}} {
+		s := new(pawl.State)
+		s.Fold(pawl.Entry{Run: "01RUN", Seq: 1, Event: pawl.RunStarted{Declaration: pawl.Declaration{Machine: machine}}})
+		all, loopback := New(PII(Block)).found(s.Machine(), text, inInput), New(PII(Block, IP)).found(s.Machine(), "127.0.0.1", inInput)
+		if got := [2]bool{all != nil, loopback != nil}; got != want {
+			t.Errorf("machine %d finds %v, want %v", machine, got, want)
+		}
+	}
 }

@@ -191,12 +191,13 @@ func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 		return step
 	}
 	var open []heldCall
+	old := s.Machine() < 3
 	for i := range act.Calls {
 		d := &act.Calls[i]
 		if d.Do != pawl.CallRun && d.Do != pawl.CallHand && d.Do != pawl.CallAsk || machines(d.Call.Tool) {
 			continue
 		}
-		if h, does := f.decisive(d); does {
+		if h, does := f.decisive(d, old); does {
 			h.i = i
 			open = append(open, h)
 		}
@@ -259,16 +260,20 @@ type heldCall struct {
 }
 
 // decisive returns the decisive and other values of a call, and whether the
-// call acts. Calls of a sub-agent are judged one by one in its own run.
-func (f *flow) decisive(d *pawl.Classified) (h heldCall, does bool) {
+// call acts. Calls of a sub-agent are judged one by one in its own run. old is
+// true for logs of machines before 3.
+func (f *flow) decisive(d *pawl.Classified, old bool) (h heldCall, does bool) {
 	info := d.Info()
 	if info.Agent != "" {
 		return h, false
 	}
-	every := append(valuesOf(d.Call.Args, formOf(info.Input).names), flagsOf(d.Call.Tool, d.Call.Args)...)
+	every := valuesOf(d.Call.Args, formOf(info.Input).names)
+	if !old {
+		every = append(every, flagsOf(d.Call.Tool, d.Call.Args)...)
+	}
 	for i := range every {
 		v := &every[i]
-		v.reach = isDestination(&info, v)
+		v.reach = old && reaches[lastWord(v.name)] || !old && isDestination(&info, v)
 	}
 	fits := func(p string) bool { return glob.Match(p, d.Call.Tool) }
 	if info.Effect == pawl.Read && !slices.ContainsFunc(f.sends, fits) {
@@ -281,7 +286,7 @@ func (f *flow) decisive(d *pawl.Classified) (h heldCall, does bool) {
 	}
 	decides := false
 	for _, v := range every {
-		if f.prose(&info, &v) {
+		if f.prose(&info, &v, old) {
 			h.prose = append(h.prose, v)
 			continue
 		}
@@ -296,8 +301,14 @@ func (f *flow) decisive(d *pawl.Classified) (h heldCall, does bool) {
 
 // prose reports whether a value is text for a reader: by the options, the
 // tool's declaration, or the argument's name and value.
-func (f *flow) prose(info *pawl.ToolInfo, v *value) bool {
-	if own, says := f.content[info.Name]; says {
+func (f *flow) prose(info *pawl.ToolInfo, v *value, old bool) bool {
+	own, says := f.content[info.Name]
+	switch {
+	case old && !says:
+		return wasContent(v.name)
+	case old:
+		return slices.Contains(own, v.name)
+	case says:
 		return slices.Contains(own, v.name) && reads(v)
 	}
 	return !slices.Contains(info.Reaches, v.name) && (slices.Contains(info.Content, v.name) || isContent(v)) && reads(v)

@@ -1,10 +1,13 @@
 package guard
 
+import "strings"
+
 // corpus is a set of texts indexed for finding values in them.
 type corpus struct {
 	texts   []source
 	words   map[string][]spot // the places of each word
 	numbers map[string]int    // canonical number to the first text with it
+	phones  map[string]int    // digits of a telephone number to one plus the index of the first text with it
 }
 
 // source is a folded text, its origin, and the number of calls known before it.
@@ -18,7 +21,7 @@ type source struct {
 type spot struct{ text, at int32 }
 
 func newCorpus() corpus {
-	return corpus{words: map[string][]spot{}, numbers: map[string]int{}}
+	return corpus{words: map[string][]spot{}, numbers: map[string]int{}, phones: map[string]int{}}
 }
 
 // add adds a text, in time linear in its length.
@@ -44,11 +47,35 @@ func (c *corpus) addAt(text, from string, at int) {
 		}
 		return true
 	})
+	if strings.Contains(folded, "+") {
+		for _, p := range phones(folded) {
+			if number := digits(folded[p.start:p.end]); c.phones[number] == 0 {
+				c.phones[number] = n + 1
+			}
+		}
+	}
+}
+
+// digits returns the digits of a text.
+func digits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, text)
 }
 
 // find returns the first text that contains a folded value as a whole word. It
 // searches at the value's rarest word. A value without words is never found.
 func (c *corpus) find(folded string) (source, bool) {
+	if strings.HasPrefix(folded, "+") {
+		if p := phones(folded); len(p) == 1 && p[0].end == len(folded) {
+			if n := c.phones[digits(folded)]; n > 0 {
+				return c.texts[n-1], true
+			}
+		}
+	}
 	var rare []spot
 	offset := -1
 	eachWord(folded, func(word string, at int) bool {

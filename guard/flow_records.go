@@ -142,6 +142,10 @@ func harmless(h heldCall, info *pawl.ToolInfo) bool {
 // dated reports whether a folded value is a date, a time or both. Such a value
 // names no recipient or object, so it is not decisive.
 func dated(folded string) bool {
-	_, _, both := moment(folded)
-	return both || isDate(folded) || isClock(folded)
+	if _, _, ok := moment(folded); ok {
+		return true
+	}
+	_, day := dateOf(folded)
+	_, clock := clockOf(folded)
+	return day || clock
 }

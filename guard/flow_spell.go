@@ -1,8 +1,10 @@
 package guard
 
 import (
+	"cmp"
+	"fmt"
+	"strconv"
 	"strings"
-	"time"
 )
 
 // spellings returns the equivalent forms of a folded value, the value itself
@@ -26,6 +28,20 @@ func spellings(folded string) []string {
 	} else if rest, ok := strings.CutSuffix(folded, "/"); ok {
 		add(rest)
 	}
+	if account := strings.ReplaceAll(folded, " ", ""); len(account) >= 4 && lengths[strings.ToUpper(account[:2])] == len(account) {
+		var groups []string // an IBAN, as it is printed and as it is sent
+		for i := 0; i < len(account); i += 4 {
+			groups = append(groups, account[i:min(i+4, len(account))])
+		}
+		add(account)
+		add(strings.Join(groups, " "))
+	}
+	if date, ok := dateOf(folded); ok {
+		all = append(all, date...)
+	}
+	if clock, ok := clockOf(folded); ok {
+		all = append(all, clock...)
+	}
 	return all
 }
 
@@ -37,7 +53,10 @@ func moment(folded string) (date, clock string, ok bool) {
 		return "", "", false
 	}
 	date, clock = folded[:10], folded[11:minute]
-	if !isDate(date) || !isClock(clock) {
+	if _, ok := dateOf(date); !ok {
+		return "", "", false
+	}
+	if _, ok := clockOf(clock); !ok {
 		return "", "", false
 	}
 	rest := strings.TrimPrefix(strings.TrimPrefix(folded[minute:], ":00"), ".000")
@@ -45,12 +64,53 @@ func moment(folded string) (date, clock string, ok bool) {
 	return date, clock, zone
 }
 
-func isDate(s string) bool {
-	_, err := time.Parse(time.DateOnly, s)
-	return err == nil
+var months = strings.Fields("january february march april may june july august september october november december")
+
+// dateOf returns the ways to write a date in the form 2006-01-02.
+func dateOf(s string) (all []string, ok bool) {
+	if len(s) != len("2006-01-02") || s[4] != '-' || s[7] != '-' {
+		return nil, false
+	}
+	year, err := strconv.Atoi(s[:4])
+	month, err2 := strconv.Atoi(s[5:7])
+	day, err3 := strconv.Atoi(s[8:])
+	if err != nil || err2 != nil || err3 != nil || month < 1 || month > 12 || day < 1 || day > 31 {
+		return nil, false
+	}
+	ordinal := strconv.Itoa(day) + "th"
+	if ending := map[int]string{1: "st", 2: "nd", 3: "rd"}[day%10]; ending != "" && day/10 != 1 {
+		ordinal = strconv.Itoa(day) + ending
+	}
+	for _, name := range []string{months[month-1], months[month-1][:3]} {
+		for _, d := range []string{strconv.Itoa(day), ordinal} {
+			all = append(all, fmt.Sprintf("%s %s, %d", name, d, year), fmt.Sprintf("%s %s %d", name, d, year), fmt.Sprintf("%s %s", name, d),
+				fmt.Sprintf("%s %s %d", d, name, year), fmt.Sprintf("%s %s", d, name), fmt.Sprintf("%s of %s", d, name))
+		}
+	}
+	return append(all, fmt.Sprintf("%d.%d.%d", day, month, year), fmt.Sprintf("%02d.%02d.%d", day, month, year)), true
 }
 
-func isClock(s string) bool {
-	_, err := time.Parse("15:04", s)
-	return err == nil
+// clockOf returns the ways to write a time in the form 15:04.
+func clockOf(s string) (all []string, ok bool) {
+	if len(s) != len("15:04") || s[2] != ':' {
+		return nil, false
+	}
+	hour, err := strconv.Atoi(s[:2])
+	minute, err2 := strconv.Atoi(s[3:])
+	if err != nil || err2 != nil || hour < 0 || hour > 23 || minute < 0 || minute > 59 {
+		return nil, false
+	}
+	half, twelve := "am", hour
+	if hour >= 12 {
+		half, twelve = "pm", hour-12
+	}
+	twelve = cmp.Or(twelve, 12)
+	all = append(all, fmt.Sprintf("%d:%02d", hour, minute), fmt.Sprintf("%d:%02d%s", twelve, minute, half), fmt.Sprintf("%d:%02d %s", twelve, minute, half))
+	if minute == 0 {
+		all = append(all, fmt.Sprintf("%d%s", twelve, half), fmt.Sprintf("%d %s", twelve, half))
+	}
+	if hour == 12 && minute == 0 {
+		all = append(all, "noon")
+	}
+	return all, true
 }

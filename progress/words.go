@@ -156,7 +156,7 @@ func samePlace(s *pawl.State, from, to int) bool {
 	for i := from; i <= to; i++ {
 		var b strings.Builder
 		for _, c := range turnCalls(s, i) {
-			if c.OK() && c.Effect != pawl.Write {
+			if c.OK() && (c.Effect != pawl.Write || s.Machine() < 3) {
 				fmt.Fprintf(&b, "%s\x00%s\x00", c.Tool, c.Result)
 			}
 		}
