@@ -54,7 +54,11 @@ func wantTool(a pawl.Agent, pattern string, own bool) error {
 	if len(names) == 0 {
 		return fmt.Errorf("no tool fits %q: the agent has none", pattern)
 	}
-	if near := expr.Nearest(pattern, glob.Alike(pattern, names)); near != "" {
+	near, open := expr.Nearest(pattern, glob.Alike(pattern, names)), strings.ContainsAny(pattern, "*?")
+	if open && !strings.ContainsAny(near, "*?") { // not a slip: it guards tools that may come
+		return nil
+	}
+	if near != "" {
 		return fmt.Errorf("no tool fits %q (did you mean %s?)", pattern, near)
 	}
 	return fmt.Errorf("no tool fits %q%s", pattern, expr.DidYouMean("", names))
@@ -75,7 +79,9 @@ func toolNames(a pawl.Agent) (names []string) {
 			}
 		}
 	}
-	return append(names, ownNames(a)...)
+	names = append(names, ownNames(a)...)
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // ownNames is toolNames without the team.

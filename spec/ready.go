@@ -7,7 +7,8 @@ import (
 
 // Unready lists the models of a spec that cannot be called, because their keys
 // are missing: its own, the fallbacks, those of its judges and summaries, and
-// all of these of its agents. A run that needs one of them fails.
+// all of these of its agents; and its webhooks without a secret. A run that
+// needs one of them fails.
 func (s *Spec) Unready(r *Registry) Problems {
 	d := &document{text: s.doc.text, src: s.doc.src}
 	all := s.named(r)
@@ -24,6 +25,7 @@ func (s *Spec) Unready(r *Registry) Problems {
 			}
 		}
 	}
+	s.unsigned(d)
 	for _, m := range s.members {
 		d.problems = append(d.problems, m.Unready(r)...)
 	}

@@ -3,8 +3,10 @@ package spec
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/pawl-run/pawl/internal/glob"
 	"github.com/pawl-run/pawl/internal/prices"
 )
 
@@ -59,6 +61,7 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 	s.unskilled(d)
 	s.unparallel(d)
 	s.unearly(d)
+	s.ungated(d)
 	s.unheld(d)
 	if l := s.shelved; l != nil {
 		own := &document{text: l.doc.text, src: l.doc.src}
@@ -95,6 +98,38 @@ func (s *Spec) unparallel(d *document) {
 			d.problem(n.place, "max_parallel has no effect: %s is a write, and a write runs alone (if it is not a write, declare its effect)", t.name())
 		}
 	}
+}
+
+// ungated warns of patterns that gate no tool. Those of MCP servers are not known before a run.
+func (s *Spec) ungated(d *document) {
+	names, all := s.offered()
+	if gates := s.root.get("approvals").get("gates"); gates != nil && all {
+		for _, g := range gates.items {
+			if !slices.ContainsFunc(names, func(name string) bool { return glob.Match(g.text, name) }) {
+				d.problem(g.place, "%s gates no tool there is", g.text)
+			}
+		}
+	}
+}
+
+// offered returns the names of the tools of the spec and its agents, and whether these are all.
+func (s *Spec) offered() (names []string, all bool) {
+	all = len(s.servers) == 0
+	if tools := s.root.get("tools"); tools != nil {
+		for _, t := range tools.items {
+			names = append(names, t.name())
+			if own := t.get("builtin"); own != nil {
+				for _, n := range own.items {
+					names = append(names, n.text)
+				}
+			}
+		}
+	}
+	for _, m := range s.members {
+		of, whole := m.offered()
+		names, all = append(append(names, m.Name), of...), all && whole
+	}
+	return names, all
 }
 
 // unearly warns that no call starts early, because something may stop it.

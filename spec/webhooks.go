@@ -82,9 +82,7 @@ func (s *Spec) unheard(d *document) {
 	}
 }
 
-// checkSecret checks the variable with a webhook's secret. Without it a
-// receiver could not detect forged notices, so the spec does not run. Reading a
-// recorded run does not need it.
+// checkSecret checks the variable with a webhook's secret. Reading a recorded run does not need it.
 func (s *Spec) checkSecret(f fields, n *node, name string) {
 	if name == "" {
 		return
@@ -97,11 +95,20 @@ func (s *Spec) checkSecret(f fields, n *node, name string) {
 	if s.opt.family != nil {
 		return
 	}
-	value := os.Getenv(name)
-	if value == "" {
-		f.problem(n.place, "the variable %s is not set (set it to what notices are to be signed with, such as whsec_ and 32 random bytes in base64)", name)
-	} else if err := webhook.CheckSecret(value); err != nil {
-		f.problem(n.place, "the variable %s: %v", name, err)
+	if value := os.Getenv(name); value != "" {
+		if err := webhook.CheckSecret(value); err != nil {
+			f.problem(n.place, "the variable %s: %v", name, err)
+		}
+	}
+}
+
+// unsigned reports the webhooks whose secret is not set. Without it a receiver could not detect
+// forged notices, so the spec does not run.
+func (s *Spec) unsigned(d *document) {
+	for _, w := range s.Webhooks {
+		if w.Secret != "" && os.Getenv(w.Secret) == "" && s.opt.family == nil {
+			d.problem(w.at, "the variable %s is not set (set it to what notices are to be signed with, such as whsec_ and 32 random bytes in base64)", w.Secret)
+		}
 	}
 }
 
