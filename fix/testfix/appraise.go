@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -357,10 +358,25 @@ func (f *Fix) others(ctx context.Context, t *trial, c change, full []*candidate,
 	return others, nil
 }
 
-// hunks returns the changes that make one text of another, whole lines each.
+// hunks returns the changes that make one text of another, whole lines each. An import that comes
+// or goes with the only other change is a part of it.
 func hunks(name, before, after string) []change {
 	var list []change
-	for _, e := range lineEdits(before, after) {
+	edits := lineEdits(before, after)
+	var code []lineEdit
+	for _, e := range edits {
+		if !importing(before[e.Start:e.End]) || !importing(e.New) {
+			code = append(code, e)
+		}
+	}
+	if len(code) == 1 && len(edits) > 1 {
+		e := code[0]
+		return []change{{
+			file: name, line: 1 + strings.Count(after[:e.at], "\n"), lines: max(1, strings.Count(before[e.Start:e.End], "\n")),
+			old: before[e.Start:e.End], new: e.New, without: before, all: after,
+		}}
+	}
+	for _, e := range edits {
 		old := before[e.Start:e.End]
 		// The change alone taken back: all others stay.
 		without := after[:e.at] + old + after[e.at+len(e.New):]
@@ -370,6 +386,18 @@ func hunks(name, before, after string) []change {
 		})
 	}
 	return list
+}
+
+var importLine = regexp.MustCompile(`^\s*(?:import\b.*|\)|(?:[\w.]+ )?"[^"]+")?\s*$`)
+
+// importing reports whether whole lines do nothing but import.
+func importing(text string) bool {
+	for line := range strings.Lines(text) {
+		if !importLine.MatchString(line) {
+			return false
+		}
+	}
+	return true
 }
 
 // copied returns a value that a change brings in and that a failing test has; empty: there is

@@ -7,7 +7,21 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl/fix/mechanic"
+	"github.com/pawl-run/pawl/fix/testfix"
 )
+
+// An import that a change needs is no change of its own, since the code does not build without it.
+func TestImportsOfAChange(t *testing.T) {
+	const before = "package m\n\nfunc Half(n float64) float64 {\n\tif n < 0 {\n\t\treturn 0\n\t}\n\treturn n / 2\n}\n"
+	after := strings.Replace(strings.Replace(before, "n < 0", "math.IsNaN(n) || n < 0", 1), "\n\n", "\n\nimport \"math\"\n\n", 1)
+	list := testfix.HunksForTest("m.go", before, after)
+	if len(list) != 1 || list[0] != before {
+		t.Errorf("%q, want one change, and the project without it", list)
+	}
+	if list := testfix.HunksForTest("m.go", before, strings.Replace(after, "n / 2", "n / 3", 1)); len(list) != 3 {
+		t.Errorf("%d changes, want 3, since the import may belong to either", len(list))
+	}
+}
 
 // A fix is more than plausible only if the tests tell it from other edits.
 func TestAppraise(t *testing.T) {

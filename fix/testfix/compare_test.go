@@ -64,3 +64,12 @@ func plainGo(t *testing.T, text string) string {
 	}
 	return strings.Join(strings.Fields(b.String()), " ")
 }
+
+// HunksForTest returns the text of a file without each change in turn.
+func HunksForTest(name, before, after string) []string {
+	var list []string
+	for _, c := range hunks(name, before, after) {
+		list = append(list, c.without)
+	}
+	return list
+}

@@ -21,7 +21,7 @@ func (t *talk) loop(ctx context.Context) (int, error) {
 	a.err.mu.Lock()
 	a.err.prompt = t.editor
 	a.err.mu.Unlock()
-	a.sayf("%s: %s; at most %v a message; /help lists the commands", t.agent.Name, place(t.agent.Model), t.most)
+	a.sayf("%s: %s; at most %s a message; /help lists the commands", t.agent.Name, place(t.agent.Model), limitsText(t.most))
 	if t.last != "" {
 		if err := t.recall(ctx); err != nil {
 			return 0, err

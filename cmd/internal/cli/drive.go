@@ -215,13 +215,22 @@ func (con *console) announce(agent pawl.Agent, limits pawl.Limits) {
 // its limit on them is out of reach.
 func ceilingsOf(m pawl.Model, l pawl.Limits) string {
 	if describes(m).Name != mechanic.Name {
-		return l.String()
+		return limitsText(l)
 	}
 	text := figure.Count(l.Iterations, "turn")
 	if l.Time > 0 {
 		text += " and " + figure.Spoken(l.Time)
 	}
 	return text
+}
+
+// limitsText are limits as people say them: 30 minutes, not 30m0s.
+func limitsText(l pawl.Limits) string {
+	parts := []string{figure.Count(l.Iterations, "iteration"), figure.Count(l.Tokens, "token"), figure.Spoken(l.Time)}
+	if l.Cost > 0 {
+		parts = append(parts, fmt.Sprint("$", pawl.Decimal(l.Cost)))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // copyPlaces says where the tests run, and where the code is sent.

@@ -171,7 +171,7 @@ func (w *watch) show(e pawl.Entry) bool {
 	switch begun := e.Event.(type) {
 	case pawl.RunStarted:
 		if w.announce && !w.quiet {
-			w.sayf("%s: model %s, driven by %s; at most %v", begun.Declaration.Agent, begun.Declaration.Model.Name, w.server, begun.Declaration.Limits)
+			w.sayf("%s: model %s, driven by %s; at most %s", begun.Declaration.Agent, begun.Declaration.Model.Name, w.server, limitsText(begun.Declaration.Limits))
 		}
 	case pawl.RunPaused:
 		w.progress(e)

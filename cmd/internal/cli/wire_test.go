@@ -16,7 +16,7 @@ func wire(ts *testscript.TestScript, _ bool, args []string) {
 	told := ts.ReadFile("stderr")
 	before, _, _ := strings.Cut(told, "\nrun ") // no call was made before that
 	for _, want := range []string{
-		"fix: model ", " at http://127.0.0.1:", "; at most 20 iterations, 500,000 tokens, 30m0s\n",
+		"fix: model ", " at http://127.0.0.1:", "; at most 20 iterations, 500,000 tokens, 30 minutes\n",
 		"tests: go test ./..., in a copy of ", "code and test output that the model reads are sent to http://127.0.0.1:",
 	} {
 		if !strings.Contains(before, want) {
