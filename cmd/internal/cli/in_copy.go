@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/pawl-run/pawl"
@@ -72,6 +73,25 @@ func recoverCopy(state string) error {
 		return refused(err)
 	}
 	return nil
+}
+
+// unapplied says of a change that conflicts with the project where it is, and what applies it later.
+func (a *app) unapplied(err error, dir, run string) error {
+	if conflict := (*workspace.ConflictError)(nil); errors.As(err, &conflict) {
+		return refused(fmt.Errorf("%w; the copy is %s; then complete it with: %s", err, dir, a.typed("pawl", "resume", run)))
+	}
+	return err
+}
+
+// stateOf is the state directory of the copy that a run works in; empty: it works in none.
+func stateOf(source string) string {
+	if w := spec.WorkspaceOf(source); w != nil {
+		return w.State
+	}
+	if from, is, err := copyOf(source); is && err == nil {
+		return from.state
+	}
+	return ""
 }
 
 // goneCopy says why a working copy could not be opened, and which command starts over.

@@ -72,6 +72,7 @@ func (p *projecting) read(a *app, dir string) (in inProject, err error) {
 // copyAgent is an agent that works in a copy of a project.
 type copyAgent interface {
 	Agent() pawl.Agent
+	Dir() string
 	Release() error
 	Close() error
 }
@@ -92,10 +93,13 @@ func (o *openCopy) work(a *app, condition pawl.Condition) *work {
 	agent.Stop = condition
 	agent.Source = withMembers(agent.Source, o.again)
 	return &work{
-		agent:    agent,
-		begun:    func(run string) { a.claimCopy(o.state, run) },
-		conclude: o.conclude,
-		drop:     func() { _ = o.Release() }, // nothing was written
+		agent: agent,
+		begun: func(run string) { a.claimCopy(o.state, run) },
+		conclude: func(ctx context.Context, r pawl.Result) (int, error) {
+			code, err := o.conclude(ctx, r)
+			return code, a.unapplied(err, o.Dir(), r.Run)
+		},
+		drop: func() { _ = o.Release() }, // nothing was written
 	}
 }
 

@@ -114,7 +114,7 @@ func concludeCopy(ctx context.Context, a *app, r pawl.Result, t *workspace.Tree)
 	}
 	if out.Workspace.Applied = r.Status == pawl.StatusSuccess && !d.Empty(); out.Workspace.Applied {
 		if err := t.Apply(d); err != nil {
-			return 0, refused(fmt.Errorf("%w; the copy is %s; then complete it with: %s", err, t.Dir(), a.typed("pawl", "resume", r.Run)))
+			return 0, a.unapplied(err, t.Dir(), r.Run)
 		}
 	}
 	if a.json {
@@ -145,11 +145,11 @@ func (a *app) reportOf(ctx context.Context, j store, h pawl.Head) (explain.Repor
 	if err != nil {
 		return r, err
 	}
-	w := spec.WorkspaceOf(s.Declaration().Source)
-	if w == nil {
+	state := stateOf(s.Declaration().Source)
+	if state == "" {
 		return r, nil
 	}
-	if t, err := workspace.Open(w.State, nil); err == nil {
+	if t, err := workspace.Open(state, nil); err == nil {
 		r.Recommend(a.typed("pawl", "resume", r.Run), fmt.Sprintf("to apply its change to %s; it was not applied, and is in %s", t.Source(), t.Dir()))
 	}
 	return r, nil
