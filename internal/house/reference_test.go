@@ -168,7 +168,8 @@ func httpPage(t *testing.T, tr *tree) string {
 			for _, p := range o.Parameters {
 				rows += fmt.Sprintf("| `%s` | %s | %s |\n", p.Name, p.In, cell(p.Description))
 			}
-			for _, c := range o.Body.Content {
+			for _, media := range slices.Sorted(maps.Keys(o.Body.Content)) {
+				c := o.Body.Content[media]
 				s := c.Schema
 				if s.Ref != "" {
 					s = d.Components.Schemas[path.Base(s.Ref)]
