@@ -34,6 +34,7 @@ func registry() *Registry {
 
 		"azure":           say(&pawl.Price{Input: 1, Output: 8}),
 		"azure-responses": say(&pawl.Price{Input: 1, Output: 8}),
+		"bedrock":         say(&pawl.Price{Input: 1, Output: 8}),
 		"vertex":          say(&pawl.Price{Input: 1, Output: 8}),
 
 		"script": func(name string) (pawl.Model, error) { return loadScript(name) },

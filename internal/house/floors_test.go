@@ -18,7 +18,7 @@ const policy = `
 floor 0  .
 floor 1  approval budget explain guard judge progress stop team window workflow
 floor 2  a2a engine journal mcp model telemetry tool webhook
-floor 3  fix hook mcp/mcpserver model/azure model/vertex pawltest runs server spec temporal
+floor 3  fix hook mcp/mcpserver model/azure model/bedrock model/vertex pawltest runs server spec temporal
 floor 4  cmd pawltest/cmd temporal/cmd
 leaf     internal workspace
 beside   docs examples internal/bench internal/house

@@ -13,6 +13,7 @@ import (
 var adapters = map[string]string{
 	"azure":           "azure",
 	"azure-responses": "azure",
+	"bedrock":         "bedrock",
 	"vertex":          "vertex",
 }
 

@@ -1,0 +1,259 @@
+// Package bedrock implements models behind the Converse API of Amazon Bedrock, always streamed
+// (ConverseStream). A model is named by its id, the id of an inference profile, or an ARN of
+// either.
+//
+// Requests are signed with the credentials of the AWS SDK: of environment variables, of a
+// profile with its roles and single sign-on, of a web identity, a container or an instance; or
+// they have the API key in AWS_BEARER_TOKEN_BEDROCK.
+//
+// What it sends: each message's results first, then the rest; neighbouring messages of one role
+// as one; calls and results under the run's own ids; reasoning that has a signature, as it came,
+// to the model that wrote it; no empty text. Names of tools that break the API's rules have _ in
+// them, arguments that are not an object are an empty one, and a file the API would refuse is
+// replaced by a text that says why. The API refuses calls in a request without tools, so the tools
+// called are then declared. Requests to Claude and Nova mark the system prompt and the last
+// message for the cache.
+//
+// ThinkingTokens are for Claude, as in package model/anthropic; a request that is refused for its
+// thinking is sent once more without it. An output schema is not sent, because few models take one:
+// the reply is validated. Options of the sampling are fields of the Converse request by their own
+// names (topP, stopSequences, guardrailConfig, …), and all others are put into
+// additionalModelRequestFields, such as top_k; null removes a field.
+package bedrock
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/model/internal/provider"
+)
+
+const (
+	loginTime = 20 * time.Second // for credentials, which the SDK may ask several services for
+	remedy    = "set AWS_PROFILE and run aws sso login, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_BEARER_TOKEN_BEDROCK"
+)
+
+var vendor = &provider.Vendor{
+	Name:  "bedrock",
+	Hosts: []string{".amazonaws.com"},
+	Header: func(h http.Header, key string) {
+		if key != signed {
+			h.Set("Authorization", "Bearer "+key)
+		}
+	},
+	Classify: classify,
+}
+
+// signed is the key of a request that the transport signs.
+const signed = "SigV4"
+
+// Options are what a model may be given beside its name.
+type Options struct {
+	Credentials aws.CredentialsProvider // nil: those of the SDK's default configuration
+	BearerToken string                  // an API key of Bedrock, in place of credentials; empty: AWS_BEARER_TOKEN_BEDROCK
+	BaseURL     string                  // empty: AWS_ENDPOINT_URL_BEDROCK_RUNTIME, or that of the region
+	HTTPClient  *http.Client            // nil: http.DefaultClient; no redirect is followed
+	Price       *pawl.Price             // nil: that of the price table
+}
+
+// A Model is a model on Bedrock. It may be used by many runs at once.
+type Model struct {
+	server provider.Server
+	login  func(ctx context.Context, refused string) (string, error)
+	err    error
+}
+
+// New returns the model bedrock/NAME in a region, such as eu-central-1; an empty region is
+// that of AWS_REGION or of the profile. It reads the environment and the files of the AWS
+// command line. What is missing is reported by Ready, and by the first call.
+func New(region, name string, o *Options) *Model {
+	if o == nil {
+		o = &Options{}
+	}
+	c, err := config.LoadDefaultConfig(context.Background(), config.WithRegion(region))
+	region = cmp.Or(region, c.Region)
+	m := &Model{err: placed(region, err)}
+	s := &signer{region: region, credentials: c.Credentials}
+	if o.Credentials != nil {
+		s.credentials = aws.NewCredentialsCache(o.Credentials)
+	}
+	client := http.Client{}
+	if o.HTTPClient != nil {
+		client = *o.HTTPClient
+	}
+	s.next = client.Transport
+	client.Transport = s
+	m.login = s.login
+	if token := cmp.Or(o.BearerToken, os.Getenv("AWS_BEARER_TOKEN_BEDROCK")); token != "" && o.Credentials == nil {
+		m.login = func(context.Context, string) (string, error) { return token, nil }
+	}
+	m.server = vendor.Server("bedrock", name, provider.Options{
+		Provider: "bedrock", BaseURL: cmp.Or(o.BaseURL, os.Getenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME"), host(region)), HTTPClient: &client, Price: o.Price, Key: m.login,
+	})
+	return m
+}
+
+func host(region string) string {
+	if strings.HasPrefix(region, "cn-") {
+		return "https://bedrock-runtime." + region + ".amazonaws.com.cn"
+	}
+	return "https://bedrock-runtime." + region + ".amazonaws.com"
+}
+
+var regions = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d+$`)
+
+func placed(region string, err error) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("the AWS configuration cannot be read: %w", err)
+	case region == "":
+		return errors.New("no region for bedrock; set AWS_REGION")
+	case !regions.MatchString(region):
+		return fmt.Errorf("AWS_REGION is %q; write a region such as eu-central-1", region)
+	}
+	return nil
+}
+
+// Ready returns an error if the model cannot be called, because there is no region or no
+// credentials. It may ask for credentials, but calls no model.
+func (m *Model) Ready() error {
+	if m.err != nil {
+		return m.err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), loginTime)
+	defer cancel()
+	if _, err := m.login(ctx, ""); err != nil {
+		return fmt.Errorf("no key for %s: %w", m.server.Full, err)
+	}
+	return nil
+}
+
+// Describe returns the name bedrock/NAME, the endpoint, and the price if it is given, or if it
+// is in the price table and requests go to AWS.
+func (m *Model) Describe() pawl.ModelInfo {
+	wire := pawl.Wire{Frame: 500, Message: 250, Tool: 150}
+	if claude(m.server.Name) {
+		wire.Prompt = 530 // the most that Anthropic adds for tools, see model/anthropic
+	}
+	info := m.server.Describe(wire)
+	if info.Price == nil && m.server.Official() {
+		info.Price = price(m.server.Name)
+	}
+	return info
+}
+
+// Takes implements engine.Taker: pictures and PDFs within the API's limits.
+func (m *Model) Takes(files []pawl.File) error { return limits.Takes(m.server.Full, files) }
+
+// Stream sends the request and yields the reply as it arrives.
+func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	return m.server.Stream(ctx, r, "/model/"+url.QueryEscape(m.server.Name)+"/converse-stream", func(refused error) ([]byte, provider.Reader, error) {
+		switch {
+		case m.err != nil:
+			return nil, nil, &pawl.ModelError{Class: pawl.ClassAuth, Message: m.err.Error(), Err: m.err}
+		case refused != nil && !forThinking(refused):
+			return nil, nil, refused
+		}
+		body, err := m.body(r, refused == nil)
+		return body, &turn{}, err
+	})
+}
+
+// forThinking reports whether a request was refused for the thinking in it or missing from it.
+func forThinking(err error) bool {
+	me, ok := errors.AsType[*pawl.ModelError](err)
+	return ok && me.Class == pawl.ClassInvalid && (strings.Contains(me.Message, "thinking") || strings.Contains(me.Message, "reasoning"))
+}
+
+var kinds = map[string]pawl.Class{
+	"throttling":                 pawl.ClassRateLimit,
+	"toomanyrequests":            pawl.ClassRateLimit,
+	"servicequotaexceeded":       pawl.ClassQuota,
+	"serviceunavailable":         pawl.ClassOverloaded,
+	"internalserver":             pawl.ClassOverloaded,
+	"modelstreamerror":           pawl.ClassOverloaded,
+	"modeltimeout":               pawl.ClassOverloaded,
+	"modelnotready":              pawl.ClassOverloaded,
+	"modelerror":                 pawl.ClassOverloaded,
+	"accessdenied":               pawl.ClassAuth,
+	"expiredtoken":               pawl.ClassAuth,
+	"unrecognizedclient":         pawl.ClassAuth,
+	"invalidsignature":           pawl.ClassAuth,
+	"incompletesignature":        pawl.ClassAuth,
+	"missingauthenticationtoken": pawl.ClassAuth,
+	"resourcenotfound":           pawl.ClassNotFound,
+	"validation":                 pawl.ClassInvalid,
+}
+
+// A fault is an error as [signer] hands it on.
+type fault struct {
+	Error *struct {
+		Type string
+		Body struct {
+			Message string
+			Type    string `json:"__type"`
+		}
+	}
+}
+
+func told(data []byte) bool {
+	var f fault
+	return json.Unmarshal(data, &f) == nil && f.Error != nil
+}
+
+// classify sorts an error by its type, and else by its status.
+func classify(e *pawl.ModelError, status int, body []byte) bool {
+	var f fault
+	if json.Unmarshal(body, &f) != nil || f.Error == nil {
+		e.Message = provider.Message("", status, body)
+		return false
+	}
+	e.Message = provider.Message(f.Error.Body.Message, status, body)
+	kind := bare(cmp.Or(f.Error.Type, f.Error.Body.Type))
+	if class, ok := kinds[kind]; ok {
+		e.Class = class
+	}
+	// What the API says in words alone.
+	said := strings.ToLower(e.Message)
+	has := func(words ...string) bool {
+		for _, w := range words {
+			if strings.Contains(said, w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case e.Class == pawl.ClassInvalid && has("too long", "too many input tokens", "input tokens exceeded", "context length", "context window", "exceed context limit"):
+		e.Class = pawl.ClassTooLong
+	case e.Class == pawl.ClassInvalid && has("model identifier is invalid", "on-demand throughput", "end of its life"):
+		e.Class = pawl.ClassNotFound
+	case e.Class == pawl.ClassRateLimit && has("per day"):
+		e.Class = pawl.ClassQuota
+	case e.Class == pawl.ClassAuth && kind == "accessdenied":
+		e.Message += "; the identity needs the action bedrock:InvokeModelWithResponseStream on the model"
+	case e.Class == pawl.ClassAuth:
+		e.Message += "; renew the login: " + remedy
+	}
+	return true
+}
+
+// bare is a type of error in small letters, without a namespace, an address and the word exception.
+func bare(kind string) string {
+	kind, _, _ = strings.Cut(kind, ":")
+	return strings.TrimSuffix(strings.ToLower(kind[strings.LastIndex(kind, "#")+1:]), "exception")
+}
