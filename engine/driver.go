@@ -194,6 +194,14 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 		if d.children.settle() {
 			return false, r.failed // what they used counts, so it is decided again
 		}
+		if v.Status == pawl.StatusCancelled && r.state.Waits(pawl.PhaseLost) {
+			if err := r.flush(); err != nil {
+				return false, err
+			}
+			if endLost(r) {
+				return false, r.failed
+			}
+		}
 		d.children.cancel()
 		if err := d.handOver(v); errors.Is(err, errClosed) {
 			return false, nil // it is about to be suspended

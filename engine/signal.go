@@ -166,7 +166,8 @@ func (e *Engine) send(ctx context.Context, l pawl.Signal) error {
 }
 
 // Cancel asks a run to end, whichever process drives it. A run without an owner
-// ends before Cancel returns.
+// ends before Cancel returns, and with it the commands that outlived its last owner on
+// this machine.
 func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
 	s, err := Load(ctx, e.journal, run)
 	if err != nil {
@@ -227,6 +228,10 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 	if _, ok := r.state.Cancelled(); !ok { // the signal was read by an owner that did not get to it
 		r.appendNow(pawl.CancelRequested{By: e.secrets.Scrub(by), Reason: e.secrets.Scrub(reason)})
 	}
+	if err := r.flush(); err != nil { // nothing may end before it is known why
+		return err
+	}
+	endLost(r)
 	v, _ := r.state.Cancelled()
 	if left, is := r.state.Abandoned(); is {
 		r.appendNow(left)

@@ -183,6 +183,10 @@ func (r *replay) given(event pawl.Event) bool {
 	case pawl.RunStarted, pawl.RunResumed, pawl.RunExtended, pawl.RunForked, pawl.CancelRequested, pawl.HookDirected,
 		pawl.ClientToolReturned, pawl.ApprovalDecided, pawl.ApprovalExpired, pawl.ApprovalInvalidated, pawl.ToolSettled:
 		return true
+	case pawl.ToolDoubted: // recorded when a run whose owner had died was cancelled
+		c, _ := r.state.Call(e.Call)
+		_, over := r.state.Cancelled()
+		return over && c.Phase == pawl.PhaseLost
 	case pawl.InputGiven:
 		return e.Call != "" || e.Signal != 0 // a message for later is decided in its turn
 	case pawl.RunPaused:

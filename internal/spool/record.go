@@ -71,6 +71,7 @@ type Fate struct {
 	Process string // the command's identity; empty: unknown
 	Exit    *Exit
 	Never   *Attempt
+	Stop    bool // somebody but its supervisor ends the command, see [Dir.Stop]
 	Torn    bool // unreadable data follows
 }
 
@@ -97,6 +98,7 @@ type record struct {
 	Process string   `json:"process,omitempty"`
 	Exit    *Exit    `json:"exit,omitempty"`
 	Never   *Attempt `json:"never,omitempty"`
+	Stop    bool     `json:"stop,omitempty"`
 }
 
 // A File is the file of a running attempt.
@@ -180,7 +182,10 @@ func (f *Fate) add(r record) {
 		f.Begin, f.Never = r.Begin, r.Never
 	}
 	f.Process = cmp.Or(f.Process, r.Process)
+	f.Stop = f.Stop || r.Stop && f.Exit == nil
 	if f.Exit == nil {
-		f.Exit = r.Exit
+		if f.Exit = r.Exit; f.Stop && f.Exit != nil && f.Exit.Cut == 0 { // its supervisor did not know
+			f.Exit.Cut = Stopped
+		}
 	}
 }

@@ -152,6 +152,19 @@ func (d Dir) Fence(a Attempt) (Fate, error) {
 	return d.Read(a)
 }
 
+// Stop records that a process that is not the attempt's supervisor is about to end its
+// command: unless it has ended by then, it counts as [Stopped].
+func (d Dir) Stop(a Attempt) error {
+	f, err := os.OpenFile(filepath.Join(d.path, a.name()), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	if err := errors.Join(write(f, record{Stop: true}), f.Close()); err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	return nil
+}
+
 func (d Dir) create(a Attempt, first record) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(d.path, a.name()), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {

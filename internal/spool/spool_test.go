@@ -63,6 +63,25 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// What ends after somebody set out to end it counts as stopped; what had ended, does not.
+func TestStop(t *testing.T) {
+	d, _ := written(t)
+	again := pay
+	again.Number = 2
+	f, err := d.Begin(Begin{Attempt: again})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(d.Stop(pay), d.Stop(again), f.Exited(&Exit{Signal: "SIGTERM"}), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for a, want := range map[Attempt]Cut{pay: 0, again: Stopped} {
+		if got, err := d.Read(a); err != nil || got.Exit.Cut != want {
+			t.Errorf("%v: %+v, not %v", err, got.Exit, want)
+		}
+	}
+}
+
 // Fencing an attempt keeps it from starting, also if its file exists and is still
 // empty.
 func TestFence(t *testing.T) {

@@ -55,9 +55,22 @@ func cancelRun(ctx context.Context, a *app, j store, h pawl.Head, reason string)
 	if !a.quiet {
 		if h.Status.Ended() {
 			a.sayf("run %s is %v", h.Run, h.Status)
+			if err := a.doubts(ctx, j, h); err != nil {
+				return 0, err
+			}
 		} else {
 			a.sayf("cancellation of run %s requested; %s ends it within a second, or when the calls in progress have stopped", h.Run, runs.OwnerText(h.Lease.Owner))
 		}
 	}
 	return 0, a.printHead(ctx, j, h)
+}
+
+// doubts names the calls of an ended run of which nobody knows whether they took place.
+func (a *app) doubts(ctx context.Context, j store, h pawl.Head) error {
+	report, err := runs.Report(ctx, j, h, a.place())
+	for _, p := range runs.Waiting(report.Pending, "doubt") {
+		a.sayf("%s %s may have taken place; before you resume the run, say so with: %s, or %s", p.Call, p.Tool,
+			a.typed("pawl", "settle", p.Run, p.Call, "--happened", "JSON"), a.typed("pawl", "settle", p.Run, p.Call, "--did-not-happen"))
+	}
+	return err
 }
