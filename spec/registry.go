@@ -26,7 +26,7 @@ type Provider func(name string) (pawl.Model, error)
 // Readiness is implemented by models that know whether they can be called.
 type Readiness interface {
 	// Ready returns an error that names what is missing, such as a key, and the
-	// remedy. It makes no calls.
+	// remedy. It calls no model, but may ask a service for a login.
 	Ready() error
 }
 

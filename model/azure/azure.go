@@ -101,6 +101,14 @@ func base(endpoint string) (string, error) {
 	return strings.TrimSuffix(strings.TrimRight(endpoint, "/"), path) + path, nil
 }
 
+// Describe returns the name azure/NAME, the endpoint, and the price.
+func (m *Model) Describe() pawl.ModelInfo {
+	if m.err != nil {
+		return pawl.ModelInfo{Name: m.name}
+	}
+	return m.wire.Describe()
+}
+
 // Ready returns an error if the model cannot be called, because there is no endpoint, or
 // neither a key nor a token. It asks for a token, but calls no model.
 func (m *Model) Ready() error {

@@ -145,6 +145,9 @@ func (m *Model) Ready() error {
 // Describe returns the name bedrock/NAME, the endpoint, and the price if it is given, or if it
 // is in the price table and requests go to AWS.
 func (m *Model) Describe() pawl.ModelInfo {
+	if m.err != nil {
+		return pawl.ModelInfo{Name: m.server.Full}
+	}
 	wire := pawl.Wire{Frame: 500, Message: 250, Tool: 150}
 	if claude(m.server.Name) {
 		wire.Prompt = 530 // the most that Anthropic adds for tools, see model/anthropic

@@ -100,6 +100,14 @@ func placed(project, location string) error {
 	return nil
 }
 
+// Describe returns the name vertex/NAME, the endpoint, and the price.
+func (m *Model) Describe() pawl.ModelInfo {
+	if m.err != nil {
+		return pawl.ModelInfo{Name: m.name}
+	}
+	return m.Model.Describe()
+}
+
 // Ready returns an error if the model cannot be called, because there is no project or no
 // token. It asks for a token, but calls no model.
 func (m *Model) Ready() error {

@@ -71,7 +71,8 @@ func (a *app) listModels(all bool) error {
 	}
 	for _, name := range slices.Compact(slices.Sorted(maps.Values(adapters))) {
 		if m, err := registry.Models[name]("-"); err == nil {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", name, readiness(m, name), describes(m).Endpoint)
+			key, at := readiness(m, name)
+			fmt.Fprintf(w, "%s\t%s\t%s\n", name, key, at)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.endpoints())) {
@@ -108,19 +109,17 @@ func (a *app) listModels(all bool) error {
 	return w.Flush()
 }
 
-// readiness says whether the models of an adapter's program can be called.
-func readiness(m pawl.Model, module string) string {
-	keyed, ok := m.(spec.Readiness)
-	if !ok {
-		return "ready"
+// readiness says whether the models of an adapter's program can be called, and where, or why not.
+func readiness(m pawl.Model, module string) (key, at string) {
+	if keyed, ok := m.(spec.Readiness); ok {
+		switch err := keyed.Ready(); {
+		case errors.Is(err, exec.ErrNotFound):
+			return "not installed", "the program pawl-" + module + " serves its models"
+		case err != nil:
+			return "not ready", err.Error()
+		}
 	}
-	switch err := keyed.Ready(); {
-	case errors.Is(err, exec.ErrNotFound):
-		return "pawl-" + module + " is not installed"
-	case err != nil:
-		return err.Error()
-	}
-	return "ready"
+	return "ready", describes(m).Endpoint
 }
 
 func providerRows(name string) (rows []prices.Row) {
