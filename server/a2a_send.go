@@ -220,10 +220,15 @@ func (s *Server) a2aReply(x *exchange, agent string, m *a2a.Message, content sai
 		return "", 0, err
 	}
 	p, choosing := addressed(to.Pending, content, t.state)
-	claim, again, err := s.a2aClaim(ctx, leg, m.MessageID, p)
+	says := errors.Is(choosing, errAtWork)
+	claim, again, err := s.a2aClaim(ctx, leg, m.MessageID, p, says)
 	switch {
 	case err != nil:
 		return "", 0, err
+	case says && !again, again && claim.Call == "" && !t.state.Status().Ended(): // also if it was cut short before
+		return h.Run, t.state.Seq(), s.a2aSay(x, at, leg, m, content)
+	case again && claim.Call == "":
+		return h.Run, 0, nil
 	case again && (claim.Run != p.Run || claim.Call != p.Call || p.AnsweredAt != nil || choosing != nil):
 		return h.Run, 0, nil // the message was taken before
 	case choosing != nil:
@@ -241,11 +246,25 @@ func (s *Server) a2aReply(x *exchange, agent string, m *a2a.Message, content sai
 	return h.Run, after, err
 }
 
+// a2aSay tells a task at work something. The messageId makes a repeat the same message.
+func (s *Server) a2aSay(x *exchange, at *engine.Engine, run string, m *a2a.Message, content said) error {
+	err := at.Say(x.Context(), run, x.by(""), content.text, &engine.SayOptions{Key: x.key.own(m.MessageID)})
+	if err == nil {
+		return nil
+	}
+	if h, broken := runs.Head(x.Context(), s.journal, run); broken == nil && h.Status.Ended() {
+		return errEnded
+	}
+	return err
+}
+
+var errEnded = &a2a.Error{Kind: a2a.UnsupportedOperation, Message: "the task has ended; send a message without taskId, in the same context, to go on"}
+
 // addressed is what a message to a task answers.
 func addressed(pending []pawl.Pending, content said, state *pawl.State) (pawl.Pending, error) {
 	status := state.Status()
 	if status.Ended() {
-		return pawl.Pending{}, &a2a.Error{Kind: a2a.UnsupportedOperation, Message: "the task has ended; send a message without taskId, in the same context, to go on"}
+		return pawl.Pending{}, errEnded
 	}
 	var held *pawl.Pending
 	for i := range pending {
@@ -269,8 +288,14 @@ func addressed(pending []pawl.Pending, content said, state *pawl.State) (pawl.Pe
 	case status.Waiting():
 		return pawl.Pending{}, a2aInvalid("message.parts", "the task does not wait for this")
 	}
-	return pawl.Pending{}, &a2a.Error{Kind: a2a.UnsupportedOperation, Message: "the task is at work and takes no message now"}
+	if content.decision != nil {
+		return pawl.Pending{}, a2aInvalid("message.parts", "the task is at work, and waits for no decision")
+	}
+	return pawl.Pending{}, errAtWork
 }
+
+// errAtWork says that a task waits for nothing: the model reads the message before its next turn.
+var errAtWork = errors.New("the task is at work")
 
 // signalFor makes a signal of a message.
 func signalFor(x *exchange, p pawl.Pending, content said) (runs.Signal, error) {
@@ -301,11 +326,12 @@ type a2aClaimed struct {
 }
 
 // a2aClaim records which call a message answers, so that the same message does not answer the
-// next question, too. again says that the message was taken before, for claim.
-func (s *Server) a2aClaim(ctx context.Context, run, message string, p pawl.Pending) (claim a2aClaimed, again bool, err error) {
+// next question, too. A message that says something to a task at work answers no call. again says that
+// the message was taken before, for claim.
+func (s *Server) a2aClaim(ctx context.Context, run, message string, p pawl.Pending, says bool) (claim a2aClaimed, again bool, err error) {
 	sum := sha256.Sum256([]byte(message))
 	request := a2aSignals + "message." + hex.EncodeToString(sum[:16])
-	if p.Call == "" { // it answers nothing: look only
+	if p.Call == "" && !says { // it is for nothing: look only
 		for l, err := range s.journal.Signals(ctx, run, 0) {
 			if err != nil {
 				return claim, false, err

@@ -79,6 +79,46 @@ func TestA2AStates(t *testing.T) {
 	}
 }
 
+// TestA2ASay: a message to a task at work is read once before the model's next turn, however often it is
+// sent, and answers no question that comes later.
+func TestA2ASay(t *testing.T) {
+	w := newA2AWorld(t, nil)
+	holder := w.agents["holder"]
+	holder.Model = pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		heard, held := "", false
+		for _, m := range r.Messages {
+			heard += m.Text() + ";"
+			held = held || m.Role == pawl.RoleAssistant
+		}
+		if !held {
+			return pawl.Do(pawl.Call{Tool: "hold", Args: json.RawMessage(`{}`)}), nil
+		}
+		return pawl.Say(heard), nil
+	})
+	w.agents["holder"] = holder
+	say := func(task, text string) map[string]any {
+		return atOnce(to("holder", "", "taskId", task, "messageId", "say-"+text, "parts", []any{map[string]any{"text": text}}))
+	}
+	for _, binding := range bindings {
+		task := *must[a2a.Update](w, binding, admin, a2a.MethodSend, atOnce(to("holder", "m"))).Task
+		for range 2 {
+			if got := must[a2a.Update](w, binding, admin, a2a.MethodSend, say(task.ID, "hurry")).Task; got.ID != task.ID || got.Status.State != a2a.Working {
+				t.Errorf("%+v", got)
+			}
+		}
+		w.wants(a2a.InvalidParams, admin, a2a.MethodSend, to("holder", "x", "taskId", task.ID, "parts", []any{map[string]any{"data": map[string]any{"decision": "approve"}}}))
+		w.release <- struct{}{}
+		ended := w.lasting("holder", task.ID, a2a.Completed)
+		if got := describe(&ended); strings.Count(got, "hurry") != 1 {
+			t.Errorf("it ends as %s", got)
+		}
+		if got := must[a2a.Update](w, binding, admin, a2a.MethodSend, say(task.ID, "hurry")).Task; got.Status.State != a2a.Completed { // taken before
+			t.Errorf("%+v", got)
+		}
+		w.wants(a2a.UnsupportedOperation, admin, a2a.MethodSend, say(task.ID, "more"))
+	}
+}
+
 // TestA2AHandoff: a task that is handed over goes on as the run of the next agent, under its id.
 func TestA2AHandoff(t *testing.T) {
 	w := newA2AWorld(t, nil)

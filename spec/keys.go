@@ -19,7 +19,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "prompt", value: aText, about: "the system prompt", inGo: "pawl.Agent.Prompt"},
 	{name: "input", value: either(aText, in(inputKeys)), about: "what to work on when nothing else is given", inGo: "engine.Engine.Start"},
 	{name: "thread", value: aText, otherwise: "`--thread`, or none", about: "the [conversation](command.md#conversations) that its runs go on with", inGo: "engine.StartOptions.Thread"},
-	{name: "loop", value: loopName, otherwise: "react", about: "how it goes on: model and tools in turn, one reply without tools, known steps, a graph of them, or a loop that the program [registers](tools.md#your-own-pawl)", inGo: "pawl.Agent.Loop"},
+	{name: "loop", value: loopName, otherwise: "react", about: "how it goes on: model and tools in turn, one reply without tools, known steps, a graph of them, [a plan](teams.md#plan-and-execute), [a vote](teams.md#vote), or a loop that the program [registers](tools.md#your-own-pawl)", inGo: "pawl.Agent.Loop"},
 	{name: "steps", value: stepList, about: "the steps of a [workflow](workflow.md)", inGo: "workflow.New"},
 	{name: "nodes", value: nodeMap, about: "the nodes of a [graph](workflow.md#graphs)", inGo: "workflow.Graph"},
 	{name: "edges", value: listOf(in(edgeKeys)), about: "which node follows which", inGo: "workflow.Edge"},
@@ -67,8 +67,26 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 }}
 
 // loopName is one of Pawl's loops, or the name of a registered one.
-var loopName = shape{says: "`react`, `single`, `workflow`, `graph`, or a name", words: []string{"react", "single", "workflow", "graph"},
-	schema: object{"type": "string", "examples": []any{"react", "single", "workflow", "graph"}}}
+var loopName = func() shape {
+	words := []string{"react", "single", "workflow", "graph", "plan-execute", "vote"}
+	s := either(shape{says: "`react`, `single`, `workflow`, `graph`, `plan-execute`, `vote`, or a name", schema: object{"type": "string", "examples": anyOf(words)}},
+		in(loopKeys))
+	s.words = words
+	return s
+}()
+
+var loopKeys = &table{name: "loop", title: "loop", about: "A loop with its options; one of them.", keys: []key{
+	{name: "plan-execute", value: in(planExecuteKeys), about: "the model plans, carries the plan out step by step, and plans again if that did not do", inGo: "workflow.PlanExecute"},
+	{name: "vote", value: in(voteLoopKeys), about: "the model is asked several times, and most decide", inGo: "workflow.Voting"},
+}, more: object{"minProperties": 1, "maxProperties": 1}}
+
+var planExecuteKeys = &table{name: "plan-execute", title: "plan-execute", about: "How often it plans.", keys: []key{
+	{name: "plans", value: aCount(1), otherwise: "3", about: "the most plans; the run ends as `no_progress` when the last did not do", inGo: "workflow.PlanExecute.Plans"},
+}}
+
+var voteLoopKeys = &table{name: "vote-loop", title: "vote", about: "How many vote.", keys: []key{
+	{name: "answers", value: aCount(1), otherwise: "3", about: "how many answers; those that can no longer change the outcome are cancelled", inGo: "workflow.Voting"},
+}}
 
 var inputKeys = &table{name: "input", title: "input", about: "What to work on, with files.", keys: []key{
 	{name: "text", value: aText, about: "the text", inGo: "engine.Engine.Start"},

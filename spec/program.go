@@ -9,6 +9,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/workflow"
 )
 
 // ownTool returns a tool that specs name under builtin: one of Pawl's, or one that
@@ -40,27 +41,65 @@ func (s *Spec) ownNamed() []string {
 
 // readLoop reads loop, strategy and steps.
 func (s *Spec) readLoop(f fields) {
-	words, loop := f.t.words("loop"), 0
-	n := f.value("loop", text, "react, or the name of a loop of the program")
-	if n != nil {
-		loop = slices.Index(words, n.text) + 1
-	}
-	s.loop = []pawl.Loop{nil, pawl.ReAct{}, pawl.SingleCall{}, nil, nil}[loop]
-	if n != nil && loop == 0 {
-		if s.loop = s.opt.Registry.program().Loops[n.text]; s.loop == nil {
-			registered := slices.Collect(maps.Keys(s.opt.Registry.program().Loops))
-			f.problem(n.place, "loop is %q%s", n.text, expr.DidYouMean(n.text, slices.Concat(words, registered)))
-		}
-	}
-	kind := ""
-	if loop > 0 {
-		kind = words[loop-1]
+	kind, at, options := f.loop()
+	own := s.opt.Registry.program().Loops
+	switch {
+	case at == nil:
+	case own[kind] != nil && at.kind == text:
+		s.loop, kind = own[kind], ""
+	default:
+		s.knownLoop(f, kind, at, options)
 	}
 	s.readFlow(f, kind == "workflow")
 	s.readGraph(f, kind == "graph")
 	var strategy int
 	f.choice("strategy", &strategy)
 	s.json = strategy == 2
+}
+
+// loop reads the name of the loop, where it stands, and its options.
+func (f fields) loop() (name string, at *node, options *node) {
+	options = &node{kind: mapping}
+	switch at = f.n.get("loop"); {
+	case at == nil || at.kind == 0:
+		return "", nil, options
+	case at.kind == mapping && len(at.pairs) == 1:
+		if v := at.pairs[0].value; v.kind != 0 {
+			options = v
+		}
+		return at.pairs[0].key, at, options
+	case at.kind != text:
+		f.problem(at.place, "loop is %v (write a name such as react, or one loop with its options such as {vote: {answers: 5}})", at.kind)
+		return "", nil, options
+	}
+	return at.text, at, options
+}
+
+// knownLoop reads one of Pawl's loops.
+func (s *Spec) knownLoop(f fields, name string, at, options *node) {
+	switch name {
+	case "react":
+		s.loop = pawl.ReAct{}
+	case "single":
+		s.loop = pawl.SingleCall{}
+	case "plan-execute":
+		var l workflow.PlanExecute
+		f.fields(planExecuteKeys, options).count("plans", &l.Plans, 1, "3")
+		s.loop = l
+		return
+	case "vote":
+		s.votes = 3
+		f.fields(voteLoopKeys, options).count("answers", &s.votes, 1, "3")
+		return
+	case "workflow", "graph":
+	default:
+		registered := slices.Collect(maps.Keys(s.opt.Registry.program().Loops))
+		f.problem(at.place, "loop is %q%s", name, expr.DidYouMean(name, slices.Concat(f.t.words("loop"), registered)))
+		return
+	}
+	if at.kind == mapping {
+		f.problem(at.place, "the loop %s has no options (write loop: %s)", name, name)
+	}
 }
 
 // readPolicies reads the names of registered policies.
@@ -99,7 +138,7 @@ func (s *Spec) Registered() []string {
 			all = append(all, "tool "+name)
 		}
 	}
-	if n := s.root.get("loop"); n != nil && !slices.Contains(specKeys.words("loop"), n.text) {
+	if n := s.root.get("loop"); n != nil && n.kind == text && s.opt.Registry.program().Loops[n.text] != nil {
 		all = append(all, "loop "+n.text)
 	}
 	if n := s.root.get("policies"); n != nil {

@@ -125,7 +125,7 @@ var goPlaces = map[string]any{
 	"workflow.New": workflow.New, "workflow.Single": workflow.Single{}, "workflow.Call": workflow.Call{}, "workflow.Run": workflow.Run{}, "workflow.Final": workflow.Final{},
 	"workflow.Switch": workflow.Switch{}, "workflow.Parallel": workflow.Parallel{}, "workflow.ForEach": workflow.ForEach{}, "workflow.While": workflow.While{},
 	"workflow.Vote": workflow.Vote{}, "workflow.Rank": workflow.Rank{}, "workflow.Merge": workflow.Merge{}, "workflow.Refine": workflow.Refine{},
-	"workflow.Graph": workflow.Graph, "workflow.Edge": workflow.Edge{},
+	"workflow.PlanExecute": workflow.PlanExecute{}, "workflow.Voting": workflow.Voting, "workflow.Graph": workflow.Graph, "workflow.Edge": workflow.Edge{},
 	"team.Handoff": team.Handoff, "team.Board": team.Board, "team.Options": team.Options{},
 	"a2a.Agent": a2a.Agent, "a2a.Options": a2a.Options{},
 	"budget.Budget": budget.Budget{}, "webhook.New": webhook.New, "webhook.Hook": webhook.Hook{},

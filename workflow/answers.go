@@ -3,6 +3,7 @@ package workflow
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -271,4 +272,15 @@ func (l *Loop) settled(s *pawl.State) (calls []string) {
 		return nil
 	}
 	return calls
+}
+
+// Voting returns the agent with a vote as its loop: the model is asked the input several times at
+// once, without tools, and the answer that most gave is the run's; see [Vote]. Zero answers stand for 3.
+func Voting(agent pawl.Agent, answers int) pawl.Agent {
+	own := len(agent.Tools)
+	agent = New(agent, Vote{ID: "vote", Prompt: "{{input}}", Output: agent.Output, Answers: answers})
+	if loop := agent.Loop.(*Loop); own > 0 || agent.Builtins {
+		loop.errs = append(loop.errs, errors.New("loop vote: a vote calls no tools (leave them out, or use a workflow whose step before it calls them)"))
+	}
+	return agent
 }

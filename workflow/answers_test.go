@@ -174,3 +174,25 @@ func TestAnswersSurvive(t *testing.T) {
 		t.Errorf("undisturbed it ends with %+v", log[len(log)-1].Event)
 	}
 }
+
+// TestVoting: the loop vote asks as often as it says, with what the agent says the answer looks like,
+// wherever a process died; an agent that has tools is refused.
+func TestVoting(t *testing.T) {
+	build := func(answers int) pawl.Agent {
+		return workflow.Voting(pawl.Agent{Name: "jury", Output: json.RawMessage(`{"enum":["ship","wait"]}`), Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+			if len(r.Messages) != 1 || r.Messages[0].Text() != "Ship it?" {
+				return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassInvalid, Message: "a vote sees more than the question"}
+			}
+			return pawl.Say("wait"), nil
+		})}, answers)
+	}
+	pawltest.KillEverywhere(t, func() pawl.Agent { return build(2) }, "Ship it?") // of which neither is needless
+	r, err := engine.Run(t.Context(), build(5), "Ship it?")
+	if err != nil || string(r.Output) != `"wait"` || r.Usage.ModelCalls < 3 || r.Usage.ModelCalls > 5 {
+		t.Errorf("%v: %q after %d calls, %v", r.Verdict, r.Output, r.Usage.ModelCalls, err)
+	}
+	_, err = pawl.NewMachine(workflow.Voting(pawl.Agent{Name: "jury", Model: build(1).Model, Builtins: true}, 0))
+	if err == nil || !strings.Contains(err.Error(), "a vote calls no tools") {
+		t.Error(err)
+	}
+}

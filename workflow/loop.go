@@ -363,7 +363,14 @@ func (w *walk) end(value any, detail string) pawl.Step {
 		return failed("", err.Error())
 	}
 	if o := w.loop.output; o != nil {
-		if problems := o.Validate([]byte(answer)); len(problems) > 0 {
+		problems := o.Validate([]byte(answer))
+		if _, text := value.(string); text && len(problems) > 0 { // which is no document as it stands
+			quoted, err := encode(value)
+			if others := o.Validate([]byte(quoted)); err == nil && len(others) == 0 {
+				answer, problems = quoted, nil
+			}
+		}
+		if len(problems) > 0 {
 			return failed("", "what the last step came to is not the declared output: "+strings.TrimSpace(problems[0].Path+" "+problems[0].Message))
 		}
 	}

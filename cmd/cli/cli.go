@@ -4,12 +4,12 @@
 //	func main() {
 //		cli.Main(&spec.Registry{
 //			Tools:    []pawl.Tool{tool.Func("quote", "Quote a price.", quote, pawl.Read)},
-//			Loops:    map[string]pawl.Loop{"plan": planexecute.Loop{}},
+//			Loops:    map[string]pawl.Loop{"panel": voting.Loop{Votes: 3, Options: ways}},
 //			Policies: map[string]pawl.Policy{"house": approval.ForEffect(pawl.Write, nil)},
 //		})
 //	}
 //
-// Its specs name the tools under builtin, a loop as loop: plan, and policies as
+// Its specs name the tools under builtin, a loop as loop: panel, and policies as
 // policies: [house]. Their runs are resumed by any process of a program with the same
 // registry.
 package cli

@@ -21,6 +21,7 @@ type member struct {
 	other   string            // its value in the run to compare with; empty: the helper's, or none
 	beside  map[string]string // other keys that it takes, in both runs
 	replies string            // of the agent's model
+	script  string            // the rest of what it says
 	shows   string            // what matches in the run with the value, and not in the other
 	problem string            // what check says of the caller
 }
@@ -44,6 +45,8 @@ var members = map[string]member{
 	"input":           {value: "Which colour is it?", problem: `^helper\.yaml:7:8: input has no effect in an agent of desk\.yaml, which says itself what to do \(leave it out\)$`},
 	"thread":          {value: "colours", problem: `^helper\.yaml:7:9: thread has no effect in an agent of desk\.yaml, whose run its runs are part of \(name the thread in desk\.yaml, or leave it out\)$`},
 	"loop":            {value: "single", beside: map[string]string{"tools": ""}, replies: "{text: Blue.}", shows: `"loop":"single"`},
+	"loop: plan":      {value: "plan-execute", replies: "{text: It is blue.}", script: "purposes: {plan-1: [{text: Look.}], reflect-1: [{text: 'Yes.'}]}\n", shows: `"purpose":"plan-1"`},
+	"loop: vote":      {value: "{vote: {answers: 1}}", beside: map[string]string{"tools": ""}, replies: "{text: Blue.}", shows: `"step":"vote\[1\]"`},
 	"board":           {value: "true", problem: `^helper\.yaml:7:8: nobody shares the board`}, // its effect: example stocktake
 	"memory":          {value: "true", replies: "{calls: [{tool: remember, args: {text: The sky is blue.}}]}, {text: It is blue.}", shows: `"tool":"remember","status":"ok"`},
 	"nodes":           {value: "{see: {tool: look}}", other: "{watch: {tool: look}}", beside: map[string]string{"loop": "graph"}, shows: `"step":"see@1"`},
@@ -169,7 +172,7 @@ func (m member) files(t *testing.T, key, value string) string {
 		"desk.yaml":          "name: desk\nmodel: script:desk.script.yaml\ntools: [{agent: ./helper.yaml, name: help}]\n",
 		"desk.script.yaml":   "replies: [{calls: [{tool: help, args: {input: What colour?}}]}, {text: Done.}]\n",
 		"helper.yaml":        text.String(),
-		"helper.script.yaml": "replies: [" + replies + "]\n",
+		"helper.script.yaml": "replies: [" + replies + "]\n" + m.script,
 		"other.script.yaml":  "replies: [{text: It is green.}]\n",
 		"judge.script.yaml":  `purposes: {judge.steer: [{text: '{"calls": [{"call": "c_1", "verdict": "refuse", "reason": "nobody asked for it"}]}'}]}`,
 	})

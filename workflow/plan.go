@@ -1,11 +1,9 @@
-// Package planexecute is a loop written outside of Pawl: the model makes a plan, carries it
-// out step by step, and then judges whether the task is done; if not, it plans again.
-//
-// The loop has no state of its own. It remembers the plan and its progress in the log, as one note.
-package planexecute
+package workflow
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -13,25 +11,43 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
+// PlanExecute is a loop in which the model plans the steps itself: it makes a plan, carries it out
+// step by step, and judges whether the task is done; if not, it plans again. Each step of a plan
+// takes as many turns as the model needs, with its tools. The model's text at the end of the last
+// step is the run's answer. A task that no plan does ends as no_progress.
+//
+// The loop has no state of its own: the plan and its progress are a note in the log.
+type PlanExecute struct {
+	Plans int // how many plans at most; zero: 3
+}
+
 const (
-	name       = "plan-execute-reflect"
-	maxReplans = 2
+	planName   = "plan-execute"
+	usualPlans = 3
 )
 
-// Loop plans, executes, reflects, and plans again at most twice. Each step of a plan takes
-// as many turns as the model needs. The model's text at the end of the last step is the
-// run's answer.
-type Loop struct{}
+func (l PlanExecute) plans() int { return cmp.Or(l.Plans, usualPlans) }
 
-// Name returns "plan-execute-reflect".
-func (Loop) Name() string { return name }
+// Name returns "plan-execute(3)" for three plans.
+func (l PlanExecute) Name() string { return fmt.Sprintf("%s(%d)", planName, l.plans()) }
+
+// Check refuses an invalid number of plans, and an output.
+func (l PlanExecute) Check(a pawl.Agent) error {
+	switch {
+	case l.plans() < 1 || l.plans() > MaxRounds:
+		return fmt.Errorf("plan-execute: %d plans (say how many at most, from 1 to %d)", l.Plans, MaxRounds)
+	case a.Output != nil:
+		return errors.New("plan-execute: an output is for one answer, and each step of a plan has one (leave output out)")
+	}
+	return nil
+}
 
 // Next continues with the plan in the log.
-func (Loop) Next(s *pawl.State) pawl.Step {
+func (l PlanExecute) Next(s *pawl.State) pawl.Step {
 	var c course
-	if note, ok := s.Note(name, "course"); ok {
+	if note, ok := s.Note(planName, "course"); ok {
 		if err := json.Unmarshal(note, &c); err != nil {
-			return finish(pawl.StatusFailed, "note", err.Error())
+			return planned(pawl.StatusFailed, "note", err.Error())
 		}
 	}
 	switch {
@@ -40,7 +56,7 @@ func (Loop) Next(s *pawl.State) pawl.Step {
 	case c.Done < len(c.Steps):
 		return c.execute(s)
 	}
-	return c.reflect(s)
+	return c.reflect(s, l.plans())
 }
 
 // A course is the progress of the run.
@@ -54,9 +70,9 @@ type course struct {
 func (c course) note() pawl.Step {
 	value, err := json.Marshal(c)
 	if err != nil {
-		return finish(pawl.StatusFailed, "note", err.Error())
+		return planned(pawl.StatusFailed, "note", err.Error())
 	}
-	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: name, Name: "course", Value: value}}}
+	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: planName, Name: "course", Value: value}}}
 }
 
 // plan requests a plan and reads it. Every plan has its own purpose, so that the reply for
@@ -79,12 +95,15 @@ func (c course) plan(s *pawl.State) pawl.Step {
 		}
 	}
 	if len(steps) == 0 || reply.Stop != pawl.StopEnd {
-		return finish(pawl.StatusPlanFailed, string(tag), "the model made no plan")
+		return planned(pawl.StatusPlanFailed, string(tag), "the model made no plan")
 	}
 	return course{Round: round, Steps: steps, Turn: s.Iteration()}.note()
 }
 
-var bullet = regexp.MustCompile(`^([-*]|[0-9]+[.)])\s*`)
+var (
+	bullet = regexp.MustCompile(`^([-*]|[0-9]+[.)])\s*`)
+	yes    = regexp.MustCompile(`(?i)^\W*yes\b`)
+)
 
 // execute takes turns at a step until a turn ends without a call. A final answer of an
 // earlier iteration ended an earlier step.
@@ -101,17 +120,17 @@ func (c course) execute(s *pawl.State) pawl.Step {
 }
 
 // reflect asks the model whether the plan has completed the task.
-func (c course) reflect(s *pawl.State) pawl.Step {
+func (c course) reflect(s *pawl.State, most int) pawl.Step {
 	tag := tagged("reflect", c.Round)
 	reply, ok := s.Replied(tag)
 	switch said := reply.Text(); {
 	case !ok:
 		const prompt = "Is the task done? Answer YES, or what is missing."
 		return pawl.Think{Purpose: tag, View: pawl.View{Prompt: prompt, Bare: true}}
-	case strings.HasPrefix(strings.ToUpper(said), "YES"):
-		return finish(pawl.StatusSuccess, "reflect", fmt.Sprintf("the model judges the task done after plan %d", c.Round))
-	case c.Round > maxReplans:
-		return finish(pawl.StatusNoProgress, "reflect", fmt.Sprintf("%d plans did not do: %s", c.Round, said))
+	case yes.MatchString(said):
+		return planned(pawl.StatusSuccess, "reflect", fmt.Sprintf("the model judges the task done after plan %d", c.Round))
+	case c.Round >= most:
+		return planned(pawl.StatusNoProgress, "reflect", fmt.Sprintf("%d plans did not do: %s", c.Round, said))
 	}
 	return course{Round: c.Round + 1}.note()
 }
@@ -120,6 +139,6 @@ func tagged(what string, round int) pawl.Purpose {
 	return pawl.Purpose(fmt.Sprintf("%s-%d", what, round))
 }
 
-func finish(status pawl.Status, leaf, detail string) pawl.Step {
+func planned(status pawl.Status, leaf, detail string) pawl.Step {
 	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: status, Condition: leaf, Leaf: leaf, Detail: detail}}
 }

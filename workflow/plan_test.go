@@ -1,4 +1,4 @@
-package planexecute_test
+package workflow_test
 
 import (
 	"context"
@@ -10,14 +10,14 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/examples/planexecute"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/pawltest"
 	"github.com/pawl-run/pawl/tool"
+	"github.com/pawl-run/pawl/workflow"
 )
 
-const task = "Get lunch for twelve."
+const lunch = "Get lunch for twelve."
 
 // thoughts are what the model says when it is not working on a step.
 var thoughts = map[pawl.Purpose]string{
@@ -27,8 +27,8 @@ var thoughts = map[pawl.Purpose]string{
 	"reflect-2": "Yes: lunch is ordered for everybody.",
 }
 
-// host is a model that plans as it is told and gets lunch.
-func host(thoughts map[pawl.Purpose]string) pawl.ModelFunc {
+// cook is a model that plans as it is told and gets lunch.
+func cook(thoughts map[pawl.Purpose]string) pawl.ModelFunc {
 	return func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 		if r.Purpose != pawl.PurposeTurn {
 			return pawl.Say(thoughts[r.Purpose]), nil
@@ -52,10 +52,10 @@ func host(thoughts map[pawl.Purpose]string) pawl.ModelFunc {
 	}
 }
 
-func agent(m pawl.Model) pawl.Agent {
+func caterer(m pawl.Model) pawl.Agent {
 	const about = "Helps with lunch."
 	return pawl.Agent{
-		Name: "host", Model: m, Loop: planexecute.Loop{},
+		Name: "host", Model: m, Loop: workflow.PlanExecute{},
 		Tools: []pawl.Tool{
 			tool.Func("find", about, func(context.Context, struct {
 				What string `json:"what"`
@@ -76,8 +76,8 @@ func agent(m pawl.Model) pawl.Agent {
 	}
 }
 
-func TestSurvives(t *testing.T) {
-	log := pawltest.KillEverywhere(t, func() pawl.Agent { return agent(host(thoughts)) }, task)
+func TestPlanSurvives(t *testing.T) {
+	log := pawltest.KillEverywhere(t, func() pawl.Agent { return caterer(cook(thoughts)) }, lunch)
 	var thinks []string
 	for _, e := range log {
 		if call, ok := e.Event.(pawl.ModelCalled); ok {
@@ -92,9 +92,9 @@ func TestSurvives(t *testing.T) {
 
 // A step is said once, and what it says stays: a model that is asked again, by
 // a retry or after its calls, still knows what it is to do.
-func TestStepsAreSaidOnce(t *testing.T) {
-	m := host(thoughts)
-	a := agent(pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
+func TestPlannedStepsAreSaidOnce(t *testing.T) {
+	m := cook(thoughts)
+	a := caterer(pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
 		if r.Purpose == pawl.PurposeTurn {
 			said := ""
 			for _, message := range r.Messages {
@@ -110,7 +110,7 @@ func TestStepsAreSaidOnce(t *testing.T) {
 		return m(ctx, r)
 	}))
 	eng := engine.New(memory.New(), &engine.Options{Backoff: func(int) time.Duration { return 0 }})
-	run, err := eng.Start(t.Context(), a, task, nil)
+	run, err := eng.Start(t.Context(), a, lunch, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestStepsAreSaidOnce(t *testing.T) {
 	}
 }
 
-func TestEndings(t *testing.T) {
+func TestPlanEndings(t *testing.T) {
 	never := map[pawl.Purpose]string{}
 	for round := range 9 {
 		never[pawl.Purpose(fmt.Sprintf("plan-%d", round))] = "Order lunch."
@@ -138,9 +138,9 @@ func TestEndings(t *testing.T) {
 		{"ceiling at the first plan", thoughts, pawl.Limits{Tokens: 30}, "exhausted: tokens >= 30"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := agent(host(c.thoughts))
+			a := caterer(cook(c.thoughts))
 			a.Limits = c.limits
-			r, err := engine.Run(t.Context(), a, task)
+			r, err := engine.Run(t.Context(), a, lunch)
 			if err != nil || r.Verdict.String() != c.want {
 				t.Errorf("%v (%s), %v; want %s", r.Verdict, r.Reason.Detail, err, c.want)
 			}
@@ -148,9 +148,9 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-func Example() {
+func ExamplePlanExecute() {
 	ctx, journal := context.Background(), memory.New()
-	run, err := engine.New(journal, nil).Start(ctx, agent(host(thoughts)), task, nil)
+	run, err := engine.New(journal, nil).Start(ctx, caterer(cook(thoughts)), lunch, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
