@@ -74,8 +74,8 @@ type Goal struct {
 	Success Condition // such as stop.Metric(">=", 0)
 }
 
-// Approvals configures requests for approval. Policies decide which calls need
-// one.
+// Approvals configures requests for approval. Policies, such as those of package
+// approval, decide which calls need one.
 type Approvals struct {
 	TTL        time.Duration `wire:"ttl,omit"`          // how long a request waits, and a decision stays valid; zero: 24 hours
 	StopOnDeny bool          `wire:"stop_on_deny,omit"` // a denial ends the run; otherwise the model reads it

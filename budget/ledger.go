@@ -88,6 +88,9 @@ func (e *OverError) Error() string {
 	if !e.Spent.Plus(e.Reserved).Plus(e.Want).Within(Amount{Tokens: e.Most.Tokens}) {
 		only = Amount.tokens
 	}
+	if a, err := Parse(e.Account); err == nil && e.Never() {
+		return fmt.Sprintf("the budget of %s, %s, is less than one call may need, %s: raise it, or lower the model's max_tokens", a, only(e.Most), only(e.Want))
+	}
 	text := fmt.Sprintf("of %s, %s are spent", only(e.Most), only(e.Spent))
 	if e.Reserved != (Amount{}) {
 		text += fmt.Sprintf(" and %s reserved by other calls", only(e.Reserved))
@@ -101,6 +104,9 @@ func (e *OverError) Error() string {
 	}
 	return text
 }
+
+// Never reports whether the reservation is more than the budget of a whole period.
+func (e *OverError) Never() bool { return !e.Want.Within(e.Most) }
 
 // Soon reports whether the reservation fits when the calls in progress have cost nothing.
 func (e *OverError) Soon() bool { return e.Spent.Plus(e.Want).Within(e.Most) }

@@ -129,7 +129,7 @@ func (d *driver) refuse(at uint64, b budget.Budget, over *budget.OverError, most
 		return err
 	}
 	note := map[string]any{"seq": at, "leaf": "budget " + account.String(), "detail": over.Error(), "max_tokens": most}
-	if b.Wait {
+	if b.Wait && !over.Never() {
 		note["until"] = account.Until()
 	}
 	value, err := json.Marshal(note)

@@ -95,6 +95,17 @@ func ended(t *testing.T, h *engine.Handle) pawl.Result {
 	return r
 }
 
+// A budget that one call may exceed by itself is not waited for.
+func TestBudgetTooSmall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := ended(t, begun(t, engine.New(stored{memory.New()}, &engine.Options{Budgets: perDay(0.9, true)}), costing("a"), "acme"))
+		const why = "the budget of tenant=acme per day, $0.0090, is less than one call may need, $0.0100: raise it, or lower the model's max_tokens"
+		if r.Status != pawl.StatusExhausted || r.Reason.Detail != why {
+			t.Errorf("%v: %s", r.Status, r.Reason.Detail)
+		}
+	})
+}
+
 // Runs of all engines on a journal share the budget of their tenant. One that does not fit ends
 // as exhausted, and goes on when the next period has begun.
 func TestBudgetEnds(t *testing.T) {

@@ -358,6 +358,10 @@ var leafSource = regexp.MustCompile(`^(iterations|tokens|cost|elapsed|tool_calls
 // or both. A condition that still holds would end the run again at once.
 func (a *adviser) exhausted(s *pawl.State) {
 	if strings.HasPrefix(s.Verdict().Leaf, "budget ") {
+		if !strings.Contains(s.Verdict().Detail, "the next period begins at") {
+			a.resume("to go on with a spec that has a higher budget")
+			return
+		}
 		a.resume("to go on when the next period has begun, or with a spec that has a higher budget")
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,7 +39,11 @@ func Transcript(t testing.TB, file string, agent pawl.Agent, input string) pawl.
 		b.WriteString(Line(e) + "\n")
 	}
 	if f := flag.Lookup("rewrite"); f != nil && f.Value.String() == "true" { // package datadriven has the flag
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+		err := os.MkdirAll(filepath.Dir(file), 0o755)
+		if err == nil {
+			err = os.WriteFile(file, []byte(b.String()), 0o644)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		return result
