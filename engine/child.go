@@ -410,6 +410,12 @@ func Pending(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending
 		if err != nil {
 			return list, err
 		}
+		if over, err := overForGood(ctx, j, child); err != nil || over {
+			if err != nil {
+				return list, err
+			}
+			continue // the run goes on with its result
+		}
 		more, err := Pending(ctx, j, child)
 		if err != nil {
 			return list, err
@@ -417,6 +423,17 @@ func Pending(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending
 		list = append(list, more...)
 	}
 	return list, nil
+}
+
+// overForGood reports whether a run is a child that has ended with a result for its parent.
+// One that its parent cancelled goes on with the parent.
+func overForGood(ctx context.Context, j pawl.Journal, s *pawl.State) (bool, error) {
+	parent := ParentOf(s)
+	if parent == "" || !s.Status().Ended() {
+		return false, nil
+	}
+	_, by, err := (&Engine{journal: j}).loadChild(ctx, s.Run())
+	return s.Status() != pawl.StatusCancelled || by != byParent(parent), err
 }
 
 // AgentOf returns the agent of a run that descends from a run of root: one of the agents

@@ -89,6 +89,12 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.SignalKind, cal
 	if s.Redacted() {
 		return fmt.Errorf("run %s: %w", run, ErrRedacted)
 	}
+	if over, err := overForGood(ctx, e.journal, s); err != nil || over {
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("run %s is %v and nothing can be given to it; run %s, which called it, goes on with that: resume it", run, s.Status().Words(), ParentOf(s))
+	}
 	c, ok := s.Call(call)
 	if q, asked := s.Question(); !ok && asked && q.Call == call && kind == pawl.SignalAnswer {
 		c, ok = pawl.CallState{Phase: pawl.PhaseAwaitingInput}, true
@@ -114,7 +120,7 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.SignalKind, cal
 		if last != nil {
 			return &pawl.SignalConflictError{First: *last}
 		}
-		return fmt.Errorf("call %s of run %s is %v, not %v", call, run, c.Phase, waits)
+		return fmt.Errorf("call %s of run %s does not wait for %s: %s", call, run, waitsFor[waits], standing(&c))
 	}
 	if !c.Expires.IsZero() && time.Now().After(c.Expires) {
 		return fmt.Errorf("the request for %s of run %s expired at %s; resuming the run asks again", call, run, c.Expires.UTC().Format(time.RFC3339))
@@ -125,6 +131,33 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.SignalKind, cal
 		}
 	}
 	return e.send(ctx, letter)
+}
+
+// waitsFor says what a call in a phase waits for.
+var waitsFor = map[pawl.Phase]string{
+	pawl.PhaseAwaitingApproval: "approval",
+	pawl.PhaseAwaitingInput:    "an answer",
+	pawl.PhaseAwaitingClient:   "a result",
+	pawl.PhaseInDoubt:          "a settlement",
+}
+
+// standing says where a call stands, and what can be done about it.
+func standing(c *pawl.CallState) string {
+	switch c.Phase {
+	case pawl.PhaseAwaitingApproval:
+		return "it waits for approval; approve or deny it"
+	case pawl.PhaseAwaitingInput:
+		return "it asked a question; answer it"
+	case pawl.PhaseAwaitingClient:
+		return "it waits for the client; submit its result"
+	case pawl.PhaseInDoubt:
+		return "whether it took place is unknown; settle it"
+	case pawl.PhaseAwaitingChild:
+		return "it waits for its own run " + c.Child + "; name that one"
+	case pawl.PhaseAnswered:
+		return "it has its result"
+	}
+	return "it waits for nobody; resume the run"
 }
 
 // requestOf names what a signal answers: the call, and the entry that asked. What

@@ -123,6 +123,9 @@ func (r *Report) whyStopped(b *strings.Builder) {
 	if r.Status == pawl.StatusFailed && r.Reason.Leaf == "grounding" {
 		words = "Its answers said what the evidence does not support."
 	}
+	if r.stopFailed() {
+		words = "Its stop condition says that it failed."
+	}
 	words = cmp.Or(words, "The log does not say where it stands.")
 	b.WriteString(words)
 	if r.Reason.Leaf != "" && r.Status != pawl.StatusPlanFailed {

@@ -180,7 +180,7 @@ func (a *adviser) stands(s *pawl.State) {
 		}
 		a.resume(why)
 	case pawl.StatusInterrupted:
-		a.resume("to go on; what was in flight is taken care of as said above")
+		a.resume("to go on; its process ended")
 	case pawl.StatusQueued:
 		a.add("pawl wait "+a.run, "to wait until a worker of its agent has driven it")
 		a.resume("to drive it here, now")
@@ -308,6 +308,9 @@ func (a *adviser) waiting(s *pawl.State) {
 	for c := range s.Open() {
 		below := func(p pawl.Pending) bool { return p.Run == c.Child || strings.HasPrefix(p.Run, c.Child+".") }
 		if c.Phase == pawl.PhaseAwaitingChild && !all && !slices.ContainsFunc(known, below) {
+			if a.r.opt.Waits != nil {
+				a.resume("to go on; its child run waits for nothing any more")
+			}
 			a.add("pawl explain "+shell(c.Child), "to see what its child run waits for; what is given to that is this one's, too")
 		}
 	}
@@ -354,6 +357,9 @@ func (a *adviser) answer(all []pawl.Pending) {
 // limit.
 var leafSource = regexp.MustCompile(`^(iterations|tokens|cost|elapsed|tool_calls) (>=|>|==) ([0-9.a-z]+)$`)
 
+// leaves matches the leaves of a condition that [leafSource] matches.
+var leaves = regexp.MustCompile(`\b(iterations|tokens|cost|elapsed|tool_calls) (>=|>|==) [0-9.a-z]+`)
+
 // exhausted suggests raising what was reached: the limit, the stop condition,
 // or both. A condition that still holds would end the run again at once.
 func (a *adviser) exhausted(s *pawl.State) {
@@ -365,17 +371,42 @@ func (a *adviser) exhausted(s *pawl.State) {
 		a.resume("to go on when the next period has begun, or with a spec that has a higher budget")
 		return
 	}
-	kind, stopToo := refusal(s)
+	kind, _ := refusal(s)
 	var flags []string
 	why := phrase("to go on with a higher limit")
-	if kind != "" {
-		flags = append(flags, "--limit "+raise(s, kind))
+	if limits := usedUp(s, kind); limits != nil {
+		flags = append(flags, "--limit "+strings.Join(limits, ","))
 	}
-	if kind == "" || stopToo {
-		flags = append(flags, "--stop "+raiseStop(s))
+	if higher := raiseStop(s); higher != "" {
+		flags = append(flags, "--stop "+higher)
 		why = "to go on with another stop condition; the one that held would hold again"
 	}
 	a.resume(why, flags...)
+}
+
+// usedUp returns the limits to raise: the one that ended the run, and those that would
+// end it next.
+func usedUp(s *pawl.State, kind string) (raised []string) {
+	l := s.Limits()
+	for _, one := range []struct {
+		kind string
+		over bool
+	}{
+		{"elapsed", s.Elapsed() >= l.Time},
+		{"iterations", s.Iteration() >= l.Iterations},
+		{"tokens", s.Tokens() >= l.Tokens},
+		{"cost", l.Cost > 0 && costs(s) >= l.Cost},
+	} {
+		if one.over || one.kind == kind {
+			raised = append(raised, raise(s, one.kind))
+		}
+	}
+	return raised
+}
+
+func costs(s *pawl.State) float64 {
+	dollars, _ := s.Cost()
+	return dollars
 }
 
 // raise returns a limit that suffices for a few more turns.
@@ -394,7 +425,7 @@ func raise(s *pawl.State, kind string) string {
 		each := max(spent/float64(turns), priced)
 		return fmt.Sprintf("cost=+%.2f", math.Ceil(100*max(l.Cost/2, 5*each))/100)
 	case "elapsed":
-		return "time=+" + figure.Duration((max(l.Time/2, time.Minute)).Round(time.Second))
+		return "time=+" + figure.Duration((max(l.Time/2, s.Elapsed()-l.Time+time.Minute)).Round(time.Second))
 	}
 	return kind + "=+5"
 }
@@ -428,13 +459,30 @@ func round(n int) int {
 	return (n + unit - 1) / unit * unit
 }
 
-// raiseStop returns the stop condition with the deciding leaf raised.
+// raiseStop returns the stop condition with every count that it bounds and that is used up
+// raised; EXPR if the leaf that decided is not such a count; empty: none is used up.
 func raiseStop(s *pawl.State) string {
-	leaf, source := s.Verdict().Leaf, s.StopSource()
-	m := leafSource.FindStringSubmatch(leaf)
-	if m == nil || !strings.Contains(source, leaf) {
+	source, decided := s.StopSource(), s.Verdict().Leaf
+	kind, _ := refusal(s)
+	raised, known := leaves.ReplaceAllStringFunc(source, func(leaf string) string {
+		higher, over := raiseLeaf(s, leaf)
+		if leaf == decided || over && !strings.Contains(source, "&&") && !strings.Contains(source, "!") {
+			return higher
+		}
+		return leaf
+	}), leafSource.MatchString(decided) && strings.Contains(source, decided)
+	switch {
+	case kind == "" && !known:
 		return "EXPR"
+	case raised == source:
+		return ""
 	}
+	return shell(raised)
+}
+
+// raiseLeaf returns a comparison with a higher bound, and whether the present one is used up.
+func raiseLeaf(s *pawl.State, leaf string) (higher string, over bool) {
+	m := leafSource.FindStringSubmatch(leaf)
 	bound := m[3]
 	if n, err := strconv.Atoi(bound); err == nil && m[1] != "elapsed" && m[1] != "cost" {
 		used := map[string]int{"iterations": s.Iteration(), "tokens": s.Tokens(), "tool_calls": s.ToolCalls()}[m[1]]
@@ -442,14 +490,18 @@ func raiseStop(s *pawl.State) string {
 		if m[1] == "tokens" {
 			more = max(more, 5*used/max(1, s.Iteration()))
 		}
-		bound = strconv.Itoa(max(n, used) + more)
+		bound, over = strconv.Itoa(max(n, used)+more), used > n || used == n && m[2] != ">"
 	} else if d, err := time.ParseDuration(bound); err == nil {
-		bound = figure.Duration((max(d, s.Elapsed()) + max(d/2, time.Minute)).Round(time.Second))
+		bound, over = figure.Duration((max(d, s.Elapsed()) + max(d/2, time.Minute)).Round(time.Second)), s.Elapsed() >= d
 	} else if v, err := strconv.ParseFloat(bound, 64); err == nil {
-		spent, _ := s.Cost()
-		bound = strconv.FormatFloat(math.Ceil(150*max(v, spent))/100, 'g', -1, 64)
+		bound, over = strconv.FormatFloat(math.Ceil(150*max(v, costs(s)))/100, 'g', -1, 64), costs(s) >= v
 	}
-	return shell(strings.Replace(source, leaf, m[1]+" "+m[2]+" "+bound, 1))
+	return m[1] + " " + m[2] + " " + bound, over
+}
+
+// stopFailed reports whether the run's own stop condition ended it as failed.
+func (r *Report) stopFailed() bool {
+	return r.Status == pawl.StatusFailed && strings.Contains(r.Reason.Condition, "failed(")
 }
 
 // failed advises on a failed run.
@@ -461,6 +513,11 @@ func (a *adviser) failed(s *pawl.State) {
 		return
 	}
 	anotherModel := func(why phrase) { a.resume(why, "--model PROVIDER/NAME", "--allow-change") }
+	if r.stopFailed() {
+		a.resume("to go on with another stop condition; the one that held would hold again", "--stop EXPR")
+		a.fork("INPUT", "to ask for something else from here on")
+		return
+	}
 	otherWords := func() { a.fork("INPUT", "to put it to the model in other words") }
 	why := phrase("to go on once the cause is fixed")
 	if f, ok := s.Failure(); ok {
@@ -507,8 +564,8 @@ func (a *adviser) failedStep(s *pawl.State) {
 	again := func() { a.resume("to try the step again once what it calls works") }
 	if called {
 		again()
+		a.resume("to go on at the step once the spec fits the data", "--allow-change")
 	}
-	a.resume("to go on at the step once the spec fits the data", "--allow-change")
 	if a.origin == bySpec {
 		spec := "SPEC"
 		if a.r.opt.Place.Server {
@@ -516,8 +573,8 @@ func (a *adviser) failedStep(s *pawl.State) {
 		}
 		a.add("pawl run "+spec+" INPUT", "to begin again with an input that fits the spec")
 	}
-	if !called {
-		again()
+	if !called { // then it fails again, as often as it is tried
+		a.resume("to go on at the step once the spec fits the data", "--allow-change")
 	}
 }
 

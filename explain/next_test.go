@@ -28,6 +28,9 @@ func TestNextHelps(t *testing.T) {
 		"stop cost":       func(a *pawl.Agent) { a.Stop = parse(t, `cost >= 0.001`) },
 		"stop elapsed":    func(a *pawl.Agent) { a.Stop = parse(t, `elapsed >= 500ms`) },
 		"both":            func(a *pawl.Agent) { a.Limits.Iterations = 2; a.Stop = stop.Iterations(2) },
+		"other limit":     func(a *pawl.Agent) { a.Limits.Iterations = 2; a.Stop = parse(t, `tool_calls >= 2`) },
+		"two limits":      func(a *pawl.Agent) { a.Limits.Iterations, a.Limits.Tokens = 2, 120 },
+		"other leaf":      func(a *pawl.Agent) { a.Stop = parse(t, `elapsed >= 1ms || tool_calls >= 1`) },
 	}
 	for name, set := range agents {
 		t.Run(name, func(t *testing.T) {
@@ -79,25 +82,27 @@ func options(t *testing.T, command string, r explain.Report) *engine.ResumeOptio
 		o.Stop = parse(t, source)
 	}
 	_, rest, _ := strings.Cut(command, " --limit ")
-	limit, _, _ := strings.Cut(rest, " ")
-	key, value, _ := strings.Cut(limit, "=+")
-	number, _ := strconv.ParseFloat(value, 64)
-	switch key {
-	case "":
-	case "iterations":
-		o.Limits.Iterations = int(float64(*r.Ceilings.Iterations.Limit) + number)
-	case "tokens":
-		o.Limits.Tokens = int(float64(*r.Ceilings.Tokens.Limit) + number)
-	case "cost":
-		o.Limits.Cost = float64(*r.Ceilings.Cost.Limit) + number
-	case "time":
-		more, err := time.ParseDuration(value)
-		if err != nil {
-			t.Fatal(err)
+	limits, _, _ := strings.Cut(rest, " ")
+	for limit := range strings.SplitSeq(limits, ",") {
+		key, value, _ := strings.Cut(limit, "=+")
+		number, _ := strconv.ParseFloat(value, 64)
+		switch key {
+		case "":
+		case "iterations":
+			o.Limits.Iterations = int(float64(*r.Ceilings.Iterations.Limit) + number)
+		case "tokens":
+			o.Limits.Tokens = int(float64(*r.Ceilings.Tokens.Limit) + number)
+		case "cost":
+			o.Limits.Cost = float64(*r.Ceilings.Cost.Limit) + number
+		case "time":
+			more, err := time.ParseDuration(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Limits.Time = time.Duration(float64(*r.Ceilings.Time.Limit)*float64(time.Second)) + more
+		default:
+			t.Fatalf("unknown limit in %q", command)
 		}
-		o.Limits.Time = time.Duration(float64(*r.Ceilings.Time.Limit)*float64(time.Second)) + more
-	default:
-		t.Fatalf("unknown limit in %q", command)
 	}
 	if o.Limits == (pawl.Limits{}) && o.Stop == nil {
 		t.Fatalf("%q changes nothing", command)

@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -183,6 +184,9 @@ func pendingOf(ctx context.Context, j pawl.Journal, run string, own, waits []paw
 		child, err := explain.Of(entries(ctx, j, c.Child), &explain.Options{Waits: waits})
 		if err != nil {
 			return own, err
+		}
+		if child.Status.Ended() && !slices.ContainsFunc(waits, func(p pawl.Pending) bool { return p.Run == c.Child }) {
+			continue // it has ended with a result for the run
 		}
 		more, err := pendingOf(ctx, j, c.Child, child.Pending, waits)
 		if err != nil {

@@ -54,7 +54,7 @@ func (a *app) approver(mode approvalsMode, agent pawl.Agent) engine.Approver {
 	case mode == modeDeny:
 		return engine.ApproverFunc(func(_ context.Context, r engine.Request) (engine.Decision, error) {
 			a.sayf("%s %s is denied by --approvals deny", r.Call, r.Tool)
-			return engine.Decision{Reason: "approvals are denied where this run is driven", By: engine.Self().User}, nil
+			return engine.Decision{Reason: "approvals are denied where this run is driven", By: "--approvals deny"}, nil
 		})
 	}
 	return nil

@@ -36,6 +36,7 @@ type app struct {
 
 	mu      sync.Mutex
 	journal store       // open, if any
+	driven  string      // the run that is driven here, if any
 	lines   typedLines  // typed input, once a question was asked
 	stop    func() bool // takes an interrupt instead of the command; nil, or false: the command ends
 
@@ -130,10 +131,13 @@ func (i *interruption) Error() string { return fmt.Sprintf("stopped by a signal 
 // as its result. The runs then have no owner and can be resumed.
 func (a *app) leave() {
 	a.mu.Lock()
-	j := a.journal
+	j, run := a.journal, a.driven
 	a.journal = nil
 	a.mu.Unlock()
 	a.err.setStatus("")
+	if run != "" {
+		a.sayf("left run %s as it is; go on with: %s", run, a.typed("pawl", "resume", run))
+	}
 	a.err.disable() // later errors are consequences of this
 	if j != nil {
 		_ = j.Close()

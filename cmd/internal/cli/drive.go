@@ -98,6 +98,7 @@ func driveOn(ctx context.Context, a *app, agent pawl.Agent, limits pawl.Limits, 
 	if err != nil {
 		return pawl.Result{}, false, err
 	}
+	a.drives(h.ID())
 	if !again { // a refused run calls nothing
 		if a.viewer == nil {
 			a.announce(agent, limits)
@@ -130,10 +131,18 @@ func driveOn(ctx context.Context, a *app, agent pawl.Agent, limits pawl.Limits, 
 		}
 	}
 	result, err = h.Wait(watching)
+	a.drives("")
 	if !unhook() {
 		<-said
 	}
 	return result, h.Found(), err
+}
+
+// drives notes which run this process drives, for a second signal.
+func (a *app) drives(run string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.driven = run
 }
 
 // watch shows a run's entries, and streams them, until it ends.

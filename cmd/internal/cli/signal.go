@@ -95,6 +95,18 @@ func forward(ctx context.Context, a *app, j store, p *post, to *runs.Addressee) 
 		err = resume(ctx, root)
 		resumed = err == nil
 	}
+	if changed, ok := errors.AsType[*changedError](err); ok { // it cannot go on by itself, but has what it waited for
+		has := "recorded for run " + root.Run
+		if !to.New {
+			has = fmt.Sprintf("run %s has it already", root.Run)
+		}
+		a.sayf("%s, but its agent has changed: %s; resume it with: %s", has, strings.Join(changed.Parts, ", "), changed.command)
+		report, err := runs.Report(ctx, j, root, a.place())
+		if err != nil || !a.json {
+			return 0, err
+		}
+		return 0, printJSON(a.out, report.Result)
+	}
 	switch {
 	case err != nil:
 		return 0, stuck(ctx, a, j, root, to.New, err)
@@ -133,10 +145,6 @@ func stuck(ctx context.Context, a *app, j pawl.Journal, root pawl.Head, news boo
 	has := "recorded for run " + root.Run
 	if !news {
 		has = fmt.Sprintf("run %s has it already", root.Run)
-	}
-	if changed, ok := errors.AsType[*changedError](err); ok {
-		return misuse("%s, but its agent has changed: %s; resume it with: %s",
-			has, strings.Join(changed.Parts, ", "), changed.command)
 	}
 	report, reading := runs.Report(ctx, j, root, a.place())
 	if reading != nil {
