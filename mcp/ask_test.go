@@ -41,7 +41,7 @@ func asking() *sdk.Server {
 		return text(fmt.Sprint(r.Params.RequestState, " ", said.Content["place"], " ", said.Content["night"])), nil, nil
 	})
 	sdk.AddTool(s, &sdk.Tool{Name: "think"}, func(context.Context, *sdk.CallToolRequest, none) (*sdk.CallToolResult, any, error) {
-		return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"m": &sdk.CreateMessageParams{MaxTokens: 1}}}, nil, nil
+		return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{"m": &sdk.CreateMessageParams{MaxTokens: 1}}}, nil, nil //nolint:staticcheck // servers still ask so
 	})
 	return s
 }

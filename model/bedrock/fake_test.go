@@ -275,7 +275,7 @@ func decode(model string, body []byte) (r pawl.Request, err error) {
 				}
 			case b.ToolUse != nil && m.Role == "assistant":
 				if c.ToolConfig == nil {
-					return r, errors.New("The toolConfig field must be defined when using toolUse and toolResult content blocks.")
+					return r, errors.New("the toolConfig field must be defined when using toolUse and toolResult content blocks")
 				}
 				u := b.ToolUse
 				if calls[u.ToolUseID] != "" || !toolName.MatchString(u.ToolUseID) || !toolName.MatchString(u.Name) || len(u.Input) == 0 || u.Input[0] != '{' {

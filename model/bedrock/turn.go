@@ -142,7 +142,7 @@ func (t *turn) begin(index int, call *struct {
 }
 
 func (t *turn) grow(index int, d delta) ([]pawl.Chunk, error) {
-	kind := ""
+	var kind string
 	switch {
 	case d.Text != nil:
 		kind = "text"

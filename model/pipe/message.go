@@ -17,7 +17,7 @@ const (
 // Messages are of encoding/gob: it keeps the bytes of JSON texts, which a provider may want
 // back as they came, and needs no other form of a request. A program of an older or newer
 // release leaves out the fields that it does not know.
-func init() {
+func init() { //nolint:gochecknoinits // gob has one table for the process
 	for _, part := range []pawl.Part{pawl.Text{}, pawl.Thinking{}, pawl.Call{}, pawl.ToolResult{}, pawl.File{}} {
 		gob.Register(part)
 	}

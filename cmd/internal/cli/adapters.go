@@ -26,7 +26,7 @@ func (env *environment) adapted(provider, name string) (pawl.Model, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s models take the program %s, which is neither beside pawl nor in the PATH; install it with: go install github.com/pawl-run/pawl/model/%s/cmd/%s@latest%w", provider, program, module, program, silent{err})
 		}
-		c := exec.Command(path, pipe.Argument)
+		c := exec.Command(path, pipe.Argument) //nolint:noctx // the program serves all runs of this process
 		c.Env = env.environ
 		return c, nil
 	})
