@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"strconv"
 	"strings"
@@ -134,6 +135,26 @@ func (l loop) Next(s *pawl.State) pawl.Step {
 		return act(toolAsk, "ask", round, map[string]string{"question": l.question(at)})
 	}
 	return act(toolWait, "wait", round, map[string]string{"task": at.Task})
+}
+
+// Leave cancels the remote task of a run of [Agent] that was cancelled while nobody drove it, as when
+// it waits for a person. It does nothing for another agent, and for a task that has ended. See
+// engine.Options.Abandoned.
+func Leave(ctx context.Context, agent pawl.Agent, s *pawl.State) error {
+	l, ok := agent.Loop.(loop)
+	if !ok {
+		return nil
+	}
+	at, known := l.latest(s)
+	if !known || at.Task == "" || at.State.Terminal() {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(ctx, cancelTime)
+	defer stop()
+	if _, err := l.client.Cancel(ctx, at.Task); err != nil {
+		return fmt.Errorf("task %s may go on at %s, since it could not be cancelled: %w", at.Task, l.at, err)
+	}
+	return nil
 }
 
 // again begins a step that failed once more, with what the steps before it said.

@@ -276,6 +276,13 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 		return err
 	}
 	d.children.wakeParent()
+	if e.opt.Abandoned != nil {
+		top := r.state
+		for parent := ParentOf(top); parent != "" && err == nil; parent = ParentOf(top) {
+			top, _, err = e.loadChild(r.base, parent)
+		}
+		e.unharmed(func() { e.opt.Abandoned(r.base, e, r.state, top.Declaration().Source) })
+	}
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // checkGraph finds nodes that can never run and cycles that may never end, and which
@@ -40,7 +42,7 @@ func (c *compiler) checkGraph(edges []Edge) {
 		inside = slices.DeleteFunc(inside, func(a *arc) bool { return a.from == nil || a.from.cycle != v.cycle })
 		switch {
 		case v.join < JoinAny || int(v.join) > len(v.in):
-			bad(v, "it is %d, and %s has %d edges into it (write all, any, first, or a number up to that)", int(v.join), v.id, len(v.in))
+			bad(v, "it is %d, and %s has %s into it (write all, any, first, or a number up to that)", int(v.join), v.id, figure.Count(len(v.in), "edge"))
 		case !slices.Contains(reached, v):
 			c.wrong(v.id, "id", 0, "no edges lead from the beginning to this node (add one, or remove the node)")
 		case !slices.Contains(runs, v) && v.stuck(runs):

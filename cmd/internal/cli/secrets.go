@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/a2a"
 	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/hook"
@@ -44,7 +46,30 @@ func (a *app) options(source string) *engine.Options {
 			secrets[name] = value
 		}
 	}
-	return &engine.Options{Children: true, Secrets: secrets, HooksOf: a.hooksOf(), Rates: spec.RatesOf(source), Budgets: budgets(source), When: a.registry().When}
+	return &engine.Options{Children: true, Abandoned: a.abandoned, Secrets: secrets, HooksOf: a.hooksOf(), Rates: spec.RatesOf(source), Budgets: budgets(source), When: a.registry().When}
+}
+
+// abandoned cancels the task that a run has at another server, when the run was cancelled while
+// nobody drove it.
+func (a *app) abandoned(ctx context.Context, e *engine.Engine, s *pawl.State, source string) {
+	if s.Declaration().Loop != "a2a" || !spec.IsSource(source) {
+		return
+	}
+	registry := a.registry()
+	made, err := spec.ParseSource(source, &spec.Options{Registry: registry})
+	var agent pawl.Agent
+	if err == nil {
+		agent, err = made.Agent(registry)
+	}
+	if err == nil {
+		agent, err = e.AgentOf(ctx, agent, s.Run())
+	}
+	if err == nil {
+		err = a2a.Leave(ctx, agent, s)
+	}
+	if err != nil {
+		a.sayf("pawl: run %s is cancelled, and what it does elsewhere may not be: %v", s.Run(), err)
+	}
 }
 
 // budgets are those of an agent's spec, and of the policy that it is under.
