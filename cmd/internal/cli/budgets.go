@@ -69,6 +69,9 @@ func (con *console) printBudgets(all []client.Budget) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", of, b.Per, used(b.SpentUSD, b.SpentTokens), used(b.ReservedUSD, b.ReservedTokens),
 			strings.Join(limit, ", "), boundary(b.Since), boundary(b.Until))
 	}
+	if len(all) == 0 && !con.json {
+		con.sayf("no budget has been used")
+	}
 	return w.Flush()
 }
 

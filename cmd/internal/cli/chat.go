@@ -206,7 +206,7 @@ func (t *talk) build(ctx context.Context) error {
 	registry := t.a.registry()
 	s, err := spec.ParseSource(source, &spec.Options{Registry: registry})
 	if problems, ok := errors.AsType[spec.Problems](err); ok {
-		return flagged(problems, t.model)
+		return flaggedBy(problems, recordedFrom(t.model))
 	}
 	if err != nil {
 		return err
@@ -214,7 +214,7 @@ func (t *talk) build(ctx context.Context) error {
 	if s.Copied { // also where it continues a run that worked in a copy
 		return onlyRun(s)
 	}
-	if err := ready(s, registry, t.model); err != nil {
+	if err := readyBy(s, registry, recordedFrom(t.model)); err != nil {
 		return err
 	}
 	t.a.disconnect()

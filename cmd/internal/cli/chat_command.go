@@ -148,7 +148,7 @@ func (t *talk) change(ctx context.Context, to []string) error {
 		return nil
 	case 1:
 		was := t.model
-		t.model = to[0]
+		t.model = unfiled(to[0])
 		if err := t.build(ctx); err != nil {
 			t.model = was
 			return err

@@ -92,6 +92,15 @@ func (a *app) modelFor(named string) (string, error) {
 // name is script:./demo.
 const demo = "demo"
 
+// unfiled writes script:demo as script/demo. A run records script:FILE as a path in its
+// working directory, but script/demo as it is.
+func unfiled(model string) string {
+	if model == "script:"+demo {
+		return "script/" + demo
+	}
+	return model
+}
+
 func scripted(file string) (pawl.Model, error) {
 	if file != demo {
 		return script.Load(file)

@@ -75,8 +75,11 @@ func printPage(con *app, name string) error {
 		_, err := fmt.Fprintf(con.out, "pawl docs %s\n", strings.Join(below, "\npawl docs "))
 		return err
 	}
+	inFolder := slices.IndexFunc(names, func(page string) bool { return strings.HasSuffix(page, "/"+name) })
 	switch {
 	case slices.Contains(names, name):
+	case inFolder >= 0:
+		name = names[inFolder]
 	case len(about) > 0:
 		return misuse("there is no page %s; pages with it in a heading: pawl docs %s", oneLine(name), strings.Join(about, ", pawl docs "))
 	default:

@@ -71,7 +71,7 @@ worse than in --against, or a run did not take place. 2: FILE is invalid; nothin
 	c.Example = `  pawl eval eval.yaml --threshold 0.9 --max-cost 2.00
   pawl eval eval.yaml --out before.json
   pawl eval eval.yaml --against before.json`
-	c.Flags().StringVar(&o.id, "id", "", "continue the evaluation with this id: runs that took place are not repeated")
+	c.Flags().StringVar(&o.id, "id", "", "continue the evaluation with this id: runs that took place are not repeated; without any, begin one with this id")
 	c.Flags().IntVar(&o.repeat, "repeat", 0, "run each case this many times (default: the file's, or 1)")
 	c.Flags().IntVar(&o.parallel, "parallel", 0, "at most this many runs at once (default: the file's, or 1)")
 	c.Flags().Float64Var(&o.maxCost, "max-cost", 0, "dollars: start no run whose limit may exceed what is left of this amount (default: the file's, or no limit)")
@@ -118,6 +118,15 @@ func runEval(ctx context.Context, a *app, o *evaluating, file *eval.File) (int, 
 		return 0, err
 	}
 	return a.with(ctx, func(j store) (int, error) {
+		if o.id != "" {
+			earlier, err := heads(ctx, j, pawl.Query{Labels: map[string]string{"eval_id": o.id}}, 1)
+			if err != nil {
+				return 0, err
+			}
+			if len(earlier) == 0 {
+				a.sayf("no earlier runs of %s: a new evaluation", oneLine(o.id))
+			}
+		}
 		if !a.quiet {
 			a.sayf("evaluation %s: %s of %s, each %s; continue it with --id %[1]s", e.id, counted(len(file.Cases), "case"), counted(len(file.Agents), "agent"), times(file.Repeat))
 		}
@@ -184,16 +193,19 @@ type prepared struct {
 // wrong with all of them, and nothing has run.
 func (e *evaluation) prepare(ctx context.Context) error {
 	var problems spec.Problems
-	make := func(key string, load func(*spec.Registry) (*spec.Spec, error), model string) {
-		if _, ok := e.agents[key]; ok || len(problems) > 0 && strings.HasPrefix(key, "judge") {
+	make := func(key string, specAt, modelAt eval.Place, load func(*spec.Registry) (*spec.Spec, error), model string) {
+		if _, ok := e.agents[key]; ok {
 			return
 		}
 		p, err := e.app.prepareFor(ctx, load, model, e.policy, e.file.MaxCost > 0)
 		more, ok := errors.AsType[spec.Problems](err)
 		if err != nil && !ok {
-			more = spec.Problems{{File: key, Message: err.Error()}}
+			more = spec.Problems{{Message: err.Error()}}
 		}
 		for _, p := range more {
+			if p.Line == 0 { // it is about what the file names
+				p = placed(p, specAt, modelAt, model)
+			}
 			if !slices.Contains(problems, p) {
 				problems = append(problems, p)
 			}
@@ -206,7 +218,11 @@ func (e *evaluation) prepare(ctx context.Context) error {
 	for _, of := range e.file.Agents {
 		for _, c := range e.file.Cases {
 			model := e.modelOf(of, c)
-			make(of.Name+"\x00"+c.Script, func(r *spec.Registry) (*spec.Spec, error) {
+			modelAt := of.ModelAt
+			if c.Script != "" {
+				modelAt = c.ScriptAt
+			}
+			make(of.Name+"\x00"+c.Script, of.SpecAt, modelAt, func(r *spec.Registry) (*spec.Spec, error) {
 				return loadSpec(e.path(of.Spec), &spec.Options{Registry: r, Model: model})
 			}, model)
 		}
@@ -215,7 +231,7 @@ func (e *evaluation) prepare(ctx context.Context) error {
 		for _, s := range c.Scorers {
 			if s.Kind == eval.Judge {
 				model := e.modelPath(s.Judge.Model)
-				make(judgeKey(s.Judge), func(r *spec.Registry) (*spec.Spec, error) { return judgeSpec(r, s.Judge, model) }, model)
+				make(judgeKey(s.Judge), s.Judge.ModelAt, s.Judge.ModelAt, func(r *spec.Registry) (*spec.Spec, error) { return judgeSpec(r, s.Judge, model) }, model)
 			}
 		}
 	}
@@ -223,6 +239,18 @@ func (e *evaluation) prepare(ctx context.Context) error {
 		return problems
 	}
 	return nil
+}
+
+// placed gives a problem of a spec without a place there its place in the evaluation.
+func placed(p spec.Problem, specAt, modelAt eval.Place, model string) spec.Problem {
+	at := specAt
+	if model != "" && (p.File == "model" || p.File == modelFrom(model)) {
+		at = modelAt
+	} else if p.File != "" {
+		p.Message = p.File + ": " + p.Message
+	}
+	p.File, p.Line, p.Column = at.File, at.Line, at.Column
+	return p
 }
 
 // prepareFor makes one agent. bounded: its runs must have a limit of cost.

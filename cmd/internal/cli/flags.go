@@ -40,8 +40,15 @@ func (d *driving) hyphenFlags(c *cobra.Command) {
 }
 
 func (d *driving) modelFlag(c *cobra.Command) {
-	c.Flags().StringVar(&d.model, "model", "", "use this model, as PROVIDER/NAME or script:FILE (default: the spec's, or $PAWL_MODEL)")
+	c.Flags().Var((*modelValue)(&d.model), "model", "use this model, as PROVIDER/NAME or script:FILE (default: the spec's, or $PAWL_MODEL)")
 }
+
+// A modelValue is the value of --model.
+type modelValue string
+
+func (m *modelValue) Set(text string) error { *m = modelValue(unfiled(text)); return nil }
+func (m *modelValue) String() string        { return string(*m) }
+func (m *modelValue) Type() string          { return "string" }
 
 func (d *driving) limitFlag(c *cobra.Command, relative bool) {
 	usage := "limits that override the spec's, as iterations=N,tokens=N,time=30m,cost=2.00"

@@ -31,7 +31,7 @@ func (a *app) registry() *spec.Registry {
 
 func (a *app) models() *spec.Registry {
 	r := &spec.Registry{
-		Default: a.getenv("PAWL_MODEL"),
+		Default: unfiled(a.getenv("PAWL_MODEL")),
 		MCP:     a.connect,
 		Wire:    a.wired,
 		Models: map[string]spec.Provider{

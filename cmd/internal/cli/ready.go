@@ -19,8 +19,13 @@ func (e *unreadyError) Unwrap() error { return e.problems }
 // ready refuses a spec whose models cannot be called, before a run is recorded that
 // would fail. model is the value of --model.
 func ready(s *spec.Spec, r *spec.Registry, model string) error {
+	return readyBy(s, r, modelFrom(model))
+}
+
+// readyBy is ready; by says what named a model that the spec does not.
+func readyBy(s *spec.Spec, r *spec.Registry, by string) error {
 	if missing := s.Unready(r); len(missing) > 0 {
-		return &unreadyError{flagged(missing, model)}
+		return &unreadyError{flaggedBy(missing, by)}
 	}
 	return nil
 }
@@ -37,7 +42,7 @@ func (env *environment) readyModel(name string, m pawl.Model) error {
 
 // namedBy says what named a model that no spec names.
 func (env *environment) namedBy(model string) string {
-	if model == env.getenv("PAWL_MODEL") {
+	if model == unfiled(env.getenv("PAWL_MODEL")) {
 		return "PAWL_MODEL"
 	}
 	return "--model"

@@ -181,7 +181,11 @@ func unreadable(file string, err error) spec.Problems {
 	}
 	problem := spec.Problem{File: file, Message: err.Error()}
 	if errors.Is(err, fs.ErrNotExist) {
-		for _, kind := range []string{".yaml", ".yml", ".json"} {
+		kinds := []string{".yaml", ".yml", ".json"}
+		if strings.Contains(filepath.Base(file), "@") && !slices.Contains(kinds, filepath.Ext(file)) {
+			problem.Message += "; NAME@VERSION is an agent of a server, and needs --server"
+		}
+		for _, kind := range kinds {
 			for _, other := range []string{file + kind, strings.TrimSuffix(file, filepath.Ext(file)) + kind} {
 				if info, err := os.Stat(other); err == nil && !info.IsDir() {
 					problem.Message += "; did you mean " + oneLine(other) + "?"
@@ -195,10 +199,28 @@ func unreadable(file string, err error) spec.Problems {
 
 // flagged names the flags that caused problems; model is the value of --model.
 func flagged(problems spec.Problems, model string) spec.Problems {
-	flags := map[string]string{"model": "--model", "stop": "--stop", "limits": "--limit", "tools": "--tools", "workflows": "--workflows"}
-	if model == "" {
-		flags["model"] = "PAWL_MODEL"
+	return flaggedBy(problems, modelFrom(model))
+}
+
+// modelFrom says what named a model that the spec does not: --model, if it has a value.
+func modelFrom(flag string) string {
+	if flag == "" {
+		return "PAWL_MODEL"
 	}
+	return "--model"
+}
+
+// recordedFrom is modelFrom for a spec that was recorded with its model.
+func recordedFrom(flag string) string {
+	if flag == "" {
+		return "the run's model"
+	}
+	return "--model"
+}
+
+// flaggedBy is flagged; by says what named the model.
+func flaggedBy(problems spec.Problems, by string) spec.Problems {
+	flags := map[string]string{"model": by, "stop": "--stop", "limits": "--limit", "tools": "--tools", "workflows": "--workflows"}
 	problems = slices.Clone(problems)
 	for i, p := range problems {
 		if p.Line == 0 {

@@ -123,7 +123,7 @@ func (con *console) printRuns(lines iter.Seq2[client.RunLine, error]) error {
 			}
 		}
 		n++
-		status := l.Status.Words()
+		status := l.Status.String()
 		if l.Position > 0 {
 			status += fmt.Sprintf(", no. %d", l.Position)
 		}

@@ -152,7 +152,7 @@ func (con *console) tellServed(s *service, h *serveHost, l net.Listener, made st
 	}
 	if !con.quiet {
 		for _, one := range h.served {
-			con.sayf("agent %s: %s", one.about.Name, place(one.work.Agent.Model))
+			con.sayf("agent %s: %s", one.title(), place(one.work.Agent.Model))
 		}
 		if len(h.served) == 0 && !s.specs {
 			con.sayf("no agents to start; the runs in the database can be shown, decided and resumed")

@@ -60,6 +60,14 @@ type servedAgent struct {
 	missing spec.Problems // the missing keys of its models
 }
 
+// title is the agent's name, with its version if it has one.
+func (s *servedAgent) title() string {
+	if s.about.Version == "" {
+		return s.about.Name
+	}
+	return s.about.Name + "@" + s.about.Version
+}
+
 // hosting reads the specs to serve, and reports all of their problems.
 func hosting(a *app, s *service, args []string) (*serveHost, error) {
 	set, err := s.settings()
@@ -400,7 +408,7 @@ func (h *serveHost) changed(model string) (string, error) {
 	if known, ok := h.models[model]; ok {
 		return known, nil
 	}
-	if strings.HasPrefix(model, "script:") {
+	if strings.HasPrefix(model, "script:") || strings.HasPrefix(model, "script/") {
 		return "", problem(http.StatusUnprocessableEntity, fmt.Sprintf("model is %q; name the model of one of the server's agents, or PROVIDER/NAME", model))
 	}
 	return model, nil

@@ -102,7 +102,7 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 		w := worker.New(j, workHost{h}, o)
 		if !a.quiet {
 			for _, one := range h.served {
-				a.sayf("agent %s: %s", one.about.Name, place(one.work.Agent.Model))
+				a.sayf("agent %s: %s", one.title(), place(one.work.Agent.Model))
 			}
 		}
 		quitGC, err := s.schedule(ctx, a, j, h.log)

@@ -40,6 +40,14 @@ type Agent struct {
 	Name  string `yaml:"name"` // in the report; default: the spec's file name without its ending
 	Spec  string `yaml:"spec"`
 	Model string `yaml:"model"`
+
+	SpecAt, ModelAt Place `yaml:"-"`
+}
+
+// A Place is where a file names something.
+type Place struct {
+	File         string
+	Line, Column int
 }
 
 // A Case is an input with what is expected of the answer.
@@ -50,7 +58,8 @@ type Case struct {
 	Script   string     `yaml:"script"` // replies in place of the agent's model
 	Score    []ast.Node `yaml:"score"`  // in addition to the file's
 
-	Scorers []Scorer `yaml:"-"`
+	Scorers  []Scorer `yaml:"-"`
+	ScriptAt Place    `yaml:"-"`
 }
 
 // most is the most cases that one evaluation may have.
@@ -93,7 +102,21 @@ type reader struct {
 
 // at adds a problem at a node. A line above zero is that of the node.
 func (r *reader) at(path string, line int, n ast.Node, format string, args ...any) {
-	p := spec.Problem{File: path, Line: max(line, 1), Column: 1, Message: fmt.Sprintf(format, args...)}
+	at := place(path, line, n, "")
+	r.problems = append(r.problems, spec.Problem{File: at.File, Line: at.Line, Column: at.Column, Message: fmt.Sprintf(format, args...)})
+}
+
+// place is where a mapping has the value of a key, or else where the mapping is.
+func place(path string, line int, n ast.Node, key string) Place {
+	if m, ok := n.(ast.MapNode); ok {
+		for each := m.MapRange(); each.Next(); {
+			if each.Key().GetToken().Value == key {
+				n = each.Value()
+				break
+			}
+		}
+	}
+	p := Place{path, max(line, 1), 1}
 	if n != nil && n.GetToken() != nil {
 		at := n.GetToken().Position
 		p.Column = at.Column
@@ -101,7 +124,7 @@ func (r *reader) at(path string, line int, n ast.Node, format string, args ...an
 			p.Line = at.Line
 		}
 	}
-	r.problems = append(r.problems, p)
+	return p
 }
 
 // bad adds an error of the YAML library.
@@ -173,6 +196,7 @@ func (r *reader) check(f *File, root ast.Node) {
 			r.at(r.path, 0, at, "there is another agent %s (give each a name of its own)", a.Name)
 		}
 		taken[a.Name] = true
+		a.SpecAt, a.ModelAt = place(r.path, 0, at, "spec"), place(r.path, 0, at, "model")
 	}
 	if f.Threshold != nil && (*f.Threshold < 0 || *f.Threshold > 1) {
 		r.at(r.path, 0, find("$.threshold"), "threshold is %v (write a number from 0 to 1)", *f.Threshold)
@@ -196,7 +220,7 @@ func (r *reader) cases(f *File) {
 		if !r.decode(path, line, n, &c) {
 			return
 		}
-		c.Scorers = slices.Clone(score)
+		c.Scorers, c.ScriptAt = slices.Clone(score), place(path, line, n, "script")
 		for _, one := range c.Score {
 			if s, ok := r.scorer(path, line, one); ok {
 				c.Scorers = append(c.Scorers, s)
