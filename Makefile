@@ -71,7 +71,7 @@ faults: ## Fix the modules of testdata/faults, or MODULE alone, and show how it 
 
 .PHONY: people
 people: ## Download the modules of testdata/people.txt and fix what people broke in them: SET is learn or held
-	PEOPLE=$(or $(SET),held) go test -count 1 -timeout 180m ./fix/testfix -v -run '^TestPeople$$'
+	PEOPLE=$(or $(SET),held) go test -count 1 -timeout 960m ./fix/testfix -v -run '^TestPeople$$'
 
 .PHONY: generate
 generate: ## Write generated files and transcripts again

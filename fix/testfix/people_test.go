@@ -53,7 +53,7 @@ func people(t *testing.T) []person {
 }
 
 // someProof is how many faults the long checks take; PEOPLE names a set of them, or a module.
-const someProof = 11
+const someProof = 8
 
 // TestPeople fixes faults of people's making without a model, and compares what it calls
 // success with what the people did. It downloads the modules.
