@@ -1,3 +1,4 @@
+import { Board } from "./board";
 import { Flow } from "./flow";
 import type { Log } from "./fold";
 import { JsonView } from "./json";
@@ -20,6 +21,7 @@ export function AgentView({ log }: { log: Log; version: number }) {
     <div class="agent">
       <section><h2>Asked</h2><Said of={input ?? ""} class="quote" label="Input" /></section>
       <Flow log={log} />
+      <Board log={log} />
       {prompt && <section><h2>Prompt</h2><Prose of={prompt} class="quote" /></section>}
       {log.stop && <section><h2>Stop condition</h2><pre class="code"><Text of={log.stop} /></pre></section>}
       <section>

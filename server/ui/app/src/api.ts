@@ -93,7 +93,7 @@ function query(q: Record<string, string | number | string[] | undefined>): strin
 }
 
 export const api = {
-  runs: (q: { status?: string; agent?: string; label?: string[]; q?: string; since?: string; until?: string; min_cost?: string; cursor?: string; max?: number; brief?: string }, signal?: AbortSignal) =>
+  runs: (q: { status?: string; agent?: string; label?: string[]; q?: string; since?: string; until?: string; min_cost?: string; cursor?: string; max?: number; brief?: string; thread?: string }, signal?: AbortSignal) =>
     get<{ runs: RunLine[]; next: string }>(`/v1/runs${query(q)}`, signal),
   run: (run: string, signal?: AbortSignal) => get<Result>(`/v1/runs/${id(run)}`, signal),
   // The first page is small, so that it shows quickly.

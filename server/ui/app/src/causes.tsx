@@ -8,7 +8,7 @@ export function Causes({ log, open }: { log: Log; open: (tab: string, seq?: numb
   const g = log.graph;
   if (!g) return <div class="empty">This run recorded no causes. Set <code>judge: {"{causal: true}"}</code> in the spec to record them at the end of a run.</div>;
   if (!g.nodes?.length) return <div class="empty">No result of a call was used in another call's arguments or in the answer.</div>;
-  const { nodes, paths, width, height } = place(g);
+  const { nodes, paths, width, height } = place(g, "answer");
   const name = new Map(g.nodes.map((n) => [n.id, n]));
   const pick = (id: string) => {
     const s = log.call(id);

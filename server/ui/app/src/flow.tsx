@@ -9,8 +9,9 @@ const begin = "";
 
 /** Flow draws the nodes and edges of a graph, and how far the run has come in it. */
 export function Flow({ log }: { log: Log }) {
-  const steps = log.start?.steps as { nodes?: { id: string }[]; edges?: Edge[] } | undefined;
-  if (!steps?.nodes || !steps.edges) return null;
+  const declared = log.start?.steps as { nodes?: { id: string; final?: string }[]; edges?: Edge[] } | undefined;
+  if (!declared?.nodes || !declared.edges) return null;
+  const steps = { nodes: declared.nodes.filter((n) => !n.final), edges: declared.edges }; // final is asked when none of them runs
   const entered = new Set(steps.edges.map((e) => e.to));
   const edges: Edge[] = [...steps.nodes.filter((n) => !entered.has(n.id)).map((n) => ({ to: n.id, join: "all" })), ...steps.edges];
   const returning = backs(edges);

@@ -1,3 +1,4 @@
+import { changed, type Change } from "./board";
 import { argsLine, excerpt, goDuration, instant, money, number, oneLine, plural, statusWords } from "./format";
 import { spoken } from "./said";
 import type { Entry, Graph } from "./types";
@@ -64,6 +65,7 @@ export class Log {
   times: number[] = [];
   turns: Turn[] = [];
   start: any = null;
+  board: Change[] = [];
   private steps = new Map<string, { call: string; step: string }>(); // by id
   limits: Limits = {};
   stop = "";
@@ -530,6 +532,11 @@ export class Log {
         this.open(e, t, "note", `hook ${d.hook}`, [d.direction, d.reason].filter(Boolean).join(": "));
         return;
       case "noted": {
+        if (d.by === "__board__") {
+          this.board.push(d.value);
+          this.open(e, t, "note", "board", changed(d.value));
+          return;
+        }
         const s = this.open(e, t, "note", "noted", `${d.by} ${d.name} = ${oneLine(d.value)}`);
         s.quiet = true;
         if (d.by === "__loop__") for (const c of d.value ?? []) this.steps.set(String(c.step ?? "").split("@")[0], c);

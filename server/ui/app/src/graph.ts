@@ -16,8 +16,9 @@ export interface Placed { nodes: Map<string, Point>; paths: string[]; width: num
 
 interface Item { key: string; node: boolean; from: string[]; y: number }
 
-export function place(g: Graph): Placed {
-  const depth = depths(g);
+/** place lays a graph out; last is the node that is alone in the last column, if there is one. */
+export function place(g: Graph, last = ""): Placed {
+  const depth = depths(g, last);
   const columns: Item[][] = [];
   const items = new Map<string, Item>();
   const item = (key: string, column: number, node: boolean): Item => {
@@ -89,9 +90,8 @@ export function place(g: Graph): Placed {
   return { nodes, paths, width: left(columns.length - 1) + NODE.width + MARGIN, height: bottom + MARGIN };
 }
 
-// depths is the column of each call: one more than its rightmost origin. The answer is
-// alone in the last column.
-function depths(g: Graph): Map<string, number> {
+// depths is the column of each node: one more than its rightmost origin.
+function depths(g: Graph, last: string): Map<string, number> {
   const into = new Map<string, string[]>();
   for (const e of g.edges) if (!e.back) into.set(e.to, [...(into.get(e.to) ?? []), e.from]);
   const depth = new Map<string, number>();
@@ -105,7 +105,7 @@ function depths(g: Graph): Map<string, number> {
     return n;
   };
   for (const n of g.nodes) at(n.id, new Set());
-  if (depth.has("answer")) depth.set("answer", Math.max(-1, ...[...depth].filter(([id]) => id !== "answer").map(([, d]) => d)) + 1);
+  if (last && depth.has(last)) depth.set(last, Math.max(-1, ...[...depth].filter(([id]) => id !== last).map(([, d]) => d)) + 1);
   // Nodes of a cycle may leave a column empty.
   const used = [...new Set(depth.values())].sort((a, b) => a - b);
   for (const [id, d] of depth) depth.set(id, used.indexOf(d));

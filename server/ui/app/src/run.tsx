@@ -9,6 +9,7 @@ import { Entries } from "./entries";
 import { ExplainView } from "./explain";
 import { duration, money, number, plural, short, stamp } from "./format";
 import { useKeys } from "./keys";
+import { Legs } from "./legs";
 import { PendingList } from "./pending";
 import { Requests } from "./requests";
 import { go, home, link, type Place } from "./route";
@@ -88,6 +89,7 @@ export function RunPage({ place: at }: { place: Place }) {
             {status && <Status of={status} big />}
             <Labels of={log.start?.labels ?? result?.labels} />
           </div>
+          <Legs live={live} run={place.run} />
           <Outcome live={live} />
           <div class="facts">
             <span class="mono id">{place.run}</span><Copy text={place.run} label="Copy id" />
