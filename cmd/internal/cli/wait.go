@@ -28,8 +28,8 @@ func waitCommand(a *app) *cobra.Command {
 	return remotely(a.runArgument(c))
 }
 
-// waitFor polls a run until it has ended or waits. If its owner has died, a server or worker
-// may take it over.
+// waitFor polls a run until it is not queued and has no owner. A run whose owner died does not continue by
+// itself, so wait returns.
 func waitFor(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, timeout time.Duration) (int, error) {
 	waiting := ctx
 	if timeout > 0 {
@@ -39,12 +39,7 @@ func waitFor(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, timeout t
 	}
 	next, stop := changesOf(waiting, j, h.Run)
 	defer stop()
-	alone := false
-	for h.Status == pawl.StatusQueued || h.Status == pawl.StatusRunning {
-		if h.Status == pawl.StatusRunning && !runs.Owned(h.Lease) && !alone {
-			alone = true
-			a.sayf("nobody drives run %s at the moment; waiting until a server or worker takes it over, or somebody resumes it with: %s", h.Run, a.typed("pawl", "resume", h.Run))
-		}
+	for h.Status == pawl.StatusQueued || h.Status == pawl.StatusRunning && runs.Owned(h.Lease) {
 		err := next()
 		if waiting.Err() != nil && ctx.Err() == nil {
 			return 0, misuse("run %s is still %v after %v", h.Run, h.Status, timeout)
