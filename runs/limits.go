@@ -67,7 +67,7 @@ func (l *Limits) Say(name, value string, relative bool) error {
 		err = errors.New("there is no such limit")
 	}
 	if err != nil {
-		return fmt.Errorf("%w; write %s", err, LimitForms)
+		return err
 	}
 	return nil
 }

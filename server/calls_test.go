@@ -252,7 +252,7 @@ func TestFork(t *testing.T) {
 	run := w.begin(acme, "payer")
 	at := "/v1/runs/" + run.Run + "/fork"
 	for body, words := range map[string]string{
-		`{"at":0}`: "has no entry 0", `{"at":1000}`: "has no entry 1000", `{"at":2}`: "in flight", `{"at":1,"limits":{"time":"x"}}`: "time",
+		`{"at":0}`: "at is missing", `{"at":1000}`: "has no entry 1000", `{"at":2}`: "in flight", `{"at":1,"limits":{"time":"x"}}`: "time",
 	} {
 		w.refused(acme, "POST", at, body, 422, words)
 	}

@@ -156,6 +156,9 @@ func (s *Server) cancel(x *exchange) (any, error) {
 
 func (s *Server) fork(x *exchange) (any, error) {
 	in := x.body.(*client.ForkRun)
+	if in.At == 0 {
+		return nil, invalid("at is missing: it is the seq of the last entry to share, from 1")
+	}
 	change := Change{Prompt: in.Prompt, Model: in.Model}
 	if (in.Edit != nil || change != (Change{})) && !x.key.allows(Decide) { // a person takes the place of the agent's author, its model or a tool
 		return nil, x.lacks(Decide, "a fork that changes or edits something")

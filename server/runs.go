@@ -322,7 +322,7 @@ func limitsOf(said client.Limits, relative bool) (l runs.Limits, err error) {
 			value = text
 		}
 		if err := l.Say(name, value, relative); err != nil {
-			return l, invalid(fmt.Sprintf("limits: %s: %v", name, err))
+			return l, invalid(fmt.Sprintf(`limits: %s: %v; send for example {"iterations": 20, "time": "30m", "cost": 2.00}`, name, err))
 		}
 	}
 	return l, nil

@@ -23,7 +23,7 @@ func TestStart(t *testing.T) {
 		`{"agent":"nobody","input":"x"}`: "no such agent",
 		`{"agent":"calm"}`:               "input is missing",
 		`{"agent":"calm","input":" "}`:   "input is missing",
-		`{"agent":"calm","input":"x","limits":{"iterations":0}}`:          "limits: iterations: it must be at least 1",
+		`{"agent":"calm","input":"x","limits":{"iterations":0}}`:          `limits: iterations: it must be at least 1; send for example {"iterations": 20`,
 		`{"agent":"calm","input":"x","limits":{"iterations":"+5"}}`:       "nothing to add to",
 		`{"agent":"calm","input":"x","limits":{"iterations":20000}}`:      "the most is 10000",
 		`{"agent":"calm","input":"x","limits":{"time":30}}`:               "missing unit",

@@ -50,6 +50,9 @@ func (a *app) openStore(ctx context.Context) (store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if info, err := os.Stat(url); err == nil && info.IsDir() {
+		return nil, misuse("the database %s is a directory; name a file in it, as in --database sqlite:PATH", url)
+	}
 	var j store
 	if onServer(url) {
 		j, err = opened(postgres.Open(ctx, url, nil))

@@ -23,6 +23,9 @@ func docsCommand(a *app) *cobra.Command {
 	var address, out string
 	c := a.command("docs [PAGE] [flags]", "Serve the documentation of this version in a browser, or print a page", cobra.MaximumNArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
+			if a.json {
+				return 0, misuse("pawl docs prints no JSON; leave out --json")
+			}
 			if len(args) > 0 {
 				return 0, printPage(a, args[0])
 			}

@@ -206,7 +206,7 @@ func (d *doctor) runs(ctx context.Context, j store) error {
 		return err
 	}
 	if doubts.n > 0 {
-		d.find("runs", doubt, fmt.Sprintf("look up what happened, then %s", d.typed("pawl", "settle", doubts.first, "CALL", "--happened JSON, or --did-not-happen")), "%s for a person to say what became of a write: %v", verb(doubts.n, "waits", "wait"), &doubts)
+		d.find("runs", doubt, fmt.Sprintf("look up what happened, then %s, or %s", d.typed("pawl", "settle", doubts.first, "CALL", "--happened", "JSON"), d.typed("pawl", "settle", doubts.first, "CALL", "--did-not-happen")), "%s for a person to say what became of a write: %v", verb(doubts.n, "waits", "wait"), &doubts)
 	}
 	d.find("leases", well, "", "%s driven now", verb(driven, "is", "are"))
 	return nil

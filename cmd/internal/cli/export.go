@@ -101,7 +101,7 @@ func importLog(ctx context.Context, a *app, j store, name string, in io.Reader) 
 	}
 	switch missing := got.Of - got.Entries; {
 	case missing > 0:
-		a.sayf("%s is truncated: imported %d of %d entries, %d are lost; the run can be read and forked, not resumed", name, got.Entries, got.Of, missing)
+		a.sayf("%s is truncated: imported %d of %d entries, %d lost; the run can be read and forked, not resumed", name, got.Entries, got.Of, missing)
 	case got.Torn:
 		a.sayf("%s is truncated after the last entry: imported all %d entries, blobs may be missing", name, got.Entries)
 	}

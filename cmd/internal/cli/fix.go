@@ -147,8 +147,8 @@ type fixResult struct {
 	Plausible bool               `json:"plausible"`
 	Evidence  []testfix.Evidence `json:"evidence"`
 	// Changes are inputs for which the diff changes what the tests print.
-	Changes []testfix.Changed `json:"changes,omitempty"`
-	Flaky   []string          `json:"flaky,omitempty"` // tests that fail by chance
+	Changes []testfix.Changed `json:"changes"`
+	Flaky   []string          `json:"flaky"` // tests that fail by chance
 }
 
 // concludeFix applies the diff that is to be kept to the project and prints it. The
@@ -190,7 +190,7 @@ func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, d
 	if a.json {
 		out := fixResult{
 			Result: r, Diff: diff.String(), Applied: applied && err == nil, Plausible: appraisal.Plausible, Evidence: appraisal.Evidence,
-			Changes: appraisal.Changes, Flaky: fix.Flaky(),
+			Changes: append([]testfix.Changed{}, appraisal.Changes...), Flaky: append([]string{}, fix.Flaky()...), // empty lists rather than null
 		}
 		if r.Status == pawl.StatusSuccess && !diff.Empty() {
 			out.Confidence = new(appraisal.Confidence())

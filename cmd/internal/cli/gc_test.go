@@ -29,7 +29,7 @@ func TestImportOfWhatIsLeft(t *testing.T) {
 	}
 	before, _, _ := strings.Cut(whole, `"type":"model.replied"`)
 	code, run, stderr := imported("torn", before)
-	if code != 0 || !strings.Contains(stderr, "- is truncated: imported 2 of 4 entries, 2 are lost; the run can be read and forked, not resumed") {
+	if code != 0 || !strings.Contains(stderr, "- is truncated: imported 2 of 4 entries, 2 lost; the run can be read and forked, not resumed") {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	run = strings.TrimSpace(run)

@@ -18,7 +18,7 @@ func parseLimits(texts []string, relative bool) (runs.Limits, error) {
 				return l, misuse("--limit: %s: write %s", part, runs.LimitForms)
 			}
 			if err := l.Say(name, value, relative); err != nil {
-				return l, misuse("--limit: %s: %w", part, err)
+				return l, misuse("--limit: %s: %w; write %s", part, err, runs.LimitForms)
 			}
 		}
 	}

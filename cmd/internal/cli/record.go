@@ -48,6 +48,9 @@ func recordCommand(a *app) *cobra.Command {
 				if wrong != nil {
 					return 0, wrong
 				}
+				if a.json {
+					return 0, misuse("a script is YAML; leave out --json")
+				}
 				return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) { return 0, write(ctx, j, h.Run) })
 			}
 			if to == "" {
@@ -91,8 +94,12 @@ func placeFor(file string) error {
 	case err != nil:
 		return misuse("-o: %w", err)
 	}
-	if info, err := os.Stat(file); err == nil && info.IsDir() {
+	switch info, err := os.Lstat(file); {
+	case err != nil: // it is not there, or writing it says why not
+	case info.IsDir():
 		return misuse("-o %s is a directory; name a file in it", file)
+	default:
+		return misuse("-o %s exists already; name another file, or remove it first", file)
 	}
 	return nil
 }
