@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,12 +195,9 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 		if d.children.settle() {
 			return false, r.failed // what they used counts, so it is decided again
 		}
-		if v.Status == pawl.StatusCancelled && r.state.Waits(pawl.PhaseLost) {
-			if err := r.flush(); err != nil {
-				return false, err
-			}
-			if endLost(r) {
-				return false, r.failed
+		if v.Status == pawl.StatusCancelled {
+			if ended, err := endLost(r); ended || err != nil {
+				return false, cmp.Or(err, r.failed)
 			}
 		}
 		d.children.cancel()

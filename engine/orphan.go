@@ -15,14 +15,22 @@ import (
 
 // endLost ends the commands that outlived the previous owner of a run that is being
 // cancelled, as cancelling would have ended them under that owner, and records what is
-// known of their calls. That the run is cancelled must be durable. It reports whether it
-// recorded anything.
-func endLost(r *recorder) bool {
+// known of their calls. It reports whether it recorded anything.
+func endLost(r *recorder) (bool, error) {
 	var lost []pawl.CallState
+	if !r.state.Waits(pawl.PhaseLost) {
+		return false, nil
+	}
 	for c := range r.state.Open() {
 		if c.Child == "" && (c.Phase == pawl.PhaseLost || c.Phase == pawl.PhaseInDoubt) {
 			lost = append(lost, c)
 		}
+	}
+	if len(lost) == 0 {
+		return false, nil
+	}
+	if err := r.flush(); err != nil { // no command ends before it is durable why
+		return false, err
 	}
 	events := make([]pawl.Event, len(lost))
 	var ends sync.WaitGroup
@@ -36,7 +44,7 @@ func endLost(r *recorder) bool {
 			r.appendNow(e)
 		}
 	}
-	return r.state.Seq() > before
+	return r.state.Seq() > before, nil
 }
 
 // endCommand ends what still runs of a call, and returns what is then known of it; nil:

@@ -261,10 +261,9 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 	if _, ok := r.state.Cancelled(); !ok { // the signal was read by an owner that did not get to it
 		r.appendNow(pawl.CancelRequested{By: e.secrets.Scrub(by), Reason: e.secrets.Scrub(reason)})
 	}
-	if err := r.flush(); err != nil { // nothing may end before it is known why
+	if _, err := endLost(r); err != nil {
 		return err
 	}
-	endLost(r)
 	v, _ := r.state.Cancelled()
 	if left, is := r.state.Abandoned(); is {
 		r.appendNow(left)
