@@ -371,7 +371,7 @@ func (a *adviser) exhausted(s *pawl.State) {
 		a.resume("to go on when the next period has begun, or with a spec that has a higher budget")
 		return
 	}
-	kind, _ := refusal(s)
+	kind := refusal(s)
 	var flags []string
 	why := phrase("to go on with a higher limit")
 	if limits := usedUp(s, kind); limits != nil {
@@ -463,7 +463,7 @@ func round(n int) int {
 // raised; EXPR if the leaf that decided is not such a count; empty: none is used up.
 func raiseStop(s *pawl.State) string {
 	source, decided := s.StopSource(), s.Verdict().Leaf
-	kind, _ := refusal(s)
+	kind := refusal(s)
 	raised, known := leaves.ReplaceAllStringFunc(source, func(leaf string) string {
 		higher, over := raiseLeaf(s, leaf)
 		if leaf == decided || over && !strings.Contains(source, "&&") && !strings.Contains(source, "!") {

@@ -31,7 +31,7 @@ type Ceiling struct {
 func ceilings(s *pawl.State) Ceilings {
 	l := s.Limits()
 	spent, _ := s.Cost()
-	refused, _ := refusal(s)
+	refused := refusal(s)
 	bound := func(kind, unit string, used, limit float64) Ceiling {
 		c := Ceiling{Used: pawl.Decimal(used), Unit: unit, Refused: refused == kind}
 		if limit > 0 {
@@ -48,13 +48,11 @@ func ceilings(s *pawl.State) Ceilings {
 	}
 }
 
-// refusal returns the limit that ended the run, empty if none did, and reports
-// whether the stop condition has a leaf with the same count: then raising the
-// limit alone does not help.
-func refusal(s *pawl.State) (kind string, stopToo bool) {
+// refusal returns the limit that ended the run, empty if none did.
+func refusal(s *pawl.State) string {
 	v, l := s.Verdict(), s.Limits()
 	if v.Status != pawl.StatusExhausted && v.Status != pawl.StatusNoProgress {
-		return "", false
+		return ""
 	}
 	word, bound, _ := strings.Cut(v.Leaf, " >= ")
 	reached := false
@@ -72,9 +70,9 @@ func refusal(s *pawl.State) (kind string, stopToo bool) {
 		reached = bound == fmt.Sprint(l.ToolErrors) && s.ToolErrors() >= l.ToolErrors
 	}
 	if !reached {
-		return "", false
+		return ""
 	}
-	return word, strings.Contains(s.StopSource(), v.Leaf)
+	return word
 }
 
 // account adds the cost of an entry to its part. It uses the difference of the
