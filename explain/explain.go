@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // Options are facts that are not in the log. The zero value is right for a log
@@ -64,6 +65,10 @@ type Report struct {
 	Causes    json.RawMessage `json:"causes,omitempty"`   // the graph of causes, if the run recorded one
 	Landing   bool            `json:"landing"`            // the answer was given when a limit was reached
 
+	// Conversation has the legs of the conversation that the run is one of, in order; nil: no run
+	// handed over. [Of] leaves it nil, since it is in several logs.
+	Conversation []Leg `json:"conversation,omitempty"`
+
 	opt      Options
 	origin   origin
 	rules    bool     // the run's model is rule-based
@@ -97,6 +102,30 @@ type Decision struct {
 	outcome      []phrase
 	last         uint64
 	tally        tally
+}
+
+// A Leg is one of the runs that one message of a person led to: the agent of the leg before
+// handed the conversation over.
+type Leg struct {
+	Run        string        `json:"run"`
+	Agent      string        `json:"agent"`
+	Status     pawl.Status   `json:"status"`
+	By         string        `json:"by"` // the agent that handed over; empty for the first leg
+	Reason     string        `json:"reason"`
+	Iterations int           `json:"iterations"`
+	CostUSD    *pawl.Decimal `json:"cost_usd"`
+}
+
+// String is a leg in one line.
+func (l Leg) String() string {
+	text := l.Run + " " + l.Agent + ": " + l.Status.Words() + ", " + figure.Count(l.Iterations, "iteration")
+	if l.CostUSD != nil {
+		text += ", " + dollars(*l.CostUSD)
+	}
+	if l.By != "" {
+		text += "; " + l.By + " handed over: " + l.Reason
+	}
+	return text
 }
 
 // A Part is the cost of the model calls for one purpose. CostUSD is nil when

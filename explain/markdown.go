@@ -73,6 +73,17 @@ func (r *Report) head(b *strings.Builder) {
 		}
 		b.WriteString(".\n\n")
 	}
+	if len(r.Conversation) > 0 {
+		b.WriteString("The legs of the conversation:\n\n")
+		for i, leg := range r.Conversation {
+			here := ""
+			if leg.Run == r.Run {
+				here = " (this run)"
+			}
+			fmt.Fprintf(b, "%d. %s%s\n", i+1, span(shorten(oneLine(leg.String()), 300)), here)
+		}
+		b.WriteString("\n")
+	}
 }
 
 // Used is what a run used, in one line.

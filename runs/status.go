@@ -112,6 +112,9 @@ func report(ctx context.Context, j pawl.Journal, h pawl.Head, place explain.Plac
 	if err == nil && h.Status.Waiting() {
 		r.Pending, err = pendingOf(ctx, j, h.Run, r.Pending, o.Waits)
 	}
+	if err == nil {
+		r.Conversation, err = conversation(ctx, j, h, &r)
+	}
 	return r, err
 }
 

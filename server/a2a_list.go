@@ -1,15 +1,12 @@
 package server
 
 import (
-	"context"
 	"encoding/base64"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/a2a"
-	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs"
 )
 
@@ -115,30 +112,14 @@ func (s *Server) a2aTasks(x *exchange, agent string, in *a2a.Query) (all []liste
 // a2aLeg finds the leg that a task was handed to last. It reports whether the task is a leg
 // itself, which the task of the first leg covers.
 func (s *Server) a2aLeg(x *exchange, l *listed) (leg bool, err error) {
-	if leg, err = s.isLeg(x.Context(), l.run); leg || err != nil {
-		return leg, err
+	if from, err := runs.Handed(x.Context(), s.journal, l.run); from != nil || err != nil {
+		return from != nil, err
 	}
-	for l.head.Status == pawl.StatusSuccess {
-		next, err := runs.Head(x.Context(), s.journal, engine.NextLeg(l.head.Thread, l.head.Run))
-		if errors.Is(err, pawl.ErrUnknownRun) || err == nil && next.Seq == 0 {
-			return false, nil
-		}
-		if err != nil {
+	for {
+		next, from, err := runs.NextLeg(x.Context(), s.journal, l.head)
+		if from == nil || err != nil {
 			return false, err
-		}
-		if leg, err := s.isLeg(x.Context(), next.Run); !leg || err != nil {
-			return false, err // a person's next message
 		}
 		l.head = next
 	}
-	return false, nil
-}
-
-// isLeg reports whether another run has handed over to a run.
-func (s *Server) isLeg(ctx context.Context, run string) (bool, error) {
-	for e, err := range engine.Entries(ctx, s.journal, run, 1) {
-		start, ok := e.Event.(pawl.RunStarted)
-		return ok && start.Continues != nil && start.Continues.By != "", err
-	}
-	return false, nil
 }

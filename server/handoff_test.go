@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/team"
 )
 
@@ -27,6 +28,15 @@ func TestLegs(t *testing.T) {
 	}
 	if err := json.Unmarshal(w.ask(admin, "GET", "/v1/runs/"+last.Legs[0], "", 200), &first); err != nil {
 		t.Fatal(err)
+	}
+	for _, run := range last.Legs { // each leg shows all
+		var r explain.Report
+		if err := json.Unmarshal(w.ask(admin, "GET", "/v1/runs/"+run+"/explain", "", 200), &r); err != nil {
+			t.Fatal(err)
+		}
+		if c := r.Conversation; len(c) != 2 || c[0].Run != first.Run || c[0].By != "" || c[1].Run != last.Run || c[1].By != "front" || c[1].Reason != "not mine" || c[1].Status != pawl.StatusSuccess {
+			t.Errorf("the conversation by leg %s: %v", run, c)
+		}
 	}
 	if to, handed := team.HandedIn(first); !handed || to != "back" || first.Legs != nil {
 		t.Errorf("%v: %s, %v", first.Status, first.Reason.Leaf, first.Legs)

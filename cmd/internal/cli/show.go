@@ -85,8 +85,12 @@ func (con *console) show(r explain.Report, h pawl.Head, board []team.Task) error
 	if r.Thread != nil {
 		row("thread", *r.Thread)
 	}
-	if len(r.Legs) > 1 {
-		row("legs", strings.Join(r.Legs, " "))
+	for _, leg := range r.Conversation {
+		here := ""
+		if leg.Run == r.Run {
+			here = "this run: "
+		}
+		row("leg", here+leg.String())
 	}
 	row("labels", labelText(r.Labels))
 	row("created", when(h.Created))

@@ -14,6 +14,11 @@ test("the legs of a conversation lead to each other", async ({ page, pawl }) => 
   await expect(legs.locator("li")).toHaveText(["frontdesk", "billing"]);
   await expect(legs.locator("li[aria-current]")).toHaveText("billing");
   await expect(legs).toContainText("frontdesk: a payment that was made twice");
+  await expect(page.locator(row("frontdesk: a payment that was made twice"))).toBeVisible();
+  await expect(page.locator(row("handoff_to_billing"))).toHaveCount(0);
+  await page.locator(".rows [role=option]").first().dblclick();
+  await expect(page.locator(row("handoff_to_billing")).first()).toBeVisible();
+  await picture(page, "legs");
   await legs.getByRole("link", { name: "frontdesk" }).click();
   await expect(page.locator("h1")).toHaveText("frontdesk");
   await expect(legs.locator("li")).toHaveText(["frontdesk", "billing"]);

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api } from "./api";
 import { Log, type Span, type Turn } from "./fold";
+import type { Leg } from "./types";
 
 /** A Row is one line of the timeline: a turn, or something in it. */
 export interface Row {
@@ -11,12 +12,15 @@ export interface Row {
   log: Log; // whose row it is: the run's or a child's
   folded?: boolean;
   opens?: boolean; // it has rows of its own
+  leg?: Leg; // the row is the heading of one
 }
 
 export interface Shown {
   folded: Set<number>; // turns
   opened: Map<string, Log>; // children by their run
   quiet: boolean; // with bookkeeping
+  legs?: Leg[]; // of the conversation; none: the run is all of it
+  run?: string; // which of them it is
 }
 
 export function rowsOf(log: Log, shown: Shown, depth = 0, out: Row[] = [], prefix = ""): Row[] {
@@ -30,6 +34,22 @@ export function rowsOf(log: Log, shown: Shown, depth = 0, out: Row[] = [], prefi
       out.push({ key: `${prefix}${span.id}`, turn, span, depth: depth + 1, log, opens: !!span.child, folded: !!span.child && !child });
       if (child) rowsOf(child, shown, depth + 1, out, `${span.child}/`);
     }
+  }
+  return out;
+}
+
+const none: Turn = { iteration: -1, spans: [], t0: 0, t1: 0, said: "", input: 0, cached: 0, output: 0, cost: 0, bad: 0, waited: false, open: 0 };
+
+/** conversationOf is the rows of a run between those of the legs before and after it. */
+export function conversationOf(log: Log, shown: Shown): Row[] {
+  if (!shown.legs?.length) return rowsOf(log, shown);
+  const out: Row[] = [];
+  for (const leg of shown.legs) {
+    const own = leg.run === shown.run;
+    const of = own ? log : shown.opened.get(leg.run);
+    out.push({ key: `leg/${leg.run}`, turn: none, span: null, depth: 0, log: of ?? log, leg, opens: !own, folded: !of });
+    if (own) rowsOf(log, shown, 0, out);
+    else if (of) rowsOf(of, shown, 1, out, `${leg.run}/`);
   }
   return out;
 }

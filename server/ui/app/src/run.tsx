@@ -9,7 +9,7 @@ import { Entries } from "./entries";
 import { ExplainView } from "./explain";
 import { duration, money, number, plural, short, stamp } from "./format";
 import { useKeys } from "./keys";
-import { Legs } from "./legs";
+import { Legs, useLegs } from "./legs";
 import { PendingList } from "./pending";
 import { Requests } from "./requests";
 import { go, home, link, type Place } from "./route";
@@ -18,6 +18,7 @@ import { Said, structured } from "./said";
 import { Copy, Labels, Notice, Status, Text } from "./text";
 import { Timeline } from "./timeline";
 import { AgentView } from "./agent";
+import type { Leg } from "./types";
 import { useRun, type Live } from "./use-run";
 
 const tabs = [
@@ -35,6 +36,7 @@ const tabs = [
 export function RunPage({ place: at }: { place: Place }) {
   const place = tabs.some(([tab]) => tab === at.tab) ? at : { ...at, tab: "timeline" };
   const live = useRun(place.run);
+  const legs = useLegs(live, place.run);
   const { log, result, status, error } = live;
   const [doing, setDoing] = useState<Doing | null>(null);
   const [picked, setPicked] = useState(place.seq);
@@ -89,7 +91,7 @@ export function RunPage({ place: at }: { place: Place }) {
             {status && <Status of={status} big />}
             <Labels of={log.start?.labels ?? result?.labels} />
           </div>
-          <Legs live={live} run={place.run} />
+          <Legs legs={legs} run={place.run} />
           <Outcome live={live} />
           <div class="facts">
             <span class="mono id">{place.run}</span><Copy text={place.run} label="Copy id" />
@@ -111,12 +113,12 @@ export function RunPage({ place: at }: { place: Place }) {
         </nav>
         <Actions live={live} run={place.run} doing={doing} setDoing={setDoing} picked={picked} pending={unanswered} />
       </div>
-      <View live={live} place={place} picked={picked} pick={pick} open={open} setDoing={setDoing} />
+      <View live={live} legs={legs} place={place} picked={picked} pick={pick} open={open} setDoing={setDoing} />
     </div>
   );
 }
 
-function View(p: { live: Live; place: Place; picked: number; pick: (seq: number) => void; open: (tab: string, seq?: number) => void; setDoing: (d: Doing) => void }) {
+function View(p: { live: Live; legs: Leg[]; place: Place; picked: number; pick: (seq: number) => void; open: (tab: string, seq?: number) => void; setDoing: (d: Doing) => void }) {
   const { live, place } = p;
   switch (place.tab) {
     case "requests": return <Requests live={live} run={place.run} picked={p.picked} pick={p.pick} />;
@@ -128,7 +130,7 @@ function View(p: { live: Live; place: Place; picked: number; pick: (seq: number)
     case "decisions": return <Decisions live={live} run={place.run} />;
     case "log": return <Entries log={live.log} version={live.version} picked={p.picked} pick={p.pick} />;
   }
-  return <Timeline live={live} run={place.run} picked={p.picked} pick={p.pick} open={p.open} setDoing={p.setDoing} />;
+  return <Timeline live={live} legs={p.legs} run={place.run} picked={p.picked} pick={p.pick} open={p.open} setDoing={p.setDoing} />;
 }
 
 function Connected({ live }: { live: Live }) {

@@ -5,15 +5,16 @@ import { Detail } from "./detail";
 import { busy, type Log, type Seg, type Span, type Turn } from "./fold";
 import { duration, money, plural, short } from "./format";
 import { useKeys } from "./keys";
-import { holds, rowsOf, useChildren, type Row } from "./rows";
-import { Text } from "./text";
+import { conversationOf, holds, useChildren, type Row } from "./rows";
+import { Status, Text } from "./text";
+import type { Leg } from "./types";
 import type { Live } from "./use-run";
 
 const ROW = 26; // pixels, as in the style sheet
 
 type Mode = "run" | "turn";
 
-export function Timeline({ live, run, picked, pick, open, setDoing }: { live: Live; run: string; picked: number; pick: (seq: number) => void; open: (tab: string, seq?: number) => void; setDoing: (d: Doing) => void }) {
+export function Timeline({ live, legs, run, picked, pick, open, setDoing }: { live: Live; legs: Leg[]; run: string; picked: number; pick: (seq: number) => void; open: (tab: string, seq?: number) => void; setDoing: (d: Doing) => void }) {
   const { log, version, status } = live;
   const [folded, setFolded] = useState<Set<number>>(() => new Set());
   const [quiet, setQuiet] = useState(false);
@@ -31,24 +32,29 @@ export function Timeline({ live, run, picked, pick, open, setDoing }: { live: Li
   const now = useNow(ended || !live.loaded ? 0 : log.turning ? 250 : 1000);
 
   const mode: Mode = wanted ?? (log.turns.length > 12 ? "turn" : "run");
-  const rows = useMemo(() => rowsOf(log, { folded, opened, quiet }), [log, version, folded, opened, quiet]);
+  const rows = useMemo(() => conversationOf(log, { folded, opened, quiet, legs, run }), [log, version, folded, opened, quiet, legs, run]);
   const found = useMemo(() => (find.trim() ? finds(rows, find) : null), [rows, find]);
 
   let at = rows.findIndex((r) => r.key === key);
   if (at < 0 && picked) at = rows.findIndex((r) => holds(r, picked));
-  if (at < 0 && picked) at = rows.findIndex((r) => r.turn.iteration === log.entries[picked - 1]?.iteration);
+  if (at < 0 && picked) at = rows.findIndex((r) => r.log === log && r.turn.iteration === log.entries[picked - 1]?.iteration);
   const row = at >= 0 ? rows[at] : null;
 
   const first = Math.max(0, Math.floor(top / ROW) - 6);
   const last = Math.min(rows.length, Math.ceil((top + height) / ROW) + 6);
   const visible = rows.slice(first, last);
 
-  const whole = useMemo(() => (mode === "run" ? axis(log.turns.flatMap((t) => t.spans), now) : null), [mode, version, mode === "run" ? now : 0]);
+  const whole = useMemo(() => {
+    if (mode !== "run") return null;
+    const logs = legs.length ? legs.map((l) => (l.run === run ? log : opened.get(l.run))) : [log];
+    return axis(logs.flatMap((l) => l?.turns ?? []).flatMap((t) => t.spans), now);
+  }, [mode, version, legs, opened, mode === "run" ? now : 0]);
+  const away = (r: Row) => legs.some((l) => l.run !== run && (r.key.startsWith(`${l.run}/`) || r.key.startsWith(`${l.run}.`)));
   const own = new Map<Turn, Axis>();
   const axisOf = (r: Row): Axis => {
     if (whole && !r.key.includes("/")) return whole;
     if (whole) return whole; // a child's bars use its parent's time
-    const turn = r.key.includes("/") ? log.turn(rootTurn(rows, r)) ?? r.turn : r.turn;
+    const turn = r.key.includes("/") && !away(r) ? log.turn(rootTurn(rows, r)) ?? r.turn : r.turn;
     let a = own.get(turn);
     if (!a) own.set(turn, (a = axis(turn.spans, now)));
     return a;
@@ -103,8 +109,9 @@ export function Timeline({ live, run, picked, pick, open, setDoing }: { live: Li
     setDetail(false);
   };
   const fold = (r: Row, shut: boolean) => {
-    if (r.span?.child) {
-      if (opened.has(r.span.child) === shut) void toggle(r.span.child);
+    const child = r.leg?.run ?? r.span?.child;
+    if (child) {
+      if (r.opens && opened.has(child) === shut) void toggle(child);
     } else if (!r.span && r.depth === 0) {
       const s = new Set(folded);
       if (shut) s.add(r.turn.iteration);
@@ -138,6 +145,7 @@ export function Timeline({ live, run, picked, pick, open, setDoing }: { live: Li
     "/": () => field.current?.focus(),
     Enter: () => {
       if (!row) return;
+      if (row.leg) return fold(row, !row.folded);
       setDetail(true);
       requestAnimationFrame(() => document.getElementById("detail")?.focus());
     },
@@ -146,11 +154,11 @@ export function Timeline({ live, run, picked, pick, open, setDoing }: { live: Li
 
   const range: [number, number] = [rows[Math.floor(top / ROW)]?.turn.iteration ?? 0, rows[Math.min(rows.length - 1, Math.floor((top + height) / ROW))]?.turn.iteration ?? 0];
   return (
-    <div class={`trace ${row ? "picked" : ""} ${detail && row ? "detailed" : ""}`}>
+    <div class={`trace ${row && !row.leg ? "picked" : ""} ${detail && row && !row.leg ? "detailed" : ""}`}>
       <div class="trace-bar">
         <Ratchet log={log} version={version} range={range} go={(iteration) => {
           setFollow(false);
-          show(rows.findIndex((r) => r.turn.iteration >= iteration), "mid");
+          show(rows.findIndex((r) => r.log === log && r.turn.iteration >= iteration), "mid");
         }} />
         <div class="controls">
           <input ref={field} type="search" placeholder="Find in the log" aria-label="Find in the log" value={find} onInput={(e) => setFind(e.currentTarget.value)} onKeyDown={(e) => {
@@ -202,7 +210,7 @@ export function Timeline({ live, run, picked, pick, open, setDoing }: { live: Li
           </div>
           <Stream log={log} status={status} />
         </div>
-        {row && <Detail key={row.key} row={row} live={live} run={run} close={leave} open={open} setDoing={setDoing} />}
+        {row && !row.leg && <Detail key={row.key} row={row} live={live} run={run} close={leave} open={open} setDoing={setDoing} />}
       </div>
     </div>
   );
@@ -273,6 +281,18 @@ function Line({ row, index, total, axis, mode, longest, now, at, hit, onPick, on
   };
   const fold = row.opens ? <i class="twist" aria-hidden="true" onClick={(e) => { e.stopPropagation(); onFold(); }}>{row.folded ? "▸" : "▾"}</i> : <i class="twist" />;
   const indent = <i class="indent" style={{ width: `${row.depth * 14}px` }} />;
+  if (row.leg) {
+    const { agent, by, reason, status, iterations, cost_usd } = row.leg;
+    return (
+      <div {...common} class={`tr turn ${at ? "at" : ""}`}>
+        <span class="name">{fold}<b><Text of={agent} /></b><span class="said"><Text of={by ? `${by}: ${reason}` : ""} /></span></span>
+        <span class="track"><Status of={status} /></span>
+        <span class="num">{plural(iterations, "turn")}</span>
+        <span class="num" />
+        <span class="num dim cost">{cost_usd ? money(cost_usd) : ""}</span>
+      </div>
+    );
+  }
   if (!span) {
     const took = turnTime(turn, now);
     const tokens = turn.input + turn.output;

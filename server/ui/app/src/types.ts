@@ -95,7 +95,11 @@ export interface Report extends Result {
   next: { command: string; why: string }[];
   goal?: any;
   causes?: Graph;
+  conversation?: Leg[];
 }
+
+/** A Leg is one of the runs that one message of a person led to. */
+export interface Leg { run: string; agent: string; status: string; by: string; reason: string; iterations: number; cost_usd: number | null }
 
 export interface Graph {
   nodes: { id: string; tool?: string; iteration?: number }[];

@@ -1,0 +1,93 @@
+package runs
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/explain"
+	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/team"
+)
+
+// Handed says who handed over to a run, and why; nil: nobody did.
+func Handed(ctx context.Context, j pawl.Journal, run string) (*pawl.Continues, error) {
+	for e, err := range engine.Entries(ctx, j, run, 1) {
+		start, _ := e.Event.(pawl.RunStarted)
+		if c := start.Continues; c != nil && c.By != "" {
+			return c, err
+		}
+		return nil, err
+	}
+	return nil, nil
+}
+
+// NextLeg is the run that a run has handed over to, and what that run says of it; nil: it has
+// handed over to none.
+func NextLeg(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Head, *pawl.Continues, error) {
+	if h.Status != pawl.StatusSuccess {
+		return h, nil, nil
+	}
+	next, err := Head(ctx, j, engine.NextLeg(h.Thread, h.Run))
+	if errors.Is(err, pawl.ErrUnknownRun) || err == nil && next.Seq == 0 {
+		return h, nil, nil
+	}
+	if err != nil {
+		return h, nil, err
+	}
+	from, err := Handed(ctx, j, next.Run) // nil for a person's next message
+	return next, from, err
+}
+
+// conversation gives the legs of the conversation that a run is one of, in order, without those
+// that were deleted; nil: no run handed over.
+func conversation(ctx context.Context, j pawl.Journal, h pawl.Head, r *explain.Report) ([]explain.Leg, error) {
+	_, hands := team.HandedIn(r.Result.Result)
+	if len(r.Legs) == 0 && !hands {
+		return nil, nil
+	}
+	var legs []explain.Leg
+	add := func(h pawl.Head, from *pawl.Continues) {
+		leg := explain.Leg{Run: h.Run, Agent: h.Agent, Status: h.Status, Iterations: h.Iterations}
+		switch {
+		case h.Run == r.Run:
+			leg.Status = r.Status
+		case h.Status == pawl.StatusRunning && !Owned(h.Lease):
+			leg.Status = pawl.StatusInterrupted
+		}
+		if h.Priced {
+			cost := pawl.Decimal(h.Cost)
+			leg.CostUSD = &cost
+		}
+		if from != nil {
+			leg.By, leg.Reason = from.By, redact.Text(from.Reason)
+		}
+		legs = append(legs, leg)
+	}
+	for i, run := range append(r.Legs[:max(0, len(r.Legs)-1):len(r.Legs)], h.Run) {
+		at, err := h, error(nil)
+		if run != h.Run {
+			at, err = Head(ctx, j, run)
+		}
+		if errors.Is(err, pawl.ErrUnknownRun) {
+			continue
+		}
+		var from *pawl.Continues
+		if err == nil && i > 0 {
+			from, err = Handed(ctx, j, run)
+		}
+		if err != nil {
+			return nil, err
+		}
+		add(at, from)
+	}
+	for {
+		next, from, err := NextLeg(ctx, j, h)
+		if err != nil || from == nil {
+			return legs, err
+		}
+		add(next, from)
+		h = next
+	}
+}
