@@ -9,7 +9,9 @@ import (
 	"iter"
 	"mime"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -25,12 +27,13 @@ import (
 // Patience. When ctx ends, the stream ends at once with the context's cause as its error.
 // What a slow reader has not taken stays in the server's log.
 func (c *Client) Follow(ctx context.Context, run string, after uint64) iter.Seq2[pawl.Entry, error] {
-	return func(yield func(pawl.Entry, error) bool) {
-		f := follower{c: c, run: run, last: after, pause: firstDelay}
-		if err := f.follow(ctx, yield); err != nil {
-			yield(pawl.Entry{}, err)
-		}
-	}
+	return follower{c: c, run: run, last: after, pause: firstDelay}.entries(ctx)
+}
+
+// FollowChildren is [Client.Follow] that also yields pieces of the replies of child runs: their
+// Run is the child's, and their event has its agent.
+func (c *Client) FollowChildren(ctx context.Context, run string, after uint64) iter.Seq2[pawl.Entry, error] {
+	return follower{c: c, run: run, last: after, pause: firstDelay, children: true}.entries(ctx)
 }
 
 // Wait returns the result of a run once it has no owner: it has ended, waits, or has lost
@@ -85,13 +88,24 @@ var errBrokenOff = errors.New("broken off")
 
 // follower is one Follow.
 type follower struct {
-	c       *Client
-	run     string
-	last    uint64 // the last entry yielded, or the one it began after
-	stopped bool   // that entry ended the run
-	news    bool   // the current stream had an entry
-	gap     bool   // the previous stream had a gap
-	pause   time.Duration
+	c        *Client
+	run      string
+	children bool   // pieces of child runs as well
+	last     uint64 // the last entry yielded, or the one it began after
+	stopped  bool   // that entry ended the run
+	news     bool   // the current stream had an entry
+	gap      bool   // the previous stream had a gap
+	pause    time.Duration
+}
+
+// entries follows from the beginning, however often it is ranged over.
+func (f follower) entries(ctx context.Context) iter.Seq2[pawl.Entry, error] {
+	return func(yield func(pawl.Entry, error) bool) {
+		f := f
+		if err := f.follow(ctx, yield); err != nil {
+			yield(pawl.Entry{}, err)
+		}
+	}
 }
 
 // follow opens streams until one ends with the run.
@@ -167,6 +181,9 @@ func (f *follower) stream(ctx context.Context, yield func(pawl.Entry, error) boo
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	k := get("v1", "runs", f.run, "events")
+	if f.children {
+		k.query = url.Values{"children": {"true"}}
+	}
 	silent := fmt.Errorf("%s %s: the stream was silent for %v", k.method, f.c.shownURL(k), f.c.options.Idle)
 	idle := time.AfterFunc(f.c.options.Idle, func() { cancel(silent) })
 	defer idle.Stop()
@@ -238,11 +255,14 @@ func (f *follower) check(k *call, response *http.Response) error {
 
 // take yields the entry of a frame, unless it was yielded before.
 func (f *follower) take(frame frame, yield func(pawl.Entry, error) bool) error {
-	e, err := f.c.entry(f.run, frame.data)
+	e, err := pawl.DecodeEntry(frame.data)
+	piece, delta := e.Event.(pawl.ModelDelta)
+	if err != nil || piece.Agent == "" || !f.children || !strings.HasPrefix(e.Run, f.run+".") {
+		e, err = f.c.entry(f.run, frame.data)
+	}
 	if err != nil {
 		return &contentError{err}
 	}
-	_, delta := e.Event.(pawl.ModelDelta)
 	switch {
 	case delta:
 	case e.Seq == 0:

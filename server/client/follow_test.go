@@ -196,3 +196,44 @@ func TestWait(t *testing.T) {
 		t.Errorf("%d streams, want 1", n)
 	}
 }
+
+// TestFollowChildren holds that pieces of child runs come to who asks for them, and that no
+// other entry of another run does.
+func TestFollowChildren(t *testing.T) {
+	t.Parallel()
+	all := story(t, 2)
+	piece := func(run, agent string) string {
+		line := pawl.Entry{Run: run, Time: time.Unix(0, 0), Event: pawl.ModelDelta{Text: "a", Agent: agent}}
+		data, err := line.AppendJSON(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return event(string(data))
+	}
+	for name, c := range map[string]struct {
+		sent, says string
+	}{
+		"a child's":              {piece(run+".c_1", "aide"), ""},
+		"a child's, not a piece": {event(strings.Replace(all[1], run, run+".c_1", 1)), "entry of run " + run + ".c_1"},
+		"of no agent":            {piece(run+".c_1", ""), "entry of run " + run + ".c_1"},
+		"of another run":         {piece("other", "aide"), "entry of run other"},
+	} {
+		f, client := serve(t, map[string][]http.HandlerFunc{events: {stream(nil, event(all[0]), c.sent, event(all[1]))}, "GET /v1/runs/" + run: {document(pawl.Result{Run: run, Status: pawl.StatusSuccess})}})
+		heard := ""
+		var said error
+		for e, err := range client.FollowChildren(t.Context(), run, 0) {
+			if said = err; err != nil {
+				break
+			}
+			if d, ok := e.Event.(pawl.ModelDelta); ok {
+				heard += e.Run + " " + d.Agent + " " + d.Text
+			}
+		}
+		if c.says == "" && (said != nil || heard != run+".c_1 aide a") || c.says != "" && (said == nil || !strings.Contains(said.Error(), c.says)) {
+			t.Errorf("%s: %q, %v", name, heard, said)
+		}
+		if got := f.asked(events)[0].URL.RawQuery; got != "children=true" {
+			t.Errorf("%s: asked with %q", name, got)
+		}
+	}
+}

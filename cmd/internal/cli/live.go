@@ -29,11 +29,16 @@ func watchRun(a *app, agent pawl.Agent, limits pawl.Limits) view {
 	if fix := watchFix(a, agent, limits); fix != nil {
 		return fix
 	}
+	return liveOn(a)
+}
+
+// liveOn is the view on a terminal; nil: there is none.
+func liveOn(a *app) view {
 	width := a.width()
 	if width == nil || a.quiet {
 		return nil
 	}
-	return &liveView{a: a, limits: limits, columns: width, colour: a.coloured(), now: time.Now}
+	return &liveView{a: a, columns: width, colour: a.coloured(), now: time.Now}
 }
 
 // width is the present width of a terminal that can redraw lines; nil: there is none.
@@ -55,7 +60,6 @@ const (
 // progress, the running calls, and what the model is saying.
 type liveView struct {
 	a       *app
-	limits  pawl.Limits
 	columns func() int
 	colour  bool
 	now     func() time.Time
@@ -218,7 +222,7 @@ func (v *liveView) take(event pawl.Event) {
 		// The person types the answer where the status would be.
 		v.hidden = true
 		v.a.err.setStatus("")
-	case pawl.RunResumed:
+	case pawl.RunStarted, pawl.RunResumed: // the next leg begins after the end of the one before
 		v.hidden, v.calls, v.asked = false, nil, time.Time{}
 	case pawl.RunStopped:
 		v.hidden = true
@@ -245,7 +249,7 @@ func (v *liveView) draw() {
 // lines are the progress, the running calls, and what the model says.
 func (v *liveView) lines(most int) []string {
 	now := v.now()
-	lines := []string{usageLine(&v.state, v.limits, now.Sub(v.since))}
+	lines := []string{usageLine(&v.state, now.Sub(v.since))}
 	for i, c := range v.calls {
 		if i == mostCalls {
 			lines = append(lines, fmt.Sprintf("  and %d more", len(v.calls)-mostCalls))
@@ -286,7 +290,8 @@ func spoken(text string, most int) string {
 }
 
 // usageLine is what a run has used of its limits.
-func usageLine(s *pawl.State, limits pawl.Limits, since time.Duration) string {
+func usageLine(s *pawl.State, since time.Duration) string {
+	limits := s.Limits()
 	parts := []string{
 		fmt.Sprintf("turn %d/%d", s.Iteration(), limits.Iterations),
 		fmt.Sprintf("%s/%s tokens", short(s.Tokens()), short(limits.Tokens)),

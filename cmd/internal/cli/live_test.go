@@ -117,7 +117,7 @@ func TestLiveView(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Unix(1000, 0)
 	a := &app{console: console{err: &lockedWriter{w: &out}}}
-	v := &liveView{a: a, limits: pawl.Limits{Iterations: 20, Tokens: 500_000, Time: 30 * time.Minute, Cost: 2}, columns: func() int { return 60 }, now: func() time.Time { return now }}
+	v := &liveView{a: a, columns: func() int { return 60 }, now: func() time.Time { return now }}
 	seq := uint64(0)
 	add := func(events ...pawl.Event) {
 		for _, e := range events {
@@ -139,7 +139,7 @@ func TestLiveView(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", d)
 		}
 	}
-	add(pawl.RunStarted{}, pawl.ModelCalled{Purpose: pawl.PurposeTurn})
+	add(pawl.RunStarted{Declaration: pawl.Declaration{Limits: pawl.Limits{Iterations: 20, Tokens: 500_000, Time: 30 * time.Minute, Cost: 2}}}, pawl.ModelCalled{Purpose: pawl.PurposeTurn})
 	shows("turn 1/20 · 0/500k tokens · 1s/30m0s\n  1.0 s · waiting for the model")
 	add(pawl.ModelDelta{Text: "First.\nSecond \x1b[2Jline sk-an"})
 	shows("turn 1/20 · 0/500k tokens · 2s/30m0s\n  2.0 s · Second line")
@@ -166,5 +166,32 @@ func TestLiveView(t *testing.T) {
 	v.end()
 	if got := screen(out.String()); strings.Contains(got, "turn") || strings.ContainsAny(strings.ReplaceAll(out.String(), "\x1b", ""), "\u202e") {
 		t.Errorf("in the end it shows %q", got)
+	}
+}
+
+// heardView notes what a view gets.
+type heardView struct{ heard []string }
+
+func (*heardView) begin() {}
+func (*heardView) end()   {}
+func (v *heardView) add(e pawl.Entry, history bool) {
+	v.heard = append(v.heard, fmt.Sprint(e.Run, " ", e.Seq, " ", history))
+}
+
+// TestLiveViewOfServer holds that the view of a run at a server gets the pieces of its child
+// runs, and what happened before as history.
+func TestLiveViewOfServer(t *testing.T) {
+	v := &heardView{}
+	w := &watch{app: &app{console: console{err: &lockedWriter{w: &bytes.Buffer{}}}}, run: "r", after: 1, view: v}
+	for _, e := range []pawl.Entry{
+		{Run: "r", Seq: 1, Event: pawl.RunStarted{}},
+		{Run: "r", Seq: 2, Event: pawl.ChildStarted{Call: "c_1", Child: "r.c_1"}},
+		{Run: "r.c_1", Event: pawl.ModelDelta{Agent: "aide", Text: "a"}},
+		{Run: "r", Seq: 2, Event: pawl.ChildStarted{Call: "c_1", Child: "r.c_1"}},
+	} {
+		w.show(e)
+	}
+	if d := cmp.Diff([]string{"r 1 true", "r 2 false", "r.c_1 0 false"}, v.heard); d != "" {
+		t.Error(d)
 	}
 }

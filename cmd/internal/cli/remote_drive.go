@@ -35,7 +35,10 @@ func driveRemote(ctx context.Context, a *app, r *remote, d *driving, after uint6
 	if !a.quiet {
 		a.sayf("run %s", result.Run)
 	}
-	w := &watch{app: a, remote: r, run: result.Run, last: after, events: events, announce: after == 0}
+	w := &watch{app: a, remote: r, run: result.Run, after: after, last: after, events: events, announce: after == 0}
+	if w.view = liveOn(a); w.view != nil {
+		w.last = 0 // it counts what was used before
+	}
 	for looks := 0; ; {
 		if result, err = w.until(ctx, result); err != nil {
 			if ctx.Err() != nil && !a.quiet {
@@ -51,7 +54,7 @@ func driveRemote(ctx context.Context, a *app, r *remote, d *driving, after uint6
 			}
 			next, err := r.Run(ctx, engine.NextLeg(thread, result.Run))
 			if err == nil {
-				result, w.run, w.last, w.halted, w.announce = next, next.Run, 0, 0, false
+				result, w.run, w.after, w.last, w.halted, w.announce = next, next.Run, 0, 0, 0, false
 				continue
 			}
 			if !errors.Is(err, pawl.ErrUnknownRun) { // else it was removed
@@ -93,6 +96,8 @@ type watch struct {
 	*remote
 
 	run      string
+	view     view   // nil: a line for each entry
+	after    uint64 // entries up to it are history
 	last     uint64 // the entry shown last
 	events   *sink
 	announce bool
@@ -110,6 +115,12 @@ func (w *watch) until(ctx context.Context, now pawl.Result) (pawl.Result, error)
 		}
 		return now, nil
 	}
+	follow := w.Follow
+	if w.view != nil {
+		follow = w.FollowChildren
+		w.view.begin()
+		defer w.view.end()
+	}
 	type received struct {
 		e   pawl.Entry
 		err error
@@ -119,7 +130,7 @@ func (w *watch) until(ctx context.Context, now pawl.Result) (pawl.Result, error)
 	word := make(chan received)
 	go func() {
 		defer close(word)
-		for e, err := range w.Follow(within, w.run, w.last) {
+		for e, err := range follow(within, w.run, w.last) {
 			select {
 			case word <- received{e, err}:
 			case <-within.Done():
@@ -163,10 +174,19 @@ func driven(s pawl.Status) bool { return s == pawl.StatusRunning || s == pawl.St
 
 // show shows an entry, and reports whether the run may have halted with it.
 func (w *watch) show(e pawl.Entry) bool {
-	if e.Seq <= w.last { // pieces of replies have no seq and are not shown
+	if e.Seq == 0 && w.view != nil { // a piece of a reply
+		w.view.add(e, false)
+	}
+	if e.Seq <= w.last {
 		return false
 	}
 	w.last = e.Seq
+	if e.Seq <= w.after {
+		if w.view != nil {
+			w.view.add(e, true)
+		}
+		return false
+	}
 	w.events.add(e)
 	switch begun := e.Event.(type) {
 	case pawl.RunStarted:
@@ -174,7 +194,7 @@ func (w *watch) show(e pawl.Entry) bool {
 			w.sayf("%s: model %s, driven by %s; at most %s", begun.Declaration.Agent, begun.Declaration.Model.Name, w.server, limitsText(begun.Declaration.Limits))
 		}
 	case pawl.RunPaused:
-		w.progress(e)
+		w.tell(e)
 		w.halted = begun.Status
 		return true
 	case pawl.RunStopped:
@@ -183,9 +203,17 @@ func (w *watch) show(e pawl.Entry) bool {
 	}
 	w.halted = 0
 	if !w.quiet {
-		w.progress(e)
+		w.tell(e)
 	}
 	return false
+}
+
+func (w *watch) tell(e pawl.Entry) {
+	if w.view != nil {
+		w.view.add(e, false)
+		return
+	}
+	w.progress(e)
 }
 
 // sentLimits converts checked limits to the server's form.

@@ -20,6 +20,7 @@ test("the story: log in by the link, start a run, watch it, approve with edited 
     new MutationObserver(() => {
       const el = document.querySelector(".stream");
       if (el) seen.add(el.textContent!);
+      for (const said of document.querySelectorAll(".tr .said")) if (said.textContent!.startsWith("prices: ")) seen.add(said.textContent!);
     }).observe(document.body, { subtree: true, childList: true, characterData: true });
   });
   await page.getByRole("button", { name: "Start", exact: true }).click();
@@ -33,6 +34,7 @@ test("the story: log in by the link, start a run, watch it, approve with edited 
   const seen = await page.evaluate(() => [...(window as any).seen as Set<string>]);
   // Which pieces come in one frame is the machine's to say, but not that all do.
   expect(seen.filter((s) => /^being said.*(the coffee|kilos|cheapest)/.test(s)).length).toBeGreaterThan(2);
+  expect(seen.some((s) => s.startsWith("prices: Rosa")), "a child run is heard beside its call").toBe(true);
   expect(seen.some((s) => s.startsWith("withdrawn: overloaded"))).toBe(true);
   const bars = await page.locator(`${row("count_stock")} .bar`).all();
   const boxes = await Promise.all(bars.slice(0, 3).map((b) => b.boundingBox()));

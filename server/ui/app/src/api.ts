@@ -143,7 +143,7 @@ export async function follow(run: string, seq: number, on: Listener, signal: Abo
     let over = false;
     try {
       on.state({ state: "connecting" });
-      const r = await send("GET", `/v1/runs/${id(run)}/events`, undefined, signal, "text/event-stream", seq);
+      const r = await send("GET", `/v1/runs/${id(run)}/events?children=true`, undefined, signal, "text/event-stream", seq);
       if (r.status === 204) {
         if (patience-- <= 0) return on.state({ state: "ended" });
         await new Promise((done) => setTimeout(done, 400));

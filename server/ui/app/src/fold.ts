@@ -36,6 +36,7 @@ export interface Span {
   child?: string;
   model?: Entry; // the latest model.called of a think
   quiet?: boolean; // bookkeeping, shown on demand
+  saying?: { by: string; text: string }; // what its run says just now
 }
 
 export interface Turn {
@@ -185,6 +186,12 @@ export class Log {
 
   delta(e: Entry): void {
     const d = e.data ?? {};
+    if (d.agent) { // of a child run
+      const c = this.children.find((c) => e.run === c.run || e.run.startsWith(`${c.run}.`));
+      const s = c && this.call(c.call);
+      if (s) s.saying = { by: d.agent, text: ((d.from && s.saying?.text) || "").slice(-2000) + (d.text ?? "") };
+      return;
+    }
     if (!this.live || this.live.withdrawn) this.live = { text: "", thinking: "", tools: [], withdrawn: "", late: this.late };
     this.live.text += d.text ?? "";
     this.live.thinking += d.thinking ?? "";
@@ -488,6 +495,7 @@ export class Log {
         const c = this.children.find((c) => c.run === d.child);
         if (c) c.status = d.status;
         this.book(s, e, d.usage, d.unpriced ? null : d.cost_usd);
+        s.saying = undefined;
         if (d.status?.startsWith("waiting")) {
           this.begin(s, t, "wait", statusWords[d.status]);
           s.state = "held";
