@@ -73,6 +73,8 @@ type Options struct {
 	// command that gets the variable NAME gets the value back in its arguments. With
 	// a value of fewer than six bytes, Start fails.
 	Secrets map[string]string
+	// Learned are further secrets, which come to be known after the engine was made. Nil: none.
+	Learned *Learned
 	// Filters change text before it becomes an event, in order, after secrets are
 	// replaced.
 	Filters []Filter

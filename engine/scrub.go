@@ -52,7 +52,7 @@ func (e *Engine) cleaner(m *pawl.Machine) cleaner {
 }
 
 // idle reports whether the cleaner changes nothing.
-func (c *cleaner) idle() bool { return c.secrets == nil && len(c.filters) == 0 }
+func (c *cleaner) idle() bool { return c.secrets.None() && len(c.filters) == 0 }
 
 func (c *cleaner) text(text string) string {
 	text = c.secrets.Scrub(text)
@@ -125,7 +125,7 @@ func (c *cleaner) thinking(t pawl.Thinking) pawl.Thinking {
 // spread removes secrets that span several parts, since the texts, or the thoughts, of a
 // reply are read as one. The placeholder is then in the first of the parts.
 func (c *cleaner) spread(parts []pawl.Part) {
-	if c.secrets == nil {
+	if c.secrets.None() {
 		return
 	}
 	var text, thought strings.Builder
@@ -212,7 +212,7 @@ func (l *liveReply) add(c *cleaner, chunk pawl.Chunk, last bool) (clean pawl.Chu
 
 // names returns labels without secrets, in their names and their values.
 func (e *Engine) names(labels map[string]string) map[string]string {
-	if e.secrets == nil || labels == nil {
+	if e.secrets.None() || labels == nil {
 		return labels
 	}
 	clean := make(map[string]string, len(labels))
@@ -229,4 +229,27 @@ func (e *Engine) keepSecrets() {
 	if e.secrets, err = redact.New(e.opt.Secrets); err != nil {
 		e.invalid = fmt.Errorf("options: %w", err)
 	}
+	if e.opt.Learned != nil {
+		e.secrets = e.secrets.With(&e.opt.Learned.set)
+	}
 }
+
+// learned is how many secrets the engine has learned.
+func (e *Engine) learned() int64 {
+	if e.opt.Learned == nil {
+		return 0
+	}
+	return e.opt.Learned.set.Version()
+}
+
+// Learned are secrets that come to be known while runs are driven, such as the tokens that
+// an MCP server's authorisation is renewed with. The latest 256 are kept out of events, as
+// those of [Options].Secrets are. The zero value has none; it is safe for concurrent use, and
+// engines can share it.
+type Learned struct{ set redact.Learned }
+
+// Add adds a secret. It becomes {{secret:NAME}}. One of fewer than six bytes is ignored.
+func (l *Learned) Add(name, secret string) { l.set.Add(name, secret) }
+
+// Scrub replaces the secrets in a text.
+func (l *Learned) Scrub(text string) string { return (*redact.Secrets)(nil).With(&l.set).Scrub(text) }

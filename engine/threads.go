@@ -27,6 +27,7 @@ type ended struct {
 	past
 	thread  string
 	secrets map[string]string
+	learned int64 // how many secrets were learned
 }
 
 // keep caches a run that was driven to its end.
@@ -49,7 +50,7 @@ func (t *Threads) keep(r *recorder) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.drop(start.Thread)
-	t.ended = append(t.ended, ended{past{r.state, r.transcript, r.runs + 1}, start.Thread, r.engine.opt.Secrets})
+	t.ended = append(t.ended, ended{past{r.state, r.transcript, r.runs + 1}, start.Thread, r.engine.opt.Secrets, r.engine.learned()})
 	held := 0
 	for i, e := range slices.Backward(t.ended) {
 		if held += e.runs; held > mostRemembered && i < len(t.ended)-1 {
@@ -77,7 +78,7 @@ func (t *Threads) take(ctx context.Context, b *beginning) past {
 	e, ok := t.drop(b.Thread)
 	t.mu.Unlock()
 	clean := b.engine.cleaner(b.machine)
-	if !ok || len(clean.filters) > 0 || !maps.Equal(e.secrets, b.engine.opt.Secrets) {
+	if !ok || len(clean.filters) > 0 || !maps.Equal(e.secrets, b.engine.opt.Secrets) || e.learned != b.engine.learned() {
 		return past{}
 	}
 	was, _ := e.state.Start()

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"crypto/cipher"
 	"errors"
 	"fmt"
 	"io"
@@ -32,8 +33,18 @@ type OAuth struct {
 	// Tokens is the directory that keeps what Login got, a file for each server that only
 	// its owner can read.
 	Tokens string
+	// Key returns the key of 32 bytes that seals these files, as one from the keyring of the
+	// system: keyring.Key of the module mcp/keyring. create: make one if there is none. It
+	// is called once, for a login or for a file that is sealed. Nil: a login seals nothing.
+	Key func(create bool) ([]byte, error)
+	// Seen is called with each token before it is used or kept, so that the program can keep
+	// it out of what it logs and shows, as with engine.Learned. Nil: nothing is called.
+	Seen func(token string)
 	// Login is the command that runs [Login], for errors that say to do so.
 	Login string
+
+	mu  sync.Mutex
+	box cipher.AEAD // of the key; nil: nobody has asked for it
 }
 
 // oauthClient asks authorisation servers.
@@ -68,7 +79,7 @@ func (o *OAuth) handler(address string) (auth.OAuthHandler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its credentials: %w", err)
 	}
-	return &alone{handler: h}, nil
+	return &alone{handler: h, oauth: o}, nil
 }
 
 // client is the client that was registered beforehand; nil: there is none.
@@ -87,12 +98,43 @@ func (o *OAuth) client() *oauthex.ClientCredentials {
 type alone struct {
 	mu      sync.Mutex
 	handler auth.OAuthHandler
+	oauth   *OAuth
 }
 
 func (a *alone) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.handler.TokenSource(ctx)
+	source, err := a.handler.TokenSource(ctx)
+	if source == nil || err != nil {
+		return nil, err
+	}
+	return seen{source, a.oauth}, nil
+}
+
+// seen is a source of tokens that the program knows.
+type seen struct {
+	oauth2.TokenSource
+	oauth *OAuth
+}
+
+func (s seen) Token() (*oauth2.Token, error) {
+	t, err := s.TokenSource.Token()
+	if err == nil {
+		s.oauth.show(t)
+	}
+	return t, err
+}
+
+// show has the program know a token.
+func (o *OAuth) show(t *oauth2.Token) {
+	if o.Seen == nil {
+		return
+	}
+	for _, secret := range []string{t.AccessToken, t.RefreshToken} {
+		if secret != "" {
+			o.Seen(secret)
+		}
+	}
 }
 
 func (a *alone) Authorize(ctx context.Context, request *http.Request, response *http.Response) error {
@@ -211,7 +253,7 @@ func Login(ctx context.Context, address string, o *OAuth, show func(url string))
 			return back.wait(ctx)
 		},
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
-			return c.TokenSource(ctx, t), o.save(address, grantOf(c, t))
+			return c.TokenSource(ctx, t), o.save(address, grantOf(c, t, o.Key != nil))
 		},
 	}
 	if how.PreregisteredClient == nil {

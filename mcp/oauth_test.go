@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -245,6 +246,43 @@ func TestOAuth(t *testing.T) {
 	}
 	if err := greeted(t, g, o); err != nil {
 		t.Error(err)
+	}
+}
+
+// With a key, the file is sealed and stays so, also where the tokens are renewed. Another key,
+// or none, opens nothing. The program knows every token.
+func TestOAuthSealed(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t)
+	key, seen := bytes.Repeat([]byte("k"), 32), map[string]bool{}
+	o := &OAuth{Tokens: t.TempDir(), Login: "log in", Seen: func(token string) { seen[token] = true }}
+	o.Key = func(bool) ([]byte, error) { return key, nil }
+	if err := Login(t.Context(), g.URL+"/mcp", o, browser(t)); err != nil {
+		t.Fatal(err)
+	}
+	g.change(func() { g.access = map[string]time.Time{} })
+	if err := greeted(t, g, o); err != nil || g.refreshed == 0 {
+		t.Errorf("%v, renewed %d times", err, g.refreshed)
+	}
+	data, err := os.ReadFile(o.file(g.URL + "/mcp"))
+	if err != nil || len(seen) != 4 { // two of the login, two of the renewal
+		t.Fatalf("%v, seen %v", err, seen)
+	}
+	for token := range seen {
+		if bytes.Contains(data, []byte(token)) {
+			t.Errorf("the file has %s", token)
+		}
+	}
+	for want, other := range map[string]func(bool) ([]byte, error){
+		"they are sealed by another key than the keyring has": func(bool) ([]byte, error) { return bytes.Repeat([]byte("o"), 32), nil },
+		"it is locked":              func(bool) ([]byte, error) { return nil, errors.New("it is locked") },
+		"has 3 bytes instead of 32": func(bool) ([]byte, error) { return []byte("key"), nil },
+		"a key of the keyring, which this program does not ask": nil,
+	} {
+		err := greeted(t, g, &OAuth{Tokens: o.Tokens, Login: "log in", Key: other})
+		if !errors.As(err, new(*LoginError)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 

@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -26,10 +28,12 @@ type grant struct {
 	AuthStyle oauth2.AuthStyle `json:"auth_style"`
 	Scopes    []string         `json:"scopes,omitempty"`
 	Token     *oauth2.Token    `json:"token"`
+
+	sealed bool // in its file, which it stays when it is renewed
 }
 
-func grantOf(c *oauth2.Config, t *oauth2.Token) *grant {
-	return &grant{c.ClientID, c.ClientSecret, c.Endpoint.TokenURL, c.Endpoint.AuthStyle, c.Scopes, t}
+func grantOf(c *oauth2.Config, t *oauth2.Token, sealed bool) *grant {
+	return &grant{c.ClientID, c.ClientSecret, c.Endpoint.TokenURL, c.Endpoint.AuthStyle, c.Scopes, t, sealed}
 }
 
 func (g *grant) config() *oauth2.Config {
@@ -45,50 +49,117 @@ func (o *OAuth) file(address string) string {
 	return filepath.Join(o.Tokens, fmt.Sprintf("%x.json", sum[:16]))
 }
 
+// A sealedGrant is what a file of tokens has in place of a grant.
+type sealedGrant struct {
+	Sealed []byte `json:"sealed"` // a nonce, and the grant encrypted by the key
+}
+
+// sealing returns what seals and opens files with the key.
+func (o *OAuth) sealing(create bool) (cipher.AEAD, error) {
+	if o.Key == nil {
+		return nil, errors.New("they are sealed by a key of the keyring, which this program does not ask")
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.box != nil {
+		return o.box, nil
+	}
+	key, err := o.Key(create)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil || len(key) != 32 {
+		return nil, fmt.Errorf("the key that seals them has %d bytes instead of 32", len(key))
+	}
+	o.box, err = cipher.NewGCMWithRandomNonce(block)
+	return o.box, err
+}
+
 // load reads the grant for a server.
 func (o *OAuth) load(address string) (*grant, error) {
 	if o.Tokens == "" {
 		return nil, errNoGrant
 	}
-	data, err := os.ReadFile(o.file(address))
+	name := o.file(address)
+	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errNoGrant
 	}
-	var g grant
+	var g *grant
 	if err == nil {
-		err = json.Unmarshal(data, &g)
+		g, err = o.unseal(name, data)
 	}
-	if err != nil || g.Token == nil {
-		return nil, &LoginError{address, o.Login, fmt.Errorf("its tokens in %s cannot be read: %w", o.file(address), err)}
+	if err == nil && g.Token == nil {
+		err = errors.New("there are none in it")
 	}
-	return &g, nil
+	if err != nil {
+		return nil, &LoginError{address, o.Login, fmt.Errorf("its tokens in %s cannot be read: %w", name, err)}
+	}
+	o.show(g.Token)
+	return g, nil
+}
+
+// unseal reads what a file has.
+func (o *OAuth) unseal(name string, data []byte) (*grant, error) {
+	var s sealedGrant
+	g := &grant{}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, err
+	}
+	if s.Sealed == nil {
+		return g, json.Unmarshal(data, g)
+	}
+	box, err := o.sealing(false)
+	if err != nil {
+		return nil, err
+	}
+	data, err = box.Open(nil, nil, s.Sealed, []byte(filepath.Base(name)))
+	if err != nil {
+		return nil, errors.New("they are sealed by another key than the keyring has")
+	}
+	g.sealed = true
+	return g, json.Unmarshal(data, g)
 }
 
 // save writes the grant for a server, whole or not at all.
 func (o *OAuth) save(address string, g *grant) error {
-	if o.Tokens == "" {
-		return errors.New("there is no directory for the tokens")
-	}
-	data, err := json.Marshal(g) //nolint:gosec // the file is for these secrets
-	if err == nil {
-		err = os.MkdirAll(o.Tokens, 0o700)
-	}
-	if err != nil {
-		return fmt.Errorf("keep the tokens of %s: %w", address, err)
-	}
-	f, err := os.CreateTemp(o.Tokens, "new-*") // with mode 0600
-	if err != nil {
-		return fmt.Errorf("keep the tokens of %s: %w", address, err)
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), o.file(address))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
+	o.show(g.Token)
+	if err := o.write(o.file(address), g); err != nil {
 		return fmt.Errorf("keep the tokens of %s: %w", address, err)
 	}
 	return nil
+}
+
+func (o *OAuth) write(name string, g *grant) error {
+	if o.Tokens == "" {
+		return errors.New("there is no directory for them")
+	}
+	data, err := json.Marshal(g) //nolint:gosec // the file is for these secrets
+	if err == nil && g.sealed {
+		var box cipher.AEAD
+		if box, err = o.sealing(true); err == nil {
+			data, err = json.Marshal(sealedGrant{box.Seal(nil, nil, data, []byte(filepath.Base(name)))})
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err = os.MkdirAll(o.Tokens, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(o.Tokens, "new-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
 }
 
 // A callback is the place on this machine that the browser comes back to.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // Least is how many bytes a secret must have. A shorter value stands in too
@@ -13,14 +14,21 @@ import (
 // more, than leaving it.
 const Least = 6
 
-// Secrets are values that no event may hold. They are immutable and safe for
-// concurrent use; a nil *Secrets has none.
+// Secrets are values that no event may hold. They are safe for concurrent use;
+// a nil *Secrets has none.
 type Secrets struct {
-	values map[string]string
-	marks  []string // by name in the tries, less one
-	plain  trie
-	coded  trie // base64 and hexadecimal, which programs break into lines
-	first  [256]bool
+	values  map[string]string
+	learned *Learned // nil: no others come to be known
+	known   atomic.Pointer[table]
+}
+
+// A table finds secrets. It is immutable; a nil *table has none.
+type table struct {
+	version int64    // of what was learned
+	marks   []string // by name in the tries, less one
+	plain   trie
+	coded   trie // base64 and hexadecimal, which programs break into lines
+	first   [256]bool
 }
 
 // New prepares secrets by name. What is empty is left out. The error names
@@ -30,49 +38,81 @@ func New(values map[string]string) (*Secrets, error) {
 	if len(values) == 0 {
 		return nil, nil
 	}
-	s := &Secrets{values: map[string]string{}, coded: trie{wraps: true}}
+	s := &Secrets{values: map[string]string{}}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		value := values[name]
 		core := strings.TrimSpace(value)
 		switch {
 		case core == "":
-			continue
 		case len(core) < Least:
 			errs = append(errs, fmt.Errorf("secret %s has %d bytes, and one of fewer than %d cannot be kept out of texts; make it longer, or do not call it a secret", name, len(core), Least))
-			continue
 		case name == "" || strings.ContainsFunc(name, unnameable):
 			errs = append(errs, fmt.Errorf("secret %q: use letters, digits, _, - and . in its name", name))
-			continue
 		case strings.Contains(value, opening):
 			errs = append(errs, fmt.Errorf("secret %s holds %q, which begins a reference to a secret", name, opening))
-			continue
-		}
-		s.values[name] = value
-		s.marks = append(s.marks, opening+name+closing)
-		at := int32(len(s.marks))
-		plain, coded := forms(core)
-		for _, p := range plain {
-			s.plain.add(p, at)
-			s.first[p[0]] = true
-		}
-		for _, p := range coded {
-			s.coded.add(p, at)
-			s.first[p[0]] = true
+		default:
+			s.values[name] = value
 		}
 	}
-	for c, begins := range escaping {
-		s.first[c] = s.first[c] || begins
-	}
-	for i, mark := range s.marks { // what was scrubbed stays as it is
-		s.plain.add(mark, int32(i+1))
-		s.first[mark[0]] = true
-	}
-	if len(s.marks) == 0 {
+	if len(s.values) == 0 {
 		return nil, errors.Join(errs...)
 	}
+	s.known.Store(s.table(nil, 0))
 	return s, errors.Join(errs...)
 }
+
+// table is a table of the values and of those that were learned.
+func (s *Secrets) table(learned []pair, version int64) *table {
+	t := &table{version: version, coded: trie{wraps: true}}
+	for _, name := range slices.Sorted(maps.Keys(s.values)) {
+		t.add(name, s.values[name])
+	}
+	for _, p := range learned {
+		t.add(p.name, p.value)
+	}
+	for c, begins := range escaping {
+		t.first[c] = t.first[c] || begins
+	}
+	for i, mark := range t.marks { // what was scrubbed stays as it is
+		t.plain.add(mark, int32(i+1))
+		t.first[mark[0]] = true
+	}
+	return t
+}
+
+func (t *table) add(name, value string) {
+	t.marks = append(t.marks, opening+name+closing)
+	at := int32(len(t.marks))
+	plain, coded := forms(strings.TrimSpace(value))
+	for _, p := range plain {
+		t.plain.add(p, at)
+		t.first[p[0]] = true
+	}
+	for _, p := range coded {
+		t.coded.add(p, at)
+		t.first[p[0]] = true
+	}
+}
+
+// current is the table that has all secrets which are known now; nil: there are none.
+func (s *Secrets) current() *table {
+	if s == nil {
+		return nil
+	}
+	t := s.known.Load()
+	if s.learned == nil {
+		return t
+	}
+	if pairs, version := s.learned.since(t); pairs != nil {
+		t = s.table(pairs, version)
+		s.known.Store(t) // another may do the same at the same time
+	}
+	return t
+}
+
+// None reports whether no secret is known now.
+func (s *Secrets) None() bool { return s.current() == nil }
 
 const opening, closing = "{{secret:", "}}"
 
@@ -82,25 +122,25 @@ func unnameable(r rune) bool {
 
 // Scrub replaces every secret in a text, plain or encoded, by its reference.
 func (s *Secrets) Scrub(text string) string {
-	if s == nil {
-		return text
-	}
-	done, _ := s.scrub(text, true)
+	done, _ := s.current().scrub(text, true)
 	return done
 }
 
 // scrub returns the text scrubbed, and how much of its end it left alone
 // because a secret may begin there; nothing if the text is whole.
-func (s *Secrets) scrub(text string, whole bool) (done string, held int) {
+func (t *table) scrub(text string, whole bool) (done string, held int) {
+	if t == nil {
+		return text, 0
+	}
 	var b []byte
 	rest := 0
 	for i := 0; i < len(text); {
-		if !s.first[text[i]] {
+		if !t.first[text[i]] {
 			i++
 			continue
 		}
-		end, name, more := s.plain.match(text, i)
-		if e, n, m := s.coded.match(text, i); m || e > end {
+		end, name, more := t.plain.match(text, i)
+		if e, n, m := t.coded.match(text, i); m || e > end {
 			more = more || m
 			if e > end {
 				end, name = e, n
@@ -112,7 +152,7 @@ func (s *Secrets) scrub(text string, whole bool) (done string, held int) {
 		case end == 0:
 			i++
 		default:
-			b = append(append(b, text[rest:i]...), s.marks[name-1]...)
+			b = append(append(b, text[rest:i]...), t.marks[name-1]...)
 			i, rest = end, end
 		}
 	}
@@ -124,7 +164,7 @@ func (s *Secrets) scrub(text string, whole bool) (done string, held int) {
 
 // JSON is [Secrets.Scrub] for the strings of a JSON document; see [Strings].
 func (s *Secrets) JSON(raw []byte) []byte {
-	if s == nil {
+	if s.None() {
 		return raw
 	}
 	return Strings(raw, s.Scrub)

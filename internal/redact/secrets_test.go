@@ -230,3 +230,31 @@ func FuzzScrub(f *testing.F) {
 		Strings([]byte(text), s.Scrub)
 	})
 }
+
+// What is learned is kept out from then on, also of a stream that has begun.
+func TestLearned(t *testing.T) {
+	var l Learned
+	s := known(t, map[string]string{"A": "first-secret"}).With(&l)
+	none := (*Secrets)(nil).With(&l)
+	if !none.None() || none.Scrub("renewed-1") != "renewed-1" {
+		t.Error("what nobody has learned is a secret")
+	}
+	stream := s.Stream()
+	said := stream.Add("first-sec") + stream.Add("ret and renew")
+	l.Add("tickets token", "renewed-1")
+	l.Add("tickets token", "short")
+	l.Add("tickets token", "renewed-2")
+	said += stream.Add("renewed-2, ren") + stream.Add("ewed-1, short") + stream.Close()
+	if want := "{{secret:A}} and renew{{secret:tickets_token}}, {{secret:tickets_token}}, short"; said != want {
+		t.Errorf("%s, want %s", said, want)
+	}
+	for i := range mostLearned {
+		l.Add("more", fmt.Sprintf("secret-%d", i))
+	}
+	if got := none.Scrub("renewed-1 secret-0"); got != "renewed-1 {{secret:more}}" {
+		t.Error(got)
+	}
+	if got := string(none.JSON([]byte(`["secret-255"]`))); got != `["{{secret:more}}"]` {
+		t.Error(got)
+	}
+}

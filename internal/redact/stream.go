@@ -19,7 +19,7 @@ func (s *Stream) Add(piece string) string {
 		return piece
 	}
 	text := s.held + piece
-	done, held := s.secrets.scrub(text, false)
+	done, held := s.secrets.current().scrub(text, false)
 	s.held = text[len(text)-held:]
 	return done
 }

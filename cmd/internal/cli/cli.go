@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -58,12 +59,13 @@ type console struct {
 // environment is where a command finds the runs and the settings of its user.
 type environment struct {
 	environ  []string
-	database string         // the value of --database
-	server   string         // the value of --server
-	program  *spec.Registry // what the program adds to specs; nil: nothing
-	dial     Dial           // connects to what --on names; nil: another program does
-	args     []string       // of this invocation
-	programs *sync.Map      // of adapters, by module; nil: each model has its own
+	database string          // the value of --database
+	server   string          // the value of --server
+	program  *spec.Registry  // what the program adds to specs; nil: nothing
+	dial     Dial            // connects to what --on names; nil: another program does
+	args     []string        // of this invocation
+	programs *sync.Map       // of adapters, by module; nil: each model has its own
+	learned  *engine.Learned // tokens of MCP servers
 }
 
 // Main runs one invocation and returns its exit code. The end of ctx, SIGINT and
@@ -88,7 +90,7 @@ func MainOf(ctx context.Context, program *spec.Registry, dial Dial, args []strin
 
 	a := &app{
 		console:     console{in: stdin, out: resultWriter{shown(stdout)}, err: newLockedWriter(stderr)},
-		environment: environment{environ: environ, program: program, dial: dial, args: args, programs: &sync.Map{}}, reports: &reports{},
+		environment: environment{environ: environ, program: program, dial: dial, args: args, programs: &sync.Map{}, learned: &engine.Learned{}}, reports: &reports{},
 	}
 	code := make(chan int, 1)
 	go func() { code <- a.execute(ctx, args) }()

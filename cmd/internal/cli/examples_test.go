@@ -54,7 +54,7 @@ func TestExamples(t *testing.T) {
 			}
 			return false, os.ErrInvalid
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "serve": serveBeside, "receive": receive, "guarded": guarded, "login": login},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "serve": serveBeside, "receive": receive, "guarded": guarded, "login": login, "nowhere": nowhere},
 	})
 }
 

@@ -122,7 +122,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	case errors.As(err, &said) && said.Status == http.StatusUnauthorized:
 		a.sayf("pawl: %s refuses: %v; the token of a server is in PAWL_TOKEN", a.server, said)
 	default:
-		fmt.Fprintln(a.err, "pawl: "+redact.Text(terminal.Clean(err.Error())))
+		fmt.Fprintln(a.err, "pawl: "+redact.Text(terminal.Clean(a.learned.Scrub(err.Error()))))
 		if errors.Is(err, syscall.ECONNREFUSED) && a.server != "" {
 			a.sayf("pawl: no server listens there; start one with pawl serve SPEC, or correct the address in --server")
 		}

@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -16,9 +17,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/pawl-run/pawl/cmd/internal/cli"
 )
+
+const goodToken = "ledger-token-0f1e2d3c4b5a"
 
 // guarded serves MCP to those whom its authorisation server gives a token, until the script
 // ends, on a port that is free, which it writes into the specs that name the address:
@@ -27,7 +28,7 @@ func guarded(ts *testscript.TestScript, _ bool, args []string) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "ledgers", Version: "1"}, nil)
 	mcp.AddTool(server, &mcp.Tool{Name: "balance", Description: "The balance.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
 		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "12 euros"}}}, nil, nil
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "12 euros, for " + goodToken}}}, nil, nil
 		})
 	mux := http.NewServeMux()
 	srv := httptest.NewServer(mux)
@@ -45,7 +46,7 @@ func guarded(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	verify := func(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
-		if token != "good" {
+		if token != goodToken {
 			return nil, auth.ErrInvalidToken
 		}
 		return &auth.TokenInfo{Expiration: time.Now().Add(time.Hour)}, nil
@@ -70,7 +71,7 @@ func guarded(ts *testscript.TestScript, _ bool, args []string) {
 		if r.FormValue("grant_type") == "client_credentials" && r.FormValue("client_secret") != "a-long-sesame" {
 			return map[string]any{"error": "invalid_client"}
 		}
-		return map[string]any{"access_token": "good", "token_type": "Bearer", "expires_in": 3600}
+		return map[string]any{"access_token": goodToken, "token_type": "Bearer", "expires_in": 3600}
 	}))
 	for _, name := range []string{args[0], "../person.yaml"} {
 		text := strings.ReplaceAll(ts.ReadFile(name), args[1], strings.TrimPrefix(srv.URL, "http://"))
@@ -80,14 +81,18 @@ func guarded(ts *testscript.TestScript, _ bool, args []string) {
 
 // login runs a command that asks a person to open a page, and opens it: login pawl ARGS….
 func login(ts *testscript.TestScript, _ bool, args []string) {
-	args[2] = ts.MkAbs(args[2])
-	environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "XDG_STATE_HOME=" + ts.Getenv("XDG_STATE_HOME")}
-	said, writer := io.Pipe()
-	done := make(chan int, 1)
-	go func() {
-		defer writer.Close()
-		done <- cli.Main(context.Background(), args[1:], strings.NewReader(""), io.Discard, writer, environ)
-	}()
+	var c *exec.Cmd
+	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
+		if path, err := exec.LookPath(filepath.Join(dir, args[0])); err == nil {
+			c = exec.Command(path, args[1:]...)
+			break
+		}
+	}
+	c.Dir = ts.MkAbs(".")
+	c.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "XDG_STATE_HOME=" + ts.Getenv("XDG_STATE_HOME")}
+	said, err := c.StderrPipe()
+	ts.Check(err)
+	ts.Check(c.Start())
 	page := regexp.MustCompile(`open this page in a browser of this machine: (http://\S+)`)
 	all := ""
 	for lines := bufio.NewScanner(said); lines.Scan(); {
@@ -100,7 +105,7 @@ func login(ts *testscript.TestScript, _ bool, args []string) {
 			}()
 		}
 	}
-	if code := <-done; code != 0 || !strings.Contains(all, "are authorised") {
-		ts.Fatalf("exit code %d\n%s", code, all)
+	if err := c.Wait(); err != nil || !strings.Contains(all, "are authorised") {
+		ts.Fatalf("%v\n%s", err, all)
 	}
 }

@@ -46,7 +46,7 @@ func (a *app) options(source string) *engine.Options {
 			secrets[name] = value
 		}
 	}
-	return &engine.Options{Children: true, Abandoned: a.abandoned, Secrets: secrets, HooksOf: a.hooksOf(), Rates: spec.RatesOf(source), Budgets: budgets(source), When: a.registry().When}
+	return &engine.Options{Children: true, Abandoned: a.abandoned, Secrets: secrets, Learned: a.learned, HooksOf: a.hooksOf(), Rates: spec.RatesOf(source), Budgets: budgets(source), When: a.registry().When}
 }
 
 // abandoned cancels the task that a run has at another server, when the run was cancelled while
