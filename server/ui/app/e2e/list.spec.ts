@@ -110,6 +110,14 @@ test("cost and outcome over time, by agent and by label", async ({ page, pawl })
   await expect(page.locator(".stats tbody tr", { hasText: "yes" }).locator("td").first()).toHaveText("1");
 });
 
+test("what budgets have spent, across runs", async ({ page, pawl }) => {
+  await pawl.start("desk", { labels: { budgeted: "yes" } });
+  await pawl.login(page);
+  await page.getByRole("link", { name: "Budgets" }).click();
+  const row = page.locator(".budgets tbody tr", { hasText: "budgeted=yes" });
+  await expect(row.locator("td")).toHaveText(["total", /^[1-9]\d* tokens$/, "0 tokens", /tokens$/, "1,000,000 tokens", "never"]);
+});
+
 test("a queued run shows its place in the queue", async ({ page, pawl }) => {
   writeFileSync(join(pawl.dir, "clerk.yaml"), "name: clerk\nmodel: script:clerk.script.yaml\n"); // which is not served
   writeFileSync(join(pawl.dir, "clerk.script.yaml"), "replies: [{text: done}]\n");

@@ -1,4 +1,4 @@
-import type { Agent, Decision, Entry, Replayed, Report, Result, RunLine, Sent, Stats, StopNode, Tool } from "./types";
+import type { Agent, Budget, Decision, Entry, Replayed, Report, Result, RunLine, Sent, Stats, StopNode, Tool } from "./types";
 
 let told: (inside: boolean) => void = () => {};
 
@@ -101,6 +101,7 @@ export const api = {
     get<{ entries: Entry[]; next: string }>(`/v1/runs/${id(run)}/events${query({ cursor, max: cursor ? 5000 : 400 })}`, signal),
   explain: (run: string, signal?: AbortSignal) => get<Report>(`/v1/runs/${id(run)}/explain`, signal),
   stats: (q: { by: string; step: string; since: string }, signal?: AbortSignal) => get<Stats>(`/v1/stats${query(q)}`, signal),
+  budgets: (signal?: AbortSignal) => get<{ budgets: Budget[] }>("/v1/budgets", signal),
   tools: (agent: string, signal?: AbortSignal) => get<{ tools: Tool[] }>(`/v1/agents/${id(agent)}/tools`, signal),
   callTool: (agent: string, tool: string, body: unknown) => post<Result>(`/v1/agents/${id(agent)}/tools/${id(tool)}`, body),
   decided: (run: string, signal?: AbortSignal) => get<{ decisions: Decision[] }>(`/v1/runs/${id(run)}/decisions`, signal),

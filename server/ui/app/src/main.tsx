@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { inside, login, logout, onLogin } from "./api";
+import { BudgetsPage } from "./budgets";
 import { Compare } from "./compare";
 import { DecisionsPage } from "./decisions";
 import { Help } from "./help";
@@ -67,7 +68,7 @@ function App() {
         </nav>
       </header>
       <main id="main" tabIndex={-1}>
-        {known === null ? null : !known ? <Login /> : place.page === "stats" ? <StatsPage query={place.query} /> : place.page === "decisions" ? <DecisionsPage query={place.query} /> : place.page === "compare" ? <Compare key={place.run + place.other} a={place.run} b={place.other} /> : place.page === "run" ? <RunPage key={place.run} place={place} /> : <Runs query={place.query} />}
+        {known === null ? null : !known ? <Login /> : place.page === "stats" ? <StatsPage query={place.query} /> : place.page === "decisions" ? <DecisionsPage query={place.query} /> : place.page === "budgets" ? <BudgetsPage /> : place.page === "compare" ? <Compare key={place.run + place.other} a={place.run} b={place.other} /> : place.page === "run" ? <RunPage key={place.run} place={place} /> : <Runs query={place.query} />}
       </main>
       {help && <Help close={() => setHelp(false)} />}
     </>

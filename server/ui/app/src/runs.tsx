@@ -180,6 +180,7 @@ export function Runs({ query }: { query: URLSearchParams }) {
         <h1>Runs</h1>
         <a class="button" href={statsLink()}>Cost and outcome</a>
         <a class="button" href={decisionsLink()}>Decisions</a>
+        <a class="button" href="#/budgets">Budgets</a>
         <button type="button" onClick={() => setCalling(true)}>Call a tool…</button>
         <button type="button" class="primary" onClick={() => setStarting(true)}>Start a run <kbd>n</kbd></button>
       </div>

@@ -141,3 +141,16 @@ export interface StopNode {
 }
 
 export interface Replayed { run: string; steps: number; agrees: boolean; problem?: string }
+
+export interface Budget {
+  label: string; // empty: all runs share it
+  value: string;
+  per: string;
+  until: string | null;
+  spent_usd: number;
+  reserved_usd: number;
+  limit_usd: number | null;
+  spent_tokens: number;
+  reserved_tokens: number;
+  limit_tokens: number | null;
+}
