@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,11 +51,14 @@ func needsNode(t *testing.T, dir string) {
 // TestA2AOfficialClient calls the server with the official client.
 func TestA2AOfficialClient(t *testing.T) {
 	w := newA2AWorld(t, nil)
+	w.hearing()
+	release := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { w.release <- struct{}{} }))
+	defer release.Close()
 	var got struct {
 		Name string
 		Out  map[string]map[string]any
 	}
-	if out := node(t, "client.js", w.web.URL, admin); json.Unmarshal(out, &got) != nil {
+	if out := node(t, "client.js", w.web.URL, admin, release.URL); json.Unmarshal(out, &got) != nil {
 		t.Fatalf("%s", out)
 	}
 	if got.Name != "scenarios" || len(got.Out) != 2 {
@@ -66,6 +71,7 @@ func TestA2AOfficialClient(t *testing.T) {
 			"asks":   []any{"TASK_STATE_INPUT_REQUIRED", "Please provide input"}, "list": []any{true}, "push": []any{"p", "https://hooks.example.org/", 1.0},
 			"subscribed": "TASK_STATE_INPUT_REQUIRED", "answered": []any{"TASK_STATE_COMPLETED", "Echo: go"},
 			"rest":      []any{"status TASK_STATE_WORKING", "artifact Echo: go", "status TASK_STATE_COMPLETED"},
+			"said": []any{"TASK_STATE_WORKING", true, "TASK_STATE_WORKING"}, "heard": []any{"artifact go hurry", "status TASK_STATE_COMPLETED"}, "stopped": "TASK_STATE_CANCELED",
 			"cancelled": "TASK_STATE_CANCELED", "card": []any{"scenarios", "scenarios/ask_human"},
 		}
 		for key, name := range map[string]string{"twice": "TaskNotCancelableError", "unknown": "TaskNotFoundError", "ended": "UnsupportedOperationError"} {

@@ -79,23 +79,33 @@ func TestA2AStates(t *testing.T) {
 	}
 }
 
-// TestA2ASay: a message to a task at work is read once before the model's next turn, however often it is
-// sent, and answers no question that comes later.
-func TestA2ASay(t *testing.T) {
-	w := newA2AWorld(t, nil)
+// hearing has the holder answer what it has heard, once it has held.
+func (w *a2aWorld) hearing() {
 	holder := w.agents["holder"]
 	holder.Model = pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-		heard, held := "", false
+		var heard []string
+		held := false
 		for _, m := range r.Messages {
-			heard += m.Text() + ";"
+			if m.Role == pawl.RoleUser {
+				heard = append(heard, m.Text())
+			}
 			held = held || m.Role == pawl.RoleAssistant
 		}
 		if !held {
 			return pawl.Do(pawl.Call{Tool: "hold", Args: json.RawMessage(`{}`)}), nil
 		}
-		return pawl.Say(heard), nil
+		return pawl.Say(strings.Join(heard, " ")), nil
 	})
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.agents["holder"] = holder
+}
+
+// TestA2ASay: a message to a task at work is read once before the model's next turn, however often it is
+// sent, and answers no question that comes later.
+func TestA2ASay(t *testing.T) {
+	w := newA2AWorld(t, nil)
+	w.hearing()
 	say := func(task, text string) map[string]any {
 		return atOnce(to("holder", "", "taskId", task, "messageId", "say-"+text, "parts", []any{map[string]any{"text": text}}))
 	}

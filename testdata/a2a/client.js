@@ -3,7 +3,7 @@ import { ClientFactory, ClientFactoryOptions, DefaultAgentCardResolver, JsonRpcT
 import { AgentCard, SendMessageRequest, TaskState, verifyAgentCardSignature } from "@a2a-js/sdk";
 import { importJWK } from "jose";
 
-const [base, token] = process.argv.slice(2);
+const [base, token, release] = process.argv.slice(2);
 const withToken = (url, init = {}) => {
   const headers = new Headers(init.headers);
   headers.set("Authorization", `Bearer ${token}`);
@@ -17,6 +17,7 @@ await verifyAgentCardSignature(async (kid, jku) => {
   return importJWK(keys.find((key) => key.kid === kid));
 })(served);
 const card = await new DefaultAgentCardResolver().resolve(base);
+const holder = await new DefaultAgentCardResolver().resolve(base + "/a2a/agents/holder/");
 
 let sent = 0;
 const message = (prefix, more = {}) => SendMessageRequest.fromJSON({
@@ -68,6 +69,17 @@ for (const [name, Transport] of [["JSONRPC", JsonRpcTransportFactory], ["HTTP+JS
   got.twice = await failed(client.cancelTask({ tenant: "", id: other.id, metadata: undefined }));
   got.unknown = await failed(client.getTask({ tenant: "", id: "no-such-task" }));
   got.ended = await failed(client.sendMessage(message("more", { taskId: done.id })));
+  // A task at work reads what it is told, and can be cancelled.
+  const busy = await factory.createFromAgentCard(holder);
+  const begin = () => busy.sendMessage({ ...message("work"), configuration: { acceptedOutputModes: [], returnImmediately: true } });
+  const work = await begin();
+  const told = busy.resubscribeTask({ tenant: "", id: work.id });
+  const said = await busy.sendMessage({ ...message("say", { taskId: work.id, parts: [{ text: "hurry" }] }), configuration: { acceptedOutputModes: [], returnImmediately: true } });
+  got.said = [state(work), said.id === work.id, state(said)];
+  await told.next();
+  await fetch(release);
+  got.heard = await collect(told);
+  got.stopped = state(await busy.cancelTask({ tenant: "", id: (await begin()).id, metadata: undefined }));
   got.card = (await client.getAgentCard()).skills.map((s) => s.id);
 }
 console.log(JSON.stringify({ name: card.name, out, card: AgentCard.toJSON(card) }));
