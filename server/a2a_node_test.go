@@ -70,7 +70,7 @@ func TestA2AOfficialClient(t *testing.T) {
 			"stream": []any{"task TASK_STATE_WORKING", "artifact Stream hello from TCK", "status TASK_STATE_COMPLETED"},
 			"asks":   []any{"TASK_STATE_INPUT_REQUIRED", "Please provide input"}, "list": []any{true}, "push": []any{"p", "https://hooks.example.org/", 1.0},
 			"subscribed": "TASK_STATE_INPUT_REQUIRED", "answered": []any{"TASK_STATE_COMPLETED", "Echo: go"},
-			"rest":      []any{"status TASK_STATE_WORKING", "artifact Echo: go", "status TASK_STATE_COMPLETED"},
+			"rest": []any{"status TASK_STATE_WORKING", "artifact Echo: go", "status TASK_STATE_COMPLETED"},
 			"said": []any{"TASK_STATE_WORKING", true, "TASK_STATE_WORKING"}, "heard": []any{"artifact go hurry", "status TASK_STATE_COMPLETED"}, "stopped": "TASK_STATE_CANCELED",
 			"cancelled": "TASK_STATE_CANCELED", "card": []any{"scenarios", "scenarios/ask_human"},
 		}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -74,6 +75,7 @@ func (s *Server) a2aTake(x *exchange, agent string, in *a2a.Send) (run string, a
 type said struct {
 	text     string
 	data     []json.RawMessage
+	files    []pawl.File
 	decision *a2aDecision
 }
 
@@ -104,16 +106,23 @@ func contentOf(m *a2a.Message) (c said, err error) {
 		if err != nil {
 			return c, err
 		}
-		texts = append(texts, text)
+		if text != "" {
+			texts = append(texts, text)
+		}
 	}
 	c.text = strings.Join(texts, "\n\n")
+	if c.text == "" { // an input says something
+		for _, f := range c.files {
+			c.text = strings.TrimPrefix(c.text+"\n"+cmp.Or(f.Name, f.Type, "a file"), "\n")
+		}
+	}
 	if strings.TrimSpace(c.text) == "" {
 		return c, a2aInvalid("message.parts", "the parts say nothing")
 	}
 	return c, nil
 }
 
-// part adds a part, and returns it as text.
+// part adds a part, and returns it as text; a file has none.
 func (c *said) part(field string, p *a2a.Part) (string, error) {
 	kinds := 0
 	for _, has := range []bool{p.Text != nil, p.Raw != nil, p.URL != nil, p.Data != nil} {
@@ -129,7 +138,10 @@ func (c *said) part(field string, p *a2a.Part) (string, error) {
 	switch {
 	case p.URL != nil:
 		return "", &a2a.Error{Kind: a2a.ContentTypeNotSupported, Message: "files by URL are not fetched; send the content"}
-	case media != "" && !textual, p.Raw != nil && !textual:
+	case p.Raw != nil && !textual:
+		c.files = append(c.files, pawl.File{Name: p.Filename, Type: p.MediaType, Data: p.Raw})
+		return "", nil
+	case media != "" && !textual:
 		return "", &a2a.Error{Kind: a2a.ContentTypeNotSupported, Message: fmt.Sprintf("the media type %q is not supported; send text or JSON", p.MediaType)}
 	case p.Text != nil:
 		return *p.Text, nil
@@ -150,7 +162,7 @@ func (s *Server) a2aStart(x *exchange, agent string, m *a2a.Message, content sai
 	if err != nil {
 		return "", err
 	}
-	o := &engine.StartOptions{Labels: maps.Clone(w.Agent.Labels), Key: x.key.own(keyOf(agent, m, content)), Thread: m.ContextID}
+	o := &engine.StartOptions{Labels: maps.Clone(w.Agent.Labels), Key: x.key.own(keyOf(agent, m, content)), Thread: m.ContextID, Files: content.files}
 	if o.Labels == nil {
 		o.Labels = map[string]string{}
 	}
@@ -167,6 +179,9 @@ func (s *Server) a2aStart(x *exchange, agent string, m *a2a.Message, content sai
 	if e, ok := errors.AsType[*engine.ThreadError](err); ok {
 		return "", &a2a.Error{Kind: a2a.UnsupportedOperation, Message: fmt.Sprintf("task %s of this context has not ended; answer or cancel it first, or leave contextId out", e.Run), Facts: map[string]string{"taskId": e.Run}}
 	}
+	if errors.As(err, new(*engine.FileError)) {
+		return "", &a2a.Error{Kind: a2a.ContentTypeNotSupported, Message: err.Error()}
+	}
 	if err != nil {
 		return "", err
 	}
@@ -176,7 +191,12 @@ func (s *Server) a2aStart(x *exchange, agent string, m *a2a.Message, content sai
 // keyOf is the idempotency key of a message that starts a run. A client that uses a messageId
 // for two different messages means two tasks.
 func keyOf(agent string, m *a2a.Message, content said) string {
-	sum := sha256.Sum256([]byte(agent + "\x00" + m.ContextID + "\x00" + content.text))
+	all := agent + "\x00" + m.ContextID + "\x00" + content.text
+	for _, f := range content.files {
+		digest := sha256.Sum256(f.Data)
+		all += "\x00" + f.Name + "\x00" + string(digest[:])
+	}
+	sum := sha256.Sum256([]byte(all))
 	return m.MessageID + keySum + hex.EncodeToString(sum[:8])
 }
 
@@ -192,6 +212,9 @@ func messageOf(key string) string {
 
 // a2aReply gives a message to the task that it names.
 func (s *Server) a2aReply(x *exchange, agent string, m *a2a.Message, content said) (run string, after uint64, err error) {
+	if len(content.files) > 0 {
+		return "", 0, &a2a.Error{Kind: a2a.ContentTypeNotSupported, Message: "files begin a task; a message to one is text or JSON. Leave taskId out, in the same context, once the task has ended"}
+	}
 	h, err := s.a2aFind(x, agent, m.TaskID)
 	if err != nil {
 		return "", 0, err

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -176,5 +177,57 @@ func TestA2AHandoff(t *testing.T) {
 	}
 	if got := w.lasting("front", task.ID, a2a.Completed); describe(&got) != "COMPLETED = held" || fmt.Sprint(len(got.History)) != "1" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// picky takes no files.
+type picky struct{ pawl.Model }
+
+func (picky) Takes([]pawl.File) error { return errors.New("the model takes no PDF") }
+
+// TestA2AFiles: file parts are files of the run, whose bytes the model gets, and what cannot be one
+// is refused before there is a task.
+func TestA2AFiles(t *testing.T) {
+	w := newA2AWorld(t, nil)
+	reads := pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		text := ""
+		for _, p := range r.Messages[0].Parts {
+			if f, ok := p.(pawl.File); ok {
+				text += f.Name + " " + f.Type + " " + string(f.Data[:4]) + ";"
+			}
+		}
+		return pawl.Say(text + r.Messages[0].Text()), nil
+	})
+	w.mu.Lock()
+	w.agents["reader"], w.agents["picky"] = pawl.Agent{Name: "reader", Model: reads}, pawl.Agent{Name: "picky", Model: picky{reads}}
+	w.mu.Unlock()
+	pdf := func(name, content string) map[string]any {
+		return map[string]any{"raw": []byte("%PDF-1.4\n" + content), "mediaType": "application/pdf", "filename": name}
+	}
+	with := func(id string, parts ...any) map[string]any {
+		return to("reader", "", "messageId", id, "parts", append(parts, map[string]any{"text": "Sum it up."}))
+	}
+	for _, binding := range bindings {
+		task := *must[a2a.Update](w, binding, admin, a2a.MethodSend, with(binding, pdf("a.pdf", "one"))).Task
+		if got := describe(&task); !strings.Contains(got, "a.pdf application/pdf %PDF;Sum it up.") {
+			t.Errorf("%s: %s", binding, got)
+		}
+		again := must[a2a.Update](w, binding, admin, a2a.MethodSend, with(binding, pdf("a.pdf", "one"))).Task
+		if other := must[a2a.Update](w, binding, admin, a2a.MethodSend, with(binding, pdf("a.pdf", "two"))).Task; again.ID != task.ID || other.ID == task.ID {
+			t.Errorf("%s: %s, again %s, with another file %s", binding, task.ID, again.ID, other.ID)
+		}
+		w.wants(a2a.ContentTypeNotSupported, admin, a2a.MethodSend, with("more", pdf("b.pdf", "x"), map[string]any{"raw": []byte("PK\x03\x04\xff"), "mediaType": "application/zip"}))
+		w.wants(a2a.ContentTypeNotSupported, admin, a2a.MethodSend, to("reader", "x", "taskId", task.ID, "parts", []any{pdf("a.pdf", "x"), map[string]any{"text": "and this"}}))
+		alone := must[a2a.Update](w, binding, admin, a2a.MethodSend, to("reader", "alone", "parts", []any{pdf("a.pdf", "x")})).Task
+		if got := describe(alone); !strings.Contains(got, "%PDF;a.pdf") {
+			t.Errorf("%s: a file alone: %s", binding, got)
+		}
+		_, no := w.call(binding, admin, a2a.MethodSend, to("picky", "x", "parts", []any{pdf("a.pdf", "x"), map[string]any{"text": "and this"}}))
+		if no == nil || no.reason != a2a.ContentTypeNotSupported.Reason || !strings.Contains(no.message, "takes no PDF") {
+			t.Errorf("%s: %+v", binding, no)
+		}
+		if page := must[a2a.Page](w, binding, admin, a2a.MethodList, map[string]any{"tenant": "picky"}); page.Total != 0 {
+			t.Errorf("%s: a refused message is a task: %+v", binding, page)
+		}
 	}
 }
