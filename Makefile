@@ -70,8 +70,8 @@ faults: ## Fix the modules of testdata/faults, or MODULE alone, and show how it 
 	PAWL_PROOF=1 go test -count 1 -timeout 90m ./cmd/internal/cli/faults -v $(if $(MODULE),-run '^TestFix$$/^$(MODULE)$$')
 
 .PHONY: people
-people: ## Download the modules of testdata/people.txt and fix what people broke in them: SET is learn or held
-	PEOPLE=$(or $(SET),held) go test -count 1 -timeout 960m ./fix/testfix -v -run '^TestPeople$$'
+people: ## Download the modules of testdata/people.txt and fix what people broke in them: SET is learn or held, TIME a limit for each
+	PEOPLE=$(or $(SET),held) PEOPLE_TIME=$(TIME) go test -count 1 -timeout 960m ./fix/testfix -v -run '^TestPeople$$'
 
 .PHONY: generate
 generate: ## Write generated files and transcripts again

@@ -62,7 +62,7 @@ func (f *Fix) prober(pkg, dir string, tests []string, o *goedit.Options) (*probe
 	}
 	p := &prober{fix: f, command: command, pkg: pkg, dir: dir, files: files, printed: map[int]string{}, tests: "^(" + strings.Join(names, "|") + ")$"}
 	for _, x := range probes {
-		if x.Test == "" || slices.Contains(tests, x.Test) {
+		if x.Test == "" || x.Literal == "" || slices.Contains(tests, x.Test) {
 			p.probes = append(p.probes, x)
 		}
 	}

@@ -52,7 +52,8 @@ func people(t *testing.T) []person {
 	return list
 }
 
-// someProof is how many faults the long checks take; PEOPLE names a set of them, or a module.
+// someProof is how many faults the long checks take; PEOPLE names a set of them, or a module, and
+// PEOPLE_TIME limits the search for each.
 const someProof = 8
 
 // TestPeople fixes faults of people's making without a model, and compares what it calls
@@ -104,8 +105,10 @@ func (p person) fix(t *testing.T) (verdict string, tried int) {
 	put(t, filepath.Join(dir, filepath.FromSlash(p.file)), string(old))
 	pkg := "./" + path.Dir(p.file)
 
+	most, _ := time.ParseDuration(os.Getenv("PEOPLE_TIME")) // zero: the agent's own
 	f, err := testfix.New(t.Context(), dir, counting{mechanic.New(), &tried}, &testfix.Options{
 		Test: []string{"go", "test", "-vet=off", pkg}, Env: []string{"GOWORK=off", "GOFLAGS=-mod=mod"}, StateDir: t.TempDir(),
+		Limits: pawl.Limits{Time: most},
 	})
 	if err != nil {
 		t.Fatal(err)

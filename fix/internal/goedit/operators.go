@@ -71,7 +71,7 @@ func (m *mutator) operator(n *ast.BinaryExpr, stack []ast.Node) {
 				before := len(m.sites)
 				m.replace(n.OpPos, end, s.to.String(), comparison, s.weight*rare, "comparison operator %s → %s", n.Op, s.to)
 				for i := range m.sites[before:] {
-					m.sites[before+i].atBound = atBound(n.Op, s.to)
+					m.sites[before+i].differs = outcomes[n.Op] ^ outcomes[s.to]
 				}
 			}
 		}
@@ -120,19 +120,9 @@ func (m *mutator) operator(n *ast.BinaryExpr, stack []ast.Node) {
 	}
 }
 
-// atBound reports whether two comparisons differ for equal operands only.
-func atBound(a, b token.Token) bool {
-	switch a {
-	case token.LSS:
-		return b == token.LEQ
-	case token.LEQ:
-		return b == token.LSS
-	case token.GTR:
-		return b == token.GEQ
-	case token.GEQ:
-		return b == token.GTR
-	}
-	return false
+// outcomes are the results of comparing two values for which an operator holds: less, equal, more.
+var outcomes = map[token.Token]uint{
+	token.LSS: 0b100, token.LEQ: 0b110, token.EQL: 0b010, token.GEQ: 0b011, token.GTR: 0b001, token.NEQ: 0b101,
 }
 
 func isBits(t token.Token) bool {

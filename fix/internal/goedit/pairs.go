@@ -8,6 +8,7 @@ import (
 // Bounds on edits made of several of one kind.
 const (
 	mostInPair = 3
+	mostInRow  = 6
 	mostPairs  = 6
 )
 
@@ -31,26 +32,32 @@ func (m *mutator) pairs() {
 			add("true ↔ false", s)
 		}
 	}
-	var found []site
+	var found, rows []site
 	for _, kind := range kinds {
-		if list := groups[kind]; len(list) > 1 && len(list) <= mostInPair {
-			if s, ok := m.together(list); ok {
-				found = append(found, s)
-			}
+		list := groups[kind]
+		if len(list) > 1 && len(list) <= mostInPair {
+			found = append(found, m.together(list)...)
+			continue
+		}
+		// Of many places that forget a case, two that follow one another.
+		for i := 1; i < len(list) && list[0].class == term && len(list) <= mostInRow; i++ {
+			rows = append(rows, m.together(list[i-1:i+1])...)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b site) int { return cmp.Compare(b.weight, a.weight) })
+	slices.SortStableFunc(rows, func(a, b site) int { return cmp.Compare(b.weight, a.weight) })
 	m.sites = append(m.sites, found[:min(len(found), mostPairs)]...)
+	m.sites = append(m.sites, rows[:min(len(rows), mostPairs)]...)
 }
 
-// together is one site made of several; false if they overlap.
-func (m *mutator) together(list []site) (site, bool) {
+// together is one site made of several; none if they overlap.
+func (m *mutator) together(list []site) []site {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b site) int { return a.from - b.from })
 	all := list[0]
 	for i, s := range list[1:] {
 		if s.from <= list[i].end {
-			return site{}, false
+			return nil
 		}
 		all.with += string(m.d.file.src[list[i].end:s.from]) + s.with
 		all.end = s.end
@@ -61,5 +68,5 @@ func (m *mutator) together(list []site) (site, bool) {
 	if all.class == truth {
 		all.rule = "true and false exchanged"
 	}
-	return all, true
+	return []site{all}
 }

@@ -15,11 +15,11 @@ import (
 )
 
 // A Probe is another value for a literal of a test: an input like those that the test's author
-// chose.
+// chose, or one of a fuzz corpus of the package; or an entry of a corpus for its fuzz target.
 type Probe struct {
 	File string
 	Line int
-	Test string // the function of the test; empty: the literal stands outside of one
+	Test string // the function of the test, or a fuzz target and its entry; empty: the literal stands outside of one
 	// Literal and Value are what [ProbeVars] must be set to.
 	Literal, Value string
 	Old, New       string // as Go
@@ -29,7 +29,8 @@ type Probe struct {
 var ProbeVars = [2]string{"PAWL_PROBE", "PAWL_PROBE_VALUE"}
 
 // Probes returns probes for the literals in the tests of the package in a directory, a slash
-// path, in an order that spreads over them; and the test files that make way for them: with
+// path, with values next to theirs and those of the fuzz corpora in testdata/fuzz, in an order that
+// spreads over them; and the test files that make way for them: with
 // ProbeVars not set they behave as before.
 func Probes(root fs.FS, dir string, o *Options) ([]Probe, map[string]string, error) {
 	m, err := load(root)
@@ -42,13 +43,15 @@ func Probes(root fs.FS, dir string, o *Options) ([]Probe, map[string]string, err
 	}
 	g := newGraph(m, outside)
 	files := map[string]string{}
-	var lists [][]Probe
+	entries := corpora(root, dir)
+	lists := [][]Probe{targets(entries)}
+	found := corpusValues(entries)
 	packages := map[string]bool{}
 	for _, f := range g.dirs[dir] {
 		if !f.test || !f.built {
 			continue
 		}
-		p := probing{g: g, file: f}
+		p := probing{g: g, file: f, found: found}
 		p.walk()
 		if len(p.inserts) == 0 {
 			continue
@@ -103,6 +106,7 @@ type probing struct {
 	test    string
 	inserts []probeInsert
 	lists   [][]Probe
+	found   map[types.BasicInfo][]any // in fuzz corpora
 }
 
 type probeInsert struct {
@@ -153,6 +157,9 @@ func (p *probing) constant(n ast.Node, tv types.TypeAndValue) {
 	others := probeValues(t, tv.Value)
 	if len(others) == 0 {
 		return
+	}
+	if v := p.lent(t, tv.Value); v != nil {
+		others = slices.Insert(others, min(1, len(p.lists)%3), v) // every third literal begins with one
 	}
 	at, end := p.g.fset.Position(n.Pos()), p.g.fset.Position(n.End())
 	old := string(p.file.src[at.Offset:end.Offset])

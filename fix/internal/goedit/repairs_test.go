@@ -1,6 +1,8 @@
 package goedit
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -101,6 +103,12 @@ var repairs = []struct {
 		src: "func sum(n int) int { return n + 1 }\n\nfunc count(n int) int { return n * 2 }\n\nfunc Do(n, m int) int {\n\tfor _, f := range []func(int) int{sum} {\n\t\tn = f(n)\n\t}\n\treturn n\n}\n"},
 	{name: "a character in two cases", old: "\tcase '@':\n\t\treturn true\n\t}\n\tswitch s[len(s)-1] {\n\tcase ':':\n", right: "\tcase '@', ' ':\n\t\treturn true\n\t}\n\tswitch s[len(s)-1] {\n\tcase ':', ' ':\n", by: 80,
 		src: "func quoted(s string) bool {\n\tswitch s[0] {\n\tcase '@':\n\t\treturn true\n\t}\n\tswitch s[len(s)-1] {\n\tcase ':':\n\t\treturn true\n\t}\n\treturn false\n}\n\nfunc blank(c byte) bool { return c == ' ' }\n\nfunc Do(n, m int) bool { return quoted(\"a \") && blank(' ') }\n"},
+	{name: "a character in two cases of many", old: "\tcase '+', '-':\n\t\treturn true\n\t}\n\tswitch s[len(s)-1] {\n\tcase ':':\n", right: "\tcase '+', '-', ' ':\n\t\treturn true\n\t}\n\tswitch s[len(s)-1] {\n\tcase ':', ' ':\n", by: 110,
+		src: "func quoted(s string) bool {\n\tswitch s[0] {\n\tcase '+', '-':\n\t\treturn true\n\t}\n\tswitch s[len(s)-1] {\n\tcase ':':\n\t\treturn true\n\t}\n\tfor i := range s {\n\t\tswitch s[i] {\n\t\tcase '#':\n\t\t\treturn true\n\t\tcase '!':\n\t\t\treturn true\n\t\t}\n\t}\n\treturn false\n}\n\nfunc blank(c byte) bool { return c == ' ' }\n\nfunc Do(n, m int) bool { return quoted(\"a \") && blank(' ') }\n"},
+	{name: "all that is used nowhere", old: "\tvisit(&sums{})\n", right: "\tvisit(&sums{})\n\tvisit(&counts{})\n\tvisit(&means{})\n", by: 5,
+		src: "type sums struct{}\n\nfunc (*sums) do() int { return 1 }\n\ntype counts struct{}\n\nfunc (*counts) do() int { return 2 }\n\ntype means struct{}\n\nfunc (*means) do() int { return 3 }\n\nvar total int\n\nfunc visit(v interface{ do() int }) { total += v.do() }\n\nfunc Do(n, m int) int {\n\tvisit(&sums{})\n\treturn total\n}\n"},
+	{name: "a clause for a type of the message", old: "\tcase nil:\n", right: "\tcase code:\n\t\tput(v.String())\n\tcase nil:\n", by: 5, message: "panic: invalid type: m.code (3)",
+		src: "type code int\n\nfunc (code) String() string { return \"code\" }\n\nvar out string\n\nfunc put(s string) { out += s }\n\nfunc Do(n, m any) string {\n\tswitch v := n.(type) {\n\tcase nil:\n\t\tput(\"nothing\")\n\tcase bool:\n\t\tput(\"bool\")\n\tdefault:\n\t\tpanic(v)\n\t}\n\treturn out\n}\n"},
 }
 
 // Each kind of fault is proposed to be repaired, early.
@@ -211,6 +219,40 @@ func TestProbesOfOldModules(t *testing.T) {
 			if got := strings.HasPrefix(text, "//go:build go1.21\n\n"); got != want {
 				t.Errorf("Go %s, %s: it has a constraint: %v, want %v", version, name, got, want)
 			}
+		}
+	}
+}
+
+// The values of a fuzz corpus take the place of a test's, and its entries are run as they are.
+func TestProbesOfCorpora(t *testing.T) {
+	files := mapFS(map[string]string{
+		"go.mod":                      "module m\n\ngo 1.26\n",
+		"m.go":                        "package m\n\nfunc F(s string, n uint8) bool { return s == \"a\" && n == 3 }\n",
+		"m_test.go":                   "package m\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) {\n\tif !F(\"a\", 3) {\n\t\tt.Error(3)\n\t}\n}\n\nfunc FuzzF(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte, n int) { F(string(b), uint8(n)) }) }\n",
+		"testdata/fuzz/FuzzF/1a2b":    "go test fuzz v1\n[]byte(\"\\xc3\\xa9\\n\")\nint(-7)\n",
+		"testdata/fuzz/FuzzF/3c4d":    "go test fuzz v1\n[]byte(\"plain\")\nint(77)\n",
+		"testdata/fuzz/FuzzF/notes":   "no entry\n",
+		"other/testdata/fuzz/FuzzG/1": "go test fuzz v1\nstring(\"of another package\")\n",
+	})
+	probes, _, err := Probes(files, ".", &Options{Importer: library()(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]bool{}
+	for _, p := range probes {
+		got[p.Test+" "+p.Old+" "+p.New] = true
+	}
+	for _, want := range []string{
+		`TestF "a" "é\n"`, `TestF 3 77`,
+		`FuzzF/1a2b the seeds of FuzzF []byte("\xc3\xa9\n"), int(-7)`, `FuzzF/3c4d the seeds of FuzzF []byte("plain"), int(77)`,
+	} {
+		if !got[want] {
+			t.Errorf("no probe %s among %q", want, slices.Sorted(maps.Keys(got)))
+		}
+	}
+	for p := range got {
+		if strings.Contains(p, "another") || strings.Contains(p, "notes") || strings.HasSuffix(p, "3 -7") {
+			t.Errorf("a probe %s", p)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -22,13 +23,14 @@ type site struct {
 	rule      string
 	class     class
 	weight    float64
-	atBound   bool // it compares equal operands otherwise, and nothing else
+	differs   uint // for which outcomes of a comparison another operator holds
+	unused    bool // it puts to use what is used nowhere
 	weak      bool // see hardly; known when the result is
 	imports   []importChange
 }
 
 // bearing is the power of a line's suspicion that an edit is weighed with. An edit that changes
-// what happens in a few cases only, at the bound of a comparison or where one more condition
+// what happens in a few cases only, for one outcome of a comparison or where one more condition
 // holds, is of a line that tests which pass execute nearly as often as one that is right. An edit
 // that turns a decision around is not: those tests would fail.
 func (s *site) bearing(line float64) float64 {
@@ -37,14 +39,17 @@ func (s *site) bearing(line float64) float64 {
 		return 1
 	case s.mild():
 		return 0.35
-	case s.class == negation, s.class == boolean, s.class == truth, s.class == arithmetic, s.class == comparison:
+	case s.class == negation, s.class == truth, s.class == arithmetic, s.class == comparison:
 		return drastic
 	}
 	return 1
 }
 
-// mild reports whether an edit changes what happens in a few cases only.
-func (s *site) mild() bool { return s.atBound || s.class == term }
+// mild reports whether an edit changes what happens in a few cases only, or stands where it does
+// for a reason of its own.
+func (s *site) mild() bool {
+	return bits.OnesCount(s.differs) == 1 || s.class == term || s.unused
+}
 
 // drastic is the bearing of edits that turn a decision around.
 const drastic = 1.4

@@ -48,6 +48,7 @@ func (m *mutator) oneMoreType(n *ast.TypeSwitchStmt) {
 			have = append(have, m.text(x))
 		}
 	}
+	m.oneMoreClause(n, have)
 	for _, s := range n.Body.List {
 		c := s.(*ast.CaseClause)
 		if len(c.List) == 0 {
@@ -57,6 +58,45 @@ func (m *mutator) oneMoreType(n *ast.TypeSwitchStmt) {
 		for i, t := range m.spoken() {
 			if !slices.Contains(have, t) {
 				m.replace(last.End(), last.End(), ", "+t, term, 0.9/(1+0.3*float64(i)), "missing in a case: %s", t)
+			}
+		}
+	}
+}
+
+// oneMoreClause adds a clause for a type that the messages name: what another clause does with a
+// text, done with the value's.
+func (m *mutator) oneMoreClause(n *ast.TypeSwitchStmt, have []string) {
+	bound, ok := n.Assign.(*ast.AssignStmt)
+	if !ok || len(n.Body.List) == 0 {
+		return
+	}
+	v := m.text(bound.Lhs[0])
+	var calls [][2]string // around their argument
+	for _, s := range n.Body.List {
+		c := s.(*ast.CaseClause) //nolint:forcetypeassert // a switch has nothing else
+		if len(c.Body) != 1 {
+			continue
+		}
+		x, ok := c.Body[0].(*ast.ExprStmt)
+		if !ok {
+			continue
+		}
+		call, ok := x.X.(*ast.CallExpr)
+		if !ok || len(call.Args) != 1 {
+			continue
+		}
+		if info, known := m.basic(call.Args[0]); known && info&types.IsString != 0 {
+			before, after, _ := strings.Cut(m.text(call), "("+m.text(call.Args[0])+")")
+			calls = append(calls, [2]string{before, after})
+		}
+	}
+	for _, t := range m.spoken() {
+		if slices.Contains(have, t) {
+			continue
+		}
+		for i, c := range calls[:min(len(calls), mostKin)] {
+			for _, text := range []string{v + ".String()", "string(" + v + ")"} {
+				m.replace(n.Body.List[0].Pos(), n.Body.List[0].Pos(), "case "+t+":\n"+c[0]+"("+text+")"+c[1]+"\n", term, 0.6/(1+0.2*float64(i)), "missing case %s: %s(%s)", t, c[0], text)
 			}
 		}
 	}

@@ -107,10 +107,18 @@ func (m *mutator) forgottenUse(s ast.Stmt) {
 	if _, ok := s.(*ast.ExprStmt); !ok {
 		return
 	}
-	for i, text := range m.insteadOfUsed(s) {
+	n := len(m.sites)
+	list := m.insteadOfUsed(s)
+	if len(list) > 1 && len(list) <= mostInPair {
+		list = append([]string{strings.Join(list, "\n")}, list...) // what was written together was forgotten together
+	}
+	for i, text := range list {
 		w := forgottenWeight / (1 + 0.1*float64(i))
 		m.after(s, text, missing, w, "missing: %s", firstLine(text))
 		m.before(s, text, missing, 0.8*w, "missing: %s", firstLine(text))
+	}
+	for i := range m.sites[n:] {
+		m.sites[n+i].unused = true
 	}
 }
 
