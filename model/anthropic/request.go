@@ -31,8 +31,8 @@ const minThinking = 1024
 // Generations of models with different capabilities. Both patterns list old
 // models, so that unknown ones count as new.
 var (
-	budgeted   = regexp.MustCompile(`^claude-(3|(opus|sonnet|haiku)-4(-[015]|-20\d{6}|$))`)
-	schemaless = regexp.MustCompile(`^claude-(3|(opus|sonnet)-4(-0|-20\d{6}|$))`)
+	budgeted   = regexp.MustCompile(`^claude-(3|(opus|sonnet|haiku)-4(-[015]|[-@]20\d{6}|$))`)
+	schemaless = regexp.MustCompile(`^claude-(3|(opus|sonnet)-4(-0|[-@]20\d{6}|$))`)
 	owned      = []string{"model", "messages", "system", "tools", "max_tokens", "stream"}
 )
 
@@ -106,7 +106,7 @@ func (m *Model) body(r pawl.Request, recall bool) ([]byte, error) {
 	} else if called := calledTools(r.Messages); len(called) > 0 {
 		req["tools"], req["tool_choice"] = tools(called), kind{Type: "none"}
 	}
-	if schema, ok := m.format(r.Output); ok {
+	if schema, ok := provider.Promise(r.Output); ok && strings.HasPrefix(m.server.Name, "claude-") && !schemaless.MatchString(m.server.Name) {
 		req["output_config"] = map[string]any{"format": map[string]any{"type": "json_schema", "schema": schema}}
 	}
 	return provider.Encode(req, r.Sampling.Options, owned, nil)

@@ -15,8 +15,9 @@
 // message for the cache.
 //
 // ThinkingTokens are for Claude, as in package model/anthropic; a request that is refused for its
-// thinking is sent once more without it. An output schema is not sent, because few models take one:
-// the reply is validated. Options of the sampling are fields of the Converse request by their own
+// thinking is sent once more without it. An output schema is sent to Claude since 4.5, in the form
+// that Anthropic guarantees, and as in package model/anthropic; to other models it is not, because
+// few take one: the reply is validated. Options of the sampling are fields of the Converse request by their own
 // names (topP, stopSequences, guardrailConfig, …), and all others are put into
 // additionalModelRequestFields, such as top_k; null removes a field.
 package bedrock

@@ -3,6 +3,7 @@ package bedrock_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -229,5 +230,30 @@ func TestExample(t *testing.T) {
 	got, err := engine.Run(t.Context(), agent, "Why?")
 	if err != nil || got.Status != pawl.StatusSuccess || got.Answer != "four" {
 		t.Errorf("it ends with %+v, %v", got, err)
+	}
+}
+
+// A schema goes to the models that guarantee it.
+func TestOutput(t *testing.T) {
+	var asked string
+	f := newRuntime(t, pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		asked = string(r.Output)
+		return pawl.Say("{}"), nil
+	}))
+	const schema = `{"type":"object","properties":{"label":{"type":"string","maxLength":9}},"required":["label"]}`
+	for model, want := range map[string]string{
+		name:                   `{"additionalProperties":false,"properties":{"label":{"description":"{maxLength: 9}","type":"string"}},"required":["label"],"type":"object"}`,
+		"amazon.nova-pro-v1:0": "",
+		"anthropic.claude-opus-4-1-20250805-v1:0": "",
+	} {
+		r := pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "Classify."}}}}, Output: json.RawMessage(schema)}
+		for _, err := range bedrock.New("eu-central-1", model, &bedrock.Options{BaseURL: f.URL, Credentials: credentials}).Stream(t.Context(), r) {
+			if err != nil {
+				t.Errorf("%s: %v", model, err)
+			}
+		}
+		if asked != want {
+			t.Errorf("%s is asked for %s, want %s", model, asked, want)
+		}
 	}
 }

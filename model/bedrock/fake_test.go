@@ -149,9 +149,17 @@ type (
 			Role    string
 			Content []content
 		}
-		System     []content
-		Config     config          `json:"inferenceConfig"`
-		More       json.RawMessage `json:"additionalModelRequestFields"`
+		System []content
+		Config config          `json:"inferenceConfig"`
+		More   json.RawMessage `json:"additionalModelRequestFields"`
+		Output *struct {
+			TextFormat struct {
+				Type      string
+				Structure struct {
+					JSONSchema struct{ Schema string }
+				}
+			}
+		} `json:"outputConfig"`
 		ToolConfig *struct {
 			Tools []struct {
 				ToolSpec struct {
@@ -222,6 +230,15 @@ func decode(model string, body []byte) (r pawl.Request, err error) {
 	}
 	if r.Sampling.ThinkingTokens > 0 && c.Config.Temperature != nil {
 		return r, errors.New("`temperature` may only be set to 1 when thinking is enabled")
+	}
+	if c.Output != nil {
+		format := c.Output.TextFormat
+		if r.Output = json.RawMessage(format.Structure.JSONSchema.Schema); format.Type != "json_schema" || !json.Valid(r.Output) {
+			return r, errors.New("outputConfig.textFormat is no JSON schema")
+		}
+		if bytes.Contains(r.Output, []byte(`"maxLength"`)) || !bytes.Contains(r.Output, []byte(`"additionalProperties":false`)) {
+			return r, errors.New("output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false")
+		}
 	}
 	points := 0
 	for _, s := range c.System {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
 var (
@@ -30,11 +31,7 @@ func price(model string) *pawl.Price {
 	if !strings.HasPrefix(model, "global.") && regional.MatchString(name) {
 		f = 1.1
 	}
-	l := r.Long
-	return &pawl.Price{
-		Input: f * r.Input, Output: f * r.Output, CacheRead: f * r.CacheRead, CacheWrite: f * r.CacheWrite, CacheLong: f * r.CacheLong,
-		Long: pawl.Tier{From: l.From, Input: f * l.Input, Output: f * l.Output, CacheRead: f * l.CacheRead, CacheWrite: f * l.CacheWrite, CacheLong: f * l.CacheLong},
-	}
+	return provider.Price(r, f)
 }
 
 var novas = map[string]prices.Row{

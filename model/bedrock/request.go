@@ -28,12 +28,12 @@ const minThinking = 1024
 
 // What models can do, by their names. An ARN of an inference profile does not tell.
 var (
-	claudes    = regexp.MustCompile(`(^|[./])anthropic\.claude`)
-	budgeted   = regexp.MustCompile(`claude-(3|(opus|sonnet|haiku)-4(-[015]|-20\d{6}))`)
-	thinks     = regexp.MustCompile(`claude-(3-7|[a-z]+-\d)`)
-	caching    = regexp.MustCompile(`claude-(3-7|3-5-haiku|[a-z]+-\d)|(^|[./])amazon\.nova`)
-	longCaches = regexp.MustCompile(`claude-[a-z]+-(4-[5-9]|[5-9])`)
-	failing    = regexp.MustCompile(`anthropic\.claude|amazon\.nova`)
+	claudes  = regexp.MustCompile(`(^|[./])anthropic\.claude`)
+	budgeted = regexp.MustCompile(`claude-(3|(opus|sonnet|haiku)-4(-[015]|-20\d{6}))`)
+	thinks   = regexp.MustCompile(`claude-(3-7|[a-z]+-\d)`)
+	caching  = regexp.MustCompile(`claude-(3-7|3-5-haiku|[a-z]+-\d)|(^|[./])amazon\.nova`)
+	recent   = regexp.MustCompile(`claude-[a-z]+-(4-[5-9]|[5-9])`) // keep the cache for an hour, and guarantee schemas
+	failing  = regexp.MustCompile(`anthropic\.claude|amazon\.nova`)
 )
 
 func claude(model string) bool { return claudes.MatchString(model) }
@@ -74,6 +74,9 @@ func (m *Model) body(r pawl.Request, recall bool) ([]byte, error) {
 	if list := tools(r); len(list) > 0 {
 		body["toolConfig"] = object{"tools": list}
 	}
+	if schema, ok := provider.Promise(r.Output); ok && claude(name) && recent.MatchString(name) {
+		body["outputConfig"] = object{"textFormat": object{"type": "json_schema", "structure": object{"jsonSchema": object{"schema": string(provider.Marshal(schema))}}}}
+	}
 	if len(more) > 0 {
 		body["additionalModelRequestFields"] = more
 	}
@@ -97,7 +100,7 @@ func (m *Model) point(r pawl.Request) any {
 	switch {
 	case r.Sampling.Cache == "off" || !caching.MatchString(m.server.Name):
 		return nil
-	case r.Long && longCaches.MatchString(m.server.Name):
+	case r.Long && recent.MatchString(m.server.Name):
 		return object{"cachePoint": object{"type": "default", "ttl": "1h"}}
 	}
 	return object{"cachePoint": object{"type": "default"}}

@@ -1,5 +1,7 @@
 // Package vertex implements Google's Gemini models on Vertex AI, as package model/google has
-// them: the two APIs differ in their addresses and in how they authenticate.
+// them, and Anthropic's, whose names begin with claude-, as package model/anthropic has them:
+// the APIs differ in their addresses, in how they authenticate, and in where the version of
+// Anthropic's API is.
 //
 // Requests have a token of the Application Default Credentials: of the file that
 // GOOGLE_APPLICATION_CREDENTIALS names (a key of a service account, or a federation of workload
@@ -7,11 +9,13 @@
 package vertex
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
 	"os"
@@ -24,6 +28,8 @@ import (
 	auth "golang.org/x/oauth2/google"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
@@ -42,16 +48,23 @@ type Options struct {
 	Price      *pawl.Price        // nil: that of the price table
 }
 
-// A Model is a Gemini model on Vertex AI. It may be used by many runs at once.
+// A Model is a model on Vertex AI. It may be used by many runs at once.
 type Model struct {
-	*google.Model
+	served
 	name  string
 	login *login
 	err   error
 }
 
-// New returns the model vertex/NAME, such as vertex/gemini-3-flash, in a project and a
-// location. Empty are GOOGLE_CLOUD_PROJECT, and GOOGLE_CLOUD_LOCATION or else global. What is
+// served is a model of the package that has its wire.
+type served interface {
+	pawl.Model
+	Describe() pawl.ModelInfo
+	Takes(files []pawl.File) error
+}
+
+// New returns the model vertex/NAME, such as vertex/gemini-3-flash or
+// vertex/claude-sonnet-4-5@20250929, in a project and a location. Empty are GOOGLE_CLOUD_PROJECT, and GOOGLE_CLOUD_LOCATION or else global. What is
 // missing is reported by Ready, and by the first call.
 func New(project, location, name string, o *Options) *Model {
 	if o == nil {
@@ -64,12 +77,33 @@ func New(project, location, name string, o *Options) *Model {
 	if o.HTTPClient != nil {
 		client = *o.HTTPClient
 	}
-	client.Transport = &transport{client.Transport, m.login}
-	m.Model = google.New(name, &google.Options{
-		BaseURL:    cmp.Or(strings.TrimRight(o.BaseURL, "/"), host(location)) + "/v1/projects/" + project + "/locations/" + location + "/publishers/google",
-		HTTPClient: &client, Price: o.Price, Key: m.login.token, Provider: "vertex",
-	})
+	publishers := cmp.Or(strings.TrimRight(o.BaseURL, "/"), host(location)) + "/v1/projects/" + project + "/locations/" + location + "/publishers/"
+	if !strings.HasPrefix(name, "claude-") {
+		client.Transport = &transport{client.Transport, m.login, gemini}
+		m.served = google.New(name, &google.Options{BaseURL: publishers + "google", HTTPClient: &client, Price: o.Price, Key: m.login.token, Provider: "vertex"})
+		return m
+	}
+	p := o.Price
+	if p == nil && o.BaseURL == "" {
+		p = price(name, location)
+	}
+	client.Transport = &transport{client.Transport, m.login, claude(name)}
+	m.served = anthropic.New(name, &anthropic.Options{BaseURL: publishers + "anthropic", HTTPClient: &client, Price: p, Key: m.login.token, Provider: "vertex"})
 	return m
+}
+
+var regional = regexp.MustCompile(`^claude-[a-z]+-(4-[5-9]|[5-9])`) // costs a tenth more than at the location global
+
+// price is that of Anthropic, as Google publishes it (https://cloud.google.com/vertex-ai/generative-ai/pricing).
+func price(name, location string) *pawl.Price {
+	r, known := prices.Lookup("anthropic", strings.Replace(name, "@", "-", 1))
+	switch {
+	case !known:
+		return nil
+	case location != "global" && regional.MatchString(name):
+		return provider.Price(r, 1.1)
+	}
+	return provider.Price(r, 1)
 }
 
 // host is the server of a location: of a region, of all, or of the regions of a continent.
@@ -105,7 +139,7 @@ func (m *Model) Describe() pawl.ModelInfo {
 	if m.err != nil {
 		return pawl.ModelInfo{Name: m.name}
 	}
-	return m.Model.Describe()
+	return m.served.Describe()
 }
 
 // Ready returns an error if the model cannot be called, because there is no project or no
@@ -129,7 +163,7 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 			yield(pawl.Chunk{}, &pawl.ModelError{Class: pawl.ClassAuth, Message: m.err.Error(), Err: m.err})
 			return
 		}
-		for c, err := range m.Model.Stream(ctx, r) {
+		for c, err := range m.served.Stream(ctx, r) {
 			if e, ok := errors.AsType[*pawl.ModelError](err); ok && e.Class == pawl.ClassAuth {
 				e.Message += "; the identity needs the role Vertex AI User in the project, and the API aiplatform.googleapis.com must be enabled there"
 			}
@@ -140,18 +174,53 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 	}
 }
 
-// A transport puts requests of the Gemini API into the form of Vertex AI.
+// A transport puts requests of another API into the form of Vertex AI.
 type transport struct {
 	http.RoundTripper
 	login *login
+	form  func(r *http.Request) (key string, err error) // changes a request, and takes its key
+}
+
+// gemini changes the address of a request.
+func gemini(r *http.Request) (key string, err error) {
+	r.URL.Path = strings.Replace(r.URL.Path, "/v1beta/models/", "/models/", 1)
+	key = r.Header.Get("X-Goog-Api-Key")
+	r.Header.Del("X-Goog-Api-Key")
+	return key, nil
+}
+
+// claude puts the model's name into the address, and the version of the API into the body.
+// https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai
+func claude(name string) func(*http.Request) (string, error) {
+	return func(r *http.Request) (string, error) {
+		var body map[string]json.RawMessage
+		err := json.NewDecoder(r.Body).Decode(&body)
+		if err = errors.Join(err, r.Body.Close()); err != nil {
+			return "", err
+		}
+		delete(body, "model")
+		body["anthropic_version"] = json.RawMessage(`"vertex-2023-10-16"`)
+		data, err := json.Marshal(body)
+		if err != nil {
+			return "", err
+		}
+		r.Body, r.ContentLength, r.GetBody = io.NopCloser(bytes.NewReader(data)), int64(len(data)), nil
+		r.URL.Path = strings.TrimSuffix(r.URL.Path, "/v1/messages") + "/models/" + name + ":streamRawPredict"
+		key := r.Header.Get("X-Api-Key")
+		r.Header.Del("X-Api-Key")
+		r.Header.Del("Anthropic-Version")
+		return key, nil
+	}
 }
 
 // RoundTrip sends a request to the model's address at Vertex AI, with its token.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.URL.Path = strings.Replace(r.URL.Path, "/v1beta/models/", "/models/", 1)
-	r.Header.Set("Authorization", "Bearer "+r.Header.Get("X-Goog-Api-Key"))
-	r.Header.Del("X-Goog-Api-Key")
+	key, err := t.form(r)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
 	if quota := t.login.quota(); quota != "" {
 		r.Header.Set("X-Goog-User-Project", quota)
 	}

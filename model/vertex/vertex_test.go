@@ -1,6 +1,7 @@
 package vertex_test
 
 import (
+	"bytes"
 	"context"
 	"crypto"
 	"crypto/rand"
@@ -12,6 +13,8 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -58,18 +61,56 @@ func (r *region) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	r.payer.Store(req.Header.Get("X-Goog-User-Project"))
 	token, _ := r.token.Load().(string)
-	path, ok := strings.CutPrefix(req.URL.Path, "/v1/projects/contoso/locations/europe-west4/publishers/google/models/")
+	path, ok := strings.CutPrefix(req.URL.Path, "/v1/projects/contoso/locations/europe-west4/publishers/")
+	publisher, path, _ := strings.Cut(path, "/models/")
 	switch {
 	case !ok:
 		http.NotFound(w, req)
-	case req.Header.Get("X-Goog-Api-Key") != "":
+	case req.Header.Get("X-Goog-Api-Key")+req.Header.Get("X-Api-Key") != "":
 		refuse(401, "UNAUTHENTICATED", "API keys are not supported by this API. Expected OAuth2 access token or other authentication credentials that assert a principal.")
 	case req.Header.Get("Authorization") != "Bearer "+token:
 		refuse(401, "UNAUTHENTICATED", "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential.")
-	default:
+	case publisher == "google":
 		req.URL.Path = "/v1beta/models/" + path
 		r.fake.ServeHTTP(w, req)
+	case publisher == "anthropic":
+		r.messages(w, req, path)
+	default:
+		http.NotFound(w, req)
 	}
+}
+
+// messages is streamRawPredict of a model of Anthropic: the Messages API without the name of the
+// model, and with its version in the body.
+// https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai
+func (r *region) messages(w http.ResponseWriter, req *http.Request, path string) {
+	refuse := func(message string) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprintf(w, `{"type":"error","error":{"type":"invalid_request_error","message":%q}}`, message)
+	}
+	model, ok := strings.CutSuffix(path, ":streamRawPredict")
+	var body map[string]any
+	d := json.NewDecoder(req.Body)
+	d.UseNumber()
+	switch err := d.Decode(&body); {
+	case err != nil || !ok:
+		http.NotFound(w, req)
+		return
+	case body["anthropic_version"] != "vertex-2023-10-16":
+		refuse("anthropic_version: Field required")
+		return
+	case body["model"] != nil:
+		refuse("model: Extra inputs are not permitted")
+		return
+	}
+	delete(body, "anthropic_version")
+	body["model"] = model
+	data, _ := json.Marshal(body)
+	req.URL.Path, req.Body, req.ContentLength = "/v1/messages", io.NopCloser(bytes.NewReader(data)), int64(len(data))
+	req.Header.Set("X-Api-Key", "k")
+	req.Header.Set("Anthropic-Version", "2023-06-01")
+	r.fake.ServeHTTP(w, req)
 }
 
 // fixed is a source of one token.
@@ -105,6 +146,29 @@ func TestConformance(t *testing.T) {
 		Stops:   []pawl.StopReason{pawl.StopPause},
 		Classes: []pawl.Class{pawl.ClassRefused}, // a prompt that is refused is answered with a reason
 	})
+}
+
+func TestClaudeConformance(t *testing.T) {
+	modeltest.Run(t, func(t testing.TB, brain pawl.Model) pawl.Model {
+		r := newRegion(t, brain, nil)
+		return vertex.New("contoso", "europe-west4", "claude-sonnet-4-5@20250929", &vertex.Options{BaseURL: r.URL, Tokens: fixed("t1")})
+	}, nil)
+}
+
+// Claude has Anthropic's prices, and a tenth more in a region.
+func TestClaudePrice(t *testing.T) {
+	for of, want := range map[string]float64{
+		"global claude-sonnet-4-5@20250929":  3,
+		"us-east5 claude-opus-4-1@20250805":  15,
+		"us-east5 claude-haiku-4-5@20251001": 1.1,
+		"eu claude-nobody":                   0,
+	} {
+		location, name, _ := strings.Cut(of, " ")
+		d := vertex.New("contoso", location, name, nil).Describe()
+		if d.Name != "vertex/"+name || !strings.HasSuffix(d.Endpoint, "/locations/"+location+"/publishers/anthropic") || (d.Price == nil) != (want == 0) || want > 0 && math.Abs(d.Price.Input-want) > 1e-9 {
+			t.Errorf("%s: it is described as %+v, with the price %+v", of, d, d.Price)
+		}
+	}
 }
 
 func TestAddress(t *testing.T) {

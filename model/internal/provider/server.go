@@ -90,9 +90,18 @@ func (s *Server) Official() bool { return At(s.base, s.vendor.Hosts...) }
 func (s *Server) Describe(wire pawl.Wire) pawl.ModelInfo {
 	info := pawl.ModelInfo{Name: s.Full, Endpoint: s.base, Price: s.price, Wire: wire}
 	if r, ok := prices.Lookup(s.vendor.Name, s.Name); ok && s.price == nil && s.Official() {
-		info.Price = &pawl.Price{Input: r.Input, Output: r.Output, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite, CacheLong: r.CacheLong, Long: pawl.Tier(r.Long)}
+		info.Price = Price(r, 1)
 	}
 	return info
+}
+
+// Price is a row of the price table, times a factor.
+func Price(r prices.Row, f float64) *pawl.Price {
+	l := r.Long
+	return &pawl.Price{
+		Input: f * r.Input, Output: f * r.Output, CacheRead: f * r.CacheRead, CacheWrite: f * r.CacheWrite, CacheLong: f * r.CacheLong,
+		Long: pawl.Tier{From: l.From, Input: f * l.Input, Output: f * l.Output, CacheRead: f * l.CacheRead, CacheWrite: f * l.CacheWrite, CacheLong: f * l.CacheLong},
+	}
 }
 
 // Ready returns an error if the model cannot be called because its key is

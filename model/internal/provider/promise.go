@@ -1,4 +1,4 @@
-package anthropic
+package provider
 
 import (
 	"bytes"
@@ -6,23 +6,18 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// The keywords and text formats that the API guarantees.
+// The keywords and text formats that Anthropic guarantees.
 var (
 	promised = []string{"$defs", "additionalProperties", "allOf", "anyOf", "const", "description", "enum", "format", "items", "minItems", "pattern", "properties", "required", "title", "type"}
 	formats  = []any{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
 )
 
-// format returns a schema in the form that the API guarantees. It guarantees
-// only closed objects, so a schema with an open one is only validated: the
-// model could not write all that the schema allows.
-func (m *Model) format(schema json.RawMessage) (map[string]any, bool) {
-	if schema == nil || !strings.HasPrefix(m.server.Name, "claude-") || schemaless.MatchString(m.server.Name) {
-		return nil, false
-	}
+// Promise returns a schema in the form that models of Anthropic guarantee. They guarantee only
+// closed objects, so there is none of a schema with an open one: the model could not write all
+// that the schema allows.
+func Promise(schema json.RawMessage) (map[string]any, bool) {
 	dec := json.NewDecoder(bytes.NewReader(schema))
 	dec.UseNumber()
 	var doc map[string]any
@@ -81,7 +76,7 @@ func promise(schema any) bool {
 		}
 		said, ok := v.(string)
 		if !ok {
-			said = string(provider.Marshal(v))
+			said = string(Marshal(v))
 		}
 		rest = append(rest, k+": "+said)
 		delete(s, k)
