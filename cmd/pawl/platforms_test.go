@@ -18,7 +18,7 @@ func TestPlatforms(t *testing.T) {
 		t.Run(system, func(t *testing.T) {
 			t.Parallel()
 			loaded, err := packages.Load(&packages.Config{
-				Mode: packages.LoadAllSyntax, //nolint:staticcheck // dependencies are checked from source, too
+				Mode: packages.LoadAllSyntax, // dependencies from source, too
 				Env:  append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch),
 			}, ".")
 			if err != nil {
