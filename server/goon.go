@@ -99,9 +99,12 @@ func (s *Server) resume(x *exchange) (any, error) {
 	return s.after(x, driven.ID(), driven) // which may be a fork
 }
 
-func drop(w worker.Work) {
+func drop(w worker.Work) { release(w, "") }
+
+// release says which run of a work was recorded here and is not driven here; "": none.
+func release(w worker.Work, run string) {
 	if w.Done != nil {
-		w.Done("")
+		w.Done(run)
 	}
 }
 

@@ -264,10 +264,10 @@ func attached(w worker.Work) (files []pawl.File, err error) {
 
 // begin starts a run of a work with a client's limits and options, or queues it.
 func (s *Server) begin(x *exchange, w worker.Work, limits runs.Limits, o engine.StartOptions, queue bool) (any, error) {
-	begun := false
+	begun, queued := false, ""
 	defer func() {
 		if !begun {
-			drop(w)
+			release(w, queued)
 		}
 	}()
 	over, err := w.Raise(w.Agent.Limits, limits)
@@ -291,6 +291,7 @@ func (s *Server) begin(x *exchange, w worker.Work, limits runs.Limits, o engine.
 		if err != nil {
 			return nil, err
 		}
+		queued = h.ID()
 		return s.begun(x, h)
 	}
 	begun = true

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -119,7 +120,7 @@ func recordOf(source string) (rec record, ok bool) {
 
 // ParseSource reads a spec from the [pawl.Agent].Source recorded in a run, with
 // the options of that time: the model, even if it was the registry's default,
-// the stop condition and the limits. Of o it uses only the registry.
+// the stop condition and the limits. Of o it uses only the registry and, unless it is nil, the workspace.
 func ParseSource(source string, o *Options) (*Spec, error) {
 	rec, ok := recordOf(source)
 	if !ok {
@@ -128,7 +129,7 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 	again := rec.options()
 	again.Model, again.Prompt, again.Stop, again.Plan = rec.Model, rec.Prompt, rec.Stop, rec.Plan
 	if o != nil {
-		again.Registry = o.Registry
+		again.Registry, again.Workspace = o.Registry, cmp.Or(o.Workspace, again.Workspace)
 	}
 	if l := rec.Limits; l != nil {
 		again.Limits = pawl.Limits{Iterations: l.Iterations, Tokens: l.Tokens, Cost: l.Cost, ToolErrors: l.ToolErrors, Attempts: l.Attempts, Margin: l.Margin, Depth: l.Depth, Handoffs: l.Handoffs, Rounds: l.Rounds}

@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
+	"github.com/pawl-run/pawl/workspace"
 )
 
 func chatCommand(a *app) *cobra.Command {
@@ -115,6 +116,7 @@ type talk struct {
 	plan   bool        // the next message is to be planned first
 	files  []pawl.File // attached to the next message
 	built  string      // what agent was made for
+	copied string      // the directory in a copy of which the agent works; empty: in none
 	settings
 
 	view    *chatView   // of the run that is driven; guarded by a.mu
@@ -190,7 +192,7 @@ func (t *talk) begin(ctx context.Context, args []string) error {
 	return t.build(ctx)
 }
 
-// build makes the agent for the next message.
+// build makes the agent for the next message. One that is to work in a copy is made to be looked at; see inCopy.
 func (t *talk) build(ctx context.Context) error {
 	what := t.model
 	if t.plan {
@@ -199,20 +201,26 @@ func (t *talk) build(ctx context.Context) error {
 	if t.built == what && t.agent.Name != "" {
 		return nil
 	}
+	if err := t.make(ctx, &spec.Workspace{}); err != nil {
+		return err
+	}
+	t.built = what
+	return nil
+}
+
+// make makes the agent, to work in a copy if its spec says so.
+func (t *talk) make(ctx context.Context, in *spec.Workspace) error {
 	source, err := renew(t.source, remake{asWas: true, model: t.model, plan: &t.plan})
 	if err != nil {
 		return err
 	}
 	registry := t.a.registry()
-	s, err := spec.ParseSource(source, &spec.Options{Registry: registry})
+	s, err := spec.ParseSource(source, &spec.Options{Registry: registry, Workspace: in})
 	if problems, ok := errors.AsType[spec.Problems](err); ok {
 		return flaggedBy(problems, recordedFrom(t.model))
 	}
 	if err != nil {
 		return err
-	}
-	if s.Copied { // also where it continues a run that worked in a copy
-		return onlyRun(s)
 	}
 	if err := readyBy(s, registry, recordedFrom(t.model)); err != nil {
 		return err
@@ -230,6 +238,24 @@ func (t *talk) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.agent, t.most, t.built = agent, most, what
+	t.agent, t.most, t.copied = agent, most, ""
+	if s.Copied {
+		t.copied = s.Project()
+	}
 	return nil
+}
+
+// inCopy makes a working copy for the next message, and the agent again to work there. Nil: it works where it is.
+func (t *talk) inCopy(ctx context.Context) (*workspace.Tree, error) {
+	if t.copied == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	tree, err := t.a.copied(ctx, t.j, t.copied)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.make(ctx, workspaceOf(tree)); err != nil {
+		return nil, errors.Join(err, tree.Close())
+	}
+	return tree, nil
 }

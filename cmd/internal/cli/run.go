@@ -87,7 +87,7 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 	}
 	var tree *workspace.Tree
 	begun := false
-	if s.Copied && !queue {
+	if s.Copied {
 		if s, tree, err = a.inWorkspace(ctx, file, s, options); err != nil {
 			return 0, err
 		}
@@ -96,6 +96,11 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 				_ = tree.Close() // nothing happened in it; what is left is removed with old copies
 			}
 		}()
+	}
+	claim := func(run string) {
+		if begun = true; tree != nil {
+			a.claimCopy(tree.StateDir(), run)
+		}
 	}
 	agent, err := a.agentOf(ctx, s, registry)
 	if err != nil {
@@ -122,7 +127,7 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 		o.Thread = s.Thread
 	}
 	if queue {
-		return queueRun(ctx, a, agent, input, o, on)
+		return queueRun(ctx, a, agent, input, o, on, claim)
 	}
 	return a.with(ctx, func(j store) (int, error) {
 		limits, err := ceilings(agent)
@@ -132,11 +137,7 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 		if tree != nil {
 			prune(ctx, a, j, filepath.Dir(tree.StateDir()), time.Now())
 		}
-		w := &work{agent: agent, limits: limits, drop: func() {}, begun: func(run string) {
-			if begun = true; tree != nil {
-				a.claimCopy(tree.StateDir(), run)
-			}
-		}, conclude: func(ctx context.Context, r pawl.Result) (int, error) {
+		w := &work{agent: agent, limits: limits, drop: func() {}, begun: claim, conclude: func(ctx context.Context, r pawl.Result) (int, error) {
 			a.unasked(played, r)
 			code, err := a.concludeIn(ctx, r, tree)
 			if d.record != nil && err == nil {

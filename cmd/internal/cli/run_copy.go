@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -17,18 +18,12 @@ import (
 
 // inWorkspace makes the working copy of a spec with workspace: copy, and reads the spec again to work there.
 func (a *app) inWorkspace(ctx context.Context, file string, s *spec.Spec, o *spec.Options) (*spec.Spec, *workspace.Tree, error) {
-	if err := isProject(s.Project()); err != nil {
+	t, err := a.copied(ctx, nil, s.Project())
+	if err != nil {
 		return nil, nil, err
 	}
-	t, err := workspace.Copy(ctx, s.Project(), &workspace.Options{Dir: a.fixState(s.Project()), History: true})
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, nil, err
-		}
-		return nil, nil, refused(err)
-	}
 	with := *o
-	with.Workspace = &spec.Workspace{State: t.StateDir(), Project: s.Project(), Dir: t.Dir()}
+	with.Workspace = workspaceOf(t)
 	again, err := loadSpec(file, &with)
 	if err != nil {
 		return nil, nil, errors.Join(err, t.Close())
@@ -39,16 +34,34 @@ func (a *app) inWorkspace(ctx context.Context, file string, s *spec.Spec, o *spe
 	return again, t, nil
 }
 
+// copied makes a working copy of a directory, and removes old ones beside it whose runs are in j. Nil: it removes none.
+func (a *app) copied(ctx context.Context, j store, dir string) (*workspace.Tree, error) {
+	if err := isProject(dir); err != nil {
+		return nil, err
+	}
+	t, err := workspace.Copy(ctx, dir, &workspace.Options{Dir: a.fixState(dir), History: true})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, err
+	case err != nil:
+		return nil, refused(err)
+	case j != nil:
+		prune(ctx, a, j, filepath.Dir(t.StateDir()), time.Now())
+	}
+	return t, nil
+}
+
+// workspaceOf is a working copy as a spec has it.
+func workspaceOf(t *workspace.Tree) *spec.Workspace {
+	return &spec.Workspace{State: t.StateDir(), Project: t.Source(), Dir: t.Dir()}
+}
+
 // uncopied refuses to run the agent of a spec that is to work in a copy where nothing makes one and applies it.
 func uncopied(s *spec.Spec) error {
 	if !s.Copied || s.InCopy() {
 		return nil
 	}
-	return onlyRun(s)
-}
-
-func onlyRun(s *spec.Spec) error {
-	return misuse("agent %s has workspace: copy, which is for runs that pawl run starts and drives here; leave it out of the spec", s.Name)
+	return misuse("agent %s has workspace: copy, and this command makes no copies; use pawl run, chat, serve or worker, or leave it out of the spec", s.Name)
 }
 
 // copiedAgain opens the working copy of an earlier process.
@@ -104,18 +117,10 @@ func concludeCopy(ctx context.Context, a *app, r pawl.Result, t *workspace.Tree)
 		return a.conclude(ctx, r)
 	}
 	ending(ctx, a, &r)
-	d, err := t.Diff(ctx)
-	if err != nil {
-		return 0, refused(err)
-	}
-	out := copiedResult{Workspace: copiedFiles{Files: []string{}}}
-	for _, c := range d.Changes {
-		out.Workspace.Files = append(out.Workspace.Files, c.Path)
-	}
-	if out.Workspace.Applied = r.Status == pawl.StatusSuccess && !d.Empty(); out.Workspace.Applied {
-		if err := t.Apply(d); err != nil {
-			return 0, a.unapplied(err, t.Dir(), r.Run)
-		}
+	out := copiedResult{}
+	d := workspace.Diff{}
+	if out.Workspace, d, err = a.applyCopy(ctx, r, t); err != nil {
+		return 0, err
 	}
 	if a.json {
 		if out.Result, err = fullResult(ctx, a, r); err == nil {
@@ -131,6 +136,55 @@ func concludeCopy(ctx context.Context, a *app, r pawl.Result, t *workspace.Tree)
 		err = errors.Join(err, t.Close())
 	}
 	return exitCode(r.Status), err
+}
+
+// applyCopy applies what a run changed in its copy to the project, if it succeeded: all of it, or nothing.
+func (a *app) applyCopy(ctx context.Context, r pawl.Result, t *workspace.Tree) (copiedFiles, workspace.Diff, error) {
+	out := copiedFiles{Files: []string{}}
+	d, err := t.Diff(ctx)
+	if err != nil {
+		return out, d, refused(err)
+	}
+	for _, c := range d.Changes {
+		out.Files = append(out.Files, c.Path)
+	}
+	if r.Status != pawl.StatusSuccess || d.Empty() {
+		return out, d, nil
+	}
+	if err := t.Apply(d); err != nil {
+		return out, d, a.unapplied(err, t.Dir(), r.Run)
+	}
+	out.Applied = true
+	return out, d, nil
+}
+
+// finishCopy applies what a run changed in its copy, as concludeCopy does, and says so. It does nothing for a run
+// without a copy, or one that has not ended.
+func (a *app) finishCopy(ctx context.Context, j pawl.Journal, run string) error {
+	ctx = context.WithoutCancel(ctx) // as in concludeCopy
+	s, err := engine.Load(ctx, j, run)
+	if err != nil {
+		return err
+	}
+	w := spec.WorkspaceOf(s.Declaration().Source)
+	if w == nil || !s.Status().Ended() {
+		return nil
+	}
+	t, err := workspace.Open(w.State, nil)
+	if err != nil {
+		return nil //nolint:nilerr // it was applied and removed
+	}
+	files, d, err := a.applyCopy(ctx, s.Result(), t)
+	if err != nil {
+		return err
+	}
+	if !a.quiet {
+		sayCopied(a, s.Result(), files, d)
+	}
+	if s.Status() == pawl.StatusSuccess {
+		return t.Close()
+	}
+	return nil
 }
 
 // reportOf is the report of a run. It says so if the run succeeded in a copy and the project does not have the change,

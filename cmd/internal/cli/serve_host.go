@@ -52,12 +52,13 @@ type serveHost struct {
 	threads engine.Threads
 }
 
-// servedAgent is an agent that all of its runs share.
+// servedAgent is an agent that all of its runs share, unless they work in copies.
 type servedAgent struct {
 	about   client.Agent
 	work    worker.Work
 	upgrade engine.Upgrade
 	missing spec.Problems // the missing keys of its models
+	copied  bool          // each run works in a copy
 }
 
 // title is the agent's name, with its version if it has one.
@@ -157,6 +158,16 @@ func (h *serveHost) open(ctx context.Context, j store) error {
 	h.journal, h.models = j, map[string]string{}
 	for i, made := range h.specs {
 		registry := h.app.registry()
+		copied := made.Copied
+		if copied { // each run has a copy; this agent is only looked at
+			agent, err := made.Agent(registry)
+			if err != nil {
+				return err
+			}
+			if made, err = spec.ParseSource(agent.Source, &spec.Options{Registry: registry, Workspace: &spec.Workspace{}}); err != nil {
+				return err
+			}
+		}
 		agent, err := h.app.agentOf(ctx, made, registry)
 		if err != nil {
 			return err
@@ -181,7 +192,7 @@ func (h *serveHost) open(ctx context.Context, j store) error {
 				about.Team = append(about.Team, mate.Name)
 			}
 		}
-		h.served = append(h.served, servedAgent{about, w, made.Upgrade, made.Unready(registry)})
+		h.served = append(h.served, servedAgent{about, w, made.Upgrade, made.Unready(registry), copied})
 	}
 	return nil
 }
@@ -302,6 +313,8 @@ func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage)
 		return worker.Work{}, problem(http.StatusUnprocessableEntity, fmt.Sprintf("agent %q does not exist%s", name, h.versions(name)))
 	case raw == nil && len(one.missing) > 0:
 		return worker.Work{}, unready(name, one.missing)
+	case raw == nil && one.copied:
+		return h.inCopy(ctx, one.work.Agent.Source)
 	case raw == nil:
 		return one.work, nil
 	case !h.service.specs:
@@ -318,6 +331,13 @@ func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage)
 	}
 	if missing := made.Unready(registry); len(missing) > 0 {
 		return worker.Work{}, unready(made.Name, missing)
+	}
+	if made.Copied {
+		agent, err := made.Agent(registry)
+		if err != nil {
+			return worker.Work{}, err
+		}
+		return h.inCopy(ctx, agent.Source)
 	}
 	agent, err := beside.agentOf(ctx, made, registry)
 	var w worker.Work
@@ -358,7 +378,7 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Chang
 	source := s.Declaration().Source
 	start, _ := s.Start()
 	for _, one := range h.served {
-		if one.work.Agent.Source == source && start.Parent == "" && change == (server.Change{}) { // a child has inherited policies
+		if !one.copied && one.work.Agent.Source == source && start.Parent == "" && change == (server.Change{}) { // a child has inherited policies
 			if len(one.missing) > 0 {
 				return worker.Work{}, unready(one.about.Name, one.missing)
 			}
@@ -366,7 +386,8 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Chang
 		}
 	}
 	_, _, called := runs.CalledBy(source)
-	if one := h.versioned(s.Declaration()); one != nil && !called && start.Parent == "" && fork == nil {
+	in := spec.WorkspaceOf(source)
+	if one := h.versioned(s.Declaration()); one != nil && !one.copied && in == nil && !called && start.Parent == "" && fork == nil {
 		if len(one.missing) > 0 {
 			return worker.Work{}, unready(one.about.Name, one.missing)
 		}
@@ -374,8 +395,8 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Chang
 		w.Upgrade = one.upgrade
 		return w, nil
 	}
-	if _, is, err := copyOf(source); is || err != nil || spec.WorkspaceOf(source) != nil {
-		return worker.Work{}, elsewhere(fmt.Sprintf("run %s works in a copy of a project, which only the command line can do; resume it with: %s", s.Run(), h.app.typed("pawl", "resume", s.Run())))
+	if _, is, err := copyOf(source); is || err != nil || in != nil && (fork != nil || start.Parent != "" || !hasCopy(in)) {
+		return worker.Work{}, elsewhere(fmt.Sprintf("run %s works in a copy of a project, which is not here or which this server does not share; on the machine that has it, resume it with: %s", s.Run(), h.app.typed("pawl", "resume", s.Run())))
 	}
 	if !ofPawl(s) {
 		return worker.Work{}, elsewhere(fmt.Sprintf("run %s was not started from a spec, so its agent is not known here; resume it with the program that started it", s.Run()))
@@ -399,7 +420,15 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Chang
 	if w.policy != nil {
 		work.Lower = w.policy.Lower
 	}
-	return h.alone(work, beside), nil
+	work = h.alone(work, beside)
+	if released := work.Done; in != nil {
+		work.Done = func(run string) {
+			if released(run); run != "" {
+				h.finish(run)
+			}
+		}
+	}
+	return work, nil
 }
 
 // changed is the model that a client wants for a fork, as specs name it. A client cannot name

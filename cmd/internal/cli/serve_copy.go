@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs/worker"
+	"github.com/pawl-run/pawl/spec"
+	"github.com/pawl-run/pawl/workspace"
+)
+
+// inCopy makes the agent of a source for one run, which works in a copy of its own. The copy's change is applied
+// when the run is released with success, as pawl run applies it.
+func (h *serveHost) inCopy(ctx context.Context, source string) (worker.Work, error) {
+	beside := h.app.beside()
+	registry := beside.registry()
+	made, err := spec.ParseSource(source, &spec.Options{Registry: registry})
+	if err != nil {
+		return worker.Work{}, err
+	}
+	tree, err := beside.copied(ctx, h.journal, made.Project())
+	if err != nil {
+		return worker.Work{}, problem(http.StatusConflict, err.Error())
+	}
+	var agent pawl.Agent
+	if made, err = spec.ParseSource(source, &spec.Options{Registry: registry, Workspace: workspaceOf(tree)}); err == nil {
+		agent, err = beside.agentOf(ctx, made, registry)
+	}
+	var w worker.Work
+	if err == nil {
+		w, err = h.work(agent, h.policy, made)
+	}
+	if err != nil {
+		beside.disconnect()
+		return w, errors.Join(err, tree.Close())
+	}
+	w = h.alone(w, beside)
+	released := w.Done
+	w.Done = func(run string) {
+		released(run)
+		if run == "" || !h.keeps(run, tree) {
+			_ = tree.Close() // no run works in it
+			return
+		}
+		h.finish(run)
+	}
+	return w, nil
+}
+
+// keeps reports whether a run works in a copy, and claims it then. Under a key the run may be an earlier one.
+func (h *serveHost) keeps(run string, tree *workspace.Tree) bool {
+	s, err := engine.Load(context.Background(), h.journal, run)
+	if err != nil {
+		return true // it may
+	}
+	w := spec.WorkspaceOf(s.Declaration().Source)
+	if w == nil || w.State != tree.StateDir() {
+		return false
+	}
+	h.app.claimCopy(w.State, run)
+	return true
+}
+
+// finish applies what a run changed in its copy, if it succeeded. The log has what keeps it from that, as pawl explain
+// says it on this machine; pawl resume completes it.
+func (h *serveHost) finish(run string) {
+	if err := h.app.finishCopy(context.Background(), h.journal, run); err != nil {
+		h.log.Error("the change of a run is not applied", "run", run, "error", err)
+	}
+}
+
+// hasCopy reports whether the working copy of a run is on this machine.
+func hasCopy(w *spec.Workspace) bool {
+	_, err := os.Stat(w.State)
+	return err == nil
+}
