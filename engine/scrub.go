@@ -251,5 +251,10 @@ type Learned struct{ set redact.Learned }
 // Add adds a secret. It becomes {{secret:NAME}}. One of fewer than six bytes is ignored.
 func (l *Learned) Add(name, secret string) { l.set.Add(name, secret) }
 
-// Scrub replaces the secrets in a text.
-func (l *Learned) Scrub(text string) string { return (*redact.Secrets)(nil).With(&l.set).Scrub(text) }
+// Scrub replaces the secrets in a text. Nil has none.
+func (l *Learned) Scrub(text string) string {
+	if l == nil {
+		return text
+	}
+	return (*redact.Secrets)(nil).With(&l.set).Scrub(text)
+}

@@ -89,12 +89,23 @@ func (c *Client) check(ctx context.Context) error {
 	_, err := c.sdk.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: c.namespace})
 	switch {
 	case errors.As(err, new(*serviceerror.NamespaceNotFound)):
-		return fmt.Errorf("the Temporal server at %s has no namespace %q: create it with: temporal operator namespace create --namespace %[2]s", c.target, c.namespace)
+		return &NamespaceError{c.target, c.namespace}
 	case errors.As(err, new(*serviceerror.PermissionDenied)): // the key may be for runs only
 		return nil
 	}
 	return c.because(err)
 }
+
+// A NamespaceError says that a server answers, and does not have a namespace.
+type NamespaceError struct{ server, name string }
+
+// Error says how to create it.
+func (e *NamespaceError) Error() string {
+	return fmt.Sprintf("the Temporal server at %s has no namespace %q: create it with: temporal operator namespace create --namespace %[2]s", e.server, e.name)
+}
+
+// Namespace is the one that is missing.
+func (e *NamespaceError) Namespace() string { return e.name }
 
 // because names the server and the namespace in an error.
 func (c *Client) because(err error) error {

@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strings"
 	"testing"
@@ -83,7 +84,7 @@ func TestNoNamespace(t *testing.T) {
 	at := l.Addr().String()
 	_, err = Dial(t.Context(), "temporal://"+at+"/shop", nil)
 	want := "the Temporal server at " + at + ` has no namespace "shop": create it with: temporal operator namespace create --namespace shop`
-	if err == nil || err.Error() != want {
+	if err == nil || err.Error() != want || !errors.As(err, new(*NamespaceError)) {
 		t.Errorf("%v; want %s", err, want)
 	}
 }

@@ -50,17 +50,21 @@ func (d *doctor) find(check string, g grade, remedy, format string, args ...any)
 }
 
 func doctorCommand(a *app) *cobra.Command {
-	model := ""
+	model, on := "", ""
 	c := remotely(a.command("doctor [SPEC…|DIR…] [flags]", "Check this installation, and say what to do about what is wrong", cobra.ArbitraryArgs,
 		func(ctx context.Context, args []string) (int, error) {
-			return (&doctor{app: a}).examine(ctx, args, model)
+			if code, handed, err := handOver(ctx, a, on); handed {
+				return code, err
+			}
+			return (&doctor{app: a}).examine(ctx, args, model, on)
 		}))
 	c.Flags().StringVar(&model, "model", "", "check the specs with this model, as PROVIDER/NAME")
+	c.Flags().StringVar(&on, "on", "", "also check this Temporal server (temporal://HOST:PORT/NAMESPACE), and that workers ask it for runs of the specs")
 	return looking(c)
 }
 
 // examine checks everything, prints what it finds, and returns 1 if there is an error.
-func (d *doctor) examine(ctx context.Context, args []string, model string) (int, error) {
+func (d *doctor) examine(ctx context.Context, args []string, model, on string) (int, error) {
 	agents, err := d.agents(args, model)
 	if err != nil {
 		return 0, err
@@ -73,6 +77,9 @@ func (d *doctor) examine(ctx context.Context, args []string, model string) (int,
 	}
 	if d.server == "" || len(agents) > 0 { // else the server has the keys
 		d.reach(ctx, agents)
+	}
+	if on != "" {
+		d.dispatcher(ctx, on, agents)
 	}
 	return d.print()
 }

@@ -3,8 +3,10 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -179,4 +181,38 @@ func (t target) try() finding {
 		return finding{t.check, doubt, fmt.Sprintf("%s at %s answers %s", t.name, t.ask.URL.Host, r.Status), "look at its status page; runs retry, and pause when it stays down"}
 	}
 	return finding{Check: t.check, Grade: well, Detail: fmt.Sprintf("%s at %s answers in %v", t.name, t.ask.URL.Host, took)}
+}
+
+// dispatcher checks what --on names: that it answers, that the namespace is there, and that
+// workers ask for runs of the agents.
+func (d *doctor) dispatcher(ctx context.Context, on string, agents []*spec.Spec) {
+	system, err := d.dial(ctx, on, slog.New(slog.DiscardHandler))
+	if err == nil {
+		defer system.Close()
+	}
+	lost, absent := errors.AsType[interface {
+		error
+		Namespace() string
+	}](err)
+	if err != nil && !absent {
+		d.find("temporal", ill, "", "%v", err)
+		return
+	}
+	d.find("temporal", well, "", "the server of %s answers", on)
+	if absent {
+		d.find("namespace", ill, "", "%v", lost)
+		return
+	}
+	d.find("namespace", well, "", "it is there, or the key does not let pawl look")
+	for _, s := range agents {
+		polled, err := system.Polled(ctx, s.Name)
+		switch {
+		case err != nil:
+			d.find("worker", doubt, "", "agent %s: %v", s.Name, err)
+		case !polled:
+			d.find("worker", doubt, "start one: pawl worker SPEC --on "+on, "no worker asks for runs of %s, which wait for one", s.Name)
+		default:
+			d.find("worker", well, "", "a worker asks for runs of %s", s.Name)
+		}
+	}
 }

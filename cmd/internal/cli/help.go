@@ -144,7 +144,8 @@ that something is, and 2 that the command line or a spec is bad. --json prints t
 each with its grade (ok, warning or error), detail and remedy.`, `
 pawl doctor
 pawl doctor agents/ --database postgres://pawl@db.example.org/pawl
-pawl doctor --server https://runs.example.org`},
+pawl doctor --server https://runs.example.org
+pawl doctor agents/ --on temporal://127.0.0.1:7233/default`},
 	"gc": {`Runs that wait, are paused or were interrupted stay unless --status names them.`, `
 pawl gc --dry-run
 pawl gc --older-than 7d --status failed,cancelled

@@ -3,12 +3,16 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/spec"
 )
 
 // A square has workers of some agents.
@@ -40,6 +44,35 @@ func TestHandRun(t *testing.T) {
 		s := &square{polled: map[string]bool{"known": true}}
 		if err := handRun(t.Context(), a, s, j, agent, "temporal://h/n"); err != nil || s.started != agent || !strings.HasSuffix(said.String(), want) || want == "" && said.Len() > 0 {
 			t.Errorf("%s: %v; started %q, said %q", agent, err, s.started, said.String())
+		}
+	}
+}
+
+func (s *square) Close() {}
+
+// An absent namespace, as that of package temporal.
+type absentError struct{ error }
+
+func (absentError) Namespace() string { return "shop" }
+
+// The doctor says of Temporal what is there, and what is not.
+func TestDoctorOn(t *testing.T) {
+	agents := []*spec.Spec{{Name: "known"}, {Name: "lone"}}
+	for want, err := range map[string]error{
+		"error temporal: no Temporal server answers at h → \n":                                                   errors.New("no Temporal server answers at h"),
+		"ok temporal: the server of temporal://h/n answers → \nerror namespace: there is no namespace shop → \n": fmt.Errorf("dial: %w", absentError{errors.New("there is no namespace shop")}),
+		"ok temporal: the server of temporal://h/n answers → \nok namespace: it is there, or the key does not let pawl look → \n" +
+			"ok worker: a worker asks for runs of known → \n" +
+			"warning worker: no worker asks for runs of lone, which wait for one → start one: pawl worker SPEC --on temporal://h/n\n": nil,
+	} {
+		got := examined(nil, func(d *doctor) {
+			d.dial = func(context.Context, string, *slog.Logger) (Dispatch, error) {
+				return &square{polled: map[string]bool{"known": true}}, err
+			}
+			d.dispatcher(t.Context(), "temporal://h/n", agents)
+		})
+		if got != want {
+			t.Errorf("%v: it says\n%swant\n%s", err, got, want)
 		}
 	}
 }
