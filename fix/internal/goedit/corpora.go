@@ -60,15 +60,11 @@ func corpusValue(text string) (kind types.BasicInfo, value any) {
 			x = c.Args[0] // bytes are written as a text
 		}
 	}
-	fset := token.NewFileSet()
-	tv := types.TypeAndValue{}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
-	if err := types.CheckExpr(fset, nil, token.NoPos, x, info); err == nil {
-		tv = info.Types[x]
-	}
-	if tv.Value == nil {
+	if types.CheckExpr(token.NewFileSet(), nil, token.NoPos, x, info) != nil || info.Types[x].Value == nil {
 		return 0, nil
 	}
+	tv := info.Types[x]
 	switch tv.Value.Kind() {
 	case values.String:
 		return types.IsString, values.StringVal(tv.Value)

@@ -73,7 +73,7 @@ func (m *mutator) oneMoreClause(n *ast.TypeSwitchStmt, have []string) {
 	v := m.text(bound.Lhs[0])
 	var calls [][2]string // around their argument
 	for _, s := range n.Body.List {
-		c := s.(*ast.CaseClause) //nolint:forcetypeassert // a switch has nothing else
+		c := s.(*ast.CaseClause)
 		if len(c.Body) != 1 {
 			continue
 		}
