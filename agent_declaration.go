@@ -14,7 +14,7 @@ import (
 
 // MachineNumber names what this build decides. It is raised when the pure part
 // would decide an old log otherwise; every log holds the number it was written under.
-const MachineNumber = 3
+const MachineNumber = 4
 
 // A Declaration is what of an agent is data. It stands in run.started whole,
 // with a digest for each part, so that resuming under a changed agent is

@@ -14,8 +14,8 @@ type ApprovalRequested struct {
 	Tool          string            `wire:"tool"`
 	Args          json.RawMessage   `wire:"args"`
 	Reason        string            `wire:"reason"`
-	Expires       time.Time         `wire:"expires_at,omit"`
-	Preconditions map[string]string `wire:"witnesses,omit"` // what the approver relied on, such as files: name to digest
+	Expires       time.Time         `wire:"expires_at"`
+	Preconditions map[string]string `wire:"witnesses"` // what the approver relied on, such as files: name to digest
 	Digest        string            `wire:"digest,omit"`
 	TokenHash     string            `wire:"token_hash,omit"`
 }
@@ -26,9 +26,9 @@ type ApprovalRequested struct {
 type ApprovalDecided struct {
 	Call          string            `wire:"call"`
 	Approved      bool              `wire:"decision,approve|deny"`
-	By            string            `wire:"by,omit"`
+	By            string            `wire:"by"`
 	ForRun        bool              `wire:"scope,run|call"` // not only for the call
-	Args          json.RawMessage   `wire:"args,omit"`      // the approver's arguments; nil: those of the request
+	Args          json.RawMessage   `wire:"args"`           // the approver's arguments; nil: those of the request
 	Preconditions map[string]string `wire:"witnesses,omit"` // of the edited arguments
 	Reason        string            `wire:"reason,omit"`
 	Signal        int64             `wire:"letter,omit"`

@@ -59,7 +59,7 @@ type ModelFailed struct {
 	Class   Class     `wire:"class,omit"`
 	Message string    `wire:"message"`
 	Attempt int       `wire:"attempt"`
-	RetryAt time.Time `wire:"retry_at,omit"`
+	RetryAt time.Time `wire:"retry_at"`
 	Usage   Usage     `wire:"usage,omit"`
 	Cost    float64   `wire:"cost_usd,omit"`
 	Batch   string    `wire:"batch,omit"` // the provider's batch that has the request all the same; empty: none

@@ -40,7 +40,7 @@ func TestHistories(t *testing.T) {
 			delete(missing, "ends "+s.Status().String())
 			for _, line := range lines { // what is read is written the same
 				e := must(pawl.DecodeEntry(bytes.Clone(line)))
-				if got := must(e.AppendJSON(nil)); !bytes.Equal(got, line) {
+				if got := must(e.AppendJSON(nil)); !bytes.Equal(got, line) && without.Replace(string(got)) != string(line) {
 					t.Errorf("rewritten as\n%s\nnot\n%s", got, line)
 				}
 				delete(missing, e.Type())
@@ -55,6 +55,9 @@ func TestHistories(t *testing.T) {
 		t.Errorf("no history has %s", known)
 	}
 }
+
+// without leaves out the keys that earlier builds wrote only with a value.
+var without = strings.NewReplacer(`,"retry_at":null`, "", `,"args":null`, "", `,"witnesses":{}`, "")
 
 // kinds is what the histories are to have between them: each type of entry, and each ending.
 func kinds(t *testing.T) map[string]bool {

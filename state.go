@@ -332,7 +332,7 @@ func (s *State) Elapsed() time.Duration { return s.elapsed }
 // ModelCalls counts the attempts that reached the provider.
 func (s *State) ModelCalls() int { return s.modelCalls }
 
-// ToolCalls counts the calls that ran.
+// ToolCalls counts the calls that ran, here or at a client.
 func (s *State) ToolCalls() int { return s.toolCalls }
 
 // ToolErrors counts the latest turns in a row in which no call succeeded.

@@ -119,6 +119,9 @@ func (f *field) append(b []byte, p place, depth int) ([]byte, *Error) {
 		return appendFloat(b, x), nil
 	case kindTime:
 		t := as[time.Time](q).UTC()
+		if t.IsZero() { // no time; a reader could take the year 1 for one
+			return append(b, "null"...), nil
+		}
 		if y := t.Year(); y < 0 || y > 9999 {
 			return b, &Error{Offset: -1, Err: errYear}
 		}

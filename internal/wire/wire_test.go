@@ -131,7 +131,7 @@ func TestWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"s":"","i":0,"l":0,"u":0,"f":0,"b":false,"w":"no","r":null,"t":"0001-01-01T00:00:00Z","m":0,` +
+	want := `{"s":"","i":0,"l":0,"u":0,"f":0,"b":false,"w":"no","r":null,"t":null,"m":0,` +
 		`"y":"","ss":[],"sm":{},"n":null,"k":"red","p":{"name":""},"ps":[],"in":""}`
 	if got != want {
 		t.Errorf("zero value\n got %s\nwant %s", got, want)
