@@ -76,8 +76,16 @@ func a2aDo[In any](do func(*Server, *exchange, string, *In) (any, error)) func(*
 // a2aNothing is a request that says no more than its tenant.
 type a2aNothing struct{}
 
-// routeA2A adds the protocol to the multiplexer.
+// routeA2A adds the protocol to the multiplexer, or what says that it is not served.
 func (s *Server) routeA2A() {
+	if s.options.A2A == nil {
+		for _, path := range []string{a2a.CardPath, a2a.KeysPath, a2aPath, a2aPath + "/"} {
+			s.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+				s.refuse(w, r, refusal(http.StatusNotFound, "this server does not speak A2A; start it with --a2a"))
+			})
+		}
+		return
+	}
 	s.mux.HandleFunc(a2a.CardPath, s.a2aCard)
 	s.mux.HandleFunc(a2aAgents+"{agent}"+a2a.CardPath, s.a2aCard)
 	s.mux.HandleFunc(a2a.KeysPath, s.a2aKeys)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"mime"
 	"net/http"
@@ -205,7 +206,7 @@ func decode(data []byte, to any) error {
 	err := d.Decode(to)
 	switch another, mistyped := errors.AsType[*json.UnmarshalTypeError](err); {
 	case mistyped && another.Field != "":
-		return invalid(fmt.Sprintf("%s is %s; see GET /openapi.json", another.Field, kindOf(another.Value)))
+		return invalid(fmt.Sprintf("%s is %s; send %s", pathTo(data, another), kindOf(another.Value), wanted(another)))
 	case mistyped, bytes.Equal(bytes.TrimSpace(data), []byte("null")):
 		return invalid("the body is not an object; see GET /openapi.json")
 	case err != nil:
@@ -232,6 +233,38 @@ func twice(data []byte) string {
 	return ""
 }
 
+// pathTo returns the path of the value of a wrong type, such as labels.n. The error
+// itself names no key of labels.
+func pathTo(data []byte, wrong *json.UnmarshalTypeError) string {
+	var body struct{ Labels map[string]json.RawMessage }
+	if wrong.Field == "labels" && json.Unmarshal(data, &body) == nil {
+		for _, name := range slices.Sorted(maps.Keys(body.Labels)) {
+			if value := body.Labels[name]; value[0] != '"' {
+				return "labels." + name
+			}
+		}
+	}
+	return wrong.Field
+}
+
+// wanted describes what a value of a wrong type should be.
+func wanted(wrong *json.UnmarshalTypeError) string {
+	switch kind := wrong.Type.Kind(); {
+	case wrong.Field == "input":
+		return "a string; files come as " + formMedia
+	case kind == reflect.String:
+		return "a string"
+	case kind == reflect.Bool:
+		return "true or false"
+	case kind == reflect.Slice:
+		return "an array"
+	case kind == reflect.Map, kind == reflect.Struct:
+		return "an object"
+	default:
+		return "a whole number"
+	}
+}
+
 // kindOf describes a JSON value that package json calls a number, a string, an array
 // and so on, or returns the number.
 func kindOf(value string) string {
@@ -243,7 +276,7 @@ func kindOf(value string) string {
 	case "array", "object":
 		return "an " + kind
 	case "string":
-		return "a text"
+		return "a string"
 	case "bool":
 		return "true or false"
 	default:

@@ -142,17 +142,23 @@ func (s *Server) routing(all []route) (*http.ServeMux, map[string][]*route) {
 	for path, those := range paths {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { s.choose(w, r, those) })
 	}
-	nowhere := func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, refusal(http.StatusNotFound, "no resource at "+r.URL.Path+"; see GET /openapi.json"))
-	}
-	mux.HandleFunc("/v1/", nowhere)
-	mux.HandleFunc("/v1/runs/{run}/", nowhere)
+	mux.HandleFunc("/v1/", s.nowhere)
+	mux.HandleFunc("/v1/runs/{run}/", s.nowhere)
 	return mux, paths
+}
+
+// nowhere refuses a request for a path that has nothing.
+func (s *Server) nowhere(w http.ResponseWriter, r *http.Request) {
+	s.refuse(w, r, refusal(http.StatusNotFound, "no resource at "+r.URL.Path+"; see GET /openapi.json"))
 }
 
 // choose calls the route for the request's method.
 func (s *Server) choose(w http.ResponseWriter, r *http.Request, those []*route) {
 	methods := map[string]bool{}
+	if those[0].name == "page" && r.URL.Path != "/" && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		s.nowhere(w, r)
+		return
+	}
 	for _, one := range those {
 		if one.method == r.Method || one.method == http.MethodGet && r.Method == http.MethodHead {
 			s.answer(w, r, one)

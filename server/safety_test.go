@@ -362,6 +362,15 @@ func TestMethods(t *testing.T) {
 		res, data := w.send(request{token: admin, method: "GET", path: path})
 		refusedAs(t, path, res, data, http.StatusNotFound)
 	}
+	for _, path := range []string{"/nothing", "/a2a", "/a2a/v1", "/a2a/v1/message:send", "/.well-known/agent-card.json"} {
+		for _, method := range []string{"GET", "POST"} {
+			res, data := w.send(request{token: admin, method: method, path: path})
+			refusedAs(t, method+" "+path, res, data, http.StatusNotFound)
+			if hint := strings.Contains(string(data), "start it with --a2a"); hint == (path == "/nothing") {
+				t.Errorf("%s %s: %s", method, path, data)
+			}
+		}
+	}
 }
 
 // A handler that panics is the server's fault, and told to its log only.

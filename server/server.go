@@ -114,9 +114,7 @@ func New(journal Store, host Host, keys []Key, o *Options) (*Server, error) {
 		return nil, err
 	}
 	s.mux, s.paths = s.routing(routes())
-	if o.A2A != nil {
-		s.routeA2A()
-	}
+	s.routeA2A()
 	s.broadcasters = newHubs(journal, s.worker.Follow)
 	return s, nil
 }

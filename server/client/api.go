@@ -40,7 +40,7 @@ type Limits map[string]json.RawMessage
 type StartRun struct {
 	// Agent is the name of an agent, whose newest version runs, or NAME@VERSION.
 	Agent string `json:"agent,omitempty"`
-	// Spec is an agent's spec as JSON, if the server allows specs.
+	// Spec is an agent's spec as JSON, or a string that is YAML, if the server allows specs.
 	Spec   json.RawMessage   `json:"spec,omitempty"`
 	Input  string            `json:"input,omitempty"`
 	Limits Limits            `json:"limits,omitempty"`

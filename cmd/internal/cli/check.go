@@ -59,6 +59,10 @@ func checkSpec(a *app, file string, d *driving, mermaid bool) (int, error) {
 		if err == nil {
 			found.Warnings = append(found.Warnings, flagged(s.Warnings(registry), d.model)...)
 		}
+		for i := range found.Problems { // a file that cannot be read has no lines, but readers count from 1
+			p := &found.Problems[i]
+			p.Line, p.Column = max(p.Line, 1), max(p.Column, 1)
+		}
 		if err := printJSON(a.out, found); err != nil {
 			return 0, err
 		}

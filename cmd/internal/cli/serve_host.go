@@ -28,8 +28,11 @@ import (
 	"github.com/pawl-run/pawl/team"
 )
 
-// inlineSpec is the file name in messages about a spec that a client sent.
-const inlineSpec = "<spec>.json"
+// The file names in messages about a spec that a client sent, as JSON or as text.
+const (
+	inlineSpec = "<spec>.json"
+	inlineText = "<spec>.yaml"
+)
 
 // A serveHost makes the agents that are served: one per spec, and separate ones for
 // runs that began with another agent.
@@ -322,7 +325,11 @@ func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage)
 	}
 	beside := h.app.beside()
 	registry := beside.registry()
-	made, err := spec.Parse(inlineSpec, raw, h.options(registry))
+	file, text := inlineSpec, ""
+	if json.Unmarshal(raw, &text) == nil && text != "" {
+		file, raw = inlineText, json.RawMessage(text)
+	}
+	made, err := spec.Parse(file, raw, h.options(registry))
 	if problems, ok := errors.AsType[spec.Problems](err); ok {
 		return worker.Work{}, problem(http.StatusUnprocessableEntity, flagged(problems, h.service.model).Error())
 	}

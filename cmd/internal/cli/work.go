@@ -207,7 +207,7 @@ func renew(source string, r remake) (string, error) {
 		set("document", string(text))
 		delete(fields, "files")
 		fields["live"] = json.RawMessage("true")
-	case !r.asWas && get("path") != inlineSpec:
+	case !r.asWas && get("path") != inlineSpec && get("path") != inlineText:
 		text, err := os.ReadFile(filepath.Join(get("dir"), filepath.Base(get("path"))))
 		if err == nil { // otherwise the file is gone, and the recorded text is used
 			set("document", string(text))
