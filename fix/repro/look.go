@@ -54,15 +54,18 @@ func (r *Repro) Check(ctx context.Context, seen func(packages, failed int)) (Bas
 		case strings.Contains(f.Output, "No module named pytest"):
 			return b, fmt.Errorf("No module named pytest: install it with %q, or name the command that runs the tests", r.source.Test[0]+" -m pip install pytest") //nolint:staticcheck // Python's own words
 		case f.Kind == gotest.KindBuild, f.Kind == gotest.KindSetup:
-			return b, fmt.Errorf("no test can run, so none can fail for the bug: %s: %s", f.ID, firstLine(f.Output))
+			return b, fmt.Errorf("no test can run, so none can fail for the bug: %s: %s", f.ID, complaint(f.Output))
 		}
 	}
 	return b, nil
 }
 
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
+// complaint is the beginning of what a compiler or a set-up wrote, without the lines that
+// only name the package.
+func complaint(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "# ") })
+	return strings.Join(lines[:min(len(lines), 5)], "\n")
 }
 
 // first is what the tests said before the first edit, in this process or an earlier one.
@@ -268,7 +271,7 @@ func top(name string) string {
 func unfit(f gotest.Failure, pytest bool) string {
 	switch f.Kind {
 	case gotest.KindBuild, gotest.KindSetup:
-		return "does not build, so nothing is shown: " + firstLine(f.Output)
+		return "does not build, so nothing is shown: " + complaint(f.Output)
 	case gotest.KindPanic:
 		return "panics; catch it in the test and fail by an assertion"
 	case gotest.KindTimeout:

@@ -30,7 +30,7 @@ var readTools = []string{"read_file", "list_files", "search_files"}
 // It applies --model, --limit, --stop and --policy. Its source is an inline spec, so
 // that every command can resume its runs.
 func (a *app) defaultAgent(ctx context.Context, name string, d *driving, set settings, o defaultAgent) (pawl.Agent, error) {
-	model, err := a.modelFor(d.model)
+	model, err := a.modelFor(d.model, "; to try pawl without a key, add --model script:"+demo+" (scripted answers)")
 	if err != nil {
 		return pawl.Agent{}, err
 	}
@@ -79,11 +79,11 @@ func (a *app) namedModel(named string) string {
 	return cmp.Or(named, a.registry().Default, a.defaultModel())
 }
 
-// modelFor is namedModel for a command that cannot do without one.
-func (a *app) modelFor(named string) (string, error) {
+// modelFor is namedModel for a command that cannot do without one. The hint says how it can.
+func (a *app) modelFor(named, hint string) (string, error) {
 	model := a.namedModel(named)
 	if model == "" {
-		return "", misuse("no model: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or name one in PAWL_MODEL; to try pawl without a key, add --model script:%s (scripted answers)", demo)
+		return "", misuse("no model: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or name one in PAWL_MODEL%s", hint)
 	}
 	return model, nil
 }

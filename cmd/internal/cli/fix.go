@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -283,19 +284,15 @@ func sayChanges(a *app, list []testfix.Changed) {
 		return
 	}
 	a.sayf("what changes for other inputs than those of the tests:")
-	rows := [][3]string{{"input", "before", "now"}}
+	cell := func(printed string) string { // as it was printed, where white space may be the difference
+		return cmp.Or(strings.ReplaceAll(plain(terminal.Clean(printed)), "\t", " "), "(nothing)")
+	}
+	w := tabwriter.NewWriter(a.err, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "  input\tbefore\tnow")
 	for _, c := range list {
-		rows = append(rows, [3]string{c.Input + " (" + c.At + ")", c.Before, c.Now})
+		fmt.Fprintf(w, "  %s (%s)\t%s\t%s\n", oneLine(c.Input), oneLine(c.At), cell(c.Before), cell(c.Now))
 	}
-	var wide [2]int
-	for _, r := range rows {
-		for i := range wide {
-			wide[i] = max(wide[i], utf8.RuneCountInString(terminal.Clean(r[i])))
-		}
-	}
-	for _, r := range rows {
-		a.sayf("  %-*s  %-*s  %s", wide[0], terminal.Clean(r[0]), wide[1], terminal.Clean(r[1]), terminal.Clean(r[2]))
-	}
+	flushTable(w)
 }
 
 // lastWords prints the model's last message in full: why it could not fix the tests.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/testfix"
 )
 
 // play shows a short fix: what is written, and how many writes it took.
@@ -105,4 +106,19 @@ type writerFunc func([]byte)
 func (f writerFunc) Write(b []byte) (int, error) {
 	f(b)
 	return len(b), nil
+}
+
+func TestSayChanges(t *testing.T) {
+	var out bytes.Buffer
+	sayChanges(&app{console: console{err: &lockedWriter{w: &out}}}, []testfix.Changed{
+		{Input: "0 in place of 10", At: "a_test.go:4", Before: "two  spaces", Now: "a\tb\x1b[2J"},
+		{Input: `"" in place of "x"`, At: "a_test.go:11"},
+	})
+	want := "what changes for other inputs than those of the tests:\n" +
+		"  input                              before       now\n" +
+		"  0 in place of 10 (a_test.go:4)     two  spaces  a b\n" +
+		"  \"\" in place of \"x\" (a_test.go:11)  (nothing)    (nothing)\n"
+	if d := cmp.Diff(want, out.String()); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
 }

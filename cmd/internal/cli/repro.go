@@ -48,7 +48,7 @@ func reproduce(ctx context.Context, a *app, f *reproducing, from, dir string) (i
 	if err != nil {
 		return 0, err
 	}
-	name, err := a.modelFor(f.model)
+	name, err := a.modelFor(f.model, " or with --model")
 	if err != nil {
 		return 0, err
 	}

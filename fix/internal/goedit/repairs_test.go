@@ -215,6 +215,11 @@ func TestProbesOfOldModules(t *testing.T) {
 		if err != nil || len(probes) == 0 || len(made) != 2 {
 			t.Fatalf("%d probes in %d files, %v", len(probes), len(made), err)
 		}
+		for _, p := range probes {
+			if p.Line != 6 {
+				t.Errorf("a message is no input: %+v", p)
+			}
+		}
 		for name, text := range made {
 			if got := strings.HasPrefix(text, "//go:build go1.21\n\n"); got != want {
 				t.Errorf("Go %s, %s: it has a constraint: %v, want %v", version, name, got, want)
