@@ -115,7 +115,7 @@ func (e *Engine) Deny(ctx context.Context, run, call, by, reason string, o *Deny
 func (e *Engine) decide(ctx context.Context, run, call, by string, body decisionBody, token, hash string) error {
 	return e.post(ctx, run, pawl.SignalDecision, call, by, body, pawl.PhaseAwaitingApproval, func(s *pawl.State, c pawl.CallState) error {
 		if !fits(c.TokenHash, token) || hash != "" && hash != c.TokenHash {
-			return fmt.Errorf("the token is not that of the request for %s of run %s; without it the journal itself must be at hand, a new one comes with: pawl resume", call, run)
+			return fmt.Errorf("the token is not that of the request for %s of run %s; use the one that was printed when the run was last suspended, or none where its database is at hand; pawl resume makes a new one", call, run)
 		}
 		return checkArgs(s, c.Tool, body.Args)
 	})

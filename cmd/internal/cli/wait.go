@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -28,8 +29,12 @@ func waitCommand(a *app) *cobra.Command {
 	return remotely(a.runArgument(c))
 }
 
-// waitFor polls a run until it is not queued and has no owner. A run whose owner died does not continue by
-// itself, so wait returns.
+// takenWithin is how long a server or worker may need to take a run whose owner died; they look every five
+// seconds.
+const takenWithin = 7 * time.Second
+
+// waitFor polls a run until it has ended or is suspended. A run whose owner died goes on if a server or worker
+// takes it. If none does in time, waitFor returns, unless a timeout says how long to wait.
 func waitFor(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, timeout time.Duration) (int, error) {
 	waiting := ctx
 	if timeout > 0 {
@@ -39,10 +44,21 @@ func waitFor(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, timeout t
 	}
 	next, stop := changesOf(waiting, j, h.Run)
 	defer stop()
-	for h.Status == pawl.StatusQueued || h.Status == pawl.StatusRunning && runs.Owned(h.Lease) {
+	var alone time.Time // since when it has had no owner; zero: it has one
+	for h.Status == pawl.StatusQueued || h.Status == pawl.StatusRunning {
+		now := h.Status
+		if now == pawl.StatusRunning && !runs.Owned(h.Lease) {
+			now = pawl.StatusInterrupted
+			alone = cmp.Or(alone, time.Now())
+		} else {
+			alone = time.Time{}
+		}
+		if timeout == 0 && now == pawl.StatusInterrupted && time.Since(alone) > takenWithin {
+			break
+		}
 		err := next()
 		if waiting.Err() != nil && ctx.Err() == nil {
-			return 0, misuse("run %s is still %v after %v", h.Run, h.Status, timeout)
+			return 0, misuse("run %s is still %v after %v", h.Run, now, timeout)
 		}
 		if err != nil {
 			return 0, err

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -127,8 +128,8 @@ func place(path string, line int, n ast.Node, key string) Place {
 	return p
 }
 
-// bad adds an error of the YAML library.
-func (r *reader) bad(path string, line int, err error) {
+// bad adds an error of the YAML library. The keys are those that the document may have.
+func (r *reader) bad(path string, line int, err error, keys ...string) {
 	p := spec.Problem{File: path, Line: max(line, 1), Column: 1, Message: err.Error()}
 	var at yaml.Error
 	if errors.As(err, &at) && at.GetToken() != nil {
@@ -138,15 +139,24 @@ func (r *reader) bad(path string, line int, err error) {
 		}
 	}
 	if name, ok := strings.CutPrefix(p.Message, "unknown field "); ok {
-		if near := expr.Nearest(strings.Trim(name, `"`), keys); near != "" {
-			p.Message += "; did you mean " + near + "?"
+		name = strings.Trim(name, `"`)
+		p.Message = fmt.Sprintf("unknown key %s (the keys are %s)", name, strings.Join(keys, ", "))
+		if near := expr.Nearest(name, keys); near != "" {
+			p.Message = fmt.Sprintf("unknown key %s (did you mean %s?)", name, near)
 		}
 	}
 	r.problems = append(r.problems, p)
 }
 
-// keys are those of an evaluation and its parts.
-var keys = []string{"name", "agents", "cases", "score", "threshold", "repeat", "parallel", "max_cost", "spec", "model", "id", "input", "expected", "script"}
+// keysOf are the keys of an evaluation, an agent of one or a case.
+func keysOf(part any) (keys []string) {
+	for field := range reflect.TypeOf(part).Fields() {
+		if key := field.Tag.Get("yaml"); key != "-" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
 
 func (r *reader) parse(path string, line int, data []byte) ast.Node {
 	f, err := parser.ParseBytes(data, 0)
@@ -163,7 +173,15 @@ func (r *reader) parse(path string, line int, data []byte) ast.Node {
 
 func (r *reader) decode(path string, line int, n ast.Node, to any) bool {
 	if err := yaml.NodeToValue(n, to, yaml.DisallowUnknownField()); err != nil {
-		r.bad(path, line, err)
+		keys := keysOf(Case{})
+		if _, whole := to.(*File); whole {
+			keys = keysOf(File{})
+			var at yaml.Error
+			if errors.As(err, &at) && at.GetToken() != nil && at.GetToken().Position.Column > 1 {
+				keys = keysOf(Agent{}) // the only part of a file that is decoded with it
+			}
+		}
+		r.bad(path, line, err, keys...)
 		return false
 	}
 	return true
