@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl/internal/blame"
 	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/gauge"
 )
 
@@ -174,7 +175,7 @@ func (m *Machine) ends(s *State) Verdict {
 		}
 	}
 	if n := s.limits.ToolErrors; s.toolErrors >= n {
-		return verdict(StatusNoProgress, fmt.Sprintf("tool_errors >= %d", n), fmt.Sprintf("every call of the last %d turns failed", s.toolErrors))
+		return verdict(StatusNoProgress, fmt.Sprintf("tool_errors >= %d", n), figure.Said(s.Machine(), s.toolErrors, "every call of the last turn failed", "every call of the last %d turns failed"))
 	}
 	return Verdict{}
 }

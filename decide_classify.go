@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/internal/wire"
@@ -212,7 +213,7 @@ func (m *Machine) act(s *State, valid *call) Step {
 		}
 		if most := d.info.MaxCalls; d.Do == CallRun && most > 0 {
 			if put(&runs, c.Tool, runs[c.Tool]+1); s.tools.Of(c.Tool).Ran+runs[c.Tool] > most {
-				d.Do, d.Why = CallRefuse, fmt.Sprintf("%s may run %d times in a run, and has", c.Tool, most)
+				d.Do, d.Why = CallRefuse, c.Tool+figure.Said(s.Machine(), most, " may run once in a run, and has", " may run %d times in a run, and has")
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl/internal/chunk"
 	"github.com/pawl-run/pawl/internal/deep"
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/gauge"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/meter"
@@ -667,7 +668,7 @@ func (s *State) attempts(c Class) string {
 	if n < all && s.Machine() >= 3 {
 		return fmt.Sprintf("%d of %d attempts", n, all)
 	}
-	return fmt.Sprintf("%d attempts", all)
+	return figure.Said(s.Machine(), all, "1 attempt", "%d attempts")
 }
 
 type miss struct {

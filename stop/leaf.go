@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/pattern"
 )
 
@@ -266,7 +267,7 @@ func compileStalled(n *expr.Call, _ *Options) (*condition, error) {
 		outcome: pawl.StatusNoProgress,
 		holds:   func(s *pawl.State) bool { return s.Stalled() >= turns },
 		tell: func(s *pawl.State) string {
-			return fmt.Sprintf("%d turns in a row repeated the one before", s.Stalled())
+			return figure.Said(s.Machine(), s.Stalled(), "the last turn repeated the one before", "%d turns in a row repeated the one before")
 		},
 	}), nil
 }

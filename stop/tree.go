@@ -1,11 +1,11 @@
 package stop
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/names"
 )
 
@@ -157,7 +157,7 @@ func Whole(s *pawl.State) Node {
 		v := s.Verdict()
 		add(Node{
 			Source: policy, Kind: KindLeaf, Outcome: pawl.StatusNoProgress, Holds: v.Status == pawl.StatusNoProgress && v.Leaf != toolErrors(l).String(),
-			Detail: fmt.Sprintf("%d turns in a row repeated the one before", s.Stalled()),
+			Detail: figure.Count(s.Stalled(), "turn") + " in a row repeated the one before",
 		})
 	}
 	// What ended the run need not hold by itself: a workflow is done without an

@@ -2,6 +2,7 @@
 package figure
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -23,6 +24,15 @@ func Count(n int, noun string) string {
 		noun += "s"
 	}
 	return Group(n) + " " + noun
+}
+
+// Said writes what a log says of a number: one for 1, and else many with the number. Logs
+// before machine 4 say many of 1, too, and are decided as they were.
+func Said(machine, n int, one, many string) string {
+	if n == 1 && machine > 3 {
+		return one
+	}
+	return fmt.Sprintf(many, n)
 }
 
 // Duration writes a duration as limits and conditions do: 30m, not 30m0s.

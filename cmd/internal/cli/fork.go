@@ -58,12 +58,16 @@ func forkRun(ctx context.Context, a *app, j store, h pawl.Head, at uint64, input
 	if err != nil {
 		return 0, err
 	}
+	shared := at // these entries are shown where the other run is
+	if edit != nil {
+		shared--
+	}
 	if to, ok := j.(*remote); ok {
 		limits, err := sentLimits(r.limit, true)
 		if err != nil {
 			return 0, err
 		}
-		return driveRemote(ctx, a, to, &r.driving, 0, func(ctx context.Context) (pawl.Result, error) {
+		return driveRemote(ctx, a, to, &r.driving, shared, func(ctx context.Context) (pawl.Result, error) {
 			return to.Fork(ctx, h.Run, client.ForkRun{At: at, Input: input, Labels: labels, Limits: limits, Prompt: r.prompt, Model: r.model, Edit: edit, By: e.by})
 		})
 	}
@@ -82,7 +86,7 @@ func forkRun(ctx context.Context, a *app, j store, h pawl.Head, at uint64, input
 		w.drop()
 		return 0, misuse("the mechanic reads no input; fork run %s without input, or name a model with --model", h.Run)
 	}
-	return driveWork(ctx, a, &r.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
+	return driveWork(ctx, a, &r.driving, w, shared, func(ctx context.Context) (*engine.Handle, error) {
 		run, err := a.engine(j, &r.driving, w.agent).Fork(ctx, w.agent, h.Run, at, &engine.ForkOptions{
 			Input: input, Labels: runs.Relabelled(s, labels), Stop: w.how.Stop, Limits: w.how.Limits, AllowSpent: w.how.AllowSpent, AllowChange: r.spec != "" || r.model != "" || r.prompt != "",
 			By: cmp.Or(e.by, engine.Self().User), Edit: edit.Of(),

@@ -405,12 +405,12 @@ func (con *console) sumUp(s *sweep, sum sweepSum) error {
 	if s.dry {
 		would = "would be "
 	}
-	con.sayf("%d runs %sremoved, %s of log", sum.Runs, would, room(sum.Bytes))
+	con.sayf("%s %sremoved, %s of log", counted(sum.Runs, "run"), would, room(sum.Bytes))
 	if sum.Blobs > 0 {
-		con.sayf("%d blobs removed that no run refers to", sum.Blobs)
+		con.sayf("%s removed that no run refers to", counted(sum.Blobs, "blob"))
 	}
 	if sum.Held > 0 {
-		con.sayf("%d runs kept: they were resumed meanwhile", sum.Held)
+		con.sayf("%s kept, resumed meanwhile", counted(sum.Held, "run"))
 	}
 	switch {
 	case sum.FileWas > sum.FileIs:
