@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/terminal"
@@ -101,6 +102,12 @@ func hosting(a *app, s *service, args []string) (*serveHost, error) {
 			problems = append(problems, spec.Problem{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("the name %[2]q is already used by %[1]s (rename one of them, or give each a version of its own)", other, made.Name)})
 		}
 		of[made.Name+"@"+made.Version] = file
+		for _, other := range h.specs { // a new version may have other figures
+			if err := budget.Check(slices.Concat(other.Budgets, made.Budgets)); err != nil && other.Name != made.Name {
+				problems = append(problems, spec.Problem{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("agent %s is served too: %v", other.Name, err)})
+				break
+			}
+		}
 		digest := ""
 		if raw, err := specJSON(file); err == nil {
 			digest = specDigest(raw)
