@@ -207,17 +207,21 @@ func (k *children) of(t *toolCall) (started pawl.Event) {
 		of = *t.behind
 	}
 	agent, input, err := r.machine.Child(r.state, of)
+	start, _ := r.state.Start()
+	goesOn := follows(r.state, t.classified.Info())
+	if c, _ := r.state.Call(t.inv.Call); err == nil && c.Child == "" && goesOn != nil && goesOn.Run == r.lease.Run {
+		err = takes(agent, start.Files) // which the conversation of its caller has
+	}
 	if err != nil {
 		t.tool = invalidChild{t.tool, err}
 		return nil
 	}
-	start, _ := r.state.Start()
 	t.child = &child{
 		Tool: t.tool, engine: r.engine, parent: r.lease.Run, run: t.classified.Child, agent: agent, input: input, nonce: start.Nonce,
 		recorded: k.recorded[t.classified.Child], taints: r.state.Tainted(), hooks: r.hooks.above, above: k.above(),
 		call: of.Call.ID, why: t.why, live: k.live[t.classified.Child],
 	}
-	t.child.follows = follows(r.state, t.classified.Info())
+	t.child.follows = goesOn
 	t.child.behind = t.behind == nil && t.classified.Info().Background
 	t.tool = t.child
 	return pawl.ChildStarted{Call: t.inv.Call, Child: t.classified.Child, Agent: agent.Name, Limits: agent.Limits, Background: t.child.behind}

@@ -82,11 +82,8 @@ func (b *beginning) attach(ctx context.Context) error {
 			return &FileError{fileName(*f), fmt.Errorf("the files have more than %d MiB together", MaxFileBytes>>20)}
 		}
 	}
-	agent := b.machine.Agent()
-	for _, m := range append([]pawl.Model{agent.Model}, agent.Fallback...) {
-		if err := Takes(m, slices.DeleteFunc(slices.Clone(b.Files), isText)); err != nil {
-			return &FileError{Err: err}
-		}
+	if err := takes(b.machine.Agent(), b.Files); err != nil {
+		return err
 	}
 	for i := range b.Files {
 		f := &b.Files[i]
@@ -94,6 +91,16 @@ func (b *beginning) attach(ctx context.Context) error {
 			return fmt.Errorf("store the file %s: %w", f.Name, err)
 		}
 		f.Data = nil
+	}
+	return nil
+}
+
+// takes returns a [FileError] if a model of an agent does not take all files.
+func takes(a pawl.Agent, all []pawl.File) error {
+	for _, m := range append([]pawl.Model{a.Model}, a.Fallback...) {
+		if err := Takes(m, slices.DeleteFunc(slices.Clone(all), isText)); err != nil {
+			return &FileError{Err: err}
+		}
 	}
 	return nil
 }

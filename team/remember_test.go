@@ -2,11 +2,13 @@ package team_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/pawltest"
 	"github.com/pawl-run/pawl/tool"
@@ -189,4 +191,51 @@ func sees() pawl.Agent {
 		}
 		return pawl.Say(strings.Join(all, " ")), nil
 	})}
+}
+
+// textual is a model that takes no files.
+type textual struct{ pawl.Model }
+
+func (textual) Takes(files []pawl.File) error {
+	if len(files) > 0 {
+		return errors.New("the model reads no " + files[0].Type)
+	}
+	return nil
+}
+
+// TestCarryFiles holds that a called agent that sees its caller's conversation gets the files of the
+// input, and that one whose model takes none is refused, which the caller reads.
+func TestCarryFiles(t *testing.T) {
+	reads := pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		text := "nothing"
+		for _, m := range r.Messages {
+			for _, p := range m.Parts {
+				if f, ok := p.(pawl.File); ok {
+					text = f.Name + " " + string(f.Data[:4])
+				}
+			}
+		}
+		return pawl.Say(text), nil
+	})
+	for carry, model := range map[string]pawl.Model{"": reads, "all": reads, "last": reads, "summary": textual{reads}} {
+		aide := pawl.Agent{Name: "aide", Description: "Reads.", Model: model}
+		lead := pawl.Agent{Name: "lead", Tools: []pawl.Tool{tool.Agent(aide, &tool.AgentOptions{Carry: carry})}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+			if all := results(r); len(all) > 0 {
+				return pawl.Say(all[0]), nil
+			}
+			args := `{"input":"Read it."}`
+			if carry == "summary" {
+				args = `{"input":"Read it.","summary":"A scan."}`
+			}
+			return pawl.Do(do("aide", args)), nil
+		})}
+		h, err := engine.New(memory.New(), nil).Start(t.Context(), lead, "Go.", &engine.StartOptions{Files: []pawl.File{{Name: "a.pdf", Data: []byte("%PDF-1.4\n")}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{"": "nothing", "all": "a.pdf %PDF", "last": "a.pdf %PDF", "summary": "the model reads no application/pdf"}[carry]
+		if r, err := h.Wait(t.Context()); err != nil || !strings.Contains(r.Answer, want) {
+			t.Errorf("carry %q: %v: %q, want %q; %v", carry, r.Verdict, r.Answer, want, err)
+		}
+	}
 }
