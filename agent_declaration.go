@@ -158,6 +158,7 @@ func (d *Declaration) digest() map[string]string {
 		part(t.Follows != "", "follows "+t.Follows)
 		part(t.Carry != "", "carry "+t.Carry)
 		part(t.Deferred, "deferred")
+		part(t.Hosted != (Usage{}), "hosted")
 		all["tool "+t.Name] = digest(parts...)
 		also(t.Reaches != nil || t.Content != nil, "flow "+t.Name, fmt.Sprintf("%q %q", t.Reaches, t.Content))
 		// Apart, since a run may be resumed with less trust than it began with.

@@ -106,6 +106,15 @@ type Reply struct {
 	Stop     StopReason // zero: StopEnd, or StopCalls when there are calls
 	Usage    Usage      // zero: not reported, so the engine books its estimate
 	Repaired bool       // bytes of it were not UTF-8 and are U+FFFD now; a call whose arguments have that does not run
+	Hosted   []HostedCall
+}
+
+// A HostedCall is a call of a [ToolInfo].Hosted tool, which the provider ran while it made
+// the reply: it cannot be held or refused. What the provider wants back of it is in Parts.
+type HostedCall struct {
+	Call   Call            `wire:",inline"`
+	Result json.RawMessage `wire:"result,omit"`
+	Error  string          `wire:"error,omit"` // why there is no result
 }
 
 // Say makes the simplest reply: some text, which ends the turn.
@@ -141,6 +150,7 @@ func (f ModelFunc) Stream(ctx context.Context, r Request) iter.Seq2[Chunk, error
 // Usage is what one reply cost in tokens. Input counts all input, cached or
 // not; CacheRead and CacheWrite are parts of it, and CacheLong is the part of
 // CacheWrite that the provider keeps for long. Reasoning is part of Output.
+// Searches and Sessions are the uses of hosted tools that have a price of their own.
 type Usage struct {
 	Input      int `wire:"input_tokens"`
 	Output     int `wire:"output_tokens"`
@@ -148,6 +158,8 @@ type Usage struct {
 	CacheWrite int `wire:"cache_write_tokens,omit"`
 	Reasoning  int `wire:"reasoning_tokens,omit"`
 	CacheLong  int `wire:"cache_long_tokens,omit"`
+	Searches   int `wire:"web_searches,omit"`
+	Sessions   int `wire:"code_sessions,omit"`
 }
 
 // Total is the tokens a token limit counts.
@@ -282,33 +294,19 @@ type Price struct {
 	Output     float64 `wire:"output"`
 	CacheRead  float64 `wire:"cache_read,omit"`
 	CacheWrite float64 `wire:"cache_write,omit"`
-	CacheLong  float64 `wire:"cache_long,omit"` // of writing what is kept for an hour; zero: nothing is
-	Long       Tier    `wire:"long,omit"`       // of requests with a long input; zero: they cost no more
+	CacheLong  float64 `wire:"cache_long,omit"`   // of writing what is kept for an hour; zero: nothing is
+	Long       Tier    `wire:"long,omit"`         // of requests with a long input; zero: they cost no more
+	Search     float64 `wire:"web_search,omit"`   // of one search by the provider, in dollars
+	Session    float64 `wire:"code_session,omit"` // of one session in which it runs code, in dollars
 }
 
 // Tier is what a request costs, all of it, whose input has more than From
-// tokens, cached or not. It reads as [Price] does.
-type Tier struct {
-	From       int     `wire:"from"` // zero: there is no such price
-	Input      float64 `wire:"input"`
-	Output     float64 `wire:"output"`
-	CacheRead  float64 `wire:"cache_read,omit"`
-	CacheWrite float64 `wire:"cache_write,omit"`
-	CacheLong  float64 `wire:"cache_long,omit"`
-}
+// tokens, cached or not. Its other fields, Input to CacheLong, read as those of [Price] do.
+type Tier = meter.Tier
 
-// Half is the price of a batch.
-func (p Price) Half() Price {
-	half := Price{p.Input / 2, p.Output / 2, p.CacheRead / 2, p.CacheWrite / 2, p.CacheLong / 2, p.Long}
-	l := &half.Long
-	l.Input, l.Output, l.CacheRead, l.CacheWrite, l.CacheLong = l.Input/2, l.Output/2, l.CacheRead/2, l.CacheWrite/2, l.CacheLong/2
-	return half
-}
+// Half is the price of a batch, in which tokens cost half.
+func (p Price) Half() Price { return Price(meter.Rates(p).Half()) }
 
 // Cost is what one request cost in dollars that used u. It is of one request,
 // never of a sum: a tier goes by the length of each.
-func (p Price) Cost(u Usage) float64 { return p.rates().Cost(meter.Use(u)) }
-
-func (p Price) rates() meter.Rates {
-	return meter.Rates{Input: p.Input, Output: p.Output, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, CacheLong: p.CacheLong, Long: meter.Tier(p.Long)}
-}
+func (p Price) Cost(u Usage) float64 { return meter.Rates(p).Cost(meter.Use(u)) }

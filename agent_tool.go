@@ -1,10 +1,12 @@
 package pawl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
 
+	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/names"
 )
 
@@ -104,6 +106,7 @@ type ToolInfo struct {
 	Alone     bool          `wire:"alone,omit"`      // runs while nothing else does; a Write always does
 	Exempt    bool          `wire:"exempt,omit"`     // its calls never count as repetition, for polling
 	Client    bool          `wire:"client,omit"`     // run by the client, not by us
+	Hosted    Usage         `wire:"hosted,omit"`     // not zero: run by the model's provider, MaxCalls times in a reply, which adds this at most; see [HostedCall]
 	OnDoubt   OnDoubt       `wire:"on_doubt,omit"`   // what to do when a Write's outcome is unknown; zero: ask
 	Version   string        `wire:"version,omit"`    // change it when the function behind the same declaration changes; lines such as "part: 3" name what differs
 	Agent     string        `wire:"agent,omit"`      // the agent whose runs its calls are, set by the machine; see [Delegate]
@@ -187,25 +190,10 @@ func (t Trust) String() string                { return trusts.String(t) }
 func (t Trust) MarshalText() ([]byte, error)  { return trusts.Marshal(t) }
 func (t *Trust) UnmarshalText(b []byte) error { return trusts.Unmarshal(t, b) }
 
-const (
-	defaultTimeout   = 60 * time.Second
-	defaultMaxOutput = 16 << 10
-)
-
 // withDefaults fills in the fields that a declaration left out, so that the log
 // says which values applied.
 func (i ToolInfo) withDefaults() ToolInfo {
-	if i.Effect == 0 {
-		i.Effect = Write
-	}
-	if i.Timeout == 0 {
-		i.Timeout = defaultTimeout
-	}
-	if i.MaxOutput == 0 {
-		i.MaxOutput = defaultMaxOutput
-	}
-	if i.OnDoubt == 0 {
-		i.OnDoubt = DoubtAsk
-	}
+	i.Effect, i.OnDoubt = cmp.Or(i.Effect, Write), cmp.Or(i.OnDoubt, DoubtAsk)
+	i.Timeout, i.MaxOutput = cmp.Or(i.Timeout, time.Minute), cmp.Or(i.MaxOutput, excerpt.DefaultLimit)
 	return i
 }

@@ -59,10 +59,7 @@ func (m *Machine) liftApproved(s *State, step Step) Step {
 // Hold is the entry that asks for approval of a call: what the engine took
 // of the world beside what was decided, bound to the agent as it is now.
 func (m *Machine) Hold(s *State, d Classified, tokenHash string, witnesses map[string]string) ApprovalRequested {
-	ttl := m.agent.Approvals.TTL
-	if ttl == 0 {
-		ttl = defaultTTL
-	}
+	ttl := cmp.Or(m.agent.Approvals.TTL, defaultTTL)
 	e := ApprovalRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Reason: d.Why,
 		Expires: s.time.Add(ttl), Preconditions: witnesses, TokenHash: tokenHash}
 	e.Digest = m.binding(s.run, e.Call, e.Tool, e.Args, witnesses, e.Expires)

@@ -118,10 +118,10 @@ func (m *Machine) allocate(s *State, step Step) Step {
 		return step
 	}
 	next, aside := m.fill(s, Think{Purpose: PurposeTurn}), s.aside()
-	tokens := s.limits.Tokens - s.Tokens() - aside.Tokens - next.Estimate - leastReply
+	tokens := s.limits.Tokens - s.Tokens() - aside.Tokens - next.Estimate - next.Hosted.Input - leastReply
 	dollars := s.limits.Cost - s.cost - aside.Cost
 	if price := m.decl.Model.Price; price != nil {
-		in, _ := price.rates().Most(next.Estimate, next.Long)
+		in, _ := meter.Rates(*price).Most(next.Estimate, meter.Use(next.Hosted), next.Long)
 		dollars -= in
 	}
 	for i := range act.Calls {

@@ -147,6 +147,9 @@ func (m *Machine) invalid(c *call) string {
 	if t == nil || m.single {
 		return m.unknown(c.Tool)
 	}
+	if t.info.Hosted != (Usage{}) {
+		return "it is run by your provider while you reply, and cannot be called as other tools are"
+	}
 	if why := t.validate(c.args()); why != "" {
 		return "invalid arguments: " + why
 	}

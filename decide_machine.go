@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,9 +76,7 @@ func NewMachine(a Agent) (*Machine, error) {
 		m.loop = ReAct{}
 	}
 	_, m.single = m.loop.(SingleCall)
-	if m.agent.Strategy == 0 {
-		m.agent.Strategy = StrategyNative
-	}
+	m.agent.Strategy = cmp.Or(a.Strategy, StrategyNative)
 	var errs []error
 	refuse := func(wrong bool, format string, args ...any) {
 		if wrong {

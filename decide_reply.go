@@ -3,6 +3,7 @@ package pawl
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -15,7 +16,7 @@ import (
 
 // Called is the intent to perform t, to be appended before the model is called.
 func (m *Machine) Called(t Think) ModelCalled {
-	return ModelCalled{Purpose: t.Purpose, Attempt: t.Attempt, Reserved: t.Estimate + t.MaxTokens, Cost: t.Cost, MaxTokens: t.MaxTokens, Bytes: t.Bytes, Fallback: t.Fallback, Model: t.Model, View: t.View, Long: t.Long}
+	return ModelCalled{Purpose: t.Purpose, Attempt: t.Attempt, Reserved: t.Estimate + t.Hosted.Input + t.MaxTokens, Cost: t.Cost, MaxTokens: t.MaxTokens, Bytes: t.Bytes, Fallback: t.Fallback, Model: t.Model, View: t.View, Long: t.Long}
 }
 
 // conversation is what a request shows of a run, the [ModelCalled] of the request
@@ -87,7 +88,15 @@ func withPrompt(messages []Message, prompt string) []Message {
 // text nor calls is an error: the attempt has failed.
 func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 	parts := make([]Part, 0, len(r.Parts))
-	content, n := 0, s.counter
+	content, n := len(r.Hosted), s.counter
+	r.Hosted = slices.Clone(r.Hosted)
+	for i := range r.Hosted {
+		h := &r.Hosted[i]
+		if r.host(h, m.decl.tool(h.Call.Tool).MaxOutput); t.Purpose == PurposeTurn {
+			n++
+			h.Call.ID = callID(n)
+		}
+	}
 	for _, p := range r.Parts {
 		switch p := p.(type) {
 		case Text:
@@ -144,12 +153,23 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 	return e, nil
 }
 
+// host makes a hosted call valid, with a result of at most so many bytes.
+func (r *Reply) host(h *HostedCall, most int) {
+	h.Call = Call{Tool: r.repair(h.Call.Tool), Args: bytes.Clone(wire.Args(h.Call.Args))}
+	h.Error, h.Result = excerpt.Short(r.repair(h.Error)), bytes.Clone(wire.Args(h.Result))
+	if short, cut := excerpt.Cut(jsonin.Plain(h.Result), most); h.Error != "" {
+		h.Result = nil
+	} else if cut {
+		h.Result = jsonin.Quote(short)
+	}
+}
+
 // checkUsage checks the reported usage. A provider that reports none is booked at
 // the estimate; negative figures count as nothing.
 func checkUsage(u Usage, t Think, content int) (Usage, bool) {
 	u = u.sane()
 	if u.Input == 0 && u.Output == 0 {
-		return Usage{Input: t.Estimate, Output: min((content+3)/4, t.MaxTokens)}, true
+		return Usage{Input: t.Estimate, Output: min((content+3)/4, t.MaxTokens), Searches: u.Searches, Sessions: u.Sessions}, true
 	}
 	return u, false
 }
@@ -169,9 +189,9 @@ func (m *Machine) Failed(s *State, t Think, err error, begun bool, retryAt time.
 	}
 	info := m.decl.model(t.Model, t.Fallback)
 	if !me.Billed && me.Batch == "" && !info.onTheWay(me.Class) && (begun || billable(me.Class)) {
-		e.Usage.Output = max(e.Usage.Output, t.MaxTokens)
+		e.Usage.Output, e.Usage.Searches, e.Usage.Sessions = max(e.Usage.Output, t.MaxTokens), t.Hosted.Searches, t.Hosted.Sessions
 		if e.Usage.Input == 0 {
-			e.Usage.Input, e.Cost = t.Estimate, t.Cost
+			e.Usage.Input, e.Cost = t.Estimate+t.Hosted.Input, t.Cost
 			return e
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 const (
@@ -43,11 +44,11 @@ func (m *Machine) fill(s *State, t Think) Think {
 		t.Attempt, t.NotBefore = f.Attempt+1, f.RetryAt
 	}
 	t.Estimate, t.Bytes = m.Estimate(s, &t)
-	t.MaxTokens = m.agent.Sampling.MaxTokens
-	if t.MaxTokens == 0 {
-		t.MaxTokens = defaultReply
+	t.Hosted = Usage{}
+	for i, tools := 0, m.shown(s); i < len(tools) && !t.View.Bare; i++ {
+		t.Hosted = t.Hosted.Add(tools[i].Hosted)
 	}
-	if lowered {
+	if t.MaxTokens = cmp.Or(m.agent.Sampling.MaxTokens, defaultReply); lowered {
 		t.MaxTokens = min(t.MaxTokens, lower)
 	}
 	return m.clamp(s, t)
@@ -131,12 +132,12 @@ func (m *Machine) wired(s *State, v *View) int {
 // clamp lowers the reply to what tokens and dollars leave, and prices it.
 func (m *Machine) clamp(s *State, t Think) Think {
 	aside := s.aside()
-	t.MaxTokens = min(t.MaxTokens, s.limits.Tokens-s.usage.Total()-aside.Tokens-t.Estimate)
+	t.MaxTokens = min(t.MaxTokens, s.limits.Tokens-s.usage.Total()-aside.Tokens-t.Estimate-t.Hosted.Input)
 	price := m.decl.model(t.Model, t.Fallback).Price
 	if price == nil {
 		return t
 	}
-	in, out := price.rates().Most(t.Estimate, t.Long)
+	in, out := meter.Rates(*price).Most(t.Estimate, meter.Use(t.Hosted), t.Long)
 	if s.limits.Cost > 0 && out > 0 {
 		left := (s.limits.Cost - s.cost - aside.Cost - in) * 1e6 / out
 		t.MaxTokens = min(t.MaxTokens, int(max(-1, min(left, 1<<30))))
@@ -250,12 +251,12 @@ func (m *Machine) fits(s *State, t *Think) Verdict {
 		held = fmt.Sprintf(" and %s set aside for runs in the background", figure.Group(aside.Tokens))
 	}
 	left := s.limits.Tokens - s.usage.Total() - aside.Tokens
-	if left-t.Estimate < leastReply {
+	if need := t.Estimate + t.Hosted.Input; left-need < leastReply {
 		return verdict(StatusExhausted, tokensLeaf(s.limits), fmt.Sprintf("%s of %s tokens are used%s; the next request needs about %s and %d for a reply",
-			figure.Group(s.usage.Total()), figure.Group(s.limits.Tokens), held, figure.Group(t.Estimate), leastReply))
+			figure.Group(s.usage.Total()), figure.Group(s.limits.Tokens), held, figure.Group(need), leastReply))
 	}
 	if price := m.decl.model(t.Model, t.Fallback).Price; s.limits.Cost > 0 && price != nil {
-		in, _ := price.rates().Most(t.Estimate, t.Long)
+		in, _ := meter.Rates(*price).Most(t.Estimate, meter.Use(t.Hosted), t.Long)
 		return verdict(StatusExhausted, "cost >= "+s.costLimit(),
 			fmt.Sprintf("%s of $%s are spent; the next request costs about %s before its reply", s.usd(s.cost), s.costLimit(), s.usd(in)))
 	}

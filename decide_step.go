@@ -39,6 +39,7 @@ type Prepared struct {
 	Cost      float64   // reserved dollars
 	NotBefore time.Time // when to send it; zero: at once
 	Fallback  int       // which of the agent's fallbacks to ask; zero: its model
+	Hosted    Usage     // the most that hosted tools may add
 }
 
 // A View says by reference what a Think shows the model. The zero View is the

@@ -88,18 +88,19 @@ func (ModelDelta) event() string          { return "model.delta" }
 // only where it is not the usual one, text and then calls: provider parts must go
 // back exactly as they came.
 type replied struct {
-	Purpose   Purpose    `wire:"purpose,omit"`
-	Text      string     `wire:"text"`
-	Thinking  string     `wire:"thinking"`
-	Calls     []Call     `wire:"calls"`
-	Parts     []layout   `wire:"parts,omit"`
-	Stop      StopReason `wire:"stop_reason,omit"`
-	Repaired  bool       `wire:"repaired,omit"`
-	Usage     Usage      `wire:"usage"`
-	Cost      float64    `wire:"cost_usd,known=Priced"`
-	Priced    bool       `wire:"-"`
-	Malformed string     `wire:"malformed,omit"`
-	Estimated bool       `wire:"estimated,omit"`
+	Purpose   Purpose      `wire:"purpose,omit"`
+	Text      string       `wire:"text"`
+	Thinking  string       `wire:"thinking"`
+	Calls     []Call       `wire:"calls"`
+	Hosted    []HostedCall `wire:"hosted,omit"`
+	Parts     []layout     `wire:"parts,omit"`
+	Stop      StopReason   `wire:"stop_reason,omit"`
+	Repaired  bool         `wire:"repaired,omit"`
+	Usage     Usage        `wire:"usage"`
+	Cost      float64      `wire:"cost_usd,known=Priced"`
+	Priced    bool         `wire:"-"`
+	Malformed string       `wire:"malformed,omit"`
+	Estimated bool         `wire:"estimated,omit"`
 }
 
 // A layout is a part of a reply in its place. It names a call.
@@ -123,7 +124,7 @@ func (f *replied) Clear() {
 func (f *replied) Take(e *ModelReplied) (exact bool) {
 	r := &e.Reply
 	calls, parts := f.Calls[:0], f.Parts[:0]
-	*f = replied{Purpose: e.Purpose, Text: joinText(r.Parts), Stop: r.Stop, Repaired: r.Repaired, Usage: r.Usage,
+	*f = replied{Purpose: e.Purpose, Text: joinText(r.Parts), Hosted: r.Hosted, Stop: r.Stop, Repaired: r.Repaired, Usage: r.Usage,
 		Cost: e.Cost, Priced: e.Priced, Malformed: e.Malformed, Estimated: e.Estimated}
 	usual, named := true, true
 	exact = r.Parts == nil || len(r.Parts) > 0
@@ -158,7 +159,7 @@ func (f *replied) Take(e *ModelReplied) (exact bool) {
 
 // Give makes the event that the form says.
 func (f *replied) Give(e *ModelReplied) error {
-	*e = ModelReplied{Purpose: f.Purpose, Reply: Reply{Stop: f.Stop, Repaired: f.Repaired, Usage: f.Usage},
+	*e = ModelReplied{Purpose: f.Purpose, Reply: Reply{Hosted: f.Hosted, Stop: f.Stop, Repaired: f.Repaired, Usage: f.Usage},
 		Cost: f.Cost, Priced: f.Priced, Malformed: f.Malformed, Estimated: f.Estimated}
 	r := &e.Reply
 	if n := max(len(f.Parts), len(f.Calls)+min(1, len(f.Text))); n > 0 {
@@ -231,11 +232,8 @@ func (e *Entry) Normalise() error {
 func (e Entry) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
-func (e *Entry) UnmarshalJSON(data []byte) error {
-	d, err := DecodeEntry(append([]byte(nil), data...))
-	if err == nil {
-		*e = d
-	}
+func (e *Entry) UnmarshalJSON(data []byte) (err error) {
+	*e, err = DecodeEntry(append([]byte(nil), data...))
 	return err
 }
 

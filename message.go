@@ -94,7 +94,7 @@ func (File) part()       {}
 func joinText(parts []Part) string {
 	texts := make([]string, 0, 8)
 	for _, p := range parts {
-		if t, ok := p.(Text); ok && t.Text != "" {
+		if t, ok := p.(Text); ok {
 			texts = append(texts, t.Text)
 		}
 	}

@@ -83,18 +83,7 @@ func (s *State) Continue(messages []Message) *Continues {
 	for _, m := range messages {
 		c.Bytes += s.around()
 		for _, p := range m.Parts {
-			switch p := p.(type) {
-			case Text:
-				c.Bytes += s.size(p.Text)
-			case Thinking:
-				c.Bytes += s.size(p.Text) + s.size(string(p.Opaque))
-			case Call:
-				c.Bytes += len(p.Tool) + s.size(string(p.Args)) + s.around()
-			case ToolResult:
-				c.Bytes += s.size(string(p.Content)) + s.around()
-			case File:
-				c.Bytes += p.weight(s)
-			}
+			c.Bytes += s.weigh(p)
 		}
 	}
 	if s.lastInput > 0 {

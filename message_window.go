@@ -133,7 +133,7 @@ func (c *call) weight(s *State) int {
 // maskable is the bytes that leaving out the result would save; zero for a result
 // too small to be worth it.
 func (c *call) maskable() int {
-	if save := len(c.Result) - maskBytes; !c.masked && (save >= maskBytes || len(c.images) > 0) {
+	if save := len(c.Result) - maskBytes; !c.masked && !c.hosted && (save >= maskBytes || len(c.images) > 0) {
 		return max(save, 1)
 	}
 	return 0

@@ -43,8 +43,7 @@ func (s *State) Clone() *State {
 	c.open, c.tools, c.meters = slices.Clone(s.open), slices.Clone(s.tools), s.meters.Clone()
 	c.notes, c.grants, c.unknown = maps.Clone(s.notes), maps.Clone(s.grants), maps.Clone(s.unknown)
 	c.other, c.steps, c.missed = maps.Clone(s.other), maps.Clone(s.steps), maps.Clone(s.missed)
-	c.inputs, c.followUps, c.found, c.gathered = slices.Clip(s.inputs), slices.Clip(s.followUps), slices.Clip(s.found), nil
-	c.early = slices.Clip(s.early)
+	c.inputs, c.followUps, c.found, c.early, c.gathered = slices.Clip(s.inputs), slices.Clip(s.followUps), slices.Clip(s.found), slices.Clip(s.early), nil
 	for i := range c.open {
 		c.open[i] = new(*c.open[i])
 	}
@@ -627,14 +626,6 @@ func value[T any](p *T) (v T, ok bool) {
 		v = *p
 	}
 	return v, p != nil
-}
-
-// Attempts is how often a call was started.
-func (s *State) Attempts(call string) int {
-	if c := s.call(call); c != nil {
-		return c.Attempt
-	}
-	return 0
 }
 
 // Tries counts the failed attempts in a row at the present model call.

@@ -75,6 +75,7 @@ type ending struct {
 	omitted  bool // the model reads of it only why the reply was rejected
 	notRun   bool // the run's time was over before its turn came
 	foreign  bool // its tool is labelled untrusted
+	hosted   bool // the provider ran it, and the reply has its result
 	Result   json.RawMessage
 	Error    string
 	seq      uint64 // of the tool.finished that says so

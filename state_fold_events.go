@@ -31,6 +31,23 @@ func (s *State) size(text string) int {
 	return wire.Quoted(text)
 }
 
+// weigh is what a part costs in an estimate.
+func (s *State) weigh(p Part) int {
+	switch p := p.(type) {
+	case Text:
+		return s.size(p.Text)
+	case Thinking:
+		return s.size(p.Text) + s.size(string(p.Opaque))
+	case Call:
+		return len(p.Tool) + s.size(string(p.Args)) + s.around()
+	case ToolResult:
+		return s.size(string(p.Content)) + s.around()
+	case File:
+		return p.weight(s)
+	}
+	return 0
+}
+
 func (s *State) applyModel(event Event) {
 	switch e := event.(type) {
 	case ModelFailed:
@@ -112,7 +129,7 @@ func (s *State) modelCalled(e *ModelCalled, iteration int) {
 }
 
 func (s *State) modelReplied(e *ModelReplied, iteration int) {
-	if r := &s.thinking; r.bytes > 0 && !e.Estimated {
+	if r := &s.thinking; r.bytes > 0 && !e.Estimated && e.Reply.Hosted == nil { // whose results are in no request
 		g := s.meters.Of(r.auxiliary, r.fallback)
 		g.Learn(e.Reply.Usage.Input, r.bytes, r.talk)
 		s.meters.Set(g)
@@ -164,7 +181,7 @@ func (s *State) spared(p Purpose) bool { return p.judges() && s.Machine() >= 2 }
 
 func (s *State) replyTurn(e *ModelReplied, iteration int) {
 	s.reply, s.malformed, s.replied = e.Reply, e.Malformed, s.seq
-	if !e.Estimated {
+	if !e.Estimated && e.Reply.Hosted == nil {
 		s.lastInput, s.lastBytes = max(0, e.Reply.Usage.Input), s.sentBytes
 	}
 	s.refuted, s.rejects, s.withdrawn, s.unsent = false, false, false, false
@@ -172,21 +189,22 @@ func (s *State) replyTurn(e *ModelReplied, iteration int) {
 	if e.Reply.Stop != StopRefusal { // which no model is shown
 		s.exchanges.Add(exchange.Exchange{Seq: s.seq, Calls: s.counter, Start: s.bytes, Maskable: s.maskable})
 	}
+	for _, h := range e.Reply.Hosted {
+		s.host(h, iteration)
+	}
 	t := Turn{Iteration: iteration}
 	var calls int
 	var thinking string
 	for _, p := range e.Reply.Parts {
+		s.bytes += s.weigh(p)
 		switch p := p.(type) {
 		case Text:
 			t.Thought += p.Text
-			s.bytes += s.size(p.Text)
 		case Thinking:
 			thinking += p.Text //nolint:modernize // there is one as a rule, which is then not copied
-			s.bytes += s.size(p.Text) + s.size(string(p.Opaque))
 		case Call:
 			calls++
 			s.find(p.Tool) // by its name alone
-			s.bytes += len(p.Tool) + s.size(string(p.Args)) + s.around()
 		}
 	}
 	s.bytes += s.around()
@@ -220,6 +238,19 @@ func (s *State) replyTurn(e *ModelReplied, iteration int) {
 			s.counter = max(s.counter, callNumber(c.ID))
 		}
 	}
+}
+
+// host takes in a call that the provider has answered. What the model sees of it is in the reply.
+func (s *State) host(h HostedCall, iteration int) {
+	t, c := s.declared().tool(h.Call.Tool), newCall(h.Call, s, iteration)
+	c.Phase, c.Effect = PhaseAnswered, Read
+	c.ending = ending{Status: ToolOK, Ran: true, hosted: true, foreign: t.Trust == Untrusted || t.Hosted == (Usage{}), Result: h.Result, Error: h.Error}
+	if h.Error != "" {
+		c.Status = ToolFailed
+	}
+	s.calls, s.toolCalls = append(s.calls, &c), s.toolCalls+1
+	s.counter, s.tainted = max(s.counter, callNumber(c.ID)), s.tainted || c.foreign
+	s.tools.Count(c.Tool, true, c.ok(), 1)
 }
 
 // adopt gives a call of a reply the attempt that began while the reply was streamed: that

@@ -113,7 +113,7 @@ func (d *driver) await(t *pawl.Think, info *pawl.ModelInfo, now time.Time) (time
 		d.giveBack()
 	}
 	if limited && d.turn.provider == "" {
-		tokens := t.Estimate + t.MaxTokens
+		tokens := t.Estimate + t.Hosted.Input + t.MaxTokens
 		wait, err := e.limiter.Reserve(d.rec.base, name, fills(1, rate.Requests), fills(tokens, rate.Tokens), maxHeld)
 		if err != nil || wait > maxHeld {
 			return wait, err

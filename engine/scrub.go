@@ -85,6 +85,13 @@ func (c *cleaner) json(raw json.RawMessage) json.RawMessage {
 
 func (c *cleaner) reply(r pawl.Reply) pawl.Reply {
 	r.Parts = c.parts(r.Parts)
+	if !c.idle() {
+		r.Hosted = slices.Clone(r.Hosted)
+	}
+	for i := 0; i < len(r.Hosted) && !c.idle(); i++ {
+		h := &r.Hosted[i]
+		h.Call.Args, h.Result, h.Error = c.json(h.Call.Args), c.json(h.Result), c.text(h.Error)
+	}
 	return r
 }
 

@@ -81,7 +81,7 @@ func (r *Report) spent(b *strings.Builder) {
 	}
 	b.WriteString("\n| tokens of | | | cost |\n|---|---:|---:|---:|\n")
 	for part, share := range s.Tokens.Parts {
-		if share.Tokens == 0 {
+		if share.Tokens == 0 && (share.CostUSD == nil || *share.CostUSD == 0) {
 			continue
 		}
 		cost := "–"

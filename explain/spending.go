@@ -24,7 +24,7 @@ type Tokens struct {
 	Pinned    Share `json:"pinned"`    // prompt, tools and output schema, sent with every request
 	Summaries Share `json:"summaries"` // replace parts that the model no longer sees
 	Verbatim  Share `json:"verbatim"`  // text of people, the model and the run itself
-	Results   Share `json:"results"`   // of tools and observations
+	Results   Share `json:"results"`   // of tools and observations, with the price of each use of a hosted tool
 	Asides    Share `json:"asides"`    // requests of judges and summaries, outside the conversation
 	Output    Share `json:"output"`    // of every model
 	Reasoning Share `json:"reasoning"` // part of Output, not added again
@@ -197,7 +197,9 @@ func (p *spender) bill(e *pawl.ModelReplied, c *pawl.ModelCalled, iteration int,
 		price = *info.Price
 	}
 	out := min(e.Cost, price.Cost(pawl.Usage{Input: u.Input, Output: u.Output})-price.Cost(pawl.Usage{Input: u.Input}))
-	in := e.Cost - out
+	fees := min(e.Cost-out, price.Cost(pawl.Usage{Searches: u.Searches, Sessions: u.Sessions}))
+	in := e.Cost - out - fees
+	p.Tokens.Results.add(0, fees)
 	p.Tokens.Output.add(u.Output, out)
 	if u.Output > 0 {
 		p.Tokens.Reasoning.add(u.Reasoning, out*float64(u.Reasoning)/float64(u.Output))

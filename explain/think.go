@@ -163,6 +163,13 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
 	if text != "" {
 		out = append(out, phrase("said: "+said(text)))
 	}
+	for _, h := range e.Reply.Hosted {
+		what, came := "the provider ran "+h.Call.ID+" "+h.Call.Tool+" "+said(string(h.Call.Args)), ": "+said(jsonin.Plain(h.Result))
+		if h.Error != "" {
+			came = ", which failed: " + said(h.Error)
+		}
+		out = append(out, phrase(what+came))
+	}
 	switch {
 	case len(calls) > 0:
 		out = append(out, phrase("called "+names(calls, 6)))

@@ -24,9 +24,10 @@ import (
 // agent reads a declaration, one line a field:
 //
 //	name NAME · fallback NAME · prompt TEXT · loop react|single|review|plan-execute · strategy json
-//	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT[/READ/WRITE] · max_tokens N
+//	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT[/READ/WRITE/SEARCH] · max_tokens N
 //	builtins · plan · board · serial · early_reads · max_parallel N · core PATTERN… · observe · goal EXPR · approvals [ttl=D] [stop] [unobserved]
 //	tool NAME [read|idempotent|write] [client|alone|exempt|external] [timeout=D cap=N calls=N parallel=N on_doubt=X version=V args=a,b? witness=a,b supervised=WORD]
+//	hosted NAME [calls=N cap=N]: the provider runs it
 //	delegate NAME [limits=K=V,…] [ask=TOOL] TOOL…: an agent as a tool; it has the tools named, declared before
 //	mate NAME [carry=X] [back] [limits=K=V,…] [ask=TOOL] TOOL…: an agent that may get the conversation, and with back may hand it back
 //	node ID TOOL [ARGS] [suspend=before|after]: a node of a graph, which calls a tool declared before
@@ -63,7 +64,7 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 		case "price":
 			w.price = &pawl.Price{}
 			for i, figure := range strings.Split(rest, "/") {
-				if to := []*float64{&w.price.Input, &w.price.Output, &w.price.CacheRead, &w.price.CacheWrite}; err == nil && i < len(to) {
+				if to := []*float64{&w.price.Input, &w.price.Output, &w.price.CacheRead, &w.price.CacheWrite, &w.price.Search}; err == nil && i < len(to) {
 					*to[i], err = strconv.ParseFloat(figure, 64)
 				}
 			}
@@ -109,6 +110,9 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			if t.info, err = toolInfo(words); err == nil {
 				a.Tools = append(a.Tools, t)
 			}
+		case "hosted":
+			info, wrong := toolInfo(strings.Fields(rest))
+			a.Tools, err = append(a.Tools, tool.Hosted(info.Name, &tool.HostedOptions{MaxCalls: info.MaxCalls, MaxOutput: info.MaxOutput})), wrong
 		case "delegate":
 			var t pawl.Tool
 			if t, err = w.delegate(strings.Fields(rest), a.Tools); err == nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/tool"
 )
 
 // A Checked model passes requests on to another model and checks each one first: every call stands
@@ -46,6 +47,9 @@ func (c *Checked) Requests() int {
 	defer c.mu.Unlock()
 	return c.count
 }
+
+// Hosts implements tool.Host, as the wrapped model does.
+func (c *Checked) Hosts(tools []pawl.ToolInfo) error { return tool.Hosts(c.model, tools) }
 
 // Stream checks the request and passes it on.
 func (c *Checked) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {

@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/team"
+	"github.com/pawl-run/pawl/tool"
 )
 
 // KillEverywhere tests that an agent survives the death of its process. It runs the
@@ -311,6 +312,9 @@ func (w watched) Describe() pawl.ModelInfo {
 	}
 	return pawl.ModelInfo{Name: "func"}
 }
+
+// Hosts implements tool.Host.
+func (w watched) Hosts(tools []pawl.ToolInfo) error { return tool.Hosts(w.Model, tools) }
 
 // Stream counts a whole reply.
 func (w watched) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {

@@ -150,6 +150,9 @@ func (l *line) model(event pawl.Event, iteration int) {
 				l.add("%s:%s%s", p.ID, p.Tool, p.Args)
 			}
 		}
+		for _, h := range e.Reply.Hosted {
+			l.add("%s:%s%s=%s%s", h.Call.ID, h.Call.Tool, h.Call.Args, h.Result, h.Error)
+		}
 		if e.Reply.Stop != pawl.StopEnd && e.Reply.Stop != pawl.StopCalls {
 			l.add("stop=%v", e.Reply.Stop)
 		}

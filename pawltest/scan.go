@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // thought is one line of a model's script.
@@ -28,6 +29,8 @@ type thought struct {
 // NAME{…} or NAME:JSON, and usage=IN/OUT stop=REASON after=DURATION
 // gap=DURATION, the time before each call is complete while the reply is streamed. With calls
 // that begin with ^, those are streamed in place of the reply's, and the reply has none of them.
+// With @ before it, the provider has run a call: a string behind it is the result, or with ! before
+// that the error. searches=N is how many searches it bills.
 // error=CLASS message="…" retry=DURATION hang stuck panic die.
 func readThought(s string) (t thought, err error) {
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
@@ -68,6 +71,20 @@ func readThought(s string) (t thought, err error) {
 				return t, fmt.Errorf("%s: %w", name, err)
 			}
 			s = rest
+			if name, ran := strings.CutPrefix(name, "@"); ran {
+				h := pawl.HostedCall{Call: pawl.Call{Tool: name, Args: args}}
+				said, failed := strings.CutPrefix(s, "!")
+				if said, s, err = quoted(said); err != nil {
+					return t, fmt.Errorf("%s: %w", name, err)
+				}
+				if failed {
+					h.Error = said
+				} else {
+					h.Result = jsonin.Quote(said)
+				}
+				t.reply.Hosted = append(t.reply.Hosted, h)
+				continue
+			}
 			if streamed {
 				t.ready = append(t.ready, pawl.Call{Tool: name, Args: args})
 				continue
@@ -136,6 +153,8 @@ func (t *thought) option(name, value string) (err error) {
 	switch name {
 	case "usage":
 		t.reply.Usage, err = usage(value)
+	case "searches":
+		t.reply.Usage.Searches, err = strconv.Atoi(value)
 	case "spent":
 		t.fail.Usage, err = usage(value)
 	case "stop":

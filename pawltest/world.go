@@ -37,6 +37,9 @@ type world struct {
 // Describe names the model.
 func (w *world) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: "transcript", Price: w.price} }
 
+// Hosts implements tool.Host.
+func (w *world) Hosts([]pawl.ToolInfo) error { return nil }
+
 // Stream says the next line of the model's script.
 func (w *world) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {

@@ -44,7 +44,7 @@ func Record(ctx context.Context, j pawl.Journal, run string, o *RecordOptions) (
 	}
 	r.made.Script.Name = run
 	if p := r.price; p != nil {
-		r.made.Script.Price = &script.Price{Input: p.Input, Output: p.Output, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, CacheLong: p.CacheLong, Long: script.Tier(p.Long)}
+		r.made.Script.Price = &script.Price{Input: p.Input, Output: p.Output, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, CacheLong: p.CacheLong, Long: script.Tier(p.Long), Search: p.Search, Session: p.Session}
 	}
 	return r.made, nil
 }

@@ -189,6 +189,9 @@ func (a *aguiRun) replied(ev pawl.ModelReplied) {
 	}
 	said := a.text.id
 	a.endText()
+	for _, h := range ev.Reply.Hosted {
+		a.offer(h.Call, said)
+	}
 	for _, p := range ev.Reply.Parts {
 		if c, ok := p.(pawl.Call); ok {
 			a.offer(c, said)

@@ -56,6 +56,9 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, all *crew) (pawl.Agent
 	for _, name := range s.own {
 		a.Tools = append(a.Tools, s.ownTool(name))
 	}
+	for i := range s.hosted {
+		a.Tools = append(a.Tools, tool.Hosted(s.hosted[i].name, &s.hosted[i].options))
+	}
 	if s.memory != nil {
 		a.Tools = append(a.Tools, tool.Memory(s.memory)...)
 	}
@@ -117,6 +120,7 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, all *crew) (pawl.Agent
 	s.conditions(d, &a)
 	s.contradictions(d, a)
 	s.checkCage(d, a)
+	s.unhosted(d, a)
 	if all.first == s { // the others are checked with it, when the team is whole
 		*all.agents[s.family.trail[len(s.family.trail)-1]] = a
 		if len(s.doc.problems) == 0 && len(d.problems) == 0 {

@@ -276,6 +276,8 @@ func (e *Effective) tools(declared []pawl.ToolInfo) {
 		case memoryOf(t) != nil:
 			e.set("memory", memoryOf(t))
 		case t.Name == approval.PlanTool, team.IsBoardTool(t), team.IsBackgroundTool(t): // plan, board and background add them
+		case t.Hosted != (pawl.Usage{}):
+			all.items = append(all.items, hostedNode(t))
 		case t.Client:
 			all.items = append(all.items, toolNode(t))
 		case isOwn(t):

@@ -275,6 +275,8 @@ var priceKeys = &table{name: "price", title: "a price", about: "Dollars a millio
 	{name: "cache_read", value: aMeasure(false), otherwise: "as input", about: "of the request, read from the provider's cache", inGo: "pawl.Price.CacheRead"},
 	{name: "cache_write", value: aMeasure(false), otherwise: "as input", about: "of the request, written to it", inGo: "pawl.Price.CacheWrite"},
 	{name: "cache_long", value: aMeasure(false), otherwise: "nothing is kept", about: "of the request, written to it to be kept for an hour", inGo: "pawl.Price.CacheLong"},
+	{name: "web_search", value: aMeasure(false), otherwise: "unknown", about: "dollars of one [search by the provider](tools.md#hosted-tools)", inGo: "pawl.Price.Search"},
+	{name: "code_session", value: aMeasure(false), otherwise: "nothing", about: "dollars of one session in which the [provider runs code](tools.md#hosted-tools)", inGo: "pawl.Price.Session"},
 	{name: "long", value: in(longKeys), otherwise: "no other prices", about: "what requests with a long input cost", inGo: "pawl.Price.Long"},
 }}
 

@@ -4,13 +4,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/pawl-run/pawl/tool"
 )
 
 // toolList is the shape of tools. The keys of an entry determine its kind.
 var toolList = shape{
-	says:   "list of tools: [command](#tool), [client](#tool), [builtin](#builtin), [agent](#agent-tool), [workflow](#workflow-tool), [mcp](#mcp-tool) or [a2a](#a2a-tool)",
-	schema: object{"type": "array", "items": object{"anyOf": []any{in(toolKeys).schema, in(builtinKeys).schema, in(agentToolKeys).schema, in(workflowToolKeys).schema, in(mcpToolKeys).schema, in(a2aToolKeys).schema}}},
-	tables: []*table{toolKeys, builtinKeys, agentToolKeys, workflowToolKeys, mcpToolKeys, a2aToolKeys},
+	says:   "list of tools: [command](#tool), [client](#tool), [builtin](#builtin), [agent](#agent-tool), [workflow](#workflow-tool), [mcp](#mcp-tool), [a2a](#a2a-tool) or [hosted](#hosted)",
+	schema: object{"type": "array", "items": object{"anyOf": []any{in(toolKeys).schema, in(builtinKeys).schema, in(agentToolKeys).schema, in(workflowToolKeys).schema, in(mcpToolKeys).schema, in(a2aToolKeys).schema, in(hostedKeys).schema}}},
+	tables: []*table{toolKeys, builtinKeys, agentToolKeys, workflowToolKeys, mcpToolKeys, a2aToolKeys, hostedKeys},
 }
 
 var effectWord = oneOf("read", "idempotent", "write")
@@ -63,6 +65,15 @@ var builtinKeys = &table{name: "builtin", title: "builtin", about: "[Tools](tool
 	{name: "trust", value: trustWord, otherwise: "untrusted for fetch and read_more, else trusted", about: "whose words their results are, for the [data-flow guard](governance.md#data-flow)", inGo: "pawl.Agent.Trust"},
 	{name: "approval", value: approvalValue, about: "which calls a person approves first", inGo: "approval.For"},
 }}
+
+var hostedKeys = &table{name: "hosted", title: "tool", about: "A [tool that the model's provider runs](tools.md#hosted-tools) while the model replies.", keys: []key{
+	{name: "hosted", needed: true, value: oneOf(hostedNames...), about: "which", inGo: "tool.Hosted"},
+	{name: "max_calls", value: aCount(1), otherwise: "5", about: "how often it may be used in one reply; the limits set the price of so many uses aside", inGo: "tool.HostedOptions.MaxCalls"},
+	{name: "max_output", value: aSize, otherwise: "32KB", about: "how much of a result the log keeps, and how long results are expected to be", inGo: "tool.HostedOptions.MaxOutput"},
+	{name: "trust", value: trustWord, otherwise: "untrusted", about: "whose words its results are, for the [data-flow guard](governance.md#data-flow)", inGo: "tool.HostedOptions.Trust"},
+}}
+
+var hostedNames = []string{tool.WebSearch, tool.CodeExecution}
 
 var carryWord = oneOf("all", "summary", "last")
 

@@ -190,6 +190,9 @@ func (s *Spec) taken(item *node) *node {
 			return item
 		}
 	}
+	if slices.ContainsFunc(s.hosted, func(h hostedSpec) bool { return item.get("hosted") != nil && h.name == item.get("hosted").text }) {
+		return item
+	}
 	if own := item.get("builtin"); own != nil {
 		own.items = slices.DeleteFunc(own.items, func(n *node) bool { return !slices.Contains(s.own, n.text) })
 		if len(own.items) > 0 {

@@ -114,7 +114,7 @@ var goPlaces = map[string]any{
 	"pawl.Goal": pawl.Goal{}, "pawl.Price": pawl.Price{}, "pawl.Tier": pawl.Tier{}, "pawl.ToolInfo": pawl.ToolInfo{}, "pawl.ModelInfo": pawl.ModelInfo{},
 	"progress.Then": progress.Then(0), "progress.NoProgress": progress.NoProgress,
 	"engine.Engine": &engine.Engine{}, "engine.Options": engine.Options{}, "engine.StartOptions": engine.StartOptions{}, "engine.ResumeOptions": engine.ResumeOptions{}, "engine.Rate": engine.Rate{},
-	"tool.Command": tool.Command, "tool.CommandOptions": tool.CommandOptions{}, "tool.Client": tool.Client, "tool.RunCommand": tool.RunCommand, "tool.Memory": tool.Memory, "tool.MemoryOptions": tool.MemoryOptions{}, "files.Tools": files.Tools, "fetch.Options": fetch.Options{}, "tool.Agent": tool.Agent, "tool.AgentOptions": tool.AgentOptions{},
+	"tool.Command": tool.Command, "tool.CommandOptions": tool.CommandOptions{}, "tool.Client": tool.Client, "tool.RunCommand": tool.RunCommand, "tool.Memory": tool.Memory, "tool.Hosted": tool.Hosted, "tool.HostedOptions": tool.HostedOptions{}, "tool.MemoryOptions": tool.MemoryOptions{}, "files.Tools": files.Tools, "fetch.Options": fetch.Options{}, "tool.Agent": tool.Agent, "tool.AgentOptions": tool.AgentOptions{},
 	"tool.Cage": tool.Cage{}, "tool.CageFiles": tool.CageFiles{},
 	"approval.For": approval.For, "approval.When": approval.When, "approval.ForEffect": approval.ForEffect, "approval.Never": approval.Never, "approval.Plan": approval.Plan,
 	"judge.Reflexion": judge.Reflexion, "judge.ReflexionOptions": judge.ReflexionOptions{}, "judge.Grounding": judge.Grounding,

@@ -193,6 +193,8 @@ func (s *Spec) readPrices(f fields) {
 		row.measure("cache_read", &price.CacheRead, "0.1")
 		row.measure("cache_write", &price.CacheWrite, "1.25")
 		row.measure("cache_long", &price.CacheLong, "2.0")
+		row.measure("web_search", &price.Search, "0.01")
+		row.measure("code_session", &price.Session, "0.03")
 		if n := row.value("long", mapping, "a mapping such as {from: 200000, input: 2.0, output: 6.0}"); n != nil {
 			long := row.fields(longKeys, n)
 			long.need("the price of long input")

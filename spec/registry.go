@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/tool"
 )
 
 // A Provider creates the model with a name. The name is the part after the
@@ -142,6 +143,9 @@ func (p priced) Describe() pawl.ModelInfo {
 // Takes implements engine.Taker.
 func (p priced) Takes(files []pawl.File) error { return engine.Takes(p.Model, files) }
 
+// Hosts implements tool.Host.
+func (p priced) Hosts(tools []pawl.ToolInfo) error { return tool.Hosts(p.Model, tools) }
+
 // Leave gives a batch up.
 func (p priced) Leave(ctx context.Context, batch string) error {
 	if l, ok := p.Model.(interface {
@@ -164,8 +168,11 @@ func describe(m pawl.Model) pawl.ModelInfo {
 type standIn struct{}
 
 func (standIn) Describe() pawl.ModelInfo {
-	return pawl.ModelInfo{Name: "none", Price: &pawl.Price{Input: 1, Output: 1}}
+	return pawl.ModelInfo{Name: "none", Price: &pawl.Price{Input: 1, Output: 1, Search: 1}}
 }
+
+// Hosts implements tool.Host: nobody knows what the model will be.
+func (standIn) Hosts([]pawl.ToolInfo) error { return nil }
 
 func (standIn) Stream(context.Context, pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {

@@ -51,6 +51,7 @@ type Spec struct {
 	output      []byte
 	tools       []toolSpec
 	own         []string // builtin tools
+	hosted      []hostedSpec
 	agents      []delegate
 	members     []*Spec // specs of agents that are tools or steps, and of the team
 	handoffs    []handoff

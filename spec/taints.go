@@ -21,6 +21,11 @@ func (s *Spec) taints() bool {
 			return true
 		}
 	}
+	for _, h := range s.hosted {
+		if h.options.Trust != pawl.Trusted {
+			return true
+		}
+	}
 	for _, t := range s.tools {
 		if t.options.Trust == pawl.Untrusted {
 			return true

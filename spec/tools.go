@@ -52,6 +52,10 @@ func (s *Spec) readTools(f fields) {
 			s.readRemote(f, item, taken)
 			continue
 		}
+		if item.get("hosted") != nil {
+			s.readHosted(f, item, taken)
+			continue
+		}
 		if item.get("builtin") != nil {
 			s.readOwn(f, item, taken)
 			continue

@@ -123,6 +123,9 @@ func (s *Spec) offered() (names []string, all bool) {
 					names = append(names, n.text)
 				}
 			}
+			if n := t.get("hosted"); n != nil {
+				names = append(names, n.text)
+			}
 		}
 	}
 	for _, m := range s.members {

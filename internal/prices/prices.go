@@ -27,8 +27,10 @@ type Row struct {
 	Output     float64  `json:"output"`
 	CacheRead  float64  `json:"cache_read"`
 	CacheWrite float64  `json:"cache_write"`
-	CacheLong  float64  `json:"cache_long"` // to keep it for an hour; zero: it is not kept
-	Long       Long     `json:"long"`       // zero: the price does not depend on length
+	CacheLong  float64  `json:"cache_long"`   // to keep it for an hour; zero: it is not kept
+	Long       Long     `json:"long"`         // zero: the price does not depend on length
+	Search     float64  `json:"web_search"`   // of one, in dollars
+	Session    float64  `json:"code_session"` // of one, in dollars; zero: no charge that a reply tells of
 }
 
 // Long has the prices of a request whose input has more than From tokens,

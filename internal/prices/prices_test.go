@@ -42,7 +42,8 @@ func TestLookup(t *testing.T) {
 	want := prices.Row{
 		Provider: "anthropic", Name: "claude-sonnet-4-5", Aliases: []string{"claude-sonnet-4.5"},
 		Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, CacheLong: 6,
-		Long: prices.Long{From: 200000, Input: 6, Output: 22.5, CacheRead: 0.6, CacheWrite: 7.5, CacheLong: 12},
+		Long:   prices.Long{From: 200000, Input: 6, Output: 22.5, CacheRead: 0.6, CacheWrite: 7.5, CacheLong: 12},
+		Search: 0.01,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("row (-want +got):\n%s", d)

@@ -20,6 +20,9 @@
 // when another model began the turn or a signature is no longer valid, is sent
 // once more without it; a refusal costs nothing.
 //
+// Hosted tools are sent as the API's server tools. Their blocks go back as they came,
+// calls with their results. The API limits the uses of its web search only.
+//
 // An output schema is sent as the API's output format if the model supports it
 // and the API guarantees all of the schema; otherwise only the reply is
 // validated. Options of the sampling are put into the request under their own
@@ -111,6 +114,9 @@ func (m *Model) Ready() error { return m.server.Ready() }
 
 // Takes implements engine.Taker: pictures and PDFs within the API's limits.
 func (m *Model) Takes(files []pawl.File) error { return limits.Takes(m.server.Full, files) }
+
+// Hosts implements tool.Host: web_search and code_execution.
+func (m *Model) Hosts(tools []pawl.ToolInfo) error { return provider.Hosts(m.server.Full, tools) }
 
 // Stream sends the request and yields the reply as it arrives.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {

@@ -20,7 +20,7 @@ func TestDescribe(t *testing.T) {
 	got := anthropic.New("claude-sonnet-4-5-20250929", nil).Describe()
 	want := pawl.ModelInfo{
 		Name: "anthropic/claude-sonnet-4-5-20250929", Endpoint: "https://api.anthropic.com",
-		Price: &pawl.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, CacheLong: 6, Long: pawl.Tier{From: 200_000, Input: 6, Output: 22.5, CacheRead: 0.6, CacheWrite: 7.5, CacheLong: 12}},
+		Price: &pawl.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, CacheLong: 6, Long: pawl.Tier{From: 200_000, Input: 6, Output: 22.5, CacheRead: 0.6, CacheWrite: 7.5, CacheLong: 12}, Search: 0.01},
 	}
 	want.Wire = pawl.Wire{Frame: 400 + len("claude-sonnet-4-5-20250929"), Message: 150, Tool: 100, Prompt: 346}
 	if d := cmp.Diff(want, got); d != "" {

@@ -79,9 +79,11 @@ func cacheMark(r pawl.Request) *kind {
 }
 
 type tool struct {
-	Schema      json.RawMessage `json:"input_schema"`
+	Schema      json.RawMessage `json:"input_schema,omitempty"`
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
+	Type        string          `json:"type,omitempty"` // of a hosted one
+	Uses        int             `json:"max_uses,omitempty"`
 }
 
 // body returns the request as JSON, without thinking unless recall is set.
@@ -115,9 +117,16 @@ func (m *Model) body(r pawl.Request, recall bool) ([]byte, error) {
 func tools(infos []pawl.ToolInfo) []tool {
 	list := make([]tool, len(infos))
 	for i, info := range infos {
-		list[i] = tool{info.Input, info.Name, info.Description}
-		if info.Input == nil {
-			list[i].Schema = json.RawMessage(`{"properties":{},"type":"object"}`)
+		list[i] = tool{Schema: info.Input, Name: info.Name, Description: info.Description}
+		switch {
+		case info.Hosted == (pawl.Usage{}):
+			if info.Input == nil {
+				list[i].Schema = json.RawMessage(`{"properties":{},"type":"object"}`)
+			}
+		case info.Name == provider.WebSearch:
+			list[i] = tool{Name: info.Name, Type: "web_search_20250305", Uses: info.MaxCalls}
+		default:
+			list[i] = tool{Name: info.Name, Type: "code_execution_20250825"}
 		}
 	}
 	return list
@@ -128,15 +137,70 @@ func tools(infos []pawl.ToolInfo) []tool {
 func calledTools(msgs []pawl.Message) []pawl.ToolInfo {
 	var infos []pawl.ToolInfo
 	seen := map[string]bool{}
+	add := func(info pawl.ToolInfo) {
+		if !seen[info.Name] {
+			seen[info.Name] = true
+			infos = append(infos, info)
+		}
+	}
 	for _, msg := range msgs {
 		for _, part := range msg.Parts {
-			if c, ok := part.(pawl.Call); ok && !seen[provider.Name(c.Tool)] {
-				seen[provider.Name(c.Tool)] = true
-				infos = append(infos, pawl.ToolInfo{Name: provider.Name(c.Tool)})
+			switch part := part.(type) {
+			case pawl.Call:
+				add(pawl.ToolInfo{Name: provider.Name(part.Tool)})
+			case pawl.Thinking:
+				if had := read(part.Opaque); had.Type == "server_tool_use" {
+					add(pawl.ToolInfo{Name: hostedName(had.Name), MaxCalls: 1, Hosted: pawl.Usage{Sessions: 1}})
+				}
 			}
 		}
 	}
 	return infos
+}
+
+// A sent is what matters of a block that goes back as it came.
+type sent struct {
+	Type      string `json:"type"`
+	Signature string `json:"signature"`
+	Data      string `json:"data"`
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Of        string `json:"tool_use_id"`
+}
+
+func read(opaque json.RawMessage) (had sent) {
+	if provider.Opaque(opaque) {
+		_ = json.Unmarshal(opaque, &had)
+	}
+	return had
+}
+
+// unpaired returns the ids of the hosted calls that a request cannot have: those
+// without a result, unless it is still to come, and those of which only the result is left.
+func unpaired(msgs []pawl.Message) map[string]bool {
+	calls, results, all := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for i, msg := range msgs {
+		last := !slices.ContainsFunc(msgs[i+1:], func(m pawl.Message) bool { return m.Role == pawl.RoleAssistant })
+		for _, part := range msg.Parts {
+			t, is := part.(pawl.Thinking)
+			if !is {
+				continue
+			}
+			had := read(t.Opaque)
+			switch {
+			case had.Type == "server_tool_use":
+				calls[had.ID] = true
+				all[had.ID] = !last
+			case had.Of != "":
+				results[had.Of] = true
+				all[had.Of] = all[had.Of] || !calls[had.Of]
+			}
+		}
+	}
+	for id := range all {
+		all[id] = all[id] && !(calls[id] && results[id])
+	}
+	return all
 }
 
 // messages returns the turns of the conversation.
@@ -145,7 +209,7 @@ func calledTools(msgs []pawl.Message) []pawl.ToolInfo {
 // each for an earlier mark. So the prompt, the last message, and the marked
 // places of earlier and later requests get one.
 func (m *Model) messages(r pawl.Request, recall bool) (list []message) {
-	msgs, cached := r.Messages, cacheMark(r)
+	msgs, cached, without := r.Messages, cacheMark(r), unpaired(r.Messages)
 	var place []int // index in the list, by turn
 	for role, parts := range limits.Turns(msgs) {
 		if n := len(place); n > 0 {
@@ -153,7 +217,7 @@ func (m *Model) messages(r pawl.Request, recall bool) (list []message) {
 		}
 		place = append(place, 0)
 		if role == pawl.RoleAssistant {
-			if blocks := m.said(parts, recall); len(blocks) > 0 {
+			if blocks := m.said(parts, recall, without); len(blocks) > 0 {
 				list = append(list, message{Role: "assistant", Content: blocks})
 			}
 			continue
@@ -217,8 +281,8 @@ func mark(blocks []any, cached *kind) {
 	}
 }
 
-// said returns an assistant's turn. It must not end with thinking.
-func (m *Model) said(parts []pawl.Part, recall bool) (list []any) {
+// said returns an assistant's turn, without some hosted calls. It must not end with thinking.
+func (m *Model) said(parts []pawl.Part, recall bool, without map[string]bool) (list []any) {
 	end := 0
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -229,7 +293,7 @@ func (m *Model) said(parts []pawl.Part, recall bool) (list []any) {
 			}
 		case pawl.Thinking:
 			block, thought := m.recalled(p)
-			if block == nil || thought && !recall {
+			if had := read(block); block == nil || thought && !recall || without[cmp.Or(had.Of, had.ID)] {
 				continue
 			}
 			if list = append(list, block); !thought {
@@ -247,8 +311,8 @@ func (m *Model) said(parts []pawl.Part, recall bool) (list []any) {
 // whether it is thinking. A part without the name of a model is sent back only
 // if it has the form of this API's thinking.
 func (m *Model) recalled(t pawl.Thinking) (block json.RawMessage, thought bool) {
-	var had struct{ Type, Signature, Data string }
-	if t.Model != "" && t.Model != m.server.Full || !provider.Opaque(t.Opaque) || json.Unmarshal(t.Opaque, &had) != nil {
+	had := read(t.Opaque)
+	if t.Model != "" && t.Model != m.server.Full {
 		return nil, false
 	}
 	switch {

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -54,6 +55,8 @@ type content struct {
 	Text      string          `json:"text"`
 	Thinking  string          `json:"thinking"`
 	Signature string          `json:"signature"`
+	Of        string          `json:"tool_use_id"` // of a hosted call's result
+	Content   json.RawMessage `json:"content"`
 }
 
 type event struct {
@@ -87,6 +90,9 @@ type usage struct {
 	OutputHas struct {
 		Thinking int `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
+	Hosted struct {
+		Searches int `json:"web_search_requests"`
+	} `json:"server_tool_use"`
 }
 
 func (t *turn) Ends(error) bool { return t.state == finished }
@@ -166,6 +172,7 @@ func (t *turn) count(u usage) {
 		set(&t.Usage.Output, *u.Output)
 	}
 	set(&t.Usage.Reasoning, u.OutputHas.Thinking)
+	set(&t.Usage.Searches, u.Hosted.Searches)
 	t.Usage.Input = t.fresh + t.Usage.CacheRead + t.Usage.CacheWrite
 }
 
@@ -195,6 +202,8 @@ func (t *turn) begin(index int, raw json.RawMessage) ([]pawl.Chunk, error) {
 		return []pawl.Chunk{{Thinking: b.Thinking}}, nil
 	case "tool_use":
 		return []pawl.Chunk{{Call: b.Name}}, nil
+	case "server_tool_use":
+		return []pawl.Chunk{{Call: hostedName(b.Name)}}, nil
 	}
 	return nil, nil
 }
@@ -210,7 +219,7 @@ func (t *turn) grow(b *block, d delta) ([]pawl.Chunk, error) {
 	case "thinking signature_delta":
 		b.signature.WriteString(d.Signature)
 		return nil, nil
-	case "tool_use input_json_delta":
+	case "tool_use input_json_delta", "server_tool_use input_json_delta":
 		b.text.WriteString(d.Partial)
 		return nil, nil
 	case "text citations_delta":
@@ -235,12 +244,18 @@ func (t *turn) Reply() (*pawl.Reply, error) {
 			torn = !json.Valid([]byte(b.args())) // an empty text may be truncated, too
 		case "thinking":
 			parts = append(parts, pawl.Thinking{Text: text, Opaque: b.thinking(), Model: t.Model})
+		case "server_tool_use":
+			if b.open { // cut off within its arguments
+				continue
+			}
+			parts = append(parts, pawl.Thinking{Opaque: b.with(map[string]json.RawMessage{"input": provider.Object(json.RawMessage(b.args()))}), Model: t.Model})
 		default:
 			// Redacted thinking and other blocks that arrive in one piece are
 			// not readable, but must be sent back in place.
 			parts = append(parts, pawl.Thinking{Opaque: b.first, Model: t.Model})
 		}
 	}
+	t.Hosted = t.hosted()
 	switch t.stop {
 	case "end_turn", "stop_sequence", "tool_use":
 		return t.Finish(parts, torn)
@@ -275,11 +290,54 @@ func (b *block) thinking() json.RawMessage {
 	if b.signature.Len() == 0 {
 		return nil
 	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(b.first, &fields) != nil || fields == nil {
-		fields = map[string]json.RawMessage{"type": json.RawMessage(`"thinking"`)}
+	return b.with(map[string]json.RawMessage{
+		"thinking": provider.Marshal(b.text.String()), "signature": provider.Marshal(b.signature.String()),
+	})
+}
+
+// with returns the block as it began, with the fields that arrived later.
+func (b *block) with(later map[string]json.RawMessage) json.RawMessage {
+	fields := map[string]json.RawMessage{}
+	_ = json.Unmarshal(b.first, &fields)
+	if fields == nil || fields["type"] == nil {
+		fields = map[string]json.RawMessage{"type": provider.Marshal(b.Type)}
 	}
-	fields["thinking"] = provider.Marshal(b.text.String())
-	fields["signature"] = provider.Marshal(b.signature.String())
+	maps.Copy(fields, later)
 	return provider.Marshal(fields)
+}
+
+// hosted returns the calls that the provider has answered in this reply. One of an earlier
+// reply, which had to wait for the results of other calls, is here without its arguments.
+func (t *turn) hosted() (list []pawl.HostedCall) {
+	calls := map[string]*block{}
+	for _, b := range t.blocks {
+		kind, result := strings.CutSuffix(b.Type, "_tool_result")
+		switch {
+		case b.Type == "server_tool_use":
+			calls[b.ID] = b
+			continue
+		case !result || b.Of == "":
+			continue
+		}
+		h := pawl.HostedCall{Call: pawl.Call{Tool: hostedName(kind)}, Result: provider.Readable(b.Content)}
+		if call := calls[b.Of]; call != nil {
+			h.Call.Args = provider.Args(call.args())
+		}
+		var failed struct {
+			Code string `json:"error_code"`
+		}
+		if json.Unmarshal(b.Content, &failed) == nil && failed.Code != "" {
+			h.Result, h.Error = nil, failed.Code
+		}
+		list = append(list, h)
+	}
+	return list
+}
+
+// hostedName is the name of a hosted tool, as the run knows it.
+func hostedName(name string) string {
+	if strings.HasSuffix(name, provider.CodeExecution) {
+		return provider.CodeExecution
+	}
+	return name
 }

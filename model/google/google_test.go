@@ -19,7 +19,7 @@ func TestDescribe(t *testing.T) {
 	got := google.New("gemini-3.8-flash", nil).Describe()
 	want := pawl.ModelInfo{
 		Name: "google/gemini-3.8-flash", Endpoint: "https://generativelanguage.googleapis.com",
-		Price: &pawl.Price{Input: 0.75, Output: 3.75, CacheRead: 0.075},
+		Price: &pawl.Price{Input: 0.75, Output: 3.75, CacheRead: 0.075, Search: 0.014},
 	}
 	want.Wire = pawl.Wire{Frame: 250, Message: 200, Tool: 100}
 	if d := cmp.Diff(want, got); d != "" {

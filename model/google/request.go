@@ -3,6 +3,7 @@ package google
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -67,11 +68,21 @@ func (m *Model) body(r pawl.Request) ([]byte, error) {
 		body["systemInstruction"] = content{Parts: []any{part{"text": r.System}}}
 	}
 	if len(r.Tools) > 0 {
-		list := make([]declaration, len(r.Tools))
-		for i, t := range r.Tools {
-			list[i] = declaration{t.Name, t.Description, t.Input}
+		own, hosted := provider.Split(r.Tools)
+		var all []any
+		if len(own) > 0 {
+			list := make([]declaration, len(own))
+			for i, t := range own {
+				list[i] = declaration{t.Name, t.Description, t.Input}
+			}
+			all = append(all, map[string]any{"functionDeclarations": list})
 		}
-		body["tools"] = []any{map[string]any{"functionDeclarations": list}}
+		for _, t := range hosted {
+			all = append(all, map[string]any{hostedTools[t.Name]: map[string]any{}})
+		}
+		if body["tools"] = all; len(own) > 0 && len(hosted) > 0 {
+			body["toolConfig"] = map[string]any{"includeServerSideToolInvocations": true}
+		}
 	}
 	if r.Output != nil && (len(r.Tools) == 0 || m.modern()) {
 		config["responseMimeType"], config["responseJsonSchema"] = "application/json", r.Output
@@ -88,6 +99,19 @@ func (m *Model) body(r pawl.Request) ([]byte, error) {
 		provider.Put(where, k, v)
 		return true
 	})
+}
+
+// hostedTools are the API's names of hosted tools.
+var hostedTools = map[string]string{provider.WebSearch: "googleSearch", provider.CodeExecution: "codeExecution"}
+
+// Hosts implements tool.Host: web_search and code_execution. Models before Gemini 3 take no
+// other tools beside them.
+func (m *Model) Hosts(tools []pawl.ToolInfo) error {
+	own, hosted := provider.Split(tools)
+	if len(hosted) > 0 && len(own) > 0 && !m.modern() {
+		return fmt.Errorf("%s takes no other tools beside %s; drop %s, or use a model since Gemini 3", m.server.Full, hosted[0].Name, own[0].Name)
+	}
+	return provider.Hosts(m.server.Full, tools)
 }
 
 // camel returns the API's name of a field: maxOutputTokens also for

@@ -19,9 +19,11 @@ import (
 type turn struct {
 	provider.Turn
 	pieces   []*piece
-	stopping bool   // a finish reason or a blocked prompt was received
-	stop     string // the finish reason; empty: the prompt was blocked
-	why      string // the provider's explanation
+	stopping bool              // a finish reason or a blocked prompt was received
+	stop     string            // the finish reason; empty: the prompt was blocked
+	why      string            // the provider's explanation
+	queries  []string          // of web searches
+	found    []json.RawMessage // by them
 }
 
 // A piece is a part of the reply being received.
@@ -53,6 +55,10 @@ type candidate struct {
 	Content struct {
 		Parts []json.RawMessage `json:"parts"`
 	} `json:"content"`
+	Grounding struct {
+		Queries []string          `json:"webSearchQueries"`
+		Chunks  []json.RawMessage `json:"groundingChunks"`
+	} `json:"groundingMetadata"`
 	FinishReason  string `json:"finishReason"`
 	FinishMessage string `json:"finishMessage"`
 }
@@ -96,6 +102,9 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 			if chunk != (pawl.Chunk{}) {
 				chunks = append(chunks, chunk)
 			}
+		}
+		if len(c.Grounding.Queries) > 0 { // each event that has them has all
+			t.queries, t.found = c.Grounding.Queries, c.Grounding.Chunks
 		}
 		if c.FinishReason != "" && c.FinishReason != "FINISH_REASON_UNSPECIFIED" {
 			t.stop, t.why, t.stopping = c.FinishReason, c.FinishMessage, true
@@ -159,6 +168,7 @@ func (t *turn) Reply() (*pawl.Reply, error) {
 	for _, p := range t.pieces {
 		parts = append(parts, p.parts(t.Model)...)
 	}
+	t.hosted()
 	switch t.stop {
 	case "STOP":
 		return t.Finish(parts, false)
@@ -175,6 +185,35 @@ func (t *turn) Reply() (*pawl.Reply, error) {
 		return nil, t.Failed(pawl.ClassUnknown, "the provider gave up on the reply: "+provider.Clip(cmp.Or(t.why, t.stop)))
 	}
 	return nil, t.Failed(pawl.ClassUnknown, fmt.Sprintf("finish reason %q is unknown here", provider.Clip(t.stop)))
+}
+
+// hosted adds what the provider ran: code, and the web searches as one call, because the
+// API does not say which of them found what.
+func (t *turn) hosted() {
+	for _, p := range t.pieces {
+		if code := p.rest["executableCode"]; code != nil {
+			t.Hosted = append(t.Hosted, pawl.HostedCall{Call: pawl.Call{Tool: provider.CodeExecution, Args: code}})
+		}
+		var ran struct{ Outcome, Output string }
+		if json.Unmarshal(p.rest["codeExecutionResult"], &ran) != nil || len(t.Hosted) == 0 {
+			continue
+		}
+		h := &t.Hosted[len(t.Hosted)-1]
+		if h.Result = provider.Marshal(ran.Output); ran.Outcome != "OUTCOME_OK" {
+			h.Result, h.Error = nil, cmp.Or(ran.Output, ran.Outcome)
+		}
+	}
+	if len(t.queries) == 0 {
+		return
+	}
+	// Models before Gemini 3 are charged for a prompt with searches, later ones for each search.
+	if t.Usage.Searches = 1; !beforeThree.MatchString(t.Model[strings.LastIndexByte(t.Model, '/')+1:]) {
+		t.Usage.Searches = len(t.queries)
+	}
+	t.Hosted = append(t.Hosted, pawl.HostedCall{
+		Call:   pawl.Call{Tool: provider.WebSearch, Args: provider.Marshal(map[string]any{"queries": t.queries})},
+		Result: provider.Readable(provider.Marshal(t.found)),
+	})
 }
 
 // made returns the piece as a call.

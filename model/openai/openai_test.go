@@ -19,7 +19,7 @@ func TestDescribe(t *testing.T) {
 	got := openai.New("gpt-5-mini", nil).Describe()
 	want := pawl.ModelInfo{
 		Name: "openai/gpt-5-mini", Endpoint: "https://api.openai.com/v1",
-		Price: &pawl.Price{Input: 0.25, Output: 2, CacheRead: 0.025},
+		Price: &pawl.Price{Input: 0.25, Output: 2, CacheRead: 0.025, Search: 0.01, Session: 0.03},
 		Wire:  pawl.Wire{Frame: 260, Message: 150, Tool: 100},
 	}
 	if d := cmp.Diff(want, got); d != "" {

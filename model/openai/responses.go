@@ -36,6 +36,9 @@ import (
 // existing fields; null removes a field, as in {"include": null} for a server
 // that does not support it.
 //
+// Hosted tools are sent as web_search and code_interpreter, with max_tool_calls for all of
+// them together. Their items go back as they came.
+//
 // A stream is complete only after response.completed or response.incomplete.
 type Responses struct{ server provider.Server }
 
@@ -62,6 +65,9 @@ func (m *Responses) Ready() error { return m.server.Ready() }
 func (m *Responses) Takes(files []pawl.File) error {
 	return limits(&m.server, false).Takes(m.server.Full, files)
 }
+
+// Hosts implements tool.Host: web_search, and code_execution by the code interpreter.
+func (m *Responses) Hosts(tools []pawl.ToolInfo) error { return provider.Hosts(m.server.Full, tools) }
 
 // Stream sends the request and yields the reply as it arrives.
 func (m *Responses) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
@@ -109,8 +115,9 @@ func (m *Responses) body(r pawl.Request, recall bool) ([]byte, error) {
 	req := map[string]any{
 		"model": m.server.Name, "input": m.input(r.Messages, recall), "stream": true, "store": false, "max_output_tokens": provider.Limit(r),
 	}
+	var include []string
 	if !unreasoning.MatchString(m.server.Name) {
-		req["include"] = []string{"reasoning.encrypted_content"}
+		include = append(include, "reasoning.encrypted_content")
 	}
 	if strings.TrimSpace(r.System) != "" {
 		req["instructions"] = r.System
@@ -119,11 +126,25 @@ func (m *Responses) body(r pawl.Request, recall bool) ([]byte, error) {
 		req["temperature"] = max(0, t)
 	}
 	if len(r.Tools) > 0 {
-		list := make([]responsesTool, len(r.Tools))
-		for i, t := range tools(r.Tools) {
-			list[i] = responsesTool{"function", t.Function.Name, t.Function.Description, t.Function.Parameters, false}
+		own, hosted := provider.Split(r.Tools)
+		list, uses := make([]any, 0, len(r.Tools)), 0
+		for _, t := range tools(own) {
+			list = append(list, responsesTool{"function", t.Function.Name, t.Function.Description, t.Function.Parameters, false})
 		}
-		req["tools"] = list
+		for _, t := range hosted {
+			uses += t.MaxCalls
+			if t.Name == provider.WebSearch {
+				list, include = append(list, map[string]any{"type": "web_search"}), append(include, "web_search_call.action.sources")
+			} else {
+				list, include = append(list, map[string]any{"type": "code_interpreter", "container": map[string]any{"type": "auto"}}), append(include, "code_interpreter_call.outputs")
+			}
+		}
+		if req["tools"] = list; uses > 0 {
+			req["max_tool_calls"] = uses
+		}
+	}
+	if include != nil {
+		req["include"] = include
 	}
 	lasting(&m.server, req, r)
 	if r.Output != nil {
@@ -197,9 +218,11 @@ func (m *Responses) said(parts []pawl.Part, ids map[string]string, seen map[stri
 			switch {
 			case had.Type == "" && had.Phase != "":
 				phase = had.Phase
-			case recall && had.whole() && !seen[had.ID]:
+			case recall && (had.whole() || had.hosted()) && !seen[had.ID]:
 				seen[had.ID] = had.ID != ""
-				thoughts = append(thoughts, part.Opaque)
+				if thoughts = append(thoughts, part.Opaque); had.hosted() {
+					list, thoughts = append(list, thoughts...), nil
+				}
 			}
 		case pawl.Call:
 			add(item{Type: "function_call", CallID: ids[cmp.Or(part.ID, part.Ref)], Name: provider.Name(part.Tool), Arguments: string(provider.Object(part.Args))})
@@ -223,6 +246,13 @@ type opaquePart struct {
 func (k opaquePart) whole() bool {
 	return k.Type == "reasoning" && (k.Encrypted != "" || len(k.Content) > 0)
 }
+
+// hosted reports whether it is a call of a hosted tool, which the API wants back with the
+// reasoning before it.
+func (k opaquePart) hosted() bool { return hostedTools[k.Type] != "" }
+
+// hostedTools are the names of hosted tools, by the types of their calls.
+var hostedTools = map[string]string{"web_search_call": provider.WebSearch, "code_interpreter_call": provider.CodeExecution}
 
 // asked is a user's turn: results, and then one message.
 func asked(parts []pawl.Part, ids map[string]string) []any {

@@ -39,6 +39,12 @@ type outputItem struct {
 	Arguments string  `json:"arguments"`
 	Content   []piece `json:"content"`
 	Summary   []piece `json:"summary"`
+
+	Status    string          `json:"status"` // of the call of a hosted tool
+	Action    json.RawMessage `json:"action"`
+	Container string          `json:"container_id"`
+	Code      string          `json:"code"`
+	Outputs   json.RawMessage `json:"outputs"`
 }
 
 type piece struct {
@@ -133,6 +139,9 @@ func (r *response) begin(ev responsesEvent) []pawl.Chunk {
 	}
 	o.text.WriteString(o.Arguments)
 	r.items = append(r.items, o)
+	if name := hostedTools[o.Type]; name != "" {
+		return []pawl.Chunk{{Call: name}}
+	}
 	if o.Type == "function_call" {
 		return []pawl.Chunk{{Call: o.Name}}
 	}
@@ -258,8 +267,14 @@ func (r *response) Reply() (*pawl.Reply, error) {
 			}
 			torn = !json.Valid([]byte(text))
 			parts = append(parts, *o.call())
+		case "web_search_call", "code_interpreter_call":
+			if o.raw != nil {
+				parts = append(parts, pawl.Thinking{Opaque: o.raw, Model: r.Model})
+				r.Hosted = append(r.Hosted, o.hosted())
+			}
 		}
 	}
+	r.fees()
 	switch {
 	case refusal.Len() > 0:
 		return r.Stop(append(parts, pawl.Text{Text: refusal.String()}), pawl.StopRefusal)
@@ -271,6 +286,42 @@ func (r *response) Reply() (*pawl.Reply, error) {
 		return r.Stop(parts, pawl.StopRefusal)
 	}
 	return nil, r.Failed(pawl.ClassUnknown, fmt.Sprintf("the response is incomplete for a reason unknown here, %q", provider.Clip(r.reason)))
+}
+
+// hosted returns the item as a hosted call.
+func (o *output) hosted() pawl.HostedCall {
+	h := pawl.HostedCall{Call: pawl.Call{Tool: hostedTools[o.Type]}}
+	if o.Type == "web_search_call" {
+		var action map[string]json.RawMessage
+		_ = json.Unmarshal(o.Action, &action)
+		h.Result = provider.Readable(action["sources"])
+		delete(action, "sources")
+		h.Call.Args = provider.Marshal(action)
+	} else {
+		h.Call.Args, h.Result = provider.Marshal(map[string]string{"code": o.Code}), provider.Readable(o.Outputs)
+	}
+	if o.Status == "failed" || o.Status == "incomplete" {
+		h.Result, h.Error = nil, o.Status
+	}
+	return h
+}
+
+// fees counts what of the hosted calls has a price of its own: searches, but not pages that
+// are opened, and containers.
+func (r *response) fees() {
+	containers := map[string]bool{}
+	for _, o := range r.items {
+		var action struct {
+			Type string `json:"type"`
+		}
+		if _ = json.Unmarshal(o.Action, &action); o.Type == "web_search_call" && action.Type == "search" && o.Status != "failed" {
+			r.Usage.Searches++
+		}
+		if o.Type == "code_interpreter_call" && !containers[o.Container] {
+			containers[o.Container] = true
+			r.Usage.Sessions++
+		}
+	}
 }
 
 func (o *output) call() *pawl.Call {

@@ -78,10 +78,10 @@ func New(doc *Script) (*Model, error) {
 		m.children[call] = made
 	}
 	if p := doc.Price; p != nil {
-		if min(p.Input, p.Output, p.CacheRead, p.CacheWrite, p.CacheLong, p.Long.Input, p.Long.Output, p.Long.CacheRead, p.Long.CacheWrite, p.Long.CacheLong, float64(p.Long.From)) < 0 {
+		if min(p.Input, p.Output, p.CacheRead, p.CacheWrite, p.CacheLong, p.Long.Input, p.Long.Output, p.Long.CacheRead, p.Long.CacheWrite, p.Long.CacheLong, float64(p.Long.From), p.Search, p.Session) < 0 {
 			return nil, errors.New("script: price: want dollars a million tokens, none below zero")
 		}
-		m.price = &pawl.Price{Input: p.Input, Output: p.Output, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, CacheLong: p.CacheLong, Long: pawl.Tier(p.Long)}
+		m.price = &pawl.Price{Input: p.Input, Output: p.Output, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, CacheLong: p.CacheLong, Long: pawl.Tier(p.Long), Search: p.Search, Session: p.Session}
 	}
 	return m, nil
 }
@@ -122,7 +122,7 @@ func compileAll(path string, list []Reply) ([][]reply, error) {
 }
 
 func (r Reply) says() bool {
-	return r.Text != nil || r.Thinking != "" || len(r.Calls) > 0 || len(r.Parts) > 0 || r.Hang || r.Error != nil
+	return r.Text != nil || r.Thinking != "" || len(r.Calls) > 0 || len(r.Hosted) > 0 || len(r.Parts) > 0 || r.Hang || r.Error != nil
 }
 
 func compile(path string, r Reply) (reply, error) {
@@ -177,6 +177,17 @@ func compile(path string, r Reply) (reply, error) {
 		default:
 			return bad("%s: want one of text, thinking and call", name)
 		}
+	}
+	for i, h := range r.Hosted {
+		args, err := wire.Marshal(h.Args)
+		result, wrong := wire.Marshal(h.Result)
+		if err = errors.Join(err, wrong); h.Tool == "" || err != nil {
+			return bad("hosted[%d]: want a tool, and args and a result that have a JSON form", i)
+		}
+		if h.Error != "" || h.Result == nil {
+			result = nil
+		}
+		p.hosted = append(p.hosted, pawl.HostedCall{Call: pawl.Call{Tool: h.Tool, Args: args}, Result: result, Error: h.Error})
 	}
 	if e := r.Error; e != nil {
 		if e.Class == 0 {

@@ -46,6 +46,9 @@ func (m *Model) Describe() pawl.ModelInfo {
 	return pawl.ModelInfo{Name: "script/" + m.name, Price: m.price}
 }
 
+// Hosts implements tool.Host: a script says what any hosted tool did.
+func (m *Model) Hosts([]pawl.ToolInfo) error { return nil }
+
 // Strict reports whether the script is strict.
 func (m *Model) Strict() bool { return m.strict }
 
@@ -220,6 +223,7 @@ type reply struct {
 	asked *atomic.Bool // shared by its attempts
 
 	parts  []part
+	hosted []pawl.HostedCall
 	stop   pawl.StopReason
 	usage  pawl.Usage
 	delay  time.Duration
@@ -237,7 +241,7 @@ func (p *reply) at(turn int, model string) pawl.Reply {
 		r.Parts = slices.Clone(r.Parts)
 		return r
 	}
-	r := pawl.Reply{Stop: p.stop, Usage: p.usage}
+	r := pawl.Reply{Stop: p.stop, Usage: p.usage, Hosted: slices.Clone(p.hosted)}
 	for _, one := range p.parts {
 		switch {
 		case one.thinking != nil:

@@ -201,6 +201,12 @@ func written(x *Exchange) (r Reply, err error) {
 		ordered = ordered && !empty && (rank > stage || rank == 3)
 		stage = rank
 	}
+	for _, h := range x.Reply.Hosted {
+		one := Hosted{Tool: h.Call.Tool, Error: h.Error}
+		_ = json.Unmarshal(h.Call.Args, &one.Args) // both are valid in a log
+		_ = json.Unmarshal(h.Result, &one.Result)
+		r.Hosted = append(r.Hosted, one)
+	}
 	for _, p := range r.Parts {
 		if p.Text != nil && strings.Contains(*p.Text, mark) || p.Thinking != nil && strings.Contains(*p.Thinking, mark) {
 			return r, fmt.Errorf("the reply contains %s, which a script replaces", mark)

@@ -37,6 +37,7 @@ type Reply struct {
 	Text     *string         `yaml:"text,omitempty"`
 	Thinking string          `yaml:"thinking,omitempty"`
 	Calls    []Call          `yaml:"calls,omitempty"`
+	Hosted   []Hosted        `yaml:"hosted,omitempty"`
 	Parts    []Part          `yaml:"parts,omitempty"`
 	Usage    Usage           `yaml:"usage,omitempty,flow"`
 	Stop     pawl.StopReason `yaml:"stop,omitempty"`
@@ -65,6 +66,14 @@ type Call struct {
 	Raw  *string `yaml:"raw,omitempty"`
 }
 
+// A Hosted is a [pawl.HostedCall], with Args and Result as any value that has a JSON form.
+type Hosted struct {
+	Tool   string `yaml:"tool"`
+	Args   any    `yaml:"args,omitempty"`
+	Result any    `yaml:"result,omitempty"`
+	Error  string `yaml:"error,omitempty"`
+}
+
 // Usage is a [pawl.Usage].
 type Usage struct {
 	Input      int `yaml:"input"`
@@ -73,6 +82,8 @@ type Usage struct {
 	CacheWrite int `yaml:"cache_write,omitempty"`
 	Reasoning  int `yaml:"reasoning,omitempty"`
 	CacheLong  int `yaml:"cache_long,omitempty"`
+	Searches   int `yaml:"web_searches,omitempty"`
+	Sessions   int `yaml:"code_sessions,omitempty"`
 }
 
 // An Error is a [pawl.ModelError].
@@ -91,6 +102,8 @@ type Price struct {
 	CacheWrite float64 `yaml:"cache_write,omitempty"`
 	CacheLong  float64 `yaml:"cache_long,omitempty"`
 	Long       Tier    `yaml:"long,omitempty"`
+	Search     float64 `yaml:"web_search,omitempty"`
+	Session    float64 `yaml:"code_session,omitempty"`
 }
 
 // Tier is a [pawl.Tier].

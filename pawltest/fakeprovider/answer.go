@@ -15,8 +15,11 @@ type answer struct {
 	items []item
 	stop  pawl.StopReason
 	usage pawl.Usage
-	id    func(prefix string, n int) string
-	rand  *rand.Rand
+
+	searches int // that the provider made
+
+	id   func(prefix string, n int) string
+	rand *rand.Rand
 
 	// What a fault wants otherwise than the wire's own way.
 	reason   string // the stop reason in the wire's words
@@ -34,6 +37,7 @@ type item struct {
 	name   string
 	bare   bool // a call whose arguments are left out altogether
 	noID   bool // a call without an id
+	hosted *pawl.HostedCall
 }
 
 type kind int
@@ -42,12 +46,15 @@ const (
 	saying kind = 1 + iota
 	thinking
 	calling
+	hosting // the provider runs a tool
+	hosted  // its result, where that is an item of its own
 )
 
 // answerOf makes an answer of a brain's reply.
 func answerOf(in *inbound, r *pawl.Reply) *answer {
 	a := &answer{stop: r.Stop, usage: r.Usage, rand: in.rand, id: in.id}
 	size := 0
+	a.host(in, r.Hosted)
 	for i, p := range r.Parts {
 		switch p := p.(type) {
 		case pawl.Text:

@@ -64,7 +64,7 @@ func (c checkResponses) reasoning(list []node, i int) {
 	followed := false
 	if i+1 < len(list) {
 		switch next := list[i+1]; next.at("type").text() {
-		case "function_call", "reasoning":
+		case "function_call", "reasoning", "web_search_call", "code_interpreter_call":
 			followed = true
 		case "", "message":
 			followed = next.at("role").text() == "assistant"

@@ -54,6 +54,10 @@ func readAnthropic(in *inbound) {
 	}
 	for _, t := range doc.at("tools").list(".%d") {
 		c.mark(t)
+		if kind := t.at("type").text(); strings.HasPrefix(kind, webSearch+"_2") || strings.HasPrefix(kind, codeExecution+"_2") {
+			r.Tools = append(r.Tools, offered(t.at("name").text(), t.at("max_uses").whole()))
+			continue
+		}
 		r.Tools = append(r.Tools, pawl.ToolInfo{Name: t.at("name").text(), Description: t.at("description").text(), Input: t.at("input_schema").raw()})
 	}
 	c.tools(r.Tools)
@@ -108,7 +112,7 @@ func (in *inbound) anthropicBlock(c *checkAnthropic, b node) []pawl.Part {
 		return []pawl.Part{img}
 	case "document":
 		return in.anthropicDocument(b)
-	case "search_result", "server_tool_use", "web_search_tool_result", "container_upload":
+	case "search_result", "server_tool_use", "web_search_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "container_upload":
 		return nil // taken, but nothing to a brain
 	default:
 		in.wrong(b.path, "Input tag '%s' found using 'type' does not match any of the expected tags: 'document', 'image', 'redacted_thinking', 'text', 'thinking', 'tool_result', 'tool_use'", kind)

@@ -21,6 +21,11 @@ func readGoogle(in *inbound) {
 	r.Sampling.ThinkingTokens = config.at("thinkingConfig").at("thinkingBudget").whole()
 	r.Output = either(config, "responseJsonSchema", "responseSchema").raw()
 	for _, t := range doc.at("tools").list("[%d]") {
+		for key, name := range map[string]string{"googleSearch": webSearch, "codeExecution": codeExecution} {
+			if t.at(key).has() {
+				r.Tools = append(r.Tools, offered(name, 0))
+			}
+		}
 		for _, fn := range either(t, "functionDeclarations", "function_declarations").list("[%d]") {
 			r.Tools = append(r.Tools, pawl.ToolInfo{
 				Name: fn.at("name").text(), Description: fn.at("description").text(),

@@ -19,7 +19,12 @@ func readResponses(in *inbound) {
 	}
 	r.Output = doc.at("text").at("format").at("schema").raw()
 	for _, t := range doc.at("tools").list("[%d]") {
-		if t.at("type").text() == "function" {
+		switch t.at("type").text() {
+		case "web_search":
+			r.Tools = append(r.Tools, offered(webSearch, doc.at("max_tool_calls").whole()))
+		case "code_interpreter":
+			r.Tools = append(r.Tools, offered(codeExecution, doc.at("max_tool_calls").whole()))
+		case "function":
 			if t.at("name").text() == "" {
 				in.wrong(t.path+".name", "Missing required parameter: '%s.name'.", t.path)
 			}
@@ -85,6 +90,7 @@ func (in *inbound) responsesItem(it node) {
 			}
 		}
 		in.say(pawl.RoleUser, r)
+	case "web_search_call", "code_interpreter_call": // taken, but nothing to a brain
 	case "item_reference":
 		in.wrong(it.path, "Item with id '%s' not found. Items are not persisted when `store` is set to false.", it.at("id").text())
 	default:

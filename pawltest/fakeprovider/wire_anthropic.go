@@ -10,6 +10,8 @@ import (
 // block is the content block of an item, whole.
 func (it *item) block(in *inbound, a *answer) object {
 	switch it.kind {
+	case hosting, hosted:
+		return it.anthropicHosted(in)
 	case saying:
 		return object{"type": "text", "text": it.text}
 	case thinking:
@@ -56,7 +58,7 @@ func (a *answer) anthropicUsage(output int) object {
 		return object{}
 	}
 	u := a.usage
-	return object{
+	doc := object{
 		"input_tokens":                max(0, u.Input-u.CacheRead-u.CacheWrite),
 		"cache_creation_input_tokens": u.CacheWrite,
 		"cache_read_input_tokens":     u.CacheRead,
@@ -65,6 +67,10 @@ func (a *answer) anthropicUsage(output int) object {
 		"output_tokens_details":       object{"thinking_tokens": min(u.Reasoning, output)},
 		"service_tier":                "standard",
 	}
+	if a.searches > 0 && output >= u.Output {
+		doc["server_tool_use"] = object{"web_search_requests": a.searches}
+	}
+	return doc
 }
 
 func (a *answer) anthropicReason() string {
@@ -129,8 +135,8 @@ func streamAnthropic(in *inbound, a *answer) []frame {
 					delta("signature_delta", "signature", signature)
 				}
 			}
-		case "tool_use":
-			call := object{"type": "tool_use", "id": it.id, "name": it.name, "input": object{}}
+		case "tool_use", "server_tool_use":
+			call := object{"type": whole["type"], "id": it.id, "name": whole["name"], "input": object{}}
 			if it.noID {
 				delete(call, "id")
 			}

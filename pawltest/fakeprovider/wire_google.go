@@ -63,6 +63,9 @@ func (in *inbound) googlePart(a *answer, i int) object {
 
 func (in *inbound) googleDoc(a *answer, parts []any, reason string) object {
 	candidate := object{"content": object{"parts": parts, "role": "model"}, "index": 0}
+	if found := a.grounding(); found != nil && reason != "" {
+		candidate["groundingMetadata"] = found
+	}
 	if reason != "" {
 		candidate["finishReason"] = reason
 	}
@@ -76,10 +79,14 @@ func (in *inbound) googleDoc(a *answer, parts []any, reason string) object {
 func wholeGoogle(in *inbound, a *answer) any {
 	parts := []any{}
 	for i := range a.items {
+		if it := &a.items[i]; it.kind == hosting {
+			parts = append(parts, it.googleHosted()...)
+			continue
+		}
 		parts = append(parts, in.googlePart(a, i))
 	}
 	if n := len(a.items); n > 0 && a.items[n-1].kind == saying && in.signs(a) {
-		parts[n-1].(object)["thoughtSignature"] = in.memory.token(a.id("text", 0))
+		parts[len(parts)-1].(object)["thoughtSignature"] = in.memory.token(a.id("text", 0))
 	}
 	return in.googleDoc(a, parts, a.googleReason())
 }
@@ -90,6 +97,12 @@ func streamGoogle(in *inbound, a *answer) []frame {
 		list = append(list, frame{part: p, item: i, data: in.googleDoc(a, []any{part}, "")})
 	}
 	for i := range a.items {
+		if it := &a.items[i]; it.kind == hosting {
+			for _, p := range it.googleHosted() {
+				add(piece, i, p.(object))
+			}
+			continue
+		}
 		whole := in.googlePart(a, i)
 		if a.items[i].kind == calling {
 			add(piece, i, whole)

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/model/openai"
 	"github.com/pawl-run/pawl/spec"
+	"github.com/pawl-run/pawl/tool"
 )
 
 // wired makes a model at a provider that a spec or the user's file describes.
@@ -56,6 +57,9 @@ func (k keyless) Describe() pawl.ModelInfo { return describes(k.Model) }
 
 // Takes implements engine.Taker.
 func (k keyless) Takes(files []pawl.File) error { return engine.Takes(k.Model, files) }
+
+// Hosts implements tool.Host.
+func (k keyless) Hosts(tools []pawl.ToolInfo) error { return tool.Hosts(k.Model, tools) }
 
 // Ready implements spec.Readiness.
 func (k keyless) Ready() error { return k.why }

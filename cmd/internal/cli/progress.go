@@ -33,6 +33,13 @@ func (con *console) progress(e pawl.Entry) {
 		con.sayf("%s", text)
 	}
 	if reply, ok := e.Event.(pawl.ModelReplied); ok {
+		for _, h := range reply.Reply.Hosted {
+			came := ""
+			if h.Error != "" {
+				came = ": " + gist(h.Error)
+			}
+			con.sayf("[%d] %s %s %s, run by the provider%s", e.Iteration, h.Call.ID, h.Call.Tool, gistJSON(h.Call.Args), came)
+		}
 		for _, p := range reply.Reply.Parts {
 			if c, is := p.(pawl.Call); is && c.Tool == searchTool {
 				con.sayf("[%d] %s %s %s", e.Iteration, c.ID, c.Tool, gistJSON(c.Args))

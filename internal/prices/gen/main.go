@@ -68,6 +68,8 @@ type row struct {
 	CacheWrite float64  `json:"cache_write,omitempty"`
 	CacheLong  float64  `json:"cache_long,omitempty"`
 	Long       *farther `json:"long,omitempty"`
+	Search     float64  `json:"web_search,omitempty"`
+	Session    float64  `json:"code_session,omitempty"`
 }
 
 type farther struct {
@@ -94,6 +96,22 @@ func long(provider, name string, input, write float64) float64 {
 		return input
 	}
 	return 0
+}
+
+// hosted is what a web search of the provider costs and a session in which it runs code, in
+// dollars each, which the source does not have (the providers' price lists): Anthropic charges
+// for containers by the hour beyond a free allowance, which no reply tells, and Google for
+// tokens only. Before Gemini 3, Google charges for a prompt in place of a search.
+func hosted(provider, name string) (search, session float64) {
+	switch {
+	case provider == "anthropic":
+		return 0.01, 0
+	case provider == "openai":
+		return 0.01, 0.03
+	case strings.HasPrefix(name, "gemini-2"):
+		return 0.035, 0
+	}
+	return 0.014, 0
 }
 
 // want are the models of a provider that hold a conversation; other are those
@@ -220,6 +238,7 @@ func (m model) row(provider, date string) (row, error) {
 		*f.base, *f.far, far.From = tiered.Base, tiered.Tiers[0].Price, start
 	}
 	r.CacheLong = long(provider, m.ID, r.Input, r.CacheWrite)
+	r.Search, r.Session = hosted(provider, m.ID)
 	if far.From != 0 {
 		far.CacheLong = long(provider, m.ID, far.Input, far.CacheWrite)
 		r.Long = &far

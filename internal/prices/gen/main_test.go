@@ -25,9 +25,9 @@ const source = `[
 
 func TestRowsAreThoseOfTheDay(t *testing.T) {
 	for date, row := range map[string]string{
-		"2026-01-31": `{"provider":"openai","name":"gpt-9","aliases":["gpt-9-nine"],"input":1,"output":2}`,
-		"2026-02-01": `{"provider":"openai","name":"gpt-9","aliases":["gpt-9-nine"],"input":3,"output":4,"cache_read":0.5,"long":{"from":200000,"input":6,"output":4,"cache_read":0.5}}`,
-		"2027-05-01": `{"provider":"openai","name":"gpt-9","aliases":["gpt-9-nine"],"input":9,"output":9}`,
+		"2026-01-31": `{"provider":"openai","name":"gpt-9","aliases":["gpt-9-nine"],"input":1,"output":2,"web_search":0.01,"code_session":0.03}`,
+		"2026-02-01": `{"provider":"openai","name":"gpt-9","aliases":["gpt-9-nine"],"input":3,"output":4,"cache_read":0.5,"long":{"from":200000,"input":6,"output":4,"cache_read":0.5},"web_search":0.01,"code_session":0.03}`,
+		"2027-05-01": `{"provider":"openai","name":"gpt-9","aliases":["gpt-9-nine"],"input":9,"output":9,"web_search":0.01,"code_session":0.03}`,
 	} {
 		var out strings.Builder
 		if err := run([]byte(source), &out, date, "1.2.3"); err != nil {

@@ -70,6 +70,16 @@ func (b *Batch) Describe() pawl.ModelInfo {
 // Ready returns an error if the model cannot be called because its key is missing.
 func (b *Batch) Ready() error { return b.Server.Ready() }
 
+// Hosts returns an error for a hosted tool that the model does not run.
+func (b *Batch) Hosts(tools []pawl.ToolInfo) error {
+	if h, ok := b.Model.(interface {
+		Hosts(tools []pawl.ToolInfo) error
+	}); ok {
+		return h.Hosts(tools)
+	}
+	return fmt.Errorf("%s runs no tools itself", b.Describe().Name)
+}
+
 // Takes reports whether the model takes files.
 func (b *Batch) Takes(files []pawl.File) error {
 	if t, ok := b.Model.(interface{ Takes(files []pawl.File) error }); ok {

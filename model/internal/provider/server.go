@@ -100,7 +100,8 @@ func Price(r prices.Row, f float64) *pawl.Price {
 	l := r.Long
 	return &pawl.Price{
 		Input: f * r.Input, Output: f * r.Output, CacheRead: f * r.CacheRead, CacheWrite: f * r.CacheWrite, CacheLong: f * r.CacheLong,
-		Long: pawl.Tier{From: l.From, Input: f * l.Input, Output: f * l.Output, CacheRead: f * l.CacheRead, CacheWrite: f * l.CacheWrite, CacheLong: f * l.CacheLong},
+		Long:   pawl.Tier{From: l.From, Input: f * l.Input, Output: f * l.Output, CacheRead: f * l.CacheRead, CacheWrite: f * l.CacheWrite, CacheLong: f * l.CacheLong},
+		Search: r.Search, Session: r.Session, // which cost the same everywhere
 	}
 }
 

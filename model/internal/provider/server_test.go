@@ -199,7 +199,7 @@ func TestTimeoutOfTheClient(t *testing.T) {
 // A name says what a model costs only where its provider serves it.
 func TestPriceOfAnAddress(t *testing.T) {
 	v := &Vendor{Name: "openai", Endpoint: "https://api.openai.com/v1", Hosts: []string{"api.openai.com", ".openai.azure.com"}}
-	table, own := pawl.Price{Input: 0.25, Output: 2, CacheRead: 0.025}, pawl.Price{Input: 1, Output: 2}
+	table, own := pawl.Price{Input: 0.25, Output: 2, CacheRead: 0.025, Search: 0.01, Session: 0.03}, pawl.Price{Input: 1, Output: 2}
 	for _, c := range []struct {
 		base string
 		own  *pawl.Price

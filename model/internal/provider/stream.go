@@ -119,6 +119,8 @@ type Turn struct {
 	Usage pawl.Usage
 	Told  bool // the usage was received
 	Ended bool // the provider has ended the reply, so the usage is complete
+
+	Hosted []pawl.HostedCall // of the reply
 }
 
 func (t *Turn) turn() *Turn { return t }
@@ -169,7 +171,7 @@ func (t *Turn) Decode(data []byte, event any, told func(data []byte) bool) error
 // arguments of its last call are not JSON, because some servers call a reply
 // finished when its limit truncated the last call.
 func (t *Turn) Finish(parts []pawl.Part, torn bool) (*pawl.Reply, error) {
-	r := &pawl.Reply{Parts: parts, Stop: pawl.StopEnd, Usage: t.Usage}
+	r := &pawl.Reply{Parts: parts, Stop: pawl.StopEnd, Usage: t.Usage, Hosted: t.Hosted}
 	says, calls := said(parts)
 	switch {
 	case !says && !calls:
@@ -192,7 +194,7 @@ func (t *Turn) Cut(parts []pawl.Part) (*pawl.Reply, error) {
 
 // Stop completes a reply that needs no text because of its stop reason.
 func (t *Turn) Stop(parts []pawl.Part, why pawl.StopReason) (*pawl.Reply, error) {
-	return &pawl.Reply{Parts: parts, Stop: why, Usage: t.Usage}, nil
+	return &pawl.Reply{Parts: parts, Stop: why, Usage: t.Usage, Hosted: t.Hosted}, nil
 }
 
 // said reports whether a reply has text, and whether it has calls.

@@ -73,6 +73,8 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
       return part(d.attempt > 1 ? `Attempt ${d.attempt}` : "Model called",
         <p class="facts"><span>{number(d.reserved_tokens)} tokens reserved</span>{d.reserved_usd ? <span>{money(d.reserved_usd)} reserved</span> : null}<span>at most {number(d.max_tokens)} out</span>{d.model && <span class="mono"><Text of={d.model} /></span>}{d.fallback ? <span>fallback {d.fallback}</span> : null}</p>);
     case "model.replied": {
+      const hosted = d.hosted?.find((h: any) => span.kind === "act" && h.call === span.call);
+      if (hosted) return part("Run by the model's provider", hosted.error ? <Prose of={hosted.error} mono class="error" /> : null, <JsonView value={hosted.args} label="Arguments" open={2} />, hosted.error ? null : <JsonView value={hosted.result} label="Result" open={2} />);
       if (span.kind === "act") return part("Called by the model", d.text ? <Prose of={d.text} max={400} /> : null, <JsonView value={d.calls?.find((c: any) => c.call === span.call)?.args} label="Arguments" open={2} />);
       const u = d.usage ?? {};
       return part(span.who.startsWith("edited") ? `Replied, ${span.who}` : "Replied",

@@ -378,6 +378,11 @@ export class Log {
         if ((d.purpose ?? "turn") === "turn") {
           const turn = this.turn(s.iteration);
           if (turn) turn.said = s.text;
+          for (const h of (d.hosted ?? []) as any[]) {
+            const span = this.open(e, t, "act", h.tool, argsLine(h.args));
+            Object.assign(span, { id: `${e.seq}.${h.call}`, call: h.call, state: h.error ? "bad" : "ok", who: "the provider" });
+            this.calls.set(h.call, span);
+          }
           for (const c of calls) {
             const span = this.open(e, t, "act", c.tool, argsLine(c.args));
             span.id = `${e.seq}.${c.call}`;
