@@ -101,10 +101,13 @@ func (s *Server) resume(x *exchange) (any, error) {
 
 func drop(w worker.Work) { release(w, "") }
 
-// release says which run of a work was recorded here and is not driven here; "": none.
-func release(w worker.Work, run string) {
-	if w.Done != nil {
-		w.Done(run)
+// release ends a work under which a run was queued, if any.
+func release(w worker.Work, queued string) {
+	switch {
+	case queued != "" && w.Queued != nil:
+		w.Queued(queued)
+	case w.Done != nil:
+		w.Done("")
 	}
 }
 

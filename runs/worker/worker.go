@@ -47,6 +47,9 @@ type Work struct {
 	// Done is called once: with the run's id when the worker releases the run, or with ""
 	// if no run was begun. May be nil.
 	Done func(run string)
+	// Queued is called instead of Done with the id of a run that was queued and is not
+	// driven under this work. Nil: Done is called as if no run was begun.
+	Queued func(run string)
 }
 
 // drop is for work that nothing came of.

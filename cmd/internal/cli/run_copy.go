@@ -117,11 +117,11 @@ func concludeCopy(ctx context.Context, a *app, r pawl.Result, t *workspace.Tree)
 		return a.conclude(ctx, r)
 	}
 	ending(ctx, a, &r)
-	out := copiedResult{}
-	d := workspace.Diff{}
-	if out.Workspace, d, err = a.applyCopy(ctx, r, t); err != nil {
+	files, d, err := a.applyCopy(ctx, r, t)
+	if err != nil {
 		return 0, err
 	}
+	out := copiedResult{Workspace: files}
 	if a.json {
 		if out.Result, err = fullResult(ctx, a, r); err == nil {
 			err = printJSON(a.out, out)

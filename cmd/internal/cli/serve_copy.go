@@ -40,13 +40,19 @@ func (h *serveHost) inCopy(ctx context.Context, source string) (worker.Work, err
 	}
 	w = h.alone(w, beside)
 	released := w.Done
-	w.Done = func(run string) {
+	kept := func(run string) bool {
 		released(run)
-		if run == "" || !h.keeps(run, tree) {
+		keep := run != "" && h.keeps(run, tree)
+		if !keep {
 			_ = tree.Close() // no run works in it
-			return
 		}
-		h.finish(run)
+		return keep
+	}
+	w.Queued = func(run string) { kept(run) } // the process that takes the run finishes it
+	w.Done = func(run string) {
+		if kept(run) {
+			h.finish(run)
+		}
 	}
 	return w, nil
 }
