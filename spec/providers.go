@@ -73,18 +73,19 @@ func (s *Spec) readEndpoint(f fields, name string, at place, n *node) {
 	switch r := s.opt.Registry; {
 	case !slices.Contains(wires, e.Wire):
 		f.problem(n.get("wire").place, "there is no wire %q (write %s)", e.Wire, strings.Join(wires, ", "))
+		e.Wire = wires[0] // so that its models are not said to have no provider
 	case !endpointName.MatchString(name):
 		f.problem(at, "the name of a provider is small letters, digits and hyphens, not %q", name)
 	case r != nil && r.Models[name] != nil:
 		f.problem(at, "%s is a provider that Pawl has; give your own another name", name)
+		return
 	case err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https":
 		f.problem(at, "the provider %s needs its base_url, such as http://localhost:11434/v1", name)
-	default:
-		if s.endpoints == nil {
-			s.endpoints = map[string]Endpoint{}
-		}
-		s.endpoints[name] = e
 	}
+	if s.endpoints == nil {
+		s.endpoints = map[string]Endpoint{}
+	}
+	s.endpoints[name] = e
 }
 
 // known returns a registry that also has the providers of the spec.
