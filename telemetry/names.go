@@ -65,6 +65,8 @@ const (
 	keyClass      = "pawl.failure.class"
 	keyCost       = "pawl.cost_usd"
 	keyEstimated  = "pawl.usage.estimated"
+	keySearches   = "pawl.usage.web_searches"
+	keySessions   = "pawl.usage.code_sessions"
 	keyEffect     = "pawl.tool.effect"
 	keyToolStatus = "pawl.tool.status"
 	keyTruncated  = "pawl.tool.truncated"

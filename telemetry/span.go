@@ -66,7 +66,7 @@ func (l *life) emit(p *span, end time.Time) {
 // usage returns a usage as attributes.
 func usage(u pawl.Usage) []attribute.KeyValue {
 	attrs := []attribute.KeyValue{attribute.Int(keyInputTokens, u.Input), attribute.Int(keyOutputTokens, u.Output)}
-	for key, n := range map[string]int{keyCacheRead: u.CacheRead, keyCacheWrite: u.CacheWrite, keyReasoning: u.Reasoning} {
+	for key, n := range map[string]int{keyCacheRead: u.CacheRead, keyCacheWrite: u.CacheWrite, keyReasoning: u.Reasoning, keySearches: u.Searches, keySessions: u.Sessions} {
 		if n > 0 {
 			attrs = append(attrs, attribute.Int(key, n))
 		}

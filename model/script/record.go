@@ -203,8 +203,7 @@ func written(x *Exchange) (r Reply, err error) {
 	}
 	for _, h := range x.Reply.Hosted {
 		one := Hosted{Tool: h.Call.Tool, Error: h.Error}
-		_ = json.Unmarshal(h.Call.Args, &one.Args) // both are valid in a log
-		_ = json.Unmarshal(h.Result, &one.Result)
+		one.Args, one.Result = document(h.Call.Args), document(h.Result)
 		r.Hosted = append(r.Hosted, one)
 	}
 	for _, p := range r.Parts {
@@ -255,6 +254,14 @@ func writtenCall(p pawl.Call) (Call, error) {
 	text := string(p.Args)
 	c.Args, c.Raw = nil, &text
 	return c, nil
+}
+
+// document is a JSON value as a script has it; nil: there is none.
+func document(raw json.RawMessage) (v any) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	_ = dec.Decode(&v) // those of a log are valid
+	return plain(v)
 }
 
 // plain has numbers as YAML writes them.

@@ -120,3 +120,38 @@ func TestRecordRefuses(t *testing.T) {
 		t.Errorf("%+v, %v", doc, err)
 	}
 }
+
+// TestRecordHosted: what a provider ran is in the script of a run, as it was.
+func TestRecordHosted(t *testing.T) {
+	reply := &pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "Two."}}, Stop: pawl.StopEnd, Usage: pawl.Usage{Input: 1, Output: 2, Searches: 1, Sessions: 1}, Hosted: []pawl.HostedCall{
+		{Call: pawl.Call{Tool: "web_search", Args: []byte(`{"n":12345678901,"q":"a"}`)}, Result: []byte(`[{"title":"A","score":0.5}]`)},
+		{Call: pawl.Call{Tool: "web_search", Args: []byte(`{"q":"b"}`)}, Error: "too_many_requests"},
+	}}
+	asked := request(1, 1)
+	asked.Purpose, asked.Turn = pawl.PurposeTurn, 1
+	doc, err := script.Record("r", []script.Exchange{{Request: asked, Reply: reply}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc.Name = "x"
+	text, err := doc.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := script.Parse("x", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for chunk, err := range m.Stream(t.Context(), asked) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if chunk.Reply == nil {
+			continue
+		}
+		if got := chunk.Reply; got.Usage != reply.Usage || len(got.Hosted) != 2 || string(got.Hosted[0].Call.Args) != string(reply.Hosted[0].Call.Args) ||
+			string(got.Hosted[0].Result) != `[{"score":0.5,"title":"A"}]` || got.Hosted[1].Error != "too_many_requests" {
+			t.Errorf("the script says %+v\n%s", got, text)
+		}
+	}
+}
