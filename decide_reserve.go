@@ -192,19 +192,12 @@ func (m *Machine) limitThink(s *State, t *Think) Step {
 			fmt.Sprintf("the model is to be asked again in %v, when the run's %v are over", wait.Round(time.Millisecond), s.limits.Time))}
 	}
 	if t.Purpose == PurposeTurn && t.Iteration > s.limits.Iterations {
-		return m.exhaust(s, verdict(StatusExhausted, fmt.Sprintf("iterations >= %d", s.limits.Iterations), allUsed(s.limits.Iterations)))
+		return m.exhaust(s, verdict(StatusExhausted, fmt.Sprintf("iterations >= %d", s.limits.Iterations), figure.Said(4, s.limits.Iterations, "the one iteration is used", "all %d iterations are used")))
 	}
 	if v := m.fits(s, t); v.Holds {
 		return m.exhaust(s, v)
 	}
 	return m.overBudget(s)
-}
-
-func allUsed(iterations int) string {
-	if iterations == 1 {
-		return "the one iteration is used"
-	}
-	return fmt.Sprintf("all %d iterations are used", iterations)
 }
 
 // late is the step in place of one that there is no time for; nil: there is

@@ -449,7 +449,11 @@ func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
 	m.By = e.By
 	if !e.Approved {
 		c.Phase, s.denied = PhaseUndecided, e
-		c.Error = "a person denied this call" + excerpt.After(": ", e.Reason) + "; it was not run"
+		c.Error = "a person denied this call"
+		if s.Machine() > 3 { // --approvals deny is no person
+			c.Error = "this call was denied"
+		}
+		c.Error += excerpt.After(": ", e.Reason) + "; it was not run"
 		return
 	}
 	asked := c.Phase == PhaseAwaitingApproval

@@ -39,15 +39,6 @@ var statuses = names.Make[Status]("status", []string{
 // String returns the status's name, as in the result and the log.
 func (s Status) String() string { return statuses.String(s) }
 
-// Words is the status in words for people: "reply rejected" for
-// StatusPlanFailed, and the name for any other.
-func (s Status) Words() string {
-	if s == StatusPlanFailed {
-		return "reply rejected"
-	}
-	return s.String()
-}
-
 func (s Status) MarshalText() ([]byte, error)  { return statuses.Marshal(s) }
 func (s *Status) UnmarshalText(b []byte) error { return statuses.Unmarshal(s, b) }
 
@@ -86,7 +77,7 @@ func (v Verdict) String() string {
 	case v.Status == 0 && !v.Holds:
 		return "undecided"
 	case (v.Status == StatusFailed || v.Status == StatusPlanFailed) && v.Detail != "":
-		return v.Status.Words() + ": " + v.Detail // the condition of a failure is only its kind
+		return v.Status.String() + ": " + v.Detail // the condition of a failure is only its kind
 	case v.Condition+v.Detail != "":
 		return fmt.Sprintf("%v: %s", v.Status, cmp.Or(v.Condition, v.Detail))
 	}

@@ -144,7 +144,7 @@ func (c *child) output() (pawl.Output, error) {
 	case r.Status == pawl.StatusSuccess:
 		return pawl.Output{JSON: jsonin.Quote(r.Answer)}, nil
 	}
-	text := fmt.Sprintf("%s ended as %s", c.agent.Name, r.Status.Words())
+	text := fmt.Sprintf("%s ended as %s", c.agent.Name, r.Status.String())
 	if why := cmp.Or(r.Reason.Detail, r.Reason.Leaf); why != "" {
 		text += ": " + why
 	}

@@ -93,7 +93,7 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.SignalKind, cal
 		if err != nil {
 			return err
 		}
-		return fmt.Errorf("run %s is %v and nothing can be given to it; run %s, which called it, goes on with that: resume it", run, s.Status().Words(), ParentOf(s))
+		return fmt.Errorf("run %s is %v and nothing can be given to it; run %s, which called it, goes on with that: resume it", run, s.Status().String(), ParentOf(s))
 	}
 	c, ok := s.Call(call)
 	if q, asked := s.Question(); !ok && asked && q.Call == call && kind == pawl.SignalAnswer {

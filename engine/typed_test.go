@@ -53,7 +53,7 @@ func TestRunAs(t *testing.T) {
 		}, {
 			name:    "never",
 			replies: []pawl.Reply{pawl.Say("billing"), pawl.Say("billing"), pawl.Say("billing"), pawl.Say("b"), pawl.Say("b"), pawl.Say("b")},
-			err:     ": reply rejected: ",
+			err:     ": plan_failed: ",
 		}, {
 			name:    "too large for its type",
 			replies: []pawl.Reply{pawl.Say(`{"team":"billing","urgent":true,"orders":[99999999999999999999]}`)},

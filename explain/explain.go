@@ -118,7 +118,7 @@ type Leg struct {
 
 // String is a leg in one line.
 func (l Leg) String() string {
-	text := l.Run + " " + l.Agent + ": " + l.Status.Words() + ", " + figure.Count(l.Iterations, "iteration")
+	text := l.Run + " " + l.Agent + ": " + l.Status.String() + ", " + figure.Count(l.Iterations, "iteration")
 	if l.CostUSD != nil {
 		text += ", " + dollars(*l.CostUSD)
 	}

@@ -42,7 +42,7 @@ func (r Report) Markdown() string {
 }
 
 func (r *Report) head(b *strings.Builder) {
-	fmt.Fprintf(b, "# Run %s: %s\n\n", span(oneLine(r.Run)), r.Status.Words())
+	fmt.Fprintf(b, "# Run %s: %s\n\n", span(oneLine(r.Run)), r.Status.String())
 	d := r.begun.Declaration
 	fmt.Fprintf(b, "Agent %s, model %s, loop %s", span(oneLine(d.Agent)), span(oneLine(d.Model.Name)), span(oneLine(d.Loop)))
 	if r.begun.Parent != "" {

@@ -179,7 +179,7 @@ func (f *fold) finish(d *Decision) {
 }
 
 func stopped(d *Decision, e pawl.RunStopped) {
-	d.Step, d.subject, d.why = "finish", phrase(e.Status.Words()), phrase(said(e.Detail))
+	d.Step, d.subject, d.why = "finish", phrase(e.Status.String()), phrase(said(e.Detail))
 	if e.Status != pawl.StatusPlanFailed { // there the leaf is the status
 		d.why = phrasef("%s decided: ", name(e.Leaf)) + d.why
 	}

@@ -69,7 +69,7 @@ func Resumable(ctx context.Context, j pawl.Journal, h pawl.Head, after uint64) (
 // Cancel requests the cancellation of a run, and returns its head: a run without an
 // owner has ended by then. It is a *ConflictError if the run is over already.
 func Cancel(ctx context.Context, j pawl.Journal, h pawl.Head, request func(ctx context.Context, run string) error) (pawl.Head, error) {
-	over := func(h pawl.Head) error { return conflict("run %s is over: %s", h.Run, h.Status.Words()) }
+	over := func(h pawl.Head) error { return conflict("run %s is over: %s", h.Run, h.Status.String()) }
 	if h.Status.Ended() {
 		return h, over(h)
 	}

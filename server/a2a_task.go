@@ -155,7 +155,7 @@ func (t *a2aTask) status(ctx context.Context, s *Server) (a2a.Status, json.RawMe
 		text = "The task is paused and goes on by itself or when somebody resumes it."
 	}
 	if v := t.state.Verdict(); out.State == a2a.Failed || out.State == a2a.Rejected || out.State == a2a.Canceled {
-		text = fmt.Sprintf("The run ended as %s: %s", status.Words(), cmp.Or(v.Detail, v.Leaf))
+		text = fmt.Sprintf("The run ended as %s: %s", status.String(), cmp.Or(v.Detail, v.Leaf))
 	}
 	if text != "" {
 		out.Message = &a2a.Message{MessageID: fmt.Sprintf("%s:%d:status", t.state.Run(), t.state.Seq()), ContextID: t.context, TaskID: t.id, Role: a2a.Model, Parts: []a2a.Part{a2a.Text(redact.Text(text))}}

@@ -121,7 +121,7 @@ func (s *Server) say(x *exchange) (any, error) {
 	case strings.TrimSpace(in.Text) == "":
 		return nil, refusal(http.StatusUnprocessableEntity, "text is empty; give the message")
 	case h.Status.Ended():
-		return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is over: %s", h.Run, h.Status.Words()))
+		return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is over: %s", h.Run, h.Status.String()))
 	}
 	at, err := s.desk(x.Context(), h.Run)
 	if err == nil {

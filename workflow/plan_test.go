@@ -133,7 +133,7 @@ func TestPlanEndings(t *testing.T) {
 	}{
 		{"done", thoughts, pawl.Limits{}, "success: reflect"},
 		{"never content", never, pawl.Limits{}, "no_progress: reflect"},
-		{"no plan", map[pawl.Purpose]string{"plan-1": "-\n"}, pawl.Limits{}, "reply rejected: the model made no plan"},
+		{"no plan", map[pawl.Purpose]string{"plan-1": "-\n"}, pawl.Limits{}, "plan_failed: the model made no plan"},
 		{"ceiling in a step", thoughts, pawl.Limits{Iterations: 3}, "exhausted: iterations >= 3"},
 		{"ceiling at the first plan", thoughts, pawl.Limits{Tokens: 30}, "exhausted: tokens >= 30"},
 	} {

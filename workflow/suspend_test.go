@@ -43,11 +43,11 @@ func TestSuspend(t *testing.T) {
 			ForEach{ID: "f", Suspend: workflow.Before, In: "input", If: `input != "x"`, Do: []Step{say("i", "i")}},
 			Switch{ID: "s", Suspend: workflow.After, On: "true", Cases: map[string][]Step{"true": {say("c", "c")}}}),
 			[]string{"approve", "approve", "approve", `"d"`}, []string{`a before "say a"`, `a before "say a1"`, `w after "a1"`, `s after "c"`}, "success: d"},
-		{"denied", steps(after("a", "{{input}}")), []string{"deny"}, []string{`a after "x"`}, "failed: step a: a person denied this call: no; it was not run"},
+		{"denied", steps(after("a", "{{input}}")), []string{"deny"}, []string{`a after "x"`}, "failed: step a: this call was denied: no; it was not run"},
 		{"a node", graph(edges(0, "a b"), before("a", "{{input}}"), after("b", "{{joined[0]}}b")), []string{"approve", `"z"`}, []string{`a before "say x"`, `b after "xb"`}, "success: z"},
 		{"nodes at once", graph(edges(0, "a c", "b c"), after("a", "a"), Call{ID: "b", Suspend: workflow.Before, Tool: "look", Args: map[string]any{"word": "w"}}, say("c", "{{steps.a.output}}{{steps.b.output.size}}")),
 			[]string{"approve", `{"word":"www"}`}, []string{`a after "a"`, `b before {"word":"w"}`}, "success: a3"},
-		{"a node is denied", graph(edges(0, "a b"), after("a", "{{input}}"), say("b", "b")), []string{"deny"}, []string{`a after "x"`}, "failed: step a: flow-a ended as failed: step a: a person denied this call: no; it was not run"},
+		{"a node is denied", graph(edges(0, "a b"), after("a", "{{input}}"), say("b", "b")), []string{"deny"}, []string{`a after "x"`}, "failed: step a: flow-a ended as failed: step a: this call was denied: no; it was not run"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)

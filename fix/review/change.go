@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // A Change is the difference between two states of a project.
@@ -103,9 +104,23 @@ func (c *Change) open(ctx context.Context, what string, stdin io.Reader) error {
 	return c.read(ctx)
 }
 
+// tempName is the beginning of the names of temporary directories.
+const tempName = "pawl-review-"
+
+// clearOld removes the temporary directories of reviews that were killed. No review takes a day.
+func clearOld(dir string) {
+	old, _ := filepath.Glob(filepath.Join(dir, tempName+"*")) // the pattern is correct
+	for _, name := range old {
+		if info, err := os.Lstat(name); err == nil && info.IsDir() && time.Since(info.ModTime()) > 24*time.Hour {
+			_ = os.RemoveAll(name) // it may be another user's
+		}
+	}
+}
+
 // shadow has git store new contents elsewhere, beside a copy of the index.
 func (c *Change) shadow(ctx context.Context) (err error) {
-	if c.temp, err = os.MkdirTemp("", "pawl-review-"); err != nil {
+	clearOld(os.TempDir())
+	if c.temp, err = os.MkdirTemp("", tempName); err != nil {
 		return err
 	}
 	objects, err := c.git.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "objects")

@@ -84,7 +84,7 @@ func (s *Server) waits(ctx context.Context, r pawl.Result) string {
 
 // ended describes how a run ended without success.
 func (s *Server) ended(ctx context.Context, r pawl.Result) string {
-	text := "the run ended as " + r.Status.Words()
+	text := "the run ended as " + r.Status.String()
 	if r.Reason.Condition != "" && r.Status != pawl.StatusPlanFailed {
 		text += ": " + r.Reason.Condition
 	}

@@ -68,9 +68,9 @@ func (con *console) recorded(r explain.Report, news bool) {
 	switch {
 	case con.quiet:
 	case r.Status == pawl.StatusSuccess, r.Status.Waiting() && !news:
-		con.sayf("run %s has it already; it is %s", r.Run, r.Status.Words())
+		con.sayf("run %s has it already; it is %s", r.Run, r.Status.String())
 	case r.Status.Ended():
-		con.sayf("run %s is %s; the signal is recorded, %s", r.Run, r.Status.Words(), onward(r))
+		con.sayf("run %s is %s; the signal is recorded, %s", r.Run, r.Status.String(), onward(r))
 	default:
 		con.sayf("recorded for run %s; %s", r.Run, onward(r))
 	}

@@ -62,7 +62,7 @@ var standings = map[string]standing{
 		do: func(b *bench) { time.Sleep(200 * time.Millisecond) }, codes: map[string]int{"resume": 5}},
 	"denied": {status: pawl.StatusDenied, agent: gated + "approvals: {on_deny: stop}\n", says: pays,
 		do: func(b *bench) { b.deny() }},
-	"reply rejected": {status: pawl.StatusPlanFailed, agent: looking,
+	"plan_failed": {status: pawl.StatusPlanFailed, agent: looking,
 		says: "replies: [" + strings.Repeat("{calls: [{tool: nosuch}]}, ", 6) + "{text: done}]\nrepeat: last\n"},
 	"failed":            {status: pawl.StatusFailed, says: "replies: [{attempts: [{error: {class: invalid, message: no}}, {text: done}]}]\n"},
 	"failed by its key": {status: pawl.StatusFailed, says: "replies: [{attempts: [{error: {class: auth, message: no}}, {text: done}]}]\n"},

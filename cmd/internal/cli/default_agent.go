@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -103,7 +106,11 @@ func unfiled(model string) string {
 
 func scripted(file string) (pawl.Model, error) {
 	if file != demo {
-		return script.Load(file)
+		m, err := script.Load(file)
+		if errors.Is(err, fs.ErrNotExist) && filepath.Base(file) == demo {
+			err = fmt.Errorf("%w; in a spec the script that is part of this program is script/%s", err, demo)
+		}
+		return m, err
 	}
 	first := "I am a **script**, not a model: I say the same to everyone, and I cost nothing.\n\n" +
 		"This run is recorded like any other. Look at it:\n\n" +

@@ -316,7 +316,7 @@ func ending(ctx context.Context, a *app, r *pawl.Result) {
 
 // endingSince is ending with the reason given.
 func endingSince(ctx context.Context, a *app, r *pawl.Result, why string) {
-	line := r.Status.Words()
+	line := r.Status.String()
 	if why != "" {
 		line += ": " + gist(why)
 	}

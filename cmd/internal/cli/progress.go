@@ -221,7 +221,7 @@ func callText(event pawl.Event) string {
 		}
 		return fmt.Sprintf("%s is run %s of %s%s, within %v", e.Call, e.Child, e.Agent, behind, e.Limits)
 	case pawl.ChildStopped:
-		return fmt.Sprintf("%s: run %s is %s", e.Call, e.Child, e.Status.Words())
+		return fmt.Sprintf("%s: run %s is %s", e.Call, e.Child, e.Status.String())
 	case pawl.ClientToolRequested:
 		return fmt.Sprintf("%s %s %s waits for the client", e.Call, e.Tool, gistJSON(e.Args))
 	case pawl.ClientToolReturned:

@@ -95,6 +95,7 @@ func placeFor(file string) error {
 		return misuse("-o: %w", err)
 	}
 	switch info, err := os.Lstat(file); {
+	case piped(file):
 	case err != nil: // it is not there, or writing it says why not
 	case info.IsDir():
 		return misuse("-o %s is a directory; name a file in it", file)
@@ -102,6 +103,15 @@ func placeFor(file string) error {
 		return misuse("-o %s exists already; name another file, or remove it first", file)
 	}
 	return nil
+}
+
+// piped reports whether a file is a device or a pipe, which is written to and not made.
+func piped(file string) bool {
+	if strings.HasPrefix(file, "/dev/") {
+		return true
+	}
+	info, err := os.Stat(file)
+	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeDevice) != 0
 }
 
 // isSpecName reports whether an argument can only mean a spec.
@@ -128,9 +138,17 @@ func (a *app) record(ctx context.Context, j pawl.Journal, run, to string, o *run
 	for _, place := range made.Redacted {
 		a.sayf("%s: removed what looks like a secret", place)
 	}
-	if to == "" || to == "-" {
+	switch {
+	case to == "" || to == "-":
 		_, err = a.out.Write(text)
 		return err
+	case piped(to):
+		f, err := os.OpenFile(to, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return refused(err)
+		}
+		_, err = f.Write(text)
+		return errors.Join(err, f.Close())
 	}
 	if err := replaceFile(to, text); err != nil {
 		return refused(err)

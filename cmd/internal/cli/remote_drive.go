@@ -35,6 +35,11 @@ func driveRemote(ctx context.Context, a *app, r *remote, d *driving, after uint6
 	if !a.quiet {
 		a.sayf("run %s", result.Run)
 	}
+	if after > 0 && !a.quiet { // the entry that says so is not shown
+		if s, err := engine.Load(ctx, r, result.Run); err == nil {
+			a.announceAt(a.server, s.Declaration(), s.Limits())
+		}
+	}
 	w := &watch{app: a, remote: r, run: result.Run, after: after, last: after, events: events, announce: after == 0}
 	if w.view = liveOn(a); w.view != nil {
 		w.last = 0 // it counts what was used before
@@ -170,6 +175,11 @@ func (w *watch) until(ctx context.Context, now pawl.Result) (pawl.Result, error)
 	}
 }
 
+// announceAt says which model a server asks, and how much it may use.
+func (con *console) announceAt(server string, d pawl.Declaration, l pawl.Limits) {
+	con.sayf("%s: model %s, driven by %s; at most %s", d.Agent, d.Model.Name, server, limitsText(l))
+}
+
 func driven(s pawl.Status) bool { return s == pawl.StatusRunning || s == pawl.StatusQueued }
 
 // show shows an entry, and reports whether the run may have halted with it.
@@ -191,7 +201,7 @@ func (w *watch) show(e pawl.Entry) bool {
 	switch begun := e.Event.(type) {
 	case pawl.RunStarted:
 		if w.announce && !w.quiet {
-			w.sayf("%s: model %s, driven by %s; at most %s", begun.Declaration.Agent, begun.Declaration.Model.Name, w.server, limitsText(begun.Declaration.Limits))
+			w.announceAt(w.server, begun.Declaration, begun.Declaration.Limits)
 		}
 	case pawl.RunPaused:
 		w.tell(e)

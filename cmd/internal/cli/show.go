@@ -77,7 +77,7 @@ func (con *console) show(r explain.Report, h pawl.Head, board []team.Task) error
 	}
 	row("run", r.Run)
 	row("agent", r.Agent)
-	row("status", r.Status.Words())
+	row("status", r.Status.String())
 	if r.Status != pawl.StatusPlanFailed { // the status already says it
 		row("because", r.Reason.Condition)
 	}
