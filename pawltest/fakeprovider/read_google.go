@@ -21,9 +21,9 @@ func readGoogle(in *inbound) {
 	r.Sampling.ThinkingTokens = config.at("thinkingConfig").at("thinkingBudget").whole()
 	r.Output = either(config, "responseJsonSchema", "responseSchema").raw()
 	for _, t := range doc.at("tools").list("[%d]") {
-		for key, name := range map[string]string{"googleSearch": webSearch, "codeExecution": codeExecution} {
-			if t.at(key).has() {
-				r.Tools = append(r.Tools, offered(name, 0))
+		for _, own := range [][2]string{{"googleSearch", webSearch}, {"codeExecution", codeExecution}} {
+			if t.at(own[0]).has() {
+				r.Tools = append(r.Tools, offered(own[1], 0))
 			}
 		}
 		for _, fn := range either(t, "functionDeclarations", "function_declarations").list("[%d]") {
