@@ -5,23 +5,26 @@ package main
 import (
 	"encoding/base64"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
 	"github.com/pawl-run/pawl/mcp/keyring"
 )
 
-func main() {
-	args := os.Args[1:]
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func run(args []string, out, errs io.Writer) int {
 	create := slices.Equal(args, []string{"create"})
 	if !create && !slices.Equal(args, []string{"get"}) {
-		fmt.Fprintln(os.Stderr, "pawl-keyring is started by pawl: see pawl docs mcp")
-		os.Exit(2)
+		fmt.Fprintln(errs, "pawl-keyring is started by pawl: see pawl docs mcp")
+		return 2
 	}
 	key, err := keyring.Key(create)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		fmt.Fprintln(errs, err)
+		return 1
 	}
-	fmt.Println(base64.StdEncoding.EncodeToString(key))
+	fmt.Fprintln(out, base64.StdEncoding.EncodeToString(key))
+	return 0
 }
