@@ -191,13 +191,12 @@ func (s *Server) a2aStart(x *exchange, agent string, m *a2a.Message, content sai
 // keyOf is the idempotency key of a message that starts a run. A client that uses a messageId
 // for two different messages means two tasks.
 func keyOf(agent string, m *a2a.Message, content said) string {
-	all := agent + "\x00" + m.ContextID + "\x00" + content.text
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s\x00%s\x00%s", agent, m.ContextID, content.text)
 	for _, f := range content.files {
-		digest := sha256.Sum256(f.Data)
-		all += "\x00" + f.Name + "\x00" + string(digest[:])
+		fmt.Fprintf(sum, "\x00%s\x00%x", f.Name, sha256.Sum256(f.Data))
 	}
-	sum := sha256.Sum256([]byte(all))
-	return m.MessageID + keySum + hex.EncodeToString(sum[:8])
+	return m.MessageID + keySum + hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 const keySum = "#"

@@ -88,7 +88,7 @@ func (r remoteAgent) tool() pawl.Tool {
 func (f fields) runOptions() (o tool.AgentOptions) {
 	f.text("name", &o.Name)
 	f.text("description", &o.Description)
-	f.size("max_output", &o.MaxOutput)
+	f.maxOutput(&o.MaxOutput)
 	f.count("max_calls", &o.MaxCalls, 1, "5")
 	f.count("max_parallel", &o.MaxParallel, 1, "3")
 	stuck, parallel, effect := 0, true, 0

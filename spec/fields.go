@@ -207,10 +207,10 @@ func (f fields) duration(key string, to *time.Duration) {
 
 var units = map[string]int64{"": 1, "B": 1, "KB": 1 << 10, "KIB": 1 << 10, "MB": 1 << 20, "MIB": 1 << 20, "GB": 1 << 30, "GIB": 1 << 30}
 
-// size reads a number of bytes. A KB is 1024 bytes, as in the default of 16KB.
-func (f fields) size(key string, to *int) {
+// maxOutput reads the number of bytes that a result may have. A KB is 1024 bytes, as in the default of 16KB.
+func (f fields) maxOutput(to *int) {
 	var v int64
-	f.sizeWithin(key, &v, 1, 1<<30, "1B", "1GB")
+	f.sizeWithin("max_output", &v, 1, 1<<30, "1B", "1GB")
 	if v > 0 {
 		*to = int(v)
 	}

@@ -23,7 +23,7 @@ func (s *Spec) readHosted(f fields, item *node, taken map[string]int) {
 	}
 	h := hostedSpec{name: hostedNames[which-1], at: item.get("hosted").place}
 	f.count("max_calls", &h.options.MaxCalls, 1, "5")
-	f.size("max_output", &h.options.MaxOutput)
+	f.maxOutput(&h.options.MaxOutput)
 	f.label(&h.options.Trust)
 	if f.names(h.name, h.at, taken) {
 		s.hosted = append(s.hosted, h)

@@ -171,7 +171,7 @@ func (s *Spec) readServer(f fields, item *node) {
 	}
 	f.label(&server.trust)
 	f.duration("timeout", &server.Timeout)
-	f.size("max_output", &server.MaxOutput)
+	f.maxOutput(&server.MaxOutput)
 	f.count("max_parallel", &server.MaxParallel, 1, "3")
 	for _, other := range s.servers {
 		if other.Name == server.Name {

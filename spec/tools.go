@@ -115,7 +115,7 @@ func (s *Spec) readTool(f fields, n *node) (t toolSpec) {
 	o.Input, o.Effect, o.OnDoubt = t.input, pawl.Effect(effect), pawl.OnDoubt(doubt)
 	o.Exempt, o.Alone = stuck == 1, !parallel
 	f.duration("timeout", &o.Timeout)
-	f.size("max_output", &o.MaxOutput)
+	f.maxOutput(&o.MaxOutput)
 	f.count("max_calls", &o.MaxCalls, 1, "5")
 	f.count("max_parallel", &o.MaxParallel, 1, "3")
 	o.Dir, o.Secrets, o.Cage = s.dir, s.Env, s.cage
