@@ -466,6 +466,9 @@ func (s *State) Found() []string { return slices.Clone(s.found) }
 // LastText is the text of the latest turn's reply.
 func (s *State) LastText() string { return s.reply.Text() }
 
+// Rejected reports whether the latest turn's reply was rejected.
+func (s *State) Rejected() bool { return s.refuted && s.rejections > 0 }
+
 // Waits reports whether an open call stands in the given phase.
 func (s *State) Waits(in Phase) bool {
 	return slices.ContainsFunc(s.open, func(c *call) bool { return c.Phase == in })

@@ -185,11 +185,15 @@ func compileTextMatches(n *expr.Call, _ *Options) (*condition, error) {
 	if err != nil {
 		return nil, err
 	}
+	rejected := func(s *pawl.State) bool { return s.Machine() > 3 && s.Rejected() } // its text is no answer
 	return newCondition(n, &leaf{
 		source:  n.String(),
 		outcome: pawl.StatusSuccess,
-		holds:   func(s *pawl.State) bool { return matches(re, s.LastText()) },
+		holds:   func(s *pawl.State) bool { return !rejected(s) && matches(re, s.LastText()) },
 		tell: func(s *pawl.State) string {
+			if rejected(s) {
+				return "the latest reply was rejected"
+			}
 			if len(s.LastText()) > re.Reach() {
 				return fmt.Sprintf("the latest text has %d bytes and is not matched: the regular expression is for %d at most", len(s.LastText()), re.Reach())
 			}
