@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"math"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -81,17 +82,25 @@ func corpusValue(text string) (kind types.BasicInfo, value any) {
 
 // lent takes the next value of the corpora that fits a literal; nil: there is none.
 func (p *probing) lent(t *types.Basic, old values.Value) any {
-	for kind := range p.found {
-		list := p.found[kind]
-		if t.Info()&kind == 0 || len(list) == 0 {
-			continue
+	fits := func(v any) bool {
+		n, whole := v.(int64)
+		switch {
+		case !whole:
+			return true
+		case n < 0 && t.Info()&types.IsUnsigned != 0, n > math.MaxInt8 && (t.Kind() == types.Uint8 || t.Kind() == types.Int8):
+			return false
 		}
-		p.found[kind] = append(list[1:], list[0])
-		n, whole := list[0].(int64)
-		if whole && (t.Info()&types.IsUnsigned != 0 && n < 0 || values.Compare(old, token.EQL, values.MakeInt64(n)) || n > math.MaxInt8 && (t.Kind() == types.Uint8 || t.Kind() == types.Int8)) {
-			return nil
+		return !values.Compare(old, token.EQL, values.MakeInt64(n))
+	}
+	for kind, list := range p.found {
+		if t.Info()&kind == 0 {
+			continue // of another kind, which does not compare
 		}
-		return list[0]
+		if i := slices.IndexFunc(list, fits); i >= 0 {
+			v := list[i]
+			p.found[kind] = append(slices.Delete(list, i, i+1), v)
+			return v
+		}
 	}
 	return nil
 }
