@@ -109,7 +109,7 @@ export const statusWords: Record<string, string> = {
   waiting_doubt: "in doubt",
   expired: "expired",
   denied: "denied",
-  plan_failed: "reply rejected",
+  plan_failed: "plan failed",
   failed: "failed",
   cancelled: "cancelled",
   paused: "paused",
