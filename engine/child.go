@@ -32,6 +32,7 @@ type child struct {
 	why      string          // it is to be cancelled; empty: it is not
 	live     *Handle         // on its run, if that is driven already
 	follows  *pawl.Continues // what it goes on with; nil: it begins a conversation
+	files    []pawl.File     // of its parent's input, which it gets
 
 	result  pawl.Result
 	state   *pawl.State
@@ -99,7 +100,7 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 		c.missing = true
 		return nil, nil
 	case state.Seq() == 0:
-		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks, follows: c.follows, above: c.above})
+		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Files: c.files, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks, follows: c.follows, above: c.above})
 	}
 	c.state, c.result = state, state.Result()
 	if st := state.Status(); st.Ended() && (st != pawl.StatusCancelled || cancelledBy != byParent(c.parent)) {
@@ -209,8 +210,10 @@ func (k *children) of(t *toolCall) (started pawl.Event) {
 	agent, input, err := r.machine.Child(r.state, of)
 	start, _ := r.state.Start()
 	goesOn := follows(r.state, t.classified.Info())
-	if c, _ := r.state.Call(t.inv.Call); err == nil && c.Child == "" && goesOn != nil && goesOn.Run == r.lease.Run {
-		err = takes(agent, start.Files) // which the conversation of its caller has
+	f, ok := t.tool.(interface{ Files() bool })
+	gets, sees := ok && f.Files(), goesOn != nil && goesOn.Run == r.lease.Run
+	if c, _ := r.state.Call(t.inv.Call); err == nil && c.Child == "" && (gets || sees) {
+		err = r.taken(agent)
 	}
 	if err != nil {
 		t.tool = invalidChild{t.tool, err}
@@ -221,7 +224,9 @@ func (k *children) of(t *toolCall) (started pawl.Event) {
 		recorded: k.recorded[t.classified.Child], taints: r.state.Tainted(), hooks: r.hooks.above, above: k.above(),
 		call: of.Call.ID, why: t.why, live: k.live[t.classified.Child],
 	}
-	t.child.follows = goesOn
+	if t.child.follows = goesOn; gets {
+		t.child.files = start.Files
+	}
 	t.child.behind = t.behind == nil && t.classified.Info().Background
 	t.tool = t.child
 	return pawl.ChildStarted{Call: t.inv.Call, Child: t.classified.Child, Agent: agent.Name, Limits: agent.Limits, Background: t.child.behind}

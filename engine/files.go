@@ -60,7 +60,7 @@ func Takes(m pawl.Model, files []pawl.File) error {
 // attach checks the files of the input, and stores them. The run's first entry then has
 // them by reference.
 func (b *beginning) attach(ctx context.Context) error {
-	if len(b.Files) == 0 {
+	if len(b.Files) == 0 || b.driven { // a child gets those of its parent, which are stored
 		return nil
 	}
 	e := b.engine
@@ -103,6 +103,22 @@ func takes(a pawl.Agent, all []pawl.File) error {
 		}
 	}
 	return nil
+}
+
+// taken is [takes] for the files of a run, which its log has by reference.
+func (r *recorder) taken(a pawl.Agent) error {
+	start, _ := r.state.Start()
+	var all []pawl.File
+	for _, f := range start.Files {
+		p, err := r.file(f)
+		if err != nil {
+			return err
+		}
+		if f, ok := p.(pawl.File); ok {
+			all = append(all, f)
+		}
+	}
+	return takes(a, all)
 }
 
 func isText(f pawl.File) bool { return f.Type == media.Text }

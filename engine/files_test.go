@@ -6,9 +6,11 @@ import (
 	"errors"
 	"image"
 	"image/png"
+	"maps"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pawl-run/pawl"
@@ -285,6 +287,79 @@ func TestFilesInStepsAndGuard(t *testing.T) {
 			t.Errorf("%s: %v, %v %+v", account, err, r.Verdict, r.Pending)
 		}
 	}
+}
+
+// A run of a step gets the files if the step refers to the input, and once; so it does after its
+// process has died at any entry.
+func TestFilesInRunsOfSteps(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	seen := map[string]int{}
+	model := pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		files, _ := attachedTo(r)
+		parts := r.Messages[len(r.Messages)-1].Parts
+		asked, _ := parts[len(parts)-1].(pawl.Text)
+		mu.Lock()
+		defer mu.Unlock()
+		seen[asked.Text] = len(files)
+		return pawl.Say("Read."), nil
+	})
+	aide := pawl.Agent{Name: "aide", Model: model}
+	desk := pawl.Agent{Name: "desk", Model: model}
+	flow := workflow.New(desk,
+		workflow.Run{ID: "reads", Agent: aide},
+		workflow.Run{ID: "again", Agent: aide, Input: "And of {{input}}", Continues: "reads"},
+		workflow.Run{ID: "told", Agent: aide, Input: "Translate {{steps.reads.output}}"},
+		workflow.Parallel{ID: "both", Branches: [][]workflow.Step{
+			{workflow.Single{ID: "whole", Prompt: "Count {{input}}"}, workflow.Run{ID: "deeper", Agent: aide, Input: []string{"{{input}}"}}},
+			{workflow.Single{ID: "rest", Prompt: "Greet."}},
+		}},
+		workflow.Run{ID: "nested", Input: "{{input}}", Agent: workflow.Graph(pawl.Agent{Name: "graph", Model: model},
+			[]workflow.Step{workflow.Single{ID: "node", Prompt: "Draw {{input}}"}, workflow.Run{ID: "end", Agent: aide, Input: "End."}},
+			workflow.Edge{From: "node", To: "end"})},
+	)
+	want := map[string]int{"it": 1, "And of it": 1, "Translate Read.": 0, "Count it": 1, `["it"]`: 1, "Greet.": 0, "Draw it": 1, "End.": 0}
+	o := &engine.StartOptions{ID: "run", Files: []pawl.File{{Name: "a.pdf", Data: aPDF}}}
+	finished := false
+	for last := uint64(1); !finished; last++ {
+		clear(seen)
+		j := memory.New()
+		first := engine.New(&mortal{Journal: j, last: last}, nil)
+		h, err := first.Start(t.Context(), flow, "it", o)
+		if err == nil {
+			_, err = h.Wait(t.Context())
+		}
+		if finished = err == nil; !finished {
+			first.Close()
+			if h, err = engine.New(j, nil).Resume(t.Context(), flow, "run", nil); err != nil {
+				t.Fatalf("after entry %d: %v", last, err)
+			}
+			if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess {
+				t.Fatalf("after entry %d: %v, %v", last, err, r.Verdict)
+			}
+		}
+		if !maps.Equal(seen, want) {
+			t.Fatalf("after entry %d: the files seen are %v, want %v", last, seen, want)
+		}
+	}
+
+	for name, want := range map[string]string{"o3": "every step of the workflow is done", "o3-mini": "step reads: a.png cannot be sent to openai/o3-mini: the provider does not take image/png"} {
+		aide.Model = choosy{model, openai.New(name, nil)}
+		h, err := engine.New(memory.New(), nil).Start(t.Context(), workflow.New(desk, workflow.Run{ID: "reads", Agent: aide}), "it",
+			&engine.StartOptions{Files: []pawl.File{{Name: "a.png", Data: aPicture(t)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := h.Wait(t.Context()); err != nil || r.Verdict.Detail != want {
+			t.Errorf("%s: %v, %v", name, err, r.Verdict)
+		}
+	}
+}
+
+// choosy is a model that takes what another takes.
+type choosy struct {
+	pawl.Model
+	engine.Taker
 }
 
 // mortal is a journal that fails from an entry on.

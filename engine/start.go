@@ -69,6 +69,7 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 		e.release(lease)
 		return nil, err
 	}
+	b.Files = earlier.transcript.Lacks(b.Files)
 	return b.begin(ctx, lease, &earlier)
 }
 

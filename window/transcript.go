@@ -413,6 +413,19 @@ func (t *Transcript) Carry(carry string, s *pawl.State, clean func([]pawl.Part) 
 	t.begun, t.shown, t.marks = len(t.messages), 0, marks{}
 }
 
+// Lacks returns those of the files that the conversation does not have.
+func (t *Transcript) Lacks(files []pawl.File) []pawl.File {
+	has := map[string]bool{}
+	for _, m := range t.messages {
+		for _, p := range m.Parts {
+			if f, ok := p.(pawl.File); ok {
+				has[f.Blob] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(files), func(f pawl.File) bool { return has[f.Blob] })
+}
+
 // Continue returns the record with which a run declares that it continues this conversation. s is
 // the state at the end of the previous run.
 func (t *Transcript) Continue(s *pawl.State) *pawl.Continues { return s.Continue(t.messages) }
