@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-run/pawl/internal/meter"
 )
 
-// Result is what a run has come to, as the command line and the server print it. Its JSON has every key always but legs.
+// Result is what a run has come to, as the command line and the server print it. Its JSON has every key always but legs and the uses of hosted tools.
 type Result struct {
 	Run    string            `json:"run"`
 	Agent  string            `json:"agent"`
@@ -36,6 +36,8 @@ type Result struct {
 		Output     int `json:"output_tokens"`
 		CacheRead  int `json:"cache_read_tokens"`
 		CacheWrite int `json:"cache_write_tokens"`
+		Searches   int `json:"web_searches,omitempty"`
+		Sessions   int `json:"code_sessions,omitempty"`
 		ModelCalls int `json:"model_calls"`
 	} `json:"usage"`
 	CostUSD   *Decimal  `json:"cost_usd"`
@@ -43,9 +45,7 @@ type Result struct {
 	Resumable bool      `json:"resumable"`
 	Action    string    `json:"recommended_action"` // a command, where pawl prints the result; else [State.Advice]
 	Pending   []Pending `json:"pending"`
-
-	// Verdict is Reason and Status together, for Go.
-	Verdict Verdict `json:"-"`
+	Verdict   Verdict   `json:"-"` // Reason and Status together, for Go
 }
 
 // Err returns nil if the run succeeded. Otherwise the error gives the status, the
@@ -96,7 +96,7 @@ func (s *State) Result() Result {
 	}
 	r.Reason.Condition, r.Reason.Leaf, r.Reason.Detail = v.Condition, v.Leaf, v.Detail
 	r.Usage.Input, r.Usage.Output, r.Usage.ModelCalls = s.usage.Input, s.usage.Output, s.modelCalls
-	r.Usage.CacheRead, r.Usage.CacheWrite = s.usage.CacheRead, s.usage.CacheWrite
+	r.Usage.CacheRead, r.Usage.CacheWrite, r.Usage.Searches, r.Usage.Sessions = s.usage.CacheRead, s.usage.CacheWrite, s.usage.Searches, s.usage.Sessions
 	if s.start != nil {
 		maps.Copy(r.Labels, s.start.Labels)
 		if s.start.Thread != "" {

@@ -24,7 +24,8 @@ type Tokens struct {
 	Pinned    Share `json:"pinned"`    // prompt, tools and output schema, sent with every request
 	Summaries Share `json:"summaries"` // replace parts that the model no longer sees
 	Verbatim  Share `json:"verbatim"`  // text of people, the model and the run itself
-	Results   Share `json:"results"`   // of tools and observations, with the price of each use of a hosted tool
+	Results   Share `json:"results"`   // of tools and observations
+	Hosted    Share `json:"hosted"`    // the price of each use of a hosted tool; its tokens are among the others
 	Asides    Share `json:"asides"`    // requests of judges and summaries, outside the conversation
 	Output    Share `json:"output"`    // of every model
 	Reasoning Share `json:"reasoning"` // part of Output, not added again
@@ -199,7 +200,7 @@ func (p *spender) bill(e *pawl.ModelReplied, c *pawl.ModelCalled, iteration int,
 	out := min(e.Cost, price.Cost(pawl.Usage{Input: u.Input, Output: u.Output})-price.Cost(pawl.Usage{Input: u.Input}))
 	fees := min(e.Cost-out, price.Cost(pawl.Usage{Searches: u.Searches, Sessions: u.Sessions}))
 	in := e.Cost - out - fees
-	p.Tokens.Results.add(0, fees)
+	p.Tokens.Hosted.add(0, fees)
 	p.Tokens.Output.add(u.Output, out)
 	if u.Output > 0 {
 		p.Tokens.Reasoning.add(u.Reasoning, out*float64(u.Reasoning)/float64(u.Output))
@@ -293,7 +294,7 @@ func (p *spender) close(known bool) Spending {
 		return s
 	}
 	t, k := &s.Tokens, &s.Compaction
-	for _, share := range []*Share{&t.Pinned, &t.Summaries, &t.Verbatim, &t.Results, &t.Asides, &t.Output, &t.Reasoning, &t.Failed, &t.Children,
+	for _, share := range []*Share{&t.Pinned, &t.Summaries, &t.Verbatim, &t.Results, &t.Hosted, &t.Asides, &t.Output, &t.Reasoning, &t.Failed, &t.Children,
 		&s.Cache.Found, &s.Cache.Avoidable, &k.Summary, &k.Rewrite, &k.Reread, &k.Saved} {
 		share.CostUSD = decimal(share.dollars)
 	}
@@ -313,7 +314,7 @@ func (p *spender) close(known bool) Spending {
 // the order of a request.
 func (t *Tokens) Parts(yield func(string, Share) bool) {
 	_ = yield("pinned", t.Pinned) && yield("summaries", t.Summaries) && yield("verbatim", t.Verbatim) && yield("results", t.Results) &&
-		yield("asides", t.Asides) && yield("failed", t.Failed) && yield("children", t.Children) && yield("output", t.Output)
+		yield("hosted", t.Hosted) && yield("asides", t.Asides) && yield("failed", t.Failed) && yield("children", t.Children) && yield("output", t.Output)
 }
 
 // decimal rounds a sum of dollars to remove the error of binary addition.

@@ -91,7 +91,7 @@ func (c *cost) table(out io.Writer) {
 	fmt.Fprintln(w, "\ttokens\t\tcost\t")
 	for part, share := range c.Tokens.Parts {
 		needed := part == "pinned" || part == "summaries" || part == "verbatim" || part == "results" || part == "output"
-		if share.Tokens == 0 && !needed {
+		if share.Tokens == 0 && (share.CostUSD == nil || *share.CostUSD == 0) && !needed {
 			continue
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", part, figure.Group(share.Tokens), percent(share.Tokens, c.UsedTokens), usd(share.CostUSD), "  "+strings.Repeat("▇", (share.Tokens*widest+most-1)/most))
