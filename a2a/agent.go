@@ -36,6 +36,9 @@ const usualTime = 10 * time.Minute
 //
 // Use it as a tool of another agent, by tool.Agent, or in a team. at is the URL of the card, or
 // the one below which the card is at [CardPath]. No request is made before a run.
+//
+// Files of the run's input, and of a conversation that it goes on with, are parts of the first
+// message. If the card does not have the type of one, nothing is sent, and the run fails.
 func Agent(name, description, at string, o *Options) pawl.Agent {
 	if o == nil {
 		o = &Options{}
@@ -45,7 +48,7 @@ func Agent(name, description, at string, o *Options) pawl.Agent {
 	wait := cmp.Or(o.Timeout, usualTime)
 	a := pawl.Agent{
 		Name: name, Description: description, Model: nobody{}, Loop: loop{r},
-		Tools: []pawl.Tool{sendTool{r}, waitTool{r, wait}, askTool{}},
+		Tools: []pawl.Tool{sendTool{remote: r}, waitTool{r, wait}, askTool{}},
 	}
 	if wait+time.Minute > 30*time.Minute {
 		a.Limits.Time = wait + time.Minute

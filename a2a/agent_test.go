@@ -179,6 +179,54 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
+// Files of the input, and of the conversation that a call carries, are sent as parts of the message
+// if the card has their types. Else nothing is sent.
+func TestFiles(t *testing.T) {
+	pdf := []byte("%PDF-1.4\n")
+	o := &engine.StartOptions{Files: []pawl.File{{Name: "a.pdf", Data: pdf}, {Name: "a.txt", Data: []byte("Pay soon.")}}}
+	for _, c := range []struct {
+		carry string
+		modes []string
+		want  string
+		parts string
+	}{
+		{"", []string{"text/plain", "application/*"}, "did print", "[ a.pdf application/pdf %PDF-1.4\n a.txt text/plain Pay soon.]"},
+		{"", []string{"text/plain"}, "the agent at 127.0.0.1:PORT does not take application/pdf; its card has text/plain", ""},
+		{"last", []string{"*/*"}, "did print", "[ a.pdf application/pdf %PDF-1.4\n a.txt text/plain Pay soon.]"},
+		{"none", []string{"*/*"}, "did print", "[]"},
+	} {
+		p := newPeer(t)
+		p.card = func(card *a2a.Card) { card.Skills = []a2a.Skill{{InputModes: c.modes}} }
+		agent := a2a.Agent("peer", "A peer.", p.URL, nil)
+		if c.carry != "" {
+			peer := tool.Agent(agent, &tool.AgentOptions{Carry: strings.TrimPrefix(c.carry, "none")})
+			agent = pawl.Agent{Name: "lead", Tools: []pawl.Tool{peer}, Model: script.Replies(pawl.Do(pawl.Call{Tool: "peer", Args: []byte(`{"input":"print"}`)}), pawl.Say("did print"))}
+		}
+		h, err := engine.New(memory.New(), nil).Start(t.Context(), agent, "print", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := h.Wait(t.Context())
+		want := strings.ReplaceAll(c.want, "127.0.0.1:PORT", strings.TrimPrefix(p.URL, "http://"))
+		if said := r.Answer + r.Reason.Detail; err != nil || !strings.Contains(said, want) {
+			t.Errorf("%q: %v, %q, want %q", c.carry, err, said, want)
+		}
+		if c.parts == "" {
+			if n := p.made(); n > 0 {
+				t.Errorf("%d messages were sent", n)
+			}
+			continue
+		}
+		got := []string{}
+		for _, part := range p.tasks["t-1"].History[0].Parts[1:] {
+			got = append(got, "", part.Filename, part.MediaType, string(part.Raw))
+		}
+		if text := strings.ReplaceAll(fmt.Sprint(got), "  ", " "); text != c.parts {
+			t.Errorf("%q: the parts are %q, want %q", c.carry, text, c.parts)
+		}
+	}
+}
+
 // What a remote agent does wrong is an error that says so.
 func TestBadPeers(t *testing.T) {
 	for want, change := range map[string]func(*a2a.Card){

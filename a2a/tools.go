@@ -1,10 +1,12 @@
 package a2a
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -28,7 +30,16 @@ const mostText = 256 << 10
 
 // sendTool sends a message. The messageId is the call's idempotency key, so that an agent that
 // knows messages by their ids takes it once, and so that its task is found by it.
-type sendTool struct{ *remote }
+type sendTool struct {
+	*remote
+	read func(context.Context) ([]pawl.File, error) // of the run; nil: it has no files
+}
+
+// WithFiles returns the tool for a run whose input has files. The engine calls it.
+func (t sendTool) WithFiles(read func(context.Context) ([]pawl.File, error)) pawl.Tool {
+	t.read = read
+	return t
+}
 
 // Info declares the tool.
 func (t sendTool) Info() pawl.ToolInfo {
@@ -57,9 +68,17 @@ func (t sendTool) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 	if err := json.Unmarshal(inv.Args, &args); err != nil {
 		return pawl.Output{}, err
 	}
+	message := messageOf(inv, args)
+	if t.read != nil && args.Task == "" {
+		files, err := t.files(ctx)
+		if err != nil {
+			return pawl.Output{}, err
+		}
+		message.Message.Parts = append(message.Message.Parts, files...)
+	}
 	sent := false // it may have been received
 	for pause, try := firstLook, 1; ; pause, try = min(2*pause, longestLook), try+1 {
-		u, err := t.client.Send(ctx, messageOf(inv, args))
+		u, err := t.client.Send(ctx, message)
 		if err == nil {
 			return output(u)
 		}
@@ -80,6 +99,42 @@ func (t sendTool) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 			return found, nil
 		}
 	}
+}
+
+// files are the files of the run as parts of a message. A file of a type that is not among the
+// modes of the agent's card is an error: an agent that was called because of a file must not
+// answer without it.
+func (t sendTool) files(ctx context.Context) ([]Part, error) {
+	files, err := t.read(ctx)
+	if err != nil || len(files) == 0 {
+		return nil, err
+	}
+	card, err := t.client.Card(ctx)
+	if err != nil {
+		return nil, err
+	}
+	modes := slices.Clone(card.DefaultInputModes)
+	for i := range card.Skills {
+		modes = append(modes, card.Skills[i].InputModes...)
+	}
+	parts := make([]Part, len(files))
+	for i, f := range files {
+		if !accepts(modes, f.Type) {
+			return nil, fmt.Errorf("the file %s was not sent, and neither was the message: the agent at %s does not take %s; its card has %s", f.Name, t.client.card.Host, f.Type, cmp.Or(strings.Join(modes, ", "), "no input modes"))
+		}
+		parts[i] = Part{Raw: f.Data, Filename: f.Name, MediaType: f.Type}
+	}
+	return parts, nil
+}
+
+// accepts reports whether a media type is among modes, such as image/png, image/* and */*.
+func accepts(modes []string, kind string) bool {
+	family, _, _ := strings.Cut(kind, "/")
+	return slices.ContainsFunc(modes, func(m string) bool {
+		m, _, _ = strings.Cut(strings.ToLower(m), ";")
+		m = strings.TrimSpace(m)
+		return m == kind || m == family+"/*" || m == "*/*"
+	})
 }
 
 // messageOf is the message of a call.

@@ -203,20 +203,15 @@ func (r *recorder) file(f pawl.File) (pawl.Part, error) {
 	if p, ok := r.files.parts[f.Blob]; ok {
 		return p, nil
 	}
-	err := pawl.ErrUnknownBlob
-	if blobs := r.engine.blobs; blobs != nil {
-		f.Data, err = blobs.Blob(r.base, f.Blob)
-	}
+	f, err := r.read(r.base, f)
 	if errors.Is(err, pawl.ErrUnknownBlob) {
-		return nil, &pawl.ModelError{Class: pawl.ClassInvalid, Billed: true,
-			Message: fmt.Sprintf("not sent: the attached file %s is not in the journal; import the run with pawl export --raw, or start it again", f.Name), Err: err}
+		return nil, &pawl.ModelError{Class: pawl.ClassInvalid, Billed: true, Message: "not sent: " + err.Error(), Err: err}
 	}
 	if err != nil {
 		return nil, err
 	}
 	part := pawl.Part(f)
 	if isText(f) {
-		f.Data = []byte(r.clean.secrets.Scrub(string(f.Data))) // the run may have secrets that an earlier one did not
 		part = pawl.Text{Text: framed(f)}
 	}
 	if r.files.parts == nil {
@@ -224,6 +219,60 @@ func (r *recorder) file(f pawl.File) (pawl.Part, error) {
 	}
 	r.files.parts[f.Blob] = part
 	return part, nil
+}
+
+// read returns a file with its data.
+func (r *recorder) read(ctx context.Context, f pawl.File) (pawl.File, error) {
+	err := pawl.ErrUnknownBlob
+	if blobs := r.engine.blobs; blobs != nil {
+		f.Data, err = blobs.Blob(ctx, f.Blob)
+	}
+	switch {
+	case errors.Is(err, pawl.ErrUnknownBlob):
+		return f, &missingFileError{f.Name, err}
+	case err != nil:
+		return f, err
+	case isText(f):
+		f.Data = []byte(r.clean.secrets.Scrub(string(f.Data))) // the run may have secrets that an earlier one did not
+	}
+	return f, nil
+}
+
+// missingFileError says that the data of a file is gone.
+type missingFileError struct {
+	name string
+	err  error
+}
+
+func (e *missingFileError) Error() string {
+	return "the attached file " + e.name + " is not in the journal; import the run with pawl export --raw, or start it again"
+}
+
+func (e *missingFileError) Unwrap() error { return e.err }
+
+// sending gives the files of a run, and of those that it continues, to a tool that sends them
+// elsewhere, as a remote agent does.
+func sending(r *recorder, t pawl.Tool) pawl.Tool {
+	to, ok := t.(interface {
+		WithFiles(read func(context.Context) ([]pawl.File, error)) pawl.Tool
+	})
+	if !ok {
+		return t
+	}
+	var all []pawl.File
+	for s, ok := r.state, true; ok; s, ok = s.Earlier() {
+		start, _ := s.Start()
+		all = append(all, start.Files...)
+	}
+	return to.WithFiles(func(ctx context.Context) (filled []pawl.File, err error) {
+		for _, f := range all {
+			if f, err = r.read(ctx, f); err != nil {
+				return nil, err
+			}
+			filled = append(filled, f)
+		}
+		return filled, nil
+	})
 }
 
 // ReadFile reads a file to attach to an input, under the last element of its path.

@@ -185,7 +185,7 @@ func (t *toolCall) prepare(r *recorder) bool {
 	if what, ok := team.OnBackground(t.tool); ok {
 		t.onBackground(r, what)
 	}
-	t.tool = remembering(r, t.tool)
+	t.tool = sending(r, remembering(r, t.tool))
 	if w, ok := t.tool.(interface{ Supervised() string }); ok { // the promise of the attempt's supervisor
 		t.inv.Supervised = w.Supervised()
 	}

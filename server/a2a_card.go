@@ -93,6 +93,9 @@ func (s *Server) a2aExtended(x *exchange, agent string, _ *a2aNothing) (any, err
 	return s.a2aCardOf(x.Request, about, agent, tools)
 }
 
+// a2aInputs are what a message may have. Which files an agent's model takes, the run says.
+var a2aInputs = []string{"text/plain", "application/json", "image/png", "image/jpeg", "image/webp", "image/gif", "application/pdf", "audio/wav", "audio/mpeg"}
+
 // a2aCardOf makes the card of an agent. Its interfaces name the agent as tenant, unless it is
 // the one that a request without a tenant means.
 func (s *Server) a2aCardOf(r *http.Request, about client.Agent, tenant string, more []a2a.Skill) (*a2a.Card, error) {
@@ -113,7 +116,7 @@ func (s *Server) a2aCardOf(r *http.Request, about client.Agent, tenant string, m
 		},
 		Capabilities:    a2a.Capabilities{Streaming: true, PushNotifications: s.a2aPushes(), ExtendedAgentCard: true},
 		SecuritySchemes: a2aScheme, SecurityRequirements: a2aRequirement,
-		DefaultInputModes: []string{"text/plain", "application/json"}, DefaultOutputModes: []string{"text/plain", "application/json"},
+		DefaultInputModes: a2aInputs, DefaultOutputModes: []string{"text/plain", "application/json"},
 		Skills: append([]a2a.Skill{{ID: about.Name, Name: about.Name, Description: description, Tags: []string{"agent"}}}, more...),
 	}
 	if key := s.options.A2A.Key; key != nil {
