@@ -210,9 +210,10 @@ func (k *children) of(t *toolCall) (started pawl.Event) {
 	agent, input, err := r.machine.Child(r.state, of)
 	start, _ := r.state.Start()
 	goesOn := follows(r.state, t.classified.Info())
-	f, ok := t.tool.(interface{ Files() bool })
-	gets, sees := ok && f.Files(), goesOn != nil && goesOn.Run == r.lease.Run
-	if c, _ := r.state.Call(t.inv.Call); err == nil && c.Child == "" && (gets || sees) {
+	c, _ := r.state.Call(t.inv.Call)
+	steps, ok := r.machine.Agent().Loop.(interface{ Attaches(step string) bool })
+	gets, sees := ok && steps.Attaches(c.Step), goesOn != nil && goesOn.Run == r.lease.Run
+	if err == nil && c.Child == "" && (gets || sees) {
 		err = r.taken(agent)
 	}
 	if err != nil {

@@ -305,10 +305,12 @@ func TestFilesInRunsOfSteps(t *testing.T) {
 		return pawl.Say("Read."), nil
 	})
 	aide := pawl.Agent{Name: "aide", Model: model}
-	desk := pawl.Agent{Name: "desk", Model: model}
+	desk := pawl.Agent{Name: "desk", Model: model, Tools: []pawl.Tool{tool.Agent(pawl.Agent{Name: "helper", Description: "Helps.", Model: model}, nil)}}
 	flow := workflow.New(desk,
 		workflow.Run{ID: "reads", Agent: aide},
 		workflow.Run{ID: "again", Agent: aide, Input: "And of {{input}}", Continues: "reads"},
+		workflow.Call{ID: "called", Tool: "helper", Args: map[string]any{"input": "Help with {{input}}"}},
+		workflow.Call{ID: "alone", Tool: "helper", Args: map[string]any{"input": "Help."}},
 		workflow.Run{ID: "told", Agent: aide, Input: "Translate {{steps.reads.output}}"},
 		workflow.Parallel{ID: "both", Branches: [][]workflow.Step{
 			{workflow.Single{ID: "whole", Prompt: "Count {{input}}"}, workflow.Run{ID: "deeper", Agent: aide, Input: []string{"{{input}}"}}},
@@ -318,7 +320,7 @@ func TestFilesInRunsOfSteps(t *testing.T) {
 			[]workflow.Step{workflow.Single{ID: "node", Prompt: "Draw {{input}}"}, workflow.Run{ID: "end", Agent: aide, Input: "End."}},
 			workflow.Edge{From: "node", To: "end"})},
 	)
-	want := map[string]int{"it": 1, "And of it": 1, "Translate Read.": 0, "Count it": 1, `["it"]`: 1, "Greet.": 0, "Draw it": 1, "End.": 0}
+	want := map[string]int{"it": 1, "And of it": 1, "Help with it": 1, "Help.": 0, "Translate Read.": 0, "Count it": 1, `["it"]`: 1, "Greet.": 0, "Draw it": 1, "End.": 0}
 	o := &engine.StartOptions{ID: "run", Files: []pawl.File{{Name: "a.pdf", Data: aPDF}}}
 	finished := false
 	for last := uint64(1); !finished; last++ {

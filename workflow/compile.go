@@ -302,7 +302,7 @@ func (c *compiler) node(n *node) {
 		if agent.Model == nil {
 			agent.Model, c.loop.asks = c.agent.Model, true
 		}
-		c.add(n.id, &asked{agent: agent, name: n.tool, effect: most(s.Agent), files: slices.ContainsFunc(n.args.refs(), isInput), follows: s.Continues, carry: s.Carry})
+		c.add(n.id, &asked{agent: agent, name: n.tool, effect: most(s.Agent), follows: s.Continues, carry: s.Carry})
 	case Switch:
 		c.choice(n, s)
 	case Parallel:
@@ -425,7 +425,7 @@ func (c *compiler) subflow(id, tool string, steps []Step, names []string, self s
 			c.loop.roots = append(c.loop.roots, root)
 		}
 	}
-	c.add(id, &asked{agent: branchOf(agent, tool, loop, tools), name: tool, effect: pawl.Read, whole: true, files: loop.Asked()})
+	c.add(id, &asked{agent: branchOf(agent, tool, loop, tools), name: tool, effect: pawl.Read, whole: true})
 	return f
 }
 
@@ -498,8 +498,6 @@ func (c *compiler) expression(id, key, source string) expr.Node {
 	c.known(id, key, paths)
 	return n
 }
-
-func isInput(p *expr.Path) bool { return p.Root == "input" }
 
 // known reports an error for references to unknown or later steps.
 func (c *compiler) known(id, key string, paths []*expr.Path) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
@@ -57,6 +58,21 @@ func (l *Loop) Steps() json.RawMessage { return l.source }
 // Asked reports whether a step refers to the input. If not, the input may be
 // empty.
 func (l *Loop) Asked() bool { return slices.Contains(l.roots, "input") }
+
+// Attaches reports whether the step with a label, if it is a child run, gets the files of the
+// input: it does if it refers to the input. The engine calls it.
+func (l *Loop) Attaches(label string) bool {
+	name, _ := split(label)
+	id, i := memberOf(name)
+	n := l.nodes[id]
+	if n == nil {
+		return false
+	}
+	if n.arms != nil {
+		return n.arms[min(i, len(n.arms)-1)].loop.Asked()
+	}
+	return slices.ContainsFunc(n.args.refs(), func(p *expr.Path) bool { return p.Root == "input" })
+}
 
 // Check returns the problems of the steps, each an [*Error].
 func (l *Loop) Check(pawl.Agent) error { return errors.Join(l.errs...) }

@@ -95,7 +95,6 @@ type asked struct {
 	name   string
 	effect pawl.Effect
 	whole  bool // its input is data
-	files  bool // it refers to the workflow's input
 
 	follows, carry string // the step whose conversation it goes on with, and what of it
 }
@@ -122,9 +121,6 @@ func (t *asked) Agent() pawl.Agent { return t.agent }
 // Inner reports that the tool is for the workflow's steps only and is not
 // offered to others when the agent's tools are served.
 func (t *asked) Inner() bool { return true }
-
-// Files reports that the child run gets the files of the workflow's input.
-func (t *asked) Files() bool { return t.files }
 
 // Ask returns the input of the child run.
 func (t *asked) Ask(args json.RawMessage) (string, error) {
