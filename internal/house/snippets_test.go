@@ -15,6 +15,9 @@ import (
 // goBlock matches the Go code of a page; ```go skip is a deliberate exception.
 var goBlock = regexp.MustCompile("(?ms)^```go(?: file=\\S+)?\n(.*?)^```$")
 
+// wholeProgram matches the code of a whole file, which a comment may begin.
+var wholeProgram = regexp.MustCompile(`(?m)^package \w+$`)
+
 // TestGoSnippets compiles the whole programs that pages show. Of a part of a program it
 // checks the syntax, and that what it names of a package of ours exists.
 func TestGoSnippets(t *testing.T) {
@@ -27,7 +30,7 @@ func TestGoSnippets(t *testing.T) {
 		}
 		for _, m := range goBlock.FindAllStringSubmatch(tr.read(t, name), -1) {
 			snippets++
-			if strings.HasPrefix(m[1], "package ") {
+			if wholeProgram.MatchString(m[1]) {
 				if out := vet(t, tr.root, m[1]); out != "" {
 					t.Errorf("%s: a program does not compile:\n%s", name, out)
 				}

@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A Script is the document of a scripted model; for its keys see the package
-// comment.
+// A Script is the document of a scripted model; docs/scripts.md describes
+// its keys.
 type Script struct {
 	// Name is the name in Describe, after "script/". [Parse] and [Load] set it
 	// from the file; empty means "unnamed".

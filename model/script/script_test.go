@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -319,5 +321,22 @@ func TestConsumerMayStopEarly(t *testing.T) {
 	m := parse(t, `replies: [{text: abcd, chunks: 4}]`)
 	for range m.Stream(t.Context(), request(1, 1)) {
 		break
+	}
+}
+
+// TestPage holds that the page about scripts has every key.
+func TestPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/scripts.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := strings.Join(regexp.MustCompile("`[^`\n]+`").FindAllString(string(page), -1), " ")
+	for _, v := range []any{script.Script{}, script.Reply{}, script.Part{}, script.Call{}, script.Hosted{}, script.Usage{}, script.Error{}, script.Price{}, script.Tier{}} {
+		for f := range reflect.TypeOf(v).Fields() {
+			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			if key != "-" && !regexp.MustCompile(`\b`+key+`\b`).MatchString(code) {
+				t.Errorf("docs/scripts.md has no key %s of %T", key, v)
+			}
+		}
 	}
 }

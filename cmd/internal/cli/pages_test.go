@@ -41,16 +41,23 @@ func blocks(t *testing.T, page string) (all []block) {
 	return all
 }
 
-// TestTutorial does the tutorial: it writes its files, runs its commands in one shell,
-// and looks for each line of the outputs shown in what the commands before it printed.
-func TestTutorial(t *testing.T) {
+// TestPages does what pages that can be followed say: it writes their files, runs their
+// commands in one shell, and looks for each line of the outputs shown in what the
+// commands before it printed.
+func TestPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one process after another, in which the race detector sees nothing")
 	}
+	for _, page := range []string{"docs/tutorial.md", "docs/go.md", "docs/scripts.md", "docs/teams.md"} {
+		t.Run(filepath.Base(page), func(t *testing.T) { follow(t, page) })
+	}
+}
+
+func follow(t *testing.T, page string) {
 	dir, port := t.TempDir(), freePort(t)
 	var script strings.Builder
 	var want []string // what each part of the output is to have
-	for i, b := range blocks(t, "docs/tutorial.md") {
+	for i, b := range blocks(t, page) {
 		switch {
 		case b.skip:
 		case b.file != "":
@@ -64,8 +71,6 @@ func TestTutorial(t *testing.T) {
 			want = append(want, "")
 		case b.language == "text":
 			want[len(want)-1] = b.text
-		default:
-			t.Errorf("the tutorial has a block of %s without a file", b.language)
 		}
 	}
 	root, err := filepath.Abs("../../..")
@@ -73,7 +78,7 @@ func TestTutorial(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := exec.Command("sh", "-c", strings.ReplaceAll(script.String(), "127.0.0.1:8080", port))
-	c.Dir = filepath.Join(dir, "desk")
+	c.Dir = filepath.Join(dir, "work")
 	if err := os.Mkdir(c.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
