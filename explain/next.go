@@ -3,6 +3,7 @@ package explain
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -364,11 +365,14 @@ var leaves = regexp.MustCompile(`\b(iterations|tokens|cost|elapsed|tool_calls) (
 // or both. A condition that still holds would end the run again at once.
 func (a *adviser) exhausted(s *pawl.State) {
 	if strings.HasPrefix(s.Verdict().Leaf, "budget ") {
-		if !strings.Contains(s.Verdict().Detail, "the next period begins at") {
-			a.resume("to go on with a spec that has a higher budget")
-			return
+		if strings.Contains(s.Verdict().Detail, "the next period begins at") {
+			a.resume("to go on when the next period has begun")
 		}
-		a.resume("to go on when the next period has begun, or with a spec that has a higher budget")
+		if a.r.opt.Place.Server || a.origin == byFix || a.origin == byReview {
+			a.resume("to go on once the budget is higher")
+		} else {
+			a.resume("to go on with a spec that has a higher budget", "--spec SPEC")
+		}
 		return
 	}
 	kind := refusal(s)
@@ -557,10 +561,14 @@ func (a *adviser) failed(s *pawl.State) {
 // failedStep advises on a workflow whose step failed: by what it called, or else because the
 // spec and the data do not fit together, and nothing changes that but one of them.
 func (a *adviser) failedStep(s *pawl.State) {
-	called := false
+	id, _ := strconv.Unquote(strings.TrimSuffix(strings.TrimPrefix(a.r.Reason.Leaf, "step("), ")"))
+	failed := map[string]bool{} // the last call of each part of the step
 	for c := range s.Calls() {
-		called = c.Ran && !c.OK()
+		if name, _, _ := strings.Cut(c.Step, "@"); name == id || strings.HasPrefix(name, id+"[") {
+			failed[c.Step] = c.Ran && !c.OK()
+		}
 	}
+	called := slices.Contains(slices.Collect(maps.Values(failed)), true)
 	again := func() { a.resume("to try the step again once what it calls works") }
 	if called {
 		again()

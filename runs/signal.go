@@ -118,7 +118,7 @@ func (a *Addressee) Send(ctx context.Context, p pawl.Pending, s Signal) error {
 	c, _ := a.State.Call(p.Call)
 	switch {
 	case p.ExpiresAt != nil && time.Now().After(*p.ExpiresAt):
-		return conflict("the request for %s of run %s expired at %s; resuming the run asks again", p.Call, p.Run, p.ExpiresAt.UTC().Format(time.RFC3339))
+		return &ConflictError{fmt.Sprintf("the request for %s of run %s expired at %s; resuming the run asks again", p.Call, p.Run, p.ExpiresAt.UTC().Format(time.RFC3339)), true}
 	case s.kind == "doubt" && p.Run == a.State.Run() && (c.Phase == pawl.PhaseStarted || c.Phase == pawl.PhaseLost):
 		return &RefusedError{fmt.Errorf("call %s of run %s is not in doubt yet; resume the run first", p.Call, p.Run)}
 	}
@@ -153,11 +153,17 @@ func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
 
 // A ConflictError says that a run is in a state that does not permit a request.
-type ConflictError struct{ detail string }
+type ConflictError struct {
+	detail string
+	// Expired reports that the request has expired, and that resuming the run asks again.
+	Expired bool
+}
 
 func (e *ConflictError) Error() string { return e.detail }
 
-func conflict(format string, args ...any) error { return &ConflictError{fmt.Sprintf(format, args...)} }
+func conflict(format string, args ...any) error {
+	return &ConflictError{fmt.Sprintf(format, args...), false}
+}
 
 // An AmbiguousError says that several children of a run have a waiting call of an id.
 type AmbiguousError struct {

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -28,16 +29,15 @@ type Effective struct {
 // model, the stop condition, the limits and the labels in force. For a run of a
 // spec it adds what only the spec contains, such as the programs of tools.
 // Paths are absolute, so the result can be kept anywhere. Apparent secrets are
-// removed.
-func Of(s *pawl.State) Effective {
+// removed. An agent without a model of its own has that of its callers, the runs that
+// lead to this one, outermost first.
+func Of(s *pawl.State, callers ...*pawl.State) Effective {
 	d := s.Declaration()
 	e := Effective{root: &node{kind: mapping}}
-	origin := originOf(d.Source)
-	if origin != nil && origin.Name != d.Agent { // the run is a leg of another agent
-		for _, mate := range origin.mates() {
-			if mate.Name == d.Agent {
-				origin = mate
-			}
+	origin, model := madeFrom(d)
+	for _, caller := range slices.Backward(callers) {
+		if model == "" {
+			_, model = madeFrom(caller.Declaration())
 		}
 	}
 	if origin != nil {
@@ -45,7 +45,7 @@ func Of(s *pawl.State) Effective {
 	} else {
 		e.declared(d)
 	}
-	e.set("model", e.model(d, origin))
+	e.set("model", e.model(d, origin, model))
 	if rec, ok := recordOf(d.Source); ok && rec.Prompt != "" {
 		e.set("prompt", textNode(rec.Prompt))
 	}
@@ -134,24 +134,40 @@ func (e *Effective) set(key string, value *node) {
 	}
 }
 
-// model returns the model with its parameters.
-func (e *Effective) model(d pawl.Declaration, origin *Spec) *node {
-	m := &node{kind: mapping}
-	name, base := d.Model.Name, ""
-	if origin != nil {
-		if said, dir := origin.modelName(nil); said != "" {
-			name, base = said, dir
+// madeFrom returns the spec that a run's agent came from, and the model that it, or else the
+// first agent of its team, names. A file in it is absolute.
+func madeFrom(d pawl.Declaration) (origin *Spec, model string) {
+	first := originOf(d.Source)
+	if first == nil {
+		return nil, ""
+	}
+	origin = first
+	if first.Name != d.Agent { // the run is a leg of another agent
+		for _, mate := range first.mates() {
+			if mate.Name == d.Agent {
+				origin = mate
+			}
 		}
+	}
+	return origin, cmp.Or(origin.ModelName(nil), first.ModelName(nil))
+}
+
+// model returns the model with its parameters.
+func (e *Effective) model(d pawl.Declaration, origin *Spec, said string) *node {
+	m := &node{kind: mapping}
+	name := d.Model.Name
+	if origin != nil {
+		name = cmp.Or(said, name)
 	}
 	if origin != nil && origin.asksNobody() && name == describe(standIn{}).Name {
 		return nil // a workflow without a model
 	}
-	if file, ok := strings.CutPrefix(name, scriptProvider+"/"); ok && origin == nil {
+	if file, ok := strings.CutPrefix(name, scriptProvider+"/"); ok && said == "" {
 		e.note("model: %s, a script named %s that stood somewhere", name, file)
 	} else if !strings.Contains(name, "/") && !strings.Contains(name, ":") && name != mechanic && origin == nil {
 		e.note("model: %s, of the program", name)
 	} else {
-		m.put("name", textNode(scriptIn(name, base)))
+		m.put("name", textNode(name))
 	}
 	if t := d.Sampling.Temperature; t != 0 {
 		m.put("temperature", numberNode(max(t, 0)))

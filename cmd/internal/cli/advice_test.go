@@ -137,8 +137,16 @@ func (b *bench) walk() {
 		if code, _, stderr := b.pawl("resume", b.run); code != 2 || !strings.Contains(stderr, "was not started from a spec") {
 			b.Errorf("the run of another program is resumed without its spec: exit %d: %s", code, stderr)
 		}
+		if code, _, stderr := b.pawl("replay", b.run); code != 2 || !strings.Contains(stderr, "Engine.Replay") || strings.Contains(stderr, "--spec") {
+			b.Errorf("the run of another program is replayed without it: exit %d: %s", code, stderr)
+		}
 	}
 	report := b.report(b.run)
+	if b.status == pawl.StatusExpired && !b.atServer() {
+		if code, _, stderr := b.pawl("approve", b.run); code != 2 || !strings.Contains(stderr, "asks again: "+report.Action) {
+			b.Errorf("an approval that is late does not say how to go on: exit %d: %s", code, stderr)
+		}
+	}
 	if report.Status != b.status {
 		b.Fatalf("the run is %v, not %v: %s\n%s", report.Status, b.status, report.Reason.Detail, b.said)
 	}

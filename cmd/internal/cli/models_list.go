@@ -86,6 +86,9 @@ func (a *app) listModels(all bool) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", name, key, e.BaseURL)
 	}
 	if a.json {
+		if len(lines) == 0 {
+			a.sayf("no key is set; pawl models lists what each provider needs, and --all the models of the price table")
+		}
 		for _, line := range lines {
 			if err := printJSON(a.out, line); err != nil {
 				return err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -55,11 +56,15 @@ func showCommand(a *app) *cobra.Command {
 
 // showSpec prints the agent of a run as it is in force.
 func (con *console) showSpec(ctx context.Context, j store, h pawl.Head) error {
-	s, err := engine.Load(ctx, j, h.Run)
-	if err != nil {
+	line, err := runs.Line(ctx, j, h.Run)
+	if err != nil && !errors.Is(err, pawl.ErrUnknownRun) {
 		return err
 	}
-	e := spec.Of(s)
+	own := len(line) - 1 // without the callers that were deleted
+	if own < 0 {
+		return err
+	}
+	e := spec.Of(line[own], line[:own]...)
 	if con.json {
 		return printJSON(con.out, e)
 	}

@@ -43,6 +43,11 @@ func signalRun(ctx context.Context, a *app, ref string, p *post, say func(j pawl
 			if several, ok := errors.AsType[*runs.AmbiguousError](err); ok {
 				return listing(several.Candidates, "several runs under %s have a waiting call %s; name one of them instead of %s:", several.Run, several.Call, several.Run)
 			}
+			if late, ok := errors.AsType[*runs.ConflictError](err); ok && late.Expired {
+				if report, reading := runs.Report(ctx, j, h, a.place()); reading == nil && len(report.Next) > 0 {
+					return fmt.Errorf("%w: %s", err, report.Next[0].Command)
+				}
+			}
 			return err
 		}
 		if r, ok := j.(*remote); ok {

@@ -31,7 +31,7 @@ func upgradeCommand(a *app) *cobra.Command {
 			if err != nil {
 				return 0, err
 			}
-			return a.with(ctx, func(j store) (int, error) { return 0, upgradeRuns(ctx, a, j, u, specs) })
+			return a.withRuns(ctx, func(j store) (int, error) { return 0, upgradeRuns(ctx, a, j, u, specs) })
 		})
 	c.Long = `Compare the suspended runs of the agents in the specs with those specs. Without
 specs, compare all suspended runs with the current files of their specs. For each

@@ -99,6 +99,9 @@ func reworkOf(ctx context.Context, a *app, s *pawl.State, r remake) (*work, erro
 	}
 	registry := a.registry()
 	if !spec.IsSource(source) {
+		if r.declared {
+			return nil, misuse("run %s was not started from a spec, so its agent is not known here; replay it in the program that started it, with Engine.Replay", s.Run())
+		}
 		if r.spec == "" {
 			return nil, misuse("run %s was not started from a spec, so its agent is not known here; resume it with the program that started it, or give --spec", s.Run())
 		}
