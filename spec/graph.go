@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,10 +25,12 @@ func (s *Spec) readGraph(f fields, wanted bool) {
 		return
 	}
 	s.flow = &flow{at: nodes, byID: map[string][]*node{}, graph: true, edgesAt: edges}
-	if nodes = f.value("nodes", mapping, example); nodes != nil {
-		for _, p := range nodes.pairs {
-			s.readNode(f, p)
-		}
+	if nodes = f.value("nodes", mapping, example); nodes == nil {
+		s.flow.unread = true
+		return
+	}
+	for _, p := range nodes.pairs {
+		s.readNode(f, p)
 	}
 	if edges = f.value("edges", list, "a list such as [{from: ask, to: answer}]"); edges != nil {
 		for _, item := range edges.items {
@@ -42,18 +45,20 @@ func (s *Spec) readNode(f fields, p pair) {
 		if p.value.kind != 0 {
 			f.problem(p.value.place, "node %s is %v (write a step, such as {single: {prompt: …}})", p.key, p.value.kind)
 		}
+		s.flow.steps = append(s.flow.steps, fillIn(p.key))
 		return
 	}
-	if id := p.value.get("id"); id != nil {
-		f.problem(id.place, "the node has an id within (its id is %s, the key before it)", p.key)
-		return
+	within := slices.IndexFunc(p.value.pairs, func(p pair) bool { return p.key == "id" })
+	if within >= 0 {
+		f.problem(p.value.pairs[within].value.place, "the node has an id within (its id is %s, the key before it)", p.key)
 	}
 	id := &node{kind: text, text: p.key, place: p.place}
 	step := *p.value
 	step.pairs = append([]pair{{key: "id", place: p.place, value: id}}, p.value.pairs...)
-	if read := s.readStep(f, &step); read != nil {
-		s.flow.steps = append(s.flow.steps, read)
+	if within >= 0 {
+		step.pairs = slices.Delete(step.pairs, within+1, within+2)
 	}
+	s.flow.steps = append(s.flow.steps, s.readStep(f, &step))
 }
 
 func readEdge(f fields, n *node) (e workflow.Edge) {
@@ -61,7 +66,9 @@ func readEdge(f fields, n *node) (e workflow.Edge) {
 	if n.kind == mapping {
 		f.need("the edge")
 	}
-	f.text("from", &e.From)
+	if f.text("from", &e.From); e.From == "" && (f.n.get("from") != nil || f.misspelt("from")) {
+		e.From = "?" // a node that is not known, rather than the beginning
+	}
 	f.text("to", &e.To)
 	e.If = f.expression("if")
 	reduce := 0

@@ -2,9 +2,7 @@ package spec
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -19,6 +17,7 @@ type flow struct {
 	edges   []workflow.Edge
 	edgesAt *node
 	steps   []stepSpec
+	unread  bool    // they could not be read at all
 	asks    bool    // a step asks the workflow's model
 	runs    []*Spec // specs of the agents and workflows that are steps
 	byID    map[string][]*node
@@ -68,9 +67,7 @@ func (s *Spec) readSteps(f fields, n *node, key string, least int) []stepSpec {
 	}
 	steps := []stepSpec{}
 	for _, item := range n.items {
-		if step := s.readStep(f, item); step != nil {
-			steps = append(steps, step)
-		}
+		steps = append(steps, s.readStep(f, item))
 	}
 	return steps
 }
@@ -83,13 +80,13 @@ func (s *Spec) readStep(f fields, n *node) stepSpec {
 		}
 		if which >= 0 {
 			f.problem(n.get(kind).place, "a step is %s or %s (make two of it)", stepKinds[which], kind)
-			return nil
+			return s.unreadStep(f, n)
 		}
 		which = i
 	}
 	if which < 0 {
 		s.unknownStep(f, n)
-		return nil
+		return s.unreadStep(f, n)
 	}
 	f = f.titled("step", stepTables[which], n)
 	id := ""
@@ -147,6 +144,28 @@ func (s *Spec) unknownStep(f fields, n *node) {
 		}
 	}
 	f.problem(n.place, "the step does nothing (give it one of %s)", strings.Join(stepKinds, ", "))
+}
+
+// unreadStep stands for a step that was reported as unreadable, so that references to it are not
+// reported as well.
+func (s *Spec) unreadStep(f fields, n *node) stepSpec {
+	id := ""
+	if n.kind == mapping {
+		f = fields{f.document, n, singleStepKeys}
+		f.lacks("the step", "id")
+		f.text("id", &id)
+	}
+	if n.get("do") != nil || n.get("cases") != nil || n.get("default") != nil {
+		id = "" // references may be to steps within
+	}
+	s.flow.byID[id] = append(s.flow.byID[id], n)
+	return fillIn(id)
+}
+
+// fillIn returns a step about which there is nothing to report. Without an id it stands for any
+// number of steps.
+func fillIn(id string) stepSpec {
+	return func(func(*Spec) pawl.Agent) workflow.Step { return workflow.Single{ID: id, Prompt: "-"} }
 }
 
 // expression reads an expression, which the workflow parses and checks.
@@ -246,12 +265,13 @@ func (s *Spec) runStep(f fields, id, when string, at workflow.Suspend, kind stri
 	}
 	after, carry := "", f.carry()
 	f.text("continues", &after)
-	if file == nil {
-		return nil
+	step := workflow.Run{ID: id, If: when, Suspend: at, Input: input, Continues: after, Carry: carry}
+	var sub *Spec
+	if file != nil {
+		sub = s.member(f, file)
 	}
-	sub := s.member(f, file)
 	if sub == nil {
-		return nil
+		return func(func(*Spec) pawl.Agent) workflow.Step { return step }
 	}
 	if kind == "workflow" && sub.flow == nil {
 		f.problem(file.place, "%s is not a workflow (write agent: %s)", file.text, file.text)
@@ -259,13 +279,18 @@ func (s *Spec) runStep(f fields, id, when string, at workflow.Suspend, kind stri
 	s.flow.runs = append(s.flow.runs, sub)
 	s.flow.asks = s.flow.asks || sub.model.name == "" && !sub.asksNobody()
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
-		return workflow.Run{ID: id, If: when, Suspend: at, Agent: agent(sub), Input: input, Continues: after, Carry: carry}
+		step := step
+		step.Agent = agent(sub)
+		return step
 	}
 }
 
 func (s *Spec) innerSteps(f fields, key string, least int) []stepSpec {
 	n := f.n.get(key)
 	if n == nil {
+		if f.misspelt(key) {
+			return []stepSpec{fillIn("")}
+		}
 		return nil
 	}
 	return s.readSteps(f, n, key, least)
@@ -281,6 +306,9 @@ func (s *Spec) switchStep(f fields, id, when string, at workflow.Suspend) stepSp
 		}
 	}
 	other := s.innerSteps(f, "default", 0)
+	if f.misspelt("cases") {
+		other = append(other, fillIn(""))
+	}
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
 		step := workflow.Switch{ID: id, If: when, Suspend: at, On: on, Cases: map[string][]workflow.Step{}, Default: stepsOf(other, agent)}
 		for _, name := range names {
@@ -319,67 +347,4 @@ func (s *Spec) eachStep(f fields, id, when string, at workflow.Suspend) stepSpec
 		step.Do = stepsOf(do, agent)
 		return step
 	}
-}
-
-// runs makes the agent a workflow, if the spec is one, and reports the problems
-// of its steps at their places.
-func (s *Spec) runs(d *document, r *Registry, a *pawl.Agent) {
-	if s.flow == nil {
-		return
-	}
-	steps := stepsOf(s.flow.steps, func(sub *Spec) pawl.Agent {
-		agent, problems := sub.assemble(r, a.Model)
-		d.problems = append(d.problems, problems...)
-		return agent
-	})
-	if s.flow.graph {
-		*a = workflow.Graph(*a, steps, s.flow.edges...)
-	} else {
-		*a = workflow.New(*a, steps...)
-	}
-	if len(s.doc.problems) > 0 {
-		return // steps may be missing, so references to them are not the problem
-	}
-	for _, err := range parts(a.Loop.(*workflow.Loop).Check(*a)) {
-		e, ok := errors.AsType[*workflow.Error](err)
-		if !ok {
-			if err != nil {
-				d.problem(s.find("strategy"), "%v", err)
-			}
-			continue
-		}
-		at := s.flow.place(e)
-		where := at.place
-		if e.Column > 0 {
-			if p, ok := d.src.within(at, e.Column); ok {
-				where = p
-			}
-		}
-		d.problem(where, "%s: %s", e.Key, e.Message)
-	}
-}
-
-// place returns the wrong value. Of two steps with the same id it is the step
-// with such a key, or the second.
-func (w *flow) place(e *workflow.Error) *node {
-	found := w.at
-	if e.Edge > 0 && w.edgesAt != nil {
-		found = w.edgesAt.items[e.Edge-1]
-		return cmp.Or(found.get(e.Key), found)
-	}
-	for _, n := range w.byID[e.Step] {
-		found = n
-		holder := n
-		for _, kind := range askingKinds {
-			if inner := n.get(kind); inner != nil && e.Key != "id" && e.Key != "if" && e.Key != "suspend" {
-				holder = inner
-			}
-		}
-		if at := holder.get(e.Key); at != nil {
-			if found = at; e.Key != "id" {
-				break
-			}
-		}
-	}
-	return found
 }

@@ -30,7 +30,11 @@ func (c *compiler) vote(n *node, s Vote) {
 	if n.width < 1 || n.width > MaxWidth {
 		c.wrong(n.id, "answers", 0, "%d answers (say how many, from 1 to %d)", n.width, MaxWidth)
 	}
+	before := len(c.loop.errs)
 	n.arms = []*subflow{c.subflow(n.id, n.id, []Step{Single{ID: "answer", Prompt: s.Prompt, Output: s.Output}}, nil, "")}
+	for _, err := range c.loop.errs[before:] {
+		err.(*Error).Step = n.id // its question is the step's
+	}
 }
 
 // list compiles a question about the items of a list.

@@ -129,7 +129,9 @@ func (c *compiler) continues() {
 		}
 		of := c.loop.nodes[run.Continues]
 		if of == nil {
-			c.wrong(id, "continues", 0, "%s is no step beside this one (name a step that runs an agent or asks the model, or this one)", run.Continues)
+			if !c.unnamed() {
+				c.wrong(id, "continues", 0, "%s is no step beside this one (name a step that runs an agent or asks the model, or this one)", run.Continues)
+			}
 		} else if _, runs := of.Step.(Run); !runs {
 			c.wrong(id, "continues", 0, "%s has no conversation (name a step that runs an agent or asks the model, or this one)", run.Continues)
 		}
@@ -521,11 +523,14 @@ func (c *compiler) known(id, key string, paths []*expr.Path) {
 			c.loop.refs = append(c.loop.refs, step)
 		case c.later[step]:
 			c.wrong(id, key, p.Column(), "steps.%s comes later (refer to steps before this one)", step)
-		default:
+		case !c.unnamed():
 			c.wrong(id, key, p.Column(), "there is no step %s here%s", step, expr.DidYouMean(step, slices.Collect(maps.Keys(c.seen))))
 		}
 	}
 }
+
+// unnamed reports whether a step has no id: an unknown id may be the one that it should have.
+func (c *compiler) unnamed() bool { return c.seen[""] || c.later[""] }
 
 // object returns an empty object for nil arguments.
 func object(args map[string]any) map[string]any {

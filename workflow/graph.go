@@ -88,7 +88,9 @@ func Graph(agent pawl.Agent, nodes []Step, edges ...Edge) pawl.Agent {
 type graph struct {
 	nodes  []*vertex
 	byID   map[string]*vertex
-	rounds int // as declared
+	rounds int  // as declared
+	lost   int  // edges from or to unknown nodes: what they may lead to is not reported
+	opens  bool // one of them leads from the beginning
 }
 
 // A vertex is a node of a graph.
@@ -106,6 +108,7 @@ type arc struct {
 	from *vertex // nil: the beginning
 	to   *vertex
 	when expr.Node
+	lost bool // the node it leads from is unknown
 }
 
 // joined is the name under which a node has the outputs of the nodes before it.
@@ -135,12 +138,13 @@ func compileGraph(agent pawl.Agent, nodes []Step, edges []Edge) (*Loop, []pawl.T
 		l.graph.nodes, l.graph.byID[n.id] = append(l.graph.nodes, v), v
 	}
 	c.continues()
+	if len(nodes) == 0 {
+		return l, c.tools
+	}
 	for i := range edges {
 		c.edge(i, &edges[i])
 	}
-	if len(l.errs) == 0 {
-		c.checkGraph(edges)
-	}
+	c.checkGraph(edges)
 	return l, c.tools
 }
 
@@ -178,7 +182,11 @@ func (c *compiler) edge(i int, e *Edge) {
 	if from == nil && e.From != "" {
 		bad("from", "there is no node %q%s", e.From, expr.DidYouMean(e.From, ids))
 	}
-	a := &arc{from: from, to: to}
+	a := &arc{from: from, to: to, lost: from == nil && e.From != ""}
+	if to == nil || a.lost {
+		g.lost++
+		g.opens = g.opens || e.From == ""
+	}
 	if e.If != "" {
 		before := len(c.loop.errs)
 		a.when = c.expression(e.name(), "if", e.If)
@@ -186,10 +194,10 @@ func (c *compiler) edge(i int, e *Edge) {
 			err.(*Error).Edge = i + 1
 		}
 	}
-	if to == nil || from == nil && e.From != "" {
+	if to == nil {
 		return
 	}
-	if slices.ContainsFunc(to.in, func(b *arc) bool { return b.from == from }) {
+	if !a.lost && slices.ContainsFunc(to.in, func(b *arc) bool { return !b.lost && b.from == from }) {
 		bad("to", "there is another edge from here to %s (make one condition of both, with ||)", e.To)
 	}
 	if len(to.in) > 0 && to.join != e.Join {

@@ -14,10 +14,10 @@ func (c *compiler) checkGraph(edges []Edge) {
 	g := c.loop.graph
 	from := func(v *vertex) []*vertex { return g.reach(next(v), nil) }
 	begin := slices.DeleteFunc(slices.Clone(g.nodes), func(v *vertex) bool { return !v.begins() })
-	if len(begin) == 0 {
+	if len(begin) == 0 && !g.opens {
 		c.wrong("", "edges", 0, "no node begins: an edge leads into each (add an edge such as {to: %s}, without from)", g.nodes[0].id)
-		return
 	}
+	whole := len(begin) > 0 && g.lost == 0 // which nodes run is known
 	for i, v := range g.nodes {
 		if v.cycle > 0 {
 			continue
@@ -41,8 +41,9 @@ func (c *compiler) checkGraph(edges []Edge) {
 		need, inside := v.need(), slices.Clone(v.in)
 		inside = slices.DeleteFunc(inside, func(a *arc) bool { return a.from == nil || a.from.cycle != v.cycle })
 		switch {
-		case v.join < JoinAny || int(v.join) > len(v.in):
+		case v.join < JoinAny || int(v.join) > len(v.in)+g.lost:
 			bad(v, "it is %d, and %s has %s into it (write all, any, first, or a number up to that)", int(v.join), v.id, figure.Count(len(v.in), "edge"))
+		case !whole:
 		case !slices.Contains(reached, v):
 			c.wrong(v.id, "id", 0, "no edges lead from the beginning to this node (add one, or remove the node)")
 		case !slices.Contains(runs, v) && v.stuck(runs):
