@@ -33,7 +33,7 @@ func Check(all []Budget) error {
 		case b.Per < Hour || b.Per > Total:
 			return fmt.Errorf("the budget of %s has no period (hour, day, month or total)", b.group())
 		case b.Cost == 0 && b.Tokens == 0:
-			return fmt.Errorf("%s limits nothing (give it a cost or tokens)", b)
+			return fmt.Errorf("the budget %s for %s limits nothing (give it a cost or tokens)", b.Per.phrase(), b.group())
 		case !(b.Cost >= 0) || math.IsInf(b.Cost, 0) || b.Tokens < 0:
 			return fmt.Errorf("%s has a negative or impossible figure", b)
 		case b.Wait && b.Per == Total:

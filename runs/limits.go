@@ -76,7 +76,7 @@ func count(text string) (int, error) {
 	n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("%q is no whole number", text)
+		return 0, fmt.Errorf("%q is not a whole number", text)
 	case n < 1:
 		return 0, errors.New("it must be at least 1")
 	}

@@ -19,7 +19,7 @@ func (f fields) budgets(to *[]budget.Budget) {
 			continue
 		}
 		var b budget.Budget
-		per, then := 0, 0
+		per, then, before := 0, 0, len(f.problems)
 		of := f.fields(budgetKeys, item)
 		if item.kind == mapping {
 			of.need("a budget")
@@ -32,7 +32,7 @@ func (f fields) budgets(to *[]budget.Budget) {
 		of.count("tokens", &b.Tokens, 1, "1000000")
 		of.choice("then", &then)
 		b.Per, b.Wait = budget.Period(per), then == 2
-		if b.Per == 0 { // which was said already
+		if len(f.problems) > before { // which leaves too little to compare
 			continue
 		}
 		*to = append(*to, b)

@@ -53,7 +53,7 @@ func (s *Spec) runs(d *document, r *Registry, a *pawl.Agent) {
 }
 
 // place returns the wrong value, or else what should have it. Of two steps with the same id it
-// is the step with such a key, or the second.
+// is the step with such a key and text, or the second.
 func (w *flow) place(e *workflow.Error) (found *node, has bool) {
 	if e.Edge > 0 && w.edgesAt != nil {
 		edge := w.edgesAt.items[e.Edge-1]
@@ -70,7 +70,7 @@ func (w *flow) place(e *workflow.Error) (found *node, has bool) {
 			at = cmp.Or(at, n.get(kind).get(e.Key))
 		}
 		if at != nil {
-			if found, has = at, true; e.Key != "id" {
+			if found, has = at, true; e.Key != "id" && (e.Text == "" || e.Text == at.text) {
 				break
 			}
 		} else if !has {

@@ -82,7 +82,7 @@ func ExampleFunc_mistakes() {
 	})
 	fmt.Println(err)
 	// Output:
-	// agent "sleepy": tool "pause": typeschema: tool_test.wait: field For: func() has no JSON form: leave it out with json:"-"
+	// agent "sleepy": tool "pause": tool_test.wait: field For: func() has no JSON form: leave it out with json:"-"
 	// tool "pause": it has no description; say what it does and when to use it
 }
 

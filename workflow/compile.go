@@ -70,11 +70,12 @@ type compiler struct {
 	seen  map[string]bool // ids that may be referred to at this point
 	later map[string]bool // ids of later steps and of steps in branches
 	goOn  map[string]bool // steps whose conversation another goes on with
+	text  string          // the template or expression that is compiled
 }
 
 // wrong records an error.
 func (c *compiler) wrong(id, key string, column int, format string, args ...any) {
-	c.loop.errs = append(c.loop.errs, &Error{Step: id, Key: key, Column: column, Message: fmt.Sprintf(format, args...)})
+	c.loop.errs = append(c.loop.errs, &Error{Step: id, Key: key, Column: column, Text: c.text, Message: fmt.Sprintf(format, args...)})
 }
 
 // compile returns the loop of a workflow or branch and its tools. Its steps may
@@ -338,6 +339,7 @@ func (c *compiler) node(n *node) {
 		c.list(n, s.In, s.Prompt, s.Output)
 	case Refine:
 		c.refine(n, s)
+	case Final: // reported as misplaced
 	default:
 		c.wrong(n.id, "steps", 0, "%T is no step", n.Step)
 	}
@@ -449,6 +451,8 @@ func (c *compiler) add(id string, t *asked) {
 }
 
 func (c *compiler) template(id, key, text string) *template {
+	c.text = text
+	defer func() { c.text = "" }()
 	t, err := parseTemplate(text)
 	if err != nil {
 		c.wrong(id, key, err.Column, "%s", err.Message)
@@ -479,6 +483,8 @@ func (c *compiler) tree(id, key string, value any) *tree {
 }
 
 func (c *compiler) expression(id, key, source string) expr.Node {
+	c.text = source
+	defer func() { c.text = "" }()
 	if source == "" {
 		c.wrong(id, key, 0, "it is empty; write an expression such as steps.ID.output == \"yes\"")
 		return &expr.Null{}

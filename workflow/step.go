@@ -177,8 +177,9 @@ const (
 // as prompt or if.
 type Error struct {
 	Step, Key string
-	Edge      int // of a graph, from 1; zero: it is in a step
-	Column    int // within the text under Key, in characters from 1; zero: all of it
+	Edge      int    // of a graph, from 1; zero: it is in a step
+	Column    int    // within the text under Key, in characters from 1; zero: all of it
+	Text      string // of a template or an expression under Key, which tells steps with the same id apart; else empty
 	Message   string
 }
 

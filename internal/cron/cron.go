@@ -41,7 +41,7 @@ func Parse(expression string, zone *time.Location) (*Schedule, error) {
 	}
 	parts := strings.Fields(text)
 	if len(parts) != len(fields) {
-		return nil, fmt.Errorf("%q has %d fields, not five: minute, hour, day of the month, month, day of the week", expression, len(parts))
+		return nil, fmt.Errorf("%q needs five fields: minute, hour, day of the month, month, day of the week (it has %d)", expression, len(parts))
 	}
 	s := &Schedule{zone: zone, either: parts[2][0] != '*' && parts[4][0] != '*'}
 	for i, to := range []*uint64{&s.minute, &s.hour, &s.day, &s.month, &s.weekday} {

@@ -44,8 +44,8 @@ func TestNext(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for expression, want := range map[string]string{
-		"":             "has 0 fields, not five",
-		"* * * *":      "has 4 fields, not five",
+		"":             "needs five fields: minute, hour, day of the month, month, day of the week (it has 0)",
+		"* * * *":      "day of the week (it has 4)",
 		"60 * * * *":   `the minute "60" is not from 0 to 59`,
 		"* * * foo *":  `the month "foo" is not from 1 to 12`,
 		"* 5-3 * * *":  `the hour "5-3" ends before it begins`,

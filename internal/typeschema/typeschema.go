@@ -43,7 +43,7 @@ func Object[T any]() (json.RawMessage, error) { return ObjectType(reflect.TypeFo
 // ForType is [For] with the type as a value. A nil type is an error.
 func ForType(t reflect.Type) (json.RawMessage, error) {
 	if t == nil {
-		return nil, errors.New("typeschema: no type: name a concrete type")
+		return nil, errors.New("no type: name a concrete type")
 	}
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -58,7 +58,7 @@ func ForType(t reflect.Type) (json.RawMessage, error) {
 	}
 	b, err := json.Marshal(s)
 	if err != nil {
-		return nil, fmt.Errorf("typeschema: %s: %w", t, err)
+		return nil, fmt.Errorf("%s: %w", t, err)
 	}
 	return b, nil
 }
@@ -67,7 +67,7 @@ func ForType(t reflect.Type) (json.RawMessage, error) {
 func ObjectType(t reflect.Type) (json.RawMessage, error) {
 	const want = "arguments are a struct with a field for each, or a map with string keys"
 	if t == nil {
-		return nil, errors.New("typeschema: no type: " + want)
+		return nil, errors.New("no type: " + want)
 	}
 	inner := t
 	for inner.Kind() == reflect.Pointer {
@@ -75,7 +75,7 @@ func ObjectType(t reflect.Type) (json.RawMessage, error) {
 	}
 	object := inner.Kind() == reflect.Struct || inner.Kind() == reflect.Map
 	if !object || special(inner) != nil || wantsText(inner) {
-		return nil, fmt.Errorf("typeschema: %s is not an object: %s", t, want)
+		return nil, fmt.Errorf("%s is not an object: %s", t, want)
 	}
 	schema, err := ForType(t)
 	if err == nil && inner.Kind() == reflect.Map {

@@ -34,7 +34,7 @@ func (w *walker) fail(path, format string, args ...any) *jsonschema.Schema {
 	if path != "" {
 		where += ": field " + path
 	}
-	w.errs = append(w.errs, fmt.Errorf("typeschema: %s: %s", where, fmt.Sprintf(format, args...)))
+	w.errs = append(w.errs, fmt.Errorf("%s: %s", where, fmt.Sprintf(format, args...)))
 	return &jsonschema.Schema{}
 }
 

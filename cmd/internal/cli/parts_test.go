@@ -45,7 +45,7 @@ func TestLimits(t *testing.T) {
 		{text: "iterations=-5", bad: "at least 1"},
 		{text: "iterations=+0", bad: "at least 1"},
 		{text: "iterations=+-5", bad: "at least 1"},
-		{text: "iterations=1.5", bad: "no whole number"},
+		{text: "iterations=1.5", bad: "not a whole number"},
 		{text: "time=30", bad: "missing unit"},
 		{text: "time=-3s", bad: "must be positive"},
 		{text: "cost=NaN", bad: "must be positive"},
