@@ -165,7 +165,7 @@ func (m *mind) giveUp(why string) pawl.Reply {
 // says is the answer in text.
 func (m *mind) says(why string) string {
 	var b strings.Builder
-	b.WriteString("This is the mechanic, a rule-based program and no language model: it tries small single edits of Go code and keeps those that make more tests pass. ")
+	b.WriteString("This is the mechanic, a rule-based program and no language model. ")
 	b.WriteString(why)
 	if m.tries > 0 {
 		fmt.Fprintf(&b, " Edits tried: %d, in %d runs of tests.", m.tries, m.runs)
@@ -184,6 +184,7 @@ func (m *mind) says(why string) string {
 		}
 		b.WriteString(".")
 	}
+	b.WriteString(" It tries small single edits of Go code, and keeps those that make more tests pass.")
 	return b.String()
 }
 

@@ -55,7 +55,7 @@ func (g GivesUp) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	}
 	return pawl.Finish{Verdict: pawl.Verdict{
 		Holds: true, Status: pawl.StatusNoProgress, Condition: "gives_up", Leaf: "gives_up",
-		Detail: "the model gave up: " + strings.TrimSpace(s.LastText()),
+		Detail: "it gave up: " + strings.TrimSpace(s.LastText()),
 	}}
 }
 
