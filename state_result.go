@@ -18,7 +18,7 @@ type Result struct {
 	Agent  string            `json:"agent"`
 	Labels map[string]string `json:"labels"`
 	Thread *string           `json:"thread"`
-	Legs   []string          `json:"legs,omitempty"` // the runs that handed over to this one, oldest first, and itself; nil: none did
+	Legs   []string          `json:"legs,omitempty"` // of the conversation, oldest first: the last has it now; nil: no agent handed over
 	Status Status            `json:"status"`
 	Answer string            `json:"answer"`
 	Output json.RawMessage   `json:"output"`

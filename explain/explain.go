@@ -25,7 +25,7 @@ type Options struct {
 	// Status is the run's status if the caller knows better than the log:
 	// pawl.StatusInterrupted if the log says running and the owner is gone.
 	Status pawl.Status
-	// Continued is the run that continues this one's conversation. Then this
+	// Continued is the run that continues this one's conversation, the last one after handoffs. Then this
 	// run can be forked but not resumed; empty: none does.
 	Continued string
 	// Waits is what the run and its children wait for, including answers that

@@ -3,6 +3,7 @@ package explain
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -231,7 +232,7 @@ func (f *fold) report() Report {
 	}
 	r.origin, r.rules, r.untested = originOf(s.Declaration().Source), byRules(s.Declaration()), f.untested
 	r.Next = next(s, &r)
-	if r.Status != pawl.StatusSuccess && len(r.Next) > 0 {
+	if (r.Status != pawl.StatusSuccess || r.handed()) && len(r.Next) > 0 {
 		r.Action = r.Next[0].Command
 	}
 	return r
@@ -241,6 +242,11 @@ func (f *fold) report() Report {
 // resolving what this run left open.
 func (r *Report) over() bool {
 	return r.opt.Continued != "" && r.Status.Ended() && r.Status != pawl.StatusSuccess
+}
+
+// handed reports whether another run has the conversation because the agent handed it over.
+func (r *Report) handed() bool {
+	return r.opt.Continued != "" && r.Status == pawl.StatusSuccess && strings.HasPrefix(r.Reason.Leaf, "handoff(")
 }
 
 // hear marks what has been answered.

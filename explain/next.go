@@ -103,8 +103,9 @@ func next(s *pawl.State, r *Report) []Action {
 	case r.over():
 		a.add("pawl explain "+shell(r.opt.Continued), "to see how its thread went on")
 		a.fork("INPUT", "to go another way from here")
-	case r.opt.Continued != "" && strings.HasPrefix(r.Reason.Leaf, "handoff("):
-		a.add("pawl explain "+shell(r.opt.Continued), "to see how the agent that it handed over to went on")
+	case r.handed():
+		a.add("pawl wait "+shell(r.opt.Continued), "for the answer of the agent that has the conversation now")
+		a.add("pawl explain "+shell(r.opt.Continued), "to see how that agent goes on")
 	default:
 		a.stands(s)
 	}

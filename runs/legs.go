@@ -40,8 +40,40 @@ func NextLeg(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Head, *pawl
 	return next, from, err
 }
 
+// Leg is the run that has the conversation of a run now: the run itself, unless its agent handed
+// over.
+func Leg(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Head, error) {
+	for {
+		next, from, err := NextLeg(ctx, j, h)
+		if err != nil || from == nil {
+			return h, err
+		}
+		h = next
+	}
+}
+
+// Tell has a request, such as a message, reach the run that has the conversation of a run, and
+// returns the head of that one. A run without an owner that is asked to end has ended by then.
+// It is a *ConflictError if the run is over already.
+func Tell(ctx context.Context, j pawl.Journal, h pawl.Head, request func(ctx context.Context, run string) error) (pawl.Head, error) {
+	for {
+		h, err := Leg(ctx, j, h)
+		if err != nil {
+			return h, err
+		}
+		err = request(ctx, h.Run)
+		now, looking := Head(ctx, j, h.Run)
+		if err == nil || looking != nil || !now.Status.Ended() {
+			return now, errors.Join(err, looking)
+		}
+		if leg, looking := Leg(ctx, j, now); looking != nil || leg.Run == now.Run { // else it handed over before it read the request
+			return now, errors.Join(conflict("%v", err), looking)
+		}
+	}
+}
+
 // conversation gives the legs of the conversation that a run is one of, in order, without those
-// that were deleted; nil: no run handed over.
+// that were deleted; nil: no run handed over. The result names those after the run, too.
 func conversation(ctx context.Context, j pawl.Journal, h pawl.Head, r *explain.Report) ([]explain.Leg, error) {
 	_, hands := team.HandedIn(r.Result.Result)
 	if len(r.Legs) == 0 && !hands {
@@ -88,6 +120,10 @@ func conversation(ctx context.Context, j pawl.Journal, h pawl.Head, r *explain.R
 			return legs, err
 		}
 		add(next, from)
+		if r.Legs == nil {
+			r.Legs = []string{h.Run}
+		}
+		r.Legs = append(r.Legs, next.Run)
 		h = next
 	}
 }

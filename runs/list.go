@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -57,16 +58,25 @@ func List(ctx context.Context, j pawl.Journal, f Filter) iter.Seq2[pawl.Head, er
 			q = f.Query
 			q.Status = f.kept()
 		}
-		found := j.List(ctx, q)
+		list := j.List
 		if f.Search != "" {
 			s, ok := j.(Searcher)
 			if !ok {
 				yield(pawl.Head{}, ErrNoSearch)
 				return
 			}
-			found = s.Search(ctx, f.Search, q)
+			list = func(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, error] {
+				return s.Search(ctx, f.Search, q)
+			}
 		}
-		for h, err := range found {
+		for h, err := range whole(ctx, list, q) {
+			begins := false
+			if err == nil {
+				begins, err = f.begins(ctx, j, h)
+			}
+			if begins {
+				h.Thread = h.Run
+			}
 			switch {
 			case err != nil:
 			case !passed:
@@ -92,6 +102,35 @@ func List(ctx context.Context, j pawl.Journal, f Filter) iter.Seq2[pawl.Head, er
 			yield(pawl.Head{}, ErrGone)
 		}
 	}
+}
+
+// whole adds to what list yields for a query the run that began its thread by handing over, which
+// says itself that it is in none.
+func whole(ctx context.Context, list func(context.Context, pawl.Query) iter.Seq2[pawl.Head, error], q pawl.Query) iter.Seq2[pawl.Head, error] {
+	return func(yield func(pawl.Head, error) bool) {
+		for h, err := range list(ctx, q) {
+			if !yield(h, err) {
+				return
+			}
+		}
+		if q.Thread == "" {
+			return
+		}
+		for h, err := range list(ctx, pawl.Query{Run: q.Thread}) {
+			if (err != nil || h.Run == q.Thread && h.Thread == "") && !yield(h, err) {
+				return
+			}
+		}
+	}
+}
+
+// begins reports whether a run began the thread of the filter by handing over.
+func (f *Filter) begins(ctx context.Context, j pawl.Journal, h pawl.Head) (bool, error) {
+	if f.Query.Thread == "" || h.Run != f.Query.Thread || h.Thread != "" {
+		return false, nil
+	}
+	_, from, err := NextLeg(ctx, j, h)
+	return from != nil, err
 }
 
 // from is the run that the list begins behind; empty: it begins with the newest.
@@ -146,5 +185,8 @@ func (f *Filter) Stand(text string) error {
 	if f.Waiting = text == "waiting"; f.Waiting {
 		return nil
 	}
-	return f.Status.UnmarshalText([]byte(text))
+	if err := f.Status.UnmarshalText([]byte(text)); err != nil {
+		return fmt.Errorf("%w, or waiting for each that waits for somebody", err)
+	}
+	return nil
 }

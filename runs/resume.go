@@ -65,21 +65,3 @@ func Resumable(ctx context.Context, j pawl.Journal, h pawl.Head, after uint64) (
 	}
 	return s, err
 }
-
-// Cancel requests the cancellation of a run, and returns its head: a run without an
-// owner has ended by then. It is a *ConflictError if the run is over already.
-func Cancel(ctx context.Context, j pawl.Journal, h pawl.Head, request func(ctx context.Context, run string) error) (pawl.Head, error) {
-	over := func(h pawl.Head) error { return conflict("run %s is over: %s", h.Run, h.Status.String()) }
-	if h.Status.Ended() {
-		return h, over(h)
-	}
-	err := request(ctx, h.Run)
-	now, looking := Head(ctx, j, h.Run)
-	switch {
-	case err != nil && looking == nil && now.Status.Ended():
-		return now, over(now)
-	case err != nil:
-		return h, err
-	}
-	return now, looking
-}

@@ -69,11 +69,12 @@ func expired(pending []pawl.Pending, now time.Time) bool {
 func Report(ctx context.Context, j pawl.Journal, h pawl.Head, place explain.Place) (explain.Report, error) {
 	for {
 		r, err := report(ctx, j, h, place)
-		if err != nil || !h.Status.Waiting() && !r.Status.Waiting() {
+		if err != nil || !h.Status.Waiting() && !r.Status.Waiting() && h.Status.Ended() == r.Status.Ended() {
 			return r, err
 		}
 		// Head, log and inbox are read one after the other. If the run went on in
-		// between, an answer to what it waits for may be in none of them.
+		// between, an answer to what it waits for may be in none of them, and the run
+		// that it handed over to was not looked for.
 		now, err := Head(ctx, j, h.Run)
 		if err != nil || now.Seq == h.Seq {
 			return r, err
@@ -161,8 +162,8 @@ func Rested(ctx context.Context, j pawl.Journal, run string, place explain.Place
 	return explain.Of(upTo, &explain.Options{Place: place})
 }
 
-// continued is the run that goes on with the conversation of one that ended; empty:
-// none does.
+// continued is the run that goes on with the conversation of one that ended, after handoffs
+// the one that has it now; empty: none does.
 func continued(ctx context.Context, j pawl.Journal, h pawl.Head) (string, error) {
 	if !h.Status.Ended() || h.Thread == "" && h.Status != pawl.StatusSuccess {
 		return "", nil
@@ -170,6 +171,12 @@ func continued(ctx context.Context, j pawl.Journal, h pawl.Head) (string, error)
 	next, err := Head(ctx, j, engine.NextLeg(h.Thread, h.Run))
 	if errors.Is(err, pawl.ErrUnknownRun) || err == nil && next.Seq == 0 {
 		return "", nil
+	}
+	if err == nil && h.Status == pawl.StatusSuccess {
+		var from *pawl.Continues
+		if from, err = Handed(ctx, j, next.Run); err == nil && from != nil {
+			next, err = Leg(ctx, j, next)
+		}
 	}
 	return next.Run, err
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/team"
 )
 
 // aguiRun turns a run's entries and the pieces between them into AG-UI events, which
@@ -298,9 +300,13 @@ func (a *aguiRun) end(pending []pawl.Pending) []aguiEvent {
 	if r.Thread != nil && *r.Thread != "" {
 		thread = *r.Thread
 	}
-	last := aguiEvent{Type: "RUN_FINISHED", ThreadID: thread, RunID: a.state.Run(), Result: map[string]any{
+	result := map[string]any{
 		"status": r.Status, "answer": r.Answer, "output": r.Output, "reason": r.Reason, "resumable": r.Resumable,
-	}}
+	}
+	if _, handed := team.HandedIn(r); handed {
+		result["next_leg"] = engine.NextLeg(a.state.Head().Thread, r.Run)
+	}
+	last := aguiEvent{Type: "RUN_FINISHED", ThreadID: thread, RunID: a.state.Run(), Result: result}
 	switch {
 	case r.Status.Waiting():
 		last.Outcome = &aguiOutcome{Type: "interrupt"}

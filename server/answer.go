@@ -158,7 +158,8 @@ func (s *Server) read(x *exchange, to *route) error {
 		}
 	}
 	data, err := s.receive(x, "application/json")
-	if err != nil || len(data) == 0 {
+	_, start := x.body.(*client.StartRun)
+	if err != nil || len(data) == 0 && !start {
 		return err
 	}
 	return decode(data, x.body)

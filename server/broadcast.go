@@ -293,7 +293,7 @@ func (b *broadcaster) follow(ctx context.Context) error {
 			return err
 		}
 		next = e.Seq + 1
-		b.publish(entryFrame(pawl.Row{Seq: e.Seq, Data: line}))
+		b.publish(b.frame(ctx, pawl.Row{Seq: e.Seq, Data: line}))
 	}
 	return nil
 }
@@ -304,7 +304,7 @@ func (b *broadcaster) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.publish(entryFrame(row))
+		b.publish(b.frame(ctx, row))
 	}
 	b.mu.Lock()
 	stopped := b.stopped

@@ -2,11 +2,16 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/team"
 )
 
 // A frame is one entry in the form sent to all watchers of its run. It is made once,
@@ -35,6 +40,29 @@ func entryFrame(row pawl.Row) frame {
 	}
 	f := frame{seq: row.Seq, before: row.Seq, kind: e.Type}
 	f.write(line)
+	return f
+}
+
+// frame is entryFrame, which for the end of a run that handed over also names the run that it
+// handed over to: the log says only which agent that is.
+func (b *broadcaster) frame(ctx context.Context, row pawl.Row) frame {
+	f := entryFrame(row)
+	if f.kind != stopped {
+		return f
+	}
+	e, err := pawl.DecodeEntry(f.line)
+	if err != nil { // the log of a newer build
+		return f
+	}
+	end, _ := e.Event.(pawl.RunStopped)
+	if _, handed := team.Handed(pawl.Verdict{Status: end.Status, Leaf: end.Leaf}); !handed {
+		return f
+	}
+	h, err := runs.Head(ctx, b.of.journal, b.run)
+	if err != nil {
+		return f
+	}
+	f.write(fmt.Appendf(nil, `%s,"next_leg":%q}`, bytes.TrimSuffix(f.line, []byte("}")), engine.NextLeg(h.Thread, h.Run)))
 	return f
 }
 

@@ -102,7 +102,7 @@ func (g *page) read(ctx context.Context, b *broadcaster, from uint64) {
 			g.err = err
 			return
 		}
-		f := entryFrame(pawl.Row{Seq: row.Seq, Data: row.Data})
+		f := b.frame(ctx, row)
 		g.frames = append(g.frames, f)
 		if size += len(f.text); size >= pastBytes || len(g.frames) >= pastFrames {
 			return

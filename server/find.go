@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,6 +34,26 @@ func (s *Server) find(x *exchange) (pawl.Head, error) {
 		return pawl.Head{}, pawl.ErrUnknownRun
 	}
 	return h, nil
+}
+
+// thread is the thread that a key means by a name: its own, or the one that a run which it may see
+// began by handing over, whose name is that run's.
+func (s *Server) thread(x *exchange, name string) (string, error) {
+	own := x.key.own(name)
+	if own == name {
+		return name, nil
+	}
+	h, err := runs.Head(x.Context(), s.journal, name)
+	if errors.Is(err, pawl.ErrUnknownRun) {
+		return own, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if visible, err := s.visible(x.Context(), x.key, h); err != nil || !visible {
+		return own, err
+	}
+	return name, nil
 }
 
 // visible reports whether a key may see a run. A child belongs to its root.

@@ -120,13 +120,14 @@ func (s *Server) say(x *exchange) (any, error) {
 		return nil, err
 	case strings.TrimSpace(in.Text) == "":
 		return nil, refusal(http.StatusUnprocessableEntity, "text is empty; give the message")
-	case h.Status.Ended():
-		return nil, refusal(http.StatusConflict, fmt.Sprintf("run %s is over: %s", h.Run, h.Status.String()))
 	}
-	at, err := s.desk(x.Context(), h.Run)
-	if err == nil {
-		err = at.Say(x.Context(), h.Run, x.by(""), in.Text, &engine.SayOptions{After: in.After})
-	}
+	h, err = runs.Tell(x.Context(), s.journal, h, func(ctx context.Context, run string) error {
+		at, err := s.desk(ctx, run)
+		if err != nil {
+			return err
+		}
+		return at.Say(ctx, run, x.by(in.By), in.Text, &engine.SayOptions{After: in.After})
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -139,13 +140,14 @@ func (s *Server) cancel(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := runs.Cancel(x.Context(), s.journal, h, func(ctx context.Context, run string) error {
+	h, err = runs.Tell(x.Context(), s.journal, h, func(ctx context.Context, run string) error {
 		at, err := s.desk(ctx, run)
 		if err != nil {
 			return err
 		}
-		return at.Cancel(ctx, run, x.by(""), in.Reason)
-	}); err != nil {
+		return at.Cancel(ctx, run, x.by(in.By), in.Reason)
+	})
+	if err != nil {
 		return nil, err
 	}
 	if s.options.Rests != nil && s.worker.Live(h.Run) == nil { // otherwise the owner reports it

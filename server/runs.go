@@ -148,7 +148,9 @@ func (s *Server) list(x *exchange) (any, error) {
 func (s *Server) filter(x *exchange) (f runs.Filter, size int, err error) {
 	q := x.URL.Query()
 	f.Query = pawl.Query{Agent: q.Get("agent"), Loop: q.Get("loop"), Labels: map[string]string{}}
-	f.Query.Thread = x.key.own(q.Get("thread"))
+	if f.Query.Thread, err = s.thread(x, q.Get("thread")); err != nil {
+		return f, 0, err
+	}
 	if status := q.Get("status"); status != "" {
 		if err := f.Stand(status); err != nil {
 			return f, 0, invalid("status: " + err.Error())
@@ -281,7 +283,10 @@ func (s *Server) begin(x *exchange, w worker.Work, limits runs.Limits, o engine.
 	}
 	maps.Copy(labels, o.Labels)
 	maps.Copy(labels, x.key.Labels)
-	o.Labels, o.Thread, o.Key = labels, x.key.own(w.Thread), x.key.own(o.Key)
+	if o.Thread, err = s.thread(x, w.Thread); err != nil {
+		return nil, err
+	}
+	o.Labels, o.Key = labels, x.key.own(o.Key)
 	begin := starting(w, o, queue)
 	if queue {
 		if err := lane.Check(labels); err != nil {

@@ -46,6 +46,8 @@ func TestStart(t *testing.T) {
 	} {
 		w.refused(admin, "POST", "/v1/runs", body, 422, words)
 	}
+	w.refused(admin, "POST", "/v1/runs", "", 400, "the body is not JSON")
+	w.refused(admin, "GET", "/v1/runs?status=bogus", "", 422, "or waiting")
 	w.refused(admin, "POST", "/v1/runs?wait=perhaps", `{"agent":"calm","input":"x"}`, 422, "write true or false")
 	if n := count(w, ""); n != 0 {
 		t.Errorf("%d runs were started", n)

@@ -66,11 +66,13 @@ type ResumeRun struct {
 type SayRun struct {
 	Text  string `json:"text"`
 	After bool   `json:"after,omitempty"`
+	By    string `json:"by,omitempty"`
 }
 
 // CancelRun cancels a run.
 type CancelRun struct {
 	Reason string `json:"reason,omitempty"`
+	By     string `json:"by,omitempty"`
 }
 
 // ForkRun starts a run that shares another's log up to entry At or, with an Edit, before it.

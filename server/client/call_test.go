@@ -323,7 +323,7 @@ func TestBodies(t *testing.T) {
 		func() (pawl.Result, error) {
 			return c.Resume(ctx, "r", ResumeRun{Limits{"time": json.RawMessage(`"+5m"`)}})
 		},
-		func() (pawl.Result, error) { return c.Cancel(ctx, "r", CancelRun{"enough"}) },
+		func() (pawl.Result, error) { return c.Cancel(ctx, "r", CancelRun{Reason: "enough"}) },
 		func() (pawl.Result, error) { return c.Fork(ctx, "r", ForkRun{At: 7, Input: "else"}) },
 		func() (pawl.Result, error) {
 			return c.Approve(ctx, "r", "c_1", Approve{Token: "t", Args: json.RawMessage(`{"n":1}`), Scope: "run", By: "ann"})

@@ -37,8 +37,19 @@ func (c *Client) FollowChildren(ctx context.Context, run string, after uint64) i
 }
 
 // Wait returns the result of a run once it has no owner: it has ended, waits, or has lost
-// its owner.
+// its owner. If its agent handed over, that is the result of the run that has the conversation.
 func (c *Client) Wait(ctx context.Context, run string) (pawl.Result, error) {
+	for {
+		r, err := c.rests(ctx, run)
+		if n := len(r.Legs); err != nil || n == 0 || r.Legs[n-1] == run {
+			return r, err
+		}
+		run = r.Legs[len(r.Legs)-1]
+	}
+}
+
+// rests returns the result of a run itself once it has no owner.
+func (c *Client) rests(ctx context.Context, run string) (pawl.Result, error) {
 	r, err := c.Run(ctx, run)
 	if err != nil || !driven(r.Status) {
 		return r, err

@@ -185,11 +185,12 @@ func TestWait(t *testing.T) {
 		events: {stream(hang, event(paused))},
 		"GET /v1/runs/" + run: {
 			document(pawl.Result{Run: run, Status: pawl.StatusRunning}),
-			document(pawl.Result{Run: run, Status: pawl.StatusWaitingInput}),
+			document(pawl.Result{Run: run, Status: pawl.StatusSuccess, Legs: []string{run, "leg"}}),
 		},
+		"GET /v1/runs/leg": {document(pawl.Result{Run: "leg", Status: pawl.StatusWaitingInput, Legs: []string{run, "leg"}})},
 	})
 	r, err := c.Wait(t.Context(), run)
-	if err != nil || r.Status != pawl.StatusWaitingInput {
+	if err != nil || r.Run != "leg" || r.Status != pawl.StatusWaitingInput {
 		t.Errorf("%v, %v", r.Status, err)
 	}
 	if n := len(f.asked(events)); n != 1 {

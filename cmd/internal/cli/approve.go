@@ -63,9 +63,19 @@ func given(flag string, was bool) string {
 // decide approves or denies calls: those named, all, or the only one. one is the
 // given flag, if any, that applies to a single call.
 func decide(ctx context.Context, a *app, args []string, all bool, p *post, one string, s runs.Signal) (int, error) {
-	return signalRun(ctx, a, args[0], p, func(_ pawl.Journal, to *runs.Addressee) error {
+	return signalRun(ctx, a, args[0], p, func(j pawl.Journal, to *runs.Addressee) error {
 		run, calls := to.State.Run(), args[1:]
 		waiting := runs.Waiting(to.Pending, "approval")
+		if r, ok := j.(*remote); ok && len(waiting) > 1 { // the server knows which are answered
+			known, err := r.Waits(ctx, run)
+			if err != nil {
+				return err
+			}
+			waiting = runs.Waiting(known, "approval")
+		}
+		if open := slices.DeleteFunc(slices.Clone(waiting), func(p pawl.Pending) bool { return p.AnsweredAt != nil }); len(open) > 0 && !all {
+			waiting = open
+		}
 		var named []pawl.Pending
 		switch {
 		case all && len(calls) > 0:

@@ -33,9 +33,9 @@ func (a *app) printHead(ctx context.Context, j store, h pawl.Head) error {
 }
 
 func cancelRun(ctx context.Context, a *app, j store, h pawl.Head, reason string) (int, error) {
-	h, err := runs.Cancel(ctx, j, h, func(ctx context.Context, run string) error {
+	h, err := runs.Tell(ctx, j, h, func(ctx context.Context, run string) error {
 		if r, ok := j.(*remote); ok {
-			_, err := r.Cancel(ctx, run, client.CancelRun{Reason: reason})
+			_, err := r.Cancel(ctx, run, client.CancelRun{Reason: reason, By: engine.Self().User})
 			return err
 		}
 		s, err := engine.Load(ctx, j, run)

@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/terminal"
 	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/team"
 	"github.com/pawl-run/pawl/workflow"
 )
 
@@ -101,7 +102,7 @@ func driveOn(ctx context.Context, a *app, agent pawl.Agent, limits pawl.Limits, 
 	a.drives(h.ID())
 	if !again { // a refused run calls nothing
 		if a.viewer == nil {
-			a.announce(agent, limits)
+			a.announceRun(ctx, agent, limits, h.ID())
 		}
 		warnDisabled(ctx, a, h.ID())
 	}
@@ -181,6 +182,16 @@ func warnDisabled(ctx context.Context, a *app, run string) {
 		}
 		return
 	}
+}
+
+// announceRun is announce for the agent of a run: of a team, the one that has the conversation.
+func (a *app) announceRun(ctx context.Context, agent pawl.Agent, limits pawl.Limits, run string) {
+	if len(team.Of(&agent)) > 1 {
+		if s, err := engine.Load(ctx, a.journal, run); err == nil && s.Declaration().Agent != agent.Name {
+			agent, limits = team.Member(agent, s.Declaration()), s.Limits()
+		}
+	}
+	a.announce(agent, limits)
 }
 
 // announce prints the model, where it is called, the limits and the budgets.
@@ -329,8 +340,12 @@ func endingSince(ctx context.Context, a *app, r *pawl.Result, why string) {
 	}
 	a.sayf("%s", line)
 	a.sayf("%s", cmp.Or(used, figures(*r)))
+	waits := "waits"
+	if r.Status.Ended() { // it asks again when it is resumed
+		waits = "left open"
+	}
 	for _, p := range r.Pending {
-		a.sayf("  waits: %s", pendingText(p))
+		a.sayf("  %s: %s", waits, pendingText(p))
 	}
 	if r.Status == pawl.StatusSuccess {
 		return

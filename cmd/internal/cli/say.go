@@ -23,20 +23,19 @@ func sayCommand(a *app) *cobra.Command {
 }
 
 func sayTo(ctx context.Context, a *app, j store, h pawl.Head, text string, after bool) (int, error) {
-	var err error
-	if r, ok := j.(*remote); ok {
-		_, err = r.Say(ctx, h.Run, client.SayRun{Text: text, After: after})
-	} else {
-		var s *pawl.State
-		if s, err = engine.Load(ctx, j, h.Run); err == nil {
-			err = engine.New(j, a.options(s.Declaration().Source)).Say(ctx, h.Run, engine.Self().User, text, &engine.SayOptions{After: after})
+	h, err := runs.Tell(ctx, j, h, func(ctx context.Context, run string) error {
+		if r, ok := j.(*remote); ok {
+			_, err := r.Say(ctx, run, client.SayRun{Text: text, After: after, By: engine.Self().User})
+			return err
 		}
-	}
+		s, err := engine.Load(ctx, j, run)
+		if err != nil {
+			return err
+		}
+		return engine.New(j, a.options(s.Declaration().Source)).Say(ctx, run, engine.Self().User, text, &engine.SayOptions{After: after})
+	})
 	if err != nil {
 		return 0, refused(err)
-	}
-	if h, err = runs.Head(ctx, j, h.Run); err != nil {
-		return 0, err
 	}
 	if !a.quiet {
 		when := "before its next model call"
