@@ -59,7 +59,12 @@ func Resumable(ctx context.Context, j pawl.Journal, h pawl.Head, after uint64) (
 	case after != 0 && s.Seq() != after:
 		err = pawl.ErrConflict
 	case s.Status() == pawl.StatusSuccess:
-		err = conflict("run %s has succeeded; fork it to continue differently", h.Run)
+		var leg pawl.Head
+		if leg, err = Leg(ctx, j, h); err == nil && leg.Run != h.Run {
+			err = conflict("run %s has handed over, and run %s has the conversation; resume that one", h.Run, leg.Run)
+		} else if err == nil {
+			err = conflict("run %s has succeeded; fork it to continue differently", h.Run)
+		}
 	case s.Redacted():
 		err = fmt.Errorf("run %s: %w", h.Run, engine.ErrRedacted)
 	}
