@@ -27,6 +27,9 @@ type Place struct {
 	// NoDecide reports that commands there cannot approve, answer or settle, since
 	// the token that they use lacks the scope decide.
 	NoDecide bool
+	// Changed are the parts of the run's agent that its files there have changed since
+	// it was recorded, which a resumption must allow.
+	Changed []string
 }
 
 // Command returns a command as typed at the place.
@@ -289,6 +292,9 @@ func (a *adviser) may(does phrase, flags []string, why phrase) ([]string, phrase
 			return flags, why + "; here that takes a spec, and the program that started the run " + does + " it without one", true
 		}
 		return flags, why + "; the run that called it is gone, so its agent is not known otherwise", true
+	case does == "resumes" && len(a.r.opt.Place.Changed) > 0 && !named("--allow-change"):
+		flags = append(slices.Clone(flags), "--allow-change")
+		return flags, why + phrase("; its agent has changed: "+strings.Join(a.r.opt.Place.Changed, ", ")), true
 	}
 	return flags, why, true
 }

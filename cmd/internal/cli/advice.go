@@ -3,11 +3,14 @@ package cli
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/runs"
+	"github.com/pawl-run/pawl/spec"
 )
 
 // place is where the user types the next command: on this machine, for the same runs.
@@ -57,6 +60,46 @@ func (a *app) advise(ctx context.Context, r *pawl.Result) (next []explain.Action
 	}
 	r.Action = report.Action
 	return report.Next, report.Used()
+}
+
+// explained explains a run, and advises to allow a change of its agent's files where a
+// resumption is refused without it.
+func (a *app) explained(ctx context.Context, j store, h pawl.Head) (explain.Report, error) {
+	place := a.place()
+	r, err := runs.Report(ctx, j, h, place)
+	if err != nil || !slices.ContainsFunc(r.Next, func(n explain.Action) bool { return strings.HasPrefix(n.Command, "pawl resume ") }) {
+		return r, err
+	}
+	if place.Changed = a.changed(ctx, j, h); len(place.Changed) == 0 {
+		return r, nil
+	}
+	return runs.Report(ctx, j, h, place)
+}
+
+// changed lists what resuming a run as its files are now would change and its agent's rule
+// refuses. It connects to nothing; an agent that cannot be made has no changes.
+func (a *app) changed(ctx context.Context, j store, h pawl.Head) []string {
+	if _, far := j.(*remote); far {
+		return nil
+	}
+	root, err := runs.Root(ctx, j, h)
+	if err != nil {
+		return nil
+	}
+	s, err := engine.Load(ctx, j, root.Run)
+	if err != nil || !spec.IsSource(s.Declaration().Source) {
+		return nil
+	}
+	w, err := a.workOf(ctx, j, s, remake{declared: true})
+	if err != nil {
+		return nil
+	}
+	defer w.drop()
+	p, err := engine.New(j, nil).PlanUpgrade(ctx, w.agent, root.Run, w.upgrade)
+	if err != nil || p.Refused == "" {
+		return nil
+	}
+	return p.Changed
 }
 
 // pasted formats an action as a line to paste into a shell.

@@ -190,7 +190,7 @@ func (a *app) finishCopy(ctx context.Context, j pawl.Journal, run string) error 
 // reportOf is the report of a run. It says so if the run succeeded in a copy and the project does not have the change,
 // which the log cannot know.
 func (a *app) reportOf(ctx context.Context, j store, h pawl.Head) (explain.Report, error) {
-	r, err := runs.Report(ctx, j, h, a.place())
+	r, err := a.explained(ctx, j, h)
 	_, far := j.(*remote)
 	if err != nil || far || r.Status != pawl.StatusSuccess || runs.IsChild(h) || len(r.Next) > 0 && strings.HasPrefix(r.Next[0].Command, "pawl explain ") {
 		return r, err // what works in the copy of another run, or goes on in one, is applied with that run

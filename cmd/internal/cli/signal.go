@@ -118,7 +118,7 @@ func forward(ctx context.Context, a *app, j store, p *post, to *runs.Addressee) 
 	case resumed:
 		return code, nil
 	}
-	report, err := runs.Report(ctx, j, root, a.place())
+	report, err := a.explained(ctx, j, root)
 	if err != nil {
 		return 0, err
 	}
