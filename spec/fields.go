@@ -32,7 +32,7 @@ func (d *document) titled(what string, t *table, n *node) fields {
 		d.problem(n.place, "%s is %v (write a mapping with %s)", what, n.kind, strings.Join(known[:min(3, len(known))], ", "))
 		return fields{d, &node{kind: mapping, place: n.place}, t}
 	}
-	for _, p := range n.pairs {
+	for i, p := range n.pairs {
 		switch {
 		case slices.Contains(known, p.key):
 		case expr.Nearest(p.key, known) == "" && belongs[p.key] != "" && belongs[p.key] != what:
@@ -41,6 +41,7 @@ func (d *document) titled(what string, t *table, n *node) fields {
 			d.problem(p.place, "unknown key %s in %s (pawl schema lists those there are)", p.key, what)
 		default:
 			d.problem(p.place, "unknown key %s in %s%s", p.key, what, expr.DidYouMean(p.key, known))
+			n.meant(i, expr.Nearest(p.key, known))
 		}
 	}
 	return fields{d, n, t}
@@ -84,18 +85,17 @@ func (f fields) need(what string) {
 
 // lacks reports that a key is missing.
 func (f fields) lacks(what, key string) {
-	if f.n.get(key) == nil && !f.misspelt(key) {
+	if f.n.get(key) == nil {
 		f.problem(f.n.place, "%s has no %s (%s)", what, key, needs[key])
 	}
 }
 
-// misspelt reports whether a key is present under a name that is reported as
-// misspelt.
-func (f fields) misspelt(key string) bool {
-	known := f.t.names()
-	return slices.ContainsFunc(f.n.pairs, func(p pair) bool {
-		return !slices.Contains(known, p.key) && expr.Nearest(p.key, known) == key
-	})
+// meant gives a key that was reported as misspelt the name that was meant, unless there is such
+// a key: what is under it is checked as well, and nothing is said to be missing.
+func (n *node) meant(i int, key string) {
+	if key != "" && n.get(key) == nil {
+		n.pairs[i].key = key
+	}
 }
 
 var needs = map[string]string{ //nolint:gosec // what to do about a secret, and none

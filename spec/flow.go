@@ -89,13 +89,13 @@ func (s *Spec) follows(e *workflow.Error, at *node, has bool) bool {
 	case e.Edge > 0 && (e.Key == "join" || e.Key == "reduce"): // the same on all edges into a node
 		to := s.flow.edges[e.Edge-1].To
 		for i, edge := range s.flow.edges {
-			if edge.To == to && s.spoilt(edgeKeys, s.flow.edgesAt.items[i], e.Key) {
+			if edge.To == to && s.spoilt(s.flow.edgesAt.items[i], e.Key) {
 				return true
 			}
 		}
 		return false
 	case e.Key == "rounds":
-		return s.spoilt(specKeys, s.root, "limits") || s.spoilt(limitKeys, s.root.get("limits"), "rounds")
+		return s.spoilt(s.root, "limits") || s.spoilt(s.root.get("limits"), "rounds")
 	case e.Step == "" && e.Key == "steps": // lists without steps are reported where they stand
 		return true
 	case e.Key == "tool" && has:
@@ -111,18 +111,15 @@ func (d *document) said(at place) bool {
 	})
 }
 
-// spoilt reports whether a key of a mapping is there in a way that was reported.
-func (s *Spec) spoilt(t *table, n *node, key string) bool {
-	if n == nil {
-		return false
-	}
+// spoilt reports whether there is a problem with the value of a key.
+func (s *Spec) spoilt(n *node, key string) bool {
 	at := n.get(key)
-	return at != nil && s.doc.said(at.place) || fields{s.doc, n, t}.misspelt(key)
+	return at != nil && s.doc.said(at.place)
 }
 
 // mayBe reports whether a tool that the agent does not have is one of those with problems.
 func (s *Spec) mayBe(tool string) bool {
-	if s.spoilt(specKeys, s.root, "tools") {
+	if s.spoilt(s.root, "tools") {
 		return true
 	}
 	tools := s.root.get("tools")

@@ -66,7 +66,7 @@ func readEdge(f fields, n *node) (e workflow.Edge) {
 	if n.kind == mapping {
 		f.need("the edge")
 	}
-	if f.text("from", &e.From); e.From == "" && (f.n.get("from") != nil || f.misspelt("from")) {
+	if f.text("from", &e.From); e.From == "" && f.n.get("from") != nil {
 		e.From = "?" // a node that is not known, rather than the beginning
 	}
 	f.text("to", &e.To)
@@ -87,6 +87,7 @@ func readEdge(f fields, n *node) (e workflow.Edge) {
 	case err == nil && number > 0:
 		e.Join = workflow.Join(number)
 	default:
+		e.Join = workflow.JoinAny - 1 // not known
 		f.problem(at.place, "join is %s (write all, any, first, or how many edges)", strings.TrimSpace(at.text))
 	}
 	return e

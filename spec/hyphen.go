@@ -138,7 +138,7 @@ func (s *Spec) readHyphenTools(f fields) {
 		switch {
 		case kind == 1 && item.get("id") != nil:
 			t.problem(item.get("id").place, "id is for workflows, and this is an action (write name)")
-		case kind == 0, at == nil && (t.misspelt("name") || t.misspelt("id")):
+		case kind == 0:
 			continue
 		case at == nil && kind == 1:
 			t.problem(item.place, "the tool has no name (give it one)")

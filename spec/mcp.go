@@ -196,9 +196,7 @@ func (f fields) checkServer(m fields, server *MCPServer) {
 	case command != nil && address != nil:
 		f.problem(address.place, "there is a command and a url (a server is a program or a place; leave one out)")
 	case command == nil && address == nil:
-		if !m.misspelt("command") && !m.misspelt("url") {
-			f.problem(m.n.place, "mcp has neither command nor url (list the program and its arguments, or write where the server is)")
-		}
+		f.problem(m.n.place, "mcp has neither command nor url (list the program and its arguments, or write where the server is)")
 	case server.Token != "" && address == nil:
 		f.problem(m.n.get("token").place, "token is for a url (a program gets the variables under env)")
 	case server.Token != "" && !variable.MatchString(server.Token):

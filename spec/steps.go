@@ -85,7 +85,9 @@ func (s *Spec) readStep(f fields, n *node) stepSpec {
 		which = i
 	}
 	if which < 0 {
-		s.unknownStep(f, n)
+		if s.unknownStep(f, n) {
+			return s.readStep(f, n)
+		}
 		return s.unreadStep(f, n)
 	}
 	f = f.titled("step", stepTables[which], n)
@@ -129,21 +131,24 @@ func (s *Spec) readStep(f fields, n *node) stepSpec {
 	}
 }
 
-// unknownStep reports what is missing in a step without an action.
-func (s *Spec) unknownStep(f fields, n *node) {
+// unknownStep reports what is missing in a step without an action, and whether it is known which
+// was meant.
+func (s *Spec) unknownStep(f fields, n *node) bool {
 	if n.kind != mapping {
 		if n.kind != 0 {
 			f.problem(n.place, "a step is %v (write a mapping such as {id: ask, single: {prompt: …}})", n.kind)
 		}
-		return
+		return false
 	}
-	for _, p := range n.pairs {
+	for i, p := range n.pairs {
 		if near := expr.Nearest(p.key, stepKinds); near != "" {
 			f.problem(p.place, "unknown key %s in step (did you mean %s?)", p.key, near)
-			return
+			n.meant(i, near)
+			return true
 		}
 	}
 	f.problem(n.place, "the step does nothing (give it one of %s)", strings.Join(stepKinds, ", "))
+	return false
 }
 
 // unreadStep stands for a step that was reported as unreadable, so that references to it are not
@@ -155,11 +160,13 @@ func (s *Spec) unreadStep(f fields, n *node) stepSpec {
 		f.lacks("the step", "id")
 		f.text("id", &id)
 	}
-	if n.get("do") != nil || n.get("cases") != nil || n.get("default") != nil {
-		id = "" // references may be to steps within
-	}
 	s.flow.byID[id] = append(s.flow.byID[id], n)
-	return fillIn(id)
+	if n.get("do") == nil && n.get("cases") == nil && n.get("default") == nil {
+		return fillIn(id)
+	}
+	return func(func(*Spec) pawl.Agent) workflow.Step { // with steps that may be referred to
+		return workflow.While{ID: id, Cond: "true", Max: 1, Do: stepsOf([]stepSpec{fillIn("")}, nil)}
+	}
 }
 
 // fillIn returns a step about which there is nothing to report. Without an id it stands for any
@@ -288,9 +295,6 @@ func (s *Spec) runStep(f fields, id, when string, at workflow.Suspend, kind stri
 func (s *Spec) innerSteps(f fields, key string, least int) []stepSpec {
 	n := f.n.get(key)
 	if n == nil {
-		if f.misspelt(key) {
-			return []stepSpec{fillIn("")}
-		}
 		return nil
 	}
 	return s.readSteps(f, n, key, least)
@@ -306,9 +310,6 @@ func (s *Spec) switchStep(f fields, id, when string, at workflow.Suspend) stepSp
 		}
 	}
 	other := s.innerSteps(f, "default", 0)
-	if f.misspelt("cases") {
-		other = append(other, fillIn(""))
-	}
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
 		step := workflow.Switch{ID: id, If: when, Suspend: at, On: on, Cases: map[string][]workflow.Step{}, Default: stepsOf(other, agent)}
 		for _, name := range names {

@@ -17,7 +17,8 @@ func (c *compiler) checkGraph(edges []Edge) {
 	if len(begin) == 0 && !g.opens {
 		c.wrong("", "edges", 0, "no node begins: an edge leads into each (add an edge such as {to: %s}, without from)", g.nodes[0].id)
 	}
-	whole := len(begin) > 0 && g.lost == 0 // which nodes run is known
+	whole := len(begin) > 0 && g.lost == 0 // which nodes are reached is known
+	odd := slices.ContainsFunc(edges, func(e Edge) bool { return e.Join < JoinAny })
 	for i, v := range g.nodes {
 		if v.cycle > 0 {
 			continue
@@ -46,7 +47,7 @@ func (c *compiler) checkGraph(edges []Edge) {
 		case !whole:
 		case !slices.Contains(reached, v):
 			c.wrong(v.id, "id", 0, "no edges lead from the beginning to this node (add one, or remove the node)")
-		case !slices.Contains(runs, v) && v.stuck(runs):
+		case !odd && !slices.Contains(runs, v) && v.stuck(runs):
 			bad(v, "it is %v, so %s waits for %s, which waits for %s in turn (write join: any)", v.join, v.id, waitsFor(v, runs), v.id)
 		case v.cycle > 0 && len(inside) < need:
 			bad(v, "it is %v, and only %d of the %d edges into %s are within its cycle: it runs once and then waits for ever (write join: any)", v.join, len(inside), len(v.in), v.id)
