@@ -217,7 +217,7 @@ func (f *Fix) appraise(ctx context.Context, c change, alone bool, a *Appraisal) 
 	if len(tests) > 1 {
 		a.Evidence = append(a.Evidence, Evidence{Kind: "hold-out", For: true, Says: fmt.Sprintf("%d tests pass by this change alone, and one of them would have been enough to find it: %s", len(tests), c)})
 	}
-	tried, others, err := f.neighbours(ctx, base, c)
+	tried, others, unseen, err := f.neighbours(ctx, base, c)
 	if err != nil {
 		return err
 	}
@@ -228,6 +228,8 @@ func (f *Fix) appraise(ctx context.Context, c change, alone bool, a *Appraisal) 
 	a.Others = append(a.Others, others...)
 	switch {
 	case len(others) > 0:
+	case unseen > 0:
+		a.unknown(fmt.Sprintf("every test passes with %d of %d other edits near %s:%d, and whether they make another program could not be seen", unseen, tried, c.file, c.line))
 	case tried >= fewNeighbours:
 		a.Evidence = append(a.Evidence, Evidence{Kind: "neighbours", For: true, Says: fmt.Sprintf("of %d other edits near %s:%d none makes every test pass", tried, c.file, c.line)})
 	case len(tests) < 2:
@@ -251,13 +253,13 @@ func functions(r gotest.Report) map[string]bool {
 	return found
 }
 
-// neighbours tries other edits near a change, in its place. It returns how many were tried, and
-// some with which every test passes.
-func (f *Fix) neighbours(ctx context.Context, base cached, c change) (int, []Other, error) {
+// neighbours tries other edits near a change, in its place. It returns how many were tried, some
+// with which every test passes, and how many of those could not be compared with the change.
+func (f *Fix) neighbours(ctx context.Context, base cached, c change) (tried int, others []Other, unseen int, err error) {
 	o := &goedit.Options{Limit: mostListed, Importer: f.imports(ctx)}
 	list, err := goedit.Candidates(f.root.FS(), hintsOf(base.report()), o)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, 0, err
 	}
 	var args tryArgs
 	for _, e := range list {
@@ -266,22 +268,21 @@ func (f *Fix) neighbours(ctx context.Context, base cached, c change) (int, []Oth
 		}
 	}
 	if len(args.Edits) == 0 {
-		return 0, nil, nil
+		return 0, nil, 0, nil
 	}
 	args.Runs = mostTryRuns
 	f.running.Lock()
 	defer f.running.Unlock()
 	t, err := f.trial(ctx, base, args)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, 0, err
 	}
 	defer t.close()
 	t.wanted = mostFull
 	t.all(ctx)
 	if err := errors.Join(t.err, context.Cause(ctx)); err != nil {
-		return 0, nil, err
+		return 0, nil, 0, err
 	}
-	tried := 0
 	var full []*candidate
 	for _, x := range t.edits {
 		if maps.Equal(x.files, map[string]string{c.file: c.all}) {
@@ -294,8 +295,8 @@ func (f *Fix) neighbours(ctx context.Context, base cached, c change) (int, []Oth
 			full = append(full, x)
 		}
 	}
-	others, err := f.others(ctx, t, c, full, o)
-	return tried, others, err
+	others, unseen, err = f.others(ctx, t, c, full, o)
+	return tried, others, unseen, err
 }
 
 // imports knows the packages outside the module; nil: they are not known.
@@ -325,37 +326,38 @@ func failedTests(r gotest.Report) (pkg string, tests []string) {
 }
 
 // others returns those edits with which every test passes that make another program than the fix
-// does, as far as inputs like those of the tests show.
-func (f *Fix) others(ctx context.Context, t *trial, c change, full []*candidate, o *goedit.Options) ([]Other, error) {
+// does, as far as inputs like those of the tests show, and how many could not be compared with it:
+// their tests did not build a second time, which says nothing about the fix.
+func (f *Fix) others(ctx context.Context, t *trial, c change, full []*candidate, o *goedit.Options) (others []Other, unseen int, err error) {
 	if len(full) == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
 	pkg, tests := failedTests(t.base.report())
 	p, err := f.prober(pkg, t.affects.dirs[pkg], tests, o)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer p.close()
 	fix := p.build(ctx, map[string]string{c.file: c.all})
-	var others []Other
 	for _, x := range full {
 		if len(others) == mostOthers {
 			break
 		}
-		e := Other{Says: hunk(c.file, []byte(c.without), []byte(x.files[c.file])), file: c.file, text: x.files[c.file]}
-		if other := p.build(ctx, x.files); fix != "" && other != "" {
-			w := p.differ(ctx, fix, other, 1)
-			if err := context.Cause(ctx); err != nil {
-				return nil, err
-			}
-			if len(w) == 0 {
-				continue
-			}
-			e.Says += "; " + w[0].String()
+		other := p.build(ctx, x.files)
+		if fix == "" || other == "" {
+			unseen++
+			continue
 		}
-		others = append(others, e)
+		w := p.differ(ctx, fix, other, 1)
+		if err := context.Cause(ctx); err != nil {
+			return nil, 0, err
+		}
+		if len(w) > 0 {
+			says := hunk(c.file, []byte(c.without), []byte(x.files[c.file])) + "; " + w[0].String()
+			others = append(others, Other{Says: says, file: c.file, text: x.files[c.file]})
+		}
 	}
-	return others, nil
+	return others, unseen, nil
 }
 
 // hunks returns the changes that make one text of another, whole lines each. An import that comes

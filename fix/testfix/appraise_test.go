@@ -1,6 +1,7 @@
 package testfix_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,6 +55,7 @@ func TestMax(t *testing.T) {
 		says      string
 	}{
 		"weak":    {weak, args{"path": "m.go", "old": "return a\n\t}", "new": "return b\n\t}"}, nil, true, "other", "a > b"},
+		"unbuilt": {weak, args{"path": "m.go", "old": "return a\n\t}", "new": "return b\n\t}"}, nil, true, "none", "could not be seen"},
 		"strong":  {strong, args{"path": "m.go", "old": "a < b", "new": "a > b"}, nil, false, "neighbours", "none makes every test pass"},
 		"copied":  {strings.Replace(weak, "2)", "42)", 1), args{"path": "m.go", "old": "return a\n\t}", "new": "return 2\n\t}"}, nil, true, "copied", "value 2"},
 		"useless": {strong, args{"path": "m.go", "old": "a < b", "new": "a > b"}, args{"path": "m.go", "old": "// Max", "new": "// Max, which"}, true, "removal", "no test notices"},
@@ -70,7 +72,15 @@ func TestMax(t *testing.T) {
 
 				"testdata/fuzz/FuzzMax/seed": "go test fuzz v1\nint(-3000)\nint(3000)\n",
 			})
-			f := open(t, dir, mechanic.New(), nil)
+			o := &testfix.Options{}
+			if name == "unbuilt" { // a go command that builds no tests to compare programs with
+				o.Test = []string{filepath.Join(t.TempDir(), "go"), "test", "./..."}
+				write(t, filepath.Dir(o.Test[0]), map[string]string{"go": "#!/bin/sh\ncase \"$*\" in *overlay=*/probe-*) exit 1;; esac\nexec go \"$@\"\n"})
+				if err := os.Chmod(o.Test[0], 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f := open(t, dir, mechanic.New(), o)
 			observeOnce(t, f)
 			for _, e := range []args{c.edit, c.also} {
 				if e == nil {
@@ -102,6 +112,9 @@ func TestMax(t *testing.T) {
 			}
 			for _, e := range got.Evidence {
 				if e.Kind == c.kind && strings.Contains(e.Says, c.says) {
+					if got.Confidence() != 0.5 && name == "unbuilt" {
+						t.Errorf("what is not known gives a confidence of %v", got.Confidence())
+					}
 					return
 				}
 			}
