@@ -106,9 +106,7 @@ func (d *data) own(n *node) (any, error) {
 		return results, err
 	}
 	if st, _ := d.stands(gateOf(n.id, After)); st.OK && st.Seq > d.begun(n) { // a person may have edited it
-		var v any
-		err = decode(st.Value, &v)
-		results["output"] = v
+		results["output"], err = d.read(st)
 	}
 	return results, err
 }
@@ -146,8 +144,8 @@ func (d *data) results(n *node) (map[string]any, error) {
 	}
 	st, _ := d.stands(n.id)
 	if st.OK {
-		var v any
-		if err := decode(st.Value, &v); err != nil {
+		v, err := d.read(st)
+		if err != nil {
 			return nil, fmt.Errorf("the output of step %s is not JSON: %w", n.id, err)
 		}
 		if _, ranks := n.Step.(Rank); ranks {
@@ -176,7 +174,8 @@ func (d *data) many(n *node) (map[string]any, error) {
 		}
 		var output, failure any
 		if st.OK {
-			if err := decode(st.Value, &output); err != nil {
+			var err error
+			if output, err = d.read(st); err != nil {
 				return nil, fmt.Errorf("the output of step %s is not JSON: %w", st.Label, err)
 			}
 		} else {
@@ -191,6 +190,16 @@ func (d *data) many(n *node) (map[string]any, error) {
 		return map[string]any{"output": nil}, nil // the step was skipped
 	}
 	return map[string]any{"output": outputs, "errors": errs}, nil
+}
+
+// read returns the value of a step that went well. The log leaves out null, which is the
+// output of a branch whose steps are skipped. A run of an earlier machine has failed for it.
+func (d *data) read(st pawl.StepState) (v any, err error) {
+	if len(st.Value) == 0 && d.s.Machine() > 3 {
+		return nil, nil
+	}
+	err = decode(st.Value, &v)
+	return v, err
 }
 
 // stands returns the latest state of a step. A step that is repeated because

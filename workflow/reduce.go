@@ -27,6 +27,9 @@ func merged(list []any) (any, error) {
 func sum(list []any) (any, error) {
 	total := new(big.Rat)
 	for _, v := range list {
+		if v == nil { // of a node that was skipped
+			continue
+		}
 		n, ok := v.(json.Number)
 		f, err := n.Float64()
 		if !ok || err != nil {

@@ -136,9 +136,7 @@ func (w *walk) value(n *node, rounds []int) (any, error) {
 	if !st.OK || st.Label != join(gateOf(n.id, Before), rounds) {
 		return nil, errors.New("nobody has confirmed it")
 	}
-	var v any
-	err := decode(st.Value, &v)
-	return v, err
+	return w.read(st)
 }
 
 // held continues when a person has decided about the step n.

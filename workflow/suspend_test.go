@@ -44,6 +44,8 @@ func TestSuspend(t *testing.T) {
 			Switch{ID: "s", Suspend: workflow.After, On: "true", Cases: map[string][]Step{"true": {say("c", "c")}}}),
 			[]string{"approve", "approve", "approve", `"d"`}, []string{`a before "say a"`, `a before "say a1"`, `w after "a1"`, `s after "c"`}, "success: d"},
 		{"denied", steps(after("a", "{{input}}")), []string{"deny"}, []string{`a after "x"`}, "failed: step a: this call was denied: no; it was not run"},
+		{"after null", steps(Switch{ID: "s", Suspend: workflow.After, On: "true", Cases: map[string][]Step{"true": {}}}, say("e", "e[{{steps.s.output}}]")),
+			[]string{"approve"}, []string{`s after null`}, "success: e[]"},
 		{"a node", graph(edges(0, "a b"), before("a", "{{input}}"), after("b", "{{joined[0]}}b")), []string{"approve", `"z"`}, []string{`a before "say x"`, `b after "xb"`}, "success: z"},
 		{"nodes at once", graph(edges(0, "a c", "b c"), after("a", "a"), Call{ID: "b", Suspend: workflow.Before, Tool: "look", Args: map[string]any{"word": "w"}}, say("c", "{{steps.a.output}}{{steps.b.output.size}}")),
 			[]string{"approve", `{"word":"www"}`}, []string{`a after "a"`, `b before {"word":"w"}`}, "success: a3"},
