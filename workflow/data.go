@@ -20,6 +20,7 @@ type data struct {
 	loop *Loop
 	s    *pawl.State
 
+	here   *node          // the step that refers to others; nil: one outside all loops
 	joined any            // what the edges into the node of a graph brought
 	told   map[string]any // the input of a branch; nil: not read yet
 	steps  map[string]any
@@ -126,6 +127,9 @@ func (d *data) results(n *node) (map[string]any, error) {
 		}
 		last, label := d.last(n)
 		if last == nil {
+			if n.do != nil && !d.here.within(n) && d.s.Machine() > 3 {
+				known["rounds"] = json.Number("0")
+			}
 			return known, nil
 		}
 		if n.do != nil {

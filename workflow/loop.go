@@ -97,6 +97,7 @@ func (l *Loop) Next(s *pawl.State) pawl.Step {
 	if n == nil || n.depth() != len(rounds) {
 		return failed(id, "the run is at a step that this workflow does not have")
 	}
+	w.here = n
 	if none.Step != "" {
 		return w.leave(n, rounds)
 	}
@@ -148,6 +149,7 @@ func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 		}
 		if i < len(b.nodes) {
 			n := b.nodes[i]
+			w.here = n
 			if n.when != nil {
 				holds, err := w.holds(n.when)
 				if err != nil {
@@ -169,6 +171,7 @@ func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 				}
 				b, i = next, 0
 			case While, Refine:
+				delete(w.steps, n.id) // its rounds are null within it
 				b, i, rounds = n.do, len(n.do.nodes), append(rounds[:len(rounds):len(rounds)], 0)
 			default:
 				return w.begin(n, rounds)
@@ -179,6 +182,7 @@ func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 		if n == nil {
 			return w.finish()
 		}
+		w.here = n
 		if n.do != nil {
 			last := len(rounds) - 1
 			again := rounds[last] < n.max
@@ -194,6 +198,7 @@ func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 				continue
 			}
 			rounds = rounds[:last]
+			delete(w.steps, n.id)
 		}
 		if n.suspend == After {
 			return w.hold(n, After, rounds)
@@ -401,6 +406,16 @@ func failed(id, detail string) pawl.Step {
 		name, what = leaf(id), "step "+id+": "+detail
 	}
 	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusFailed, Condition: name, Leaf: name, Detail: what}}
+}
+
+// within reports whether a step is the other or in it.
+func (n *node) within(other *node) bool {
+	for ; n != nil; n = n.in.of {
+		if n == other {
+			return true
+		}
+	}
+	return false
 }
 
 // depth returns the number of loops around a step.

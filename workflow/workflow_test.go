@@ -194,6 +194,14 @@ func TestSteps(t *testing.T) {
 		{"while nothing", "x",
 			[]Step{While{ID: "w", Cond: "false", Max: 2, Do: []Step{look("l", "a")}}, Single{ID: "s", Prompt: "say [{{steps.w.output}}]"}},
 			"success: []", "say []", ""},
+		{"rounds of none", "x",
+			[]Step{While{ID: "o", Cond: "steps.o.rounds == null", Max: 3, Do: []Step{
+				say("a", "{{steps.w.rounds}}"),
+				While{ID: "w", Cond: "steps.w.rounds != null", Max: 2, Do: []Step{look("l", "a")}},
+				Single{ID: "b", If: "steps.w.rounds == 0", Prompt: "say b{{steps.w.rounds}}"}}},
+				While{ID: "v", If: "false", Cond: "true", Max: 2, Do: []Step{look("m", "a")}},
+				Parallel{ID: "p", Branches: [][]Step{{say("c", "{{steps.w.rounds}}{{steps.v.rounds}}")}}}},
+			`success: ["00"]`, "say 0; say b0; say 00", ""},
 		{"each within while", `[["a"],[],["c","d"]]`,
 			[]Step{While{ID: "w", Cond: "steps.n.output == null || steps.n.output.size < 3", Max: 9, Do: []Step{
 				look("n", "{{steps.n.output.word}}x"),
