@@ -234,9 +234,9 @@ var eventList = shape{says: "list of `" + strings.Join(webhook.EventNames, "`, `
 	schema: object{"type": "array", "minItems": 1, "uniqueItems": true, "items": object{"enum": anyOf(webhook.EventNames)}}}
 
 var providerKeys = &table{name: "provider", title: "a provider", about: "A provider of models, and how it is asked. With a wire it is one of your own, such as a local server or a gateway.", keys: []key{
-	{name: "wire", value: oneOf("openai", "openai-responses", "anthropic", "google"), about: "the API that it speaks, for a provider of your own", inGo: "spec.Endpoint.Wire"},
-	{name: "base_url", value: anyText, about: "where it is, as the API's own client takes it: with /v1 for openai", inGo: "spec.Endpoint.BaseURL"},
-	{name: "key", value: anyText, otherwise: "none", about: "the variable of the environment that has its key", inGo: "spec.Endpoint.Key"},
+	{name: "wire", value: oneOf(wires...), about: "the API that it speaks, for a provider of your own", inGo: "spec.Endpoint.Wire"},
+	{name: "base_url", value: anyText, about: "where it is, as the API's own client takes it: with /v1 for openai, the resource for azure", inGo: "spec.Endpoint.BaseURL"},
+	{name: "key", value: anyText, otherwise: "none", about: "the variable of the environment that has its key; without it, the wire of a cloud has the login of the cloud", inGo: "spec.Endpoint.Key"},
 	{name: "headers", value: mapOf(anyText), about: "headers to send with each request; not for secrets", inGo: "spec.Endpoint.Headers"},
 	{name: "rate", value: in(rateKeys), otherwise: "no limit", about: "the most that it is asked for, by all programs on the database [together](workers.md#rates)", inGo: "engine.Rate"},
 }}

@@ -47,13 +47,13 @@ func (s *Spec) readProviders(f fields) {
 // An Endpoint is a provider that a spec describes.
 type Endpoint struct {
 	Provider string // its name, which comes before the / of its models' names
-	Wire     string // the API that it speaks: openai, openai-responses, anthropic or google
+	Wire     string // the API that it speaks: openai, openai-responses, anthropic, google, bedrock, vertex, azure or azure-responses
 	BaseURL  string
 	Key      string // the variable with its key; empty: it needs none
 	Headers  map[string]string
 }
 
-var wires = []string{"openai", "openai-responses", "anthropic", "google"}
+var wires = []string{"openai", "openai-responses", "anthropic", "google", "bedrock", "vertex", "azure", "azure-responses"}
 
 var endpointName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 

@@ -37,7 +37,8 @@ const readyTime = 20 * time.Second
 
 // Options are what a model may be given beside its name.
 type Options struct {
-	APIKey     string                 // empty: AZURE_OPENAI_API_KEY, and if that is empty, too, the credential counts
+	APIKey     string                 // empty: AZURE_OPENAI_API_KEY, unless there is a Provider, and if that is empty, too, the credential counts
+	Provider   string                 // comes before the / of the model's name; empty: azure or azure-responses
 	Credential azcore.TokenCredential // nil: azidentity.DefaultAzureCredential
 	HTTPClient *http.Client           // nil: http.DefaultClient; no redirect is followed
 	Price      *pawl.Price            // nil: that of the price table for a deployment with the name of a model
@@ -76,9 +77,14 @@ func build(prefix, endpoint, deployment string, o *Options, open func(*openai.Op
 		o = &Options{}
 	}
 	base, err := base(cmp.Or(endpoint, os.Getenv("AZURE_OPENAI_ENDPOINT")))
+	key := o.APIKey
+	if o.Provider == "" {
+		key = cmp.Or(key, os.Getenv("AZURE_OPENAI_API_KEY"))
+	}
+	prefix = cmp.Or(o.Provider, prefix)
 	m := &Model{name: prefix + "/" + deployment, err: err}
 	w := &openai.Options{BaseURL: base, HTTPClient: o.HTTPClient, Price: o.Price, Provider: prefix, Header: http.Header{}}
-	if key := cmp.Or(o.APIKey, os.Getenv("AZURE_OPENAI_API_KEY")); key != "" && o.Credential == nil {
+	if key != "" && o.Credential == nil {
 		w.Header.Set("Api-Key", key)
 	} else {
 		m.login = &login{credential: o.Credential}

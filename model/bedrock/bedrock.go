@@ -65,7 +65,8 @@ const signed = "SigV4"
 // Options are what a model may be given beside its name.
 type Options struct {
 	Credentials aws.CredentialsProvider // nil: those of the SDK's default configuration
-	BearerToken string                  // an API key of Bedrock, in place of credentials; empty: AWS_BEARER_TOKEN_BEDROCK
+	BearerToken string                  // an API key of Bedrock, in place of credentials; empty: AWS_BEARER_TOKEN_BEDROCK, unless there is a Provider
+	Provider    string                  // comes before the / of the model's name; empty: bedrock
 	BaseURL     string                  // empty: AWS_ENDPOINT_URL_BEDROCK_RUNTIME, or that of the region
 	HTTPClient  *http.Client            // nil: http.DefaultClient; no redirect is followed
 	Price       *pawl.Price             // nil: that of the price table
@@ -99,11 +100,15 @@ func New(region, name string, o *Options) *Model {
 	s.next = client.Transport
 	client.Transport = s
 	m.login = s.login
-	if token := cmp.Or(o.BearerToken, os.Getenv("AWS_BEARER_TOKEN_BEDROCK")); token != "" && o.Credentials == nil {
+	token := o.BearerToken
+	if o.Provider == "" {
+		token = cmp.Or(token, os.Getenv("AWS_BEARER_TOKEN_BEDROCK"))
+	}
+	if token != "" && o.Credentials == nil {
 		m.login = func(context.Context, string) (string, error) { return token, nil }
 	}
 	m.server = vendor.Server("bedrock", name, provider.Options{
-		Provider: "bedrock", BaseURL: cmp.Or(o.BaseURL, os.Getenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME"), host(region)), HTTPClient: &client, Price: o.Price, Key: m.login,
+		Provider: cmp.Or(o.Provider, "bedrock"), BaseURL: cmp.Or(o.BaseURL, os.Getenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME"), host(region)), HTTPClient: &client, Price: o.Price, Key: m.login,
 	})
 	return m
 }

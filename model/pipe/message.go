@@ -3,6 +3,7 @@ package pipe
 import (
 	"encoding/gob"
 	"errors"
+	"net/http"
 
 	"github.com/pawl-run/pawl"
 )
@@ -23,9 +24,36 @@ func init() { //nolint:gochecknoinits // gob has one table for the process
 	}
 }
 
+// An Endpoint is where a model is, if that is not where its provider has it: a gateway, or
+// another account.
+type Endpoint struct {
+	Provider string // comes before the / of its models' names, in place of the adapter's own name
+	BaseURL  string
+	Key      string            // empty: the login of the provider
+	Headers  map[string]string // sent with each request
+}
+
+// Client returns a client that sends the headers; nil, which is the default one, if there are none.
+func (e Endpoint) Client() *http.Client {
+	if len(e.Headers) == 0 {
+		return nil
+	}
+	return &http.Client{Transport: e}
+}
+
+// RoundTrip sends a request with the headers.
+func (e Endpoint) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for name, value := range e.Headers {
+		r.Header.Set(name, value)
+	}
+	return http.DefaultTransport.RoundTrip(r) //nolint:wrapcheck // it is a transport
+}
+
 // A question is the body of each call.
 type question struct {
 	Model   string
+	At      Endpoint
 	Files   []pawl.File // for callDescribe: does the model take them?
 	Request pawl.Request
 }

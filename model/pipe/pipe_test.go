@@ -29,12 +29,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func open(name string) (pawl.Model, error) {
+func open(name string, at pipe.Endpoint) (pawl.Model, error) {
 	switch name {
 	case "test/unknown":
 		return nil, errors.New("there is no model test/unknown")
 	case "test/odd":
 		return odd{}, nil
+	}
+	if at.Provider != "" {
+		return openai.New(strings.TrimPrefix(name, "openai/"), &openai.Options{APIKey: at.Key, BaseURL: at.BaseURL, Provider: at.Provider, HTTPClient: at.Client()}), nil
 	}
 	url := strings.TrimPrefix(name, "openai/")
 	return openai.New("gpt-5-mini", &openai.Options{APIKey: os.Getenv("KEY"), BaseURL: url}), nil
@@ -90,7 +93,7 @@ func TestConformance(t *testing.T) {
 			server.ServeHTTP(w, r)
 		}))
 		t.Cleanup(func() { server.Close(); srv.Close() })
-		return shared.Model("openai/" + srv.URL + "/v1")
+		return shared.Model("openai/"+srv.URL+"/v1", nil)
 	}, &modeltest.Options{
 		Sent: func() (list [][]byte) {
 			for _, r := range fake.Requests() {
@@ -106,17 +109,17 @@ func TestConformance(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	p := program(t)
-	m := p.Model("openai/https://api.openai.com/v1")
+	m := p.Model("openai/https://api.openai.com/v1", nil)
 	if d := m.Describe(); d.Name != "openai/gpt-5-mini" || d.Endpoint != "https://api.openai.com/v1" || d.Price == nil || d.Wire == (pawl.Wire{}) {
 		t.Errorf("it is described as %+v", d)
 	}
 	if err := m.Ready(); err == nil || !strings.Contains(err.Error(), "set OPENAI_API_KEY") {
 		t.Errorf("without a key it says %v", err)
 	}
-	if err := p.Model("test/odd").Takes([]pawl.File{{Name: "a.png"}}); err == nil || err.Error() != "it takes no files" {
+	if err := p.Model("test/odd", nil).Takes([]pawl.File{{Name: "a.png"}}); err == nil || err.Error() != "it takes no files" {
 		t.Errorf("about a file it says %v", err)
 	}
-	unknown := p.Model("test/unknown")
+	unknown := p.Model("test/unknown", nil)
 	if err := unknown.Ready(); err == nil || err.Error() != "there is no model test/unknown" {
 		t.Errorf("an unknown model says %v", err)
 	}
@@ -126,10 +129,30 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// One program has models of several endpoints, also those with one name.
+func TestEndpoint(t *testing.T) {
+	p := program(t)
+	for _, key := range []string{"one", "two"} {
+		var got http.Header
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			got = r.Header
+			http.NotFound(w, r)
+		}))
+		defer srv.Close()
+		m := p.Model("openai/small", &pipe.Endpoint{Provider: "acme", BaseURL: srv.URL, Key: key, Headers: map[string]string{"X-Title": key}})
+		if d := m.Describe(); d.Name != "acme/small" || d.Endpoint != srv.URL {
+			t.Errorf("it is described as %+v", d)
+		}
+		if _, err := end(m.Stream(t.Context(), asked("hello"))); err == nil || got.Get("Authorization") != "Bearer "+key || got.Get("X-Title") != key {
+			t.Errorf("the request has %v; %v", got, err)
+		}
+	}
+}
+
 // A program that ends takes no run with it: its calls fail and say why, and the next call
 // starts it again.
 func TestDeath(t *testing.T) {
-	m := program(t).Model("test/odd")
+	m := program(t).Model("test/odd", nil)
 	var begun, calls sync.WaitGroup
 	for range 20 {
 		begun.Add(1)
@@ -154,7 +177,7 @@ func TestDeath(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	m := program(t).Model("test/odd")
+	m := program(t).Model("test/odd", nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for c, err := range m.Stream(ctx, asked("hang")) {
@@ -170,7 +193,7 @@ func TestCancel(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
-	m := pipe.New(func() (*exec.Cmd, error) { return nil, errors.New("install it") }).Model("test/odd")
+	m := pipe.New(func() (*exec.Cmd, error) { return nil, errors.New("install it") }).Model("test/odd", nil)
 	if d := m.Describe(); d.Name != "test/odd" {
 		t.Errorf("it is described as %+v", d)
 	}
@@ -179,7 +202,7 @@ func TestMissing(t *testing.T) {
 		t.Errorf("a call without a program fails with %v", err)
 	}
 	// A program that does not speak the protocol.
-	m = pipe.New(func() (*exec.Cmd, error) { return exec.Command(os.Args[0], "-test.list=nothing"), nil }).Model("test/odd")
+	m = pipe.New(func() (*exec.Cmd, error) { return exec.Command(os.Args[0], "-test.list=nothing"), nil }).Model("test/odd", nil)
 	if err := m.Ready(); err == nil || !strings.Contains(err.Error(), "pipe.test ended") {
 		t.Errorf("another program is %v", err)
 	}

@@ -65,8 +65,16 @@ type startError struct{ error }
 
 func (e *startError) Unwrap() error { return e.error }
 
-// Model returns the model with a name, such as bedrock/amazon.nova-pro-v1:0. It starts nothing.
-func (p *Program) Model(name string) *Model { return &Model{program: p, name: name} }
+// Model returns the model with a name, such as bedrock/amazon.nova-pro-v1:0, at an endpoint;
+// nil is that of its provider. It starts nothing.
+func (p *Program) Model(name string, at *Endpoint) *Model {
+	m := &Model{program: p, name: name, asked: question{Model: name}}
+	if at != nil {
+		_, model, _ := strings.Cut(name, "/")
+		m.name, m.asked.At = at.Provider+"/"+model, *at
+	}
+	return m
+}
 
 // Close ends the program if no call is under way. The next call starts it again.
 func (p *Program) Close() error {
@@ -147,7 +155,8 @@ func (w *words) String() string {
 // A Model is a model that a program serves. It may be used by many runs at once.
 type Model struct {
 	program *Program
-	name    string
+	name    string   // as runs have it
+	asked   question // with the name that the program knows
 
 	mu   sync.Mutex
 	info *pawl.ModelInfo
@@ -155,7 +164,7 @@ type Model struct {
 
 // call makes a call and returns its answer.
 func (m *Model) call(ctx context.Context, path string, q question) (io.ReadCloser, error) {
-	q.Model = m.name
+	q.Model, q.At = m.asked.Model, m.asked.At
 	var body bytes.Buffer
 	if err := gob.NewEncoder(&body).Encode(q); err != nil {
 		return nil, fmt.Errorf("the request cannot be sent through a pipe: %w", err)

@@ -22,9 +22,10 @@ const Argument = "serve-models"
 // mostCalls is how many calls may be under way at once.
 const mostCalls = 1 << 20
 
-// An Opener creates the model with a name, such as bedrock/amazon.nova-pro-v1:0. It is called
-// once for each name that is asked for, and again if it failed. It may be called concurrently.
-type Opener func(name string) (pawl.Model, error)
+// An Opener creates the model with a name, such as bedrock/amazon.nova-pro-v1:0, at an endpoint;
+// a zero one is that of the provider. It is called once for each that is asked for, and again if
+// it failed. It may be called concurrently.
+type Opener func(name string, at Endpoint) (pawl.Model, error)
 
 // Main is the main function of a program that serves models: it returns the exit code. The
 // program ends when its standard input does, which is when the program that started it has
@@ -70,7 +71,7 @@ func protocols() *http.Protocols {
 type service struct {
 	open   Opener
 	mu     sync.Mutex
-	models map[string]pawl.Model
+	models map[string]pawl.Model // by name and endpoint
 }
 
 // ask reads a question. The error is answered.
@@ -82,16 +83,17 @@ func ask(w http.ResponseWriter, r *http.Request) (q question, err error) {
 	return q, nil
 }
 
-// model returns the model with a name.
-func (s *service) model(name string) (pawl.Model, error) {
+// model returns the model that a question is about.
+func (s *service) model(q question) (pawl.Model, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if m := s.models[name]; m != nil {
+	key := fmt.Sprintf("%s %#v", q.Model, q.At)
+	if m := s.models[key]; m != nil {
 		return m, nil
 	}
-	m, err := s.open(name)
+	m, err := s.open(q.Model, q.At)
 	if err == nil {
-		s.models[name] = m
+		s.models[key] = m
 	}
 	return m, err
 }
@@ -101,7 +103,7 @@ func (s *service) describe(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	m, err := s.model(q.Model)
+	m, err := s.model(q)
 	a := answer{Info: pawl.ModelInfo{Name: q.Model}}
 	if d, ok := m.(pawl.Describer); ok {
 		a.Info = d.Describe()
@@ -126,7 +128,7 @@ func (s *service) stream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	say := gob.NewEncoder(w)
-	m, err := s.model(q.Model)
+	m, err := s.model(q)
 	if err != nil {
 		_ = say.Encode(chunk{Error: &pawl.ModelError{Class: pawl.ClassNotFound, Message: err.Error()}})
 		return

@@ -44,6 +44,7 @@ const (
 type Options struct {
 	Tokens     oauth2.TokenSource // nil: the Application Default Credentials
 	BaseURL    string             // empty: that of the location
+	Provider   string             // comes before the / of the model's name; empty: vertex
 	HTTPClient *http.Client       // nil: http.DefaultClient; no redirect is followed
 	Price      *pawl.Price        // nil: that of the price table
 }
@@ -72,7 +73,8 @@ func New(project, location, name string, o *Options) *Model {
 	}
 	project = cmp.Or(project, os.Getenv("GOOGLE_CLOUD_PROJECT"))
 	location = cmp.Or(location, os.Getenv("GOOGLE_CLOUD_LOCATION"), "global")
-	m := &Model{name: "vertex/" + name, login: &login{tokens: o.Tokens}, err: placed(project, location)}
+	own := cmp.Or(o.Provider, "vertex")
+	m := &Model{name: own + "/" + name, login: &login{tokens: o.Tokens}, err: placed(project, location)}
 	client := http.Client{}
 	if o.HTTPClient != nil {
 		client = *o.HTTPClient
@@ -80,15 +82,15 @@ func New(project, location, name string, o *Options) *Model {
 	publishers := cmp.Or(strings.TrimRight(o.BaseURL, "/"), host(location)) + "/v1/projects/" + project + "/locations/" + location + "/publishers/"
 	if !strings.HasPrefix(name, "claude-") {
 		client.Transport = &transport{client.Transport, m.login, gemini}
-		m.served = google.New(name, &google.Options{BaseURL: publishers + "google", HTTPClient: &client, Price: o.Price, Key: m.login.token, Provider: "vertex"})
+		m.served = google.New(name, &google.Options{BaseURL: publishers + "google", HTTPClient: &client, Price: o.Price, Key: m.login.token, Provider: own})
 		return m
 	}
 	p := o.Price
-	if p == nil && o.BaseURL == "" {
+	if p == nil && provider.At(publishers, ".googleapis.com") {
 		p = price(name, location)
 	}
 	client.Transport = &transport{client.Transport, m.login, claude(name)}
-	m.served = anthropic.New(name, &anthropic.Options{BaseURL: publishers + "anthropic", HTTPClient: &client, Price: p, Key: m.login.token, Provider: "vertex"})
+	m.served = anthropic.New(name, &anthropic.Options{BaseURL: publishers + "anthropic", HTTPClient: &client, Price: p, Key: m.login.token, Provider: own})
 	return m
 }
 

@@ -17,8 +17,9 @@ var adapters = map[string]string{
 	"vertex":          "vertex",
 }
 
-// adapted makes a model of such a provider. The program is started once for all models.
-func (env *environment) adapted(provider, name string) (pawl.Model, error) {
+// adapted makes a model of such a provider, or at an endpoint with its wire. The program is
+// started once for all models.
+func (env *environment) adapted(provider, name string, at *pipe.Endpoint) pawl.Model {
 	module := adapters[provider]
 	p := pipe.New(func() (*exec.Cmd, error) {
 		program := "pawl-" + module
@@ -35,7 +36,7 @@ func (env *environment) adapted(provider, name string) (pawl.Model, error) {
 			p, _ = shared.(*pipe.Program)
 		}
 	}
-	return p.Model(provider + "/" + name), nil
+	return p.Model(provider+"/"+name, at)
 }
 
 // silent is an error that another one has said.

@@ -6,19 +6,35 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/model/pipe"
 )
 
 // adapter is a model of the program fake-adapter, which stands for those that have an SDK.
-type adapter string
+type adapter struct {
+	name string
+	at   pipe.Endpoint // says where it is, if it is not at its provider's
+}
 
 func (a adapter) Describe() pawl.ModelInfo {
-	return pawl.ModelInfo{Name: string(a), Endpoint: os.Getenv("AZURE_OPENAI_ENDPOINT"), Price: &pawl.Price{Input: 1, Output: 8}}
+	if a.at.Provider != "" {
+		_, model, _ := strings.Cut(a.name, "/")
+		return pawl.ModelInfo{Name: a.at.Provider + "/" + model, Endpoint: a.at.BaseURL}
+	}
+	return pawl.ModelInfo{Name: a.name, Endpoint: os.Getenv("AZURE_OPENAI_ENDPOINT"), Price: &pawl.Price{Input: 1, Output: 8}}
+}
+
+func (a adapter) where() string {
+	if a.at.Provider == "" {
+		return ""
+	}
+	return fmt.Sprintf(" at %s with %v, and that its key has %d letters,", a.at.BaseURL, a.at.Headers, len(a.at.Key))
 }
 
 func (a adapter) Ready() error {
-	if os.Getenv("AZURE_OPENAI_ENDPOINT") == "" {
+	if a.at.BaseURL == "" && os.Getenv("AZURE_OPENAI_ENDPOINT") == "" {
 		return errors.New("set AZURE_OPENAI_ENDPOINT")
 	}
 	return nil
@@ -34,6 +50,6 @@ func (a adapter) Stream(_ context.Context, r pawl.Request) iter.Seq2[pawl.Chunk,
 				os.Exit(3)
 			}
 		}
-		yield(pawl.Chunk{Reply: new(pawl.Say(string(a) + " says " + r.Messages[len(r.Messages)-1].Text()))}, nil)
+		yield(pawl.Chunk{Reply: new(pawl.Say(a.name + a.where() + " says " + r.Messages[len(r.Messages)-1].Text()))}, nil)
 	}
 }

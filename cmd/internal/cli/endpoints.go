@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/model/openai"
+	"github.com/pawl-run/pawl/model/pipe"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/tool"
 )
@@ -38,6 +39,10 @@ func (a *app) wired(e spec.Endpoint, name string) (pawl.Model, error) {
 	case "google":
 		m = google.New(name, &google.Options{APIKey: key, BaseURL: e.BaseURL, Provider: e.Provider, Header: header})
 	default:
+		if adapters[e.Wire] != "" {
+			m = a.adapted(e.Wire, name, &pipe.Endpoint{Provider: e.Provider, BaseURL: e.BaseURL, Key: key, Headers: e.Headers})
+			break
+		}
 		return nil, fmt.Errorf("the provider %s has the wire %q, which this program does not speak", e.Provider, e.Wire)
 	}
 	if e.Key != "" && key == "" {

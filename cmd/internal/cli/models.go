@@ -53,7 +53,7 @@ func (a *app) models() *spec.Registry {
 		},
 	}
 	for name := range adapters {
-		r.Models[name] = func(model string) (pawl.Model, error) { return a.adapted(name, model) }
+		r.Models[name] = func(model string) (pawl.Model, error) { return a.adapted(name, model, nil), nil }
 	}
 	return r
 }

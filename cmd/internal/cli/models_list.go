@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os/exec"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -77,13 +78,18 @@ func (a *app) listModels(all bool) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.endpoints())) {
 		e := a.endpoints()[name]
-		key := "needs no key"
+		key, at := "needs no key", e.BaseURL
 		if e.Key != "" && a.getenv(e.Key) != "" {
 			key = e.Key + " is set"
 		} else if e.Key != "" {
 			key = e.Key + " is not set"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", name, key, e.BaseURL)
+		if module := adapters[e.Wire]; module != "" {
+			if m, err := a.wired(e, "-"); err == nil && !strings.HasSuffix(key, "not set") {
+				key, at = readiness(m, module)
+			}
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", name, key, at)
 	}
 	if a.json {
 		if len(lines) == 0 {

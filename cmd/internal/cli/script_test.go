@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 			os.Exit(code)
 		},
 		"fake-adapter": func() {
-			os.Exit(pipe.Main(func(name string) (pawl.Model, error) { return adapter(name), nil }))
+			os.Exit(pipe.Main(func(name string, at pipe.Endpoint) (pawl.Model, error) { return adapter{name, at}, nil }))
 		},
 		"stub": func() {
 			code := 0

@@ -14,12 +14,13 @@ import (
 
 func main() { os.Exit(pipe.Main(open)) }
 
-func open(name string) (pawl.Model, error) {
+func open(name string, at pipe.Endpoint) (pawl.Model, error) {
+	o := &azure.Options{Provider: at.Provider, APIKey: at.Key, HTTPClient: at.Client()}
 	switch provider, deployment, _ := strings.Cut(name, "/"); provider {
 	case "azure":
-		return azure.New("", deployment, nil), nil
+		return azure.New(at.BaseURL, deployment, o), nil
 	case "azure-responses":
-		return azure.NewResponses("", deployment, nil), nil
+		return azure.NewResponses(at.BaseURL, deployment, o), nil
 	}
 	return nil, fmt.Errorf("pawl-azure has no model %s", name)
 }

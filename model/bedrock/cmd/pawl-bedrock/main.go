@@ -14,10 +14,10 @@ import (
 
 func main() { os.Exit(pipe.Main(open)) }
 
-func open(name string) (pawl.Model, error) {
+func open(name string, at pipe.Endpoint) (pawl.Model, error) {
 	model, ok := strings.CutPrefix(name, "bedrock/")
 	if !ok {
 		return nil, fmt.Errorf("pawl-bedrock has no model %s", name)
 	}
-	return bedrock.New("", model, nil), nil
+	return bedrock.New("", model, &bedrock.Options{Provider: at.Provider, BaseURL: at.BaseURL, BearerToken: at.Key, HTTPClient: at.Client()}), nil
 }

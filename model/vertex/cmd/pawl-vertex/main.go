@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 
+	"golang.org/x/oauth2"
+
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/model/pipe"
 	"github.com/pawl-run/pawl/model/vertex"
@@ -14,10 +16,14 @@ import (
 
 func main() { os.Exit(pipe.Main(open)) }
 
-func open(name string) (pawl.Model, error) {
+func open(name string, at pipe.Endpoint) (pawl.Model, error) {
 	model, ok := strings.CutPrefix(name, "vertex/")
 	if !ok {
 		return nil, fmt.Errorf("pawl-vertex has no model %s", name)
 	}
-	return vertex.New("", "", model, nil), nil
+	o := &vertex.Options{Provider: at.Provider, BaseURL: at.BaseURL, HTTPClient: at.Client()}
+	if at.Key != "" {
+		o.Tokens = oauth2.StaticTokenSource(&oauth2.Token{AccessToken: at.Key})
+	}
+	return vertex.New("", "", model, o), nil
 }
