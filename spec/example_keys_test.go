@@ -86,7 +86,7 @@ func TestEveryKeyHasAnExample(t *testing.T) {
 	for _, one := range append(every(t), skillKeys, policyKeys, policyLimitKeys, policyGateKeys) {
 		for _, k := range one.keys {
 			of := []*table{one}
-			if slices.Contains(stepTables, one) && (k.name == "id" || k.name == "if" || k.name == "suspend") { // which all have
+			if slices.Contains(stepTables, one) && slices.Contains([]string{"id", "if", "suspend", "weight"}, k.name) { // which all have
 				of = stepTables
 			}
 			if !slices.ContainsFunc(of, func(one *table) bool { return used[one][k.name] }) {

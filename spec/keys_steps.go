@@ -45,6 +45,8 @@ func stepTable(kind, about, inGo string, keys ...key) *table {
 		{name: "if", value: anExpr, otherwise: "always", about: "leave the step out unless this holds", inGo: inGo + ".If"},
 		{name: "suspend", value: oneOf("before", "after"), otherwise: "not at all",
 			about: "wait for a person, who approves, denies or edits what the step runs with or what it has come to", inGo: inGo + ".Suspend"},
+		{name: "weight", value: aCount(1), otherwise: "1",
+			about: "how many of the equal shares the step gets, into which what is left of the limits [is divided](workflow.md#budgets-and-children) among the branches or nodes that run at once", inGo: inGo + ".Weight"},
 	}, keys...)}
 }
 

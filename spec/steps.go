@@ -105,30 +105,38 @@ func (s *Spec) readStep(f fields, n *node) stepSpec {
 		s.flow.asks = true
 		return func(func(*Spec) pawl.Agent) workflow.Step { return last }
 	}
-	when, suspend := f.expression("if"), 0
+	h, suspend := stepHead{id: id, when: f.expression("if")}, 0
 	f.choice("suspend", &suspend)
-	at := workflow.Suspend(suspend)
+	f.count("weight", &h.weight, 1, "2")
+	h.at = workflow.Suspend(suspend)
 	switch stepKinds[which] {
 	case "single":
-		return s.singleStep(f, id, when, at)
+		return s.singleStep(f, h)
 	case "tool":
-		return toolStep(f, id, when, at)
+		return toolStep(f, h)
 	case "agent", "workflow":
-		return s.runStep(f, id, when, at, stepKinds[which])
+		return s.runStep(f, h, stepKinds[which])
 	case "switch":
-		return s.switchStep(f, id, when, at)
+		return s.switchStep(f, h)
 	case "parallel":
-		return s.parallelStep(f, id, when, at)
+		return s.parallelStep(f, h)
 	case "for_each":
-		return s.eachStep(f, id, when, at)
+		return s.eachStep(f, h)
 	case "vote", "rank", "merge", "refine":
-		return s.answerStep(f, id, when, at, stepKinds[which])
+		return s.answerStep(f, h, stepKinds[which])
 	}
 	on, most, do := f.expression("while"), 0, s.innerSteps(f, "do", 1)
 	f.count("max", &most, 1, "5")
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
-		return workflow.While{ID: id, If: when, Suspend: at, Cond: on, Max: most, Do: stepsOf(do, agent)}
+		return workflow.While{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Cond: on, Max: most, Do: stepsOf(do, agent)}
 	}
+}
+
+// stepHead has the keys of every step.
+type stepHead struct {
+	id, when string
+	at       workflow.Suspend
+	weight   int
 }
 
 // unknownStep reports what is missing in a step without an action, and whether it is known which
@@ -190,9 +198,9 @@ func (f fields) expression(key string) string {
 	return n.text
 }
 
-func (s *Spec) singleStep(f fields, id, when string, at workflow.Suspend) stepSpec {
+func (s *Spec) singleStep(f fields, h stepHead) stepSpec {
 	s.flow.asks = true
-	step := workflow.Single{ID: id, If: when, Suspend: at, Carry: f.carry()}
+	step := workflow.Single{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Carry: f.carry()}
 	f.text("continues", &step.Continues)
 	if n := f.n.get("single"); n != nil {
 		one := f.fields(singleKeys, n)
@@ -206,7 +214,7 @@ func (s *Spec) singleStep(f fields, id, when string, at workflow.Suspend) stepSp
 }
 
 // answerStep reads a step that makes one answer of several.
-func (s *Spec) answerStep(f fields, id, when string, at workflow.Suspend, kind string) stepSpec {
+func (s *Spec) answerStep(f fields, h stepHead, kind string) stepSpec {
 	s.flow.asks = true
 	one := fields{document: f.document, n: &node{kind: mapping}, t: voteKeys}
 	if n := f.n.get(kind); n != nil {
@@ -220,15 +228,15 @@ func (s *Spec) answerStep(f fields, id, when string, at workflow.Suspend, kind s
 	var step workflow.Step
 	switch kind {
 	case "vote":
-		v := workflow.Vote{ID: id, If: when, Suspend: at, Prompt: prompt, Output: one.schema("output")}
+		v := workflow.Vote{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Prompt: prompt, Output: one.schema("output")}
 		one.count("answers", &v.Answers, 1, "3")
 		step = v
 	case "rank":
-		step = workflow.Rank{ID: id, If: when, Suspend: at, Prompt: prompt, In: one.expression("in")}
+		step = workflow.Rank{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Prompt: prompt, In: one.expression("in")}
 	case "merge":
-		step = workflow.Merge{ID: id, If: when, Suspend: at, Prompt: prompt, In: one.expression("in"), Output: one.schema("output")}
+		step = workflow.Merge{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Prompt: prompt, In: one.expression("in"), Output: one.schema("output")}
 	default:
-		r := workflow.Refine{ID: id, If: when, Suspend: at, Prompt: prompt, Output: one.schema("output")}
+		r := workflow.Refine{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Prompt: prompt, Output: one.schema("output")}
 		one.text("judge", &r.Judge)
 		one.count("max", &r.Max, 1, "3")
 		step = r
@@ -236,8 +244,8 @@ func (s *Spec) answerStep(f fields, id, when string, at workflow.Suspend, kind s
 	return func(func(*Spec) pawl.Agent) workflow.Step { return step }
 }
 
-func toolStep(f fields, id, when string, at workflow.Suspend) stepSpec {
-	step := workflow.Call{ID: id, If: when, Suspend: at}
+func toolStep(f fields, h stepHead) stepSpec {
+	step := workflow.Call{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight}
 	f.text("tool", &step.Tool)
 	if n := f.value("args", mapping, "a mapping such as {title: \"{{input}}\"}"); n != nil {
 		if args, ok := n.decoded().(map[string]any); ok {
@@ -259,7 +267,7 @@ func (n *node) decoded() (v any) {
 	return v
 }
 
-func (s *Spec) runStep(f fields, id, when string, at workflow.Suspend, kind string) stepSpec {
+func (s *Spec) runStep(f fields, h stepHead, kind string) stepSpec {
 	file := f.value(kind, text, "a spec, such as ./researcher.yaml")
 	var input any
 	if n := f.n.get("input"); n != nil && n.kind != 0 {
@@ -272,7 +280,7 @@ func (s *Spec) runStep(f fields, id, when string, at workflow.Suspend, kind stri
 	}
 	after, carry := "", f.carry()
 	f.text("continues", &after)
-	step := workflow.Run{ID: id, If: when, Suspend: at, Input: input, Continues: after, Carry: carry}
+	step := workflow.Run{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Input: input, Continues: after, Carry: carry}
 	var sub *Spec
 	if file != nil {
 		sub = s.member(f, file)
@@ -300,7 +308,7 @@ func (s *Spec) innerSteps(f fields, key string, least int) []stepSpec {
 	return s.readSteps(f, n, key, least)
 }
 
-func (s *Spec) switchStep(f fields, id, when string, at workflow.Suspend) stepSpec {
+func (s *Spec) switchStep(f fields, h stepHead) stepSpec {
 	on := f.expression("switch")
 	names, cases := []string{}, map[string][]stepSpec{}
 	if n := f.value("cases", mapping, "a mapping of what it may be to steps"); n != nil {
@@ -311,7 +319,7 @@ func (s *Spec) switchStep(f fields, id, when string, at workflow.Suspend) stepSp
 	}
 	other := s.innerSteps(f, "default", 0)
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
-		step := workflow.Switch{ID: id, If: when, Suspend: at, On: on, Cases: map[string][]workflow.Step{}, Default: stepsOf(other, agent)}
+		step := workflow.Switch{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, On: on, Cases: map[string][]workflow.Step{}, Default: stepsOf(other, agent)}
 		for _, name := range names {
 			step.Cases[name] = stepsOf(cases[name], agent)
 		}
@@ -319,7 +327,7 @@ func (s *Spec) switchStep(f fields, id, when string, at workflow.Suspend) stepSp
 	}
 }
 
-func (s *Spec) parallelStep(f fields, id, when string, at workflow.Suspend) stepSpec {
+func (s *Spec) parallelStep(f fields, h stepHead) stepSpec {
 	var branches [][]stepSpec
 	if n := f.value("parallel", list, "a list of branches, each a list of steps"); n != nil {
 		for _, b := range n.items {
@@ -327,7 +335,7 @@ func (s *Spec) parallelStep(f fields, id, when string, at workflow.Suspend) step
 		}
 	}
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
-		step := workflow.Parallel{ID: id, If: when, Suspend: at}
+		step := workflow.Parallel{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight}
 		for _, b := range branches {
 			step.Branches = append(step.Branches, stepsOf(b, agent))
 		}
@@ -335,8 +343,8 @@ func (s *Spec) parallelStep(f fields, id, when string, at workflow.Suspend) step
 	}
 }
 
-func (s *Spec) eachStep(f fields, id, when string, at workflow.Suspend) stepSpec {
-	step := workflow.ForEach{ID: id, If: when, Suspend: at, In: f.expression("for_each")}
+func (s *Spec) eachStep(f fields, h stepHead) stepSpec {
+	step := workflow.ForEach{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, In: f.expression("for_each")}
 	f.text("as", &step.As)
 	f.count("width", &step.Width, 1, "4")
 	var onError int

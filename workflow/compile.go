@@ -147,7 +147,7 @@ func (c *compiler) continues() {
 func (c *compiler) collect(steps []Step) {
 	c.misplaced(steps)
 	for _, s := range steps {
-		id, _ := about(s)
+		id := commonOf(s).id
 		c.name(id)
 		c.link(s)
 		switch s := s.(type) {
@@ -191,7 +191,7 @@ func (c *compiler) asRun(s Step) Step {
 		c.wrong(one.ID, "prompt", 0, "it is empty; say what to ask the model")
 	}
 	c.loop.asks = true
-	return Run{ID: one.ID, If: one.If, Suspend: one.Suspend, Agent: agent, Input: one.Prompt, Continues: one.Continues, Carry: one.Carry}
+	return Run{ID: one.ID, If: one.If, Suspend: one.Suspend, Weight: one.Weight, Agent: agent, Input: one.Prompt, Continues: one.Continues, Carry: one.Carry}
 }
 
 // name records the id of a step.
@@ -205,79 +205,59 @@ func (c *compiler) name(id string) {
 	c.later[id] = true
 }
 
-// about returns the fields common to all steps.
-func about(s Step) (id, when string) {
-	switch s := s.(type) {
-	case Single:
-		return s.ID, s.If
-	case Call:
-		return s.ID, s.If
-	case Run:
-		return s.ID, s.If
-	case Switch:
-		return s.ID, s.If
-	case Parallel:
-		return s.ID, s.If
-	case ForEach:
-		return s.ID, s.If
-	case While:
-		return s.ID, s.If
-	case Vote:
-		return s.ID, s.If
-	case Rank:
-		return s.ID, s.If
-	case Merge:
-		return s.ID, s.If
-	case Refine:
-		return s.ID, s.If
-	case Final:
-		return s.ID, ""
-	}
-	return "", ""
+// common are the fields that all steps have.
+type common struct {
+	id, when string
+	suspend  Suspend
+	weight   int
 }
 
-// suspendOf returns when a step waits for a person.
-func suspendOf(s Step) Suspend {
+// commonOf returns them.
+func commonOf(s Step) common {
 	switch s := s.(type) {
 	case Single:
-		return s.Suspend
+		return common{s.ID, s.If, s.Suspend, s.Weight}
 	case Call:
-		return s.Suspend
+		return common{s.ID, s.If, s.Suspend, s.Weight}
 	case Run:
-		return s.Suspend
+		return common{s.ID, s.If, s.Suspend, s.Weight}
 	case Switch:
-		return s.Suspend
+		return common{s.ID, s.If, s.Suspend, s.Weight}
 	case Parallel:
-		return s.Suspend
+		return common{s.ID, s.If, s.Suspend, s.Weight}
 	case ForEach:
-		return s.Suspend
+		return common{s.ID, s.If, s.Suspend, s.Weight}
 	case While:
-		return s.Suspend
+		return common{s.ID, s.If, s.Suspend, s.Weight}
 	case Vote:
-		return s.Suspend
+		return common{s.ID, s.If, s.Suspend, s.Weight}
 	case Rank:
-		return s.Suspend
+		return common{s.ID, s.If, s.Suspend, s.Weight}
 	case Merge:
-		return s.Suspend
+		return common{s.ID, s.If, s.Suspend, s.Weight}
 	case Refine:
-		return s.Suspend
+		return common{s.ID, s.If, s.Suspend, s.Weight}
+	case Final:
+		return common{id: s.ID}
 	}
-	return 0
+	return common{}
 }
 
 func (c *compiler) block(steps []Step, of *node) *block {
 	b := &block{of: of}
 	for _, s := range steps {
 		s = c.asRun(s)
-		n := &node{Step: s, in: b, at: len(b.nodes), suspend: suspendOf(s)}
+		its := commonOf(s)
+		n := &node{Step: s, id: its.id, in: b, at: len(b.nodes), suspend: its.suspend}
 		c.loop.suspends = c.loop.suspends || n.suspend != 0
 		if n.suspend < 0 || n.suspend > After {
 			c.wrong(n.id, "suspend", 0, "it is %d (write before or after)", int(n.suspend))
 		}
-		var when string
-		n.id, when = about(s)
-		if when != "" {
-			n.when = c.expression(n.id, "if", when)
+		if its.weight < 0 {
+			c.wrong(n.id, "weight", 0, "it is %d (write a whole number from 1)", its.weight)
+		}
+		if its.when != "" {
+			n.when = c.expression(n.id, "if", its.when)
 		}
 		c.node(n)
 		c.seen[n.id] = true
@@ -305,7 +285,7 @@ func (c *compiler) node(n *node) {
 		if agent.Model == nil {
 			agent.Model, c.loop.asks = c.agent.Model, true
 		}
-		c.add(n.id, &asked{agent: agent, name: n.tool, effect: most(s.Agent), follows: s.Continues, carry: s.Carry})
+		c.add(n.id, &asked{agent: agent, name: n.tool, effect: most(s.Agent), weight: s.Weight, follows: s.Continues, carry: s.Carry})
 	case Switch:
 		c.choice(n, s)
 	case Parallel:
@@ -429,7 +409,11 @@ func (c *compiler) subflow(id, tool string, steps []Step, names []string, self s
 			c.loop.roots = append(c.loop.roots, root)
 		}
 	}
-	c.add(id, &asked{agent: branchOf(agent, tool, loop, tools), name: tool, effect: pawl.Read, whole: true})
+	weight := 0
+	for _, s := range steps {
+		weight = max(weight, commonOf(s).weight)
+	}
+	c.add(id, &asked{agent: branchOf(agent, tool, loop, tools), name: tool, effect: pawl.Read, whole: true, weight: weight})
 	return f
 }
 

@@ -39,13 +39,16 @@ func declareGraph(nodes []Step, edges []Edge) json.RawMessage {
 func written(steps []Step) []map[string]any {
 	list := make([]map[string]any, len(steps))
 	for i, s := range steps {
-		id, when := about(s)
-		m := map[string]any{"id": id}
-		if when != "" {
-			m["if"] = when
+		its := commonOf(s)
+		m := map[string]any{"id": its.id}
+		if its.when != "" {
+			m["if"] = its.when
 		}
-		if at := suspendOf(s); at != 0 {
-			m["suspend"] = at.String()
+		if its.suspend != 0 {
+			m["suspend"] = its.suspend.String()
+		}
+		if its.weight != 0 {
+			m["weight"] = its.weight
 		}
 		write(s, m)
 		list[i] = m

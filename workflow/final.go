@@ -74,7 +74,7 @@ func (l *Loop) Final(s *pawl.State) (pawl.View, bool) {
 // ordered lists the steps as they are written, those within others too.
 func ordered(steps []Step) (ids []string) {
 	for _, s := range steps {
-		id, _ := about(s)
+		id := commonOf(s).id
 		ids = append(ids, id)
 		switch s := s.(type) {
 		case While:

@@ -126,7 +126,7 @@ func compileGraph(agent pawl.Agent, nodes []Step, edges []Edge) (*Loop, []pawl.T
 	l.order = ordered(nodes)
 	c.misplaced(nodes)
 	for _, s := range nodes {
-		id, _ := about(s)
+		id := commonOf(s).id
 		c.name(id)
 		c.link(s)
 		c.seen[id] = true
@@ -152,13 +152,14 @@ func compileGraph(agent pawl.Agent, nodes []Step, edges []Edge) (*Loop, []pawl.T
 // step.
 func (c *compiler) vertex(s Step, at int) *node {
 	s = c.asRun(s)
-	id, when := about(s)
+	its := commonOf(s)
+	id := its.id
 	n := &node{Step: Call{ID: id}, id: id, in: c.loop.root, at: at}
 	c.loop.names = []string{joined}
 	defer func() { c.loop.names = nil }()
 	_, tool := s.(Call)
 	_, run := s.(Run)
-	if (tool || run) && when == "" && suspendOf(s) == 0 {
+	if (run || tool && its.weight == 0) && its.when == "" && its.suspend == 0 {
 		n.Step = s
 		c.node(n)
 		return n

@@ -2,6 +2,7 @@ package workflow_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -159,5 +160,45 @@ func TestGraphCheck(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), k.want) {
 			t.Errorf("%s: got %v\nwant %s", k.name, err, k.want)
 		}
+	}
+}
+
+// What is left of the limits is divided by weight among the nodes or branches that run at once.
+func TestWeight(t *testing.T) {
+	heavy := Single{ID: "a", Weight: 3, Prompt: "say a"}
+	sub := Run{ID: "c", Weight: 2, Agent: pawl.Agent{Name: "sub", Model: (&world{}).model()}, Input: "say c"}
+	for _, c := range []struct {
+		name  string
+		agent func(pawl.Agent) pawl.Agent
+		want  string
+	}{
+		{"nodes", func(a pawl.Agent) pawl.Agent {
+			return workflow.Graph(a, []Step{heavy, say("b", "b"), sub, Call{ID: "d", Weight: 4, Tool: "look", Args: map[string]any{"word": "d"}}})
+		}, "c_1 0.30, c_2 0.10, c_3 0.20, c_4 0.40"},
+		{"branches", func(a pawl.Agent) pawl.Agent {
+			return New(a, Parallel{ID: "p", Branches: [][]Step{{say("x", "x"), heavy}, {say("b", "b")}}})
+		}, "c_1 0.75, c_2 0.25"},
+		{"alone", func(a pawl.Agent) pawl.Agent { return New(a, sub) }, "c_1 1.00"},
+	} {
+		j := memory.New()
+		agent := (&world{}).agent()
+		agent.Limits.Tokens = 400_000
+		id, r := start(t, engine.New(j, nil), c.agent(agent), "x")
+		if r.Status != pawl.StatusSuccess {
+			t.Errorf("%s: %v", c.name, r.Err())
+		}
+		var got []string
+		for e, err := range engine.Entries(t.Context(), j, id, 1) {
+			if c, ok := e.Event.(pawl.ChildStarted); ok && err == nil {
+				got = append(got, fmt.Sprintf("%s %.2f", c.Call, float64(c.Limits.Tokens)/400_000))
+			}
+		}
+		if slices.Sort(got); strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: %v, want %s", c.name, got, c.want)
+		}
+	}
+	_, err := pawl.NewMachine(New((&world{}).agent(), Single{ID: "a", Weight: -1, Prompt: "say a"}))
+	if err == nil || !strings.Contains(err.Error(), "step a: weight: it is -1") {
+		t.Error(err)
 	}
 }

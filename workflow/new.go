@@ -95,6 +95,7 @@ type asked struct {
 	name   string
 	effect pawl.Effect
 	whole  bool // its input is data
+	weight int
 
 	follows, carry string // the step whose conversation it goes on with, and what of it
 }
@@ -111,7 +112,7 @@ func (t *asked) Info() pawl.ToolInfo {
 	}
 	return pawl.ToolInfo{
 		Name: t.name, Description: t.agent.Description, Input: json.RawMessage(input), Effect: t.effect,
-		MaxOutput: mostTold, Exempt: true, Follows: t.follows, Carry: t.carry,
+		MaxOutput: mostTold, Exempt: true, Weight: t.weight, Follows: t.follows, Carry: t.carry,
 	}
 }
 

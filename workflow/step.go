@@ -12,7 +12,10 @@ import (
 // [Parallel], [ForEach], [While], [Vote], [Rank], [Merge] or [Refine]. Its ID, of letters, digits, - and _, names
 // it in the log and for later steps, which refer to its output as
 // steps.ID.output. If is a condition; a step whose condition does not hold is
-// skipped, and its output is null. Suspend has a person confirm the step.
+// skipped, and its output is null. Suspend has a person confirm the step. Weight is how many
+// of the equal shares of what is left of the limits it gets, if it runs beside others: as
+// the node of a graph, or in a branch of a Parallel, which has the largest weight of its
+// steps; zero: 1.
 type Step interface{ step() }
 
 // Suspend says when a step waits for a person, who approves, denies or edits what
@@ -38,6 +41,7 @@ func (s Suspend) String() string { return suspends.String(s) }
 type Single struct {
 	ID, If    string
 	Suspend   Suspend
+	Weight    int
 	Prompt    string          // may contain {{REFERENCE}}
 	Output    json.RawMessage // JSON Schema; nil: text
 	Continues string
@@ -50,6 +54,7 @@ type Single struct {
 type Call struct {
 	ID, If  string
 	Suspend Suspend
+	Weight  int
 	Tool    string
 	Args    map[string]any
 }
@@ -58,6 +63,7 @@ type Call struct {
 type Run struct {
 	ID, If  string
 	Suspend Suspend
+	Weight  int
 	Agent   pawl.Agent
 	Input   any // a text, or a value sent as JSON; nil: this workflow's input
 
@@ -75,6 +81,7 @@ type Run struct {
 type Switch struct {
 	ID, If  string
 	Suspend Suspend
+	Weight  int
 	On      string
 	Cases   map[string][]Step
 	Default []Step
@@ -85,6 +92,7 @@ type Switch struct {
 type Parallel struct {
 	ID, If   string
 	Suspend  Suspend
+	Weight   int
 	Branches [][]Step
 }
 
@@ -94,6 +102,7 @@ type Parallel struct {
 type ForEach struct {
 	ID, If   string
 	Suspend  Suspend
+	Weight   int
 	In       string
 	As       string // the item's name in the steps; empty: item
 	Width    int    // zero: 4
@@ -108,6 +117,7 @@ type ForEach struct {
 type While struct {
 	ID, If  string
 	Suspend Suspend
+	Weight  int
 	Cond    string
 	Max     int
 	Do      []Step
@@ -120,6 +130,7 @@ type While struct {
 type Vote struct {
 	ID, If  string
 	Suspend Suspend
+	Weight  int
 	Prompt  string
 	Output  json.RawMessage // JSON Schema; nil: text, of which only equal ones agree
 	Answers int             // zero: 3
@@ -129,6 +140,7 @@ type Vote struct {
 type Rank struct {
 	ID, If  string
 	Suspend Suspend
+	Weight  int
 	In      string
 	Prompt  string // by what to order
 }
@@ -137,6 +149,7 @@ type Rank struct {
 type Merge struct {
 	ID, If  string
 	Suspend Suspend
+	Weight  int
 	In      string
 	Prompt  string
 	Output  json.RawMessage // JSON Schema; nil: text
@@ -148,6 +161,7 @@ type Merge struct {
 type Refine struct {
 	ID, If  string
 	Suspend Suspend
+	Weight  int
 	Prompt  string
 	Output  json.RawMessage // JSON Schema; nil: text
 	Judge   string          // what a good answer is
