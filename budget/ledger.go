@@ -89,15 +89,15 @@ func (e *OverError) Error() string {
 		only = Amount.tokens
 	}
 	if a, err := Parse(e.Account); err == nil && e.Never() {
-		return fmt.Sprintf("the budget of %s, %s, is less than one call may need, %s: raise it, or lower the model's max_tokens", a, only(e.Most), only(e.Want))
+		return fmt.Sprintf("the budget of %s, %s, is less than the next call needs, %s: raise it", a, only(e.Most), only(e.Want))
 	}
 	text := fmt.Sprintf("of %s, %s are spent", only(e.Most), only(e.Spent))
 	if e.Reserved != (Amount{}) {
 		text += fmt.Sprintf(" and %s reserved by other calls", only(e.Reserved))
 	}
-	text += fmt.Sprintf("; the next call needs up to %s", only(e.Want))
+	text += fmt.Sprintf("; it needs at least %s", only(e.Want))
 	if a, err := Parse(e.Account); err == nil {
-		text = fmt.Sprintf("the budget of %s is used up: %s", a, text)
+		text = fmt.Sprintf("the next call does not fit the budget of %s: %s", a, text)
 		if until := a.Until(); !until.IsZero() {
 			text += fmt.Sprintf("; the next period begins at %s", until.Format(time.RFC3339))
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/budget"
+	"github.com/pawl-run/pawl/engine/replay"
 )
 
 // BudgetNote is the author of the note that a budget has refused a model call.
@@ -58,75 +59,99 @@ func (t *tight) waited(since, now time.Time) time.Duration {
 	return min(now.Sub(t.since), now.Sub(since)).Truncate(time.Millisecond)
 }
 
-// book appends the intent of a model call, if the budgets of the run have room for it. If not,
-// it returns how long to wait before the call is decided again; not at all if a budget has
+// leastReply is the least that a lowered reply may have, in tokens, as it is for limits.
+const leastReply = 16
+
+// book appends the intent of a model call, if the budgets of the run have room for it. Where
+// they leave less than the run's limits, it lowers the reply. If the call does not fit, book
+// returns how long to wait before the call is decided again; not at all if a budget has
 // refused it, which is in the log then.
-func (d *driver) book(now time.Time, t *pawl.Think, at uint64, called pawl.ModelCalled, info *pawl.ModelInfo) (wait time.Duration, booked bool, err error) {
+func (d *driver) book(now time.Time, t *pawl.Think, at uint64, called pawl.ModelCalled) (wait time.Duration, booked bool, err error) {
 	r := &d.rec
 	budgets := r.engine.opt.Budgets
 	if len(budgets) == 0 {
 		r.appendAt(now, t.Iteration, at, called)
 		return 0, true, nil
 	}
-	entry, err := r.entry(now, t.Iteration, at, called)
-	if err != nil {
-		return 0, false, err
-	}
 	labels, err := d.payer()
 	if err != nil {
 		return 0, false, err
 	}
-	var reserve []budget.Reservation
-	of := map[string]budget.Budget{}
-	for _, b := range budgets {
-		account := b.Account(labels, entry.Time).Name()
-		if _, twice := of[account]; !twice {
-			of[account] = b
-			reserve = append(reserve, budget.Reservation{Account: account, Amount: budget.Of(called.Reserved, called.Cost), Most: b.Most()})
+	least := replay.Lower(r.machine, r.state, *t, d.least(t))
+	for {
+		lowered := r.machine.Called(*t)
+		called.MaxTokens, called.Reserved, called.Cost = lowered.MaxTokens, lowered.Reserved, lowered.Cost
+		entry, err := r.entry(now, t.Iteration, at, called)
+		if err != nil {
+			return 0, false, err
+		}
+		var reserve []budget.Reservation
+		of := map[string]budget.Budget{}
+		for _, b := range budgets {
+			account := b.Account(labels, entry.Time).Name()
+			if _, twice := of[account]; !twice {
+				of[account] = b
+				reserve = append(reserve, budget.Reservation{Account: account, Amount: budget.Of(called.Reserved, called.Cost), Most: b.Most()})
+			}
+		}
+		err = r.reserve(entry, reserve)
+		over, is := errors.AsType[*budget.OverError](err)
+		if !is {
+			d.tight = tight{}
+			return 0, err == nil, err
+		}
+		over.Want = budget.Of(r.machine.Called(least).Reserved, least.Cost)
+		if over.Reserved != (budget.Amount{}) && over.Soon() && (d.tight.since.IsZero() || now.Sub(d.tight.since) < maxHeld) {
+			if d.tight.since.IsZero() {
+				d.tight.since = now
+				r.log(slog.LevelInfo, "a model call waits for room in a budget", slog.String("account", over.Account))
+			}
+			d.tight.tries++
+			return min(time.Second, 20*time.Millisecond<<min(d.tight.tries, 6)), false, nil
+		}
+		most := d.fitting(t, over)
+		if most < least.MaxTokens {
+			d.tight = tight{}
+			return 0, false, d.refuse(at, of[over.Account], over, t)
+		}
+		*t = replay.Lower(r.machine, r.state, *t, most)
+	}
+}
+
+// least is the shortest reply that a call may be lowered to. Those of judges and summaries
+// are of no use if they are cut off, and the reply of a batch may be complete.
+func (d *driver) least(t *pawl.Think) int {
+	if batch, _ := d.rec.state.Batch(); batch != "" || t.Purpose != pawl.PurposeTurn && t.Purpose != pawl.PurposeFinal {
+		return t.MaxTokens
+	}
+	return leastReply
+}
+
+// fitting is the longest reply, in tokens, for which an account has room that has none for t.
+func (d *driver) fitting(t *pawl.Think, over *budget.OverError) int {
+	left := over.Most.Minus(over.Spent).Minus(over.Reserved)
+	most := t.MaxTokens - 1
+	if over.Most.Tokens > 0 {
+		most = min(most, int(left.Tokens)-t.Estimate-t.Hosted.Input)
+	}
+	if over.Most.Cost > 0 {
+		if in := replay.Lower(d.rec.machine, d.rec.state, *t, 0).Cost; t.Cost > in {
+			most = min(most, int((left.Dollars()-in)/(t.Cost-in)*float64(t.MaxTokens)))
 		}
 	}
-	err = r.reserve(entry, reserve)
-	over, is := errors.AsType[*budget.OverError](err)
-	if !is {
-		d.tight = tight{}
-		return 0, err == nil, err
-	}
-	if d.tight.since.IsZero() {
-		d.tight.since = now
-		r.log(slog.LevelInfo, "a model call waits for room in a budget", slog.String("account", over.Account))
-	}
-	if over.Soon() && now.Sub(d.tight.since) < maxHeld {
-		d.tight.tries++
-		return min(time.Second, 20*time.Millisecond<<min(d.tight.tries, 6)), false, nil
-	}
-	d.tight = tight{}
-	return 0, false, d.refuse(at, of[over.Account], over, fitting(t, over, info.Price))
+	return most
 }
 
-// fitting is the longest reply, in tokens, that fits into what is left of a budget; zero: the
-// call was for a last answer already.
-func fitting(t *pawl.Think, over *budget.OverError, price *pawl.Price) int {
-	if t.Purpose == pawl.PurposeFinal {
-		return 0
-	}
-	const prompt = 100 // tokens by which the request for a last answer may be longer
-	left := over.Most.Minus(over.Spent).Minus(over.Reserved)
-	most := t.MaxTokens
-	if over.Most.Tokens > 0 {
-		most = min(most, int(left.Tokens)-t.Estimate-prompt)
-	}
-	if over.Most.Cost > 0 && price != nil && price.Output > 0 {
-		input, output := max(price.Input, price.CacheWrite, price.Long.Input), max(price.Output, price.Long.Output)
-		most = min(most, t.MaxTokens+int(((left.Dollars()-t.Cost)*1e6-prompt*input)/output))
-	}
-	return max(0, most)
-}
-
-// refuse records that a budget has refused a call. most is the longest last answer that fits.
-func (d *driver) refuse(at uint64, b budget.Budget, over *budget.OverError, most int) error {
+// refuse records that a budget has refused a call. A last answer may be tried after it, which
+// has a shorter request.
+func (d *driver) refuse(at uint64, b budget.Budget, over *budget.OverError, t *pawl.Think) error {
 	account, err := budget.Parse(over.Account)
 	if err != nil {
 		return err
+	}
+	most := t.MaxTokens
+	if t.Purpose == pawl.PurposeFinal {
+		most = 0
 	}
 	note := map[string]any{"seq": at, "leaf": "budget " + account.String(), "detail": over.Error(), "max_tokens": most}
 	if b.Wait && !over.Never() {

@@ -100,7 +100,8 @@ type Options struct {
 	// Budgets are what many runs together may spend: those of this engine, and those of all
 	// others on the journal that have the same budgets. The journal must be a
 	// [budget.Ledger]. A call that fits when those in progress cost less than is reserved
-	// for them waits for up to 5 minutes, which is not counted as the run's time.
+	// for them waits for up to 5 minutes, which is not counted as the run's time. Where less
+	// is left than a reply may have, the reply is limited to that.
 	Budgets []budget.Budget
 	// When are the functions that a recorded stop condition may name as when("NAME"),
 	// if it replaced that of the agent; see stop.Options.

@@ -62,7 +62,7 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (c *modelCall, released b
 	}
 	called := r.machine.Called(*t)
 	called.Waited = max(d.turn.waited(r.state.Time(), now), d.tight.waited(r.state.Time(), now))
-	wait, booked, err := d.book(now, t, at, called, &info)
+	wait, booked, err := d.book(now, t, at, called)
 	if wait > 0 {
 		if err = r.flush(); err == nil { // others may wait for what that settles
 			d.inbox.wait(wait)

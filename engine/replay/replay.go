@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/blame"
+	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/team"
 )
@@ -244,6 +245,9 @@ func agrees(m *pawl.Machine, decided *pawl.State, step pawl.Step, got []pawl.Ent
 	switch step := step.(type) {
 	case pawl.Think:
 		called, ok := first.(pawl.ModelCalled)
+		if ok && called.MaxTokens < step.MaxTokens { // a budget left no more
+			step = Lower(m, decided, step, called.MaxTokens)
+		}
 		want := m.Called(step)
 		want.Waited = called.Waited // the engine's
 		if called.Bytes == 0 {
@@ -276,6 +280,18 @@ func agrees(m *pawl.Machine, decided *pawl.State, step pawl.Step, got []pawl.Ent
 		}
 	}
 	return nil
+}
+
+// Lower returns a model call with a reply of at most so many tokens, as the engine makes it if
+// a budget leaves less than the limits of the run: the machine does not know what other runs
+// have spent.
+func Lower(m *pawl.Machine, s *pawl.State, t pawl.Think, most int) pawl.Think {
+	t.MaxTokens = min(t.MaxTokens, most)
+	if _, info := m.Asked(t); info.Price != nil {
+		in, out := meter.Rates(*info.Price).Most(t.Estimate, meter.Use(t.Hosted), t.Long)
+		t.Cost = meter.Counted(in+float64(t.MaxTokens)*out/1e6, s.Machine())
+	}
+	return t
 }
 
 // actAgrees checks that every call in the log was classified as it would be now.
