@@ -23,3 +23,22 @@ func TestPendingExpires(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A denied run that has ended waits for nothing, also if more of its calls were asked about.
+func TestPendingDenied(t *testing.T) {
+	s := new(State)
+	for i, e := range []Event{
+		RunStarted{Declaration: Declaration{Agent: "a", Tools: []ToolInfo{{Name: "pay"}}}, Input: "go"},
+		ModelCalled{Purpose: PurposeTurn, Attempt: 1, MaxTokens: 100},
+		ModelReplied{Purpose: PurposeTurn, Reply: Do(Call{ID: "c_1", Tool: "pay"}, Call{ID: "c_2", Tool: "pay"})},
+		ApprovalRequested{Call: "c_1", Tool: "pay"},
+		ApprovalRequested{Call: "c_2", Tool: "pay"},
+		ApprovalDecided{Call: "c_1"},
+		RunStopped{Status: StatusDenied},
+	} {
+		s.Fold(Entry{Run: "r", Seq: uint64(i + 1), At: uint64(i), Iteration: 1, Event: e})
+		if n := len(s.Result().Pending); i == 4 && n != 2 || i == 6 && n != 0 {
+			t.Errorf("after %T, %d calls are pending", e, n)
+		}
+	}
+}

@@ -181,7 +181,7 @@ func (s *State) pendings() []Pending {
 	list := []Pending{}
 	for _, c := range s.open {
 		p := Pending{Run: s.run, Kind: waiting[c.Phase].kind, Call: c.ID, Tool: c.Tool, Args: c.args(), Reason: c.Reason}
-		if p.Kind == "" {
+		if p.Kind == "" || s.status == StatusDenied && c.Phase != PhaseInDoubt { // what it would ask for once it is resumed
 			continue
 		}
 		if c.Phase == PhaseInDoubt && !c.Started.IsZero() { // what a person needs to look for it elsewhere
