@@ -52,8 +52,8 @@ type ModelReplied struct {
 
 // ModelFailed is an attempt without a reply. Usage and Cost are what the
 // attempt cost or, when that is unknown, the most that it may have cost.
-// RetryAt is when the engine tries again, jitter included; zero: at once or
-// never.
+// RetryAt is when this model is tried again, if it is, jitter included; zero: at
+// once or never.
 type ModelFailed struct {
 	Purpose Purpose   `wire:"purpose,omit"`
 	Class   Class     `wire:"class,omit"`

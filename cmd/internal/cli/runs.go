@@ -25,7 +25,8 @@ func runsCommand(a *app) *cobra.Command {
 	var labels []string
 	var search, since, until string
 	children := false
-	c := a.command("runs [flags]", "List runs, newest first", cobra.NoArgs, func(ctx context.Context, _ []string) (int, error) {
+	var c *cobra.Command
+	c = a.command("runs [flags]", "List runs, newest first", cobra.NoArgs, func(ctx context.Context, _ []string) (int, error) {
 		var err error
 		if q.Labels, err = queriedLabels(labels); err != nil {
 			return 0, err
@@ -36,8 +37,8 @@ func runsCommand(a *app) *cobra.Command {
 				return 0, refused(err)
 			}
 		}
-		if q.Max < 0 {
-			return 0, misuse("--max is %d; it must not be negative", q.Max)
+		if q.Max < 0 || q.Max == 0 && c.Flags().Changed("max") {
+			return 0, misuse("--max is %d; it must be at least 1", q.Max)
 		}
 		if search != "" && !strings.ContainsFunc(search, wordset.Part) {
 			return 0, misuse("--search is %q; write words to look for", search)
