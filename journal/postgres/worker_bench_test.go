@@ -78,11 +78,14 @@ func (c *crew) Again(context.Context, *pawl.State) (worker.Work, error) {
 	}}, nil
 }
 
-// BenchmarkWorkers has four workers of 25 slots drive 10,000 queued runs of one model call
+// BenchmarkWorkers has four workers of 25 slots drive 10,000 queued runs (1,000 if -short) of one model call
 // each, which takes 100 ms. It reports how many runs a second are taken and driven, how many
 // calls of the journal a run costs, and which part of their time the runs wait for it.
 func BenchmarkWorkers(b *testing.B) {
-	const runs = 10_000
+	runs := 10_000
+	if testing.Short() {
+		runs = 1000
+	}
 	agent := pawl.Agent{Name: "a", Model: pawl.ModelFunc(func(ctx context.Context, _ pawl.Request) (pawl.Reply, error) {
 		select {
 		case <-time.After(100 * time.Millisecond):
