@@ -33,7 +33,8 @@ type Endpoint struct {
 	Headers  map[string]string // sent with each request
 }
 
-// Client returns a client that sends the headers; nil, which is the default one, if there are none.
+// Client returns a client that sends the headers with each request. If there are none, it is nil,
+// which adapters take for the default client.
 func (e Endpoint) Client() *http.Client {
 	if len(e.Headers) == 0 {
 		return nil
@@ -47,7 +48,7 @@ func (e Endpoint) RoundTrip(r *http.Request) (*http.Response, error) {
 	for name, value := range e.Headers {
 		r.Header.Set(name, value)
 	}
-	return http.DefaultTransport.RoundTrip(r) //nolint:wrapcheck // it is a transport
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // A question is the body of each call.

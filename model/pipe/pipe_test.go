@@ -138,7 +138,7 @@ func TestEndpoint(t *testing.T) {
 			got = r.Header
 			http.NotFound(w, r)
 		}))
-		defer srv.Close()
+		t.Cleanup(srv.Close)
 		m := p.Model("openai/small", &pipe.Endpoint{Provider: "acme", BaseURL: srv.URL, Key: key, Headers: map[string]string{"X-Title": key}})
 		if d := m.Describe(); d.Name != "acme/small" || d.Endpoint != srv.URL {
 			t.Errorf("it is described as %+v", d)

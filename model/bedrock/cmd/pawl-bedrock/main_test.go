@@ -22,13 +22,14 @@ func TestEndpoint(t *testing.T) {
 			got = r
 			http.NotFound(w, r)
 		}))
-		defer srv.Close()
+		t.Cleanup(srv.Close)
 		m, err := open("bedrock/"+name, pipe.Endpoint{Provider: "acme", BaseURL: srv.URL, Key: "secret", Headers: map[string]string{"X-Title": "pawl"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := m.(pawl.Describer).Describe() //nolint:forcetypeassert // they all are
-		for range m.Stream(t.Context(), pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "2+2?"}}}}}) {
+		d := m.(pawl.Describer).Describe()
+		for _, err := range m.Stream(t.Context(), pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "2+2?"}}}}}) {
+			t.Log(err)
 		}
 		if d.Name != "acme/"+name || d.Price != nil || got == nil || got.URL.Path != path || got.Header.Get("Authorization") != "Bearer secret" || got.Header.Get("X-Title") != "pawl" {
 			t.Errorf("%s is described as %+v; its request is %+v", name, d, got)
