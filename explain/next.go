@@ -566,7 +566,8 @@ func (a *adviser) failed(s *pawl.State) {
 }
 
 // failedStep advises on a workflow whose step failed: by what it called, or else because the
-// spec and the data do not fit together, and nothing changes that but one of them.
+// spec and the data do not fit together, and nothing changes that but one of them. The input
+// comes first only if the step names it: another step's output follows from the spec, too.
 func (a *adviser) failedStep(s *pawl.State) {
 	id, _ := strconv.Unquote(strings.TrimSuffix(strings.TrimPrefix(a.r.Reason.Leaf, "step("), ")"))
 	failed := map[string]bool{} // the last call of each part of the step
@@ -576,10 +577,13 @@ func (a *adviser) failedStep(s *pawl.State) {
 		}
 	}
 	called := slices.Contains(slices.Collect(maps.Values(failed)), true)
-	again := func() { a.resume("to try the step again once what it calls works") }
+	reads := strings.Contains(a.r.Reason.Detail, "input")
+	change := func() { a.resume("to go on at the step once the spec fits the data", "--allow-change") }
 	if called {
-		again()
-		a.resume("to go on at the step once the spec fits the data", "--allow-change")
+		a.resume("to try the step again once what it calls works")
+	}
+	if called || !reads {
+		change()
 	}
 	if a.origin == bySpec {
 		spec := "SPEC"
@@ -588,8 +592,8 @@ func (a *adviser) failedStep(s *pawl.State) {
 		}
 		a.add("pawl run "+spec+" INPUT", "to begin again with an input that fits the spec")
 	}
-	if !called { // then it fails again, as often as it is tried
-		a.resume("to go on at the step once the spec fits the data", "--allow-change")
+	if !called && reads {
+		change()
 	}
 }
 
