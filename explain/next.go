@@ -372,13 +372,19 @@ var leaves = regexp.MustCompile(`\b(iterations|tokens|cost|elapsed|tool_calls) (
 // or both. A condition that still holds would end the run again at once.
 func (a *adviser) exhausted(s *pawl.State) {
 	if strings.HasPrefix(s.Verdict().Leaf, "budget ") {
-		if strings.Contains(s.Verdict().Detail, "the next period begins at") {
-			a.resume("to go on when the next period has begun")
+		_, at, _ := strings.Cut(s.Verdict().Detail, "the next period begins at ")
+		next, err := time.Parse(time.RFC3339, at)
+		begun := err == nil && !a.r.now.Before(next)
+		if begun {
+			a.resume("since the next period has begun")
 		}
 		if a.r.opt.Place.Server || a.origin == byFix || a.origin == byReview {
 			a.resume("to go on once the budget is higher")
 		} else {
 			a.resume("to go on with a spec that has a higher budget", "--spec SPEC")
+		}
+		if err == nil && !begun {
+			a.resume("to go on when the next period has begun")
 		}
 		return
 	}
@@ -407,6 +413,7 @@ func usedUp(s *pawl.State, kind string) (raised []string) {
 		{"iterations", s.Iteration() >= l.Iterations},
 		{"tokens", s.Tokens() >= l.Tokens},
 		{"cost", l.Cost > 0 && costs(s) >= l.Cost},
+		{"rounds", false},
 	} {
 		if one.over || one.kind == kind {
 			raised = append(raised, raise(s, one.kind))
@@ -427,6 +434,8 @@ func raise(s *pawl.State, kind string) string {
 	turns := max(1, s.Iteration())
 	needed, priced := refusedRequest(s.Verdict().Detail)
 	switch kind {
+	case "rounds":
+		return "rounds=+2"
 	case "iterations":
 		return fmt.Sprintf("iterations=+%d", max(5, l.Iterations/4))
 	case "tokens":

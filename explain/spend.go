@@ -66,6 +66,8 @@ func refusal(s *pawl.State) string {
 	case "elapsed":
 		d, err := time.ParseDuration(bound)
 		reached = err == nil && d == l.Time && s.Elapsed() >= l.Time
+	case "rounds": // of a graph
+		reached = bound == fmt.Sprint(l.Rounds)
 	case "tool_errors":
 		reached = bound == fmt.Sprint(l.ToolErrors) && s.ToolErrors() >= l.ToolErrors
 	}
