@@ -81,8 +81,8 @@ func (d *driver) book(now time.Time, t *pawl.Think, at uint64, called pawl.Model
 	for {
 		lowered := r.machine.Called(*t)
 		called.MaxTokens, called.Reserved, called.Cost = lowered.MaxTokens, lowered.Reserved, lowered.Cost
-		entry, err := r.entry(now, t.Iteration, at, called)
-		if err != nil {
+		var entry pawl.Entry
+		if entry, err = r.entry(now, t.Iteration, at, called); err != nil {
 			return 0, false, err
 		}
 		var reserve []budget.Reservation
