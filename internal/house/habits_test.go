@@ -184,9 +184,9 @@ func TestNothingIsLeftForLater(t *testing.T) {
 // The root is what every user reads first. It is to hold 150 exported names and
 // 6,500 lines; the limits are what it has, and only go down.
 const (
-	mostNames     = 238
+	mostNames     = 235
 	mostFiles     = 39
-	mostRootLines = 7690
+	mostRootLines = 7685
 )
 
 func TestRootBudget(t *testing.T) {
