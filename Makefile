@@ -53,6 +53,7 @@ bin/temporal:
 .PHONY: proof
 proof: bin/temporal ## Run the long checks: kills at every commit point, repairs, and each fuzzer for FUZZTIME seconds
 	PAWL_PROOF=1 go test -count 1 -timeout 60m $$(go list work | grep -v cmd/internal/cli/faults)
+	GORACE=atexit_sleep_ms=20 go test -race -short -count 1 -timeout 60m ./cmd/internal/cli ./fix/testfix
 	$(MAKE) faults release-check
 	@.ci/fuzz $(FUZZTIME) 86400
 
