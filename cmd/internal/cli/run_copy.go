@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
@@ -171,8 +172,11 @@ func (a *app) finishCopy(ctx context.Context, j pawl.Journal, run string) error 
 		return nil
 	}
 	t, err := workspace.Open(w.State, nil)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it was applied and removed
+	}
 	if err != nil {
-		return nil //nolint:nilerr // it was applied and removed
+		return err
 	}
 	files, d, err := a.applyCopy(ctx, s.Result(), t)
 	if err != nil {
@@ -242,8 +246,8 @@ func ownCopy(ctx context.Context, a *app, run string, t *workspace.Tree) (*works
 		return nil, err
 	}
 	own, err := workspace.Open(w.State, nil)
-	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // it was applied and removed
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // it was applied and removed
 	}
-	return own, nil
+	return own, err
 }
