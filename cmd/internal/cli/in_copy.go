@@ -46,8 +46,11 @@ func completeLate(ctx context.Context, a *app, s *pawl.State) (code int, found b
 	source := s.Declaration().Source
 	if w := spec.WorkspaceOf(source); w != nil {
 		t, err := workspace.Open(w.State, nil)
+		if errors.Is(err, fs.ErrNotExist) {
+			return 0, false, nil // as below
+		}
 		if err != nil {
-			return 0, false, nil //nolint:nilerr // as below
+			return 0, true, err
 		}
 		code, err = concludeCopy(ctx, a, s.Result(), t)
 		return code, true, err
@@ -56,8 +59,10 @@ func completeLate(ctx context.Context, a *app, s *pawl.State) (code int, found b
 	if err != nil || !is {
 		return 0, false, nil //nolint:nilerr // it is reported when the run is resumed
 	}
-	if _, err := workspace.Open(from.state, nil); err != nil {
-		return 0, false, nil //nolint:nilerr // the diff was applied; the copy is removed or being removed
+	if _, err := workspace.Open(from.state, nil); errors.Is(err, fs.ErrNotExist) {
+		return 0, false, nil // the diff was applied; the copy is removed or being removed
+	} else if err != nil {
+		return 0, true, err
 	}
 	w, err := from.reopen(a, source, s, remake{})
 	if err != nil {
