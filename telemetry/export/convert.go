@@ -1,182 +1,286 @@
 package export
 
 import (
+	"math"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/sdk/instrumentation"
 	sdklog "go.opentelemetry.io/otel/sdk/log"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
-	common "go.opentelemetry.io/proto/otlp/common/v1"
-	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
-	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
-	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// metricsOf are metrics as the protocol has them.
-func metricsOf(all *metricdata.ResourceMetrics) *metricspb.ResourceMetrics {
-	out := &metricspb.ResourceMetrics{Resource: resourceOf(all.Resource)}
-	for _, s := range all.ScopeMetrics {
-		scope := &metricspb.ScopeMetrics{Scope: scopeOf(s.Scope), SchemaUrl: s.Scope.SchemaURL}
-		for _, m := range s.Metrics {
-			scope.Metrics = append(scope.Metrics, metricOf(m))
-		}
-		out.ScopeMetrics = append(out.ScopeMetrics, scope)
+// The numbers of the fields are those of opentelemetry-proto 1.11, packages trace, metrics, logs,
+// resource and common. A request of the protocol has the encoding of the message that files hold for
+// the same signal: of one resource, of a list of scopes, of a list of spans, metrics or records.
+
+// grouped is the request for items, which all have one resource.
+func grouped[T any](items []T, from func(T) (*resource.Resource, instrumentation.Scope), item func(T) message) message {
+	if len(items) == 0 {
+		return nil
 	}
+	by, order := map[instrumentation.Scope]*message{}, []instrumentation.Scope(nil)
+	for _, it := range items {
+		_, scope := from(it)
+		if by[scope] == nil {
+			by[scope] = &message{}
+			by[scope].blob(1, scopeOf(scope))
+			order = append(order, scope)
+		}
+		by[scope].blob(2, item(it))
+	}
+	of, _ := from(items[0])
+	var all, out message
+	all.blob(1, attributes(nil, 1, of.Attributes()))
+	for _, scope := range order {
+		by[scope].text(3, scope.SchemaURL)
+		all.blob(2, *by[scope])
+	}
+	all.text(3, of.SchemaURL())
+	out.blob(1, all)
 	return out
+}
+
+func scopeOf(s instrumentation.Scope) message {
+	var m message
+	m.text(1, s.Name)
+	m.text(2, s.Version)
+	return attributes(m, 3, s.Attributes.ToSlice())
+}
+
+func tracesOf(batch []sdktrace.ReadOnlySpan) message {
+	return grouped(batch, func(s sdktrace.ReadOnlySpan) (*resource.Resource, instrumentation.Scope) {
+		return s.Resource(), s.InstrumentationScope()
+	}, spanOf)
+}
+
+func spanOf(s sdktrace.ReadOnlySpan) message {
+	var m message
+	m.context(1, s.SpanContext())
+	if id := s.Parent().SpanID(); id.IsValid() {
+		m.blob(4, id[:])
+	}
+	m.text(5, s.Name())
+	m.count(6, uint64(max(0, s.SpanKind()))) // of the same numbers
+	m.fixed64(7, nanos(s.StartTime()))
+	m.fixed64(8, nanos(s.EndTime()))
+	m = attributes(m, 9, s.Attributes())
+	m.count(10, dropped(s.DroppedAttributes()))
+	for _, e := range s.Events() {
+		var event message
+		event.fixed64(1, nanos(e.Time))
+		event.text(2, e.Name)
+		event = attributes(event, 3, e.Attributes)
+		event.count(4, dropped(e.DroppedAttributeCount))
+		m.blob(11, event)
+	}
+	m.count(12, dropped(s.DroppedEvents()))
+	for _, l := range s.Links() {
+		var link message
+		link.context(1, l.SpanContext)
+		link = attributes(link, 4, l.Attributes)
+		link.count(5, dropped(l.DroppedAttributeCount))
+		link.fixed32(6, flags(l.SpanContext.TraceFlags(), l.SpanContext))
+		m.blob(13, link)
+	}
+	m.count(14, dropped(s.DroppedLinks()))
+	var status message
+	status.text(2, s.Status().Description)
+	status.count(3, map[codes.Code]uint64{codes.Ok: 1, codes.Error: 2}[s.Status().Code])
+	m.blob(15, status)
+	m.fixed32(16, flags(s.SpanContext().TraceFlags(), s.Parent()))
+	return m
+}
+
+// context adds the three fields that name a span.
+func (m *message) context(first protowire.Number, c trace.SpanContext) {
+	id, span := c.TraceID(), c.SpanID()
+	m.blob(first, id[:])
+	m.blob(first+1, span[:])
+	m.text(first+2, c.TraceState().String())
+}
+
+// flags are those of the W3C in the lowest eight bits; bit 8 says that bit 9 is known: whether the
+// parent is in another process.
+func flags(f trace.TraceFlags, parent trace.SpanContext) uint32 {
+	return uint32(f) | 1<<8 | uint32(flag(parent.IsRemote()))<<9
+}
+
+func dropped(n int) uint64 { return uint64(max(0, n)) }
+
+// metricsOf is the request for metrics.
+func metricsOf(all *metricdata.ResourceMetrics) message {
+	type one struct {
+		scope instrumentation.Scope
+		metricdata.Metrics
+	}
+	var flat []one
+	for _, s := range all.ScopeMetrics {
+		for _, m := range s.Metrics {
+			flat = append(flat, one{s.Scope, m})
+		}
+	}
+	return grouped(flat, func(m one) (*resource.Resource, instrumentation.Scope) { return all.Resource, m.scope },
+		func(m one) message { return metricOf(m.Metrics) })
 }
 
 // metricOf converts the aggregations that the instruments of package telemetry have.
-func metricOf(m metricdata.Metrics) *metricspb.Metric {
-	out := &metricspb.Metric{Name: m.Name, Description: m.Description, Unit: m.Unit}
-	switch a := m.Data.(type) {
+func metricOf(of metricdata.Metrics) message {
+	var m message
+	m.text(1, of.Name)
+	m.text(2, of.Description)
+	m.text(3, of.Unit)
+	switch a := of.Data.(type) {
 	case metricdata.Gauge[int64]:
-		out.Data = &metricspb.Metric_Gauge{Gauge: &metricspb.Gauge{DataPoints: numbers(a.DataPoints)}}
+		m.blob(5, numbers(a.DataPoints))
 	case metricdata.Sum[int64]:
-		out.Data = sum(a)
+		m.blob(7, sum(a))
 	case metricdata.Sum[float64]:
-		out.Data = sum(a)
+		m.blob(7, sum(a))
 	case metricdata.Histogram[int64]:
-		out.Data = histogram(a)
+		m.blob(9, histogram(a))
 	case metricdata.Histogram[float64]:
-		out.Data = histogram(a)
+		m.blob(9, histogram(a))
 	}
-	return out
+	return m
 }
 
-func sum[N int64 | float64](s metricdata.Sum[N]) *metricspb.Metric_Sum {
-	return &metricspb.Metric_Sum{Sum: &metricspb.Sum{
-		AggregationTemporality: since(s.Temporality), IsMonotonic: s.IsMonotonic, DataPoints: numbers(s.DataPoints)}}
+func sum[N int64 | float64](s metricdata.Sum[N]) message {
+	m := numbers(s.DataPoints)
+	m.count(2, since(s.Temporality))
+	m.count(3, flag(s.IsMonotonic))
+	return m
 }
 
-func numbers[N int64 | float64](points []metricdata.DataPoint[N]) []*metricspb.NumberDataPoint {
-	out := make([]*metricspb.NumberDataPoint, 0, len(points))
+func numbers[N int64 | float64](points []metricdata.DataPoint[N]) message {
+	var m message
 	for _, p := range points {
-		n := &metricspb.NumberDataPoint{Attributes: attributes(p.Attributes.ToSlice()), StartTimeUnixNano: nanos(p.StartTime), TimeUnixNano: nanos(p.Time)}
+		var point message
+		point.fixed64(2, nanos(p.StartTime))
+		point.fixed64(3, nanos(p.Time))
 		switch v := any(p.Value).(type) {
 		case int64:
-			n.Value = &metricspb.NumberDataPoint_AsInt{AsInt: v}
+			point.fixed64(6, uint64(v)) //nolint:gosec // its two's complement is meant
 		case float64:
-			n.Value = &metricspb.NumberDataPoint_AsDouble{AsDouble: v}
+			point.double(4, v)
 		}
-		out = append(out, n)
+		m.blob(1, attributes(point, 7, p.Attributes.ToSlice()))
 	}
-	return out
+	return m
 }
 
-func histogram[N int64 | float64](h metricdata.Histogram[N]) *metricspb.Metric_Histogram {
-	out := &metricspb.Histogram{AggregationTemporality: since(h.Temporality)}
+func histogram[N int64 | float64](h metricdata.Histogram[N]) message {
+	var m message
 	for _, p := range h.DataPoints {
-		out.DataPoints = append(out.DataPoints, &metricspb.HistogramDataPoint{
-			Attributes: attributes(p.Attributes.ToSlice()), StartTimeUnixNano: nanos(p.StartTime), TimeUnixNano: nanos(p.Time),
-			Count: p.Count, Sum: new(float64(p.Sum)), BucketCounts: p.BucketCounts, ExplicitBounds: p.Bounds,
-			Min: extreme(p.Min), Max: extreme(p.Max),
-		})
-	}
-	return &metricspb.Metric_Histogram{Histogram: out}
-}
-
-func extreme[N int64 | float64](e metricdata.Extrema[N]) *float64 {
-	v, ok := e.Value()
-	if !ok {
-		return nil
-	}
-	return new(float64(v))
-}
-
-func since(t metricdata.Temporality) metricspb.AggregationTemporality {
-	if t == metricdata.DeltaTemporality {
-		return metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_DELTA
-	}
-	return metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE
-}
-
-// logsOf are records, of one resource and scope by scope, as the protocol has them.
-func logsOf(batch []sdklog.Record) *logspb.ResourceLogs {
-	out, scopes := &logspb.ResourceLogs{}, map[instrumentation.Scope]*logspb.ScopeLogs{}
-	for _, r := range batch {
-		out.Resource = resourceOf(r.Resource())
-		from := r.InstrumentationScope()
-		if scopes[from] == nil {
-			scopes[from] = &logspb.ScopeLogs{Scope: scopeOf(from), SchemaUrl: from.SchemaURL}
-			out.ScopeLogs = append(out.ScopeLogs, scopes[from])
+		var point message
+		point.fixed64(2, nanos(p.StartTime))
+		point.fixed64(3, nanos(p.Time))
+		point.fixed64(4, p.Count)
+		point.double(5, float64(p.Sum))
+		packed(&point, 6, p.BucketCounts, func(n uint64) uint64 { return n })
+		packed(&point, 7, p.Bounds, math.Float64bits)
+		point = attributes(point, 9, p.Attributes.ToSlice())
+		if v, ok := p.Min.Value(); ok {
+			point.double(11, float64(v))
 		}
-		scopes[from].LogRecords = append(scopes[from].LogRecords, recordOf(r))
+		if v, ok := p.Max.Value(); ok {
+			point.double(12, float64(v))
+		}
+		m.blob(1, point)
 	}
-	return out
+	m.count(2, since(h.Temporality))
+	return m
 }
 
-func recordOf(r sdklog.Record) *logspb.LogRecord {
-	out := &logspb.LogRecord{
-		TimeUnixNano: nanos(r.Timestamp()), ObservedTimeUnixNano: nanos(r.ObservedTimestamp()), EventName: r.EventName(),
-		SeverityNumber: logspb.SeverityNumber(r.Severity()), SeverityText: r.SeverityText(), // of the same numbers
-		Body: value(r.Body()), DroppedAttributesCount: uint32(r.DroppedAttributes()), Flags: uint32(r.TraceFlags()),
+func since(t metricdata.Temporality) uint64 {
+	if t == metricdata.DeltaTemporality {
+		return 1
 	}
+	return 2 // from the start
+}
+
+func logsOf(batch []sdklog.Record) message {
+	return grouped(batch, func(r sdklog.Record) (*resource.Resource, instrumentation.Scope) {
+		return r.Resource(), r.InstrumentationScope()
+	}, recordOf)
+}
+
+func recordOf(r sdklog.Record) message {
+	var m message
+	m.fixed64(1, nanos(r.Timestamp()))
+	m.count(2, uint64(max(0, r.Severity()))) // of the same numbers
+	m.text(3, r.SeverityText())
+	m.blob(5, value(r.Body()))
 	r.WalkAttributes(func(kv attribute.KeyValue) bool {
-		out.Attributes = append(out.Attributes, attributes([]attribute.KeyValue{kv})...)
+		m = attributes(m, 6, []attribute.KeyValue{kv})
 		return true
 	})
+	m.count(7, dropped(r.DroppedAttributes()))
+	m.fixed32(8, uint32(r.TraceFlags()))
 	if id := r.TraceID(); id.IsValid() {
-		out.TraceId = id[:]
+		m.blob(9, id[:])
 	}
 	if id := r.SpanID(); id.IsValid() {
-		out.SpanId = id[:]
+		m.blob(10, id[:])
 	}
-	return out
+	m.fixed64(11, nanos(r.ObservedTimestamp()))
+	m.text(12, r.EventName())
+	return m
 }
 
-func resourceOf(r *resource.Resource) *resourcepb.Resource {
-	return &resourcepb.Resource{Attributes: attributes(r.Attributes())}
-}
-
-func scopeOf(s instrumentation.Scope) *common.InstrumentationScope {
-	return &common.InstrumentationScope{Name: s.Name, Version: s.Version, Attributes: attributes(s.Attributes.ToSlice())}
-}
-
-func attributes(all []attribute.KeyValue) []*common.KeyValue {
-	out := make([]*common.KeyValue, 0, len(all))
+// attributes adds a field for each attribute.
+func attributes(m message, number protowire.Number, all []attribute.KeyValue) message {
 	for _, kv := range all {
-		out = append(out, &common.KeyValue{Key: string(kv.Key), Value: value(kv.Value)})
+		var pair message
+		pair.text(1, string(kv.Key))
+		pair.blob(2, value(kv.Value))
+		m.blob(number, pair)
 	}
-	return out
+	return m
 }
 
-func value(v attribute.Value) *common.AnyValue {
+// value is a oneof, so that the field is there even if it is zero.
+func value(v attribute.Value) message {
+	var m message
 	switch v.Type() {
 	case attribute.EMPTY:
-		return &common.AnyValue{}
 	case attribute.BOOL:
-		return &common.AnyValue{Value: &common.AnyValue_BoolValue{BoolValue: v.AsBool()}}
+		m = protowire.AppendVarint(protowire.AppendTag(m, 2, protowire.VarintType), flag(v.AsBool()))
 	case attribute.INT64:
-		return &common.AnyValue{Value: &common.AnyValue_IntValue{IntValue: v.AsInt64()}}
+		m = protowire.AppendVarint(protowire.AppendTag(m, 3, protowire.VarintType), uint64(v.AsInt64())) //nolint:gosec // its two's complement is meant
 	case attribute.FLOAT64:
-		return &common.AnyValue{Value: &common.AnyValue_DoubleValue{DoubleValue: v.AsFloat64()}}
+		m.double(4, v.AsFloat64())
 	case attribute.BYTESLICE:
-		return &common.AnyValue{Value: &common.AnyValue_BytesValue{BytesValue: v.AsByteSlice()}}
+		m.blob(7, v.AsByteSlice())
 	case attribute.BOOLSLICE:
-		return array(v.AsBoolSlice(), attribute.BoolValue)
+		m.blob(5, array(v.AsBoolSlice(), attribute.BoolValue))
 	case attribute.INT64SLICE:
-		return array(v.AsInt64Slice(), attribute.Int64Value)
+		m.blob(5, array(v.AsInt64Slice(), attribute.Int64Value))
 	case attribute.FLOAT64SLICE:
-		return array(v.AsFloat64Slice(), attribute.Float64Value)
+		m.blob(5, array(v.AsFloat64Slice(), attribute.Float64Value))
 	case attribute.STRINGSLICE:
-		return array(v.AsStringSlice(), attribute.StringValue)
+		m.blob(5, array(v.AsStringSlice(), attribute.StringValue))
 	case attribute.SLICE:
-		return array(v.AsSlice(), func(v attribute.Value) attribute.Value { return v })
+		m.blob(5, array(v.AsSlice(), func(v attribute.Value) attribute.Value { return v }))
 	case attribute.MAP:
-		return &common.AnyValue{Value: &common.AnyValue_KvlistValue{KvlistValue: &common.KeyValueList{Values: attributes(v.AsMap())}}}
+		m.blob(6, attributes(nil, 1, v.AsMap()))
 	default:
-		return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: v.String()}}
+		m.blob(1, []byte(v.String()))
 	}
+	return m
 }
 
-func array[T any](all []T, of func(T) attribute.Value) *common.AnyValue {
-	out := &common.ArrayValue{}
+func array[T any](all []T, of func(T) attribute.Value) message {
+	var m message
 	for _, v := range all {
-		out.Values = append(out.Values, value(of(v)))
+		m.blob(1, value(of(v)))
 	}
-	return &common.AnyValue{Value: &common.AnyValue_ArrayValue{ArrayValue: out}}
+	return m
 }
 
 // nanos is a time as the protocol has it, and 0 for none.

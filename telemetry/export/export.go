@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/metric"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/exemplar"
@@ -62,30 +61,24 @@ func Open(getenv func(string) string, o *Options) (*Export, error) {
 	}
 	from, err := s.resource(o.Version)
 	wrong = join(wrong, err)
-	tracing, err := e.traces(toTraces, from)
-	wrong = join(wrong, err)
 	metering, err := e.metrics(s, toMetrics, from, o.Metrics)
 	wrong = join(wrong, err)
 	e.logs(toLogs, from)
-	e.Telemetry = telemetry.New(tracing, metering, &telemetry.Options{Content: s.contents(), Log: e.Log})
+	e.Telemetry = telemetry.New(e.traces(toTraces, from), metering, &telemetry.Options{Content: s.contents(), Log: e.Log})
 	return e, wrong
 }
 
 func same(a, b error) bool { return a != nil && b != nil && a.Error() == b.Error() }
 
 // traces sends spans; nil: nowhere.
-func (e *Export) traces(to *outlet, from *resource.Resource) (trace.TracerProvider, error) {
+func (e *Export) traces(to *outlet, from *resource.Resource) trace.TracerProvider {
 	if to == nil {
-		return nil, nil
-	}
-	by, err := otlptrace.New(context.Background(), spans{to})
-	if err != nil {
-		return nil, err
+		return nil
 	}
 	p := sdktrace.NewTracerProvider(sdktrace.WithResource(from), sdktrace.WithIDGenerator(telemetry.IDs{}),
-		sdktrace.WithBatcher(by, sdktrace.WithBlocking())) // only telemetry's own goroutine blocks
+		sdktrace.WithBatcher(spans{to}, sdktrace.WithBlocking())) // only telemetry's own goroutine blocks
 	e.ends = append(e.ends, p.Shutdown)
-	return p, nil
+	return p
 }
 
 // metrics sends metrics, and serves them if shown.

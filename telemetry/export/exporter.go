@@ -3,17 +3,14 @@ package export
 import (
 	"context"
 
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	sdklog "go.opentelemetry.io/otel/sdk/log"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
-	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
-	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// The clients of the signals. OpenTelemetry's own for metrics and logs cannot be had without
-// gRPC, which they do not use; see docs/decisions.
+// The exporters of the signals. OpenTelemetry's own link gRPC or the reflection of protocol
+// buffers, which they hardly use; see docs/decisions/0034-size-of-the-command.md.
 type (
 	spans    struct{ to *outlet }
 	readings struct {
@@ -23,16 +20,13 @@ type (
 	records struct{ to *outlet }
 )
 
-var _ otlptrace.Client = spans{}
-
-func (spans) Start(context.Context) error { return nil }
-func (spans) Stop(context.Context) error  { return nil }
-
-// UploadTraces sends a batch.
-func (s spans) UploadTraces(ctx context.Context, batch []*tracepb.ResourceSpans) error {
-	s.to.send(ctx, &tracepb.TracesData{ResourceSpans: batch})
+// ExportSpans sends a batch.
+func (s spans) ExportSpans(ctx context.Context, batch []sdktrace.ReadOnlySpan) error {
+	s.to.send(ctx, tracesOf(batch))
 	return nil
 }
+
+func (spans) Shutdown(context.Context) error { return nil }
 
 // Temporality says what metrics of a kind count from.
 func (m readings) Temporality(kind sdkmetric.InstrumentKind) metricdata.Temporality {
@@ -46,7 +40,7 @@ func (readings) Aggregation(kind sdkmetric.InstrumentKind) sdkmetric.Aggregation
 
 // Export sends the collected metrics.
 func (m readings) Export(ctx context.Context, all *metricdata.ResourceMetrics) error {
-	m.to.send(ctx, &metricspb.MetricsData{ResourceMetrics: []*metricspb.ResourceMetrics{metricsOf(all)}})
+	m.to.send(ctx, metricsOf(all))
 	return nil
 }
 
@@ -55,7 +49,7 @@ func (readings) Shutdown(context.Context) error   { return nil }
 
 // Export sends a batch.
 func (l records) Export(ctx context.Context, batch []sdklog.Record) error {
-	l.to.send(ctx, &logspb.LogsData{ResourceLogs: []*logspb.ResourceLogs{logsOf(batch)}})
+	l.to.send(ctx, logsOf(batch))
 	return nil
 }
 

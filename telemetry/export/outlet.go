@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/pawl-run/pawl/internal/excerpt"
 )
@@ -51,7 +50,7 @@ func client(trust *tls.Config) *http.Client {
 // send sends a batch within the time for one, and until the end at most: processors let a batch
 // continue that they have given up waiting for. It reports errors itself: errors that exporters
 // return go to OpenTelemetry's global error handler.
-func (o *outlet) send(ctx context.Context, batch proto.Message) {
+func (o *outlet) send(ctx context.Context, batch message) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	go func() {
@@ -66,14 +65,9 @@ func (o *outlet) send(ctx context.Context, batch proto.Message) {
 	}
 }
 
-// post sends a batch, again and again while the receiver is busy. A request of the protocol has
-// the encoding of the message that files hold for the same signal; the package of the requests
-// would link gRPC.
-func (o *outlet) post(ctx context.Context, batch proto.Message) error {
-	body, err := proto.Marshal(batch)
-	if err != nil {
-		return err
-	}
+// post sends a batch, again and again while the receiver is busy.
+func (o *outlet) post(ctx context.Context, batch message) error {
+	body := []byte(batch)
 	if o.gzip {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
