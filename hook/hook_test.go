@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/hook"
@@ -77,30 +75,29 @@ func drive(t *testing.T, j pawl.Journal, agent pawl.Agent, hooks ...engine.Hook)
 	return r
 }
 
+// An entry is a record with the members of its data, without what looks like a secret.
 func TestRecords(t *testing.T) {
 	var b bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: plain}))
 	drive(t, memory.New(), clerk(), hook.Records(logger, &hook.Options{Texts: 60}))
-	want := []string{
-		`level=INFO msg=run.started seq=1 at=0 iteration=0 agent=clerk model=script/replies input=Go.`,
-		`level=DEBUG msg=model.called seq=2 at=1 iteration=1 purpose=turn attempt=1 reserved_tokens=`,
-		`level=INFO msg=model.replied seq=3 at=1 iteration=1 purpose=turn input_tokens=`,
-		`level=DEBUG msg=tool.started seq=4 at=3 iteration=1 call=c_1 tool=look effect=read attempt=1 args="{\"name\":\"ada\"}"`,
-		`level=INFO msg=tool.finished seq=5 at=3 iteration=1 call=c_1 tool=look status=ok result="{\"note\":\"the key is [redacted]\",\"token\":\"[redacted]\"}"`,
-		`level=DEBUG msg=tool.started seq=6 at=3 iteration=1 call=c_2 tool=look effect=read attempt=1 args="{\"name\":\"nobody\"}"`,
-		`level=WARN msg=tool.finished seq=7 at=3 iteration=1 call=c_2 tool=look status=error error="no such person, password=[redacted]"`,
-		`level=DEBUG msg=model.called seq=8 at=7 iteration=2 purpose=turn attempt=1 reserved_tokens=`,
-		`level=INFO msg=model.replied seq=9 at=7 iteration=2 purpose=turn text="Done with [redacted]" input_tokens=`,
-		`level=INFO msg=run.stopped seq=10 at=9 iteration=2 status=success leaf=done detail="the model answered without calling a tool"`,
-	}
-	got := strings.Split(strings.TrimSpace(b.String()), "\n")
-	for i, line := range got {
-		if before, _, ok := strings.Cut(line, "_tokens="); ok {
-			got[i] = before + "_tokens="
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	for i, want := range [][]string{
+		{"level=INFO msg=run.started seq=1 at=0 iteration=0 agent=clerk ", " input=Go. ", " model=script/replies "},
+		{"level=DEBUG msg=model.called seq=2 at=1 iteration=1 attempt=1 ", " purpose=turn "},
+		{"level=INFO msg=model.replied seq=3 at=1 iteration=1 ", " stop_reason=calls "},
+		{`level=DEBUG msg=tool.started seq=4 at=3 iteration=1 args="{\"name\":\"ada\"}" attempt=1 call=c_1 effect=read `, " tool=look"},
+		{"level=INFO msg=tool.finished seq=5 at=3 iteration=1 call=c_1 ", ` result="{\"note\":\"the key is [redacted]\",\"token\":\"[redacted]\"}" status=ok tool=look `},
+		{"level=DEBUG msg=tool.started seq=6 ", " call=c_2 "},
+		{"level=WARN msg=tool.finished seq=7 at=3 iteration=1 call=c_2 ", ` error="no such person, password=[redacted]" status=error tool=look `},
+		{"level=DEBUG msg=model.called seq=8 at=7 iteration=2 "},
+		{"level=INFO msg=model.replied seq=9 at=7 iteration=2 ", ` text="Done with [redacted]" `},
+		{"level=INFO msg=run.stopped seq=10 at=9 iteration=2 ", " leaf=done status=success"},
+	} {
+		for _, part := range want {
+			if !strings.Contains(lines[i], part) {
+				t.Errorf("line %d has no %q: %s", i+1, part, lines[i])
+			}
 		}
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
