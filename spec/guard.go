@@ -12,13 +12,27 @@ import (
 )
 
 // readGuard reads {pii: redact, secrets: block, injection: warn, topics: [...],
-// data_flow: true}.
+// data_flow: true}, and topics beside it.
 func (s *Spec) readGuard(f fields) {
-	n := f.n.get("guard")
-	if n == nil {
-		return
+	var rules []guard.Rule
+	if n := f.n.get("guard"); n != nil {
+		rules = s.guardRules(f.fields(guardKeys, n))
 	}
-	g := f.fields(guardKeys, n)
+	if n := f.n.get("topics"); n != nil {
+		t := f.fields(topicKeys, n)
+		t.need(topicKeys.name)
+		do, then := guard.Block, 0
+		if t.choice("then", &then); then == 2 {
+			do = guard.Retry
+		}
+		rules = append(rules, t.topics("deny", do)...)
+	}
+	if len(rules) > 0 {
+		s.guard = guard.New(rules...)
+	}
+}
+
+func (s *Spec) guardRules(g fields) []guard.Rule {
 	var rules []guard.Rule
 	for _, rule := range []struct {
 		key  string
@@ -33,9 +47,6 @@ func (s *Spec) readGuard(f fields) {
 			rules = append(rules, rule.make(guard.Action(do)))
 		}
 	}
-	if rule, ok := g.topics(); ok {
-		rules = append(rules, rule)
-	}
 	switch flow := g.n.get("data_flow"); {
 	case flow != nil && flow.kind == text && flow.text == "strict":
 		s.dataFlow, s.strictFlow = true, true
@@ -44,42 +55,24 @@ func (s *Spec) readGuard(f fields) {
 	default:
 		g.flag("data_flow", &s.dataFlow)
 	}
-	if len(rules) > 0 {
-		s.guard = guard.New(rules...)
-	}
+	return append(rules, g.topics("topics", guard.Block)...)
 }
 
-// topics reads [insider trading] or {deny: [insider trading], then: retry}.
-func (f fields) topics() (rule guard.Rule, ok bool) {
-	key, do := "topics", guard.Block
-	n := f.n.get(key)
-	switch {
-	case n == nil || n.kind == 0:
-		return rule, false
-	case n.kind == mapping:
-		f, key = f.fields(topicKeys, n), "deny"
-		then := 0
-		f.need(topicKeys.name)
-		if f.choice("then", &then); then == 2 {
-			do = guard.Retry
-		}
-	case n.kind != list:
-		f.problem(n.place, "topics is %v (write a list such as [insider trading], or {deny: [insider trading], then: retry})", n.kind)
-		return rule, false
-	}
+// topics returns the rule for the words under a key, if there are any.
+func (f fields) topics(key string, do guard.Action) []guard.Rule {
 	topics, at := f.words(key, "[insider trading]")
 	if len(topics) == 0 {
-		if d := f.n.get(key); key == "deny" && d != nil && d.kind == list && len(d.items) == 0 {
-			f.problem(d.place, "%s is empty (%s)", key, needs["deny"])
+		if n := f.n.get(key); key == "deny" && n != nil && n.kind == list && len(n.items) == 0 {
+			f.problem(n.place, "%s is empty (%s)", key, needs["deny"])
 		}
-		return rule, false
+		return nil
 	}
-	rule = guard.Topics(do, topics...)
+	rule := guard.Topics(do, topics...)
 	if err := guard.New(rule).Check(pawl.Agent{}); err != nil {
 		f.problem(at[0].place, "%s: %s (write words)", key, strings.TrimPrefix(err.Error(), "guard: "))
-		return rule, false
+		return nil
 	}
-	return rule, true
+	return []guard.Rule{rule}
 }
 
 // label reads the trust label of a tool's results.

@@ -25,7 +25,7 @@ hooks: [{log: {format: json}}, retry, steer]
 	if f, ok := a.Policies[0].(interface{ Filter(string) string }); !ok || f.Filter("a@b.de") != "[redacted email]" {
 		t.Errorf("%T does not redact", a.Policies[0])
 	}
-	_, a = parseAgent(t, t.TempDir(), least+"guard: {topics: {deny: [a b], then: retry}}\n", nil)
+	_, a = parseAgent(t, t.TempDir(), least+"topics: {deny: [a b], then: retry}\n", nil)
 	if m, err = pawl.NewMachine(a); err != nil || m.Declaration().Policies[0] != `guard(topics("a b"): retry)` {
 		t.Errorf("%v: %q", err, m.Declaration().Policies)
 	}

@@ -54,6 +54,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "judge", value: in(judgeKeys), about: "who judges the run while it goes on", inGo: "pawl.Agent.Policies"},
 	{name: "context", value: in(contextKeys), otherwise: "by price, where the model has one", about: "what the model sees of a long [conversation](context.md)", inGo: "window.Compact"},
 	{name: "guard", value: in(guardKeys), about: "what may not go in and out of the model", inGo: "guard.New"},
+	{name: "topics", value: in(topicKeys), about: "what is not to be spoken of", inGo: "guard.Topics"},
 	{name: "hooks", value: hookList, about: "what watches the run from beside it", inGo: "engine.Options.Hooks"},
 	{name: "webhooks", value: listOf(in(webhookKeys)), about: "who is [told](webhooks.md) of pauses and endings of its runs", inGo: "webhook.New"},
 	{name: "cage", value: in(cageKeys), otherwise: "what the user may", about: "what the kernel holds commands and MCP servers to", inGo: "tool.CommandOptions.Cage"},
@@ -186,7 +187,7 @@ var guardKeys = &table{name: "guard", title: "guard", about: "What may not go in
 	{name: "pii", value: guardWord, about: "personal data", inGo: "guard.PII"},
 	{name: "secrets", value: guardWord, about: "what looks like a key", inGo: "guard.Secrets"},
 	{name: "injection", value: guardWord, about: "what reads like instructions in results of tools", inGo: "guard.Injection"},
-	{name: "topics", value: either(wordList, in(topicKeys)), about: "what is not to be spoken of", inGo: "guard.Topics"},
+	{name: "topics", value: wordList, about: "words and phrases that end the run; `topics` at the top level says what else may become of it", inGo: "guard.Topics"},
 	{name: "data_flow", value: aFlow, otherwise: "false", about: "once untrusted text was read, a person is asked before a call with what nobody who is trusted has named, or with `strict` before every call that does something ([more](governance.md#data-flow))", inGo: "guard.DataFlow"},
 }}
 

@@ -77,6 +77,7 @@ var members = map[string]member{
 	"context":         {value: "{pins: [Blue is a colour.]}", shows: "Blue is a colour"},
 	"handoffs":        {value: "[./helper.yaml]", problem: `^helper\.yaml:7:\d+: handoffs are for an agent that has a conversation, and desk\.yaml uses this one as a tool`},
 	"guard":           {value: "{pii: redact}", replies: "{text: Ask ada@example.org.}", shows: `Ask \[redacted email\]`},
+	"topics":          {value: "{deny: [blue]}", shows: `"status":"failed"[^\n]*topics`},
 	"hooks":           {value: "[log]", shows: `level=INFO msg="helper begins: What colour\?"`},
 	"hooks: log":      {value: "[{log: {format: json}}]", shows: `"msg":"run\.started"[^\n]*"agent":"helper"`},
 	"hooks: retry":    {value: "[{retry: {attempts: 1}}]", replies: "{calls: [{tool: look}]}, {text: …}, {text: It is blue.}", shows: `"type":"hook\.directed","data":{"hook":"retry","direction":"retry"`},
