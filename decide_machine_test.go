@@ -2,8 +2,6 @@ package pawl_test
 
 import (
 	"encoding/json"
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -11,8 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/stop"
 )
@@ -152,94 +148,5 @@ no_progress(-1, fail): the window may not be negative, and then is fail, escalat
 		if got := err.Error(); got != c.want {
 			t.Error(cmp.Diff(strings.Split(c.want, "\n"), strings.Split(got, "\n")))
 		}
-	}
-}
-
-// wants is a policy that moves the calls of a tool to a class, unless
-// they are stricter already.
-type wants struct {
-	tool string
-	to   pawl.Classification
-}
-
-func (w wants) String() string { return fmt.Sprintf("%v(%s)", w.to, w.tool) }
-
-func (w wants) Review(_ *pawl.State, step pawl.Step) pawl.Step {
-	if act, ok := step.(pawl.Act); ok {
-		for i := range act.Calls {
-			if d := &act.Calls[i]; d.Call.Tool == w.tool && d.Do < w.to {
-				d.Do, d.Why = w.to, w.String()
-			}
-		}
-	}
-	return step
-}
-
-// TestReviewTwin holds what the policies make of a batch to what anybody would
-// say of it: each call gets the strictest that is wanted of it.
-func TestReviewTwin(t *testing.T) {
-	tools := []string{"look", "set", "pay"}
-	for seed := range uint64(300) {
-		r := rand.New(rand.NewPCG(seed, 5))
-		agent, _ := schemed(t, 0)
-		agent.Observer, agent.Goal, agent.Stop = nil, nil, nil
-		var policies []wants
-		for range r.IntN(5) {
-			policies = append(policies, wants{tools[r.IntN(3)], pawl.CallAsk + pawl.Classification(r.IntN(2))})
-		}
-		for _, p := range policies {
-			agent.Policies = append(agent.Policies, p)
-		}
-		m := must(pawl.NewMachine(agent))
-		var calls []pawl.Part
-		for i := range 1 + r.IntN(5) {
-			name := append(tools, "none")[r.IntN(4)]
-			calls = append(calls, pawl.Call{ID: fmt.Sprintf("c_%d", i+1), Tool: name, Args: []byte(fmt.Sprintf(`{"n":%d}`, i))})
-		}
-		calls = append(calls, pawl.Call{ID: "c_9", Tool: "look", Args: []byte(`{}`)}) // so that it is a plan
-		s := new(pawl.State)
-		for _, e := range []pawl.Event{
-			pawl.RunStarted{Declaration: m.Declaration()}, pawl.ModelCalled{Purpose: pawl.PurposeTurn, Attempt: 1},
-			pawl.ModelReplied{Purpose: pawl.PurposeTurn, Reply: pawl.Reply{Parts: calls}},
-		} {
-			s.Fold(pawl.Entry{Run: "r", Seq: s.Seq() + 1, At: s.Seq(), Iteration: 1, Event: e})
-		}
-		act, ok := m.Decide(s).(pawl.Act)
-		if !ok || len(act.Calls) != len(calls) {
-			t.Fatalf("seed %d: %#v", seed, m.Decide(s))
-		}
-		for i, d := range act.Calls {
-			call := calls[i].(pawl.Call)
-			want := pawl.CallRun
-			if call.Tool == "none" {
-				want = pawl.CallRefuse
-			}
-			for _, p := range policies {
-				if p.tool == call.Tool {
-					want = max(want, p.to)
-				}
-			}
-			if d.Call.ID != call.ID || d.Do != want || d.Key == "" && want != pawl.CallRefuse {
-				t.Errorf("seed %d: %s %s is to %v, want %v (%v)", seed, call.ID, call.Tool, d.Do, want, policies)
-			}
-		}
-	}
-}
-
-// restless is a loop that only ever records.
-type restless struct{}
-
-func (restless) Name() string { return "restless" }
-func (restless) Next(s *pawl.State) pawl.Step {
-	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: "restless", Name: "n", Value: fmt.Append(nil, s.Seq())}}}
-}
-
-// TestNoRunaway: a loop that only ever records is stopped, too.
-func TestNoRunaway(t *testing.T) {
-	a := pawl.Agent{Name: "restless", Model: pawl.ModelFunc(nil), Loop: restless{}}
-	run := must(engine.New(memory.New(), nil).Start(t.Context(), a, "go", nil))
-	res := must(run.Wait(t.Context()))
-	if res.Status != pawl.StatusFailed || !strings.Contains(res.Reason.Detail, "restless") {
-		t.Errorf("ended %v: %s", res.Verdict, res.Reason.Detail)
 	}
 }

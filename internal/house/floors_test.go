@@ -220,52 +220,6 @@ func TestPolicyIsWhole(t *testing.T) {
 	}
 }
 
-func TestFloorsCatch(t *testing.T) {
-	p := thePlan(t)
-	for _, c := range []struct {
-		from, to string
-		allowed  bool
-	}{
-		{"stop", ".", true},
-		{"stop", "internal/expr", true},
-		{"stop", "window", false},
-		{"stop", "engine", false},
-		{".", "stop", false},
-		{".", "internal/canon", true},
-		{"internal/canon", ".", false},
-		{"internal/canon", "internal/tally", false},
-		{"engine", "stop", true},
-		{"engine", "journal/memory", true},
-		{"journal/memory", "engine", false},
-		{"engine", "journal/sqlite", false},
-		{"model/openai", "model/anthropic", false},
-		{"model/openai", "model/internal/provider", true},
-		{"engine", "model/internal/provider", false},
-		{"tool", "tool/schema", true},
-		{"server/ui", "server", true},
-		{"spec", "engine", true},
-		{"spec", "fix/testfix", false},
-		{"fix/testfix", "fix/review", false},
-		{"cmd/pawl", "cmd/internal/cli", true},
-		{"cmd/pawl", "cmd/other", false},
-		{"cmd/internal/cli", "spec", true},
-		{"cmd/internal/cli", "internal/canon", true},
-		{"spec", "cmd/internal/cli", false},
-		{"stop", "internal/house", false},
-		{"stop", "unheard/of", false},
-		{"unheard/of", ".", false},
-	} {
-		if why := p.objection(c.from, c.to); (why == "") != c.allowed {
-			t.Errorf("%s -> %s: objection %q, want allowed %v", c.from, c.to, why, c.allowed)
-		}
-	}
-	for _, text := range []string{"floor 1 a\nfloor 2 a", "forbid 1 2", "forbid 1 -> 2", "permit a -> b"} {
-		if _, err := readPlan(text); err == nil {
-			t.Errorf("read without complaint: %q", text)
-		}
-	}
-}
-
 // TestPolicyIsPublished keeps the copy for people equal to the one that is checked.
 func TestPolicyIsPublished(t *testing.T) {
 	if !strings.Contains(repository(t).read(t, "CONTRIBUTING.md"), "```"+policy+"```") {

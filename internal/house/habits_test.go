@@ -128,26 +128,6 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 	}
 }
 
-func TestExportedNamesCatch(t *testing.T) {
-	for text, want := range map[string]int{
-		"type A struct{}":                                                        1,
-		"// A is a thing.\ntype A struct{}":                                      0,
-		"type (\n\t// A is one.\n\tA int\n\tB int\n)":                            1,
-		"const (\n\tA = 1 // the first\n\tB = 2\n)":                              1,
-		"// The numbers.\nconst (\n\tA = 1\n\tB = 2\n)":                          0,
-		"var A, b, C int":                                                        2,
-		"func A() {}\nfunc b() {}":                                               1,
-		"// A is a thing.\ntype A int\nfunc (A) String() string { return \"\" }": 0,
-		"type a int\nfunc (a) B() {}":                                            0,
-		"// A is a thing.\ntype A[T any] int\nfunc (A[T]) B() {}":                1,
-	} {
-		fset, s := parseText(t, "synthetic.go", "package synthetic\n"+text+"\n")
-		if got := undocumented(fset, s); len(got) != want {
-			t.Errorf("found %v, want %d:\n%s", got, want, text)
-		}
-	}
-}
-
 // What is left to do belongs in an issue, where somebody sees it. The words are
 // put together here so that the test does not find itself.
 var leftover = regexp.MustCompile(`\b(` + strings.Join([]string{"TO" + "DO", "FIX" + "ME", "X" + "XX"}, "|") + `)\b`)

@@ -79,24 +79,8 @@ func exportedNames(tr *tree) map[string]map[string]bool {
 				names = map[string]bool{}
 				all[s.ast.Name.Name] = names
 			}
-			for _, decl := range s.ast.Decls {
-				switch d := decl.(type) {
-				case *ast.FuncDecl:
-					if d.Recv == nil {
-						names[d.Name.Name] = true
-					}
-				case *ast.GenDecl:
-					for _, spec := range d.Specs {
-						switch spec := spec.(type) {
-						case *ast.TypeSpec:
-							names[spec.Name.Name] = true
-						case *ast.ValueSpec:
-							for _, id := range spec.Names {
-								names[id.Name] = true
-							}
-						}
-					}
-				}
+			for _, name := range topLevel(s) {
+				names[name] = true
 			}
 		}
 	}

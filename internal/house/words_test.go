@@ -115,14 +115,3 @@ func TestPlainWordsCatch(t *testing.T) {
 		t.Errorf("found %v on a page, want one", got)
 	}
 }
-
-// A merge leaves marks where nobody has decided.
-func TestNoConflicts(t *testing.T) {
-	tr := repository(t)
-	mark := regexp.MustCompile("(?m)^(<{7}|>{7}) ")
-	for _, name := range tr.files {
-		if !strings.Contains(name, "testdata/") && mark.MatchString(tr.read(t, name)) {
-			t.Errorf("%s has the marks of a merge conflict", name)
-		}
-	}
-}

@@ -16,7 +16,18 @@ type faultCase struct {
 	on   map[fakeprovider.Wire]string
 	why  string
 	wait time.Duration // the least between the fault and the next request
+	cost booking       // of the attempt that failed, where that is held
 }
+
+// A booking is what a failed attempt is booked at: nothing where the provider refused it, its
+// usage where the provider says all of that, zero included, and else the most that it may have cost.
+type booking int
+
+const (
+	free booking = 1 + iota
+	used
+	most
+)
 
 const (
 	waits      = "waits at least as long as the header says, and a random time longer"
@@ -31,27 +42,27 @@ const (
 )
 
 var cases = map[string]faultCase{
-	"rate-limit":         {does: "retry rate_limit", why: "backs off with full jitter, for all runs that use the endpoint"},
+	"rate-limit":         {cost: free, does: "retry rate_limit", why: "backs off with full jitter, for all runs that use the endpoint"},
 	"rate-limit-seconds": {does: "retry rate_limit", why: waits, wait: time.Second},
-	"rate-limit-ms":      {does: "retry rate_limit", why: waits, wait: 20 * time.Millisecond},
+	"rate-limit-ms":      {cost: free, does: "retry rate_limit", why: waits, wait: 20 * time.Millisecond},
 	"rate-limit-date":    {does: "retry rate_limit", why: waits, wait: time.Second},
 	"rate-limit-skewed":  {does: "retry rate_limit", why: "counts the date from the response's own Date", wait: time.Second},
 	"rate-limit-past":    {does: "retry rate_limit", why: "ignores a date in the past, and backs off"},
 	"rate-limit-27h":     {does: "park rate_limit", why: "parks the run until then"},
-	"quota-exhausted":    {does: "fail quota", why: endsAtOnce},
+	"quota-exhausted":    {cost: free, does: "fail quota", why: endsAtOnce},
 	"endless-error-body": {does: "retry overloaded | retry network", why: "reads 16 KiB of the body, for five seconds at most"},
-	"overloaded-529":     {does: "retry overloaded", why: "backs off and sends the request again"},
-	"unavailable-503":    {does: "retry overloaded", why: "backs off and sends the request again"},
-	"internal-500":       {does: "retry overloaded", why: "backs off and sends the request again"},
-	"bad-gateway-502":    {does: "retry overloaded", why: "backs off and sends the request again"},
-	"unauthorized":       {does: "fail auth", why: "tries another key if there is one; otherwise " + endsAtOnce},
-	"model-not-found":    {does: "fail not_found", why: endsAtOnce},
-	"too-large":          {does: "fail too_long", why: "leaves older results out and sends the request once more; with none to leave out, the run ends and can be resumed"},
-	"context-length":     {does: "fail too_long", why: "leaves older results out and sends the request once more; with none to leave out, the run ends and can be resumed"},
-	"image-too-large":    {does: "fail invalid", why: "leaves out pictures that are too large; a picture that is refused all the same ends the run"},
+	"overloaded-529":     {cost: free, does: "retry overloaded", why: "backs off and sends the request again"},
+	"unavailable-503":    {cost: free, does: "retry overloaded", why: "backs off and sends the request again"},
+	"internal-500":       {cost: free, does: "retry overloaded", why: "backs off and sends the request again"},
+	"bad-gateway-502":    {cost: free, does: "retry overloaded", why: "backs off and sends the request again"},
+	"unauthorized":       {cost: free, does: "fail auth", why: "tries another key if there is one; otherwise " + endsAtOnce},
+	"model-not-found":    {cost: free, does: "fail not_found", why: endsAtOnce},
+	"too-large":          {cost: free, does: "fail too_long", why: "leaves older results out and sends the request once more; with none to leave out, the run ends and can be resumed"},
+	"context-length":     {cost: free, does: "fail too_long", why: "leaves older results out and sends the request once more; with none to leave out, the run ends and can be resumed"},
+	"image-too-large":    {cost: free, does: "fail invalid", why: "leaves out pictures that are too large; a picture that is refused all the same ends the run"},
 	"content-blocked":    {does: "fail refused", why: endsAtOnce + "; Google blocks prompts in another way (29)", on: map[fakeprovider.Wire]string{fakeprovider.Google: "fail invalid"}},
-	"html-page":          {does: "retry unknown", why: "shows the beginning of the page in the error"},
-	"only-error":         {does: "retry overloaded", why: "treats an error as an error, whatever the status"},
+	"html-page":          {cost: free, does: "retry unknown", why: "shows the beginning of the page in the error"},
+	"only-error":         {cost: free, does: "retry overloaded", why: "treats an error as an error, whatever the status"},
 
 	"wrong-content-type":   {does: "retry unknown", why: "accepts only a stream that is declared as one"},
 	"gzip-garbage":         {does: "retry network | retry truncated", why: resends},
@@ -59,29 +70,29 @@ var cases = map[string]faultCase{
 	"crlf":                 {does: "fine", why: noMatter},
 	"comment-pings":        {does: "fine", why: noMatter},
 	"split-utf8":           {does: "fine", why: "decodes text only when its event is complete"},
-	"reset-before-headers": {does: "retry network", why: "sends the request again on a new connection, the first time at once"},
+	"reset-before-headers": {cost: free, does: "retry network", why: "sends the request again on a new connection, the first time at once"},
 	"stale-connection":     {does: "retry network", why: "sends the request again on a new connection, the first time at once"},
-	"no-answer":            {does: "retry network", why: quiet},
-	"headers-only":         {does: "retry network", why: quiet},
+	"no-answer":            {cost: most, does: "retry network", why: quiet},
+	"headers-only":         {cost: most, does: "retry network", why: quiet},
 	"late":                 {does: "fine", why: "waits"},
 	"late-after-headers":   {does: "fine", why: "waits"},
-	"reset-mid-stream":     {does: "retry network | retry truncated", why: resends},
-	"drop-mid-stream":      {does: "retry network | retry truncated", why: resends},
+	"reset-mid-stream":     {cost: most, does: "retry network | retry truncated", why: resends},
+	"drop-mid-stream":      {cost: most, does: "retry network | retry truncated", why: resends},
 	"cut-mid-stream":       {does: "retry truncated", why: resends},
 	"cut-mid-bytes":        {does: "retry truncated", why: resends},
 	"drop-mid-bytes":       {does: "retry network | retry truncated", why: resends},
-	"stalled-stream":       {does: "retry network", why: quiet},
+	"stalled-stream":       {cost: most, does: "retry network", why: quiet},
 	"pings-for-ever":       {does: "retry network", why: quiet},
 	"end-inside-utf8":      {does: "retry truncated", why: resends},
-	"half-frame":           {does: "retry truncated", why: resends},
-	"no-events":            {does: "retry truncated", why: resends},
+	"half-frame":           {cost: most, does: "retry truncated", why: resends},
+	"no-events":            {cost: most, does: "retry truncated", why: resends},
 
-	"overloaded-mid-stream": {does: "retry overloaded", why: resends},
-	"error-without-status": {does: "retry overloaded", why: "classifies errors by their type, not by a number; " + resends,
+	"overloaded-mid-stream": {cost: most, does: "retry overloaded", why: resends},
+	"error-without-status": {cost: most, does: "retry overloaded", why: "classifies errors by their type, not by a number; " + resends,
 		on: map[fakeprovider.Wire]string{fakeprovider.Responses: "retry unknown"}},
-	"response-failed":      {does: "retry overloaded", why: resends},
-	"cut-mid-arguments":    {does: "retry truncated", why: resends},
-	"malformed-last-chunk": {does: "retry truncated", why: resends},
+	"response-failed":      {cost: most, does: "retry overloaded", why: resends},
+	"cut-mid-arguments":    {cost: most, does: "retry truncated", why: resends},
+	"malformed-last-chunk": {cost: most, does: "retry truncated", why: resends},
 	"malformed-event":      {does: "retry truncated", why: resends},
 	"no-terminator": {does: "retry truncated", why: resends + "; a Chat Completion is complete with its finish reason, since some servers omit [DONE]",
 		on: map[fakeprovider.Wire]string{fakeprovider.Chat: "fine"}},
@@ -100,17 +111,17 @@ var cases = map[string]faultCase{
 	"capped-unsaid":           {does: "reject", why: "compares the usage with the limit; " + runsNone},
 	"drop-called-length":      {does: "reject", why: "runs none of the calls and asks again, without a larger limit"},
 	"response-incomplete":     {does: "reject", why: runsNone},
-	"unknown-stop-reason":     {does: "retry unknown", why: "does not accept an unknown end as success"},
-	"no-content":              {does: "retry empty", why: noSense},
-	"no-content-billed":       {does: "retry empty", why: noSense + "; the billed usage is booked"},
-	"no-content-unbilled":     {does: "retry empty", why: noSense + "; nothing is booked"},
+	"unknown-stop-reason":     {cost: used, does: "retry unknown", why: "does not accept an unknown end as success"},
+	"no-content":              {cost: used, does: "retry empty", why: noSense},
+	"no-content-billed":       {cost: used, does: "retry empty", why: noSense + "; the billed usage is booked"},
+	"no-content-unbilled":     {cost: free, does: "retry empty", why: noSense + "; nothing is booked"},
 	"refusal":                 {does: "refused", why: endsAtOnce},
 	"content-filter":          {does: "refused", why: endsAtOnce},
 	"refusal-after-reasoning": {does: "refused", why: endsAtOnce},
-	"malformed-function-call": {does: "retry empty", why: noSense},
+	"malformed-function-call": {cost: used, does: "retry empty", why: noSense},
 	"unexpected-tool-call":    {does: "retry empty", why: noSense},
 	"prompt-blocked":          {does: "refused", why: endsAtOnce},
-	"window-exceeded":         {does: "fail too_long", why: "leaves older results out and asks the model once more; with none to leave out, the run ends and can be resumed"},
+	"window-exceeded":         {cost: used, does: "fail too_long", why: "leaves older results out and asks the model once more; with none to leave out, the run ends and can be resumed"},
 	"early-usage":             {does: "fine", why: "assigns usage, never adds it"},
 	"no-usage":                {does: "fine", why: "books the estimate"},
 	"pause-turn":              {does: "continue", why: "sends the turn back unchanged, so that the provider continues it"},

@@ -1,7 +1,6 @@
 package fakeprovider
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -45,41 +44,5 @@ func TestOptions(t *testing.T) {
 	}
 	if res, _ := send(t, url, "/v1/embeddings", "{}"); res.StatusCode != http.StatusNotFound {
 		t.Errorf("status %d", res.StatusCode)
-	}
-}
-
-// TestBrainErrors tells what a brain failed with as each provider would.
-func TestBrainErrors(t *testing.T) {
-	want := map[pawl.Class]map[Wire]int{
-		pawl.ClassRateLimit:  {Anthropic: 429, Chat: 429, Responses: 429, Google: 429},
-		pawl.ClassOverloaded: {Anthropic: 529, Chat: 503, Responses: 503, Google: 503},
-		pawl.ClassQuota:      {Anthropic: 400, Chat: 429, Responses: 429, Google: 429},
-		pawl.ClassAuth:       {Anthropic: 401, Chat: 401, Responses: 401, Google: 400},
-		pawl.ClassNotFound:   {Anthropic: 404, Chat: 404, Responses: 404, Google: 404},
-		pawl.ClassTooLong:    {Anthropic: 400, Chat: 400, Responses: 400, Google: 400},
-		pawl.ClassRefused:    {Anthropic: 400, Chat: 400, Responses: 400, Google: 400},
-		pawl.ClassUnknown:    {Anthropic: 500, Chat: 500, Responses: 500, Google: 500},
-	}
-	for class, statuses := range want {
-		fake, url := serve(t, pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
-			return pawl.Reply{}, &pawl.ModelError{Class: class, Message: "The brain said so."}
-		}), nil)
-		for w, m := range models(url) {
-			_, err := last(t.Context(), m, asked())
-			said := "model: " + class.String()
-			if class == pawl.ClassUnknown || class == pawl.ClassRefused && w == Google { // which the wire does not tell
-				said = "model: "
-			}
-			if err == nil || !strings.Contains(err.Error(), "said so") || !strings.Contains(err.Error(), said) {
-				t.Errorf("%v on %v: %v", class, w, err)
-			}
-		}
-		send(t, url, "/v1/responses", responsesAsk)
-		send(t, url, googleStream, googleAsk)
-		for _, r := range fake.Requests() {
-			if r.Status != statuses[r.Wire] {
-				t.Errorf("%v on %v: status %d, want %d", class, r.Wire, r.Status, statuses[r.Wire])
-			}
-		}
 	}
 }

@@ -56,9 +56,13 @@ func strike(t *testing.T, w fakeprovider.Wire, f fakeprovider.Fault, at int, wan
 	if slices.Contains(hangs, f.Name) {
 		r.impatient(t)
 	}
+	r.agent.Model = dear{r.agent.Model}
 	res := r.start(t)
 	if !slices.ContainsFunc(r.fake.Requests(), func(q fakeprovider.Request) bool { return q.Struck }) {
 		return false
+	}
+	if at == 1 && c.cost > 0 {
+		r.booked(t, c.cost)
 	}
 	got := r.verdict(t, res)
 	if at == 2 && c.end != "" {
@@ -96,4 +100,42 @@ func strike(t *testing.T, w fakeprovider.Wire, f fakeprovider.Fault, at int, wan
 		t.Errorf("request %d: usage %+v", at, res.Usage)
 	}
 	return true
+}
+
+// dear gives a model a price at which writing to a cache costs the most, so
+// that booking at less than the reservation shows.
+type dear struct{ pawl.Model }
+
+func (d dear) Describe() pawl.ModelInfo {
+	return pawl.ModelInfo{Name: "house/dear", Price: &pawl.Price{Input: 1, Output: 5, CacheRead: 0.1, CacheWrite: 2}}
+}
+
+// booked checks what the first attempt that failed is booked at.
+func (r *rig) booked(t *testing.T, want booking) {
+	t.Helper()
+	var called pawl.ModelCalled
+	for e, err := range r.run.Entries(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e := e.Event.(type) {
+		case pawl.ModelCalled:
+			called = e
+		case pawl.ModelFailed:
+			u, ok := e.Usage, false
+			switch want {
+			case free:
+				ok = u == (pawl.Usage{}) && e.Cost == 0
+			case used:
+				ok = u.Input == 1000 && u.Output <= 100 && e.Cost == dear{}.Describe().Price.Cost(u)
+			case most: // the input is known if the stream had begun with its usage
+				ok = u.Output == called.MaxTokens && e.Cost > 0 && (u.Input == 1000 || u.Total() == called.Reserved && e.Cost == called.Cost)
+			}
+			if !ok {
+				t.Errorf("%v is booked at %+v, $%v, of %d reserved with %d of output, $%v", e.Class, u, e.Cost, called.Reserved, called.MaxTokens, called.Cost)
+			}
+			return
+		}
+	}
+	t.Error("no attempt failed")
 }

@@ -2,10 +2,8 @@ package fakeprovider
 
 import (
 	"context"
-	"iter"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,36 +21,6 @@ func unstreamed(w Wire) (path, body string) {
 		path = strings.Replace(path, "streamGenerateContent?alt=sse", "generateContent", 1)
 	}
 	return path, strings.Replace(body, `"stream_options":{"include_usage":true},`, "", 1)
-}
-
-// speaker is a brain that says something and then fails.
-type speaker struct{ class pawl.Class }
-
-func (s speaker) Stream(context.Context, pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
-		if yield(pawl.Chunk{Text: "So far"}, nil) {
-			yield(pawl.Chunk{}, &pawl.ModelError{Class: s.class, Message: "and no further"})
-		}
-	}
-}
-
-// TestBrokenBrains lets happen to the client what a brain says happened to it.
-func TestBrokenBrains(t *testing.T) {
-	for class, good := range map[pawl.Class]func(s sight) bool{
-		pawl.ClassTruncated: func(s sight) bool {
-			ended := slices.ContainsFunc([]string{"message_stop", "[DONE]", "response.completed", "finishReason"}, s.has)
-			return s.whole() && s.has("So ") && !ended
-		},
-		pawl.ClassNetwork: func(s sight) bool { return s.status == 0 && s.err != nil },
-		pawl.ClassQuota:   func(s sight) bool { return s.status >= 400 && s.has("and no further") },
-	} {
-		for w := range paths {
-			_, url := serve(t, speaker{class}, nil)
-			if got := look(t, newClient(t), url, w, Fault{}); !good(got) {
-				t.Errorf("%v on %v: %d, %v: %s", class, w, got.status, got.err, got.body)
-			}
-		}
-	}
 }
 
 // TestSameAgain: what follows from the seed is the same each time, and the brain
@@ -75,28 +43,6 @@ func TestSameAgain(t *testing.T) {
 	}
 	if d := cmp.Diff([]int{1, 2, 1, 2, 1, 2}, attempts); d != "" {
 		t.Errorf("attempts (-want +got):\n%s", d)
-	}
-}
-
-// TestStaleConnection resets a connection when it is used again, and only then.
-func TestStaleConnection(t *testing.T) {
-	fake, url := serve(t, script.Replies(pawl.Say("Fine.")), &Options{Faults: []Fault{Must("stale-connection")}})
-	c := newClient(t)
-	if got := look(t, c, url, Chat, Fault{}); !got.whole() {
-		t.Fatal(got.err)
-	}
-	if got := look(t, c, url, Chat, Fault{}); got.status != 0 || got.err == nil {
-		t.Errorf("status %d, %v", got.status, got.err)
-	}
-	if got := look(t, c, url, Chat, Fault{}); !got.whole() {
-		t.Error(got.err)
-	}
-	struck := []bool{}
-	for _, r := range fake.Requests() {
-		struck = append(struck, r.Struck)
-	}
-	if d := cmp.Diff([]bool{false, true, false}, struck); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 
