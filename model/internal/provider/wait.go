@@ -1,8 +1,6 @@
 package provider
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -19,10 +17,8 @@ const longest = 365 * 24 * time.Hour
 //   - Retry-After-Ms in milliseconds, or Retry-After in seconds or as an HTTP
 //     date (RFC 9110, 10.2.3). What they say counts even when it is zero or lies
 //     in the past.
-//   - Fields of the body such as retry_after, retryDelay, resets_in_seconds and
-//     resets_at, at any depth; the longest of them.
-//   - Words of the body, as in "try again in 6m0s", "resets in 27h 13m" or
-//     "retry after 12 seconds"; the longest of them.
+//   - Words and fields of the body, as in "try again in 6m0s", "resets in 27h 13m",
+//     "retryDelay":"34s" or "resets_in_seconds":97200; the longest of them.
 //   - The headers that tell when a limit that has nothing remaining is reset:
 //     x-ratelimit-reset-* and anthropic-ratelimit-*-reset; the longest of them.
 //     They come last because they say when all of a limit is back, not when some is.
@@ -34,185 +30,106 @@ func Wait(h http.Header, body []byte, now time.Time) time.Duration {
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		now = date
 	}
-	if d, ok := retryAfter(h, now); ok {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
+		return within(ms * float64(time.Millisecond))
+	}
+	if d, ok := parseWait(h.Get("Retry-After"), now); ok {
 		return d
 	}
-	if d := inFields(body, now); d > 0 {
-		return d
-	}
-	if d := inWords(body, now); d > 0 {
+	if d := inBody(body, now); d > 0 {
 		return d
 	}
 	return inLimits(h, now)
-}
-
-func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
-		return duration(ms, time.Millisecond), true
-	}
-	return parseWait(h.Get("Retry-After"), time.Second, now)
 }
 
 // inLimits reads the reset times of exhausted limits. The two providers name
 // them x-ratelimit-reset-tokens and anthropic-ratelimit-tokens-reset.
 func inLimits(h http.Header, now time.Time) time.Duration {
 	var most time.Duration
-	for name, values := range h {
+	for name := range h {
 		name = strings.ToLower(name)
-		if len(values) == 0 || !strings.Contains(name, "ratelimit") || !strings.Contains(name, "-reset") {
+		if !strings.Contains(name, "ratelimit") || !strings.Contains(name, "-reset") {
 			continue
 		}
 		left := h.Get(strings.Replace(name, "-reset", "-remaining", 1))
-		rejected := h.Get(strings.Replace(name, "-reset", "-status", 1)) == "rejected"
-		if n, err := strconv.ParseFloat(left, 64); err == nil && n <= 0 || rejected {
-			d, _ := parseWait(values[0], time.Second, now)
+		if left == "0" || h.Get(strings.Replace(name, "-reset", "-status", 1)) == "rejected" {
+			d, _ := parseWait(h.Get(name), now)
 			most = max(most, d)
 		}
 	}
 	return most
 }
 
-// fields are the names of waits in bodies, without case and underscores, with
-// the unit of plain numbers.
-var fields = map[string]time.Duration{
-	"retryafter":        time.Second,
-	"retryafterseconds": time.Second,
-	"retryafterms":      time.Millisecond,
-	"retrydelay":        time.Second,
-	"resetsin":          time.Second,
-	"resetin":           time.Second,
-	"resetsinseconds":   time.Second,
-	"resetinseconds":    time.Second,
-	"resetsat":          time.Second,
-	"resetat":           time.Second,
-	"xratelimitreset":   time.Second,
-}
-
-var bare = strings.NewReplacer("_", "", "-", "")
-
-func inFields(body []byte, now time.Time) time.Duration {
-	var most time.Duration
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	var doc any
-	if dec.Decode(&doc) != nil {
-		return 0
-	}
-	var walk func(v any, unit time.Duration)
-	walk = func(v any, unit time.Duration) {
-		switch v := v.(type) {
-		case []any:
-			for _, e := range v {
-				walk(e, unit)
-			}
-		case map[string]any:
-			if unit != 0 { // the form of a protocol buffers duration
-				walk(v["seconds"], unit)
-			}
-			for k, e := range v {
-				walk(e, fields[bare.Replace(strings.ToLower(k))])
-			}
-		case json.Number:
-			walk(v.String(), unit)
-		case string:
-			if unit != 0 {
-				d, _ := parseWait(v, unit, now)
-				most = max(most, d)
-			}
-		}
-	}
-	walk(doc, 0)
-	return most
-}
-
-const span = `((?:\d+(?:\.\d+)?\s*(?:milliseconds?|minutes?|seconds?|hours?|mins?|secs?|days?|hrs?|ms|m|s|h|d)(?:\s*,?\s*(?:and\s+)?)?)+)(?:[^a-z]|$)`
+const spans = `((?:\d[\d.]*\s*[a-z]*\s*)+)`
 
 var (
-	inSpan = regexp.MustCompile(`(?i)\b(?:again|retry(?:ing)?|resets?|available|wait)\s+(?:in|after|for)?\s*(?:about|approximately|another|~)?\s*` + span)
-	atTime = regexp.MustCompile(`(?i)\b(?:again|retry|resets?|available|access)\s+(?:at|on|after)\s+(\d{4}-\d\d-\d\d(?:T| at | )\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|UTC|[+-]\d\d:?\d\d)?)`)
-	amount = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
+	asked  = regexp.MustCompile(`(?i)\b(?:again|retry|resets?)[ _]?(?:(?:in|after|delay)(_?ms)?(?:_?seconds)?["\s:]*` + spans + `|at["\s:]*(\d{10,13}))`)
+	span   = regexp.MustCompile(`(?i)^` + spans + `$`)
+	amount = regexp.MustCompile(`(?i)(\d[\d.]*)\s*([a-z]*)`)
 )
 
-var units = map[string]time.Duration{
-	"ms": time.Millisecond, "millisecond": time.Millisecond,
-	"s": time.Second, "sec": time.Second, "second": time.Second,
-	"m": time.Minute, "min": time.Minute, "minute": time.Minute,
-	"h": time.Hour, "hr": time.Hour, "hour": time.Hour,
-	"d": 24 * time.Hour, "day": 24 * time.Hour,
-}
-
-func inWords(body []byte, now time.Time) time.Duration {
+func inBody(body []byte, now time.Time) time.Duration {
 	var most time.Duration
-	for _, m := range inSpan.FindAllSubmatch(body, -1) {
-		d, _ := parseSpan(string(m[1]))
-		most = max(most, d)
-	}
-	for _, m := range atTime.FindAllSubmatch(body, -1) {
-		if at, ok := parseMoment(string(m[1])); ok {
-			most = max(most, clamp(at.Sub(now)))
+	for _, m := range asked.FindAllStringSubmatch(string(body), -1) {
+		d, _ := parseWait(m[3], now)
+		if m[3] == "" {
+			d, _ = parseSpan(m[2])
 		}
+		if m[1] != "" {
+			d /= 1000
+		}
+		most = max(most, d)
 	}
 	return most
 }
 
-// parseWait parses a number, a span such as 1m30s, or a moment. A number too
-// large for a wait in its unit is a moment in seconds or milliseconds since
-// 1970.
-func parseWait(s string, unit time.Duration, now time.Time) (time.Duration, bool) {
-	s = strings.TrimSpace(s)
-	if n, err := strconv.ParseFloat(s, 64); err == nil {
-		switch {
-		case n >= 1e12 && n < 1e14:
-			return clamp(time.UnixMilli(int64(n)).Sub(now)), true
-		case n >= 1e9 && n < 1e11:
-			return clamp(time.Unix(int64(n), 0).Sub(now)), true
-		}
-		return duration(n, unit), true
-	}
-	if at, ok := parseMoment(s); ok {
-		return clamp(at.Sub(now)), true
-	}
-	return parseSpan(s)
-}
-
-func parseMoment(s string) (time.Time, bool) {
+// parseWait parses a number of seconds, a span such as 1m30s, or a moment: a
+// date, or seconds or milliseconds since 1970.
+func parseWait(s string, now time.Time) (time.Duration, bool) {
 	if at, err := http.ParseTime(s); err == nil {
-		return at, true
+		return within(float64(at.Sub(now))), true
 	}
-	s = strings.Replace(s, " at ", " ", 1)
-	s = strings.TrimSpace(strings.TrimSuffix(s, "UTC"))
-	for _, form := range []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04"} {
-		if at, err := time.Parse(form, s); err == nil {
-			return at, true
-		}
+	if at, err := time.Parse(time.RFC3339, s); err == nil {
+		return within(float64(at.Sub(now))), true
 	}
-	return time.Time{}, false
+	n, err := strconv.ParseFloat(s, 64)
+	switch {
+	case err != nil:
+		return parseSpan(s)
+	case n >= 1e12 && n < 1e14:
+		return within(float64(time.UnixMilli(int64(n)).Sub(now))), true
+	case n >= 1e9 && n < 1e11:
+		return within(float64(time.Unix(int64(n), 0).Sub(now))), true
+	}
+	return within(n * float64(time.Second)), true
 }
 
-// parseSpan adds up amounts, as in "1h30m", "27h 13m" and "1.5 hours".
+// parseSpan adds up amounts, as in "1h30m", "27h 13m" and "1.5 hours"; one
+// without a unit is in seconds.
 func parseSpan(s string) (time.Duration, bool) {
-	var sum time.Duration
-	found := amount.FindAllStringSubmatch(s, -1)
-	for _, m := range found {
-		name := strings.ToLower(m[2])
-		unit, ok := units[name]
-		if !ok {
-			unit, ok = units[strings.TrimSuffix(name, "s")]
+	sum := 0.0
+	for _, m := range amount.FindAllStringSubmatch(s, -1) {
+		n, _ := strconv.ParseFloat(m[1], 64)
+		unit := time.Second
+		switch name := strings.ToLower(m[2]); {
+		case strings.HasPrefix(name, "ms"), strings.HasPrefix(name, "mil"):
+			unit = time.Millisecond
+		case strings.HasPrefix(name, "m"):
+			unit = time.Minute
+		case strings.HasPrefix(name, "h"):
+			unit = time.Hour
+		case strings.HasPrefix(name, "d"):
+			unit = 24 * time.Hour
 		}
-		n, err := strconv.ParseFloat(m[1], 64)
-		if !ok || err != nil && n == 0 {
-			return 0, false
-		}
-		sum = clamp(sum + duration(n, unit))
+		sum += n * float64(unit)
 	}
-	return sum, len(found) > 0
+	return within(sum), span.MatchString(s)
 }
 
-func duration(n float64, unit time.Duration) time.Duration {
+// within is a number of nanoseconds as a wait.
+func within(n float64) time.Duration {
 	if !(n > 0) { // also false for NaN
 		return 0
 	}
-	return time.Duration(min(n*float64(unit), float64(longest)))
+	return time.Duration(min(n, float64(longest)))
 }
-
-func clamp(d time.Duration) time.Duration { return max(0, min(d, longest)) }
