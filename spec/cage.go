@@ -1,8 +1,6 @@
 package spec
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -88,23 +86,6 @@ func (s *Spec) commands(a pawl.Agent) bool {
 		}
 	}
 	return s.observe != nil || s.goal != nil
-}
-
-// cageFiles checks that the files of the cage exist.
-func (s *Spec) cageFiles(d *document) {
-	files := s.root.get("cage").get("files")
-	for _, key := range []string{"read", "write"} {
-		named := files.get(key)
-		if named == nil {
-			continue
-		}
-		for _, n := range named.items {
-			path := s.witness(n.text)
-			if _, err := os.Stat(path); err != nil {
-				d.problem(n.place, "there is no %s (commands are refused until it is there)", filepath.Clean(path))
-			}
-		}
-	}
 }
 
 // enter makes a command run in its cage, if it has one, and returns the

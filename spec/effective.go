@@ -40,16 +40,20 @@ func Of(s *pawl.State, callers ...*pawl.State) Effective {
 			_, model = madeFrom(caller.Declaration())
 		}
 	}
-	if origin != nil {
-		e.root = origin.effective()
-	} else {
+	switch {
+	case origin == nil:
 		e.declared(d)
+	case origin.hyphen:
+		e.declared(d)
+		e.set("input", textNode(origin.Input))
+	default:
+		e.root = origin.effective()
 	}
 	e.set("model", e.model(d, origin, model))
 	if rec, ok := recordOf(d.Source); ok && rec.Prompt != "" {
 		e.set("prompt", textNode(rec.Prompt))
 	}
-	e.drop("stop")
+	e.root.drop("stop")
 	if source := s.StopSource(); source != "" {
 		if _, err := stop.Parse(source, nil); err != nil {
 			e.note("stop: %s", source)
@@ -58,7 +62,7 @@ func Of(s *pawl.State, callers ...*pawl.State) Effective {
 		}
 	}
 	e.set("limits", limitsNode(s.Limits()))
-	e.drop("labels")
+	e.root.drop("labels")
 	if start, _ := s.Start(); len(start.Labels) > 0 {
 		labels := &node{kind: mapping}
 		for _, name := range slices.Sorted(maps.Keys(start.Labels)) {
@@ -123,12 +127,8 @@ func (e *Effective) note(format string, args ...any) {
 	e.notes = append(e.notes, fmt.Sprintf(format, args...))
 }
 
-func (e *Effective) drop(key string) {
-	e.root.pairs = slices.DeleteFunc(e.root.pairs, func(p pair) bool { return p.key == key })
-}
-
 func (e *Effective) set(key string, value *node) {
-	e.drop(key)
+	e.root.drop(key)
 	if value != nil {
 		e.root.put(key, value)
 	}
@@ -266,7 +266,7 @@ func (e *Effective) graph(declared *node) {
 	nodes := &node{kind: mapping}
 	for _, item := range declared.get("nodes").items {
 		id := item.get("id").text
-		item.pairs = slices.DeleteFunc(item.pairs, func(p pair) bool { return p.key == "id" })
+		item.drop("id")
 		nodes.put(id, item)
 	}
 	e.set("nodes", nodes)

@@ -60,12 +60,8 @@ func TestEffectiveReadsBack(t *testing.T) {
 	for _, name := range []string{"REFUND_TOKEN", "DESK_TOKEN", "HOOK_SECRET", "LEDGER_SECRET", "PORTER_SECRET"} {
 		t.Setenv(name, "a-long-secret-token")
 	}
-	for _, file := range append(filesLike(t, dir+"/specs/*.yaml"), dir+"/hyphen/triage.json") {
-		o := &Options{Registry: registry(), Limits: pawl.Limits{Iterations: 7}}
-		if strings.HasSuffix(file, ".json") {
-			o.Tools, o.Model = dir+"/hyphen/tools.yaml", "script:"+dir+"/hyphen/script.yaml"
-		}
-		s, err := Load(file, o)
+	for _, file := range filesLike(t, dir+"/specs/*.yaml") {
+		s, err := Load(file, &Options{Registry: registry(), Limits: pawl.Limits{Iterations: 7}})
 		if err != nil && strings.HasSuffix(file, "caged.yaml") {
 			t.Log("left out, since this machine cannot enforce a cage: ", err)
 			continue

@@ -39,6 +39,7 @@ func (s *Spec) readHyphen(f fields) {
 	if f.n.get("properties").kind == mapping {
 		p.need("properties")
 	}
+	s.hyphen = true
 	s.Input, s.json, s.builtin, s.dir, s.project, s.stale = hyphenInput, true, true, s.base, s.base, staleWarn
 	s.cage = s.opt.around.to(s.dir)
 	var mode int
@@ -83,13 +84,6 @@ func agentNameOf(path string) string {
 	return cmp.Or(name, "hyphen")
 }
 
-// onStuck configures the stuck detection of a Hyphen document.
-type onStuck struct {
-	window int
-	then   progress.Then
-	hint   string
-}
-
 // readOnStuck reads {iterations: 3, action: escalate}. Hyphen counts all equal
 // turns, Pawl those after the first.
 func (s *Spec) readOnStuck(f fields) {
@@ -104,8 +98,7 @@ func (s *Spec) readOnStuck(f fields) {
 	if then != progress.Hint {
 		hint = "" // Hyphen ignores it with any other action
 	}
-	s.onStuck = &onStuck{max(1, turns-1), then, hint}
-	policy := progress.NoProgress(s.onStuck.window, then, hint)
+	policy := progress.NoProgress(max(1, turns-1), then, hint)
 	s.stuck = &policy
 }
 

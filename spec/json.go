@@ -50,11 +50,13 @@ func (d *document) jsonValue(r *wire.Reader, depth int) *node {
 		n.kind, n.style, n.text = text, double, r.String()
 	case '0':
 		n.kind, n.text = number, string(r.Number())
+		n.word = n.text
 	case 't':
 		n.kind, n.text = boolean, "false"
 		if r.Bool() {
 			n.text = "true"
 		}
+		n.word = n.text
 	default:
 		n.kind = null
 		r.Skip()

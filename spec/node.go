@@ -1,6 +1,10 @@
 package spec
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
 
 // A node is one value of a document in either syntax.
 type node struct {
@@ -8,6 +12,7 @@ type node struct {
 	style style
 	place place
 	text  string // a text's value, a number's or boolean's JSON
+	word  string // a number or boolean as written
 	pairs []pair
 	items []*node
 }
@@ -60,6 +65,34 @@ func (n *node) get(key string) *node {
 		}
 	}
 	return nil
+}
+
+// all returns the values at a path such as "tools.*.command", in which * stands for every
+// item of a list, or value of a mapping.
+func (n *node) all(path string) []*node {
+	found := []*node{n}
+	for key := range strings.SplitSeq(path, ".") {
+		var next []*node
+		for _, at := range found {
+			switch {
+			case at == nil:
+			case key != "*":
+				next = append(next, at.get(key))
+			default:
+				next = append(next, at.items...)
+				for _, p := range at.pairs {
+					next = append(next, p.value)
+				}
+			}
+		}
+		found = next
+	}
+	return slices.DeleteFunc(found, func(at *node) bool { return at == nil })
+}
+
+// drop removes a key.
+func (n *node) drop(key string) {
+	n.pairs = slices.DeleteFunc(n.pairs, func(p pair) bool { return p.key == key })
 }
 
 // name returns the text of the key name.

@@ -44,7 +44,7 @@ func TestPlaces(t *testing.T) {
 			case n.style == block:
 				stands(n.place, string(d.src.runes[d.src.index(n.place)]))
 				for i, r := range []rune(n.text) {
-					if p, ok := d.src.within(n, i+1); !ok || r > ' ' && d.src.runes[d.src.index(p)] != r {
+					if p, ok := d.src.within(n, i+1); ok && r > ' ' && d.src.runes[d.src.index(p)] != r {
 						t.Errorf("%s: character %d of %q is said to stand at %v", name, i+1, n.text, p)
 					}
 				}

@@ -141,10 +141,8 @@ func (s *Spec) Registered() []string {
 	if n := s.root.get("loop"); n != nil && n.kind == text && s.opt.Registry.program().Loops[n.text] != nil {
 		all = append(all, "loop "+n.text)
 	}
-	if n := s.root.get("policies"); n != nil {
-		for _, item := range n.items {
-			all = append(all, "policy "+item.text)
-		}
+	for _, n := range s.root.all("policies.*") {
+		all = append(all, "policy "+n.text)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.opt.Registry.program().When)) {
 		if n := s.root.get("stop"); n != nil && strings.Contains(n.text, "when("+strconv.Quote(name)+")") {

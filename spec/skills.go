@@ -9,10 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/beneath"
 	"github.com/pawl-run/pawl/internal/expr"
-	"github.com/pawl-run/pawl/internal/glob"
 	"github.com/pawl-run/pawl/tool/skill"
 )
 
@@ -209,20 +207,4 @@ func (f fields) allowedTools() []string {
 		}
 	}
 	return append([]string{}, names...)
-}
-
-// unskilled warns about skills whose tools the agent does not have.
-func (s *Spec) unskilled(d *document) {
-	if len(s.servers) > 0 {
-		return // the servers may have the tools
-	}
-	a, _ := s.assemble(nil, nil)
-	for _, one := range s.skills {
-		for _, pattern := range one.Allowed {
-			found := slices.ContainsFunc(a.Tools, func(t pawl.Tool) bool { return glob.Match(pattern, t.Info().Name) })
-			if !found && !strings.HasPrefix(pattern, "__") {
-				d.problem(s.find("skills"), "the skill %s is carried out with %s, which the agent does not have", one.Name, pattern)
-			}
-		}
-	}
 }

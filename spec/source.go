@@ -1,11 +1,8 @@
 package spec
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -53,100 +50,31 @@ func (s *source) offset(text string, byteOffset int) place {
 }
 
 // within returns the place of a character of a text node, counted from 1. It
-// reads value and source in parallel, because quotes, escapes, folding and
-// indentation make them differ, and returns false if they do not match.
+// returns false if the line of it stands in the file in other characters,
+// because of escapes or folding.
 func (s *source) within(n *node, column int) (place, bool) {
-	i := s.index(n.place)
-	if i < 0 {
+	text := []rune(n.text)
+	if column-1 > len(text) {
 		return n.place, false
 	}
+	before, at := text[:column-1], n.place
 	switch n.style {
 	case single, double:
-		i++
-	case block: // the text below the line with | or >
-		if n.place.line >= len(s.lines) {
+		at.column++
+	case block: // on the lines below the | or >, after the indentation
+		lines := strings.Split(string(before), "\n")
+		before = []rune(lines[len(lines)-1])
+		first := s.index(place{n.place.line + 1, 1})
+		if first < 0 {
 			return n.place, false
 		}
-		i = s.lines[n.place.line]
+		indent := slices.IndexFunc(s.runes[first:], func(r rune) bool { return r != ' ' })
+		at = place{n.place.line + len(lines), 1 + max(0, indent)}
 	case plain:
 	}
-	value := []rune(n.text)
-	for k := 0; k < min(column-1, len(value)); {
-		if unicode.IsSpace(value[k]) && !s.escaped(n, i) {
-			for k < len(value) && unicode.IsSpace(value[k]) {
-				k++
-			}
-			i = s.blanks(i)
-			continue
-		}
-		if n.style != double && n.style != single {
-			i = s.blanks(i)
-		}
-		width := s.width(n, i, value[k])
-		if width == 0 {
-			return n.place, false
-		}
-		i += width
-		k++
+	i := s.index(at)
+	if end := i + len(before); i < 0 || end > len(s.runes) || !slices.Equal(s.runes[i:end], before) {
+		return n.place, false
 	}
-	if column <= len(value) && !unicode.IsSpace(value[column-1]) {
-		i = s.blanks(i)
-	}
-	return s.place(i), true
-}
-
-func (s *source) escaped(n *node, i int) bool {
-	return n.style == double && i < len(s.runes) && s.runes[i] == '\\'
-}
-
-// blanks skips white space.
-func (s *source) blanks(i int) int {
-	for i < len(s.runes) && unicode.IsSpace(s.runes[i]) {
-		i++
-	}
-	return i
-}
-
-// width returns how many characters at i represent r; zero: they do not.
-func (s *source) width(n *node, i int, r rune) int {
-	if i >= len(s.runes) {
-		return 0
-	}
-	next := rune(-1)
-	if i+1 < len(s.runes) {
-		next = s.runes[i+1]
-	}
-	switch {
-	case n.style == single && r == '\'':
-		if s.runes[i] == '\'' && next == '\'' {
-			return 2
-		}
-		return 0
-	case s.escaped(n, i):
-		return escape(s.runes[i:], next, r)
-	case s.runes[i] == r:
-		return 1
-	}
-	return 0
-}
-
-// escape returns the length of the escape at the start of src if it represents
-// r. It knows those of YAML's escapes that JSON has too.
-func escape(src []rune, next, r rune) int {
-	switch next {
-	case '"', '\\', '/':
-		if next == r {
-			return 2
-		}
-	case 'u':
-		units := utf16.Encode([]rune{r})
-		var want strings.Builder
-		for _, u := range units {
-			fmt.Fprintf(&want, `\u%04x`, u)
-		}
-		if n := want.Len(); n <= len(src) && strings.EqualFold(string(src[:n]), want.String()) {
-			return n
-		}
-	}
-	return 0
+	return place{at.line, at.column + len(before)}, true
 }

@@ -97,7 +97,7 @@ type Spec struct {
 	remotes    []remoteAgent
 	servers    []MCPServer
 	remote     map[string][]pawl.Tool // tools of the servers, by name; nil: not connected
-	onStuck    *onStuck               // of a Hyphen document; nil: not one
+	hyphen     bool                   // it is a Hyphen document
 }
 
 // model is the model section of a spec.

@@ -5,9 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/tool"
@@ -153,15 +151,18 @@ func (t toolSpec) tool() pawl.Tool {
 
 // argv reads a program and its arguments.
 func (s *Spec) argv(f fields, key, example string) []string {
-	if n := f.n.get(key); n != nil && n.kind == text {
+	n := f.n.get(key)
+	if n != nil && n.kind == text {
 		f.problem(n.place, "%s is text (write a list such as %s; there is no shell)", key, example)
 		return nil
 	}
-	if n := f.n.get(key); n != nil {
-		s.literal(n)
+	for _, item := range n.all("*") {
+		if item.word != "" { // an argument is text, also if it looks like a number
+			item.kind, item.style, item.text = text, plain, item.word
+		}
 	}
 	argv, at := f.words(key, example)
-	if n := f.n.get(key); n != nil && n.kind == list && len(n.items) == 0 {
+	if n != nil && n.kind == list && len(n.items) == 0 {
 		f.problem(n.place, "%s is empty (list the program and its arguments)", key)
 	}
 	for i, arg := range argv {
@@ -171,25 +172,6 @@ func (s *Spec) argv(f fields, key, example string) []string {
 		argv[i] = s.beside(i, arg)
 	}
 	return argv
-}
-
-// literal converts the numbers and booleans of a list to text as written: the
-// arguments of a program are words.
-func (s *Spec) literal(n *node) {
-	for _, item := range n.items {
-		if item.kind != number && item.kind != boolean {
-			continue
-		}
-		if i := s.doc.src.index(item.place); i >= 0 {
-			word := s.doc.src.runes[i:]
-			if end := slices.IndexFunc(word, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",]", r) }); end >= 0 {
-				word = word[:end]
-			}
-			if string(word) == item.text {
-				item.kind, item.style = text, plain
-			}
-		}
-	}
 }
 
 // beside resolves an element of a command that starts with ./ against the

@@ -144,17 +144,16 @@ func (s *Spec) checkTriggerHook(f fields, item *node, t *Trigger) {
 
 // untriggered warns about folders that are missing, and secrets that are not set.
 func (s *Spec) untriggered(d *document) {
-	triggers := s.root.get("triggers")
-	if triggers == nil || s.family.member() { // only the triggers of a spec that is served count
+	if s.family.member() { // only the triggers of a spec that is served count
 		return
 	}
-	for _, item := range triggers.items {
-		if n := item.get("watch"); n != nil {
-			if _, err := os.Stat(s.at(n.text)); err != nil {
-				d.problem(n.place, "there is no folder %s (nothing starts until there is)", s.at(n.text))
-			}
+	for _, n := range s.root.all("triggers.*.watch") {
+		if _, err := os.Stat(s.at(n.text)); err != nil {
+			d.problem(n.place, "there is no folder %s (nothing starts until there is)", s.at(n.text))
 		}
-		if n := item.get("secret"); n != nil && os.Getenv(n.text) == "" {
+	}
+	for _, n := range s.root.all("triggers.*.secret") {
+		if os.Getenv(n.text) == "" {
 			d.problem(n.place, "the variable %s is not set (no server serves the webhook without it)", n.text)
 		}
 	}

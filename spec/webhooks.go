@@ -105,12 +105,11 @@ func (s *Spec) checkSecret(f fields, n *node, name string) {
 // unsigned reports the webhooks whose secret is not set. Without it a receiver could not detect
 // forged notices, so the spec does not run.
 func (s *Spec) unsigned(d *document) {
-	hooks := s.root.get("webhooks")
-	if hooks == nil || s.opt.family != nil {
+	if s.opt.family != nil {
 		return
 	}
-	for _, item := range hooks.items {
-		if n := item.get("secret"); n != nil && os.Getenv(n.text) == "" {
+	for _, n := range s.root.all("webhooks.*.secret") {
+		if os.Getenv(n.text) == "" {
 			d.problem(n.place, "the variable %s is not set (set it to what notices are to be signed with, such as whsec_ and 32 random bytes in base64)", n.text)
 		}
 	}

@@ -158,7 +158,7 @@ func (d *document) convert(n ast.Node, depth int) *node {
 	case *ast.NullNode:
 		out.kind = null
 	case *ast.BoolNode:
-		out.kind, out.text = boolean, strconv.FormatBool(n.Value)
+		out.kind, out.text, out.word = boolean, strconv.FormatBool(n.Value), n.Token.Value
 	case *ast.IntegerNode:
 		return d.number(out, n.Token.Value)
 	case *ast.FloatNode:
@@ -230,7 +230,7 @@ var (
 
 // number keeps a number as JSON writes it, exactly where possible.
 func (d *document) number(out *node, s string) *node {
-	out.kind, out.text = number, s
+	out.kind, out.text, out.word = number, s, s
 	if strict.MatchString(s) {
 		return out
 	}
