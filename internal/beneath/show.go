@@ -115,6 +115,14 @@ func shownName(name string) string {
 	return name
 }
 
+// clip returns the beginning of a long line.
+func clip(line string) string {
+	if len(line) <= lineLimit {
+		return line
+	}
+	return strings.ToValidUTF8(line[:lineLimit], "") + "…"
+}
+
 // errEnough ends a walk early.
 var errEnough = errors.New("enough")
 
@@ -148,9 +156,7 @@ func Search(ctx context.Context, root *os.Root, name, expr string) (string, erro
 			if !re.MatchString(text) {
 				continue
 			}
-			if len(text) > lineLimit {
-				text = strings.ToValidUTF8(text[:lineLimit], "") + "…"
-			}
+			text = clip(text)
 			if b.Len()+len(text) > searchLimit {
 				b.WriteString("[there are more matches; narrow the pattern or the path]\n")
 				return errEnough

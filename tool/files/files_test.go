@@ -262,7 +262,7 @@ func TestWriteAndEdit(t *testing.T) {
 	}{
 		{"edit_file", map[string]any{"path": "run.sh", "old": "exit 7", "new": ""}, "old does not occur in run.sh; the nearest lines are:\n    2\texit 0"},
 		{"edit_file", map[string]any{"path": "run.sh", "old": "i", "new": ""}, "old occurs more than once in run.sh, at lines 1, 2"},
-		{"edit_file", map[string]any{"path": "run.sh", "old": "exit  0", "new": ""}, "with this white space"},
+		{"edit_file", map[string]any{"path": "run.sh", "old": "exit  0", "new": ""}, "the nearest lines are:\n    2\texit 0"},
 		{"edit_file", map[string]any{"path": "run.sh", "old": "", "new": "x"}, "old is empty"},
 		{"edit_file", map[string]any{"path": "run.sh", "old": "exit", "new": "exit"}, "are the same"},
 		{"edit_file", map[string]any{"path": "none.sh", "old": "a", "new": "b"}, "there is no none.sh"},
