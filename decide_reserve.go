@@ -299,8 +299,13 @@ type refusal struct {
 }
 
 // refused is what a budget refused since the run was resumed.
-func (s *State) refused() (r refusal) {
-	if note := s.notes[budgetNote]; note != nil && json.Unmarshal(note, &r) == nil && r.Seq < s.resumed {
+func (s *State) refused() refusal {
+	note := s.notes[budgetNote]
+	if note == nil {
+		return refusal{}
+	}
+	var r refusal
+	if json.Unmarshal(note, &r) == nil && r.Seq < s.resumed {
 		return refusal{}
 	}
 	return r

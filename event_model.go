@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -86,6 +87,13 @@ type Observed struct {
 type Measured struct {
 	Value float64  `wire:"value"`
 	Open  []string `wire:"open,omit"`
+}
+
+func (e *Measured) clone() *Measured {
+	if e == nil {
+		return nil
+	}
+	return &Measured{e.Value, slices.Clone(e.Open)}
 }
 
 // ContextCompacted shortens what the model sees of the entries From to To. The

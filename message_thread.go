@@ -1,6 +1,10 @@
 package pawl
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/pawl-run/pawl/internal/excerpt"
+)
 
 // Continues says which run's conversation a run goes on with, and from where.
 // Nothing is copied: the messages are read from the log of that run, which may
@@ -96,9 +100,4 @@ func (s *State) Continue(messages []Message) *Continues {
 // keyed separates the idempotency keys of this run's calls from those of
 // another run with the same id. A derived id may have belonged to a run that
 // was removed or is in another journal, and its calls are not this run's.
-func (s *State) keyed() string {
-	if s.start == nil || s.start.Nonce == "" {
-		return s.run
-	}
-	return s.run + "-" + s.start.Nonce
-}
+func (s *State) keyed() string { return s.run + excerpt.After("-", s.first().Nonce) }

@@ -106,8 +106,8 @@ func (f File) weight(s *State) int { return 4*f.Tokens + s.around() }
 
 // attached is the weight and the bytes of the files of the input.
 func (s *State) attached() (weight, size int) {
-	for i := 0; s.start != nil && i < len(s.start.Files); i++ {
-		weight, size = weight+s.start.Files[i].weight(s), size+s.start.Files[i].Bytes
+	for _, f := range s.first().Files {
+		weight, size = weight+f.weight(s), size+f.Bytes
 	}
 	return weight, size
 }

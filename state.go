@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -264,20 +265,15 @@ func (s *State) Verdict() Verdict { return s.verdict }
 // Declaration is what the run began with; the zero Declaration before it began.
 func (s *State) Declaration() Declaration { return deep.Copy(*s.declared()) }
 
-// declared is the declaration itself, for those who only read it.
-func (s *State) declared() *Declaration {
-	if s.start == nil {
-		return &noDeclaration
-	}
-	return &s.start.Declaration
-}
+// Start is the run's first event, and whether there is one. It costs a copy of the whole
+// declaration; [State.Head], [State.Input] and [State.Files] cost less.
+func (s *State) Start() (RunStarted, bool) { return value(deep.Copy(s.start)) }
 
-var noDeclaration Declaration // a literal would take its room on the stack of each caller
+// first is the run's first event, and declared its declaration, for those who only read them.
+func (s *State) first() *RunStarted     { return cmp.Or(s.start, &noStart) }
+func (s *State) declared() *Declaration { return &s.first().Declaration }
 
-// Start is the run's first event, and whether there is one.
-func (s *State) Start() (RunStarted, bool) {
-	return value(deep.Copy(s.start))
-}
+var noStart RunStarted // a literal would take its room on the stack of each caller
 
 // Limits are the limits in force, extensions included.
 func (s *State) Limits() Limits { return s.limits }
@@ -366,10 +362,7 @@ func (s *State) Seen() string {
 // Done reports whether the latest turn is a final answer: a reply that calls
 // nothing, was not rejected, and was not refuted by the goal.
 func (s *State) Done() bool {
-	if s.replied == 0 || s.refuted || s.thinking.made {
-		return false
-	}
-	return s.settled && s.reply.Stop != StopPause && !hasCalls(s.reply) && s.step == ""
+	return s.replied != 0 && s.settled && !s.refuted && !s.thinking.made && s.reply.Stop != StopPause && s.step == "" && !hasCalls(s.reply)
 }
 
 // Replied returns the latest reply made for a purpose. It is how a loop reads
@@ -424,12 +417,10 @@ func (s *State) Memory(key string) (json.RawMessage, bool) {
 }
 
 // Input is what the run was asked.
-func (s *State) Input() string {
-	if s.start == nil {
-		return ""
-	}
-	return s.start.Input
-}
+func (s *State) Input() string { return s.first().Input }
+
+// Files are the files of the input, without their data.
+func (s *State) Files() []File { return slices.Clone(s.first().Files) }
 
 // Text is what a search finds the run by: what people said in it, and its answer.
 func (s *State) Text() string {
@@ -531,7 +522,8 @@ func (s *State) Tracks() iter.Seq[Track] {
 			} else if t.Iteration == 0 {
 				continue // no turn has ended
 			}
-			if !yield(deep.Copy(t)) {
+			t.Measure, t.Drift = t.Measure.clone(), t.Drift.clone()
+			if !yield(t) {
 				return
 			}
 		}
@@ -540,7 +532,7 @@ func (s *State) Tracks() iter.Seq[Track] {
 
 // Baseline is the goal as it was measured before the first turn was over, and
 // whether it was.
-func (s *State) Baseline() (Measured, bool) { return value(deep.Copy(s.baseline)) }
+func (s *State) Baseline() (Measured, bool) { return value(s.baseline.clone()) }
 
 // Machine is the [MachineNumber] the run was written under.
 func (s *State) Machine() int { return s.declared().Machine }
@@ -552,6 +544,9 @@ func (s *State) Call(id string) (c CallState, ok bool) {
 	}
 	return c, false
 }
+
+// Attempts is how often a call was started.
+func (s *State) Attempts(call string) int { return cmp.Or(s.call(call), &noCall).Attempt }
 
 // Succeeded counts the calls of a tool that succeeded.
 func (s *State) Succeeded(tool string) int { return s.tools.Of(tool).Succeeded }

@@ -112,7 +112,7 @@ type matter struct {
 	voided              int               // approvals that a change made void
 }
 
-var noMatter matter
+var noMatter, noCall = matter{}, call{}
 
 func newCall(c Call, s *State, iteration int) call {
 	return call{Call: c, Iteration: iteration, inputs: int32(len(s.inputs)), prior: int32(len(s.calls)), Phase: PhaseUndecided, matter: &noMatter}

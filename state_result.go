@@ -97,14 +97,12 @@ func (s *State) Result() Result {
 	r.Reason.Condition, r.Reason.Leaf, r.Reason.Detail = v.Condition, v.Leaf, v.Detail
 	r.Usage.Input, r.Usage.Output, r.Usage.ModelCalls = s.usage.Input, s.usage.Output, s.modelCalls
 	r.Usage.CacheRead, r.Usage.CacheWrite, r.Usage.Searches, r.Usage.Sessions = s.usage.CacheRead, s.usage.CacheWrite, s.usage.Searches, s.usage.Sessions
-	if s.start != nil {
-		maps.Copy(r.Labels, s.start.Labels)
-		if s.start.Thread != "" {
-			r.Thread = &s.start.Thread
-		}
-		if c := s.start.Continues; c != nil && len(c.Legs) > 0 {
-			r.Legs = append(slices.Clone(c.Legs), s.run)
-		}
+	maps.Copy(r.Labels, s.first().Labels)
+	if thread := &s.first().Thread; *thread != "" {
+		r.Thread = thread
+	}
+	if c := s.first().Continues; c != nil && len(c.Legs) > 0 {
+		r.Legs = append(slices.Clone(c.Legs), s.run)
 	}
 	if s.priced {
 		cost, _ := s.Cost() // of its own: the result is kept when the state is not
@@ -152,7 +150,7 @@ func (s *State) output(answer string) json.RawMessage {
 			return done.Output
 		}
 	}
-	if s.start == nil || s.start.Declaration.Output == nil || answer == "" {
+	if s.declared().Output == nil || answer == "" {
 		return nil
 	}
 	if doc := jsonin.Document(answer); json.Valid(doc) {
@@ -226,9 +224,7 @@ func (s *State) Head() Head {
 	h := Head{
 		Run: s.run, Agent: d.Agent, Loop: d.Loop, Status: s.status, Seq: s.seq, Iterations: s.iteration,
 		Cost: meter.Dollars(s.cost), Priced: s.priced, Created: s.created, Updated: s.time, WakeAt: s.WakeAt(), Origin: s.owner,
-	}
-	if s.start != nil {
-		h.Labels, h.Thread, h.Parent = maps.Clone(s.start.Labels), s.start.Thread, s.start.Parent
+		Labels: maps.Clone(s.first().Labels), Thread: s.first().Thread, Parent: s.first().Parent,
 	}
 	if h.Status != StatusPaused {
 		h.WakeAt = time.Time{}

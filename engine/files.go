@@ -107,9 +107,8 @@ func takes(a pawl.Agent, all []pawl.File) error {
 
 // taken is [takes] for the files of a run, which its log has by reference.
 func (r *recorder) taken(a pawl.Agent) error {
-	start, _ := r.state.Start()
 	var all []pawl.File
-	for _, f := range start.Files {
+	for _, f := range r.state.Files() {
 		p, err := r.file(f)
 		if err != nil {
 			return err
@@ -165,8 +164,7 @@ type files struct {
 // among reports whether the conversation of a run has files.
 func (fs *files) among(s *pawl.State) bool {
 	for ok := !fs.looked; ok; s, ok = s.Earlier() {
-		start, _ := s.Start()
-		fs.any = fs.any || len(start.Files) > 0
+		fs.any = fs.any || len(s.Files()) > 0
 	}
 	fs.looked = true
 	return fs.any
@@ -261,8 +259,7 @@ func sending(r *recorder, t pawl.Tool) pawl.Tool {
 	}
 	var all []pawl.File
 	for s, ok := r.state, true; ok; s, ok = s.Earlier() {
-		start, _ := s.Start()
-		all = append(all, start.Files...)
+		all = append(all, s.Files()...)
 	}
 	return to.WithFiles(func(ctx context.Context) (filled []pawl.File, err error) {
 		for _, f := range all {

@@ -87,12 +87,12 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (c *modelCall, released b
 	if err = r.announce(&c.effect); err != nil {
 		return nil, false, err
 	}
-	if c.request.Messages, err = r.filled(c.request.Messages); errors.As(err, new(*pawl.ModelError)) {
+	if c.request.Messages, err = r.filled(c.request.Messages); err != nil {
+		if _, ok := errors.AsType[*pawl.ModelError](err); !ok {
+			return nil, false, err
+		}
 		c.failed(err, nil)
 		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, err
 	}
 	now = time.Now()
 	left := timeLeft(r.state, now)

@@ -177,8 +177,11 @@ func (t *toolCall) prepare(r *recorder) bool {
 		left = timeLeft(r.state, now)
 	}
 	t.tool, _, _ = r.machine.Tool(c.Call.Tool)
-	before, _ := r.state.Call(c.Call.ID)
-	t.inv = pawl.Invocation{Run: r.lease.Run, Call: c.Call.ID, Tool: c.Call.Tool, Args: bytes.Clone(c.Call.Args), Key: c.Key, Attempt: before.Attempt + 1, Answers: before.Answers}
+	t.inv = pawl.Invocation{Run: r.lease.Run, Call: c.Call.ID, Tool: c.Call.Tool, Args: bytes.Clone(c.Call.Args), Key: c.Key, Attempt: r.state.Attempts(c.Call.ID) + 1}
+	if t.inv.Attempt > 1 {
+		before, _ := r.state.Call(c.Call.ID)
+		t.inv.Answers = before.Answers
+	}
 	if run, ok := team.OnBoard(t.tool, r.lease.Run, ParentOf(r.state)); ok {
 		t.tool = boardCall{t.tool, r.engine, run}
 	}

@@ -21,7 +21,10 @@ func (c compaction) Review(s *pawl.State, step pawl.Step) pawl.Step {
 		return step // each step of a workflow begins without the history
 	}
 	w := s.Window()
-	t.Long = c.lasting(s, t, w)
+	if long := c.lasting(s, t, w); long != t.Long { // else the step needs no copy
+		t.Long = long
+		step = t
+	}
 	p := c.byLimit(s, t, w)
 	if c.answered(s, w) {
 		if p.do == nothing {
@@ -31,7 +34,7 @@ func (c compaction) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	} else if p.do == nothing {
 		p = c.byPrice(s, t, w)
 	}
-	return c.perform(s, t, w, p)
+	return c.perform(s, step, w, p)
 }
 
 // answered reports whether the requested summary has arrived.

@@ -167,8 +167,7 @@ func (t *Transcript) called(e *pawl.ModelCalled, s *pawl.State) {
 	if e.Says() {
 		if e.View.Step != "" { // earlier messages are not shown
 			*t = Transcript{strategy: t.strategy}
-			start, _ := s.Start()
-			t.attach(start.Files)
+			t.attach(s.Files())
 		}
 		t.say(e.View.Prompt, s)
 	}
@@ -240,8 +239,7 @@ func (t *Transcript) summarise(text string, kept int, s *pawl.State) {
 	if input := s.Input(); input != "" {
 		head.Parts = append([]pawl.Part{pawl.Text{Text: input}}, head.Parts...)
 	}
-	start, _ := s.Start()
-	head.Parts = append(fileParts(start.Files), head.Parts...)
+	head.Parts = append(fileParts(s.Files()), head.Parts...)
 	rest := t.messages[from:]
 	if len(rest) > 0 && rest[0].Role == pawl.RoleUser { // the transcript has fewer replies
 		head.Parts, rest = append(head.Parts, rest[0].Parts...), rest[1:]
@@ -393,7 +391,6 @@ func (t *Transcript) HandOver(c *pawl.Continues, input string, files []pawl.File
 // Carry makes the conversation what a run sees of it that goes on with less than all: what the run
 // of s was asked and, with summary, what it answered. It is for a conversation after [Transcript.Next].
 func (t *Transcript) Carry(carry string, s *pawl.State, clean func([]pawl.Part) []pawl.Part) {
-	start, _ := s.Start()
 	t.messages = nil
 	say := func(r pawl.Role, text string, files []pawl.File) {
 		parts := fileParts(files)
@@ -407,7 +404,7 @@ func (t *Transcript) Carry(carry string, s *pawl.State, clean func([]pawl.Part) 
 			t.messages = append(t.messages, pawl.Message{Role: r, Parts: parts})
 		}
 	}
-	if say(pawl.RoleUser, start.Input, start.Files); carry == "summary" && len(t.messages) > 0 {
+	if say(pawl.RoleUser, s.Input(), s.Files()); carry == "summary" && len(t.messages) > 0 {
 		say(pawl.RoleAssistant, s.Answer(), nil)
 	}
 	t.begun, t.shown, t.marks = len(t.messages), 0, marks{}
