@@ -3,16 +3,13 @@
 package sqlite
 
 import (
-	"context"
 	"encoding/binary"
 	"os"
 	"time"
 )
 
-// touches does nothing: on these systems the log is polled.
-func (o *outside) touches(context.Context, chan<- struct{}) time.Duration {
-	return 100 * time.Millisecond
-}
+// pollEvery is how often the log is looked at while somebody listens.
+const pollEvery = 100 * time.Millisecond
 
 // index is the size and time of the log. The index file is not opened: where locks belong
 // to the process, closing it would release them.

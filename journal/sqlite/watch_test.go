@@ -111,7 +111,7 @@ func TestWatchLogs(t *testing.T) {
 // added from now on is told of.
 func TestWatchAtOnce(t *testing.T) {
 	j, theirs := beside(t, &sqlite.Options{ReadOnly: true})
-	for n := range 100 {
+	for n := range 20 {
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		words := 0
 		for run, err := range j.WatchLogs(ctx) {
