@@ -2,40 +2,25 @@ package engine
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/figure"
 )
 
 // A SpentError says that a run was not resumed or forked because it has used up the given
 // limits already and would have ended at once.
 type SpentError struct {
-	Run    string
-	Used   string      // what is used up, of which limit
-	Stop   string      // the part of the stop condition that holds with any limits; empty: none
-	Enough pawl.Limits // limits that would suffice; zero: none would
+	Run  string
+	Leaf string // the leaf that holds
+	Used string // what is used up
+	Stop bool   // the leaf holds with any limits, so it is of the stop condition
 }
 
-// Error names what is used up and which limits would suffice.
+// Error names what is used up and the remedy.
 func (e *SpentError) Error() string {
-	var enough []string
-	add := func(set bool, format string, value any) {
-		if set {
-			enough = append(enough, fmt.Sprintf(format, value))
-		}
+	if e.Stop {
+		return fmt.Sprintf("run %s would end at once whatever its limits: its stop condition %s holds (%s); replace the stop condition as well", e.Run, e.Leaf, e.Used)
 	}
-	add(e.Enough.Iterations > 0, "iterations=%d", e.Enough.Iterations)
-	add(e.Enough.Tokens > 0, "tokens=%d", e.Enough.Tokens)
-	add(e.Enough.Time > 0, "time=%s", figure.Duration(e.Enough.Time))
-	add(e.Enough.Cost > 0, "cost=%g", e.Enough.Cost)
-	switch {
-	case e.Stop != "":
-		return fmt.Sprintf("run %s would end at once whatever its limits: its stop condition %s holds (%s); replace the stop condition as well", e.Run, e.Stop, e.Used)
-	case enough == nil:
-		return fmt.Sprintf("run %s would end at once with these limits: %s", e.Run, e.Used)
-	}
-	return fmt.Sprintf("run %s would end at once with these limits: %s; %s would do", e.Run, e.Used, strings.Join(enough, ","))
+	return fmt.Sprintf("run %s would end at once with these limits: %s (%s); raise that limit further", e.Run, e.Leaf, e.Used)
 }
 
 // spent returns an error if a run that continues with the given limits would end at once.
@@ -44,45 +29,12 @@ func spent(r *recorder, run string, resumed pawl.RunResumed, limits pawl.Limits)
 	if !ends {
 		return nil
 	}
-	e, now := &SpentError{Run: run, Used: verdict.Detail}, r.state.Limits().Merge(limits)
-	var enough pawl.Limits
-	first := verdict.Leaf
-	for ends && raise(r, &enough, now.Merge(enough), verdict.Leaf) {
-		last := verdict.Leaf
-		if verdict, ends = foresee(r, resumed, limits.Merge(enough)); ends && verdict.Leaf == last {
-			break // the leaf names its bound, so it is not the limit
-		}
-		if last == first && strings.HasPrefix(first, "iterations ") {
-			e.Used = fmt.Sprintf("it has used %s, and may use %d", figure.Count(r.state.Iterations(), "iteration"), now.Iterations)
-		}
+	more := pawl.Limits{Iterations: 10_000, Tokens: 1 << 60, Time: 1 << 60}
+	if r.state.Limits().Merge(limits).Cost > 0 {
+		more.Cost = 1 << 60
 	}
-	switch stop := r.machine.Agent().Stop; {
-	case !ends:
-		e.Enough = enough
-	case stop != nil && strings.Contains(stop.String(), verdict.Leaf):
-		e.Stop, e.Used = verdict.Leaf, verdict.Detail
-	}
-	return e
-}
-
-// raise raises the limit that a leaf names, and reports whether the leaf names a limit.
-func raise(r *recorder, to *pawl.Limits, now pawl.Limits, leaf string) bool {
-	const mostIterations, most = 10_000, 1 << 60
-	switch kind, _, _ := strings.Cut(leaf, " "); kind {
-	case "iterations":
-		to.Iterations = max(r.state.Iterations(), now.Iterations) + 1
-		return to.Iterations <= mostIterations
-	case "tokens":
-		to.Tokens = 2 * now.Tokens
-		return now.Tokens < most
-	case "elapsed":
-		to.Time = 2 * now.Time
-		return now.Time < most
-	case "cost":
-		to.Cost = 2 * now.Cost
-		return now.Cost < most
-	}
-	return false
+	_, always := foresee(r, resumed, limits.Merge(more))
+	return &SpentError{run, verdict.Leaf, verdict.Detail, always}
 }
 
 // foresee returns how a run that continues with the given limits would end before it does

@@ -169,8 +169,8 @@ func TestResume(t *testing.T) {
 	at := "/v1/runs/" + run.Run
 	w.refused(admin, "POST", at+"/resume", `{"limits":{"cost":"+1"}}`, 422, "no price")
 	w.refused(admin, "POST", at+"/resume", `{"limits":{"iterations":"+99999"}}`, 422, "the most is 10000")
-	w.refused(admin, "POST", at+"/resume", `{"limits":{"iterations":1}}`, 422, "it has used 1 iteration, and may use 1; iterations=2 would do")
-	w.refused(admin, "POST", at+"/fork", `{"at":5,"limits":{"iterations":1}}`, 422, "it has used 1 iteration, and may use 1; iterations=2 would do")
+	w.refused(admin, "POST", at+"/resume", `{"limits":{"iterations":1}}`, 422, "would end at once with these limits: iterations >= 1")
+	w.refused(admin, "POST", at+"/fork", `{"at":5,"limits":{"iterations":1}}`, 422, "would end at once with these limits: iterations >= 1")
 	w.changed = true
 	w.refused(admin, "POST", at+"/resume", `{}`, 409, "prompt changed")
 	w.changed = false
