@@ -14,10 +14,10 @@ func (f *fold) act(d *Decision) {
 	d.Step = "act"
 	f.acted = nil
 	var ids []string // in the order in which they were classified
-	came := map[string]phrase{}
-	var whys []phrase
+	came := map[string]Phrase{}
+	var whys []Phrase
 	why := map[string]int{}
-	var tasks []phrase
+	var tasks []Phrase
 	for _, e := range f.step {
 		if line, ok := onBoard(e.Event); ok {
 			tasks = append(tasks, line)
@@ -48,24 +48,24 @@ func (f *fold) act(d *Decision) {
 	labels := make([]string, len(ids))
 	for i, id := range ids {
 		labels[i] = f.label(id)
-		line := phrase(name(labels[i]))
+		line := Phrase(name(labels[i]))
 		if c, ok := f.before.Call(id); ok {
 			args := c.Args
 			if c.Edited != nil {
 				args = c.Edited
 			}
-			line += phrase(" " + data(args))
+			line += Phrase(" " + data(args))
 		}
 		came[id] = cmp.Or(came[id], "no outcome is in the log")
-		d.outcome = append(d.outcome, line+" → "+came[id])
+		d.Outcome = append(d.Outcome, line+" → "+came[id])
 	}
-	d.outcome = append(d.outcome, tasks...)
-	d.subject = phrase(names(labels, 4))
+	d.Outcome = append(d.Outcome, tasks...)
+	d.Subject = Phrase(names(labels, 4))
 	if len(whys) > 4 {
 		whys = append(whys[:4:4], phrasef("and %d more", len(whys)-4))
 	}
-	d.why = join(whys, "; ")
-	d.why = cmp.Or(d.why, "it was called")
+	d.Why = join(whys, "; ")
+	d.Why = cmp.Or(d.Why, "it was called")
 }
 
 // callOrder sorts calls in the order in which the model made them; the log has
@@ -86,9 +86,9 @@ func (f *fold) callOrder(ids []string) []string {
 }
 
 // caller returns the origin of a call: the model, or a step of the loop.
-func (f *fold) caller(id string) phrase {
+func (f *fold) caller(id string) Phrase {
 	if c, ok := f.state.Call(id); ok && c.Step != "" {
-		return phrase("step " + name(c.Step))
+		return Phrase("step " + name(c.Step))
 	}
 	return "the model"
 }
@@ -102,15 +102,15 @@ func (f *fold) label(id string) string {
 
 // disposed reads one entry of an act: the call, the reason for its class, and
 // its outcome.
-func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came phrase) {
+func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came Phrase) {
 	switch e := entry.Event.(type) {
 	case pawl.ToolStarted:
 		return e.Call, f.whyRun(e), "started, and no outcome is in the log"
 	case pawl.ToolFinished:
 		f.changed(entry, e)
-		t.calls++
+		t.count("call")
 		if e.Status != pawl.ToolOK {
-			t.errors++
+			t.count("failed call")
 		}
 		if slices.Contains(f.early, e.Call) {
 			why = f.caller(e.Call) + phrasef(" called %s; it had begun early", name(e.Tool))
@@ -124,7 +124,7 @@ func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came phrase
 			f.because("it is shown the tools that were found")
 		}
 	case pawl.ToolReused:
-		t.reused++
+		t.count("reused result")
 		return e.Call, f.caller(e.Call) + phrasef(" called %s again with the same arguments; answered from the log", name(e.Tool)),
 			phrasef("reused the result of %s", name(e.Of))
 	case pawl.ToolRefused:
@@ -132,28 +132,28 @@ func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came phrase
 			f.early = slices.DeleteFunc(f.early, func(id string) bool { return id == e.Call })
 			return e.Call + " (early)", phrasef("discarded %s: %s", name(e.Tool), said(e.Why)), "discarded"
 		}
-		t.refused++
-		return e.Call, phrasef("refused %s: %s", name(e.Tool), said(e.Why)), phrase("refused: " + said(e.Why))
+		t.count("refused call")
+		return e.Call, phrasef("refused %s: %s", name(e.Tool), said(e.Why)), Phrase("refused: " + said(e.Why))
 	case pawl.ToolDoubted:
-		t.doubts++
-		return e.Call, "", phrase("in doubt: " + said(e.Why))
+		t.count("doubt")
+		return e.Call, "", Phrase("in doubt: " + said(e.Why))
 	case pawl.ApprovalRequested:
-		t.asked++
-		p := phrase("held for a person: " + said(e.Reason))
+		t.count("question to a person or client")
+		p := Phrase("held for a person: " + said(e.Reason))
 		if !e.Expires.IsZero() {
-			p += phrase(", until " + stamp(e.Expires))
+			p += Phrase(", until " + stamp(e.Expires))
 		}
 		return e.Call, phrasef("%s needs approval: %s", name(e.Tool), said(e.Reason)), p
 	case pawl.InputRequested:
-		t.asked++
-		return e.Call, f.caller(e.Call) + " asked a person", phrase("asked: " + said(e.Question))
+		t.count("question to a person or client")
+		return e.Call, f.caller(e.Call) + " asked a person", Phrase("asked: " + said(e.Question))
 	case pawl.ClientToolRequested:
-		t.asked++
+		t.count("question to a person or client")
 		return e.Call, phrasef("%s is the client's to run; handed over", name(e.Tool)), "handed to the client"
 	case pawl.MemoryStored:
 		return e.Call, f.caller(e.Call) + phrasef(" stored a value under %s", name(e.Key)), ""
 	case pawl.ProgressLogged:
-		return e.Call, f.caller(e.Call) + phrase(" noted its progress: "+said(e.Message)), ""
+		return e.Call, f.caller(e.Call) + Phrase(" noted its progress: "+said(e.Message)), ""
 	case pawl.ChildStarted:
 		if e.Background {
 			return e.Call, f.caller(e.Call) + phrasef(" called on agent %s, to work in the background", name(e.Agent)), phrasef("run %s was started", name(e.Child))
@@ -172,7 +172,7 @@ func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came phrase
 }
 
 // whyRun returns the reason why a call ran at this point.
-func (f *fold) whyRun(e pawl.ToolStarted) phrase {
+func (f *fold) whyRun(e pawl.ToolStarted) Phrase {
 	c, _ := f.before.Call(e.Call)
 	switch {
 	case c.Phase == pawl.PhaseLost:
@@ -193,16 +193,16 @@ func (f *fold) whyRun(e pawl.ToolStarted) phrase {
 	return f.caller(e.Call) + phrasef(" called %s; ran it", name(e.Tool))
 }
 
-func finished(e pawl.ToolFinished) phrase {
-	p := phrase(e.Status.String())
+func finished(e pawl.ToolFinished) Phrase {
+	p := Phrase(e.Status.String())
 	if e.Duration > 0 {
-		p += phrase(" in " + figure.Lasting(e.Duration))
+		p += Phrase(" in " + figure.Lasting(e.Duration))
 	}
 	switch {
 	case e.Status == pawl.ToolOK:
-		p += phrase(": " + data(e.Result))
+		p += Phrase(": " + data(e.Result))
 	case e.Error != "":
-		p += phrase(": " + said(e.Error))
+		p += Phrase(": " + said(e.Error))
 	}
 	if e.Truncated {
 		p += ", cut to its cap"
@@ -211,7 +211,7 @@ func finished(e pawl.ToolFinished) phrase {
 		}
 	}
 	if n := len(e.Images); n > 0 {
-		p += phrase(", with " + figure.Count(n, "image"))
+		p += Phrase(", with " + figure.Count(n, "image"))
 	}
 	if e.Abandoned {
 		p += ", left behind because it did not stop"

@@ -17,22 +17,8 @@ import (
 type Attempt struct {
 	Seq       uint64   `json:"seq"` // the first entry of the change
 	Iteration int      `json:"iteration"`
-	Changes   []string `json:"changes"` // a line for each call
-	Said      string   `json:"said"`
-
-	changes []phrase
-	said    phrase
-}
-
-// Trials are the edits that a run tried without making them, and the runs of tests that this took.
-type Trials struct {
-	Edits int `json:"edits"`
-	Runs  int `json:"runs"`
-}
-
-// String is the work of a run whose model is rules and tries edits: it costs trials, and no tokens.
-func (t *Trials) String() string {
-	return fmt.Sprintf("%s tried in %s", figure.Count(t.Edits, "edit"), figure.Count(t.Runs, "test run"))
+	Changes   []Phrase `json:"changes"` // a line for each call
+	Said      Phrase   `json:"said"`
 }
 
 // byRules reports whether an agent's model is a program of rules. It counts one token a call,
@@ -42,10 +28,8 @@ func byRules(d pawl.Declaration) bool { return d.Model.Name == "mechanic" }
 // trying collects the attempts of a run.
 type trying struct {
 	attempts []Attempt
-	trials   *Trials
 	now      Attempt // in progress
 	flaky    []string
-	untested []string // lines that kept rules from refactoring anything
 }
 
 // changed records a completed call. A read is not an attempt, unless its tool
@@ -59,50 +43,25 @@ func (f *fold) changed(e pawl.Entry, done pawl.ToolFinished) {
 	if c.Edited != nil {
 		args = c.Edited
 	}
-	change := phrase(name(done.Call+" "+done.Tool)) + " "
-	var tried struct {
-		Summary string            `json:"summary"`
-		Runs    int               `json:"runs"`
-		Fixes   []json.RawMessage `json:"fixes"`
-		Fails   []json.RawMessage `json:"still_fail"`
-		Endless []json.RawMessage `json:"do_not_end"`
-		Unbuilt []json.RawMessage `json:"do_not_compile"`
-	}
+	change := Phrase(name(done.Call+" "+done.Tool)) + " "
+	var tried struct{ Summary string }
 	switch {
 	case c.Effect == pawl.Write:
 		change += changes(args)
-		f.byRules(done)
 	case done.Tool == "try_edits" && json.Unmarshal(done.Result, &tried) == nil && tried.Summary != "":
-		change += phrase(said(tried.Summary))
-		if f.trials == nil {
-			f.trials = &Trials{}
-		}
-		f.trials.Edits += len(tried.Fixes) + len(tried.Fails) + len(tried.Endless) + len(tried.Unbuilt)
-		f.trials.Runs += tried.Runs
+		change += Phrase(said(tried.Summary))
 	default:
 		return
 	}
-	if len(f.now.changes) == 0 {
+	if len(f.now.Changes) == 0 {
 		f.now.Seq, f.now.Iteration = e.Seq, e.Iteration
 	}
-	f.now.changes = append(f.now.changes, change)
-}
-
-// byRules records what kept rules from refactoring anything.
-func (f *fold) byRules(done pawl.ToolFinished) {
-	var result struct{ Changed, Untested []string }
-	if done.Tool != "refactor_by_rules" || json.Unmarshal(done.Result, &result) != nil {
-		return
-	}
-	f.untested = nil
-	if len(result.Changed) == 0 {
-		f.untested = result.Untested
-	}
+	f.now.Changes = append(f.now.Changes, change)
 }
 
 // changes describes on one line the change that a call's arguments ask for:
 // text replaced in a file, a whole file, or any other arguments.
-func changes(args json.RawMessage) phrase {
+func changes(args json.RawMessage) Phrase {
 	var a struct {
 		Path    string  `json:"path"`
 		Old     *string `json:"old"`
@@ -117,7 +76,7 @@ func changes(args json.RawMessage) phrase {
 	case a.Content != nil:
 		return phrasef("%s: written, %s", name(a.Path), figure.Count(strings.Count(*a.Content, "\n"), "line"))
 	}
-	return phrase(data(args))
+	return Phrase(data(args))
 }
 
 // differing returns two texts without their common first and last lines.
@@ -128,22 +87,22 @@ func differing(a, b string) (from, to []string) {
 }
 
 // line returns the first of several lines that is not blank.
-func line(lines []string) phrase {
+func line(lines []string) Phrase {
 	for i, l := range lines {
 		if strings.TrimSpace(l) == "" {
 			continue
 		}
 		if more := len(lines) - i - 1; more > 0 {
-			return phrase(name(l)) + phrasef(" and %s", figure.Count(more, "line"))
+			return Phrase(name(l)) + phrasef(" and %s", figure.Count(more, "line"))
 		}
-		return phrase(name(l))
+		return Phrase(name(l))
 	}
 	return "nothing"
 }
 
 // weighed ends an attempt with the goal's new measurement.
 func (f *fold) weighed(before *pawl.Measured, now pawl.Measured) {
-	if len(f.now.changes) == 0 {
+	if len(f.now.Changes) == 0 {
 		return
 	}
 	var words []string
@@ -159,19 +118,15 @@ func (f *fold) weighed(before *pawl.Measured, now pawl.Measured) {
 	default:
 		words = append(words, fmt.Sprintf("metric %g → %g", before.Value, now.Value))
 	}
-	f.attempt(phrase(strings.Join(words, "; ")))
+	f.attempt(Phrase(strings.Join(words, "; ")))
 }
 
 // attempt adds the attempt in progress to the report.
-func (f *fold) attempt(said phrase) {
-	if len(f.now.changes) == 0 {
+func (f *fold) attempt(said Phrase) {
+	if len(f.now.Changes) == 0 {
 		return
 	}
-	f.now.said = said
-	f.now.Said = said.plain()
-	for _, c := range f.now.changes {
-		f.now.Changes = append(f.now.Changes, c.plain())
-	}
+	f.now.Said = said
 	f.attempts = append(f.attempts, f.now)
 	f.now = Attempt{}
 }
@@ -186,9 +141,6 @@ func (f *fold) looked(e pawl.Observed) {
 	}
 }
 
-// How many of the first and last attempts the section shows.
-const headAttempts, tailAttempts = 8, 12
-
 func (r *Report) tries(b *strings.Builder) {
 	if len(r.Attempts) == 0 && len(r.Flaky) == 0 {
 		return
@@ -197,17 +149,17 @@ func (r *Report) tries(b *strings.Builder) {
 	if len(r.Attempts) == 0 {
 		b.WriteString("Nothing was changed.\n")
 	}
+	from, to := r.parted(len(r.Attempts), headAttempts, tailAttempts)
 	for i, t := range r.Attempts {
-		if n := len(r.Attempts); !r.opt.Full && n > headAttempts+tailAttempts+1 && i >= headAttempts && i < n-tailAttempts {
-			if i == headAttempts {
-				fmt.Fprintf(b, "\n… %s left out …\n\n", figure.Count(n-headAttempts-tailAttempts, "attempt"))
-			}
-			continue
+		switch {
+		case i < from || i >= to:
+			fmt.Fprintf(b, "%d. %s: %s\n", i+1, join(t.Changes, "; ").markdown(), t.Said.markdown())
+		case i == from:
+			fmt.Fprintf(b, "\n… %s left out …\n\n", figure.Count(to-from, "attempt"))
 		}
-		fmt.Fprintf(b, "%d. %s: %s\n", i+1, join(t.changes, "; ").markdown(), t.said.markdown())
 	}
 	b.WriteString("\n")
 	if len(r.Flaky) > 0 {
-		fmt.Fprintf(b, "Failing by chance, and so no part of the goal: %s.\n\n", phrase(names(r.Flaky, 10)).markdown())
+		fmt.Fprintf(b, "Failing by chance, and so no part of the goal: %s.\n\n", Phrase(names(r.Flaky, 10)).markdown())
 	}
 }

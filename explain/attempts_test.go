@@ -44,8 +44,8 @@ func mender(l *lab) pawl.Agent {
 	return a
 }
 
-// The work of a program of rules is told in trials: its tokens only count its calls.
-func TestRulesCostTrials(t *testing.T) {
+// A program of rules costs nothing: its tokens only count its calls.
+func TestRulesCostNothing(t *testing.T) {
 	log := inLab(t, func(l *lab) []pawl.Entry { return l.run(mender(l), "go") })
 	for i, e := range log {
 		if begun, ok := e.Event.(pawl.RunStarted); ok {
@@ -57,43 +57,10 @@ func TestRulesCostTrials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := r.Used(), "5 edits tried in 3 test runs"; !strings.Contains(got, want) || strings.Contains(got, "token") {
-		t.Errorf("it used %q, want %q in it", got, want)
+	if got := r.Used(); strings.Contains(got, "token") {
+		t.Errorf("it used %q", got)
 	}
-	if text := r.Markdown(); !strings.Contains(text, "asks nobody and costs nothing: 5 edits tried in 3 test runs.") || strings.Contains(text, "token") || strings.Contains(text, "$0") {
+	if text := r.Markdown(); !strings.Contains(text, "asks nobody and costs nothing.") || strings.Contains(text, "token") || strings.Contains(text, "$0") {
 		t.Errorf("it says\n%s", text)
-	}
-}
-
-// What a refactoring by rules lacks is a test, and it tries no edits.
-func TestRulesLackTest(t *testing.T) {
-	for result, want := range map[string]string{
-		`{"changed":[],"left":["a.go:3: x (no test executes it)"],"untested":["a.go:4"]}`: "pawl refactor 'early return' /home/ann/it",
-		`{"changed":["b.go:1: x"],"left":["a.go:3: x"],"untested":["a.go:4"]}`:            "pawl resume",
-		`{"changed":[],"left":["a.go:3: x (TestA fails)"]}`:                               "pawl resume",
-	} {
-		log := inLab(t, func(l *lab) []pawl.Entry {
-			a := mender(l)
-			a.Model = scripted(l.t, "repeat: last\nreplies: [{calls: [{tool: refactor_by_rules, args: {}}]}, {text: That is all.}]")
-			a.Tools = []pawl.Tool{tool("refactor_by_rules", pawl.Write, func(context.Context, map[string]any) (string, error) { return result, nil })}
-			a.Source = `{"kind":"refactor","goal":"early return","dir":"/home/ann/it"}`
-			return l.run(a, "go")
-		})
-		for i, e := range log {
-			if begun, ok := e.Event.(pawl.RunStarted); ok {
-				begun.Declaration.Model.Name = "mechanic"
-				log[i].Event = begun
-			}
-		}
-		r, err := explain.Of(sequence(log), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(r.Next) == 0 || !strings.HasPrefix(r.Next[0].Command, want) || strings.HasPrefix(want, "pawl refactor") != strings.HasSuffix(r.Next[0].Why, "a test that executes a.go:4") {
-			t.Errorf("%s is %v: next is %v, want %s first", result, r.Status, r.Next, want)
-		}
-		if text := r.Used() + r.Markdown(); strings.Contains(text, "tried") {
-			t.Errorf("it used %s", text)
-		}
 	}
 }

@@ -60,7 +60,6 @@ type Report struct {
 	Next      []Action        `json:"next"`
 	Goal      *Goal           `json:"goal,omitempty"`     // nil: the run has no goal
 	Attempts  []Attempt       `json:"attempts,omitempty"` // of a run with a goal
-	Trials    *Trials         `json:"trials,omitempty"`   // nil: no edit was tried without being made
 	Flaky     []string        `json:"flaky,omitempty"`    // flaky tests, which are not part of the goal
 	Causes    json.RawMessage `json:"causes,omitempty"`   // the graph of causes, if the run recorded one
 	Landing   bool            `json:"landing"`            // the answer was given when a limit was reached
@@ -69,21 +68,20 @@ type Report struct {
 	// handed over. [Of] leaves it nil, since it is in several logs.
 	Conversation []Leg `json:"conversation,omitempty"`
 
-	opt      Options
-	origin   origin
-	rules    bool     // the run's model is rule-based
-	untested []string // lines that kept rules from refactoring anything
-	begun    pawl.RunStarted
-	fork     pawl.RunForked // From is empty if the run is not a fork
-	planned  phrase         // who approved its plan; empty: it makes none
-	price    *pawl.Price
-	created  time.Time
-	updated  time.Time
-	seq      uint64
-	quiet    uint64 // the last entry at which the run can be forked
-	flight   []phrase
-	now      time.Time
-	wakeAt   time.Time
+	opt     Options
+	origin  origin
+	rules   bool // the run's model is rule-based
+	begun   pawl.RunStarted
+	fork    pawl.RunForked // From is empty if the run is not a fork
+	planned Phrase         // who approved its plan; empty: it makes none
+	price   *pawl.Price
+	created time.Time
+	updated time.Time
+	seq     uint64
+	quiet   uint64 // the last entry at which the run can be forked
+	flight  []Phrase
+	now     time.Time
+	wakeAt  time.Time
 }
 
 // A Decision is one step of a run, or an external event: start, resume, extend,
@@ -94,14 +92,12 @@ type Decision struct {
 	Iteration int       `json:"iteration"`
 	Time      time.Time `json:"time"`
 	Step      string    `json:"step"`    // observe, think, act, record, await or finish, or one of the above
-	Subject   string    `json:"subject"` // what was observed, asked, run, recorded or awaited
-	Why       string    `json:"why"`
-	Outcome   []string  `json:"outcome"` // the results, one line each
+	Subject   Phrase    `json:"subject"` // what was observed, asked, run, recorded or awaited
+	Why       Phrase    `json:"why"`
+	Outcome   []Phrase  `json:"outcome"` // the results, one line each
 
-	subject, why phrase
-	outcome      []phrase
-	last         uint64
-	tally        tally
+	last  uint64
+	tally tally
 }
 
 // A Leg is one of the runs that one message of a person led to: the agent of the leg before
@@ -156,12 +152,8 @@ type Failure struct {
 // after replacing the words in capitals.
 type Action struct {
 	Command string `json:"command"`
-	Why     string `json:"why"`
-
-	why phrase
+	Why     Phrase `json:"why"`
 }
-
-func action(command string, why phrase) Action { return Action{command, why.plain(), why} }
 
 // Of explains a log. It costs O(entries). It returns an error for an empty log,
 // and for entries that cannot be read or are out of order, together with the

@@ -116,7 +116,7 @@ func holds(t *testing.T, log []pawl.Entry, r explain.Report) {
 			t.Errorf("line %d is a forged heading: %q", i, line)
 		}
 	}
-	for _, c := range "\x01\x02\x03\x1b\r\u202e" {
+	for _, c := range "\x01\x02\x03\x04\x1b\r\u202e" {
 		if strings.ContainsRune(md, c) {
 			t.Errorf("the report contains %q", c)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/blame"
+	"github.com/pawl-run/pawl/internal/gauge"
 )
 
 // fold builds a report entry by entry. Entries of one step have the same At, as
@@ -25,16 +26,19 @@ type fold struct {
 
 	// The causes of the next turn, since the previous one.
 	answered []string
-	causes   []phrase
+	causes   []Phrase
 	rejected int  // the number of rejections since the last reply
 	lost     bool // a model call was lost with the run's owner
 	acted    []string
 	early    []string // calls that began while the latest reply was streamed
 	back     bool     // the run was resumed and has not observed since
-	measure  *pawl.Measured
-	flight   *pawl.Entry // the model call in flight
-	fallback int         // the index of the model of the last call
-	quiet    uint64      // the last entry at which nothing was in flight
+	baseline *pawl.Measured
+	measure  *pawl.Measured // the latest
+	trend    gauge.Trend    // of the latest turn
+	turn     int            // the iteration of the latest measurement
+	flight   *pawl.Entry    // the model call in flight
+	fallback int            // the index of the model of the last call
+	quiet    uint64         // the last entry at which nothing was in flight
 	forked   pawl.RunForked
 	editing  bool // what follows the latest run.forked is edited
 }
@@ -48,7 +52,7 @@ type book struct {
 }
 
 func newFold(o *Options) *fold {
-	f := &fold{state: new(pawl.State), before: new(pawl.State), book: book{decisions: []Decision{}, cost: map[string]Part{}, failures: []Failure{}}}
+	f := &fold{state: new(pawl.State), before: new(pawl.State), trend: gauge.Unknown, book: book{decisions: []Decision{}, cost: map[string]Part{}, failures: []Failure{}}}
 	if o != nil {
 		f.opt = *o
 	}
@@ -173,16 +177,14 @@ const completeTool = "__complete__"
 const searchTool, toolsFound = "tool_search", "__tools__"
 
 func (f *fold) push(d Decision) {
-	d.Subject, d.Why = d.subject.plain(), d.why.plain()
-	d.Outcome = make([]string, len(d.outcome))
-	for i, o := range d.outcome {
-		d.Outcome[i] = o.plain()
+	if d.Outcome == nil {
+		d.Outcome = []Phrase{}
 	}
 	f.decisions = append(f.decisions, d)
 }
 
 // because records a cause of the next turn, without duplicates.
-func (f *fold) because(p phrase) {
+func (f *fold) because(p Phrase) {
 	if !slices.Contains(f.causes, p) {
 		f.causes = append(f.causes, p)
 	}
@@ -205,8 +207,8 @@ func (f *fold) report() Report {
 		r.now = s.Time()
 	}
 	f.attempt("no measurement followed")
-	r.Attempts, r.Trials, r.Flaky, r.Causes = f.attempts, f.trials, f.flaky, f.graph
-	r.Goal = goal(s)
+	r.Attempts, r.Flaky, r.Causes = f.attempts, f.flaky, f.graph
+	r.Goal = f.goal()
 	r.begun, _ = s.Start()
 	r.planned = planned(s, &r.begun.Declaration)
 	if reply, ok := s.Replied(pawl.PurposeFinal); ok && !s.Done() && r.Answer != "" {
@@ -230,7 +232,7 @@ func (f *fold) report() Report {
 	if ahead, ok := r.Ahead(usualAhead); ok {
 		r.Forecast = &ahead
 	}
-	r.origin, r.rules, r.untested = originOf(s.Declaration().Source), byRules(s.Declaration()), f.untested
+	r.origin, r.rules = originOf(s.Declaration().Source), byRules(s.Declaration())
 	r.Next = next(s, &r)
 	if (r.Status != pawl.StatusSuccess || r.handed()) && len(r.Next) > 0 {
 		r.Action = r.Next[0].Command

@@ -18,7 +18,7 @@ const (
 )
 
 // whyJudge returns the purpose of a judge's call; empty: it is not one.
-func whyJudge(p pawl.Purpose) phrase {
+func whyJudge(p pawl.Purpose) Phrase {
 	switch p {
 	case pawl.PurposeJudge:
 		return "a policy or the loop wanted a judgement"
@@ -35,7 +35,7 @@ func whyJudge(p pawl.Purpose) phrase {
 	return ""
 }
 
-func (f *fold) reflected(e pawl.Reflected, t *tally) (subject, why phrase) {
+func (f *fold) reflected(e pawl.Reflected, t *tally) (subject, why Phrase) {
 	f.because("a judgement came in")
 	why = phrasef("confidence %.2f%s: %s", e.Confidence, by(e.By), said(e.Text))
 	if e.Text == "" {
@@ -44,7 +44,7 @@ func (f *fold) reflected(e pawl.Reflected, t *tally) (subject, why phrase) {
 	return "a judgement", why + f.hinted(e.Hint, t)
 }
 
-func (f *fold) grounded(e pawl.Grounded, t *tally) (subject, why phrase) {
+func (f *fold) grounded(e pawl.Grounded, t *tally) (subject, why Phrase) {
 	found := by(e.By)
 	if found != "" {
 		found = ", found" + found
@@ -52,37 +52,37 @@ func (f *fold) grounded(e pawl.Grounded, t *tally) (subject, why phrase) {
 	switch {
 	case !e.OK:
 		f.because("the answer was rejected")
-		return "the answer is not grounded", phrase("unsupported: "+names(e.Claims, 5)+found) + f.hinted(e.Hint, t)
+		return "the answer is not grounded", Phrase("unsupported: "+names(e.Claims, 5)+found) + f.hinted(e.Hint, t)
 	case len(e.Claims) > 0:
 		if e.Hint != "" {
 			f.because("the answer had unsupported values")
 		}
-		return "the answer has unsupported values", phrase("in no tool result, input or prompt: "+names(e.Claims, 5)+found) + f.hinted(e.Hint, t)
+		return "the answer has unsupported values", Phrase("in no tool result, input or prompt: "+names(e.Claims, 5)+found) + f.hinted(e.Hint, t)
 	}
-	return "the answer is grounded", phrase("nothing unsupported was found" + by(e.By))
+	return "the answer is grounded", Phrase("nothing unsupported was found" + by(e.By))
 }
 
 // hinted describes the hint of a judgement.
-func (f *fold) hinted(hint string, t *tally) phrase {
+func (f *fold) hinted(hint string, t *tally) Phrase {
 	if hint == "" {
 		return ""
 	}
-	t.hints++
-	return phrase("; the model is told: " + said(hint))
+	t.count("hint")
+	return Phrase("; the model is told: " + said(hint))
 }
 
 // ruled explains the note of a judging policy, and reports whether it is one.
 // Only a verdict on a call adds anything to its entry.
-func ruled(e pawl.Noted) (subject, why phrase, is bool) {
+func ruled(e pawl.Noted) (subject, why Phrase, is bool) {
 	switch e.By {
 	case judgeReflexion, judgeGrounding, judgeCausal:
-		return phrase("a note " + name(e.Name)), "", true
+		return Phrase("a note " + name(e.Name)), "", true
 	case judgeSteer:
 		var r struct{ Verdict, Reason string }
 		if json.Unmarshal(e.Value, &r) != nil || r.Verdict == "" {
 			return "", "", false
 		}
-		return phrase("a verdict on " + name(e.Name)), phrasef("%s: %s: %s", name(e.Name), name(r.Verdict), said(r.Reason)), true
+		return Phrase("a verdict on " + name(e.Name)), phrasef("%s: %s: %s", name(e.Name), name(r.Verdict), said(r.Reason)), true
 	}
 	return "", "", false
 }
@@ -106,10 +106,10 @@ func readCauses(raw json.RawMessage) (c causes, ok bool) {
 	return c, json.Unmarshal(raw, &c) == nil && c.Nodes != nil
 }
 
-func (f *fold) caused(e pawl.CausesFound) (subject, why phrase) {
+func (f *fold) caused(e pawl.CausesFound) (subject, why Phrase) {
 	c, ok := readCauses(e.Graph)
 	if !ok {
-		return "causes", phrase("what led to what: " + data(e.Graph))
+		return "causes", Phrase("what led to what: " + data(e.Graph))
 	}
 	f.graph = e.Graph
 	what := []string{"results were used " + figure.Count(len(c.Edges), "time")}
@@ -119,7 +119,7 @@ func (f *fold) caused(e pawl.CausesFound) (subject, why phrase) {
 	if n := len(c.Contradictions); n > 0 {
 		what = append(what, figure.Count(n, "contradiction"))
 	}
-	return "what led to what", phrase(strings.Join(what, ", "))
+	return "what led to what", Phrase(strings.Join(what, ", "))
 }
 
 // The most edges a page shows.
@@ -147,7 +147,7 @@ func (r *Report) led(b *strings.Builder) {
 		return "the answer"
 	}
 	lines := 0
-	line := func(p phrase) {
+	line := func(p Phrase) {
 		if lines++; lines <= mostCauses || r.opt.Full {
 			fmt.Fprintf(b, "- %s\n", p.markdown())
 		}
@@ -160,7 +160,7 @@ func (r *Report) led(b *strings.Builder) {
 		for i, id := range k.Calls {
 			steps[i] = label(id)
 		}
-		line(phrase("in a circle: " + strings.Join(steps, " → ")))
+		line(Phrase("in a circle: " + strings.Join(steps, " → ")))
 	}
 	for _, k := range c.Edges {
 		line(phrasef("%s → %s: %s", label(k.From), label(k.To), names(k.Values, 5)))

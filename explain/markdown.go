@@ -15,11 +15,12 @@ import (
 const (
 	headIterations = 3
 	tailIterations = 5
-	leastFolded    = 3 // fewer iterations are not worth folding
 	headSteps      = 8
 	tailSteps      = 5
 	headLines      = 5
 	tailLines      = 2
+	headAttempts   = 8
+	tailAttempts   = 12
 	mostFailures   = 8
 	mostAnswer     = 4 << 10
 )
@@ -89,10 +90,7 @@ func (r *Report) head(b *strings.Builder) {
 // Used is what a run used, in one line.
 func (r *Report) Used() string {
 	text := figure.Count(r.Iterations, "iteration") + ", " + figure.Count(r.ToolCalls, "tool call")
-	switch {
-	case r.Trials != nil && r.rules:
-		text += ", " + r.Trials.String()
-	case !r.rules:
+	if !r.rules {
 		text += ", " + figure.Count(r.Usage.Input, "token") + " in, " + figure.Group(r.Usage.Output) + " out"
 		if r.CostUSD != nil {
 			text += ", " + dollars(*r.CostUSD)
@@ -199,10 +197,10 @@ func (r *Report) waits(b *strings.Builder) {
 		if p.Tool == "" {
 			line = phrasef("%s %s", p.Kind, name(p.Call))
 		} else if p.Kind != "input" {
-			line += phrase(" " + data(p.Args))
+			line += Phrase(" " + data(p.Args))
 		}
 		if p.Reason != "" {
-			line += phrase(": " + said(p.Reason))
+			line += Phrase(": " + said(p.Reason))
 		}
 		if p.AnsweredAt != nil {
 			line += phrasef(" (answered %s by %s, not yet read)", stamp(*p.AnsweredAt), said(p.AnsweredBy))
@@ -228,7 +226,7 @@ func (r *Report) next(b *strings.Builder) {
 		b.WriteString("Nothing: the run is done.\n\n")
 	}
 	for _, a := range r.Next {
-		fmt.Fprintf(b, "- %s %s\n", span(a.Command), a.why.markdown())
+		fmt.Fprintf(b, "- %s %s\n", span(a.Command), a.Why.markdown())
 	}
 	b.WriteString("\n")
 }

@@ -36,11 +36,7 @@ func (r *Report) spending(b *strings.Builder) {
 	}
 	row("failing tool turns in a row", c.ToolErrors, whole, whole)
 	if r.rules {
-		b.WriteString("\nThe model is a program of rules, which asks nobody and costs nothing")
-		if r.Trials != nil {
-			fmt.Fprintf(b, ": %v", r.Trials)
-		}
-		b.WriteString(".\n")
+		b.WriteString("\nThe model is a program of rules, which asks nobody and costs nothing.\n")
 		return
 	}
 	r.parts(b)
@@ -204,17 +200,14 @@ func (r *Report) failed(b *strings.Builder) {
 		classes = append(classes, fmt.Sprintf("%s %d", c, byClass[c]))
 	}
 	fmt.Fprintf(b, "\n## Failed model calls\n\nBy class: %s.\n\n", strings.Join(classes, ", "))
-	skip := len(r.Failures) - mostFailures
-	for i, f := range r.Failures {
-		if skip > 0 && !r.opt.Full && i < skip {
-			if i == 0 {
-				fmt.Fprintf(b, "- … %d earlier ones\n", skip)
-			}
-			continue
-		}
+	from, to := r.parted(len(r.Failures), 0, mostFailures)
+	if from < to {
+		fmt.Fprintf(b, "- … %d earlier ones\n", to-from)
+	}
+	for _, f := range append(r.Failures[:from:from], r.Failures[to:]...) {
 		line := phrasef("%d %s, attempt %d: %s: %s", f.Seq, name(string(f.Purpose)), f.Attempt, f.Class, said(f.Message))
 		if f.RetryAt != nil {
-			line += phrase("; to be tried again at " + stamp(*f.RetryAt))
+			line += Phrase("; to be tried again at " + stamp(*f.RetryAt))
 		}
 		fmt.Fprintf(b, "- %s\n", line.markdown())
 	}

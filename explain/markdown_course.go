@@ -7,6 +7,15 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
+// parted returns which of n items a page leaves out between the first and the
+// last ones; a single one is shown.
+func (r *Report) parted(n, head, tail int) (from, to int) {
+	if r.opt.Full || n <= head+tail+1 {
+		return n, n
+	}
+	return head, n - tail
+}
+
 // iteration is the decisions of one turn.
 type iteration struct {
 	n     int
@@ -23,26 +32,20 @@ func (r *Report) course(b *strings.Builder) {
 		last := &all[len(all)-1]
 		last.steps = append(last.steps, d)
 	}
-	if r.opt.Full || len(all) <= headIterations+tailIterations+leastFolded {
-		for _, it := range all {
-			r.iteration(b, it)
-		}
-		return
-	}
-	for _, it := range all[:headIterations] {
+	from, to := r.parted(len(all), headIterations, tailIterations)
+	for _, it := range all[:from] {
 		r.iteration(b, it)
 	}
-	middle := all[headIterations : len(all)-tailIterations]
-	var t tally
-	for _, it := range middle {
-		for i := range it.steps {
-			t.add(it.steps[i].tally)
+	if from < to {
+		var t tally
+		for _, it := range all[from:to] {
+			t.addAll(it.steps)
 		}
+		first, last := all[from], all[to-1]
+		fmt.Fprintf(b, "### Iterations %d to %d, left out\n\n%s. Entries %d to %d; all of it is in %s.\n\n", first.n, last.n,
+			t.String(), first.steps[0].Seq, last.steps[len(last.steps)-1].last, span("pawl explain "+shell(r.Run)+" --json"))
 	}
-	first, last := middle[0], middle[len(middle)-1]
-	fmt.Fprintf(b, "### Iterations %d to %d, left out\n\n%s. Entries %d to %d; all of it is in %s.\n\n", first.n, last.n,
-		t.String(), first.steps[0].Seq, last.steps[len(last.steps)-1].last, span("pawl explain "+shell(r.Run)+" --json"))
-	for _, it := range all[len(all)-tailIterations:] {
+	for _, it := range all[to:] {
 		r.iteration(b, it)
 	}
 }
@@ -53,35 +56,34 @@ func (r *Report) iteration(b *strings.Builder, it iteration) {
 	} else {
 		fmt.Fprintf(b, "### Iteration %d\n\n", it.n)
 	}
-	for i, d := range it.steps {
-		if n := len(it.steps); !r.opt.Full && n > headSteps+tailSteps+1 && i >= headSteps && i < n-tailSteps {
-			if i == headSteps {
-				var t tally
-				for _, d := range it.steps[headSteps : n-tailSteps] {
-					t.add(d.tally)
-				}
-				fmt.Fprintf(b, "- … %s left out: %s\n", figure.Count(n-tailSteps-headSteps, "step"), t.String())
-			}
-			continue
-		}
+	from, to := r.parted(len(it.steps), headSteps, tailSteps)
+	for _, d := range it.steps[:from] {
+		r.decision(b, d)
+	}
+	if from < to {
+		var t tally
+		t.addAll(it.steps[from:to])
+		fmt.Fprintf(b, "- … %s left out: %s\n", figure.Count(to-from, "step"), t.String())
+	}
+	for _, d := range it.steps[to:] {
 		r.decision(b, d)
 	}
 	b.WriteString("\n")
 }
 
 func (r *Report) decision(b *strings.Builder, d Decision) {
-	fmt.Fprintf(b, "- %d **%s** %s", d.Seq, d.Step, d.subject.markdown())
-	if d.why != "" {
-		fmt.Fprintf(b, ": %s", d.why.markdown())
+	fmt.Fprintf(b, "- %d **%s** %s", d.Seq, d.Step, d.Subject.markdown())
+	if d.Why != "" {
+		fmt.Fprintf(b, ": %s", d.Why.markdown())
 	}
 	b.WriteString("\n")
-	for i, o := range d.outcome {
-		if n := len(d.outcome); !r.opt.Full && n > headLines+tailLines+1 && i >= headLines && i < n-tailLines {
-			if i == headLines {
-				fmt.Fprintf(b, "  - … %d more\n", n-headLines-tailLines)
-			}
-			continue
+	from, to := r.parted(len(d.Outcome), headLines, tailLines)
+	for i, o := range d.Outcome {
+		switch {
+		case i < from || i >= to:
+			fmt.Fprintf(b, "  - %s\n", o.markdown())
+		case i == from:
+			fmt.Fprintf(b, "  - … %d more\n", to-from)
 		}
-		fmt.Fprintf(b, "  - %s\n", o.markdown())
 	}
 }

@@ -89,7 +89,7 @@ type adviser struct {
 	orphan  bool // an ancestor was deleted, so the inherited settings are unknown
 	rules   bool // the model is rule-based and reads no text
 	actions []Action
-	missed  phrase // why a useful command is not available at this place
+	missed  Phrase // why a useful command is not available at this place
 }
 
 // next lists what can be done about a run.
@@ -121,7 +121,7 @@ func next(s *pawl.State, r *Report) []Action {
 // Recommend puts an action before all others: what is outside the log, such as a change that
 // was not applied, calls for it.
 func (r *Report) Recommend(command, why string) {
-	r.Next, r.Action = slices.Insert(r.Next, 0, action(command, phrase(oneLine(why)))), command
+	r.Next, r.Action = slices.Insert(r.Next, 0, Action{command, Phrase(oneLine(why))}), command
 }
 
 func (r *Report) adviser() *adviser {
@@ -156,7 +156,6 @@ func (a *adviser) stands(s *pawl.State) {
 		a.exhausted(s)
 	case pawl.StatusNoProgress:
 		if a.rules {
-			a.test(s.Declaration().Source)
 			a.resume("to go on with a model in place of the rules, which have no further edit to try", "--model PROVIDER/NAME", "--allow-change")
 			return
 		}
@@ -179,9 +178,9 @@ func (a *adviser) stands(s *pawl.State) {
 	case pawl.StatusCancelled:
 		a.resume("to go on where it was cancelled")
 	case pawl.StatusPaused:
-		why := phrase("to go on where it was paused")
+		why := Phrase("to go on where it was paused")
 		if !r.wakeAt.IsZero() {
-			why = phrase("to go on, from " + stamp(r.wakeAt))
+			why = Phrase("to go on, from " + stamp(r.wakeAt))
 		}
 		a.resume(why)
 	case pawl.StatusInterrupted:
@@ -200,26 +199,17 @@ func (a *adviser) stands(s *pawl.State) {
 	}
 }
 
-// test advises to add a test, where that is what rules lack to refactor code.
-func (a *adviser) test(source string) {
-	var of struct{ Goal, Dir string }
-	if len(a.r.untested) == 0 || a.r.opt.Place.Server || json.Unmarshal([]byte(source), &of) != nil {
-		return
-	}
-	a.add(shells([]string{"pawl", "refactor", of.Goal, of.Dir}), phrasef("after adding a test that executes %s", name(a.r.untested[0])))
-}
-
 // add adds a command, once.
-func (a *adviser) add(command string, why phrase) {
+func (a *adviser) add(command string, why Phrase) {
 	command = a.r.opt.Place.typed(command)
 	if !slices.ContainsFunc(a.actions, func(other Action) bool { return other.Command == command }) {
-		a.actions = append(a.actions, action(command, why))
+		a.actions = append(a.actions, Action{command, why})
 	}
 }
 
 // resume adds the command that resumes the run; for a child, its root. A child
 // that has ended has returned its result, so it can only be forked.
-func (a *adviser) resume(why phrase, flags ...string) {
+func (a *adviser) resume(why Phrase, flags ...string) {
 	if a.r.opt.Root != "" && !a.orphan {
 		if a.r.Status.Ended() {
 			a.fork("", why+"; in a run of its own, for the run that called it has its result", flags...)
@@ -241,7 +231,7 @@ func (a *adviser) goesOn() string {
 }
 
 // fork adds the command that continues in a new run, with an optional input.
-func (a *adviser) fork(input string, why phrase, flags ...string) {
+func (a *adviser) fork(input string, why Phrase, flags ...string) {
 	if a.origin == byFix && (a.rules && input != "" || a.r.Status == pawl.StatusSuccess) {
 		return // rules read no input, and a finished fix has no working copy
 	}
@@ -263,7 +253,7 @@ func (a *adviser) fork(input string, why phrase, flags ...string) {
 
 // may returns the flags with which the run can be resumed or forked at the
 // place, and false if it cannot.
-func (a *adviser) may(does phrase, flags []string, why phrase) ([]string, phrase, bool) {
+func (a *adviser) may(does Phrase, flags []string, why Phrase) ([]string, Phrase, bool) {
 	named := func(names ...string) bool {
 		return slices.ContainsFunc(flags, func(f string) bool {
 			name, _, _ := strings.Cut(f, " ")
@@ -294,13 +284,13 @@ func (a *adviser) may(does phrase, flags []string, why phrase) ([]string, phrase
 		return flags, why + "; the run that called it is gone, so its agent is not known otherwise", true
 	case does == "resumes" && len(a.r.opt.Place.Changed) > 0 && !named("--allow-change"):
 		flags = append(slices.Clone(flags), "--allow-change")
-		return flags, why + phrase("; its agent has changed: "+strings.Join(a.r.opt.Place.Changed, ", ")), true
+		return flags, why + Phrase("; its agent has changed: "+strings.Join(a.r.opt.Place.Changed, ", ")), true
 	}
 	return flags, why, true
 }
 
 // typed marks a command within a reason.
-func typed(command string) phrase { return phrase(mark(openName, command, 2000)) }
+func typed(command string) Phrase { return Phrase(openName + oneLine(command) + closeName) }
 
 // waiting lists how to answer what the run and its children wait for.
 func (a *adviser) waiting(s *pawl.State) {
@@ -341,7 +331,7 @@ func (a *adviser) answer(all []pawl.Pending) {
 			continue
 		}
 		run, call := shell(p.Run), shell(p.Call)
-		what := phrase(name(p.Call + " " + p.Tool))
+		what := Phrase(name(p.Call + " " + p.Tool))
 		switch p.Kind {
 		case "approval":
 			approvals++
@@ -390,7 +380,7 @@ func (a *adviser) exhausted(s *pawl.State) {
 	}
 	kind := refusal(s)
 	var flags []string
-	why := phrase("to go on with a higher limit")
+	why := Phrase("to go on with a higher limit")
 	if limits := usedUp(s, kind); limits != nil {
 		flags = append(flags, "--limit "+strings.Join(limits, ","))
 	}
@@ -532,14 +522,14 @@ func (a *adviser) failed(s *pawl.State) {
 		a.resume("to continue once the doubt is settled")
 		return
 	}
-	anotherModel := func(why phrase) { a.resume(why, "--model PROVIDER/NAME", "--allow-change") }
+	anotherModel := func(why Phrase) { a.resume(why, "--model PROVIDER/NAME", "--allow-change") }
 	if r.stopFailed() {
 		a.resume("to go on with another stop condition; the one that held would hold again", "--stop EXPR")
 		a.fork("INPUT", "to ask for something else from here on")
 		return
 	}
 	otherWords := func() { a.fork("INPUT", "to put it to the model in other words") }
-	why := phrase("to go on once the cause is fixed")
+	why := Phrase("to go on once the cause is fixed")
 	if f, ok := s.Failure(); ok {
 		switch f.Class {
 		case pawl.ClassAuth:

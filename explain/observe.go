@@ -9,18 +9,18 @@ import (
 
 // observe explains an observation and its effect on the goal.
 func (f *fold) observe(d *Decision) {
-	d.Step, d.subject = "observe", "the world"
+	d.Step, d.Subject = "observe", "the world"
 	switch {
 	case len(f.acted) > 0:
-		d.why = phrasef("after %s, which may have changed it", names(f.acted, 4))
+		d.Why = phrasef("after %s, which may have changed it", names(f.acted, 4))
 	case f.before.Iteration() == 0:
-		d.why = "before the first turn"
+		d.Why = "before the first turn"
 	case f.back:
-		d.why = "since the run was resumed"
+		d.Why = "since the run was resumed"
 	case f.before.Done():
-		d.why = "since the model says that it is done"
+		d.Why = "since the model says that it is done"
 	default:
-		d.why = "to see where it stands"
+		d.Why = "to see where it stands"
 	}
 	measured := false
 	for _, e := range f.step {
@@ -28,18 +28,18 @@ func (f *fold) observe(d *Decision) {
 		case pawl.Observed:
 			f.looked(e)
 			if e.Text != "" {
-				d.outcome = append(d.outcome, phrase("saw: "+said(e.Text)))
+				d.Outcome = append(d.Outcome, Phrase("saw: "+said(e.Text)))
 			}
 		case pawl.Measured:
 			measured = true
 			e.Value = unsigned(e.Value)
-			p := f.measured(e, &d.tally)
-			d.outcome = append(d.outcome, p)
+			p := f.measured(d.Iteration, e, &d.tally)
+			d.Outcome = append(d.Outcome, p)
 			f.because(p)
 		}
 	}
 	if goal := f.decl.Goal; goal != "" && !measured {
-		d.outcome = append(d.outcome, phrasef("the goal %s could not be measured", name(goal)))
+		d.Outcome = append(d.Outcome, phrasef("the goal %s could not be measured", name(goal)))
 	}
 	f.acted, f.back = nil, false
 }
@@ -55,19 +55,25 @@ func unsigned(v float64) float64 {
 
 // measured describes how the goal moved, by its number and by the names of the
 // open items, so that fixing one thing and breaking another shows.
-func (f *fold) measured(e pawl.Measured, t *tally) phrase {
+func (f *fold) measured(iteration int, e pawl.Measured, t *tally) Phrase {
 	before := f.measure
-	f.measure = &e
+	switch {
+	case before == nil:
+		f.baseline = &e
+	case iteration > f.turn: // else something but the run moved it
+		f.trend = gauge.ScaleOf(f.decl.Goal).Trend(gauge.Measure(*before), gauge.Measure(e))
+	}
+	f.measure, f.turn = &e, iteration
 	f.weighed(before, e)
-	if t.metric = true; before == nil {
+	if before == nil {
 		p := phrasef("metric is %g", e.Value)
 		if len(e.Open) > 0 {
-			p += phrase("; open: " + names(e.Open, 5))
+			p += Phrase("; open: " + names(e.Open, 5))
 		}
-		t.from, t.to = e.Value, e.Value
+		t.goal = []float64{e.Value, e.Value}
 		return p
 	}
-	t.from, t.to = before.Value, e.Value
+	t.goal = []float64{before.Value, e.Value}
 	fixed, broke, shown := gauge.Moved(before.Open, e.Open)
 	t.broke += len(broke)
 	p := phrasef("metric went %g → %g", before.Value, e.Value)
@@ -75,7 +81,7 @@ func (f *fold) measured(e pawl.Measured, t *tally) phrase {
 		p = phrasef("metric is still %g", e.Value)
 	}
 	if words := parts(fixed, broke, shown); len(words) > 0 {
-		p += phrase(": " + strings.Join(words, "; "))
+		p += Phrase(": " + strings.Join(words, "; "))
 	}
 	return p
 }

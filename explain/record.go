@@ -15,14 +15,14 @@ func (f *fold) record(d *Decision) {
 	for i, e := range f.step {
 		subject, why := f.recorded(e.Event, &d.tally)
 		if i == 0 {
-			d.subject, d.why = subject, why
+			d.Subject, d.Why = subject, why
 			continue
 		}
 		if _, asks := e.Event.(pawl.InputRequested); asks {
 			why = "a person is asked: " + why
 		}
 		if why != "" && !ladder(e.Event) {
-			d.outcome = append(d.outcome, why)
+			d.Outcome = append(d.Outcome, why)
 		}
 	}
 }
@@ -34,10 +34,10 @@ func ladder(event pawl.Event) bool {
 	return ok && note.By == "no_progress"
 }
 
-func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
+func (f *fold) recorded(event pawl.Event, t *tally) (subject, why Phrase) {
 	switch e := event.(type) {
 	case pawl.PlanRejected:
-		t.rejected++
+		t.count("rejection")
 		f.rejected = e.Rejection
 		why = phrasef("try %d of %d", e.Rejection, maxStrikes)
 		for i, r := range e.Reasons {
@@ -45,21 +45,21 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 				why += phrasef(" and %d more", len(e.Reasons)-i)
 				break
 			}
-			why += phrase(": " + said(r))
+			why += Phrase(": " + said(r))
 		}
 		return "reply rejected", why
 	case pawl.InputGiven:
-		return phrase("a message kept for now" + by(e.By)), phrase(said(e.Text))
+		return Phrase("a message kept for now" + by(e.By)), Phrase(said(e.Text))
 	case pawl.ToolRefused:
-		t.refused++
-		return phrase("refused " + name(f.label(e.Call))), phrasef("refused %s: %s", name(f.label(e.Call)), said(e.Why))
+		t.count("refused call")
+		return Phrase("refused " + name(f.label(e.Call))), phrasef("refused %s: %s", name(f.label(e.Call)), said(e.Why))
 	case pawl.ToolDoubted:
-		t.doubts++
-		return phrase("a doubt about " + name(f.label(e.Call))), phrasef("%s: %s", name(f.label(e.Call)), said(e.Why))
+		t.count("doubt")
+		return Phrase("a doubt about " + name(f.label(e.Call))), phrasef("%s: %s", name(f.label(e.Call)), said(e.Why))
 	case pawl.ToolFinished:
 		f.answered = append(f.answered, e.Call)
 		f.acted = append(f.acted, e.Call)
-		return phrase("the outcome of " + name(f.label(e.Call))), finished(e)
+		return Phrase("the outcome of " + name(f.label(e.Call))), finished(e)
 	case pawl.ProgressJudged:
 		return f.judged(e, t)
 	case pawl.Reflected:
@@ -78,7 +78,7 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 		case e.Why == "tools":
 			why = "tools were found, so that the provider's cache had nothing of it anyway: "
 		case e.Why != "":
-			why = phrase(said(e.Why) + ": ")
+			why = Phrase(said(e.Why) + ": ")
 		}
 		if e.Why != "" && e.Summary == "" {
 			return "the conversation is shortened", why + phrasef("%s of entries %d to %d left out", figure.Count(len(e.Masked), "result"), e.From, e.To)
@@ -91,12 +91,12 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 		}
 		return "the conversation is shortened", phrasef("entries %d to %d are shown as a summary, %s left out", e.From, e.To, figure.Count(len(e.Masked), "result"))
 	case pawl.InputRequested:
-		t.asked++
-		return "a question to a person", phrase(said(e.Question))
+		t.count("question to a person or client")
+		return "a question to a person", Phrase(said(e.Question))
 	case pawl.ApprovalExpired:
-		return phrase("the approval of " + name(f.label(e.Call)) + " has expired"), "nobody decided in time"
+		return Phrase("the approval of " + name(f.label(e.Call)) + " has expired"), "nobody decided in time"
 	case pawl.ApprovalInvalidated:
-		return phrase("the approval of " + name(f.label(e.Call)) + " does not hold any more"), phrase("what it relied on has changed: " + names(e.Changed, 5))
+		return Phrase("the approval of " + name(f.label(e.Call)) + " does not hold any more"), Phrase("what it relied on has changed: " + names(e.Changed, 5))
 	case pawl.Noted:
 		if subject, why, is := looped(e); is {
 			return subject, why
@@ -104,15 +104,15 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why phrase) {
 		if subject, why, is := ruled(e); is {
 			return subject, why
 		}
-		return phrase("a note " + name(e.Name)), phrasef("%s noted %s", name(e.By), data(e.Value))
+		return Phrase("a note " + name(e.Name)), phrasef("%s noted %s", name(e.By), data(e.Value))
 	case pawl.ModelDelta:
 		return "a piece of a reply", ""
 	}
-	return phrase(name(pawl.Entry{Event: event}.Type())), ""
+	return Phrase(name(pawl.Entry{Event: event}.Type())), ""
 }
 
 // onBoard reads a note with a change of the board of tasks; see package team.
-func onBoard(event pawl.Event) (line phrase, is bool) {
+func onBoard(event pawl.Event) (line Phrase, is bool) {
 	var c struct {
 		Do, Run, Task, Text string
 		Tasks               []string
@@ -123,13 +123,13 @@ func onBoard(event pawl.Event) (line phrase, is bool) {
 	}
 	line = phrasef("board: %s by run %s: %s", name(c.Do), name(c.Run), name(c.Task))
 	if text := cmp.Or(strings.Join(c.Tasks, "; "), c.Text); text != "" {
-		line += phrase(": " + said(text))
+		line += Phrase(": " + said(text))
 	}
 	return line, true
 }
 
 // looped reads the note with the calls that a loop makes.
-func looped(e pawl.Noted) (subject, why phrase, is bool) {
+func looped(e pawl.Noted) (subject, why Phrase, is bool) {
 	var calls []struct{ Call, Tool, Step string }
 	if e.By != "__loop__" || json.Unmarshal(e.Value, &calls) != nil {
 		return "", "", false
@@ -142,14 +142,14 @@ func looped(e pawl.Noted) (subject, why phrase, is bool) {
 	if len(steps) > 1 {
 		what = "steps "
 	}
-	return phrase(what + names(steps, 6)), phrase("it is known what comes next: " + names(tools, 6)), true
+	return Phrase(what + names(steps, 6)), Phrase("it is known what comes next: " + names(tools, 6)), true
 }
 
-func (f *fold) judged(e pawl.ProgressJudged, t *tally) (subject, why phrase) {
-	why = phrase(said(e.Detail))
+func (f *fold) judged(e pawl.ProgressJudged, t *tally) (subject, why Phrase) {
+	why = Phrase(said(e.Detail))
 	if e.Hint != "" {
-		t.hints++
-		why += phrase("; the model is told: " + said(e.Hint))
+		t.count("hint")
+		why += Phrase("; the model is told: " + said(e.Hint))
 		f.because("a hint was given")
 	}
 	switch e.Judgement {
@@ -167,9 +167,9 @@ func (f *fold) judged(e pawl.ProgressJudged, t *tally) (subject, why phrase) {
 
 func (f *fold) await(d *Decision) {
 	e, _ := f.step[0].Event.(pawl.RunPaused)
-	d.Step, d.subject, d.why = "await", phrase(e.Status.String()), phrase(said(e.Reason))
+	d.Step, d.Subject, d.Why = "await", Phrase(e.Status.String()), Phrase(said(e.Reason))
 	if !e.WakeAt.IsZero() {
-		d.outcome = append(d.outcome, phrase("it wants to go on at "+stamp(e.WakeAt)))
+		d.Outcome = append(d.Outcome, Phrase("it wants to go on at "+stamp(e.WakeAt)))
 	}
 }
 
@@ -179,8 +179,8 @@ func (f *fold) finish(d *Decision) {
 }
 
 func stopped(d *Decision, e pawl.RunStopped) {
-	d.Step, d.subject, d.why = "finish", phrase(e.Status.String()), phrase(said(e.Detail))
+	d.Step, d.Subject, d.Why = "finish", Phrase(e.Status.String()), Phrase(said(e.Detail))
 	if e.Status != pawl.StatusPlanFailed { // there the leaf is the status
-		d.why = phrasef("%s decided: ", name(e.Leaf)) + d.why
+		d.Why = phrasef("%s decided: ", name(e.Leaf)) + d.Why
 	}
 }

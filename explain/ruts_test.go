@@ -2,11 +2,9 @@ package explain_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/progress"
 )
 
@@ -52,31 +50,11 @@ var ruts = []scene{
 	}, nil},
 	{"stuck-asked", pawl.StatusWaitingInput, func(l *lab) []pawl.Entry {
 		a := one(l, `{calls: [{tool: search, args: {q: it}}]}`, search())
-		a.Policies = []pawl.Policy{progress.Ladder(1, nil)}
+		a.Policies = []pawl.Policy{progress.NoProgress(1, progress.Escalate, "Look elsewhere.")}
 		return l.run(a, "Find it.")
-	}, nil},
-	{"stuck-after-all", pawl.StatusNoProgress, func(l *lab) []pawl.Entry {
-		a := one(l, `{calls: [{tool: fetch, args: {n: 1}}]}`, tool("fetch", pawl.Read, func(context.Context, map[string]any) (string, error) {
-			return "", errors.New("connection refused")
-		}))
-		a.Limits.ToolErrors = 10
-		a.Policies = []pawl.Policy{progress.Ladder(1, &progress.Options{Asks: 1})}
-		log := l.run(a, "Fetch it.")
-		for _, p := range state(log).Result().Pending {
-			l.must(l.eng.Answer(l.t.Context(), runID, p.Call, "bob", "Try the mirror."))
-		}
-		return l.resume(a, (*engine.ResumeOptions)(nil))
 	}, nil},
 }
 
 const both = `
   - {calls: [{tool: list_files, args: {dir: "."}}]}
   - {calls: [{tool: read_file, args: {path: a.go}}]}`
-
-func state(log []pawl.Entry) (s *pawl.State) {
-	s = new(pawl.State)
-	for _, e := range log {
-		s.Fold(e)
-	}
-	return s
-}

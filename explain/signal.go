@@ -10,42 +10,41 @@ func (f *fold) outside(e pawl.Entry, before *pawl.State) {
 	d := Decision{Seq: e.Seq, Iteration: e.Iteration, Time: e.Time, last: e.Seq, Step: "signal"}
 	switch e := e.Event.(type) {
 	case pawl.RunStarted:
-		d.Step, d.subject = "start", phrase("agent "+name(e.Declaration.Agent))
-		d.why = phrase("asked: " + said(e.Input))
+		d.Step, d.Subject = "start", Phrase("agent "+name(e.Declaration.Agent))
+		d.Why = Phrase("asked: " + said(e.Input))
 		if c := e.Continues; c != nil && c.By != "" {
-			d.why = phrasef("%s handed over: %s", name(c.By), said(c.Reason))
+			d.Why = phrasef("%s handed over: %s", name(c.By), said(c.Reason))
 		}
 	case pawl.RunResumed:
 		f.resumed(&d, e, before)
 	case pawl.RunForked:
 		f.forked = e
-		d.Step, d.subject = "fork", phrase("of run "+name(e.From)+by(e.By))
-		d.why = phrasef("shares its entries 1 to %d", e.Seq)
+		d.Step, d.Subject = "fork", Phrase("of run "+name(e.From)+by(e.By))
+		d.Why = phrasef("shares its entries 1 to %d", e.Seq)
 		f.because("the run was forked")
 		if e.Input != "" {
-			d.outcome = append(d.outcome, phrase("said in addition: "+said(e.Input)))
+			d.Outcome = append(d.Outcome, Phrase("said in addition: "+said(e.Input)))
 		}
 		if f.editing = e.Edited; e.Edited {
-			d.outcome = append(d.outcome, phrasef("entry %d of that run was edited, and what stands in its place follows", e.Seq+1))
+			d.Outcome = append(d.Outcome, phrasef("entry %d of that run was edited, and what stands in its place follows", e.Seq+1))
 			if n := len(f.decisions); f.flight != nil && n > 0 {
-				asked := &f.decisions[n-1]
-				asked.outcome, asked.Outcome = []phrase{"its reply was edited; see below"}, []string{"its reply was edited; see below"}
+				f.decisions[n-1].Outcome = []Phrase{"its reply was edited; see below"}
 			}
 		}
 	case pawl.RunExtended:
-		d.Step, d.subject = "extend", phrase("limits are "+before.Limits().Merge(e.Limits).String())
-		d.why = phrasef("they were %s%s", before.Limits(), by(e.By))
+		d.Step, d.Subject = "extend", Phrase("limits are "+before.Limits().Merge(e.Limits).String())
+		d.Why = phrasef("they were %s%s", before.Limits(), by(e.By))
 		if e.Stop != "" {
-			d.outcome = append(d.outcome, phrase("the stop condition is now "+name(e.Stop)))
+			d.Outcome = append(d.Outcome, Phrase("the stop condition is now "+name(e.Stop)))
 		}
 	case pawl.RunPaused:
-		d.Step, d.subject, d.why = "pause", phrase(e.Status.String()), phrase(said(e.Reason))
+		d.Step, d.Subject, d.Why = "pause", Phrase(e.Status.String()), Phrase(said(e.Reason))
 	case pawl.RunStopped:
 		stopped(&d, e)
 	case pawl.HookDirected:
 		f.hook(&d, e)
 	default:
-		d.tally.signals++
+		d.tally.count("signal")
 		f.signal(&d, e)
 	}
 	f.push(d)
@@ -53,15 +52,15 @@ func (f *fold) outside(e pawl.Entry, before *pawl.State) {
 
 // hook explains a hook's directive and its effect.
 func (f *fold) hook(d *Decision, e pawl.HookDirected) {
-	d.Step, d.subject, d.why = "hook", phrasef("%s says %s", name(e.Hook), name(e.Direction)), phrase(said(e.Reason))
+	d.Step, d.Subject, d.Why = "hook", phrasef("%s says %s", name(e.Hook), name(e.Direction)), Phrase(said(e.Reason))
 	switch {
 	case e.Refused != "":
-		d.outcome = append(d.outcome, phrasef("entry %d stands: %s", e.Entry, said(e.Refused)))
+		d.Outcome = append(d.Outcome, phrasef("entry %d stands: %s", e.Entry, said(e.Refused)))
 	case e.Entry == 0 || e.Direction != "retry":
 	case e.Call != "":
-		d.outcome = append(d.outcome, phrasef("%s is to run again; the result in entry %d is not shown to the model", name(f.label(e.Call)), e.Entry))
+		d.Outcome = append(d.Outcome, phrasef("%s is to run again; the result in entry %d is not shown to the model", name(f.label(e.Call)), e.Entry))
 	default:
-		d.outcome = append(d.outcome, phrasef("the reply in entry %d does not count; the model is to be asked again", e.Entry))
+		d.Outcome = append(d.Outcome, phrasef("the reply in entry %d does not count; the model is to be asked again", e.Entry))
 	}
 }
 
@@ -74,58 +73,58 @@ func (f *fold) signal(d *Decision, event pawl.Event) {
 	}
 	switch e := event.(type) {
 	case pawl.CancelRequested:
-		d.subject, d.why = phrase("cancel"+by(e.By)), "cancellation was requested"
+		d.Subject, d.Why = Phrase("cancel"+by(e.By)), "cancellation was requested"
 		if e.Reason != "" {
-			d.why = phrase(said(e.Reason))
+			d.Why = Phrase(said(e.Reason))
 		}
 	case pawl.InputGiven:
 		if e.Call == "" {
-			d.subject, d.why = phrasef("message%s", by(e.By)), phrase(said(e.Text))
+			d.Subject, d.Why = phrasef("message%s", by(e.By)), Phrase(said(e.Text))
 			if e.After {
-				d.outcome = append(d.outcome, phrase("the model reads it when it would be done"))
+				d.Outcome = append(d.Outcome, Phrase("the model reads it when it would be done"))
 			} else {
 				f.because("a person said something")
 			}
 			return
 		}
-		d.subject, d.why = phrasef("answer to %s%s", name(f.label(e.Call)), by(e.By)), phrase(said(e.Text))
+		d.Subject, d.Why = phrasef("answer to %s%s", name(f.label(e.Call)), by(e.By)), Phrase(said(e.Text))
 		if _, ok := f.state.Call(e.Call); ok {
 			over(e.Call)
 		} else {
 			f.because("a person answered")
 		}
 	case pawl.ClientToolReturned:
-		d.subject, d.why = phrasef("result of %s%s", name(f.label(e.Call)), by(e.By)), phrase(data(e.Result))
+		d.Subject, d.Why = phrasef("result of %s%s", name(f.label(e.Call)), by(e.By)), Phrase(data(e.Result))
 		over(e.Call)
 	case pawl.ApprovalDecided:
 		what := "denial of "
 		if e.Approved {
 			what = "approval of "
 		}
-		d.subject, d.why = phrase(what+name(f.label(e.Call))+by(e.By)), "a person decided"
+		d.Subject, d.Why = Phrase(what+name(f.label(e.Call))+by(e.By)), "a person decided"
 		if e.Reason != "" {
-			d.why = phrase(said(e.Reason))
+			d.Why = Phrase(said(e.Reason))
 		}
 		if e.Args != nil {
-			d.outcome = append(d.outcome, phrase("with other arguments: "+data(e.Args)))
+			d.Outcome = append(d.Outcome, Phrase("with other arguments: "+data(e.Args)))
 		}
 	case pawl.ToolSettled:
-		d.subject = phrasef("settlement of %s%s", name(f.label(e.Call)), by(e.By))
+		d.Subject = phrasef("settlement of %s%s", name(f.label(e.Call)), by(e.By))
 		if f.editing {
-			d.subject = phrasef("result of %s%s", name(f.label(e.Call)), by(e.By))
+			d.Subject = phrasef("result of %s%s", name(f.label(e.Call)), by(e.By))
 		}
-		d.why = "it did not happen, so it may be driven again"
+		d.Why = "it did not happen, so it may be driven again"
 		if e.Happened {
-			d.why = phrase("it happened, with " + data(e.Result))
+			d.Why = Phrase("it happened, with " + data(e.Result))
 			switch {
 			case f.editing && e.Error == "":
-				d.why = phrase("it is now " + data(e.Result))
+				d.Why = Phrase("it is now " + data(e.Result))
 			case f.editing:
-				d.why = phrase("it is now an error: " + said(e.Error))
+				d.Why = Phrase("it is now an error: " + said(e.Error))
 			case e.Status == pawl.ToolTimeout:
-				d.why = phrase("it happened and timed out: " + said(e.Error))
+				d.Why = Phrase("it happened and timed out: " + said(e.Error))
 			case e.Error != "":
-				d.why = phrase("it happened and failed: " + said(e.Error))
+				d.Why = Phrase("it happened and failed: " + said(e.Error))
 			}
 			over(e.Call)
 		}
@@ -135,38 +134,38 @@ func (f *fold) signal(d *Decision, event pawl.Event) {
 // resumed explains a resume: the new owner, how long the run was idle, and the
 // calls that were lost.
 func (f *fold) resumed(d *Decision, e pawl.RunResumed, before *pawl.State) {
-	d.tally.resumes++
+	d.tally.count("resume")
 	edited := f.editing
 	f.back, f.editing = true, false
-	d.Step, d.subject = "resume", phrase("owner "+name(person(e.Owner)))
+	d.Step, d.Subject = "resume", Phrase("owner "+name(person(e.Owner)))
 	still := d.Time.Sub(before.Time())
 	switch status := before.Status(); {
 	case edited || len(f.decisions) > 0 && f.decisions[len(f.decisions)-1].Step == "fork":
-		d.why = "the fork is started"
+		d.Why = "the fork is started"
 	case status == pawl.StatusRunning && before.InFlight():
-		d.why = phrasef("the owner before, %s, was gone with work in flight; %s passed", name(person(before.Owner())), figure.Lasting(still))
+		d.Why = phrasef("the owner before, %s, was gone with work in flight; %s passed", name(person(before.Owner())), figure.Lasting(still))
 	case status == pawl.StatusRunning:
-		d.why = phrasef("the owner before, %s, was gone; %s passed", name(person(before.Owner())), figure.Lasting(still))
+		d.Why = phrasef("the owner before, %s, was gone; %s passed", name(person(before.Owner())), figure.Lasting(still))
 	default:
-		d.why = phrasef("the run was %v for %s", status, figure.Lasting(still))
+		d.Why = phrasef("the run was %v for %s", status, figure.Lasting(still))
 	}
 	f.because("the run was resumed")
 	if f.flight != nil {
 		called, _ := f.flight.Event.(pawl.ModelCalled)
-		d.outcome = append(d.outcome, phrasef("the model call of entry %d is lost and booked at %s tokens", f.flight.Seq, figure.Group(called.Reserved)))
+		d.Outcome = append(d.Outcome, phrasef("the model call of entry %d is lost and booked at %s tokens", f.flight.Seq, figure.Group(called.Reserved)))
 		f.lost, f.flight = true, nil
 	}
 	for c := range before.Open() {
 		if c.Phase == pawl.PhaseStarted {
-			d.outcome = append(d.outcome, phrasef("%s is lost: %s", name(c.ID+" "+c.Tool), fate(c)))
+			d.Outcome = append(d.Outcome, phrasef("%s is lost: %s", name(c.ID+" "+c.Tool), fate(c)))
 		}
 	}
 	if e.Changed != nil {
-		text := phrase("at other prices")
+		text := Phrase("at other prices")
 		if parts := f.decl.Differences(*e.Changed); len(parts) > 0 {
-			text = phrase("under a changed agent: " + names(parts, 6))
+			text = Phrase("under a changed agent: " + names(parts, 6))
 		}
-		d.outcome = append(d.outcome, text)
+		d.Outcome = append(d.Outcome, text)
 	}
 }
 
@@ -180,7 +179,7 @@ func fate(c pawl.CallState) string {
 }
 
 // inFlight lists the model and tool calls without an end in the log.
-func (f *fold) inFlight() (out []phrase) {
+func (f *fold) inFlight() (out []Phrase) {
 	if f.flight != nil {
 		called, _ := f.flight.Event.(pawl.ModelCalled)
 		out = append(out, phrasef("model call for %s (entry %d, attempt %d): if lost, booked at its reservation of %s tokens and made again",

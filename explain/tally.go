@@ -7,63 +7,53 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// tally counts the steps of the middle part that a page does not show.
+// tally counts what happened in steps, for those that a page does not show.
 type tally struct {
-	turns, again, calls, errors, reused, refused, asked, doubts int
-	failures, rejected, hints, signals, resumes, broke          int
-	metric                                                      bool
-	from, to                                                    float64
+	counts map[string]int // by noun, in the singular
+	broke  int
+	goal   []float64 // the measures at the beginning and at the end; nil: none
+}
+
+func (t *tally) count(noun string) {
+	if t.counts == nil {
+		t.counts = map[string]int{}
+	}
+	t.counts[noun]++
+}
+
+func (t *tally) addAll(steps []Decision) {
+	for i := range steps {
+		t.add(steps[i].tally)
+	}
 }
 
 func (t *tally) add(o tally) {
-	t.turns += o.turns
-	t.again += o.again
-	t.calls += o.calls
-	t.errors += o.errors
-	t.reused += o.reused
-	t.refused += o.refused
-	t.asked += o.asked
-	t.doubts += o.doubts
-	t.failures += o.failures
-	t.rejected += o.rejected
-	t.hints += o.hints
-	t.signals += o.signals
-	t.resumes += o.resumes
-	t.broke += o.broke
-	if o.metric {
-		if !t.metric {
-			t.from = o.from
+	for noun, n := range o.counts {
+		for range n {
+			t.count(noun)
 		}
-		t.metric, t.to = true, o.to
+	}
+	t.broke += o.broke
+	if t.goal == nil {
+		t.goal = o.goal
+	} else if o.goal != nil {
+		t.goal = []float64{t.goal[0], o.goal[1]}
 	}
 }
 
+// nouns are what is counted, in the order in which it is shown.
+var nouns = []string{"turn", "call", "failed call", "reused result", "refused call", "question to a person or client", "doubt",
+	"failed model call", "rejection", "hint", "signal", "resume"}
+
 func (t *tally) String() string {
 	var parts []string
-	some := func(n int, noun string) {
-		if n > 0 {
+	for _, noun := range nouns {
+		if n := t.counts[noun]; n > 0 {
 			parts = append(parts, figure.Count(n, noun))
 		}
 	}
-	some(t.turns, "turn")
-	if t.calls > 0 {
-		calls := figure.Count(t.calls, "call")
-		if t.errors > 0 {
-			calls += fmt.Sprintf(" (%s failed)", figure.Group(t.errors))
-		}
-		parts = append(parts, calls)
-	}
-	some(t.reused, "reused result")
-	some(t.refused, "refused call")
-	some(t.asked, "question to a person or client")
-	some(t.doubts, "doubt")
-	some(t.failures, "failed model call")
-	some(t.rejected, "rejection")
-	some(t.hints, "hint")
-	some(t.signals, "signal")
-	some(t.resumes, "resume")
-	if t.metric {
-		parts = append(parts, fmt.Sprintf("metric %g → %g", t.from, t.to))
+	if t.goal != nil {
+		parts = append(parts, fmt.Sprintf("metric %g → %g", t.goal[0], t.goal[1]))
 	}
 	if t.broke > 0 {
 		parts = append(parts, "broke "+figure.Group(t.broke))

@@ -3,6 +3,7 @@ package explain
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -14,71 +15,42 @@ import (
 	"github.com/pawl-run/pawl/internal/terminal"
 )
 
-// A phrase is a line of this package's text with foreign text in it. Control
-// characters, which clean removes from foreign text, mark where it begins and
-// ends. The output format decides how to render the marks.
-type phrase string
+// A Phrase is a line of a report with text of models, tools and people in it.
+// Control characters, which clean removes from that text, mark where it begins
+// and ends: names and data differ from prose.
+type Phrase string
 
 const (
-	openName = '\x01' // a name or data
-	openText = '\x02' // prose
-	closing  = '\x03'
+	openName, closeName = "\x01", "\x02" // a name or data
+	openText, closeText = "\x03", "\x04" // prose
 )
 
 // name marks short foreign text: a tool, an id, arguments.
-func name(s string) string { return mark(openName, s, 120) }
+func name(s string) string { return openName + shorten(oneLine(s), 120) + closeName }
 
 // said marks foreign prose.
-func said(s string) string { return mark(openText, s, 240) }
+func said(s string) string { return openText + shorten(oneLine(s), 240) + closeText }
 
 // data marks JSON.
-func data(raw json.RawMessage) string { return mark(openName, jsonin.Plain(raw), 160) }
-
-func mark(open rune, s string, most int) string {
-	return string(open) + shorten(oneLine(s), most) + string(closing)
+func data(raw json.RawMessage) string {
+	return openName + shorten(oneLine(jsonin.Plain(raw)), 160) + closeName
 }
 
-func phrasef(format string, args ...any) phrase { return phrase(fmt.Sprintf(format, args...)) }
+func phrasef(format string, args ...any) Phrase { return Phrase(fmt.Sprintf(format, args...)) }
 
-// plain renders the phrase for JSON: names bare, prose in quotes.
-func (p phrase) plain() string {
-	var b strings.Builder
-	b.Grow(len(p))
-	quoted := false
-	for i := range len(p) {
-		switch p[i] {
-		case openName:
-			quoted = false
-		case openText:
-			quoted = true
-			b.WriteString("“")
-		case closing:
-			if quoted {
-				b.WriteString("”")
-			}
-			quoted = false
-		default:
-			b.WriteByte(p[i])
-		}
-	}
-	return b.String()
-}
+var quotes = strings.NewReplacer(openName, "", closeName, "", openText, "“", closeText, "”")
 
-// markdown renders the phrase with all foreign text in code spans.
-func (p phrase) markdown() string {
-	var b strings.Builder
-	rest := string(p)
-	for {
-		i := strings.IndexAny(rest, string(openName)+string(openText))
-		if i < 0 {
-			b.WriteString(rest)
-			return b.String()
-		}
-		b.WriteString(rest[:i])
-		body, after, _ := strings.Cut(rest[i+1:], string(closing))
-		b.WriteString(span(body))
-		rest = after
-	}
+// Plain returns the phrase with names bare and prose in quotes.
+func (p Phrase) Plain() string { return quotes.Replace(string(p)) }
+
+// MarshalText returns the phrase as Plain does.
+func (p Phrase) MarshalText() ([]byte, error) { return []byte(p.Plain()), nil }
+
+var foreign = regexp.MustCompile(`[\x01\x03]([^\x02\x04]*)[\x02\x04]`)
+
+// markdown returns the phrase with all foreign text in code spans.
+func (p Phrase) markdown() string {
+	return foreign.ReplaceAllStringFunc(string(p), func(m string) string { return span(m[1 : len(m)-1]) })
 }
 
 // span returns a code span with the text, whatever backticks it contains.
@@ -99,15 +71,11 @@ func fence(text string) string {
 	return ticks + "text\n" + strings.TrimRight(text, "\n") + "\n" + ticks + "\n"
 }
 
+var backticks = regexp.MustCompile("`+")
+
 func longestRun(text string) (longest int) {
-	run := 0
-	for i := range len(text) {
-		if text[i] != '`' {
-			run = 0
-			continue
-		}
-		run++
-		longest = max(longest, run)
+	for _, run := range backticks.FindAllString(text, -1) {
+		longest = max(longest, len(run))
 	}
 	return longest
 }
@@ -124,25 +92,7 @@ func clean(s string) string {
 // breaks are the characters that end a line.
 var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\u0085", "\n")
 
-func oneLine(s string) string {
-	if isLine(s) {
-		return s
-	}
-	return strings.Join(strings.Fields(clean(s)), " ")
-}
-
-// isLine reports whether a text consists of printable ASCII words with single
-// spaces, as most do.
-func isLine(s string) bool {
-	space := true
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' || space && s[i] == ' ' {
-			return false
-		}
-		space = s[i] == ' '
-	}
-	return !space || s == ""
-}
+func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
 // shorten keeps the beginning and the end of a text of more than most
 // characters.
@@ -156,7 +106,7 @@ func shorten(s string, most int) string {
 }
 
 func names(ids []string, most int) string {
-	marked := make([]string, 0, min(len(ids), most+1))
+	var marked []string
 	for _, id := range ids[:min(len(ids), most)] {
 		marked = append(marked, name(id))
 	}

@@ -47,7 +47,7 @@ func TestSpan(t *testing.T) {
 
 func TestPhrase(t *testing.T) {
 	p := phrasef("the model called %s and said %s", name("se`arch"), said("hello\nyou"))
-	if got, want := p.plain(), "the model called se`arch and said “hello you”"; got != want {
+	if got, want := p.Plain(), "the model called se`arch and said “hello you”"; got != want {
 		t.Errorf("plain: %s, want %s", got, want)
 	}
 	if got, want := p.markdown(), "the model called ``se`arch`` and said `hello you`"; got != want {

@@ -19,31 +19,30 @@ func (f *fold) think(d *Decision) {
 	called, ok := f.step[0].Event.(pawl.ModelCalled)
 	switch {
 	case !ok && f.editing:
-		d.subject, d.why = phrase("reply"+by(f.forked.By)), "it was edited"
+		d.Subject, d.Why = Phrase("reply"+by(f.forked.By)), "it was edited"
 	case !ok: // an outcome without its intent
-		d.subject, d.why = "model call", "its beginning is not in the log"
+		d.Subject, d.Why = "model call", "its beginning is not in the log"
 	default:
-		if d.subject = phrase(name(string(called.Purpose))); called.View.Step != "" {
-			d.subject = phrase("step " + name(called.View.Step))
+		if d.Subject = Phrase(name(string(called.Purpose))); called.View.Step != "" {
+			d.Subject = Phrase("step " + name(called.View.Step))
 		}
 		if called.Attempt > 1 {
-			d.subject += phrasef(", attempt %d", called.Attempt)
+			d.Subject += phrasef(", attempt %d", called.Attempt)
 		}
 		if called.Model != "" {
-			d.subject += phrase(" by " + name(called.Model))
+			d.Subject += Phrase(" by " + name(called.Model))
 		}
-		d.why = f.whyThink(called)
+		d.Why = f.whyThink(called)
 		if called.Waited > 0 {
-			d.why += phrasef("; it waited %s for the rate of its provider", figure.Lasting(called.Waited))
+			d.Why += phrasef("; it waited %s for the rate of its provider", figure.Lasting(called.Waited))
 		}
 		if called.Model == "" {
 			f.fallback = called.Fallback
 		}
 		if called.Purpose == pawl.PurposeTurn {
 			f.answered, f.causes, f.rejected = nil, nil, 0
-			d.tally.turns = 1
-			if called.Attempt > 1 {
-				d.tally.turns, d.tally.again = 0, 1
+			if called.Attempt == 1 {
+				d.tally.count("turn")
 			}
 		}
 	}
@@ -53,21 +52,21 @@ func (f *fold) think(d *Decision) {
 		switch e := e.Event.(type) {
 		case pawl.ToolStarted:
 			f.early = append(f.early, e.Call)
-			d.outcome = append(d.outcome, phrasef("%s %s %s began while the reply was streamed", name(e.Call), name(e.Tool), data(e.Args)))
+			d.Outcome = append(d.Outcome, phrasef("%s %s %s began while the reply was streamed", name(e.Call), name(e.Tool), data(e.Args)))
 		case pawl.ModelReplied:
-			d.outcome = append(d.outcome, f.replied(e, took)...)
+			d.Outcome = append(d.Outcome, f.replied(e, took)...)
 		case pawl.ModelFailed:
-			d.tally.failures++
-			d.outcome = append(d.outcome, failure(e, took))
+			d.tally.count("failed model call")
+			d.Outcome = append(d.Outcome, failure(e, took))
 		}
 	}
-	if len(d.outcome) == 0 {
-		d.outcome = []phrase{phrasef("the log has no outcome of it; %s tokens are reserved", figure.Group(called.Reserved))}
+	if len(d.Outcome) == 0 {
+		d.Outcome = []Phrase{phrasef("the log has no outcome of it; %s tokens are reserved", figure.Group(called.Reserved))}
 	}
 }
 
 // whyThink returns the reason for a model call.
-func (f *fold) whyThink(c pawl.ModelCalled) phrase {
+func (f *fold) whyThink(c pawl.ModelCalled) Phrase {
 	failed, ok := f.before.Failure()
 	if missed, _ := f.before.Missed(c.Purpose); missed.Class != 0 {
 		failed, ok = missed, true
@@ -97,15 +96,15 @@ func (f *fold) whyThink(c pawl.ModelCalled) phrase {
 	case f.rejected > 0 && f.rejected < maxStrikes:
 		return phrasef("asked again: the reply was rejected (try %d of %d)", f.rejected+1, maxStrikes)
 	case f.rejected > 0:
-		causes = append([]phrase{phrasef("%d replies in a row were rejected, so a new turn", f.rejected)}, causes...)
+		causes = append([]Phrase{phrasef("%d replies in a row were rejected, so a new turn", f.rejected)}, causes...)
 	}
 	slices.SortFunc(f.answered, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	switch answered := slices.Compact(f.answered); len(answered) {
 	case 0:
 	case 1:
-		causes = append([]phrase{phrasef("%s has its result", name(answered[0]))}, causes...)
+		causes = append([]Phrase{phrasef("%s has its result", name(answered[0]))}, causes...)
 	default:
-		causes = append([]phrase{phrasef("%s have their results", names(answered, 4))}, causes...)
+		causes = append([]Phrase{phrasef("%s have their results", names(answered, 4))}, causes...)
 	}
 	switch {
 	case len(causes) > 0:
@@ -132,7 +131,7 @@ func (f *fold) fallbackName(n int) string {
 	return fmt.Sprintf("fallback %d", n)
 }
 
-func join(parts []phrase, sep phrase) (out phrase) {
+func join(parts []Phrase, sep Phrase) (out Phrase) {
 	for i, p := range parts {
 		if i > 0 {
 			out += sep
@@ -142,7 +141,7 @@ func join(parts []phrase, sep phrase) (out phrase) {
 	return out
 }
 
-func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
+func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []Phrase) {
 	var thinking string
 	var calls []string
 	for _, p := range e.Reply.Parts {
@@ -158,21 +157,21 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
 		thinking, text = thinking+jsonin.Thought(text), "" // the text is the call, which is shown
 	}
 	if thinking != "" {
-		out = append(out, phrase("thought: "+said(thinking)))
+		out = append(out, Phrase("thought: "+said(thinking)))
 	}
 	if text != "" {
-		out = append(out, phrase("said: "+said(text)))
+		out = append(out, Phrase("said: "+said(text)))
 	}
 	for _, h := range e.Reply.Hosted {
 		what, came := "the provider ran "+h.Call.ID+" "+h.Call.Tool+" "+said(string(h.Call.Args)), ": "+said(jsonin.Plain(h.Result))
 		if h.Error != "" {
 			came = ", which failed: " + said(h.Error)
 		}
-		out = append(out, phrase(what+came))
+		out = append(out, Phrase(what+came))
 	}
 	switch {
 	case len(calls) > 0:
-		out = append(out, phrase("called "+names(calls, 6)))
+		out = append(out, Phrase("called "+names(calls, 6)))
 	case e.Reply.Stop == pawl.StopRefusal:
 		out = append(out, "refused to answer")
 	case e.Purpose == pawl.PurposeTurn && e.Reply.Stop == pawl.StopEnd && e.Malformed == "" && !f.inStep():
@@ -188,10 +187,10 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
 		out = append(out, "had bytes that are not UTF-8, which are U+FFFD here")
 	}
 	if e.Malformed != "" {
-		out = append(out, phrase("cannot be used: "+said(e.Malformed)))
+		out = append(out, Phrase("cannot be used: "+said(e.Malformed)))
 	}
 	if byRules(f.decl) {
-		return append(out, phrase(figure.Lasting(took)))
+		return append(out, Phrase(figure.Lasting(took)))
 	}
 	u := e.Reply.Usage
 	cost := fmt.Sprintf("%s tokens in, %s out", figure.Group(u.Input), figure.Group(u.Output))
@@ -204,17 +203,17 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []phrase) {
 	if e.Priced {
 		cost += ", " + dollars(pawl.Decimal(e.Cost))
 	}
-	return append(out, phrase(cost+", "+figure.Lasting(took)))
+	return append(out, Phrase(cost+", "+figure.Lasting(took)))
 }
 
-func failure(e pawl.ModelFailed, took time.Duration) phrase {
+func failure(e pawl.ModelFailed, took time.Duration) Phrase {
 	p := phrasef("failed after %s: %v: %s", figure.Lasting(took), e.Class, said(e.Message))
 	switch {
 	case e.Class == pawl.ClassCancelled:
 	case !e.Class.Transient():
 		p += "; another attempt would not help"
 	case !e.RetryAt.IsZero():
-		p += phrase("; to be tried again at " + stamp(e.RetryAt))
+		p += Phrase("; to be tried again at " + stamp(e.RetryAt))
 	}
 	return p
 }

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"encoding/json"
-	"fmt"
 	"iter"
 	"strings"
 	"time"
@@ -21,7 +20,11 @@ type Result struct {
 	// the run has succeeded or its model has given an answer at a limit. Nil:
 	// the agent has no such key.
 	Context map[string]Answer `json:"context,omitzero"`
-	// Trace is the result of [Trace]. Nil: the agent does not request it.
+	// Trace is the reasoning of the run in order: a Thought for every call that
+	// its model made, including those of rejected replies, and for every reply
+	// without calls. Apparent secrets are removed, in action inputs also by key
+	// name, and long observations are truncated in the middle. Nil: the agent
+	// does not request it.
 	Trace []Thought `json:"trace,omitzero"`
 }
 
@@ -52,31 +55,6 @@ const mostSeen = 4 << 10
 func ResultOf(entries iter.Seq2[pawl.Entry, error]) (Result, error) {
 	r, err := Of(entries, nil)
 	return r.Result, err
-}
-
-// Trace returns the reasoning of a run in order: a Thought for every call that
-// its model made, including those of rejected replies, and for every reply
-// without calls. It does not depend on the agent's request for a trace.
-// Apparent secrets are removed, in action inputs also by key name, and long
-// observations are truncated in the middle. It costs O(entries); an error comes
-// with the trace of the entries before it.
-func Trace(entries iter.Seq2[pawl.Entry, error]) ([]Thought, error) {
-	s := new(pawl.State)
-	t := tracing{on: true}
-	for e, err := range entries {
-		if err == nil && e.Seq == 0 {
-			continue
-		}
-		if err == nil {
-			err = s.CheckNext(e)
-		}
-		if err != nil {
-			return t.thoughts(s), fmt.Errorf("explain: %w", err)
-		}
-		s.Fold(e)
-		t.add(e, s)
-	}
-	return t.thoughts(s), nil
 }
 
 // tracing collects the replies of a run.

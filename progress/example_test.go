@@ -10,15 +10,8 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/sqlite"
-	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/stop"
 )
-
-// A run that gets nowhere is told so first, then asks a person, then ends.
-func ExampleLadder() {
-	fmt.Println(progress.Ladder(progress.Window, &progress.Options{Asks: 2}))
-	// Output: no_progress(3, ladder, asks 2)
-}
 
 // escalation is a rule over the conversation: when it holds, nothing is left
 // but a ticket. The stop condition ends the run once there is one.

@@ -56,10 +56,7 @@ func moves(s *pawl.State) bool {
 
 // rung is the next one, if the run is stuck.
 func (p noProgress) rung(s *pawl.State, step pawl.Step, measured bool) pawl.Step {
-	patience := p.patience
-	if patience == 0 {
-		patience = Patience(p.window)
-	}
+	patience := Patience(p.window)
 	most := Period * (p.window + 1)
 	if measured {
 		most = max(most, 2*patience)
@@ -97,7 +94,7 @@ func (p noProgress) rung(s *pawl.State, step pawl.Step, measured bool) pawl.Step
 			stuck.Hint = "You are not getting anywhere: " + detail + ". " + f.pattern.advice()
 		}
 		return pawl.Record{Events: append(facts, stuck, past.note())}
-	case p.then == Escalate && past.Asked < p.asks:
+	case p.then == Escalate && past.Asked < Asks:
 		past.Asked++
 		return pawl.Record{Events: []pawl.Event{stuck, past.note(), pawl.InputRequested{
 			Call: fmt.Sprintf("q_%d", s.Seq()), Question: detail + ". How should it go on?"}}}
@@ -112,4 +109,4 @@ func (p noProgress) rung(s *pawl.State, step pawl.Step, measured bool) pawl.Step
 }
 
 // hints reports whether the first rung is a hint to the model.
-func (p noProgress) hints() bool { return p.then == Hint || p.full || p.hint != "" }
+func (p noProgress) hints() bool { return p.then == Hint || p.hint != "" }

@@ -2,18 +2,18 @@ package progress
 
 import "github.com/pawl-run/pawl/internal/gauge"
 
-// pattern is a way of being stuck.
-type pattern int
+// pattern is a way of being stuck, by its name in the verdict.
+type pattern string
 
 const (
-	none pattern = iota
-	stalled
-	cycle
-	sameFault
-	monologue
-	sameThought
-	metricWorse
-	metricFlat
+	none        pattern = ""
+	stalled     pattern = "stalled"
+	cycle       pattern = "cycle"
+	sameFault   pattern = "same_fault"
+	monologue   pattern = "monologue"
+	sameThought pattern = "same_thought"
+	metricWorse pattern = "metric_worse"
+	metricFlat  pattern = "metric_flat"
 )
 
 // finding is a pattern that a run follows.

@@ -1,6 +1,5 @@
 // Package progress detects when a run is stuck, and then gives the model a
-// hint, asks a person, or ends the run. It also reports how each turn moved the
-// goal of a run; see [Of].
+// hint, asks a person, or ends the run.
 //
 // A run is stuck when its latest turns follow one of these patterns, where w is
 // the window of the policy. Calls and results are compared by digest, with
@@ -75,43 +74,18 @@ const (
 func Patience(window int) int { return Period * (window + 1) }
 
 type noProgress struct {
-	window   int
-	then     Then
-	hint     string
-	full     bool // all rungs
-	asks     int
-	patience int
+	window int
+	then   Then
+	hint   string
 }
 
 // NoProgress ends or corrects a stuck run. A window of zero turns it off. The
 // zero Then is Fail. Under Hint, and whenever hint is not empty, the model
 // first gets one hint: that text, or a general one if it is empty. Under
-// Escalate a person is asked, at most [Asks] times.
+// Escalate a person is asked, at most [Asks] times; the answer goes to the model
+// and resets the counts and the hint.
 func NoProgress(window int, then Then, hint string) pawl.Policy {
-	then = cmp.Or(then, Fail)
-	return noProgress{window: window, then: then, hint: hint, asks: Asks}
-}
-
-// Options configure a [Ladder]. The zero value is right.
-type Options struct {
-	Hint     string // the text for the model; empty: depends on the pattern
-	Asks     int    // how often a person is asked in a run; zero: as the constant Asks
-	Patience int    // turns that may change something without improvement; zero: as the function Patience
-}
-
-// Ladder is [NoProgress] with every rung. The model gets a hint. If the run is
-// stuck again, a person is asked; the answer goes to the model and resets the
-// counts and the hint. Once a person has been asked Asks times, the run ends. A
-// run resumed from its end begins at the first rung.
-func Ladder(window int, o *Options) pawl.Policy {
-	p := noProgress{window: window, then: Escalate, full: true, asks: Asks}
-	if o != nil {
-		p.hint, p.patience = o.Hint, o.Patience
-		if o.Asks != 0 {
-			p.asks = o.Asks
-		}
-	}
-	return p
+	return noProgress{window: window, then: cmp.Or(then, Fail), hint: hint}
 }
 
 // Guard returns the agent with the default NoProgress policy, unless it has a
@@ -129,29 +103,16 @@ func Guard(a pawl.Agent) pawl.Agent {
 
 // String returns the policy as recorded in the log.
 func (p noProgress) String() string {
-	then := p.then.String()
-	if p.full {
-		then = "ladder"
-		if p.asks != Asks {
-			then += fmt.Sprintf(", asks %d", p.asks)
-		}
-		if p.patience != 0 {
-			then += fmt.Sprintf(", patience %d", p.patience)
-		}
-	}
 	if p.hint != "" {
-		return fmt.Sprintf("no_progress(%d, %s, %q)", p.window, then, p.hint)
+		return fmt.Sprintf("no_progress(%d, %s, %q)", p.window, p.then, p.hint)
 	}
-	return fmt.Sprintf("no_progress(%d, %s)", p.window, then)
+	return fmt.Sprintf("no_progress(%d, %s)", p.window, p.then)
 }
 
 // Check reports invalid parameters.
 func (p noProgress) Check(pawl.Agent) error {
 	if p.window < 0 || p.then < Fail || p.then > Hint {
 		return errors.New(p.String() + ": the window may not be negative, and then is fail, escalate or hint")
-	}
-	if p.asks < 0 || p.patience < 0 {
-		return errors.New(p.String() + ": Asks and Patience may not be negative")
 	}
 	return nil
 }

@@ -98,10 +98,8 @@ func TestHintReachesTheModel(t *testing.T) {
 
 func TestNonsenseIsRefused(t *testing.T) {
 	for want, p := range map[string]pawl.Policy{
-		"no_progress(-1, fail)":               progress.NoProgress(-1, 0, ""),
-		"no_progress(3, then(9))":             progress.NoProgress(3, 9, ""),
-		"no_progress(3, ladder, asks -1)":     progress.Ladder(3, &progress.Options{Asks: -1}),
-		"no_progress(3, ladder, patience -1)": progress.Ladder(3, &progress.Options{Patience: -1}),
+		"no_progress(-1, fail)":   progress.NoProgress(-1, 0, ""),
+		"no_progress(3, then(9))": progress.NoProgress(3, 9, ""),
 	} {
 		agent := pawl.Agent{Name: "a", Model: pawl.ModelFunc(stubborn), Policies: []pawl.Policy{p}}
 		if _, err := engine.Run(t.Context(), agent, "go"); err == nil || !strings.Contains(err.Error(), want+":") {
@@ -114,11 +112,9 @@ func TestNonsenseIsRefused(t *testing.T) {
 // written by earlier builds stays as it is.
 func TestStrings(t *testing.T) {
 	for want, p := range map[string]pawl.Policy{
-		`no_progress(3, fail)`:                              progress.NoProgress(3, 0, ""),
-		`no_progress(5, hint, "think")`:                     progress.NoProgress(5, progress.Hint, "think"),
-		`no_progress(2, escalate)`:                          progress.NoProgress(2, progress.Escalate, ""),
-		`no_progress(3, ladder)`:                            progress.Ladder(3, nil),
-		`no_progress(3, ladder, asks 1, patience 40, "go")`: progress.Ladder(3, &progress.Options{Hint: "go", Asks: 1, Patience: 40}),
+		`no_progress(3, fail)`:          progress.NoProgress(3, 0, ""),
+		`no_progress(5, hint, "think")`: progress.NoProgress(5, progress.Hint, "think"),
+		`no_progress(2, escalate)`:      progress.NoProgress(2, progress.Escalate, ""),
 	} {
 		if p.String() != want {
 			t.Errorf("%s, want %s", p, want)

@@ -8,23 +8,16 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// leaf returns the pattern's name in the verdict.
+// leaf returns the pattern in the verdict.
 func (f finding) leaf(window, patience int) string {
+	n := window
 	switch f.pattern {
 	case cycle:
-		return fmt.Sprintf("cycle(%d)", f.period)
-	case sameFault:
-		return fmt.Sprintf("same_fault(%d)", window)
-	case monologue:
-		return fmt.Sprintf("monologue(%d)", window)
-	case sameThought:
-		return fmt.Sprintf("same_thought(%d)", window)
-	case metricWorse:
-		return fmt.Sprintf("metric_worse(%d)", window)
+		n = f.period
 	case metricFlat:
-		return fmt.Sprintf("metric_flat(%d)", patience)
+		n = patience
 	}
-	return fmt.Sprintf("stalled(%d)", window)
+	return fmt.Sprintf("%s(%d)", f.pattern, n)
 }
 
 // detail describes what the run repeats.
