@@ -3,9 +3,9 @@ package provider
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"strings"
 	"unicode/utf8"
+
+	"github.com/pawl-run/pawl/internal/canon"
 )
 
 // Object is args when they are an object, and {} when they are not: providers
@@ -22,59 +22,20 @@ func Object(args json.RawMessage) json.RawMessage {
 }
 
 // Document is a valid document without what providers refuse inside one: of keys
-// that occur twice the last counts, in the place of the first, and half a
-// surrogate pair becomes U+FFFD. Numbers stay as they are written. A document
-// with nothing to fix is returned byte for byte.
+// that occur twice the last counts, and half a surrogate pair becomes U+FFFD.
+// Numbers stay as they are written. A document with nothing to fix is returned
+// byte for byte.
 func Document(b json.RawMessage) json.RawMessage {
-	f := fixer{dec: json.NewDecoder(bytes.NewReader(b))}
-	f.dec.UseNumber()
-	if fixed := f.value(); f.fixed {
-		return fixed
+	var v any
+	if _, err := canon.Canonical(nil, b); err == nil {
+		return b
 	}
-	return b
-}
-
-// A fixer rewrites a valid document, so its decoder never fails.
-type fixer struct {
-	dec   *json.Decoder
-	fixed bool // whether there was anything to fix
-}
-
-func (f *fixer) value() []byte {
-	t, _ := f.dec.Token()
-	if s, ok := t.(string); ok {
-		return f.text(s)
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	if dec.Decode(&v) != nil { // as when it is too deep
+		return b
 	}
-	open, ok := t.(json.Delim)
-	if !ok {
-		return Marshal(t) // a number as it is written, a truth value or null
-	}
-	var list [][]byte
-	place := map[string]int{}
-	for f.dec.More() {
-		if open == '[' {
-			list = append(list, f.value())
-			continue
-		}
-		t, _ := f.dec.Token()
-		key, _ := t.(string)
-		field := append(append(f.text(key), ':'), f.value()...)
-		if n, twice := place[key]; twice {
-			list[n], f.fixed = field, true
-			continue
-		}
-		place[key] = len(list)
-		list = append(list, field)
-	}
-	end, _ := f.dec.Token()
-	return fmt.Appendf(nil, "%v%s%v", open, bytes.Join(list, []byte{','}), end)
-}
-
-func (f *fixer) text(s string) []byte {
-	// The decoder has put this in the place of what is not Unicode; one that was
-	// there before does not change.
-	f.fixed = f.fixed || strings.ContainsRune(s, '\uFFFD')
-	return Marshal(s)
+	return Marshal(v)
 }
 
 // Opaque reports whether an opaque part can be sent back: it is an object in

@@ -3,7 +3,6 @@ package provider
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 	"testing"
 	"unicode/utf8"
 )
@@ -26,44 +25,10 @@ func TestObject(t *testing.T) {
 		`{"s": "\ud83d", "t": [true, null, 1e2]}`:              `{"s":"�","t":[true,null,1e2]}`,
 		`{"\udc00": "x\ude00y"}`:                               `{"�":"x�y"}`,
 		"{\"s\": \"\xff\"}":                                    `{"s":"�"}`,
-		`{"s": "�"}`:                                           `{"s":"�"}`,
+		`{"s": "�"}`:                                           `{"s": "�"}`,
 	} {
 		if got := string(Object([]byte(args))); got != want {
 			t.Errorf("object of %s: %s, want %s", args, got, want)
-		}
-	}
-}
-
-func TestOpaque(t *testing.T) {
-	for raw, want := range map[string]bool{` {"a":1}`: true, `{}`: true, `[]`: false, `null`: false, ``: false, `{"a":`: false, "{\"a\":\"\xff\"}": false} {
-		if got := Opaque([]byte(raw)); got != want {
-			t.Errorf("opaque %q: %v", raw, got)
-		}
-	}
-}
-
-func TestName(t *testing.T) {
-	for name, want := range map[string]string{
-		"read_file-2":             "read_file-2",
-		"":                        "unnamed",
-		"shop.buy now!":           "shop_buy_now_",
-		"é\xff":                   "__",
-		strings.Repeat("ab", 100): strings.Repeat("ab", 32),
-	} {
-		if got := Name(name); got != want {
-			t.Errorf("name %q: %q, want %q", name, got, want)
-		}
-	}
-}
-
-func TestUniqueID(t *testing.T) {
-	taken := map[string]bool{}
-	for _, c := range []struct{ ref, own, want string }{
-		{"a", "c_1", "a"}, {"a", "c_2", "c_2"}, {"", "c_3", "c_3"}, {"too long", "c_4", "c_4"},
-		{"c_6", "c_5", "c_6"}, {"", "c_6", "c_6_"}, {"c_6", "c_6", "c_6__"},
-	} {
-		if got := UniqueID(c.ref, c.own, 6, taken); got != c.want {
-			t.Errorf("%q, %q: %q, want %q", c.ref, c.own, got, c.want)
 		}
 	}
 }
