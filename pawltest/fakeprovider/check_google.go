@@ -40,10 +40,10 @@ func (c *checkGoogle) content(msg node) {
 	var results []node
 	for _, p := range parts {
 		c.part(p)
-		if either(p, "functionCall", "function_call").has() {
+		if p.at("functionCall").has() {
 			t.calls = append(t.calls, p)
 		}
-		if r := either(p, "functionResponse", "function_response"); r.has() {
+		if r := p.at("functionResponse"); r.has() {
 			results = append(results, r)
 		}
 	}
@@ -63,19 +63,19 @@ func (c *checkGoogle) content(msg node) {
 func (c *checkGoogle) part(p node) {
 	m, _ := p.object()
 	kinds := 0
-	for _, key := range []string{"text", "functionCall", "function_call", "functionResponse", "function_response", "inlineData", "inline_data", "fileData", "file_data", "executableCode", "codeExecutionResult"} {
+	for _, key := range []string{"text", "functionCall", "functionResponse", "inlineData", "fileData", "executableCode", "codeExecutionResult"} {
 		if v, ok := m[key]; ok && v != "" {
 			kinds++
 		}
 	}
-	signature := either(p, "thoughtSignature", "thought_signature")
+	signature := p.at("thoughtSignature")
 	if kinds != 1 && !(kinds == 0 && signature.has()) { // a signature may come with an empty text
 		c.wrong(p.path+".data", "required oneof field 'data' must have one initialized field")
 	}
 	if s := signature.text(); signature.has() && !c.memory.genuine(s) && !slices.Contains(noSignature, s) {
 		c.wrong("", "Corrupted thought signature.")
 	}
-	if call := either(p, "functionCall", "function_call"); call.has() {
+	if call := p.at("functionCall"); call.has() {
 		if call.at("name").text() == "" {
 			c.wrong(p.path+".function_call.name", "Name cannot be empty.")
 		}
@@ -83,7 +83,7 @@ func (c *checkGoogle) part(p node) {
 			c.wrong("", "Invalid value at '%s.function_call.args' (type.googleapis.com/google.protobuf.Struct), expected an object", p.path)
 		}
 	}
-	if r := either(p, "functionResponse", "function_response"); r.has() {
+	if r := p.at("functionResponse"); r.has() {
 		switch _, ok := r.at("response").object(); {
 		case r.at("name").text() == "":
 			c.wrong(p.path+".function_response.name", "Name cannot be empty.")
@@ -106,7 +106,7 @@ func (c *checkGoogle) pair(role string, results []node) {
 	}
 	ids, want := map[string]bool{}, map[string]bool{}
 	for i, p := range c.open {
-		call := either(p, "functionCall", "function_call")
+		call := p.at("functionCall")
 		if id := call.at("id").text(); id != "" {
 			if want[id] {
 				c.wrong("", "Please ensure that function call ids are unique: %s.", id)
@@ -142,8 +142,8 @@ func (c *checkGoogle) done(list []node) {
 		if t.role == "user" && t.results == 0 {
 			return
 		}
-		if len(t.calls) > 0 && !either(t.calls[0], "thoughtSignature", "thought_signature").has() {
-			name := either(t.calls[0], "functionCall", "function_call").at("name").text()
+		if len(t.calls) > 0 && !t.calls[0].at("thoughtSignature").has() {
+			name := t.calls[0].at("functionCall").at("name").text()
 			c.wrong("", "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:%s`.", name)
 		}
 	}

@@ -1,8 +1,6 @@
 package fakeprovider
 
-import (
-	"github.com/pawl-run/pawl"
-)
+import "github.com/pawl-run/pawl"
 
 // checkResponses is what the Responses API asks of its input. The sentences are
 // its own.
@@ -75,12 +73,10 @@ func (c checkResponses) reasoning(list []node, i int) {
 	}
 	sealed := list[i].at("encrypted_content")
 	switch {
-	case sealed.has():
-		if !c.memory.genuine(sealed.text()) {
-			c.complain(&refusal{class: pawl.ClassInvalid, code: "invalid_encrypted_content", message: "The encrypted content for item " + id + " could not be verified. Reason: Encrypted content could not be decrypted or parsed."})
-		}
-	case c.previous == "":
+	case !sealed.has():
 		c.wrong("input", "Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", id)
+	case !c.memory.genuine(sealed.text()):
+		c.complain(&refusal{class: pawl.ClassInvalid, code: "invalid_encrypted_content", message: "The encrypted content for item " + id + " could not be verified. Reason: Encrypted content could not be decrypted or parsed."})
 	}
 }
 

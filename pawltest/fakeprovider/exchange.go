@@ -115,8 +115,7 @@ func (in *inbound) write(a *answer, d deed, x strike, struck *bool) *outcome {
 	return out
 }
 
-// stream writes frames as server-sent events or, at Google without alt=sse, as
-// the elements of a list.
+// stream writes frames as server-sent events.
 func (o *outcome) stream(in *inbound, frames []frame) {
 	if o.header == nil {
 		o.header = http.Header{}
@@ -129,25 +128,9 @@ func (o *outcome) stream(in *inbound, frames []frame) {
 		eol = "\r\n"
 		o.header.Set("Content-Type", "text/event-stream")
 	}
-	if in.sse {
-		for _, f := range frames {
-			o.units = append(o.units, f.bytes(eol))
-		}
-		return
+	for _, f := range frames {
+		o.units = append(o.units, f.bytes(eol))
 	}
-	o.header.Set("Content-Type", "application/json; charset=UTF-8")
-	for i, f := range frames {
-		sep := ",\r\n"
-		if i == 0 {
-			sep = "["
-		}
-		unit := f.raw
-		if unit == nil {
-			unit = append([]byte(sep), marshal(f.data)...)
-		}
-		o.units = append(o.units, unit)
-	}
-	o.units = append(o.units, []byte("\n]\n"))
 }
 
 // refuse writes a refusal.

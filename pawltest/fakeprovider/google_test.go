@@ -65,10 +65,4 @@ func TestGoogleWire(t *testing.T) {
 	if text, ok := follow("gemini-2.5-flash", unsigned); !ok {
 		t.Errorf("%s", text)
 	}
-	// Without alt=sse the stream is a list.
-	_, text = send(t, url, "/v1beta/models/gemini-3-pro:streamGenerateContent", googleAsk)
-	var list []map[string]any
-	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list) < 5 {
-		t.Errorf("%d elements, %v: %s", len(list), err, text)
-	}
 }

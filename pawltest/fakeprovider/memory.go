@@ -17,19 +17,18 @@ import (
 type memory struct {
 	key []byte
 
-	mu        sync.Mutex
-	signed    map[string]string          // signatures of others that were passed on, and of what
-	led       map[string]map[string]bool // calls of a reply -> what had been thought before them
-	needs     map[string]string          // Responses: id of an item -> id of the reasoning before it
-	responses map[string][]any           // Responses: id -> input and output
-	attempts  map[string]int             // bodies -> how often they came
+	mu       sync.Mutex
+	signed   map[string]string          // signatures of others that were passed on, and of what
+	led      map[string]map[string]bool // calls of a reply -> what had been thought before them
+	needs    map[string]string          // Responses: id of an item -> id of the reasoning before it
+	attempts map[string]int             // bodies -> how often they came
 }
 
 func newMemory(seed uint64) *memory {
 	return &memory{
 		key:    []byte("fakeprovider " + strconv.FormatUint(seed, 10)),
 		signed: map[string]string{}, led: map[string]map[string]bool{}, needs: map[string]string{},
-		responses: map[string][]any{}, attempts: map[string]int{},
+		attempts: map[string]int{},
 	}
 }
 

@@ -14,22 +14,22 @@ func readGoogle(in *inbound) {
 		return
 	}
 	r := &in.Decoded
-	r.System = either(doc, "systemInstruction", "system_instruction").at("parts").all()
-	config := either(doc, "generationConfig", "generation_config")
+	r.System = doc.at("systemInstruction").at("parts").all()
+	config := doc.at("generationConfig")
 	r.MaxTokens = config.at("maxOutputTokens").whole()
 	r.Sampling.Temperature = config.at("temperature").number()
 	r.Sampling.ThinkingTokens = config.at("thinkingConfig").at("thinkingBudget").whole()
-	r.Output = either(config, "responseJsonSchema", "responseSchema").raw()
+	r.Output = config.at("responseJsonSchema").raw()
 	for _, t := range doc.at("tools").list("[%d]") {
 		for _, own := range [][2]string{{"googleSearch", webSearch}, {"codeExecution", codeExecution}} {
 			if t.at(own[0]).has() {
 				r.Tools = append(r.Tools, offered(own[1], 0))
 			}
 		}
-		for _, fn := range either(t, "functionDeclarations", "function_declarations").list("[%d]") {
+		for _, fn := range t.at("functionDeclarations").list("[%d]") {
 			r.Tools = append(r.Tools, pawl.ToolInfo{
 				Name: fn.at("name").text(), Description: fn.at("description").text(),
-				Input: either(fn, "parametersJsonSchema", "parameters").raw(),
+				Input: fn.at("parametersJsonSchema").raw(),
 			})
 		}
 	}
@@ -48,15 +48,6 @@ func readGoogle(in *inbound) {
 	c.done(list)
 }
 
-// either is the value of the first of two keys that has one. Google takes
-// several spellings.
-func either(n node, a, b string) node {
-	if v := n.at(a); v.has() {
-		return v
-	}
-	return n.at(b)
-}
-
 // inlineTypes are those that the API's guides to images, documents and audio name.
 var inlineTypes = []string{
 	"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf", "text/plain",
@@ -65,10 +56,10 @@ var inlineTypes = []string{
 
 func (in *inbound) googleParts(p node) []pawl.Part {
 	var parts []pawl.Part
-	signature := either(p, "thoughtSignature", "thought_signature")
+	signature := p.at("thoughtSignature")
 	opaque := func() []byte { return marshal(object{"thoughtSignature": signature.text()}) }
-	call, result := either(p, "functionCall", "function_call"), either(p, "functionResponse", "function_response")
-	inline := either(p, "inlineData", "inline_data")
+	call, result := p.at("functionCall"), p.at("functionResponse")
+	inline := p.at("inlineData")
 	switch {
 	case call.has():
 		if signature.has() {
@@ -103,7 +94,7 @@ func (in *inbound) googleParts(p node) []pawl.Part {
 		if err != nil {
 			in.wrong(p.path+".inline_data.data", "Base64 decoding failed")
 		}
-		kind := either(inline, "mimeType", "mime_type").text()
+		kind := inline.at("mimeType").text()
 		if !slices.Contains(inlineTypes, kind) {
 			in.wrong(p.path+".inline_data.mime_type", "Unsupported MIME type: %s", kind)
 		}

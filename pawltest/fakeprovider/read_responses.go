@@ -1,8 +1,6 @@
 package fakeprovider
 
 import (
-	"slices"
-
 	"github.com/pawl-run/pawl"
 )
 
@@ -35,26 +33,13 @@ func readResponses(in *inbound) {
 		in.encrypted = in.encrypted || v.text() == "reasoning.encrypted_content"
 	}
 	input := doc.at("input")
-	switch v := input.v.(type) {
-	case string:
-		in.input = []any{object{"role": "user", "content": v}}
-	case []any:
-		in.input = v
-	default:
+	if text := input.text(); text != "" {
+		input.v = []any{object{"role": "user", "content": text}}
+	}
+	if !input.has() {
 		in.wrong("input", "Missing required parameter: 'input'.")
 	}
-	if in.previous = doc.at("previous_response_id").text(); in.previous != "" {
-		in.memory.mu.Lock()
-		before, ok := in.memory.responses[in.previous]
-		in.memory.mu.Unlock()
-		if !ok {
-			in.wrong("previous_response_id", "Previous response with id '%s' not found.", in.previous)
-		}
-		in.input = slices.Concat(before, in.input)
-	}
-	// What was sent and what was read are of one form after this.
-	clean, _ := parse(marshal(object{"input": in.input}))
-	list := clean.at("input").list("[%d]")
+	list := input.list("[%d]")
 	c := checkResponses{inbound: in}
 	c.items(list)
 	for _, it := range list {
@@ -91,10 +76,8 @@ func (in *inbound) responsesItem(it node) {
 		}
 		in.say(pawl.RoleUser, r)
 	case "web_search_call", "code_interpreter_call": // taken, but nothing to a brain
-	case "item_reference":
-		in.wrong(it.path, "Item with id '%s' not found. Items are not persisted when `store` is set to false.", it.at("id").text())
 	default:
-		in.wrong(it.path, "Invalid value: '%s'. Supported values are: 'function_call', 'function_call_output', 'item_reference', 'message', and 'reasoning'.", kind)
+		in.wrong(it.path, "Invalid value: '%s'. Supported values are: 'function_call', 'function_call_output', 'message', and 'reasoning'.", kind)
 	}
 }
 

@@ -42,9 +42,6 @@ type inbound struct {
 	thinks    bool // the request asks for thinking
 	usage     bool // Chat: usage is wanted at the end of the stream
 	encrypted bool // Responses: reasoning is to be sent encrypted
-	sse       bool // Google: server-sent events rather than a list
-	input     []any
-	previous  string
 }
 
 // wrong notes a problem with the request.

@@ -59,7 +59,6 @@ func TestResponsesWire(t *testing.T) {
 		"Missing required parameter: 'input[3].name'.":                                                                func(in []any) []any { delete(in[3].(map[string]any), "name"); return in },
 		"Invalid 'input[3].arguments': expected the JSON of an object":                                                func(in []any) []any { in[3].(map[string]any)["arguments"] = "[1]"; return in },
 		"could not be verified":                                                                                       func(in []any) []any { in[1].(map[string]any)["encrypted_content"] = "gAAAA"; return in },
-		"Item with id 'x' not found.":                                                                                 func(in []any) []any { return append(in, map[string]any{"type": "item_reference", "id": "x"}) },
 		"Invalid value: 'odd'.":                                                                                       func(in []any) []any { return append(in, map[string]any{"type": "odd"}) },
 		"Invalid 'input[0].content[0].text': empty string.": func(in []any) []any {
 			in[0].(map[string]any)["content"] = []any{map[string]any{"type": "input_text", "text": ""}}
@@ -69,17 +68,5 @@ func TestResponsesWire(t *testing.T) {
 		if text, ok := follow(change); ok || !strings.Contains(text, want) {
 			t.Errorf("%s, want %s", text, want)
 		}
-	}
-
-	// A conversation may also be left with the provider.
-	prev, _ := json.Marshal(map[string]any{"model": "gpt-5", "previous_response_id": dig(end, "id"), "input": []any{
-		map[string]any{"type": "function_call_output", "call_id": dig(output, 2, "call_id"), "output": "fine"},
-		map[string]any{"type": "function_call_output", "call_id": dig(output, 3, "call_id"), "output": []any{map[string]any{"type": "input_text", "text": "late"}}},
-	}})
-	if res, text := send(t, url, "/v1/responses", string(prev)); res.StatusCode != http.StatusOK || !strings.Contains(text, "Blue.") {
-		t.Errorf("%s", text)
-	}
-	if _, text := send(t, url, "/v1/responses", `{"model":"gpt-5","input":"x","previous_response_id":"resp_x"}`); !strings.Contains(text, "Previous response with id 'resp_x' not found.") {
-		t.Errorf("%s", text)
 	}
 }

@@ -144,7 +144,6 @@ func (s *Server) accept(r *http.Request) (*inbound, Fault) {
 		Request: req, place: len(s.requests) - 1, n: s.n, memory: s.memory, dialect: dialectOf(req.Wire), stale: stale,
 		rand: rand.New(rand.NewPCG(s.o.Seed, uint64(s.n))),
 	}
-	in.sse = r.URL.Query().Get("alt") == "sse" || req.Wire != Google
 	in.key = key(r)
 	in.Decoded.Purpose = pawl.PurposeTurn
 	return in, fault

@@ -36,10 +36,7 @@ func (in *inbound) response(a *answer, status string, output []any) object {
 	doc := object{
 		"id": a.id("resp_", 0), "object": "response", "created_at": in.At.Unix(), "status": status, "model": in.Model,
 		"output": output, "error": nil, "incomplete_details": nil, "usage": nil, "parallel_tool_calls": true,
-		"previous_response_id": nil, "tool_choice": "auto", "tools": []any{}, "metadata": object{},
-	}
-	if in.previous != "" {
-		doc["previous_response_id"] = in.previous
+		"tool_choice": "auto", "tools": []any{}, "metadata": object{},
 	}
 	if status != "in_progress" || a.early {
 		doc["usage"] = a.responseUsage()
@@ -93,7 +90,6 @@ func (in *inbound) output(a *answer) []any {
 			in.memory.needs[output[i].(object)["id"].(string)] = a.id("rs_", i-1)
 		}
 	}
-	in.memory.responses[a.id("resp_", 0)] = append(in.input[:len(in.input):len(in.input)], output...)
 	return output
 }
 
