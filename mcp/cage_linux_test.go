@@ -100,7 +100,7 @@ func TestCageFilesAndNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	s := imprisoned(t, dir, cage.Cage{Files: &cage.Files{Read: []string{"in"}, Write: []string{"out"}}, NoNetwork: true})
+	s := imprisoned(t, dir, cage.Cage{Files: []cage.Files{{Read: []string{"in"}, Write: []string{"out"}}}, NoNetwork: true})
 	home := strings.Trim(attempt(t, s, "home", ""), `" `)
 	for _, again := range []bool{false, true} {
 		for _, tt := range []struct{ do, with, want string }{
@@ -150,8 +150,8 @@ func TestCageHint(t *testing.T) {
 	}{
 		{cage.Cage{NoNetwork: true}, []string{os.Args[0], "play", "needs network"}, "permission denied; it is in a cage of privileges: none; network: none"},
 		{cage.Cage{Memory: 256 << 20}, []string{"sh", "-c", "ulimit -d >&2"}, "it printed: 262144; it is in a cage"},
-		{cage.Cage{Files: &cage.Files{Read: []string{"none"}}}, []string{"sh", "-c", "true"}, "its cage names"},
-		{cage.Cage{Files: &cage.Files{Read: []string{"."}}}, []string{"sh", "-c", "cat /etc/passwd"}, "Permission denied; it is in a cage of privileges: none; files: read [.], write []"},
+		{cage.Cage{Files: []cage.Files{{Read: []string{"none"}}}}, []string{"sh", "-c", "true"}, "its cage names"},
+		{cage.Cage{Files: []cage.Files{{Read: []string{"."}}}}, []string{"sh", "-c", "cat /etc/passwd"}, "Permission denied; it is in a cage of privileges: none; files: read [.], write []"},
 		{cage.Cage{Memory: 1}, []string{"sh"}, "no program runs in less than"},
 	} {
 		var in cell

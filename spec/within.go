@@ -72,8 +72,8 @@ func (s *Spec) within(f fields) {
 	}
 	if own.Files != nil && in.Files != nil {
 		files := n.get("files")
-		s.beneath(f, files.get("write"), "write", in.Files.Write, says)
-		s.beneath(f, files.get("read"), "read", slices.Concat(in.Files.Read, in.Files.Write), says)
+		s.beneath(f, files.get("write"), "write", in.Files[0].Write, says)
+		s.beneath(f, files.get("read"), "read", slices.Concat(in.Files[0].Read, in.Files[0].Write), says)
 	}
 	own.Within = outer
 }
@@ -144,7 +144,7 @@ func (s *Spec) cageNode() *node {
 	n := &node{kind: mapping}
 	if in.Files != nil {
 		files := &node{kind: mapping}
-		for key, names := range map[string][]string{"read": in.Files.Read, "write": in.Files.Write} {
+		for key, names := range map[string][]string{"read": in.Files[0].Read, "write": in.Files[0].Write} {
 			all := &node{kind: list}
 			for _, name := range names {
 				all.items = append(all.items, textNode(filepath.Clean(name))) // ./ would mean the directory of that spec

@@ -45,7 +45,10 @@ func (c *Cage) Inner() *cage.Cage {
 	if c == nil {
 		return nil
 	}
-	in := cage.Cage{Files: (*cage.Files)(c.Files), NoNetwork: c.NoNetwork, Memory: c.Memory, Processes: c.Processes}
+	in := cage.Cage{NoNetwork: c.NoNetwork, Memory: c.Memory, Processes: c.Processes}
+	if c.Files != nil {
+		in.Files = []cage.Files{cage.Files(*c.Files)}
+	}
 	if around := c.Within.Inner(); around != nil {
 		in = in.Within(*around)
 	}

@@ -19,7 +19,7 @@ import (
 // supervisorName is the name under which the program runs as a supervisor. The number is that of
 // the protocol: another build that has replaced the program meanwhile must not answer to the name
 // if it speaks another protocol.
-const supervisorName = "pawl-supervisor-2"
+const supervisorName = "pawl-supervisor-3"
 
 // Supervise makes the commands of this program run under a supervisor: a second process of the
 // same program, started with the first command, which stays alive if this process is killed. The

@@ -12,14 +12,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // A Cage is the confinement of a command. The zero value confines nothing.
 type Cage struct {
-	// Files, if set, are the only files that the command may use, in addition
-	// to those that all programs need; see [System].
-	Files *Files
+	// Files, if there are any, are the only files that the command may use, in
+	// addition to those that all programs need; see [System]. Of several, the
+	// first are the cage's own and the others those of the cages around it: a
+	// file must be among each of them.
+	Files []Files
 	// NoNetwork forbids connections of any kind.
 	NoNetwork bool
 	// Memory is the most bytes of private memory of each process; zero is
@@ -28,9 +31,6 @@ type Cage struct {
 	// Processes is the most simultaneous processes and threads; zero is
 	// unlimited.
 	Processes int
-	// Outer are the files of the cages around this one. The command may use
-	// only files that are among those of each.
-	Outer []Files `json:",omitempty"`
 }
 
 // Files are files and directories with their content. Files to read may also be
@@ -49,12 +49,8 @@ const LeastMemory = 1 << 20
 
 // Wrong returns the errors in the cage.
 func (c Cage) Wrong() (errs []error) {
-	all := c.Outer
-	if c.Files != nil {
-		all = append([]Files{*c.Files}, all...)
-	}
-	for _, f := range all {
-		for _, name := range append(append([]string{}, f.Read...), f.Write...) {
+	for _, f := range c.Files {
+		for _, name := range slices.Concat(f.Read, f.Write) {
 			if name == "" || strings.Contains(name, "\x00") {
 				errs = append(errs, fmt.Errorf("its cage names the file %q; name a file or a directory", name))
 			}
@@ -71,11 +67,7 @@ func (c Cage) Wrong() (errs []error) {
 
 // Within returns the cage inside another: both confine a command in it.
 func (c Cage) Within(o Cage) Cage {
-	if c.Files == nil {
-		c.Files, c.Outer = o.Files, append(c.Outer[:len(c.Outer):len(c.Outer)], o.Outer...)
-	} else if o.Files != nil {
-		c.Outer = append(append(c.Outer[:len(c.Outer):len(c.Outer)], *o.Files), o.Outer...)
-	}
+	c.Files = slices.Concat(c.Files, o.Files)
 	c.NoNetwork = c.NoNetwork || o.NoNetwork
 	if o.Memory > 0 && (c.Memory == 0 || o.Memory < c.Memory) {
 		c.Memory = o.Memory
@@ -86,68 +78,35 @@ func (c Cage) Within(o Cage) Cage {
 	return c
 }
 
-// Reading returns the cage with additional readable files, which apply to the
-// cages around it too.
+// Reading returns the cage with additional readable files, also in the cages
+// around it.
 func (c Cage) Reading(files ...string) Cage {
-	if c.Files == nil || len(files) == 0 {
-		return c
-	}
-	also := func(f Files) Files {
-		return Files{append(f.Read[:len(f.Read):len(f.Read)], files...), f.Write}
-	}
-	own := also(*c.Files)
-	c.Files = &own
-	outer := c.Outer
-	c.Outer = nil
-	for _, f := range outer {
-		c.Outer = append(c.Outer, also(f))
+	return c.changed(func(f Files) Files { return Files{slices.Concat(f.Read, files), f.Write} })
+}
+
+// changed returns the cage with each of its files changed.
+func (c Cage) changed(change func(Files) Files) Cage {
+	was := c.Files
+	c.Files = nil
+	for _, f := range was {
+		c.Files = append(c.Files, change(f))
 	}
 	return c
 }
 
-// In returns the cage with its files, and those of the cages around it, made
-// absolute relative to a directory.
+// In returns the cage with its files made absolute relative to a directory.
 func (c Cage) In(dir string) (Cage, error) {
-	within := func(names []string) ([]string, error) {
+	dir, err := filepath.Abs(dir)
+	within := func(names []string) []string {
 		all := make([]string, len(names))
 		for i, name := range names {
-			if !filepath.IsAbs(name) {
-				name = filepath.Join(dir, name)
+			if all[i] = filepath.Clean(name); !filepath.IsAbs(name) {
+				all[i] = filepath.Join(dir, name)
 			}
-			path, err := filepath.Abs(name)
-			if err != nil {
-				return nil, err
-			}
-			all[i] = path
 		}
-		return all, nil
+		return all
 	}
-	both := func(f Files) (Files, error) {
-		read, err := within(f.Read)
-		if err != nil {
-			return f, err
-		}
-		write, err := within(f.Write)
-		return Files{read, write}, err
-	}
-	if c.Files == nil {
-		return c, nil
-	}
-	own, err := both(*c.Files)
-	if err != nil {
-		return c, err
-	}
-	c.Files = &own
-	outer := c.Outer
-	c.Outer = nil
-	for _, f := range outer {
-		absolute, err := both(f)
-		if err != nil {
-			return c, err
-		}
-		c.Outer = append(c.Outer, absolute)
-	}
-	return c, nil
+	return c.changed(func(f Files) Files { return Files{within(f.Read), within(f.Write)} }), err
 }
 
 // Of returns the cage of a program given by its author: its files are relative
@@ -186,10 +145,10 @@ func (c Cage) String() string {
 
 func (c Cage) clauses(one func(what, by string) string, m *means) string {
 	parts := []string{one("privileges: none", m.privileges)}
-	if f := c.Files; f != nil {
-		names := []string{f.String()}
-		for _, o := range c.Outer {
-			names = append(names, o.String())
+	if c.Files != nil {
+		names := make([]string, len(c.Files))
+		for i, f := range c.Files {
+			names[i] = f.String()
 		}
 		parts = append(parts, one("files: "+strings.Join(names, ", within "), m.files))
 	}

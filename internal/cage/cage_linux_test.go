@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 // A program that does not begin with Enter must not be started in a command's
 // place: it would do what it always does.
 func TestNotEnabled(t *testing.T) {
-	c := Cage{Files: &Files{}, NoNetwork: true, Processes: 1}
+	c := Cage{Files: []Files{{}}, NoNetwork: true, Processes: 1}
 	if err := c.Missing(); err == nil || !strings.Contains(err.Error(), "have main call tool.Supervise first") {
 		t.Error(err)
 	}
@@ -37,7 +37,7 @@ func TestMissing(t *testing.T) {
 	defer enabled.Store(false)
 	whole := machine
 	defer func() { machine = whole }()
-	all := Cage{Files: &Files{Read: []string{"."}}, NoNetwork: true, Memory: 1 << 30, Processes: 64}
+	all := Cage{Files: []Files{{Read: []string{"."}}}, NoNetwork: true, Memory: 1 << 30, Processes: 64}
 	type lacks struct {
 		landlock           int
 		filters, namespace bool
@@ -92,13 +92,13 @@ func TestMissing(t *testing.T) {
 
 func TestWrong(t *testing.T) {
 	for _, c := range []Cage{
-		{Files: &Files{Read: []string{""}}}, {Files: &Files{Write: []string{"a\x00"}}}, {Memory: -1}, {Memory: 5}, {Processes: -1},
+		{Files: []Files{{Read: []string{""}}}}, {Files: []Files{{Write: []string{"a\x00"}}}}, {Memory: -1}, {Memory: 5}, {Processes: -1},
 	} {
 		if len(c.Wrong()) != 1 {
 			t.Errorf("%+v: %v", c, c.Wrong())
 		}
 	}
-	if errs := (Cage{Files: &Files{Read: []string{"."}}, Memory: 1 << 20, Processes: 1}).Wrong(); errs != nil {
+	if errs := (Cage{Files: []Files{{Read: []string{"."}}}, Memory: 1 << 20, Processes: 1}).Wrong(); errs != nil {
 		t.Error(errs)
 	}
 }

@@ -43,11 +43,11 @@ func landlockVersion() int {
 // of them. Even without files it restricts what the kernel can: inspecting and
 // signalling processes outside.
 func (s *step) landlock(program string) error {
-	if err := s.layer(s.Cage.Files, program); err != nil {
-		return err
+	if s.Cage.Files == nil {
+		return s.layer(nil, program)
 	}
-	for i := range s.Cage.Outer {
-		if err := s.layer(&s.Cage.Outer[i], program); err != nil {
+	for i := range s.Cage.Files {
+		if err := s.layer(&s.Cage.Files[i], program); err != nil {
 			return err
 		}
 	}

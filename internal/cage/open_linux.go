@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -166,12 +167,7 @@ func (c Cage) Open(program bool) (*Opening, error) {
 			return nil, err
 		}
 		o.dir = dir
-		own := func(f Files) Files { return Files{f.Read, append(f.Write[:len(f.Write):len(f.Write)], dir)} }
-		files := own(*c.Files)
-		s.Cage.Files, s.Cage.Outer = &files, nil
-		for _, f := range c.Outer {
-			s.Cage.Outer = append(s.Cage.Outer, own(f))
-		}
+		s.Cage = c.changed(func(f Files) Files { return Files{f.Read, slices.Concat(f.Write, []string{dir})} })
 	}
 	if c.Processes > 0 && c.counter() == inGroup {
 		group, err := makeGroup(c.Processes)

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 			tool.Supervise()
 			os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 		},
-		"pawl-supervisor-2": tool.Supervise, // what the one above starts
+		"pawl-supervisor-3": tool.Supervise, // what the one above starts
 		"pawl-cage-1":       tool.Supervise, // and what becomes a command in a cage
 		"pawl": func() {
 			if os.Getenv("AS_MAIN") != "" {
