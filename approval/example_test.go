@@ -44,15 +44,3 @@ func Example() {
 	// approval_func("new vendor")
 	// may wait for a person: true
 }
-
-// A rule about what is not there is a mistake, and is told as one.
-func ExampleFor() {
-	_, err := pawl.NewMachine(pawl.Agent{
-		Name:     "procurement",
-		Model:    pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("done"), nil }),
-		Tools:    []pawl.Tool{tool.Func("submit_po", "Submit a purchase order.", submit, pawl.Idempotent)},
-		Policies: []pawl.Policy{approval.For("sumbit_*")},
-	})
-	fmt.Println(err)
-	// Output: agent "procurement": policy approval("sumbit_*"): no tool fits "sumbit_*" (did you mean submit_*?)
-}

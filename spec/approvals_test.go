@@ -72,15 +72,3 @@ func TestApprovals(t *testing.T) {
 		}
 	}
 }
-
-// Without a word about approvals there is none, and nothing of it in the declaration.
-func TestNoApprovals(t *testing.T) {
-	s, err := Parse("a.yaml", []byte("name: a\nmodel: mechanic\n"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := s.Agent(registry())
-	if err != nil || a.Policies != nil || a.Approvals != (pawl.Approvals{}) {
-		t.Errorf("%v, %+v, %v", a.Policies, a.Approvals, err)
-	}
-}

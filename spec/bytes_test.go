@@ -35,8 +35,8 @@ func TestBytes(t *testing.T) {
 		{"long.yaml", long, "long.yaml:1:1: the spec is too long (at most 1048576 bytes)"},
 		{"long.json", long, "long.json:1:1: the spec is too long (at most 1048576 bytes)"},
 		{"many.yaml", strings.Repeat("a: [1, 2, 3]\n", 9000), "many.yaml:6667:9: the spec is too long (at most 60000 words and signs)"},
-		{"deep.yaml", "a: " + strings.Repeat("[", 5000), "deep.yaml:1:104: values are nested too deep (at most 100 levels)"},
-		{"deep.json", `{"a": ` + strings.Repeat("[", 5000), "deep.json:1:107: values are nested too deep (at most 100 levels)"},
+		{"deep.yaml", "a: " + strings.Repeat("[", 200_000), "deep.yaml:1:104: values are nested too deep (at most 100 levels)"},
+		{"deep.json", `{"a": ` + strings.Repeat("[", 200_000), "deep.json:1:107: values are nested too deep (at most 100 levels)"},
 		{"steps.yaml", steps(), "steps.yaml:102:102: values are nested too deep (at most 100 levels)"},
 	} {
 		_, err := Parse(c.name, []byte(c.text), &Options{Registry: registry()})

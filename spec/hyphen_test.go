@@ -87,17 +87,6 @@ func TestHyphenBytes(t *testing.T) {
 	}
 }
 
-// The agent is called like its file.
-func TestAgentNameOf(t *testing.T) {
-	for path, want := range map[string]string{
-		"a/My_Agent 2.json": "my-agent-2", "x.y.yaml": "x-y", "Ä.json": "hyphen", "-.json": "hyphen", "plain": "plain",
-	} {
-		if got := agentNameOf(path); got != want || !agentName.MatchString(got) {
-			t.Errorf("%s: %s, want %s", path, got, want)
-		}
-	}
-}
-
 // What stands in the file of tools is told at its place there.
 func TestHyphenTools(t *testing.T) {
 	dir := t.TempDir()

@@ -1,12 +1,8 @@
 package spec
 
 import (
-	"context"
 	"strings"
 	"testing"
-
-	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/tool"
 )
 
 // A spec says how many calls run at once, of the agent and of each kind of tool.
@@ -41,18 +37,6 @@ tools:
 		if info.MaxParallel != most[info.Name] || info.External != external[info.Name] {
 			t.Errorf("%s has %d calls at once, external: %v", info.Name, info.MaxParallel, info.External)
 		}
-	}
-}
-
-// The spec of a run of a program's agent says how many calls run at once.
-func TestEffectiveMaxParallel(t *testing.T) {
-	look := func(context.Context, struct{}) (string, error) { return "", nil }
-	e := Of(begun(t, pawl.Agent{
-		Name: "a", MaxParallel: 5, Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("x"), nil }),
-		Tools: []pawl.Tool{tool.FuncWith("look", "Looks.", look, pawl.Read, &tool.Options{MaxParallel: 2})},
-	}, nil)).String()
-	if !strings.Contains(e, "\nmax_parallel: 5\n") || !strings.Contains(e, "#     max_parallel: 2\n") {
-		t.Errorf("the spec is\n%s", e)
 	}
 }
 

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -222,7 +223,7 @@ func TestLoadPolicy(t *testing.T) {
 	if name, text := p.Source(); name != file || text != `{"deny":["a"]}` {
 		t.Errorf("the source is %s: %s", name, text)
 	}
-	if _, err := LoadPolicy(file + "x"); !os.IsNotExist(unwrap(err)) {
+	if _, err := LoadPolicy(file + "x"); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }

@@ -52,17 +52,6 @@ func TestCommandEnvironment(t *testing.T) {
 	}
 }
 
-func TestCommandDir(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := command(part(t, "pwd"), &tool.CommandOptions{Dir: dir}).Run(t.Context(), pawl.Invocation{})
-	if want, _ := json.Marshal(dir); err != nil || string(out.JSON) != string(want) {
-		t.Errorf("got %s, %v, want %s", out.JSON, err, want)
-	}
-}
-
 // A command's arguments go through a pipe, which holds 64 KiB: more must neither
 // block a command that answers while it reads nor fail one that does not read.
 func TestCommandLargeArguments(t *testing.T) {
@@ -113,15 +102,6 @@ func TestCommandStops(t *testing.T) {
 			}
 			gone(t, <-ids, len(files))
 		})
-	}
-}
-
-func TestCommandTimeout(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	_, err := command(part(t, "hang", filepath.Join(t.TempDir(), "leader")), nil).Run(ctx, pawl.Invocation{})
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want a passed deadline", err)
 	}
 }
 
@@ -176,17 +156,6 @@ func TestCommandNests(t *testing.T) {
 		if err != nil || out.JSON[0] != want {
 			t.Errorf("%d levels: %.10s…, %v, want %c", depth, out.JSON, err, want)
 		}
-	}
-}
-
-// A tool must not change after it was declared.
-func TestCommandKeepsItsOwn(t *testing.T) {
-	argv, env, input := part(t, "say", "mine"), []string{"HOME"}, json.RawMessage(`{"type":"object"}`)
-	c := command(argv, &tool.CommandOptions{Env: env, Input: input})
-	argv[3], env[0], input[0] = "yours", "", '['
-	out, err := c.Run(t.Context(), pawl.Invocation{})
-	if err != nil || string(out.JSON) != `"mine"` || string(c.Info().Input) != `{"type":"object"}` {
-		t.Errorf("got %s, %v, input %s", out.JSON, err, c.Info().Input)
 	}
 }
 

@@ -65,33 +65,3 @@ func ExampleInvocationFrom() {
 	// "PO-1 for Nimbus"
 	// "PO-1 for Nimbus"
 }
-
-// What is wrong with a tool is told when its agent is prepared, with everything
-// else that is wrong with it.
-func ExampleFunc_mistakes() {
-	type wait struct {
-		For func() `json:"for"`
-	}
-	pause := func(context.Context, wait) (string, error) { return "", nil }
-	_, err := pawl.NewMachine(pawl.Agent{
-		Name: "sleepy",
-		Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
-			return pawl.Reply{}, nil
-		}),
-		Tools: []pawl.Tool{tool.Func("pause", "", pause, pawl.Read)},
-	})
-	fmt.Println(err)
-	// Output:
-	// agent "sleepy": tool "pause": tool_test.wait: field For: func() has no JSON form: leave it out with json:"-"
-	// tool "pause": it has no description; say what it does and when to use it
-}
-
-func ExampleClient() {
-	t := tool.Client("pick_cell", "Let the user pick a cell.", json.RawMessage(`{
-		"type": "object",
-		"properties": {"sheet": {"type": "string"}},
-		"required": ["sheet"]
-	}`), &tool.ClientOptions{Effect: pawl.Read})
-	fmt.Println(t.Info().Name, t.Info().Effect, t.Info().Client)
-	// Output: pick_cell read true
-}

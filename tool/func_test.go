@@ -3,7 +3,6 @@ package tool_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"math/big"
 	"strings"
@@ -125,6 +124,9 @@ func TestArguments(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", args, err, want)
 		}
 	}
+	if got, err := call[map[string]any](t, `{"a":[1.0,"x"],"b":null}`); err != nil || cmp.Diff(map[string]any{"a": []any{json.Number("1.0"), "x"}, "b": nil}, got) != "" {
+		t.Errorf("%v, %v", got, err)
+	}
 	if got, err := call[*numbers](t, ``); err != nil || got == nil {
 		t.Errorf("a pointer to no arguments: %v, %v", got, err)
 	}
@@ -139,29 +141,4 @@ func call[In any](t *testing.T, args string) (got In, err error) {
 	}, pawl.Read)
 	_, err = f.Run(t.Context(), pawl.Invocation{Args: json.RawMessage(args)})
 	return got, err
-}
-
-func TestInvocationFrom(t *testing.T) {
-	want := pawl.Invocation{Run: "r", Call: "c", Tool: "f", Args: json.RawMessage(`{}`), Key: "k", Attempt: 2}
-	f := tool.Func("f", "F.", func(ctx context.Context, _ struct{}) (string, error) {
-		got, ok := tool.InvocationFrom(ctx)
-		if diff := cmp.Diff(want, got); !ok || diff != "" {
-			t.Errorf("%v (-want +got):\n%s", ok, diff)
-		}
-		return "", nil
-	}, pawl.Idempotent)
-	if _, err := f.Run(t.Context(), want); err != nil {
-		t.Fatal(err)
-	}
-	if got, ok := tool.InvocationFrom(t.Context()); ok {
-		t.Errorf("a call out of nowhere: %v", got)
-	}
-}
-
-func TestFuncError(t *testing.T) {
-	sold := errors.New("sold out; ask for another")
-	f := tool.Func("f", "F.", func(ctx context.Context, _ struct{}) (string, error) { return "lost", sold }, pawl.Read)
-	if out, err := f.Run(t.Context(), pawl.Invocation{}); err != sold || out.JSON != nil {
-		t.Errorf("got %s, %v", out.JSON, err)
-	}
 }

@@ -46,8 +46,8 @@ func TestSupervisedAsPlain(t *testing.T) {
 	newSpool = func() { tool.Spool(filepath.Join(t.TempDir(), "spool"), nil) }
 	defer func() { newSpool = func() {} }()
 	for name, test := range map[string]func(*testing.T){
-		"golden": TestCommands, "environment": TestCommandEnvironment, "dir": TestCommandDir, "large": TestCommandLargeArguments,
-		"timeout": TestCommandTimeout, "not started": TestCommandNotStarted, "leaves": TestCommandLeaves,
+		"golden": TestCommands, "environment": TestCommandEnvironment, "large": TestCommandLargeArguments,
+		"not started": TestCommandNotStarted, "leaves": TestCommandLeaves,
 		"secrets": TestCommandGetsItsSecretsBack, "cut": TestCommandSecretsAreOutBeforeTheCut,
 	} {
 		t.Run(name, test)

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -269,32 +268,11 @@ func TestWitnessNoFile(t *testing.T) {
 	}
 }
 
-func TestWitnessEnds(t *testing.T) {
-	t.Chdir(t.TempDir())
-	write(t, "ledger.csv", "a,1\n", 0o600)
-	enough := errors.New("enough")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(enough)
-	if _, err := witness(t, ctx, tool.Client("c", "C.", nil, &tool.ClientOptions{Witness: []string{"ledger.csv"}})); !errors.Is(err, enough) {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestWitnessCheck(t *testing.T) {
 	err := tool.Client("pay", "Pay.", nil, &tool.ClientOptions{Witness: []string{"", "a\x00b", "x", "x"}}).(pawl.Checker).Check(pawl.Agent{})
 	for _, want := range []string{`tool "pay": witness "" is not a file name`, `tool "pay": witness "a\x00b" is not a file name`, `tool "pay": witness "x" is named twice`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %s", err, want)
 		}
-	}
-}
-
-// The tool keeps its own list.
-func TestWitnessCopies(t *testing.T) {
-	names := []string{"a"}
-	c := tool.Client("c", "C.", nil, &tool.ClientOptions{Witness: names})
-	names[0] = "b"
-	if got := mustWitness(t, c); got["a"] != "missing" || len(got) != 1 {
-		t.Errorf("got %v", got)
 	}
 }

@@ -147,38 +147,6 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-func TestAllStops(t *testing.T) {
-	n, err := Parse(`f(a, b) && !c == d || e`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var paths []string
-	for n := range All(n) {
-		if p, ok := n.(*Path); ok {
-			paths = append(paths, p.Root)
-			if p.Root == "c" {
-				break
-			}
-		}
-	}
-	if diff := cmp.Diff([]string{"a", "b", "c"}, paths); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestOpFlip(t *testing.T) {
-	for op := Eq; op <= Ge; op++ {
-		for c := -1; c <= 1; c++ {
-			if op.Holds(c) != op.Flip().Holds(-c) {
-				t.Errorf("%v: a ? b is %v for order %d, but flipped it is not", op, op.Holds(c), c)
-			}
-		}
-	}
-	if got := Op(0).String(); got != "?" {
-		t.Errorf("the zero Op prints %s", got)
-	}
-}
-
 // FuzzParsePrint: parsing never panics, fails only with an *Error inside the
 // source, and what a tree prints parses to the same tree and prints the same.
 func FuzzParsePrint(f *testing.F) {

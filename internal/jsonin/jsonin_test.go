@@ -35,12 +35,6 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-func TestTimes(t *testing.T) {
-	if n := jsonin.Times([]byte(`{"a":1,"b":{"a":2},"a":[3]}`), "a"); n != 2 {
-		t.Errorf("the key stands there %d times, want 2", n)
-	}
-}
-
 func TestDocument(t *testing.T) {
 	for text, want := range map[string]string{
 		" {} ":                      "{}",
@@ -51,12 +45,6 @@ func TestDocument(t *testing.T) {
 		if got := string(jsonin.Document(text)); got != want {
 			t.Errorf("Document(%q) is %q, want %q", text, got, want)
 		}
-	}
-}
-
-func TestWhite(t *testing.T) {
-	if n := jsonin.White([]byte("{ \"a b\\\" c\":\t[1,\n2] }")); n != 4 {
-		t.Errorf("there are %d bytes of white space, want 4", n)
 	}
 }
 

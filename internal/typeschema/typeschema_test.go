@@ -137,6 +137,7 @@ func TestSchemas(t *testing.T) {
 			`"required":["trees"],"additionalProperties":false}`},
 		{"ring", typeschema.For[Ring], `{"type":"array","items":{"$ref":"#"}}`},
 		{"list", typeschema.For[[]Node], `{"type":"array","items":{"$ref":"#/$defs/Node"},"$defs":{"Node":{"type":"object","properties":{"value":{"type":"integer"},"next":{"$ref":"#/$defs/Node"},"kids":{"type":"array","items":{"$ref":"#/$defs/Node"}}},"required":["value"],"additionalProperties":false}}}`},
+		{"map", typeschema.Object[map[string]int], `{"properties":{},"type":"object","additionalProperties":{"type":"integer"}}`},
 		{"string", typeschema.For[*string], `{"type":"string"}`},
 		{"any", typeschema.For[any], `{"description":"any JSON value"}`},
 	}

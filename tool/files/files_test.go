@@ -102,23 +102,6 @@ func state(t testing.TB, dir string) map[string]string {
 	return found
 }
 
-func TestInfo(t *testing.T) {
-	effects := map[string]pawl.Effect{}
-	for _, tool := range files.Tools(".") {
-		info := tool.Info()
-		effects[info.Name] = info.Effect
-		if c, ok := tool.(pawl.Checker); ok {
-			if err := c.Check(pawl.Agent{}); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	want := map[string]pawl.Effect{"read_file": pawl.Read, "list_files": pawl.Read, "search_files": pawl.Read, "edit_file": pawl.Write, "write_file": pawl.Write}
-	if diff := cmp.Diff(want, effects); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func jail(t testing.TB) (dir, outside string) {
 	t.Helper()
 	dir, outside, err := hostile.Jail(t.TempDir())

@@ -36,4 +36,14 @@ func TestHostilePaths(t *testing.T) {
 	if got, err := ask(t, k, map[string]string{"skill": "pdf", "file": "good-link"}); err != nil || got != "inside\n" {
 		t.Errorf("a link that stays inside: %q, %v", got, err)
 	}
+	instructions := filepath.Join(dir, skill.File)
+	if err := os.Remove(instructions); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(outside, "secret"), instructions); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := use(t, skill.Skill{Name: "pdf", Dir: dir}, map[string]string{"skill": "pdf"}); err == nil {
+		t.Errorf("instructions from outside: %q", got)
+	}
 }

@@ -74,36 +74,6 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// No path and no link leads out of the folder.
-func TestNothingLeadsOut(t *testing.T) {
-	dir, outside := folder(t)
-	k := skill.Skill{Name: "pdf", Dir: dir}
-	for name, to := range map[string]string{"link": outside, "up": "..", "far": "/"} {
-		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
-			t.Skip("there are no symbolic links here: ", err)
-		}
-	}
-	for _, path := range []string{
-		outside, "../secret.txt", "scripts/../../secret.txt", "link", "up/secret.txt", "far/etc/passwd", "/etc/passwd",
-		".", "..", "scripts", "./../secret.txt", "scripts/", "\x00", "up/pdf/FORMS.md", "..\\secret.txt",
-	} {
-		if got, err := use(t, k, map[string]string{"skill": "pdf", "file": path}); err == nil {
-			t.Errorf("%q gives %q", path, got)
-		} else if strings.Contains(err.Error(), filepath.Dir(outside)) && path != outside {
-			t.Errorf("%q tells where the folder is: %v", path, err)
-		}
-	}
-	if err := os.Remove(filepath.Join(dir, "SKILL.md")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, filepath.Join(dir, "SKILL.md")); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := use(t, k, map[string]string{"skill": "pdf"}); err == nil {
-		t.Errorf("instructions from outside: %q", got)
-	}
-}
-
 func TestSplit(t *testing.T) {
 	for in, want := range map[string]string{
 		text:                            "name: pdf\ndescription: Fill in forms.|\n# Forms\n\nRead FORMS.md.\n|true",

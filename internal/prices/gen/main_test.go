@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,30 +52,5 @@ func TestBadSources(t *testing.T) {
 		if err := run([]byte(c.source), &strings.Builder{}, c.date, "1.2.3"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.source, err, c.want)
 		}
-	}
-}
-
-func TestSources(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "data.json")
-	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	to := filepath.Join(t.TempDir(), "table.json")
-	for _, c := range []struct{ source, want string }{
-		{"", "want one source"},
-		{file, ""},
-		{file + "x", "no such file"},
-	} {
-		args := []string{c.source}
-		if c.source == "" {
-			args = nil
-		}
-		err := table(args, to, "2026-02-01", "1.2.3")
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%q: error %v, want %q", c.source, err, c.want)
-		}
-	}
-	if got, err := os.ReadFile(to); err != nil || !strings.Contains(string(got), "gpt-9") {
-		t.Errorf("wrote %q, %v", got, err)
 	}
 }
