@@ -13,15 +13,18 @@ import (
 	"github.com/pawl-run/pawl/internal/terminal"
 )
 
-// answerView shows on standard output what the model says, while it says it. Standard
-// output is a terminal: elsewhere an answer is printed once it is complete. With growing
-// it shows a structured answer as it grows, on lines of JSON, anywhere.
+// answerView shows on a terminal what the model says, while it says it: elsewhere an answer
+// is printed once it is complete. With growing it shows a structured answer as it grows, on
+// lines of JSON, anywhere.
 type answerView struct {
 	a       *app
-	under   view // shows the rest; nil: a line for each entry
+	under   view // shows the rest
 	growing *engine.Growing
+	open    func() io.WriteCloser // opens a page for a reply
+	whole   bool                  // also show replies that did not arrive in pieces
 
 	mu    sync.Mutex
+	quiet bool            // the answer was stopped
 	turn  bool            // the model is called for an answer
 	page  io.WriteCloser  // where its reply is shown; nil: it has not begun
 	said  strings.Builder // what is shown of it
@@ -29,24 +32,27 @@ type answerView struct {
 }
 
 func (v *answerView) begin() {
-	if v.under != nil {
-		v.under.begin()
-	}
+	v.under.begin()
 }
 
 func (v *answerView) end() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.stop()
-	if v.under != nil {
-		v.under.end()
-	}
+	v.under.end()
 }
 
 func (v *answerView) add(e pawl.Entry, history bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if piece, _ := e.Event.(pawl.ModelDelta); v.growing != nil && piece.Agent == "" && (!history || e.Seq == 0) {
+	if v.quiet {
+		return
+	}
+	if history && e.Seq > 0 {
+		v.under.add(e, true)
+		return
+	}
+	if piece, _ := e.Event.(pawl.ModelDelta); v.growing != nil && piece.Agent == "" {
 		if document := v.growing.Add(e); document != nil {
 			v.grow(document)
 		}
@@ -63,34 +69,38 @@ func (v *answerView) add(e pawl.Entry, history bool) {
 	case pawl.ModelCalled:
 		v.turn = event.Purpose == pawl.PurposeTurn || event.Purpose == pawl.PurposeFinal
 	case pawl.ModelReplied:
+		if v.whole && v.turn && v.page == nil {
+			v.say(event.Reply.Text())
+		}
 		if v.page != nil {
 			v.stop()
-			if v.shown = ""; v.said.String() == event.Reply.Text() {
-				v.shown = v.said.String()
+			if v.shown = ""; v.said.String() == strings.TrimLeft(event.Reply.Text(), "\n") {
+				v.shown = event.Reply.Text()
 			}
-			if v.under != nil {
-				v.under.add(e, true) // it is counted, and was shown
-			}
+			v.under.add(e, true) // it is counted, and was shown
 			return
 		}
 	case pawl.ModelFailed:
 		v.stop() // the line for this entry says that what is shown is void
+	case pawl.RunStopped:
+		if v.whole && event.Answer != v.shown {
+			v.say(event.Answer)
+			v.stop()
+		}
 	}
-	switch {
-	case v.under != nil:
-		v.under.add(e, history)
-	case !history && !v.a.quiet && e.Seq > 0:
-		v.a.progress(e)
-	}
+	v.under.add(e, history)
 }
 
 // say shows a piece of a reply, in the place of the status.
 func (v *answerView) say(text string) {
 	if v.page == nil {
+		if text = strings.TrimLeft(text, "\n"); text == "" {
+			return
+		}
 		if live, ok := v.under.(*liveView); ok {
 			live.hide(true)
 		}
-		v.page = v.a.page()
+		v.page = v.open()
 		v.said.Reset()
 	}
 	v.said.WriteString(text)
@@ -108,6 +118,14 @@ func (v *answerView) grow(document json.RawMessage) {
 		v.shown = line.String()
 		_, _ = io.WriteString(v.a.out, terminal.Clean(v.shown)+"\n")
 	}
+}
+
+// silence shows no more of the answer.
+func (v *answerView) silence() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.stop()
+	v.quiet = true
 }
 
 // stop ends what is shown of a reply.

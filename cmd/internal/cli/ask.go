@@ -110,7 +110,7 @@ func ask(ctx context.Context, a *app, o *asking, args []string) (int, error) {
 	}
 	w := &work{agent: agent, limits: limits, conclude: a.conclude, drop: func() {}}
 	if o.stream || a.outTerminal() != nil && !a.json && with.Output == "" {
-		a.answers = &answerView{a: a}
+		a.answers = &answerView{a: a, open: a.page}
 		if o.stream {
 			a.answers.growing = new(engine.Growing)
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -119,8 +118,7 @@ type talk struct {
 	copied string      // the directory in a copy of which the agent works; empty: in none
 	settings
 
-	view    *chatView   // of the run that is driven; guarded by a.mu
-	asking  atomic.Bool // a question is asked
+	view    *answerView // of the run that is driven; guarded by a.mu
 	result  pawl.Result // of the last answer of this process
 	before  float64     // dollars of exchanges that were undone
 	running string      // the run that answers; guarded by a.mu
@@ -250,7 +248,7 @@ func (t *talk) inCopy(ctx context.Context) (*workspace.Tree, error) {
 	if t.copied == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	tree, err := t.a.copied(ctx, t.j, t.copied)
+	tree, err := t.a.copied(ctx, t.copied)
 	if err != nil {
 		return nil, err
 	}

@@ -92,8 +92,6 @@ func (t *talk) message(ctx context.Context) (string, error) {
 
 // next implements typedLines for the questions of a run. Ctrl-C stops the answer.
 func (t *talk) next(ctx context.Context) (string, error) {
-	t.asking.Store(true)
-	defer t.asking.Store(false)
 	t.a.err.setStatus("")
 	line, err := t.editor.Line(ctx, "? ", false)
 	if errors.Is(err, prompt.ErrInterrupted) {
@@ -152,7 +150,7 @@ func (t *talk) say(ctx context.Context, text string) error {
 	err = t.drive(ctx, t.agent, t.most, 0, func(ctx context.Context) (*engine.Handle, error) {
 		h, err := t.a.engine(t.j, t.d, t.agent).Start(ctx, t.agent, text, o)
 		if begun = err == nil; begun && tree != nil {
-			t.a.claimCopy(tree.StateDir(), h.ID())
+			claimCopy(tree.StateDir(), h.ID())
 		}
 		return h, err
 	})
@@ -242,10 +240,9 @@ func (t *talk) recall(ctx context.Context) error {
 	t.a.sayf("continuing %s", t.thread)
 	t.a.shade("you: %s", gist(s.Input()))
 	if s.Status().Ended() {
-		show := &chatView{t: t, a: t.a, colour: t.a.coloured()}
-		show.text(s.Answer())
-		show.flush()
-		return nil
+		page := t.page()
+		_, err := io.WriteString(page, s.Answer())
+		return errors.Join(err, page.Close())
 	}
 	_, err = t.settle(ctx)
 	t.report(ctx, err)

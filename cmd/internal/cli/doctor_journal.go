@@ -1,13 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -16,12 +18,8 @@ import (
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
-// The bounds beyond which the doctor warns.
-const (
-	mostSkew        = 5 * time.Second
-	mostTransaction = 10 * time.Minute
-	leastFree       = 1 << 30
-)
+// mostSkew is how far clocks may be apart.
+const mostSkew = 5 * time.Second
 
 // setRight is what to do about a database that cannot be used.
 const setRight = "set right what it says, or name another database with --database or PAWL_DATABASE"
@@ -75,15 +73,6 @@ func (d *doctor) postgres(ctx context.Context, url string) store {
 		d.find("journal", well, "", "%s, PostgreSQL %s, tables %d, a round trip of %v", at, h.Server, h.Schema, h.Trip.Round(10*time.Microsecond))
 	}
 	d.clock(h)
-	if g, remedy := well, ""; h.Most > 0 {
-		if h.Used*10 >= h.Most*9 {
-			g, remedy = doubt, "raise max_connections, or lower pool_max_conns in the URLs of servers and workers"
-		}
-		d.find("connections", g, remedy, "%d of %d are used", h.Used, h.Most)
-	}
-	if h.Transactions > mostTransaction {
-		d.find("transactions", doubt, "find it in pg_stat_activity and end it; dead rows cannot be removed meanwhile, and the tables grow", "a transaction has been open for %v", h.Transactions.Round(time.Minute))
-	}
 	if h.Unarchived {
 		d.find("backup", doubt, "set archive_mode and archive_command, or use your provider's point-in-time recovery; see docs/operations.md", "the server archives no log, so a restore loses everything since the last dump")
 	}
@@ -112,31 +101,23 @@ func (d *doctor) sqlite(ctx context.Context, path string) store {
 	full := absolute(path)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if dir, err := d.writable(filepath.Dir(full)); err != nil {
-			d.find("journal", ill, setRight, "%s cannot be made: %s: %v", full, dir, err)
-		} else {
-			d.find("journal", well, "", "%s does not exist yet, and the first run makes it", full)
-		}
+		d.find("journal", well, "", "%s does not exist yet, and the first run makes it", full)
 		return nil
 	}
 	if err != nil {
 		d.find("journal", ill, setRight, "%v", err)
 		return nil
 	}
-	d.private(full, info)
+	// A log has what people and tools said.
+	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
+		d.find("permissions", doubt, "chmod 600 "+full, "%s can be read by others (its mode is %03o)", full, mode)
+	} else {
+		d.find("permissions", well, "", "%s can only be read by its owner", full)
+	}
 	if f, err := os.OpenFile(path, os.O_RDWR, 0); err != nil {
 		d.find("permissions", ill, "run as the owner of the file; commands that only read work as they are", "%v", err)
 	} else {
 		_ = f.Close()
-	}
-	switch free, network, known := disk(filepath.Dir(full)); {
-	case !known:
-	case network != "":
-		d.find("disk", ill, "move it to a local disk, or use PostgreSQL", "%s is on %s, whose locks SQLite cannot trust", full, network)
-	case free < leastFree:
-		d.find("disk", doubt, "make room, or let pawl gc --older-than 30d remove old runs", "%s are free beside the database", room(int64(free)))
-	default:
-		d.find("disk", well, "", "%s are free beside the database", room(int64(free)))
 	}
 	j, err := opened(sqlite.Open(ctx, path, &sqlite.Options{ReadOnly: true}))
 	if err != nil {
@@ -147,43 +128,51 @@ func (d *doctor) sqlite(ctx context.Context, path string) store {
 	return j
 }
 
-// private warns of a file that others can read: a log has what people and tools said.
-func (d *doctor) private(path string, info fs.FileInfo) {
-	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
-		d.find("permissions", doubt, fmt.Sprintf("chmod 600 %s", path), "%s can be read by others (its mode is %03o)", path, mode)
-		return
-	}
-	d.find("permissions", well, "", "%s can only be read by its owner", path)
-}
-
-// writable reports why no file can be made below a directory that need not exist yet, and
-// the directory that decides it.
-func (d *doctor) writable(dir string) (string, error) {
-	for {
-		info, err := os.Stat(dir)
-		if errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir {
-			dir = filepath.Dir(dir)
-			continue
-		}
-		if err == nil && !info.IsDir() {
-			err = errors.New("it is not a directory")
-		}
-		if err != nil {
-			return dir, err
-		}
-		f, err := os.CreateTemp(dir, ".pawl-doctor-")
-		if err != nil {
-			return dir, errors.Unwrap(err)
-		}
-		return dir, errors.Join(f.Close(), os.Remove(f.Name()))
-	}
-}
-
 // late is how long a run may need a process before the doctor says so: a server would have
 // resumed it twice by then.
 const late = time.Minute
 
-// runs checks the leases and looks for runs that nobody drives.
+// A trouble is something that runs may have.
+type trouble struct {
+	check, what string
+	remedy      func(run, agents string) string
+	among       pawl.Query
+	has         func(pawl.Head) bool
+}
+
+// troubles are what the doctor looks for. All are warnings.
+func (d *doctor) troubles(now time.Time) []trouble {
+	return []trouble{
+		{
+			"leases", "without a process, which nobody resumes", func(run, agents string) string {
+				return fmt.Sprintf("start pawl serve or pawl worker with the specs of %s, or resume one: %s", agents, d.typed("pawl", "resume", run))
+			}, pawl.Query{Status: pawl.StatusRunning}, func(h pawl.Head) bool { return now.Sub(h.Updated) > late && now.Sub(h.Lease.Until) > late },
+		},
+		{
+			"leases", "leased for more than an hour", func(string, string) string { return "check the clock of the machine that has the database" },
+			pawl.Query{Status: pawl.StatusRunning}, func(h pawl.Head) bool { return h.Lease.Until.Sub(now) > time.Hour },
+		},
+		{
+			"queue", fmt.Sprintf("waiting longer than %v for a worker", late), func(_, agents string) string {
+				return "start pawl worker with the specs of " + agents + ", or more workers if all slots are busy"
+			}, pawl.Query{Status: pawl.StatusQueued}, func(h pawl.Head) bool { return now.Sub(h.Updated) > late },
+		},
+		{
+			"runs", "paused beyond the time when to resume", func(_, agents string) string { return "start pawl serve or pawl worker with the specs of " + agents },
+			pawl.Query{Status: pawl.StatusPaused, Due: now.Add(-late)}, func(h pawl.Head) bool { return !h.WakeAt.IsZero() && now.Sub(h.WakeAt) > late },
+		},
+		{
+			"runs", "waiting for a person to say what became of a write", func(run, _ string) string {
+				return fmt.Sprintf("look up what happened, then %s, or %s", d.typed("pawl", "settle", run, "CALL", "--happened", "JSON"), d.typed("pawl", "settle", run, "CALL", "--did-not-happen"))
+			}, pawl.Query{Status: pawl.StatusWaitingDoubt}, func(pawl.Head) bool { return true },
+		},
+	}
+}
+
+// mostNames is how many agents of runs with a trouble are named.
+const mostNames = 5
+
+// runs checks the clock that wrote the latest run, and looks for runs in trouble.
 func (d *doctor) runs(ctx context.Context, j store) error {
 	now := time.Now()
 	for h, err := range j.List(ctx, pawl.Query{Max: 1}) {
@@ -194,63 +183,29 @@ func (d *doctor) runs(ctx context.Context, j store) error {
 			d.find("clock", ill, "synchronise the clocks of all machines that use this database by NTP", "run %s was written %v in the future", h.Run, ahead.Round(time.Second))
 		}
 	}
-	driven, err := d.lost(ctx, j, now)
-	if err != nil {
-		return err
-	}
-	if err := d.overdue(ctx, j, now); err != nil {
-		return err
-	}
-	doubts, err := grouped(ctx, j, pawl.Query{Status: pawl.StatusWaitingDoubt}, func(pawl.Head) bool { return true })
-	if err != nil {
-		return err
-	}
-	if doubts.n > 0 {
-		d.find("runs", doubt, fmt.Sprintf("look up what happened, then %s, or %s", d.typed("pawl", "settle", doubts.first, "CALL", "--happened", "JSON"), d.typed("pawl", "settle", doubts.first, "CALL", "--did-not-happen")), "%s for a person to say what became of a write: %v", verb(doubts.n, "waits", "wait"), &doubts)
-	}
-	d.find("leases", well, "", "%s driven now", verb(driven, "is", "are"))
-	return nil
-}
-
-// lost reports runs whose process is gone, and counts those that are driven.
-func (d *doctor) lost(ctx context.Context, j store, now time.Time) (driven int, err error) {
-	var gone, far group
-	for h, err := range j.List(ctx, pawl.Query{Status: pawl.StatusRunning}) {
-		switch {
-		case err != nil:
-			return 0, err
-		case h.Lease.Until.Sub(now) > time.Hour:
-			far.add(h)
-		case h.Lease.Until.After(now):
-			driven++
-		case now.Sub(h.Updated) > late && now.Sub(h.Lease.Until) > late:
-			gone.add(h)
+	found := false
+	for _, t := range d.troubles(now) {
+		n, first, agents := 0, "", []string(nil)
+		for h, err := range j.List(ctx, t.among) {
+			if err != nil {
+				return err
+			}
+			if !t.has(h) {
+				continue
+			}
+			n, first = n+1, cmp.Or(first, h.Run)
+			if len(agents) < mostNames && !slices.Contains(agents, h.Agent) {
+				agents = append(agents, h.Agent)
+			}
+		}
+		if n > 0 {
+			found = true
+			names := strings.Join(agents, ", ")
+			d.find(t.check, doubt, t.remedy(first, names), "%s %s, such as %s of %s", counted(n, "run"), t.what, first, names)
 		}
 	}
-	if gone.n > 0 {
-		d.find("leases", doubt, fmt.Sprintf("start pawl serve or pawl worker with the specs of %s, or resume one: %s", gone.agents(), d.typed("pawl", "resume", gone.first)), "%s no process, and nobody resumes them: %v", verb(gone.n, "has", "have"), &gone)
-	}
-	if far.n > 0 {
-		d.find("leases", doubt, "check the clock of the machine that has the database", "%s leased for more than an hour: %v", verb(far.n, "is", "are"), &far)
-	}
-	return driven, nil
-}
-
-// overdue reports paused runs whose time has come and passed, and runs that wait long for a worker.
-func (d *doctor) overdue(ctx context.Context, j store, now time.Time) error {
-	queued, err := grouped(ctx, j, pawl.Query{Status: pawl.StatusQueued}, func(h pawl.Head) bool { return now.Sub(h.Updated) > late })
-	if err != nil {
-		return err
-	}
-	if queued.n > 0 {
-		d.find("queue", doubt, "start pawl worker with the specs of "+queued.agents()+", or more workers if all slots are busy", "%s longer than %v for a worker: %v", verb(queued.n, "waits", "wait"), late, &queued)
-	}
-	due, err := grouped(ctx, j, pawl.Query{Status: pawl.StatusPaused, Due: now.Add(-late)}, func(h pawl.Head) bool { return !h.WakeAt.IsZero() && now.Sub(h.WakeAt) > late })
-	if err != nil {
-		return err
-	}
-	if due.n > 0 {
-		d.find("runs", doubt, "start pawl serve or pawl worker with the specs of "+due.agents(), "%s paused beyond the time when to resume: %v", verb(due.n, "is", "are"), &due)
+	if !found {
+		d.find("runs", well, "", "none needs a process or a person")
 	}
 	return nil
 }

@@ -88,12 +88,11 @@ func TestDoctorRuns(t *testing.T) {
 			}
 		})
 		for _, want := range []string{
-			"warning leases: 1 run has no process, and nobody resumes them: such as lost of help → start pawl serve or pawl worker with the specs of help, or resume one: pawl resume lost\n",
-			"warning leases: 1 run is leased for more than an hour: such as endless of help",
-			"warning runs: 1 run is paused beyond the time when to resume: such as due of help",
-			"warning runs: 1 run waits for a person to say what became of a write: such as doubt of help → look up what happened, then pawl settle doubt CALL",
-			"warning queue: 1 run waits longer than 1m0s for a worker: such as queued of help → start pawl worker with the specs of help",
-			"ok leases: 1 run is driven now",
+			"warning leases: 1 run without a process, which nobody resumes, such as lost of help → start pawl serve or pawl worker with the specs of help, or resume one: pawl resume lost\n",
+			"warning leases: 1 run leased for more than an hour, such as endless of help",
+			"warning runs: 1 run paused beyond the time when to resume, such as due of help",
+			"warning runs: 1 run waiting for a person to say what became of a write, such as doubt of help → look up what happened, then pawl settle doubt CALL",
+			"warning queue: 1 run waiting longer than 1m0s for a worker, such as queued of help → start pawl worker with the specs of help",
 		} {
 			if !strings.Contains(got, want) {
 				t.Errorf("it does not say %q:\n%s", want, got)

@@ -90,7 +90,7 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 // driveOn begins or resumes a run, and watches it until it ends or waits. found: the
 // run existed before; again: this process has driven it just now.
 func driveOn(ctx context.Context, a *app, agent pawl.Agent, limits pawl.Limits, after uint64, events *sink, again bool, begin begin) (result pawl.Result, found bool, err error) {
-	view := watchRun(a, agent, limits)
+	view := watchRun(a, agent)
 	if a.answers != nil {
 		a.answers.under = view
 		view = a.answers
@@ -123,13 +123,9 @@ func driveOn(ctx context.Context, a *app, agent pawl.Agent, limits pawl.Limits, 
 	})
 	watching := context.WithoutCancel(ctx)
 	if !a.quiet || events != nil || a.answers != nil {
-		if view != nil {
-			view.begin()
-		}
+		view.begin()
 		a.watch(watching, h, after, events, view)
-		if view != nil {
-			view.end()
-		}
+		view.end()
 	}
 	result, err = h.Wait(watching)
 	a.drives("")
@@ -157,15 +153,9 @@ func (con *console) watch(ctx context.Context, h *engine.Handle, after uint64, e
 		if e.Run != h.ID() { // a later leg, all of which is new
 			seen = 0
 		}
-		if view != nil {
-			view.add(e, e.Seq <= seen)
-		}
-		if e.Seq <= seen { // pieces of replies have no seq and are not shown
-			continue
-		}
-		events.add(e)
-		if !con.quiet && view == nil {
-			con.progress(e)
+		view.add(e, e.Seq <= seen)
+		if e.Seq > seen { // pieces of replies have no seq
+			events.add(e)
 		}
 	}
 }

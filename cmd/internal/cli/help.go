@@ -136,7 +136,7 @@ pawl worker ./agents --on temporal://127.0.0.1:7233/default`},
 they connect to its address instead.`, `
 pawl mcp agent.yaml
 pawl mcp agent.yaml --http 127.0.0.1:8081`},
-	"doctor": {`It checks the build, the database, its clock, rights and disk, leases and runs that nobody
+	"doctor": {`It checks the build, the database, its clock and rights, leases and runs that nobody
 drives, keys, and that providers, webhooks and the telemetry collector answer: those of
 the agents in specs or, without specs, the providers that have a key. It changes nothing
 and calls no model. Exit code 0 means that nothing is wrong (there may be warnings), 1

@@ -21,34 +21,45 @@ type view interface {
 	end()
 }
 
-// watchRun makes the view of a run; nil: print a line for each entry.
-func watchRun(a *app, agent pawl.Agent, limits pawl.Limits) view {
+// watchRun makes the view of a run.
+func watchRun(a *app, agent pawl.Agent) view {
 	if a.viewer != nil {
 		return a.viewer()
 	}
-	if fix := watchFix(a, agent, limits); fix != nil {
+	if fix := watchFix(a, agent); fix != nil {
 		return fix
 	}
-	return liveOn(a)
+	return a.liveView(a.progress)
 }
 
-// liveOn is the view on a terminal; nil: there is none.
-func liveOn(a *app) view {
-	width := a.width()
-	if width == nil || a.quiet {
-		return nil
-	}
-	return &liveView{a: a, columns: width, colour: a.coloured(), now: time.Now}
-}
-
-// width is the present width of a terminal that can redraw lines; nil: there is none.
-func (a *app) width() func() int {
+// liveView makes the view for the terminal that there is, if any; print prints an entry.
+func (a *app) liveView(print func(pawl.Entry)) view {
 	f := a.terminal()
-	if f == nil || a.getenv("TERM") == "dumb" || columns(f) == 0 {
-		return nil
+	switch {
+	case a.quiet:
+		return lineView(func(pawl.Entry) {})
+	case f == nil || a.getenv("TERM") == "dumb" || columns(f) == 0:
+		return lineView(print)
 	}
-	return func() int { return columns(f) }
+	return &liveView{a: a, print: print, columns: func() int { return columns(f) }, colour: a.coloured(), now: time.Now}
 }
+
+// A lineView prints entries where no line can be drawn again.
+type lineView func(pawl.Entry)
+
+func (lineView) begin() {}
+func (lineView) end()   {}
+
+func (v lineView) add(e pawl.Entry, history bool) {
+	if !history && e.Seq > 0 {
+		v(e)
+	}
+}
+
+const (
+	dim    = "\x1b[2m"
+	normal = "\x1b[0m"
+)
 
 // How often the view is drawn at most, and how many calls it lists.
 const (
@@ -60,6 +71,7 @@ const (
 // progress, the running calls, and what the model is saying.
 type liveView struct {
 	a       *app
+	print   func(pawl.Entry)
 	columns func() int
 	colour  bool
 	now     func() time.Time
@@ -156,7 +168,7 @@ func (v *liveView) add(e pawl.Entry, history bool) {
 		return
 	}
 	v.take(e.Event)
-	v.a.progress(e)
+	v.print(e)
 	if v.now().Sub(v.drawn) >= drawEvery {
 		v.draw()
 	}
@@ -300,6 +312,17 @@ func usageLine(s *pawl.State, since time.Duration) string {
 		parts = append(parts, text)
 	}
 	return strings.Join(append(parts, fmt.Sprintf("%v/%v", (s.Elapsed()+since).Round(time.Second), limits.Time)), " · ")
+}
+
+// short formats a number of tokens in thousands or millions.
+func short(n int) string {
+	switch {
+	case n >= 10_000_000:
+		return fmt.Sprintf("%dM", n/1_000_000)
+	case n >= 10_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprint(n)
 }
 
 // dollars is what a run has cost of its limit; empty: that is not known.

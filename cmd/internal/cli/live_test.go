@@ -117,7 +117,7 @@ func TestLiveView(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Unix(1000, 0)
 	a := &app{console: console{err: &lockedWriter{w: &out}}}
-	v := &liveView{a: a, columns: func() int { return 60 }, now: func() time.Time { return now }}
+	v := &liveView{a: a, print: a.progress, columns: func() int { return 60 }, now: func() time.Time { return now }}
 	seq := uint64(0)
 	add := func(events ...pawl.Event) {
 		for _, e := range events {

@@ -94,7 +94,7 @@ func (o *openCopy) work(a *app, condition pawl.Condition) *work {
 	agent.Source = withMembers(agent.Source, o.again)
 	return &work{
 		agent: agent,
-		begun: func(run string) { a.claimCopy(o.state, run) },
+		begun: func(run string) { claimCopy(o.state, run) },
 		conclude: func(ctx context.Context, r pawl.Result) (int, error) {
 			code, err := o.conclude(ctx, r)
 			return code, a.unapplied(err, o.Dir(), r.Run)
@@ -130,7 +130,7 @@ func (p *projecting) drive(ctx context.Context, a *app, in inProject, name strin
 	}
 	return a.with(ctx, func(j store) (int, error) {
 		if in.state != "" {
-			prune(ctx, a, j, in.state, time.Now())
+			prune(&a.console, in.state, time.Now())
 		}
 		o, err := open(ctx, model)
 		if err != nil {

@@ -41,7 +41,8 @@ func driveRemote(ctx context.Context, a *app, r *remote, d *driving, after uint6
 		}
 	}
 	w := &watch{app: a, remote: r, run: result.Run, after: after, last: after, events: events, announce: after == 0}
-	if w.view = liveOn(a); w.view != nil {
+	w.view = a.liveView(a.progress)
+	if _, live := w.view.(*liveView); live {
 		w.last = 0 // it counts what was used before
 	}
 	for looks := 0; ; {
@@ -101,7 +102,7 @@ type watch struct {
 	*remote
 
 	run      string
-	view     view   // nil: a line for each entry
+	view     view
 	after    uint64 // entries up to it are history
 	last     uint64 // the entry shown last
 	events   *sink
@@ -121,11 +122,11 @@ func (w *watch) until(ctx context.Context, now pawl.Result) (pawl.Result, error)
 		return now, nil
 	}
 	follow := w.Follow
-	if w.view != nil {
+	if _, live := w.view.(*liveView); live {
 		follow = w.FollowChildren
-		w.view.begin()
-		defer w.view.end()
 	}
+	w.view.begin()
+	defer w.view.end()
 	type received struct {
 		e   pawl.Entry
 		err error
@@ -184,17 +185,15 @@ func driven(s pawl.Status) bool { return s == pawl.StatusRunning || s == pawl.St
 
 // show shows an entry, and reports whether the run may have halted with it.
 func (w *watch) show(e pawl.Entry) bool {
-	if e.Seq == 0 && w.view != nil { // a piece of a reply
+	if e.Seq == 0 { // a piece of a reply
 		w.view.add(e, false)
 	}
 	if e.Seq <= w.last {
 		return false
 	}
 	w.last = e.Seq
+	w.view.add(e, e.Seq <= w.after)
 	if e.Seq <= w.after {
-		if w.view != nil {
-			w.view.add(e, true)
-		}
 		return false
 	}
 	w.events.add(e)
@@ -204,7 +203,6 @@ func (w *watch) show(e pawl.Entry) bool {
 			w.announceAt(w.server, begun.Declaration, begun.Declaration.Limits)
 		}
 	case pawl.RunPaused:
-		w.tell(e)
 		w.halted = begun.Status
 		return true
 	case pawl.RunStopped:
@@ -212,18 +210,7 @@ func (w *watch) show(e pawl.Entry) bool {
 		return true
 	}
 	w.halted = 0
-	if !w.quiet {
-		w.tell(e)
-	}
 	return false
-}
-
-func (w *watch) tell(e pawl.Entry) {
-	if w.view != nil {
-		w.view.add(e, false)
-		return
-	}
-	w.progress(e)
 }
 
 // sentLimits converts checked limits to the server's form.

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -99,7 +98,7 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 	}
 	claim := func(run string) {
 		if begun = true; tree != nil {
-			a.claimCopy(tree.StateDir(), run)
+			claimCopy(tree.StateDir(), run)
 		}
 	}
 	agent, err := a.agentOf(ctx, s, registry)
@@ -133,9 +132,6 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 		limits, err := ceilings(agent)
 		if err != nil {
 			return 0, err
-		}
-		if tree != nil {
-			prune(ctx, a, j, filepath.Dir(tree.StateDir()), time.Now())
 		}
 		w := &work{agent: agent, limits: limits, drop: func() {}, begun: claim, conclude: func(ctx context.Context, r pawl.Result) (int, error) {
 			a.unasked(played, r)

@@ -19,7 +19,7 @@ import (
 
 // inWorkspace makes the working copy of a spec with workspace: copy, and reads the spec again to work there.
 func (a *app) inWorkspace(ctx context.Context, file string, s *spec.Spec, o *spec.Options) (*spec.Spec, *workspace.Tree, error) {
-	t, err := a.copied(ctx, nil, s.Project())
+	t, err := a.copied(ctx, s.Project())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -35,20 +35,16 @@ func (a *app) inWorkspace(ctx context.Context, file string, s *spec.Spec, o *spe
 	return again, t, nil
 }
 
-// copied makes a working copy of a directory, and removes old ones beside it whose runs are in j. Nil: it removes none.
-func (a *app) copied(ctx context.Context, j store, dir string) (*workspace.Tree, error) {
+// copied makes a working copy of a directory, and removes old ones beside it.
+func (a *app) copied(ctx context.Context, dir string) (*workspace.Tree, error) {
 	if err := isProject(dir); err != nil {
 		return nil, err
 	}
 	t, err := workspace.Copy(ctx, dir, &workspace.Options{Dir: a.fixState(dir), History: true})
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, err
-	case err != nil:
-		return nil, refused(err)
-	case j != nil:
-		prune(ctx, a, j, filepath.Dir(t.StateDir()), time.Now())
+	if err != nil {
+		return nil, unlessStopped(ctx, err)
 	}
+	prune(&a.console, filepath.Dir(t.StateDir()), time.Now())
 	return t, nil
 }
 

@@ -22,7 +22,7 @@ func (h *serveHost) inCopy(ctx context.Context, source string) (worker.Work, err
 	if err != nil {
 		return worker.Work{}, err
 	}
-	tree, err := beside.copied(ctx, h.journal, made.Project())
+	tree, err := beside.copied(ctx, made.Project())
 	if err != nil {
 		return worker.Work{}, problem(http.StatusConflict, err.Error())
 	}
@@ -67,7 +67,7 @@ func (h *serveHost) keeps(run string, tree *workspace.Tree) bool {
 	if w == nil || w.State != tree.StateDir() {
 		return false
 	}
-	h.app.claimCopy(w.State, run)
+	claimCopy(w.State, run)
 	return true
 }
 

@@ -28,9 +28,7 @@ type Page struct {
 
 	tree   ast.Node
 	source []byte
-	ids    map[string]bool
-	links  []string // as they are written
-	below  []*Page  // the pages of the directory that it lists
+	below  []*Page // the pages of the directory that it lists
 }
 
 // A Heading is a place in a page.
@@ -67,8 +65,8 @@ func address(name string) string {
 }
 
 func parse(name string, source []byte) (*Page, error) {
-	p := &Page{Source: name, Path: address(name), source: source, ids: map[string]bool{}}
-	p.tree = markdown.Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(parser.WithIDs(&slugs{p.ids}))))
+	p := &Page{Source: name, Path: address(name), source: source}
+	p.tree = markdown.Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(parser.WithIDs(&slugs{map[string]bool{}}))))
 	err := ast.Walk(p.tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -84,10 +82,7 @@ func parse(name string, source []byte) (*Page, error) {
 				p.Headings = append(p.Headings, Heading{string(slug), plain(n, source)})
 			}
 		case *ast.Link:
-			p.links = append(p.links, string(n.Destination))
 			n.Destination = []byte(p.rewrite(string(n.Destination)))
-		case *ast.Image:
-			p.links = append(p.links, string(n.Destination))
 		}
 		return ast.WalkContinue, nil
 	})

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -30,8 +29,7 @@ type Site struct {
 
 // New renders the Markdown pages in fsys. The list of contents is README.md: its
 // second-level headings are sections, and the first links of its list items are their
-// pages. A link to a directory lists all pages in it. The error names every page that is in no section,
-// every link that leads nowhere, and every heading that does not exist.
+// pages. A link to a directory lists all pages in it.
 func New(fsys fs.FS) (*Site, error) {
 	pages, files, err := read(fsys)
 	if err != nil {
@@ -41,7 +39,6 @@ func New(fsys fs.FS) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	errs := []error{checkListed(pages, sections), checkLinks(pages, files)}
 	s := &Site{files: files}
 	order := inOrder(sections)
 	for i, p := range order {
@@ -62,7 +59,7 @@ func New(fsys fs.FS) (*Site, error) {
 	s.files["search-index.js"] = fmt.Appendf(nil, "searchIndex(%s);\n", index)
 	s.files["search.js"] = searchJS
 	s.files["style.css"] = styleCSS
-	return s, errors.Join(errs...)
+	return s, nil
 }
 
 // Write writes the site into a directory, which it makes if it is not there.

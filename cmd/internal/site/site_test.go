@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -41,6 +42,15 @@ func TestDocumentation(t *testing.T) {
 		name, _ := filepath.Rel(dir, file)
 		pages[filepath.ToSlash(name)] = string(data)
 		size += len(data)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := fs.WalkDir(docs.Pages, ".", func(file string, _ fs.DirEntry, err error) error {
+		page, is := strings.CutSuffix(file, ".md")
+		if is && path.Base(page) != "README" && pages[page+".html"] == "" {
+			t.Errorf("docs/%s is in no section; list it in docs/README.md", file)
+		}
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -90,15 +100,10 @@ func TestNewRefuses(t *testing.T) {
 		files map[string]string
 		want  string // "" for no error
 	}{
-		"whole":         {map[string]string{"README.md": contents, "one.md": "# One\n\n[x](more/two.md#a-b) [y](../go.mod)", "more/two.md": "# Two\n\n## `A` [b](../one.md)"}, ""},
-		"no contents":   {map[string]string{"one.md": "# One"}, "docs/README.md is missing"},
-		"no title":      {map[string]string{"README.md": contents, "one.md": "text"}, "docs/one.md has no title"},
-		"not listed":    {map[string]string{"README.md": contents, "one.md": "# One", "two.md": "# Two"}, "docs/two.md is in no section"},
-		"listed twice":  {map[string]string{"README.md": contents + "- [One](one.md)\n", "one.md": "# One"}, "docs/one.md is listed more than once"},
-		"not a page":    {map[string]string{"README.md": contents}, "docs/README.md lists one.html, which is not a page"},
-		"a broken link": {map[string]string{"README.md": contents, "one.md": "# One\n\n[x](gone.md)"}, "docs/one.md links to gone.md, which does not exist"},
-		"no picture":    {map[string]string{"README.md": contents, "one.md": "# One\n\n![x](gone.png)"}, "docs/one.md links to gone.png"},
-		"no heading":    {map[string]string{"README.md": contents, "one.md": "# One\n\n[x](#gone)"}, "docs/one.md links to #gone, which has no such heading"},
+		"whole":       {map[string]string{"README.md": contents, "one.md": "# One\n\n[x](more/two.md#a-b) [y](../go.mod)", "more/two.md": "# Two\n\n## `A` [b](../one.md)"}, ""},
+		"no contents": {map[string]string{"one.md": "# One"}, "docs/README.md is missing"},
+		"no title":    {map[string]string{"README.md": contents, "one.md": "text"}, "docs/one.md has no title"},
+		"not a page":  {map[string]string{"README.md": contents}, "docs/README.md lists one.html, which is not a page"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := fstest.MapFS{"more/first.md": {Data: []byte("# First")}}

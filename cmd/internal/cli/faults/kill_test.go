@@ -213,7 +213,7 @@ func (u *user) resumable(resume []string) []string {
 		return []string{"fix"}
 	}
 	if !slices.ContainsFunc(u.copies(), func(dir string) bool {
-		_, noRun := os.Stat(filepath.Join(dir, "runs.json"))
+		_, noRun := os.Stat(filepath.Join(dir, "run"))
 		_, noCopy := os.Stat(filepath.Join(dir, "record.json"))
 		return noRun == nil && noCopy == nil
 	}) {
