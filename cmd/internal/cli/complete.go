@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,8 +23,6 @@ type completer func(c *cobra.Command, args []string, begun string) ([]string, co
 func (a *app) completions(root *cobra.Command) {
 	flags := map[string]completer{
 		"model":     models,
-		"agent":     a.completeHeads(func(h pawl.Head) string { return h.Agent }),
-		"label":     a.completeLabels,
 		"status":    fixed(statuses()...),
 		"approvals": fixed("ask\task here", "park\tsuspend the run", "deny\tdeny them"),
 		"scope":     fixed("call\tthis call", "run\tevery equal call of the run"),
@@ -131,39 +128,6 @@ func statuses() (all []string) {
 		}
 		all = append(all, s.String())
 	}
-}
-
-// completeHeads completes a value that runs have.
-func (a *app) completeHeads(value func(pawl.Head) string) completer {
-	return func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return a.recent(c.Context(), func(h pawl.Head) []string { return []string{value(h)} })
-	}
-}
-
-func (a *app) completeLabels(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return a.recent(c.Context(), func(h pawl.Head) (all []string) {
-		for key, value := range h.Labels {
-			all = append(all, key+"="+value)
-		}
-		return all
-	})
-}
-
-// recent lists what the latest runs have, without repetition.
-func (a *app) recent(ctx context.Context, values func(pawl.Head) []string) ([]string, cobra.ShellCompDirective) {
-	var all []string
-	_, err := a.withRuns(ctx, func(j store) (int, error) {
-		found, err := roots(ctx, j, pawl.Query{}, 200)
-		for _, h := range found {
-			all = append(all, values(h)...)
-		}
-		return 0, err
-	})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	slices.Sort(all)
-	return slices.Compact(all), cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeCalls completes a run, and then its calls that wait.

@@ -110,7 +110,7 @@ func runEval(ctx context.Context, a *app, o *evaluating, file *eval.File) (int, 
 	if err != nil {
 		return 0, err
 	}
-	e := &evaluation{app: a, file: file, id: o.id, settings: set, driving: &o.driving, purse: newPurse(file.MaxCost)}
+	e := &evaluation{app: a, file: file, id: o.id, settings: set, driving: &o.driving, purse: newPurse(file.MaxCost), agents: map[string]*prepared{}}
 	if e.id == "" {
 		e.id = strings.ToLower(rand.Text()[:10])
 	}
@@ -193,45 +193,41 @@ type prepared struct {
 // wrong with all of them, and nothing has run.
 func (e *evaluation) prepare(ctx context.Context) error {
 	var problems spec.Problems
-	make := func(key string, specAt, modelAt eval.Place, load func(*spec.Registry) (*spec.Spec, error), model string) {
+	make := func(key, what, model string, load func(*spec.Registry) (*spec.Spec, error)) {
 		if _, ok := e.agents[key]; ok {
 			return
 		}
-		p, err := e.app.prepareFor(ctx, load, model, e.policy, e.file.MaxCost > 0)
+		made, err := e.app.prepareFor(ctx, load, model, e.policy, e.file.MaxCost > 0)
 		more, ok := errors.AsType[spec.Problems](err)
 		if err != nil && !ok {
 			more = spec.Problems{{Message: err.Error()}}
 		}
 		for _, p := range more {
 			if p.Line == 0 { // it is about what the file names
-				p = placed(p, specAt, modelAt, model)
+				p = spec.Problem{File: e.file.Path, Message: fmt.Sprintf("%s: %s", what, strings.TrimPrefix(p.File+": "+p.Message, ": "))}
 			}
 			if !slices.Contains(problems, p) {
 				problems = append(problems, p)
 			}
 		}
-		if e.agents == nil {
-			e.agents = map[string]*prepared{}
-		}
-		e.agents[key] = p
+		e.agents[key] = made
 	}
 	for _, of := range e.file.Agents {
 		for _, c := range e.file.Cases {
-			model := e.modelOf(of, c)
-			modelAt := of.ModelAt
+			model, what := e.modelOf(of, c), "agent "+of.Name
 			if c.Script != "" {
-				modelAt = c.ScriptAt
+				what = "case " + c.ID
 			}
-			make(of.Name+"\x00"+c.Script, of.SpecAt, modelAt, func(r *spec.Registry) (*spec.Spec, error) {
-				return loadSpec(e.path(of.Spec), &spec.Options{Registry: r, Model: model})
-			}, model)
+			make(of.Name+"\x00"+c.Script, what, model, func(r *spec.Registry) (*spec.Spec, error) {
+				return spec.Load(e.path(of.Spec), &spec.Options{Registry: r, Model: model})
+			})
 		}
 	}
 	for _, c := range e.file.Cases {
 		for _, s := range c.Scorers {
 			if s.Kind == eval.Judge {
 				model := e.modelPath(s.Judge.Model)
-				make(judgeKey(s.Judge), s.Judge.ModelAt, s.Judge.ModelAt, func(r *spec.Registry) (*spec.Spec, error) { return judgeSpec(r, s.Judge, model) }, model)
+				make(judgeKey(s.Judge), "judge", model, func(r *spec.Registry) (*spec.Spec, error) { return judgeSpec(r, s.Judge, model) })
 			}
 		}
 	}
@@ -239,18 +235,6 @@ func (e *evaluation) prepare(ctx context.Context) error {
 		return problems
 	}
 	return nil
-}
-
-// placed gives a problem of a spec without a place there its place in the evaluation.
-func placed(p spec.Problem, specAt, modelAt eval.Place, model string) spec.Problem {
-	at := specAt
-	if model != "" && (p.File == "model" || p.File == modelFrom(model)) {
-		at = modelAt
-	} else if p.File != "" {
-		p.Message = p.File + ": " + p.Message
-	}
-	p.File, p.Line, p.Column = at.File, at.Line, at.Column
-	return p
 }
 
 // prepareFor makes one agent. bounded: its runs must have a limit of cost.
@@ -262,7 +246,7 @@ func (a *app) prepareFor(ctx context.Context, load func(*spec.Registry) (*spec.S
 		return nil, err
 	}
 	if missing := s.Unready(registry); len(missing) > 0 {
-		return nil, flagged(missing, model)
+		return nil, missing
 	}
 	if p.agent, err = a.agentOf(ctx, s, registry); err != nil {
 		return nil, err
@@ -285,7 +269,7 @@ func (e *evaluation) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
-	return filepath.Join(e.file.Dir, name)
+	return filepath.Join(filepath.Dir(e.file.Path), name)
 }
 
 // modelPath is a model of the file as the command line has it.

@@ -173,7 +173,7 @@ that all steps agree.`, `
 pawl replay last`},
 	"schema": {`Editors use the schema to complete and check specs.`, `
 pawl schema > pawl.schema.json`},
-	"completion": {`The script completes commands, flags, models, runs, calls, agents, labels and the tools of
+	"completion": {`The script completes commands, flags, models, runs, calls and the tools of
 a spec. pawl completion SHELL --help explains how to load it.`, `
 source <(pawl completion bash)
 pawl completion fish > ~/.config/fish/completions/pawl.fish`},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,33 +84,13 @@ secret, the command fails, because without the secret the call would be another 
 // placeFor checks that a file can be made there before anything is run for it.
 func placeFor(file string) error {
 	dir := filepath.Dir(file)
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return misuse("-o %s: there is no directory %s; make it first: mkdir -p %[2]s", file, dir)
-	case err == nil && !info.IsDir():
-		return misuse("-o %s: %s is not a directory; name another file", file, dir)
-	case err != nil:
-		return misuse("-o: %w", err)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return misuse("-o %s: there is no directory %s; make it first", file, dir)
 	}
-	switch info, err := os.Lstat(file); {
-	case piped(file):
-	case err != nil: // it is not there, or writing it says why not
-	case info.IsDir():
-		return misuse("-o %s is a directory; name a file in it", file)
-	default:
+	if _, err := os.Lstat(file); err == nil {
 		return misuse("-o %s exists already; name another file, or remove it first", file)
 	}
 	return nil
-}
-
-// piped reports whether a file is a device or a pipe, which is written to and not made.
-func piped(file string) bool {
-	if strings.HasPrefix(file, "/dev/") {
-		return true
-	}
-	info, err := os.Stat(file)
-	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeDevice) != 0
 }
 
 // isSpecName reports whether an argument can only mean a spec.
@@ -138,17 +117,9 @@ func (a *app) record(ctx context.Context, j pawl.Journal, run, to string, o *run
 	for _, place := range made.Redacted {
 		a.sayf("%s: removed what looks like a secret", place)
 	}
-	switch {
-	case to == "" || to == "-":
+	if to == "" || to == "-" {
 		_, err = a.out.Write(text)
 		return err
-	case piped(to):
-		f, err := os.OpenFile(to, os.O_WRONLY|os.O_APPEND, 0)
-		if err != nil {
-			return refused(err)
-		}
-		_, err = f.Write(text)
-		return errors.Join(err, f.Close())
 	}
 	if err := replaceFile(to, text); err != nil {
 		return refused(err)

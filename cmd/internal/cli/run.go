@@ -5,10 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -173,25 +170,7 @@ func loadSpec(file string, o *spec.Options) (*spec.Spec, error) {
 
 // unreadable is the problem of a file that cannot be read. It has no position.
 func unreadable(file string, err error) spec.Problems {
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		err = at.Err
-	}
-	problem := spec.Problem{File: file, Message: err.Error()}
-	if errors.Is(err, fs.ErrNotExist) {
-		kinds := []string{".yaml", ".yml", ".json"}
-		if strings.Contains(filepath.Base(file), "@") && !slices.Contains(kinds, filepath.Ext(file)) {
-			problem.Message += "; NAME@VERSION is an agent of a server, and needs --server"
-		}
-		for _, kind := range kinds {
-			for _, other := range []string{file + kind, strings.TrimSuffix(file, filepath.Ext(file)) + kind} {
-				if info, err := os.Stat(other); err == nil && !info.IsDir() {
-					problem.Message += "; did you mean " + oneLine(other) + "?"
-					return spec.Problems{problem}
-				}
-			}
-		}
-	}
-	return spec.Problems{problem}
+	return spec.Problems{{File: file, Message: bare(err).Error()}}
 }
 
 // flagged names the flags that caused problems; model is the value of --model.

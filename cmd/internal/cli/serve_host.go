@@ -320,7 +320,7 @@ func (h *serveHost) Agents(context.Context) ([]client.Agent, error) {
 func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage) (worker.Work, error) {
 	switch one := h.named(name); {
 	case raw == nil && one == nil:
-		return worker.Work{}, problem(http.StatusUnprocessableEntity, fmt.Sprintf("agent %q does not exist%s", name, h.versions(name)))
+		return worker.Work{}, problem(http.StatusUnprocessableEntity, fmt.Sprintf("agent %q does not exist; there is %s", name, h.versions()))
 	case raw == nil && len(one.missing) > 0:
 		return worker.Work{}, unready(name, one.missing)
 	case raw == nil && one.copied:

@@ -107,7 +107,7 @@ func TestCompletion(t *testing.T) {
 		"till.yaml": "name: till\nmodel: script:pay.yaml\ntools: [{name: pay, description: Pays., command: [true], approval: required}]\n",
 		"pay.yaml":  "replies: [{calls: [{tool: pay}]}, {text: Paid.}]\n",
 	})
-	invoke(t, t.Context(), strings.NewReader(""), "ask", "2+2?", "--model", "script:four.yaml", "--label", "team=ops")
+	invoke(t, t.Context(), strings.NewReader(""), "ask", "2+2?", "--model", "script:four.yaml")
 	if code, _, stderr := invoke(t, t.Context(), nil, "run", "till.yaml", "Pay."); code != 5 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -115,8 +115,6 @@ func TestCompletion(t *testing.T) {
 		"ask|--model|anthropic/claude-so": `anthropic/claude-sonnet-4-5\t\$3 in, \$15 out per million tokens`,
 		"ask|--model|sc":                  `script:demo\t`,
 		"show|":                           `last\n[0-9A-Z]{26}\ttill, waiting_approval\n[0-9A-Z]{26}\task, success\n`,
-		"runs|--agent|":                   `ask\ntill\n`,
-		"runs|--label|":                   `team=ops\n`,
 		"runs|--status|wait":              `waiting_approval\n`,
 		"approve|last|":                   `c_1\tapproval c_1: pay`,
 		"approve|last|--scope|":           `call\t.*\nrun\t`,

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/pawl-run/pawl/internal/expr"
 )
 
 // newer reports whether one version of an agent is newer than another.
@@ -34,26 +32,11 @@ func compareVersions(a, b string) int {
 }
 
 // versions says which agents there are in place of an unknown one.
-func (h *serveHost) versions(name string) string {
-	name, _, exact := strings.Cut(name, "@")
-	var all, names []string
+func (h *serveHost) versions() string {
+	var all []string
 	for _, one := range h.served {
-		if !slices.Contains(names, one.about.Name) {
-			names = append(names, one.about.Name)
-		}
-		if one.about.Name == name && one.about.Version != "" {
-			all = append(all, name+"@"+one.about.Version)
-		}
-	}
-	if !exact || len(all) == 0 {
-		if near := expr.Nearest(name, names); near != "" {
-			return "; did you mean " + near + "?"
-		}
-		if len(names) > mostCandidates {
-			return "; GET /v1/agents lists the agents"
-		}
-		all = names
+		all = append(all, one.title())
 	}
 	slices.Sort(all)
-	return "; there is " + strings.Join(all, ", ")
+	return strings.Join(all, ", ")
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
-	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -32,7 +30,7 @@ type File struct {
 	Parallel  int        `yaml:"parallel"`
 	MaxCost   float64    `yaml:"max_cost"`
 
-	Dir   string `yaml:"-"` // of the file; paths in it are relative to it
+	Path  string `yaml:"-"` // of the file; paths in it are relative to its directory
 	Cases []Case `yaml:"-"`
 }
 
@@ -41,14 +39,6 @@ type Agent struct {
 	Name  string `yaml:"name"` // in the report; default: the spec's file name without its ending
 	Spec  string `yaml:"spec"`
 	Model string `yaml:"model"`
-
-	SpecAt, ModelAt Place `yaml:"-"`
-}
-
-// A Place is where a file names something.
-type Place struct {
-	File         string
-	Line, Column int
 }
 
 // A Case is an input with what is expected of the answer.
@@ -59,8 +49,7 @@ type Case struct {
 	Script   string     `yaml:"script"` // replies in place of the agent's model
 	Score    []ast.Node `yaml:"score"`  // in addition to the file's
 
-	Scorers  []Scorer `yaml:"-"`
-	ScriptAt Place    `yaml:"-"`
+	Scorers []Scorer `yaml:"-"`
 }
 
 // most is the most cases that one evaluation may have.
@@ -73,7 +62,7 @@ func Read(path string) (*File, error) {
 		return nil, spec.Problems{unreadable(path, err)}
 	}
 	r := &reader{path: path}
-	f := &File{Dir: filepath.Dir(path)}
+	f := &File{Path: path}
 	node := r.parse(path, 0, data)
 	if node == nil || !r.decode(path, 0, node, f) {
 		return nil, r.problems
@@ -103,33 +92,18 @@ type reader struct {
 
 // at adds a problem at a node. A line above zero is that of the node.
 func (r *reader) at(path string, line int, n ast.Node, format string, args ...any) {
-	at := place(path, line, n, "")
-	r.problems = append(r.problems, spec.Problem{File: at.File, Line: at.Line, Column: at.Column, Message: fmt.Sprintf(format, args...)})
-}
-
-// place is where a mapping has the value of a key, or else where the mapping is.
-func place(path string, line int, n ast.Node, key string) Place {
-	if m, ok := n.(ast.MapNode); ok {
-		for each := m.MapRange(); each.Next(); {
-			if each.Key().GetToken().Value == key {
-				n = each.Value()
-				break
-			}
-		}
-	}
-	p := Place{path, max(line, 1), 1}
+	p := spec.Problem{File: path, Line: max(line, 1), Column: 1, Message: fmt.Sprintf(format, args...)}
 	if n != nil && n.GetToken() != nil {
-		at := n.GetToken().Position
-		p.Column = at.Column
+		p.Column = n.GetToken().Position.Column
 		if line == 0 {
-			p.Line = at.Line
+			p.Line = n.GetToken().Position.Line
 		}
 	}
-	return p
+	r.problems = append(r.problems, p)
 }
 
-// bad adds an error of the YAML library. The keys are those that the document may have.
-func (r *reader) bad(path string, line int, err error, keys ...string) {
+// bad adds an error of the YAML library.
+func (r *reader) bad(path string, line int, err error) {
 	p := spec.Problem{File: path, Line: max(line, 1), Column: 1, Message: err.Error()}
 	var at yaml.Error
 	if errors.As(err, &at) && at.GetToken() != nil {
@@ -138,24 +112,7 @@ func (r *reader) bad(path string, line int, err error, keys ...string) {
 			p.Line = at.GetToken().Position.Line
 		}
 	}
-	if name, ok := strings.CutPrefix(p.Message, "unknown field "); ok {
-		name = strings.Trim(name, `"`)
-		p.Message = fmt.Sprintf("unknown key %s (the keys are %s)", name, strings.Join(keys, ", "))
-		if near := expr.Nearest(name, keys); near != "" {
-			p.Message = fmt.Sprintf("unknown key %s (did you mean %s?)", name, near)
-		}
-	}
 	r.problems = append(r.problems, p)
-}
-
-// keysOf are the keys of an evaluation, an agent of one or a case.
-func keysOf(part any) (keys []string) {
-	for field := range reflect.TypeOf(part).Fields() {
-		if key := field.Tag.Get("yaml"); key != "-" {
-			keys = append(keys, key)
-		}
-	}
-	return keys
 }
 
 func (r *reader) parse(path string, line int, data []byte) ast.Node {
@@ -172,19 +129,11 @@ func (r *reader) parse(path string, line int, data []byte) ast.Node {
 }
 
 func (r *reader) decode(path string, line int, n ast.Node, to any) bool {
-	if err := yaml.NodeToValue(n, to, yaml.DisallowUnknownField()); err != nil {
-		keys := keysOf(Case{})
-		if _, whole := to.(*File); whole {
-			keys = keysOf(File{})
-			var at yaml.Error
-			if errors.As(err, &at) && at.GetToken() != nil && at.GetToken().Position.Column > 1 {
-				keys = keysOf(Agent{}) // the only part of a file that is decoded with it
-			}
-		}
-		r.bad(path, line, err, keys...)
-		return false
+	err := yaml.NodeToValue(n, to, yaml.DisallowUnknownField())
+	if err != nil {
+		r.bad(path, line, err)
 	}
-	return true
+	return err == nil
 }
 
 func (r *reader) check(f *File, root ast.Node) {
@@ -214,7 +163,6 @@ func (r *reader) check(f *File, root ast.Node) {
 			r.at(r.path, 0, at, "there is another agent %s (give each a name of its own)", a.Name)
 		}
 		taken[a.Name] = true
-		a.SpecAt, a.ModelAt = place(r.path, 0, at, "spec"), place(r.path, 0, at, "model")
 	}
 	if f.Threshold != nil && (*f.Threshold < 0 || *f.Threshold > 1) {
 		r.at(r.path, 0, find("$.threshold"), "threshold is %v (write a number from 0 to 1)", *f.Threshold)
@@ -238,7 +186,7 @@ func (r *reader) cases(f *File) {
 		if !r.decode(path, line, n, &c) {
 			return
 		}
-		c.Scorers, c.ScriptAt = slices.Clone(score), place(path, line, n, "script")
+		c.Scorers = slices.Clone(score)
 		for _, one := range c.Score {
 			if s, ok := r.scorer(path, line, one); ok {
 				c.Scorers = append(c.Scorers, s)
@@ -273,7 +221,7 @@ func (r *reader) cases(f *File) {
 	case *ast.StringNode:
 		path := n.Value
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(f.Dir, path)
+			path = filepath.Join(filepath.Dir(f.Path), path)
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {

@@ -47,8 +47,6 @@ type Rubric struct {
 	Rubric string  `yaml:"rubric" json:"rubric"`
 	Pass   float64 `yaml:"pass" json:"pass"` // the least score that passes; default 0.5
 	Cost   float64 `yaml:"cost" json:"cost"` // the most dollars one judgement may cost; default 0.05
-
-	ModelAt Place `yaml:"-" json:"-"`
 }
 
 // String returns the name of the scorer in reports.
@@ -112,7 +110,6 @@ func (r *reader) scorer(path string, line int, n ast.Node) (s Scorer, ok bool) {
 	case s.Kind == Judge && value != nil:
 		s.Judge = Rubric{Pass: 0.5, Cost: 0.05}
 		set(&s.Judge)
-		s.Judge.ModelAt = place(path, line, value, "model")
 		if err == nil && (s.Judge.Model == "" || s.Judge.Rubric == "") {
 			err = errors.New("a judge has a model and a rubric")
 		}
