@@ -44,15 +44,10 @@ func copyOf(source string) (c inCopy, is bool, err error) {
 // found is false for any other run.
 func completeLate(ctx context.Context, a *app, s *pawl.State) (code int, found bool, err error) {
 	source := s.Declaration().Source
-	if w := spec.WorkspaceOf(source); w != nil {
-		t, err := workspace.Open(w.State, nil)
-		if errors.Is(err, fs.ErrNotExist) {
-			return 0, false, nil // as below
+	if t, err := ownCopy(ctx, a.current(), s.Run()); t != nil || err != nil {
+		if err == nil {
+			code, err = a.concludeCopy(ctx, s.Result())
 		}
-		if err != nil {
-			return 0, true, err
-		}
-		code, err = concludeCopy(ctx, a, s.Result(), t)
 		return code, true, err
 	}
 	from, is, err := copyOf(source)

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os/exec"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -48,53 +47,50 @@ func (a *app) listModels(all bool) error {
 	var lines []modelLine
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "PROVIDER\tKEY\tENDPOINT")
+	provider := func(name, variable, module string, m pawl.Model) {
+		key, at := "needs no key", describes(m).Endpoint
+		switch {
+		case variable != "" && a.getenv(variable) == "":
+			key = variable + " is not set"
+		case module != "":
+			key, at = readiness(m, module)
+		case variable != "":
+			key = variable + " is set"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", name, key, at)
+	}
 	for _, p := range providers {
-		for i, r := range providerRows(p.name) {
+		shown := false
+		for _, r := range prices.All() {
+			if r.Provider != p.name {
+				continue
+			}
 			m, err := registry.Models[p.name](r.Name)
 			if err != nil { // a program's own provider may not have all
 				continue
 			}
-			line := modelLineOf(m, r)
-			if i == 0 {
-				key := p.key + " is not set"
-				if a.getenv(p.key) != "" {
-					key = p.key + " is set"
-				} else if line.Ready {
-					key = "ready without " + p.key
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\n", p.name, key, line.Endpoint)
+			if !shown {
+				provider(p.name, p.key, "", m)
+				shown = true
 			}
-			line.Default = p.name+"/"+r.Name == a.namedModel("")
-			if line.Ready || all {
+			line := modelLineOf(m, r)
+			if line.Default = line.Model == a.namedModel(""); line.Ready || all {
 				lines = append(lines, line)
 			}
 		}
 	}
 	for _, name := range slices.Compact(slices.Sorted(maps.Values(adapters))) {
 		if m, err := registry.Models[name]("-"); err == nil {
-			key, at := readiness(m, name)
-			fmt.Fprintf(w, "%s\t%s\t%s\n", name, key, at)
+			provider(name, "", name, m)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.endpoints())) {
 		e := a.endpoints()[name]
-		key, at := "needs no key", e.BaseURL
-		if e.Key != "" && a.getenv(e.Key) != "" {
-			key = e.Key + " is set"
-		} else if e.Key != "" {
-			key = e.Key + " is not set"
+		if m, err := a.wired(e, "-"); err == nil {
+			provider(name, e.Key, adapters[e.Wire], m)
 		}
-		if module := adapters[e.Wire]; module != "" {
-			if m, err := a.wired(e, "-"); err == nil && !strings.HasSuffix(key, "not set") {
-				key, at = readiness(m, module)
-			}
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", name, key, at)
 	}
 	if a.json {
-		if len(lines) == 0 {
-			a.sayf("no key is set; pawl models lists what each provider needs, and --all the models of the price table")
-		}
 		for _, line := range lines {
 			if err := printJSON(a.out, line); err != nil {
 				return err
@@ -129,15 +125,6 @@ func readiness(m pawl.Model, module string) (key, at string) {
 		}
 	}
 	return "ready", describes(m).Endpoint
-}
-
-func providerRows(name string) (rows []prices.Row) {
-	for _, r := range prices.All() {
-		if r.Provider == name {
-			rows = append(rows, r)
-		}
-	}
-	return rows
 }
 
 func modelLineOf(m pawl.Model, r prices.Row) modelLine {

@@ -94,8 +94,8 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 		}()
 	}
 	claim := func(run string) {
-		if begun = true; tree != nil {
-			claimCopy(tree.StateDir(), run)
+		if j := a.current(); tree != nil && j != nil { // else a second signal has closed it
+			begun = works(context.WithoutCancel(ctx), j, run, tree)
 		}
 	}
 	agent, err := a.agentOf(ctx, s, registry)
@@ -132,7 +132,11 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 		}
 		w := &work{agent: agent, limits: limits, drop: func() {}, begun: claim, conclude: func(ctx context.Context, r pawl.Result) (int, error) {
 			a.unasked(played, r)
-			code, err := a.concludeIn(ctx, r, tree)
+			conclude := a.conclude
+			if tree != nil {
+				conclude = a.concludeCopy
+			}
+			code, err := conclude(ctx, r)
 			if d.record != nil && err == nil {
 				err = d.record(context.WithoutCancel(ctx), j, r.Run)
 			}

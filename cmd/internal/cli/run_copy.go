@@ -94,19 +94,11 @@ type copiedFiles struct {
 	Files   []string `json:"files"`   // that differ, relative to the project
 }
 
-// concludeIn concludes a run in a copy, or nil: one without.
-func (a *app) concludeIn(ctx context.Context, r pawl.Result, t *workspace.Tree) (int, error) {
-	if t == nil {
-		return a.conclude(ctx, r)
-	}
-	return concludeCopy(ctx, a, r, t)
-}
-
-// concludeCopy applies what the run changed in its copy to the project, if it succeeded, and prints the result. The
-// copy stays as long as the run can be resumed.
-func concludeCopy(ctx context.Context, a *app, r pawl.Result, t *workspace.Tree) (int, error) {
+// concludeCopy concludes a run that may work in a copy: it applies what the run changed there to the project, if it
+// succeeded, and prints the result. The copy stays as long as the run can be resumed.
+func (a *app) concludeCopy(ctx context.Context, r pawl.Result) (int, error) {
 	ctx = context.WithoutCancel(ctx) // apply the difference even if ctx ends now
-	t, err := ownCopy(ctx, a, r.Run, t)
+	t, err := ownCopy(ctx, a.current(), r.Run)
 	if err != nil {
 		return 0, err
 	}
@@ -114,77 +106,92 @@ func concludeCopy(ctx context.Context, a *app, r pawl.Result, t *workspace.Tree)
 		return a.conclude(ctx, r)
 	}
 	ending(ctx, a, &r)
-	files, d, err := a.applyCopy(ctx, r, t)
-	if err != nil {
+	out := copiedResult{}
+	if out.Workspace, err = a.applyCopy(ctx, r, t); err != nil {
 		return 0, err
 	}
-	out := copiedResult{Workspace: files}
-	if a.json {
-		if out.Result, err = fullResult(ctx, a, r); err == nil {
-			err = printJSON(a.out, out)
-		}
-	} else {
-		err = printResult(ctx, a, r)
+	if !a.json {
+		return exitCode(r.Status), printResult(ctx, a, r)
 	}
-	if !a.quiet {
-		sayCopied(a, r, out.Workspace, d)
+	if out.Result, err = fullResult(ctx, a, r); err != nil {
+		return 0, err
 	}
-	if r.Status == pawl.StatusSuccess {
-		err = errors.Join(err, t.Close())
-	}
-	return exitCode(r.Status), err
+	return exitCode(r.Status), printJSON(a.out, out)
 }
 
-// applyCopy applies what a run changed in its copy to the project, if it succeeded: all of it, or nothing.
-func (a *app) applyCopy(ctx context.Context, r pawl.Result, t *workspace.Tree) (copiedFiles, workspace.Diff, error) {
+// finishCopy applies what a run changed in its copy, as concludeCopy does. It does nothing for a run without a copy, or
+// one that has not ended.
+func (a *app) finishCopy(ctx context.Context, j pawl.Journal, run string) error {
+	ctx = context.WithoutCancel(ctx) // as in concludeCopy
+	s, err := engine.Load(ctx, j, run)
+	if err != nil || !s.Status().Ended() {
+		return err
+	}
+	t, err := ownCopy(ctx, j, run)
+	if err == nil && t != nil {
+		_, err = a.applyCopy(ctx, s.Result(), t)
+	}
+	return err
+}
+
+// ownCopy opens the working copy of a run; nil: it has none, or it was applied and removed.
+func ownCopy(ctx context.Context, j pawl.Journal, run string) (*workspace.Tree, error) {
+	if j == nil { // a second signal has closed it
+		return nil, nil //nolint:nilnil // resuming the run applies the copy
+	}
+	s, err := engine.Load(ctx, j, run)
+	if err != nil {
+		return nil, err
+	}
+	w := spec.WorkspaceOf(s.Declaration().Source)
+	if w == nil {
+		return nil, nil //nolint:nilnil // as above
+	}
+	t, err := workspace.Open(w.State, nil)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // as above
+	}
+	return t, err
+}
+
+// works reports whether a run works in a copy, and claims it then. Under a key the run may be an earlier one.
+func works(ctx context.Context, j pawl.Journal, run string, t *workspace.Tree) bool {
+	s, err := engine.Load(ctx, j, run)
+	if err != nil {
+		return true // it may
+	}
+	w := spec.WorkspaceOf(s.Declaration().Source)
+	if w == nil || filepath.Clean(w.State) != t.StateDir() {
+		return false
+	}
+	claimCopy(w.State, run)
+	return true
+}
+
+// applyCopy applies what a run changed in its copy to the project, if it succeeded: all of it, or nothing. It says so,
+// and removes the copy.
+func (a *app) applyCopy(ctx context.Context, r pawl.Result, t *workspace.Tree) (copiedFiles, error) {
 	out := copiedFiles{Files: []string{}}
 	d, err := t.Diff(ctx)
 	if err != nil {
-		return out, d, refused(err)
+		return out, refused(err)
 	}
 	for _, c := range d.Changes {
 		out.Files = append(out.Files, c.Path)
 	}
-	if r.Status != pawl.StatusSuccess || d.Empty() {
-		return out, d, nil
-	}
-	if err := t.Apply(d); err != nil {
-		return out, d, a.unapplied(err, t.Dir(), r.Run)
-	}
-	out.Applied = true
-	return out, d, nil
-}
-
-// finishCopy applies what a run changed in its copy, as concludeCopy does, and says so. It does nothing for a run
-// without a copy, or one that has not ended.
-func (a *app) finishCopy(ctx context.Context, j pawl.Journal, run string) error {
-	ctx = context.WithoutCancel(ctx) // as in concludeCopy
-	s, err := engine.Load(ctx, j, run)
-	if err != nil {
-		return err
-	}
-	w := spec.WorkspaceOf(s.Declaration().Source)
-	if w == nil || !s.Status().Ended() {
-		return nil
-	}
-	t, err := workspace.Open(w.State, nil)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it was applied and removed
-	}
-	if err != nil {
-		return err
-	}
-	files, d, err := a.applyCopy(ctx, s.Result(), t)
-	if err != nil {
-		return err
+	if r.Status == pawl.StatusSuccess && !d.Empty() {
+		if err := t.Apply(d); err != nil {
+			return out, a.unapplied(err, t.Dir(), r.Run)
+		}
+		out.Applied = true
 	}
 	if !a.quiet {
-		sayCopied(a, s.Result(), files, d)
+		sayCopied(a, r, out, d)
 	}
-	if s.Status() == pawl.StatusSuccess {
-		return t.Close()
+	if r.Status == pawl.StatusSuccess {
+		err = t.Close()
 	}
-	return nil
+	return out, err
 }
 
 // reportOf is the report of a run. It says so if the run succeeded in a copy and the project does not have the change,
@@ -221,29 +228,4 @@ func sayCopied(a *app, r pawl.Result, f copiedFiles, d workspace.Diff) {
 	default:
 		a.sayf("the project is unchanged; the copy differs in %s", strings.Join(f.Files, ", "))
 	}
-}
-
-// ownCopy is the working copy of a run; nil: it was applied. Under a key, the run may be an earlier one and not work in
-// the copy that was just made, which is removed then.
-func ownCopy(ctx context.Context, a *app, run string, t *workspace.Tree) (*workspace.Tree, error) {
-	j := a.current()
-	if j == nil {
-		return t, nil // a second signal has closed it
-	}
-	s, err := engine.Load(ctx, j, run)
-	if err != nil {
-		return nil, err
-	}
-	w := spec.WorkspaceOf(s.Declaration().Source)
-	if w != nil && filepath.Clean(w.State) == t.StateDir() {
-		return t, nil
-	}
-	if err := t.Close(); err != nil || w == nil {
-		return nil, err
-	}
-	own, err := workspace.Open(w.State, nil)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // it was applied and removed
-	}
-	return own, err
 }

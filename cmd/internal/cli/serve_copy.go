@@ -7,10 +7,8 @@ import (
 	"os"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/spec"
-	"github.com/pawl-run/pawl/workspace"
 )
 
 // inCopy makes the agent of a source for one run, which works in a copy of its own. The copy's change is applied
@@ -42,7 +40,7 @@ func (h *serveHost) inCopy(ctx context.Context, source string) (worker.Work, err
 	released := w.Done
 	kept := func(run string) bool {
 		released(run)
-		keep := run != "" && h.keeps(run, tree)
+		keep := run != "" && works(context.Background(), h.journal, run, tree)
 		if !keep {
 			_ = tree.Close() // no run works in it
 		}
@@ -55,20 +53,6 @@ func (h *serveHost) inCopy(ctx context.Context, source string) (worker.Work, err
 		}
 	}
 	return w, nil
-}
-
-// keeps reports whether a run works in a copy, and claims it then. Under a key the run may be an earlier one.
-func (h *serveHost) keeps(run string, tree *workspace.Tree) bool {
-	s, err := engine.Load(context.Background(), h.journal, run)
-	if err != nil {
-		return true // it may
-	}
-	w := spec.WorkspaceOf(s.Declaration().Source)
-	if w == nil || w.State != tree.StateDir() {
-		return false
-	}
-	claimCopy(w.State, run)
-	return true
 }
 
 // finish applies what a run changed in its copy, if it succeeded. The log has what keeps it from that, as pawl explain

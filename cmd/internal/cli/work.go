@@ -149,7 +149,7 @@ func workFor(ctx context.Context, a *app, made *spec.Spec, registry *spec.Regist
 	w := &work{agent: agent, upgrade: made.Upgrade, conclude: a.conclude, drop: func() {}}
 	if tree != nil {
 		w.begun = func(run string) { claimCopy(tree.StateDir(), run) }
-		w.conclude = func(ctx context.Context, r pawl.Result) (int, error) { return concludeCopy(ctx, a, r, tree) }
+		w.conclude = a.concludeCopy
 	}
 	return w, nil
 }
