@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"math"
-	"strings"
 	"testing"
 	"time"
 )
@@ -61,14 +59,5 @@ func TestSlots(t *testing.T) {
 	}
 	if before > time.Second {
 		t.Errorf("with twice the slots of the mean 1 %% wait longer than %v", before)
-	}
-}
-
-func TestPrint(t *testing.T) {
-	var b bytes.Buffer
-	l := small()
-	report(&b, l, simulate(l))
-	if n := strings.Count(b.String(), "\n"); n != 12 || strings.Contains(b.String(), "%!") {
-		t.Errorf("%d lines:\n%s", n, b.String())
 	}
 }

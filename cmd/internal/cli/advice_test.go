@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"os"
@@ -33,7 +34,6 @@ type standing struct {
 	says   string // its model
 	do     func(b *bench)
 	codes  map[string]int
-	panics bool // a filter of the program that begins it does
 }
 
 const (
@@ -57,7 +57,7 @@ var standings = map[string]standing{
 	"waiting for the client": {status: pawl.StatusWaitingClientTool, agent: "tools: [{name: pick, description: Pick., client: true}]\n",
 		says: "replies: [{calls: [{tool: pick}]}, {expect: b7, text: done}]\n"},
 	"waiting in doubt": {status: pawl.StatusWaitingDoubt, agent: "tools: [{name: pay, description: Pay., command: [echo, paid]}]\n", says: pays,
-		do: func(b *bench) { b.cut("tool.started"); b.resume(5) }},
+		do: func(b *bench) { b.cut("tool.started"); b.must(5, "resume", b.root) }},
 	"expired": {status: pawl.StatusExpired, agent: gated + "approvals: {ttl: 100ms}\n", says: pays,
 		do: func(b *bench) { time.Sleep(200 * time.Millisecond) }, codes: map[string]int{"resume": 5}},
 	"denied": {status: pawl.StatusDenied, agent: gated + "approvals: {on_deny: stop}\n", says: pays,
@@ -66,7 +66,6 @@ var standings = map[string]standing{
 		says: "replies: [" + strings.Repeat("{calls: [{tool: nosuch}]}, ", 6) + "{text: done}]\nrepeat: last\n"},
 	"failed":            {status: pawl.StatusFailed, says: "replies: [{attempts: [{error: {class: invalid, message: no}}, {text: done}]}]\n"},
 	"failed by its key": {status: pawl.StatusFailed, says: "replies: [{attempts: [{error: {class: auth, message: no}}, {text: done}]}]\n"},
-	"failed by a panic": {status: pawl.StatusFailed, says: "replies: [{text: done}]\nrepeat: last\n", panics: true},
 	"refused": {status: pawl.StatusFailed, says: "replies: [{stop: refusal, text: no}]\nrepeat: last\n",
 		codes: map[string]int{"fork": 1, "resume": 1}}, // it is refused again
 	"cancelled": {status: pawl.StatusCancelled, says: "replies: [{attempts: [{error: {class: rate_limit, message: later, retry_after: 1h}}, {text: done}]}]\n",
@@ -76,19 +75,17 @@ var standings = map[string]standing{
 }
 
 // TestAdviceWorks runs every command that is advised to somebody, wherever a run
-// stands and however it began: from a spec, a Go program, a server, or a run that called it.
+// stands and however it began: from a spec, at a server, or by a run that called it.
 // A command that is advised exits as one that did what it says, and has an effect.
 func TestAdviceWorks(t *testing.T) {
-	for _, origin := range []string{"spec", "program", "server", "program, asked at a server", "child"} {
+	for _, origin := range []string{"spec", "server", "child"} {
 		if testing.Short() && origin != "server" {
 			continue // one command after another
 		}
 		for _, name := range slices.Sorted(maps.Keys(standings)) {
 			st := standings[name]
 			switch {
-			case strings.HasSuffix(origin, "server") && st.status == pawl.StatusInterrupted: // which a server takes up
-				continue
-			case st.panics && !strings.HasPrefix(origin, "program"): // other origins run no code but pawl's
+			case origin == "server" && st.status == pawl.StatusInterrupted: // which a server takes up
 				continue
 			case origin == "child" && st.status == pawl.StatusCancelled: // a child that waits ends with its caller
 				continue
@@ -133,14 +130,6 @@ func (b *bench) walk() {
 	if b.atServer() {
 		b.serve()
 	}
-	if b.origin == "program" && b.status == pawl.StatusWaitingApproval {
-		if code, _, stderr := b.pawl("resume", b.run); code != 2 || !strings.Contains(stderr, "was not started from a spec") {
-			b.Errorf("the run of another program is resumed without its spec: exit %d: %s", code, stderr)
-		}
-		if code, _, stderr := b.pawl("replay", b.run); code != 2 || !strings.Contains(stderr, "Engine.Replay") || strings.Contains(stderr, "--spec") {
-			b.Errorf("the run of another program is replayed without it: exit %d: %s", code, stderr)
-		}
-	}
 	report := b.report(b.run)
 	if b.status == pawl.StatusExpired && !b.atServer() {
 		if code, _, stderr := b.pawl("approve", b.run); code != 2 || !strings.Contains(stderr, "asks again: "+report.Action) {
@@ -151,9 +140,6 @@ func (b *bench) walk() {
 		b.Fatalf("the run is %v, not %v: %s\n%s", report.Status, b.status, report.Reason.Detail, b.said)
 	}
 	if len(report.Next) == 0 {
-		if b.status == pawl.StatusSuccess { // it is done, and only its program can fork it
-			return
-		}
 		b.Fatal("nothing is advised")
 	}
 	var said []string
@@ -201,30 +187,12 @@ func (b *bench) try(next explain.Action) {
 		want = 0
 	}
 	letter := slices.Contains([]string{"approve", "deny", "answer", "submit", "settle"}, verb)
-	if b.byProgram() && letter {
-		want = 0 // it is recorded for the program
-	}
 	if code != want {
 		b.Errorf("%s: exit %d, want %d\n%s%s", next.Command, code, want, stdout, stderr)
 		return
 	}
 	after := b.lengths()
 	switch {
-	case b.byProgram() && letter:
-		m := regexp.MustCompile(`(?m)(?:go on with|next): (pawl .*) # `).FindStringSubmatch(stderr)
-		if m == nil {
-			b.Errorf("%s: it is not said how the run goes on: %s", next.Command, stderr)
-			return
-		}
-		if r := b.shown(b.run); !slices.ContainsFunc(r.Pending, func(p pawl.Pending) bool { return p.AnsweredAt != nil }) {
-			b.Errorf("%s: nothing is answered: %+v", next.Command, r.Pending)
-		}
-		if code, stdout, stderr := b.pawl(b.argv(m[1])...); code != b.codes[verb] && code != 0 {
-			b.Errorf("%s, then %s: exit %d\n%s%s", next.Command, m[1], code, stdout, stderr)
-		}
-		if after = b.lengths(); !b.atServer() && after[b.run] <= seqs[b.run] {
-			b.Errorf("%s, then %s: the run has not gone on", next.Command, m[1])
-		}
 	case letter, verb == "resume":
 		if after[b.run] <= seqs[b.run] {
 			b.Errorf("%s: the run has not gone on\n%s%s", next.Command, stdout, stderr)
@@ -255,10 +223,6 @@ func (b *bench) begin() {
 		_, _, b.said = b.pawl("run", "x.yaml", "go")
 	case "child":
 		_, _, b.said = b.pawl("run", "boss.yaml", "go")
-	case "program", "program, asked at a server":
-		b.program(func(ctx context.Context, e *engine.Engine, a pawl.Agent) (*engine.Handle, error) {
-			return e.Start(ctx, a, "go", nil)
-		})
 	case "server":
 		b.serve()
 		_, _, b.said = b.pawl("run", "x", "go", "--server", b.url)
@@ -282,51 +246,6 @@ func (b *bench) begin() {
 	}
 }
 
-// program does with the agent what a Go program does that has its own.
-func (b *bench) program(do func(context.Context, *engine.Engine, pawl.Agent) (*engine.Handle, error)) {
-	b.Helper()
-	registry := &spec.Registry{Models: map[string]spec.Provider{"script": func(file string) (pawl.Model, error) { return script.Load(file) }}}
-	made, err := spec.Load("x.yaml", &spec.Options{Registry: registry})
-	if err != nil {
-		b.Fatal(err)
-	}
-	agent, err := made.Agent(registry)
-	if err != nil {
-		b.Fatal(err)
-	}
-	agent.Source = "" // it has none
-	j := b.journal()
-	defer j.Close()
-	var o engine.Options
-	if b.panics {
-		o.Filters = []engine.Filter{engine.FilterFunc(func(text string) string {
-			if text == "done" {
-				panic("no such text")
-			}
-			return text
-		})}
-	}
-	h, err := do(b.Context(), engine.New(j, &o), agent)
-	if err == nil {
-		_, err = h.Wait(b.Context())
-	}
-	if err != nil {
-		b.Fatal(err)
-	}
-}
-
-// resume resumes the run in the way that it began.
-func (b *bench) resume(code int) {
-	b.Helper()
-	if b.byProgram() {
-		b.program(func(ctx context.Context, e *engine.Engine, a pawl.Agent) (*engine.Handle, error) {
-			return e.Resume(ctx, a, b.run, nil)
-		})
-		return
-	}
-	b.must(code, "resume", b.root)
-}
-
 // deny refuses the call that waits, and has the run take that in.
 func (b *bench) deny() {
 	b.Helper()
@@ -334,7 +253,7 @@ func (b *bench) deny() {
 		b.must(0, "resume", b.root)
 		return
 	}
-	b.resume(6)
+	b.must(6, "resume", b.run)
 }
 
 // cut has the process die that drives the run, right after its first entry of a type.
@@ -464,7 +383,7 @@ func (b *bench) pawl(args ...string) (code int, stdout, stderr string) {
 }
 
 func (b *bench) environ() []string {
-	return []string{"XDG_STATE_HOME=" + filepath.Join(b.dir, "state"), "PAWL_DATABASE=sqlite:" + filepath.Join(b.dir, "runs.db"), "PAWL_TOKEN=" + token, "HOOK_SECRET=" + os.Getenv("HOOK_SECRET"), "PATH=" + os.Getenv("PATH")}
+	return []string{"XDG_STATE_HOME=" + filepath.Join(b.dir, "state"), "PAWL_DATABASE=sqlite:" + filepath.Join(b.dir, "runs.db"), "PAWL_TOKEN=" + token, "PATH=" + os.Getenv("PATH")}
 }
 
 func (b *bench) must(want int, args ...string) string {
@@ -493,8 +412,7 @@ func (b *bench) serve() {
 	b.Cleanup(cancel)
 }
 
-func (b *bench) byProgram() bool { return strings.HasPrefix(b.origin, "program") }
-func (b *bench) atServer() bool  { return strings.HasSuffix(b.origin, "server") }
+func (b *bench) atServer() bool { return b.origin == "server" }
 
 func (b *bench) there() []string {
 	if b.atServer() {
@@ -557,28 +475,51 @@ func (b *bench) argv(line string) []string {
 	return argv
 }
 
-// TestAdviceKeepsTheOptions resumes a program's run as an agent of a spec that differs,
-// and does as the refusal says: that names the spec and the limit, too.
-func TestAdviceKeepsTheOptions(t *testing.T) {
-	b := &bench{T: t, origin: "program", dir: t.TempDir()}
+// The agent of a Go program is not known here: the run is resumed as an agent of a spec, and the
+// refusal of one that differs repeats what was typed.
+func TestAdviceAboutPrograms(t *testing.T) {
+	b := &bench{T: t, dir: t.TempDir()}
+	b.Chdir(b.dir)
 	for name, text := range map[string]string{
 		"x.yaml":        "name: x\nmodel: script:x.script.yaml\nlimits: {iterations: 1}\n" + looking,
 		"x.script.yaml": oneLook,
 		"y.yaml":        "name: x\nmodel: script:x.script.yaml\nprompt: Look well.\n" + looking,
 	} {
-		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b.Chdir(b.dir)
-	b.begin()
-	_, _, stderr := b.pawl("resume", b.run, "--spec", "y.yaml", "--limit", "iterations=+5")
+	registry := &spec.Registry{Models: map[string]spec.Provider{"script": func(file string) (pawl.Model, error) { return script.Load(file) }}}
+	made, err := spec.Load("x.yaml", &spec.Options{Registry: registry})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent, err := made.Agent(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent.Source = "" // a program's has none
+	j := b.journal()
+	h, err := engine.New(j, nil).Start(t.Context(), agent, "go", nil)
+	if err == nil {
+		_, err = h.Wait(t.Context())
+	}
+	if err = errors.Join(err, j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := b.pawl("resume", "last"); code != 2 || !strings.Contains(stderr, "was not started from a spec") {
+		t.Errorf("resume: exit %d: %s", code, stderr)
+	}
+	if code, _, stderr := b.pawl("replay", "last"); code != 2 || !strings.Contains(stderr, "Engine.Replay") || strings.Contains(stderr, "--spec") {
+		t.Errorf("replay: exit %d: %s", code, stderr)
+	}
+	_, _, stderr := b.pawl("resume", "last", "--spec", "y.yaml", "--limit", "iterations=+5")
 	m := regexp.MustCompile(`resume it with: (pawl .*); or fork`).FindStringSubmatch(stderr)
 	if m == nil {
 		t.Fatalf("nothing is advised: %s", stderr)
 	}
 	b.must(0, b.argv(m[1])...)
-	if r := b.shown(b.run); r.Status != pawl.StatusSuccess {
+	if r := b.shown("last"); r.Status != pawl.StatusSuccess {
 		t.Errorf("%s: the run is %v", m[1], r.Status)
 	}
 }

@@ -54,24 +54,21 @@ func (b *backlog) look(ctx context.Context) (map[string]telemetry.Backlog, error
 	for agent := range b.found {
 		found[agent] = telemetry.Backlog{}
 	}
-	for status, add := range map[pawl.Status]func(*telemetry.Backlog, pawl.Head){
-		pawl.StatusQueued: func(b *telemetry.Backlog, h pawl.Head) {
-			b.Queued++
-			b.Oldest = max(b.Oldest, now.Sub(h.Updated))
-		},
-		pawl.StatusRunning: func(b *telemetry.Backlog, h pawl.Head) {
-			if !runs.IsChild(h) && !runs.Owned(h.Lease) {
-				b.Unowned++
-			}
-		},
-		pawl.StatusWaitingDoubt: func(b *telemetry.Backlog, _ pawl.Head) { b.InDoubt++ },
-	} {
+	for _, status := range []pawl.Status{pawl.StatusQueued, pawl.StatusRunning, pawl.StatusWaitingDoubt} {
 		for h, err := range b.journal.List(ctx, pawl.Query{Status: status}) {
 			if err != nil {
 				return nil, err
 			}
 			of := found[h.Agent]
-			add(&of, h)
+			switch {
+			case status == pawl.StatusQueued:
+				of.Queued++
+				of.Oldest = max(of.Oldest, now.Sub(h.Updated))
+			case status == pawl.StatusWaitingDoubt:
+				of.InDoubt++
+			case !runs.IsChild(h) && !runs.Owned(h.Lease):
+				of.Unowned++
+			}
 			found[h.Agent] = of
 		}
 	}

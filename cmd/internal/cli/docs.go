@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -98,11 +97,10 @@ func printPage(con *app, name string) error {
 
 // serveDocs serves the site until ctx ends.
 func serveDocs(ctx context.Context, a *app, pages http.Handler, address string) error {
-	at, err := netip.ParseAddrPort(strings.Replace(address, "localhost:", "127.0.0.1:", 1))
-	if err != nil || !at.Addr().IsLoopback() {
+	if !near(address) {
 		return misuse("--addr is %q; write an address of this machine with a port, such as 127.0.0.1:8081", address)
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at.String())
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return refused(err)
 	}

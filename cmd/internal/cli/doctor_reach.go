@@ -1,14 +1,13 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,26 +33,21 @@ func (d *doctor) agents(args []string, model string) (made []*spec.Spec, err err
 }
 
 // A target is something elsewhere that runs need.
-type target struct {
-	check, name string
-	ask         *http.Request
-	key         string // the variable whose value the request has
-}
+type target struct{ check, name, url string }
 
 // reach checks the keys, and that providers, webhooks and the collector answer: those of
 // the agents or, without agents, the providers that have a key. No request costs anything.
 func (d *doctor) reach(ctx context.Context, agents []*spec.Spec) {
 	var all []target
-	known := map[string]bool{}
-	add := func(t target, err error) {
-		switch {
-		case err != nil:
-			d.find(t.check, ill, "correct the URL", "%s: %v", t.name, err)
-		case t.ask == nil: // it is in this process
-		case !known[t.check+" "+t.ask.URL.String()]:
-			known[t.check+" "+t.ask.URL.String()] = true
+	add := func(check, name, at string) {
+		if t := (target{check, name, at}); at != "" && !slices.Contains(all, t) { // a model without a URL is in this process
 			all = append(all, t)
 		}
+	}
+	provider := func(m pawl.Model) {
+		info := describes(m)
+		name, _, _ := strings.Cut(info.Name, "/")
+		add("provider", name, info.Endpoint)
 	}
 	for _, s := range agents {
 		d.keys(s)
@@ -62,35 +56,27 @@ func (d *doctor) reach(ctx context.Context, agents []*spec.Spec) {
 			d.find("agent", ill, "", "%s: %v", s.Name, err)
 			continue
 		}
-		add(d.provider(ctx, agent.Model))
+		provider(agent.Model)
 		for _, w := range s.Webhooks {
-			r, err := origin(ctx, w.URL)
-			add(target{check: "webhook", name: w.URL, ask: r}, err)
+			add("webhook", w.URL, w.URL)
 		}
 	}
 	if len(agents) == 0 {
-		n := 0
 		for _, p := range providers {
-			if d.getenv(p.key) == "" {
-				continue
-			}
-			n++
-			if m, err := d.registry().Models[p.name](prices.Default(p.name)); err == nil {
-				add(d.provider(ctx, m))
+			if m, err := d.registry().Models[p.name](prices.Default(p.name)); err == nil && d.getenv(p.key) != "" {
+				provider(m)
 			}
 		}
-		if n == 0 {
+		if all == nil {
 			d.find("keys", doubt, "set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, unless the specs need none", "no provider has a key")
 		}
 	}
-	if at := d.getenv("OTEL_EXPORTER_OTLP_ENDPOINT"); at != "" {
-		r, err := origin(ctx, at)
-		add(target{check: "telemetry", name: at, ask: r}, err)
-	}
+	collector := d.getenv("OTEL_EXPORTER_OTLP_ENDPOINT")
+	add("telemetry", collector, collector)
 	said := make([]chan finding, len(all))
 	for i, t := range all {
 		said[i] = make(chan finding, 1)
-		go func() { said[i] <- t.try() }()
+		go func() { said[i] <- t.try(ctx) }()
 	}
 	for _, c := range said {
 		f := <-c
@@ -109,61 +95,24 @@ func (d *doctor) keys(s *spec.Spec) {
 	}
 }
 
-// provider asks a provider for its list of models, which needs a key and costs nothing, or
-// another service just for an answer. A model of this process is asked nothing.
-func (d *doctor) provider(ctx context.Context, m pawl.Model) (target, error) {
-	info := describes(m)
-	name, _, _ := strings.Cut(info.Name, "/")
-	t, at := target{check: "provider", name: name}, info.Endpoint
-	if at == "" {
-		return t, nil
-	}
-	var header, value string
-	path := "models"
-	switch name {
-	case "openai", "openai-responses":
-		t.key = "OPENAI_API_KEY"
-		header, value = "Authorization", "Bearer "+d.getenv(t.key)
-	case "anthropic":
-		t.key, path = "ANTHROPIC_API_KEY", "v1/models"
-		header, value = "X-Api-Key", d.getenv(t.key)
-	case "google":
-		t.key, path = "GEMINI_API_KEY", "v1beta/models"
-		header, value = "X-Goog-Api-Key", cmp.Or(d.getenv(t.key), d.getenv("GOOGLE_API_KEY"))
-	default:
-		r, err := origin(ctx, at)
-		t.ask = r
-		return t, err
-	}
-	u, err := url.Parse(at)
-	if err != nil {
-		return t, err
-	}
-	t.ask, err = http.NewRequestWithContext(ctx, http.MethodGet, u.JoinPath(path).String(), nil)
-	if err == nil && value != "" && value != "Bearer " {
-		t.ask.Header.Set(header, value)
-		t.ask.Header.Set("Anthropic-Version", "2023-06-01")
-	}
-	return t, err
-}
-
-// origin asks the root of a URL, so that what is behind the URL itself is not called.
-func origin(ctx context.Context, at string) (*http.Request, error) {
-	u, err := url.Parse(at)
-	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("%q is not a URL", at)
-	}
-	return http.NewRequestWithContext(ctx, http.MethodHead, (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}).String(), nil)
-}
-
 // mostReaching is how long something elsewhere may take to answer.
 const mostReaching = 10 * time.Second
 
-// try sends the request. Any answer shows that the service can be reached.
-func (t target) try() finding {
+// try asks the root of the URL, so that what is behind the URL itself is not called. Any answer
+// shows that the service can be reached.
+func (t target) try(ctx context.Context) finding {
+	u, err := url.Parse(t.url)
+	if err != nil || u.Host == "" {
+		return finding{t.check, ill, fmt.Sprintf("%s: %q is not a URL", t.name, t.url), "correct the URL"}
+	}
+	root := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/"}).String()
+	ask, err := http.NewRequestWithContext(ctx, http.MethodHead, root, nil)
+	if err != nil {
+		return finding{t.check, ill, fmt.Sprintf("%s: %v", t.name, err), "correct the URL"}
+	}
 	client := &http.Client{Timeout: mostReaching, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	begun := time.Now()
-	r, err := client.Do(t.ask)
+	r, err := client.Do(ask)
 	if err != nil {
 		g := ill
 		if t.check == "telemetry" {
@@ -171,16 +120,11 @@ func (t target) try() finding {
 		}
 		return finding{t.check, g, fmt.Sprintf("%s: %v", t.name, err), "check the address, the name service, proxies (HTTPS_PROXY) and firewalls between here and there"}
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, 1<<20))
-	_ = r.Body.Close()
-	took := time.Since(begun).Round(time.Millisecond)
-	switch {
-	case t.key != "" && (r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden):
-		return finding{t.check, ill, fmt.Sprintf("%s at %s refuses the key: %s", t.name, t.ask.URL.Host, r.Status), "put a valid key into " + t.key}
-	case r.StatusCode >= http.StatusInternalServerError:
-		return finding{t.check, doubt, fmt.Sprintf("%s at %s answers %s", t.name, t.ask.URL.Host, r.Status), "look at its status page; runs retry, and pause when it stays down"}
+	_ = r.Body.Close() // the answer to HEAD has none
+	if r.StatusCode >= http.StatusInternalServerError {
+		return finding{t.check, doubt, fmt.Sprintf("%s at %s answers %s", t.name, u.Host, r.Status), "look at its status page; runs retry, and pause when it stays down"}
 	}
-	return finding{Check: t.check, Grade: well, Detail: fmt.Sprintf("%s at %s answers in %v", t.name, t.ask.URL.Host, took)}
+	return finding{Check: t.check, Grade: well, Detail: fmt.Sprintf("%s at %s answers in %v", t.name, u.Host, time.Since(begun).Round(time.Millisecond))}
 }
 
 // dispatcher checks what --on names: that it answers, that the namespace is there, and that

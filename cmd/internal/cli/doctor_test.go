@@ -27,28 +27,26 @@ func examined(environ []string, do func(*doctor)) string {
 	return b.String()
 }
 
-// A provider that answers is well, one that refuses the key is not, and no model is called.
+// A provider that answers is well, one that is broken is not, and no model is called.
 func TestDoctorProviders(t *testing.T) {
-	var paths []string
+	status := http.StatusNotFound
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		paths = append(paths, r.Method+" "+r.URL.Path)
-		if r.Header.Get("Authorization")+r.Header.Get("X-Api-Key") == "" {
-			w.WriteHeader(http.StatusServiceUnavailable)
-		} else if r.Header.Get("Authorization") != "Bearer right" {
-			w.WriteHeader(http.StatusUnauthorized)
+		if r.Method != http.MethodHead || r.URL.Path != "/" {
+			t.Errorf("it asked for %s %s", r.Method, r.URL.Path)
 		}
+		w.WriteHeader(status)
 	}))
 	defer web.Close()
-	for key, want := range map[string]string{"right": "ok provider: openai at 127.0.0.1", "wrong": "error provider: openai at 127.0.0.1"} {
-		got := examined([]string{"OPENAI_API_KEY=" + key, "OPENAI_BASE_URL=" + web.URL + "/v1"}, func(d *doctor) { d.reach(t.Context(), nil) })
-		if !strings.HasPrefix(got, want) || key == "wrong" && !strings.Contains(got, "put a valid key into OPENAI_API_KEY") {
-			t.Errorf("the %s key: %s", key, got)
-		}
+	reach := func(d *doctor) { d.reach(t.Context(), nil) }
+	openai := []string{"OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + web.URL + "/v1"}
+	if got := examined(openai, reach); !strings.HasPrefix(got, "ok provider: openai at 127.0.0.1") {
+		t.Errorf("a provider that answers: %s", got)
 	}
-	if got := strings.Join(paths, ", "); got != "GET /v1/models, GET /v1/models" {
-		t.Errorf("it asked for %s", got)
+	status = http.StatusServiceUnavailable
+	if got := examined(openai, reach); !strings.HasPrefix(got, "warning provider: openai at 127.0.0.1") {
+		t.Errorf("a provider that is broken: %s", got)
 	}
-	got := examined([]string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + web.URL + "/otlp"}, func(d *doctor) { d.reach(t.Context(), nil) })
+	got := examined([]string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + web.URL + "/otlp"}, reach)
 	if !strings.Contains(got, "warning telemetry: ") || !strings.Contains(got, "warning keys: no provider has a key") {
 		t.Errorf("a collector that is broken: %s", got)
 	}

@@ -216,7 +216,7 @@ func (e *evaluation) prepare(ctx context.Context) error {
 		for _, c := range e.file.Cases {
 			model, what := e.modelOf(of, c), "agent "+of.Name
 			if c.Script != "" {
-				what = "case " + c.ID
+				what += ", case " + c.ID
 			}
 			make(of.Name+"\x00"+c.Script, what, model, func(r *spec.Registry) (*spec.Spec, error) {
 				return spec.Load(e.path(of.Spec), &spec.Options{Registry: r, Model: model})

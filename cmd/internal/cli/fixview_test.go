@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -43,33 +42,6 @@ func TestFixView(t *testing.T) {
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-}
-
-// The line beneath never comes and goes: no write leaves the screen without it.
-func TestStatusDoesNotFlicker(t *testing.T) {
-	var all strings.Builder
-	l := &lockedWriter{w: writerFunc(func(b []byte) {
-		all.Write(b)
-		if last := screen(all.String()); !strings.HasSuffix(last, "\nstatus") && last != "status" {
-			t.Errorf("after a write of %q the screen ends %q", b, last)
-		}
-	})}
-	l.setStatus("status")
-	for _, text := range []string{"a line longer than the status\n", "two\nlines\n", "no end"} {
-		if _, err := l.Write([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, want := screen(all.String()), "a line longer than the status\ntwo\nlines\nno end\nstatus"; got != want {
-		t.Errorf("the screen shows %q, want %q", got, want)
-	}
-}
-
-type writerFunc func([]byte)
-
-func (f writerFunc) Write(b []byte) (int, error) {
-	f(b)
-	return len(b), nil
 }
 
 func TestSayChanges(t *testing.T) {

@@ -17,15 +17,6 @@ func fullResult(ctx context.Context, a *app, r pawl.Result) (explain.Result, err
 		return whole, nil
 	}
 	ctx = context.WithoutCancel(ctx) // ctx may have ended, which suspended the run
-	for e, err := range engine.Entries(ctx, j, r.Run, 1) {
-		if err != nil {
-			return whole, err
-		}
-		if start, ok := e.Event.(pawl.RunStarted); !ok || !start.Declaration.Trace && start.Declaration.ResultKey == "" {
-			return whole, nil
-		}
-		break
-	}
 	all, err := explain.ResultOf(engine.Entries(ctx, j, r.Run, 1))
 	whole.Context, whole.Trace = all.Context, all.Trace
 	return whole, err

@@ -35,7 +35,6 @@ type sweepLine struct {
 	Agent     string      `json:"agent"`
 	Status    pawl.Status `json:"status"`
 	UpdatedAt time.Time   `json:"updated_at"`
-	Bytes     int64       `json:"bytes"` // of its log
 	Removed   bool        `json:"removed"`
 	Archived  string      `json:"archived,omitempty"` // the name of its export
 }
@@ -43,7 +42,6 @@ type sweepLine struct {
 // sweepSum is the summary of a sweep, as JSON.
 type sweepSum struct {
 	Runs     int   `json:"runs"`
-	Bytes    int64 `json:"bytes"`
 	Blobs    int   `json:"blobs"`
 	Held     int   `json:"held"`      // runs that another process has resumed
 	FileWas  int64 `json:"file_was"`  // bytes; zero: not known
@@ -178,7 +176,7 @@ func (s *sweep) collect(ctx context.Context, j store, sayf func(string, ...any))
 		if parent, there := all[h.Parent]; there && !parent.Status.Ended() { // a parent that continues needs its child
 			continue
 		}
-		line := sweepLine{Run: h.Run, Agent: h.Agent, Status: status, UpdatedAt: h.Updated, Bytes: logSize(ctx, j, h.Run)}
+		line := sweepLine{Run: h.Run, Agent: h.Agent, Status: status, UpdatedAt: h.Updated}
 		if !s.dry {
 			if line.Removed, line.Archived, err = s.remove(ctx, j, r, h); err != nil {
 				return lines, sum, err
@@ -194,7 +192,6 @@ func (s *sweep) collect(ctx context.Context, j store, sayf func(string, ...any))
 		if h.Seq > 0 {
 			lines = append(lines, line)
 			sum.Runs++
-			sum.Bytes += line.Bytes
 		}
 	}
 	if s.dry {
@@ -279,17 +276,6 @@ func followed(ctx context.Context, j store, h pawl.Head) (bool, error) {
 		return false, nil
 	}
 	return err != nil || next.Seq > 0 || runs.Owned(next.Lease), err
-}
-
-// logSize is the size of a log in bytes; zero if it cannot be read.
-func logSize(ctx context.Context, j store, run string) (n int64) {
-	for row, err := range j.Read(ctx, run, 1) {
-		if err != nil {
-			break
-		}
-		n += int64(len(row.Data))
-	}
-	return n
 }
 
 // remove claims a run without an owner, and removes it if it has not continued since
@@ -390,9 +376,9 @@ func (con *console) printSwept(lines []sweepLine) error {
 		return nil
 	}
 	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tAGENT\tSTATUS\tUPDATED\tSIZE")
+	fmt.Fprintln(w, "RUN\tAGENT\tSTATUS\tUPDATED")
 	for _, l := range lines {
-		fmt.Fprintf(w, "%s\t%s\t%v\t%s\t%s\n", l.Run, oneLine(l.Agent), l.Status, when(l.UpdatedAt), room(l.Bytes))
+		fmt.Fprintf(w, "%s\t%s\t%v\t%s\n", l.Run, oneLine(l.Agent), l.Status, when(l.UpdatedAt))
 	}
 	return w.Flush()
 }
@@ -405,7 +391,7 @@ func (con *console) sumUp(s *sweep, sum sweepSum) error {
 	if s.dry {
 		would = "would be "
 	}
-	con.sayf("%s %sremoved, %s of log", counted(sum.Runs, "run"), would, room(sum.Bytes))
+	con.sayf("%s %sremoved", counted(sum.Runs, "run"), would)
 	if sum.Blobs > 0 {
 		con.sayf("%s removed that no run refers to", counted(sum.Blobs, "blob"))
 	}

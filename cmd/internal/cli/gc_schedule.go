@@ -59,7 +59,7 @@ func (s *sweep) once(ctx context.Context, j store, log *slog.Logger) {
 	_ = s.parse("--gc", time.Now())                           // it was right before
 	_, sum, err := s.collect(ctx, j, func(string, ...any) {}) // what cannot be judged stays
 	if sum.Runs > 0 {
-		log.Info("old runs deleted", "runs", sum.Runs, "bytes", sum.Bytes, "archived", s.to != nil)
+		log.Info("old runs deleted", "runs", sum.Runs, "archived", s.to != nil)
 	}
 	if err != nil && ctx.Err() == nil {
 		log.Error("old runs cannot be deleted; it is tried again within the hour", "error", err)

@@ -127,9 +127,7 @@ func (env *environment) listen(ctx context.Context, s *serving) (net.Listener, s
 	if s.address == "" {
 		return nil, "", nil
 	}
-	host, _, err := net.SplitHostPort(s.address)
-	ip := net.ParseIP(host)
-	if err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if !near(s.address) {
 		return nil, "", misuse("--http is %q; write a loopback address with a port, such as 127.0.0.1:8081", s.address)
 	}
 	token, err := env.token(s.tokenFile)

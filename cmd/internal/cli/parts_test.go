@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/runs"
 )
 
 func TestWords(t *testing.T) {
@@ -86,49 +85,6 @@ func TestExitCodes(t *testing.T) {
 	for s, code := range want {
 		if got := exitCode(s); got != code {
 			t.Errorf("%v: exit %d, want %d", s, got, code)
-		}
-	}
-}
-
-func TestJoinKeep(t *testing.T) {
-	for in, want := range map[string]string{
-		"fix --keep best":      "fix --keep=best",
-		"fix --keep best dir":  "fix --keep=best dir",
-		"fix --keep dir":       "fix --keep dir",
-		"fix dir --keep":       "fix dir --keep",
-		"fix -- --keep best":   "fix -- --keep best",
-		"fix --keep ./best":    "fix --keep ./best",
-		"run spec --json text": "run spec --json text",
-	} {
-		if got := strings.Join(joinKeep(strings.Fields(in)), " "); got != want {
-			t.Errorf("%s: %s, want %s", in, got, want)
-		}
-	}
-}
-
-// An owner that nothing is known of is not printed as nothing.
-func TestOwnerText(t *testing.T) {
-	for owner, want := range map[string]string{
-		"": "another process", "{}": "another process", `{"process":"1.2.3"}`: "another process",
-		"a test": "somebody (a test)", `{"user":"ann","pid":7}`: "process 7 of ann",
-	} {
-		if got := runs.OwnerText(owner); got != want {
-			t.Errorf("runs.OwnerText(%q) = %q, want %q", owner, got, want)
-		}
-	}
-}
-
-// What a hook directed is said in words.
-func TestHookText(t *testing.T) {
-	for want, e := range map[string]pawl.HookDirected{
-		"hook guard: cancel: rude":                             {Direction: "cancel", Reason: "rude", Entry: 3},
-		"hook guard: the model is called again: rude":          {Direction: "retry", Reason: "rude", Entry: 3},
-		"hook guard: c_1 runs again":                           {Direction: "retry", Entry: 3, Call: "c_1"},
-		"hook guard: retry refused, since it is a Write: rude": {Direction: "retry refused", Reason: "rude", Entry: 3, Call: "c_1", Refused: "it is a Write"},
-	} {
-		e.Hook = "guard"
-		if got := progressText(e); got != want {
-			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

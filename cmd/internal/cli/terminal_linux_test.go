@@ -71,43 +71,6 @@ func TestAskingOnATerminal(t *testing.T) {
 	}
 }
 
-// --approvals park asks nobody, also on a terminal.
-func TestParkingOnATerminal(t *testing.T) {
-	files(t, shop)
-	person, program := terminal(t)
-	seen := &screen{}
-	go func() { _, _ = io.Copy(seen, person) }() // until the terminal is closed
-	code := cli.Main(t.Context(), []string{"run", "shop.yaml", "go", "--approvals", "park"}, program, io.Discard, program,
-		[]string{"PAWL_DATABASE=sqlite:runs.db", "PATH=" + os.Getenv("PATH")})
-	if code != 5 || strings.Contains(seen.String(), "y approves it") {
-		t.Errorf("exit %d\n%s", code, seen)
-	}
-}
-
-// A question is asked on a terminal without a word about it on the command line.
-func TestQuestionOnATerminal(t *testing.T) {
-	files(t, booking)
-	person, program := terminal(t)
-	seen := &screen{}
-	go func() { _, _ = io.Copy(seen, person) }() // until the terminal is closed
-	done := make(chan int, 1)
-	go func() {
-		done <- cli.Main(t.Context(), []string{"run", "booking.yaml", "go"}, program, io.Discard, program,
-			[]string{"PAWL_DATABASE=sqlite:runs.db", "PATH=" + os.Getenv("PATH")})
-	}()
-	for i, line := range []string{"Friday\n", "seven\n"} {
-		if !soon(func() bool { return strings.Count(seen.String(), "type the answer") == i+1 }) {
-			t.Fatalf("nobody is asked:\n%s", seen)
-		}
-		if _, err := person.WriteString(line); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if code := <-done; code != 0 {
-		t.Errorf("exit %d\n%s", code, seen)
-	}
-}
-
 var closing = map[string]string{
 	"close.yaml": `name: closer
 model: script:close.script.yaml
