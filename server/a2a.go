@@ -196,7 +196,7 @@ func a2aDecode(params json.RawMessage, to any) error {
 	}
 	e := &a2a.Error{Kind: a2a.InvalidParams, Message: "the parameters do not fit: " + strings.TrimPrefix(err.Error(), "json: ")}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-		e.Field, e.Message = wrong.Field, fmt.Sprintf("%s is %s", wrong.Field, kindOf(wrong.Value))
+		e.Field, e.Message = wrong.Field, mistypedText(wrong)
 	}
 	return e
 }

@@ -91,11 +91,7 @@ func (a *aguiRun) begin(ev pawl.RunStarted) {
 
 // opened opens the run for a client.
 func (a *aguiRun) opened(ev pawl.RunStarted) {
-	thread := ev.Thread
-	if thread == "" {
-		thread = a.state.Run()
-	}
-	a.put(aguiEvent{Type: "RUN_STARTED", ThreadID: thread, RunID: a.state.Run(), ParentRunID: ev.Parent})
+	a.put(aguiEvent{Type: "RUN_STARTED", ThreadID: cmp.Or(ev.Thread, a.state.Run()), RunID: a.state.Run(), ParentRunID: ev.Parent})
 }
 
 // called begins a turn. Only turns of the loop are shown, not judgements or compaction.
@@ -179,7 +175,9 @@ func (a *aguiRun) replied(ev pawl.ModelReplied) {
 		}
 	}
 	text := ev.Reply.Text()
-	a.think(unsent(thought.String(), a.thought.said))
+	if left, goesOn := strings.CutPrefix(thought.String(), a.thought.said); goesOn {
+		a.think(left)
+	}
 	a.endThinking()
 	if left, goesOn := strings.CutPrefix(text, a.text.said); goesOn {
 		a.say(left)
@@ -200,15 +198,6 @@ func (a *aguiRun) replied(ev pawl.ModelReplied) {
 		}
 	}
 	a.call = 0
-}
-
-// unsent is the unsent part of a text; empty if the sent part differs.
-func unsent(whole, said string) string {
-	left, ok := strings.CutPrefix(whole, said)
-	if !ok {
-		return ""
-	}
-	return left
 }
 
 // failed ends the message of a broken reply and withdraws it.
@@ -240,16 +229,11 @@ func (a *aguiRun) offer(c pawl.Call, message string) {
 	if a.shown[c.ID] {
 		return
 	}
-	if a.shown == nil {
-		a.shown = map[string]bool{}
-	}
 	a.shown[c.ID] = true
 	a.open = append(a.open, c.ID)
 	id := aguiID(a.state.Run(), c.ID)
 	a.put(aguiEvent{Type: "TOOL_CALL_START", ToolCallID: id, ToolName: c.Tool, ParentID: message})
-	args := string(c.Args)
-	args = cmp.Or(args, "{}")
-	a.put(aguiEvent{Type: "TOOL_CALL_ARGS", ToolCallID: id, Delta: args})
+	a.put(aguiEvent{Type: "TOOL_CALL_ARGS", ToolCallID: id, Delta: cmp.Or(string(c.Args), "{}")})
 	a.put(aguiEvent{Type: "TOOL_CALL_END", ToolCallID: id})
 }
 
@@ -296,17 +280,13 @@ func (a *aguiRun) end(pending []pawl.Pending) []aguiEvent {
 	a.endStep()
 	a.put(aguiEvent{Type: "STATE_SNAPSHOT", Snapshot: snapshot(&a.state)})
 	r := a.state.Result()
-	thread := a.state.Run()
-	if r.Thread != nil && *r.Thread != "" {
-		thread = *r.Thread
-	}
 	result := map[string]any{
 		"status": r.Status, "answer": r.Answer, "output": r.Output, "reason": r.Reason, "resumable": r.Resumable,
 	}
 	if _, handed := team.HandedIn(r); handed {
 		result["next_leg"] = engine.NextLeg(a.state.Head().Thread, r.Run)
 	}
-	last := aguiEvent{Type: "RUN_FINISHED", ThreadID: thread, RunID: a.state.Run(), Result: result}
+	last := aguiEvent{Type: "RUN_FINISHED", ThreadID: cmp.Or(a.state.Head().Thread, a.state.Run()), RunID: a.state.Run(), Result: result}
 	switch {
 	case r.Status.Waiting():
 		last.Outcome = &aguiOutcome{Type: "interrupt"}
@@ -321,9 +301,7 @@ func (a *aguiRun) end(pending []pawl.Pending) []aguiEvent {
 	case r.Status == pawl.StatusCancelled:
 		last.Outcome = &aguiOutcome{Type: "cancelled"}
 	case r.Status == pawl.StatusFailed, r.Status == pawl.StatusPlanFailed:
-		message := r.Reason.Detail
-		message = cmp.Or(message, r.Reason.Leaf)
-		last = aguiEvent{Type: "RUN_ERROR", Message: message, Code: r.Status.String()}
+		last = aguiEvent{Type: "RUN_ERROR", Message: cmp.Or(r.Reason.Detail, r.Reason.Leaf), Code: r.Status.String()}
 	}
 	a.put(last)
 	return a.events

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"mime"
 	"net/http"
@@ -98,9 +97,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, to *route) {
 	if reply == nil {
 		return // the route has written it
 	}
-	status := to.status
-	status = cmp.Or(status, http.StatusOK)
-	s.write(w, status, "application/json", reply)
+	s.write(w, cmp.Or(to.status, http.StatusOK), "application/json", reply)
 }
 
 // admit finds the key of a request.
@@ -148,7 +145,7 @@ func (s *Server) read(x *exchange, to *route) error {
 		return nil
 	}
 	var err error
-	if x.wait, err = truth(x, waiting.name); err != nil {
+	if x.wait, err = truth(x.Request, waiting.name); err != nil {
 		return err
 	}
 	x.body = reflect.New(reflect.TypeOf(to.body).Elem()).Interface()
@@ -207,13 +204,17 @@ func decode(data []byte, to any) error {
 	err := d.Decode(to)
 	switch another, mistyped := errors.AsType[*json.UnmarshalTypeError](err); {
 	case mistyped && another.Field != "":
-		return invalid(fmt.Sprintf("%s is %s; send %s", pathTo(data, another), kindOf(another.Value), wanted(another)))
+		return invalid(mistypedText(another))
 	case mistyped, bytes.Equal(bytes.TrimSpace(data), []byte("null")):
 		return invalid("the body is not an object; see GET /openapi.json")
 	case err != nil:
 		return invalid("the body has an " + strings.TrimPrefix(err.Error(), "json: ") + "; see GET /openapi.json")
 	}
 	return nil
+}
+
+func mistypedText(err *json.UnmarshalTypeError) string {
+	return fmt.Sprintf("%s cannot be a JSON %s; see GET /openapi.json", err.Field, err.Value)
 }
 
 // twice returns a key that occurs twice in an object for package json, which ignores
@@ -232,57 +233,6 @@ func twice(data []byte) string {
 		seen[folded] = true
 	}
 	return ""
-}
-
-// pathTo returns the path of the value of a wrong type, such as labels.n. The error
-// itself names no key of labels.
-func pathTo(data []byte, wrong *json.UnmarshalTypeError) string {
-	var body struct{ Labels map[string]json.RawMessage }
-	if wrong.Field == "labels" && json.Unmarshal(data, &body) == nil {
-		for _, name := range slices.Sorted(maps.Keys(body.Labels)) {
-			if value := body.Labels[name]; value[0] != '"' {
-				return "labels." + name
-			}
-		}
-	}
-	return wrong.Field
-}
-
-// wanted describes what a value of a wrong type should be.
-func wanted(wrong *json.UnmarshalTypeError) string {
-	switch kind := wrong.Type.Kind(); {
-	case wrong.Field == "input":
-		return "a string; files come as " + formMedia
-	case kind == reflect.String:
-		return "a string"
-	case kind == reflect.Bool:
-		return "true or false"
-	case kind == reflect.Slice:
-		return "an array"
-	case kind == reflect.Map, kind == reflect.Struct:
-		return "an object"
-	default:
-		return "a whole number"
-	}
-}
-
-// kindOf describes a JSON value that package json calls a number, a string, an array
-// and so on, or returns the number.
-func kindOf(value string) string {
-	kind, which, _ := strings.Cut(value, " ")
-	if which != "" {
-		return which // a number that is out of range or not an integer
-	}
-	switch kind {
-	case "array", "object":
-		return "an " + kind
-	case "string":
-		return "a string"
-	case "bool":
-		return "true or false"
-	default:
-		return "a " + kind
-	}
 }
 
 // write writes a document.

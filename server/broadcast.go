@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"slices"
-	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,8 +14,8 @@ import (
 	"github.com/pawl-run/pawl/runs"
 )
 
-// broadcasters are the runs being watched. Each entry is read, redacted and encoded once for all
-// watchers of a run. While there are broadcasters, one listener subscribes to changes of all
+// broadcasters are the runs being watched. Each new entry is read, redacted and encoded once for
+// all watchers of a run. While there are broadcasters, one listener subscribes to changes of all
 // runs.
 type broadcasters struct {
 	journal pawl.Journal
@@ -50,50 +49,40 @@ type broadcaster struct {
 	of     *broadcasters
 	notify chan struct{} // holds one token when the run may have changed
 	stop   context.CancelFunc
+	count  atomic.Int64 // the number of readers
 
-	now   atomic.Pointer[view] // what readers see; changed under the broadcaster's lock
-	count atomic.Int64         // the number of readers
+	stopped bool // the run has ended at least once; only for the goroutine that drives
 
 	mu      sync.Mutex
-	bytes   int  // size of the ring
-	full    int  // size at which trimming is worthwhile
-	stopped bool // the run has ended at least once
-	readers map[*reader]bool
-	past    past
-}
-
-// A view is an immutable snapshot of a broadcaster: a thousand readers that contend for one lock
-// would slow down each other and the run.
-type view struct {
 	ring    []frame       // the latest frames
-	first   uint64        // the number of the first frame
+	bytes   int           // the size of their texts
+	first   uint64        // the number of the first frame, from 1
 	low     uint64        // the seq of the first entry in the ring, or of the next
 	next    uint64        // the seq of the next entry
 	ended   bool          // the run ended with the entry before next
 	err     error         // the journal cannot be read
-	changed chan struct{} // closed when there is another view
+	changed chan struct{} // closed when one of these changes
 }
 
-// The size of a ring: frames that some reader has not taken, at most mostRing and
-// eachRing per reader, and always leastRing. Readers that are further behind read the
-// journal, which is slower the more they are spread out.
+// The size of a ring in bytes. A reader that is further behind reads the journal in pages.
 const (
-	mostRing    = 256 << 10
-	eachRing    = 8 << 10
-	largestRing = 8 << 20
-	leastRing   = 16 << 10
+	leastRing = 64 << 10
+	eachRing  = 8 << 10 // more for each reader
+	mostRing  = 8 << 20
+
+	pageFrames = 256 // the most of a page of the journal
+	pageSize   = 64 << 10
 )
 
 // room is how many bytes the ring may have.
-func (b *broadcaster) room() int { return min(mostRing+int(b.count.Load())*eachRing, largestRing) }
+func (b *broadcaster) room() int { return min(leastRing+int(b.count.Load())*eachRing, mostRing) }
 
 // A reader watches a run from one goroutine.
 type reader struct {
 	broadcaster *broadcaster
-	at          atomic.Uint64 // the number of its next frame, once it has joined
-	in          atomic.Bool   // it has joined: all frames it has not taken are in the ring
-	seq         uint64        // of its next entry
-	children    bool          // it wants pieces of replies of child runs
+	at          uint64 // the number of its next frame in the ring
+	seq         uint64 // of its next entry
+	children    bool   // it wants pieces of replies of child runs
 }
 
 var errClosed = errors.New("the server is closed")
@@ -111,22 +100,18 @@ func (h *broadcasters) enter(ctx context.Context, run string, after uint64) (*re
 	}
 	b := h.byRun[run]
 	if b == nil || b.outdated(head) {
-		b = &broadcaster{run: run, of: h, notify: make(chan struct{}, 1), full: leastRing, readers: map[*reader]bool{}}
-		b.now.Store(&view{low: head.Seq + 1, next: head.Seq + 1, ended: head.Status.Ended(), changed: make(chan struct{})})
+		b = &broadcaster{run: run, of: h, notify: make(chan struct{}, 1), first: 1, low: head.Seq + 1, next: head.Seq + 1, ended: head.Status.Ended(), changed: make(chan struct{})}
 		b.begin()
 	}
-	r := &reader{broadcaster: b, seq: min(after, head.Seq) + 1}
-	b.mu.Lock()
-	b.readers[r] = true
-	b.mu.Unlock()
 	b.count.Add(1)
-	return r, head, nil
+	return &reader{broadcaster: b, seq: min(after, head.Seq) + 1}, head, nil
 }
 
 // outdated reports whether the run was resumed after the broadcaster's readers saw its end.
 func (b *broadcaster) outdated(head pawl.Head) bool {
-	v := b.now.Load()
-	return v.ended && (!head.Status.Ended() || head.Seq >= v.next)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.ended && (!head.Status.Ended() || head.Seq >= b.next)
 }
 
 // begin starts driving the broadcaster, unless its run has ended. Callers hold the lock of broadcasters.
@@ -134,7 +119,7 @@ func (b *broadcaster) begin() {
 	h := b.of
 	h.byRun[b.run] = b
 	b.stop = func() {}
-	if b.now.Load().ended {
+	if b.ended {
 		return
 	}
 	if h.listen == nil {
@@ -150,17 +135,11 @@ func (b *broadcaster) begin() {
 
 // leave stops watching.
 func (r *reader) leave() {
-	b := r.broadcaster
-	h := b.of
-	b.count.Add(-1)
+	h := r.broadcaster.of
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	b.mu.Lock()
-	delete(b.readers, r)
-	alone := len(b.readers) == 0
-	b.mu.Unlock()
-	if alone {
-		h.drop(b)
+	if r.broadcaster.count.Add(-1) == 0 {
+		h.drop(r.broadcaster)
 	}
 }
 
@@ -198,23 +177,13 @@ func (h *broadcasters) subscribe(ctx context.Context) {
 			}
 			h.tell(run)
 		}
-		select { // if the subscription ended by itself, polling is enough
-		case <-time.After(pollEvery):
-		case <-ctx.Done():
-		}
+		sleep(ctx, pollEvery) // if the subscription ended by itself, polling is enough
 	}
 }
 
 func (h *broadcasters) lookAround(ctx context.Context) {
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			h.tell("")
-		case <-ctx.Done():
-			return
-		}
+	for sleep(ctx, pollEvery) {
+		h.tell("")
 	}
 }
 
@@ -243,16 +212,14 @@ func (b *broadcaster) look() {
 func (b *broadcaster) drive(ctx context.Context) {
 	for {
 		err := b.follow(ctx)
+		ended := false
 		if err == nil {
-			err = b.read(ctx)
+			ended, err = b.read(ctx)
 		}
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
+		if err != nil && ctx.Err() == nil {
 			b.fail(err)
 		}
-		if v := b.now.Load(); v.ended || v.err != nil {
+		if err != nil || ended {
 			return
 		}
 		select {
@@ -270,7 +237,7 @@ func (b *broadcaster) follow(ctx context.Context) error {
 		return nil
 	}
 	redactors := map[string]*redactor{} // by run
-	next := b.now.Load().next           // only this goroutine changes it
+	next := b.next                      // only this goroutine changes it
 	for e, err := range live.Follow(ctx, next) {
 		if err != nil {
 			return err
@@ -298,117 +265,87 @@ func (b *broadcaster) follow(ctx context.Context) error {
 	return nil
 }
 
-// read reads new entries from the journal.
-func (b *broadcaster) read(ctx context.Context) error {
-	for row, err := range b.of.journal.Read(ctx, b.run, b.now.Load().next) {
+// read reads new entries from the journal, and reports whether the run has ended.
+func (b *broadcaster) read(ctx context.Context) (ended bool, err error) {
+	for row, err := range b.of.journal.Read(ctx, b.run, b.next) {
 		if err != nil {
-			return err
+			return false, err
 		}
 		b.publish(b.frame(ctx, row))
 	}
-	b.mu.Lock()
-	stopped := b.stopped
-	b.mu.Unlock()
-	if !stopped {
-		return nil
+	if !b.stopped {
+		return false, nil
 	}
 	head, err := runs.Head(ctx, b.of.journal, b.run) // it may have been resumed at once
 	if err != nil {
-		return err
+		return false, err
 	}
-	if head.Seq >= b.now.Load().next {
+	if head.Seq >= b.next {
 		b.look()
-		return nil
+		return false, nil
 	}
-	if head.Status.Ended() {
-		b.change(func(v *view) { v.ended = true })
+	if ended = head.Status.Ended(); ended {
+		b.change(func() { b.ended = true })
 	}
-	return nil
+	return ended, nil
 }
 
-// change publishes another view.
-func (b *broadcaster) change(f func(v *view)) {
+// change changes what readers see.
+func (b *broadcaster) change(f func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	was := b.now.Load()
-	v := *was
-	v.changed = make(chan struct{})
-	f(&v)
-	b.now.Store(&v)
-	close(was.changed)
+	f()
+	close(b.changed)
+	b.changed = make(chan struct{})
 }
 
-// publish appends a frame to the ring.
+// publish appends a frame to the ring. Of a ring that is too large, the first quarter goes.
 func (b *broadcaster) publish(f frame) {
-	b.change(func(v *view) {
-		v.ring = append(v.ring, f) // beyond what older views see
+	b.change(func() {
+		b.ring = append(b.ring, f)
 		b.bytes += len(f.text)
 		if f.seq != 0 {
-			v.next = f.seq + 1
+			b.next = f.seq + 1
 			b.stopped = b.stopped || f.kind == stopped
 		}
-		b.trim(v)
+		room, n := b.room(), 0
+		if b.bytes <= room {
+			return
+		}
+		for ; n < len(b.ring)-1 && b.bytes > room-room/4; n++ {
+			b.bytes -= len(b.ring[n].text)
+		}
+		b.ring = slices.Clone(b.ring[n:])
+		b.first += uint64(n)
+		b.low = b.ring[0].before
 	})
 }
 
 const stopped = "run.stopped"
 
-// trim discards frames that every reader has taken, and more if the ring is too large.
-// Callers hold the broadcaster's lock.
-func (b *broadcaster) trim(v *view) {
-	if b.bytes <= b.full {
-		return
-	}
-	taken := v.first + uint64(len(v.ring))
-	for r := range b.readers {
-		if r.in.Load() {
-			taken = min(taken, r.at.Load())
-		}
-	}
-	room := b.room()
-	most := room
-	if b.bytes > most { // much at once, since the rest is copied
-		most -= most / 4
-	}
-	n := 0
-	for ; n < len(v.ring)-1 && (v.first+uint64(n) < taken || b.bytes > most); n++ {
-		b.bytes -= len(v.ring[n].text)
-	}
-	if n > 0 {
-		v.first += uint64(n)
-		v.ring = slices.Clone(v.ring[n:]) // older views keep theirs
-		v.low = v.ring[0].before
-	}
-	b.full = min(b.bytes+max(leastRing, room/16), room)
-}
-
 // fail ends the watching of the run.
 func (b *broadcaster) fail(err error) {
-	b.change(func(v *view) {
-		if v.err == nil {
-			v.err = err
+	b.change(func() {
+		if b.err == nil {
+			b.err = err
 		}
 	})
 }
 
 // take returns the next frames, at least one and about as many bytes as one write
 // sends; none: ended is true, or wait is closed when to ask again.
-func (r *reader) take(ctx context.Context, into []frame) (frames []frame, wait <-chan struct{}, ended bool, err error) {
+func (r *reader) take(ctx context.Context) (frames []frame, wait <-chan struct{}, ended bool, err error) {
 	b := r.broadcaster
-	v := b.now.Load()
-	frames = into[:0]
-	r.join(v)
-	if !r.in.Load() && r.seq < v.next {
-		page, err := b.past.page(ctx, b, r.seq)
-		frames = append(frames, page...) // the caller clears what it has sent, and a page is shared
-		if n := len(frames); n > 0 {
-			r.seq = frames[n-1].seq + 1
-		}
+	b.mu.Lock()
+	if r.at < b.first && r.seq < b.low { // it missed entries
+		b.mu.Unlock()
+		frames, err = r.page(ctx)
 		return frames, nil, false, err
 	}
-	at := r.at.Load()
-	for size := 0; r.in.Load() && at < v.first+uint64(len(v.ring)) && size < outBytes; at++ {
-		f := v.ring[at-v.first]
+	defer b.mu.Unlock()
+	r.at = max(r.at, b.first) // what it missed were pieces
+	for size := 0; r.at < b.first+uint64(len(b.ring)) && size < outBytes; r.at++ {
+		f := b.ring[r.at-b.first]
 		switch {
 		case f.seq == 0 && f.before < r.seq, f.seq != 0 && f.seq < r.seq:
 			continue // a page had it, or made it void
@@ -420,27 +357,31 @@ func (r *reader) take(ctx context.Context, into []frame) (frames []frame, wait <
 		frames = append(frames, f)
 		size += len(f.text)
 	}
-	r.at.Store(at)
 	if len(frames) > 0 {
 		return frames, nil, false, nil
 	}
-	if v.err != nil {
-		return nil, nil, false, v.err
+	if b.err != nil {
+		return nil, nil, false, b.err
 	}
-	return nil, v.changed, v.ended && r.seq >= v.next, nil
+	return nil, b.changed, b.ended && r.seq >= b.next, nil
 }
 
-// join finds a reader's place in the ring if all frames that it has not taken are
-// there, and removes a reader that was too slow.
-func (r *reader) join(v *view) {
-	in, at := r.in.Load(), r.at.Load()
-	switch {
-	case in && at < v.first && r.seq < v.low:
-		r.in.Store(false)
-	case in && at < v.first: // what it missed were pieces
-		r.at.Store(v.first)
-	case !in && r.seq >= v.low:
-		r.at.Store(v.first + uint64(sort.Search(len(v.ring), func(i int) bool { return v.ring[i].before >= r.seq })))
-		r.in.Store(true)
+// page reads the next entries of the reader in the journal.
+func (r *reader) page(ctx context.Context) (frames []frame, err error) {
+	size := 0
+	for row, err := range r.broadcaster.of.journal.Read(ctx, r.broadcaster.run, r.seq) {
+		if err != nil {
+			return nil, err
+		}
+		f := r.broadcaster.frame(ctx, row)
+		frames = append(frames, f)
+		r.seq = f.seq + 1
+		if size += len(f.text); size >= pageSize || len(frames) == pageFrames {
+			break
+		}
 	}
+	if frames == nil {
+		return nil, pawl.ErrUnknownRun // the run was removed
+	}
+	return frames, nil
 }

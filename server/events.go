@@ -23,18 +23,16 @@ func (s *Server) events(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.Method == http.MethodGet && streams(x.Request.Header.Get("Accept")) {
+	if x.Method == http.MethodGet && prefers(x.Request, "text/event-stream") {
 		return nil, s.stream(x, h.Run)
 	}
 	size, err := number(x, "max", usualEntries, mostEntries)
 	if err != nil {
 		return nil, err
 	}
-	next := uint64(1)
-	if text := x.URL.Query().Get("cursor"); text != "" {
-		if next, err = strconv.ParseUint(text, 10, 63); err != nil || next == 0 {
-			return nil, invalid("invalid cursor; leave it out to start from the beginning")
-		}
+	next, err := firstOf(x.Request)
+	if err != nil {
+		return nil, err
 	}
 	page := client.Entries{Entries: []json.RawMessage{}}
 	bytes, more := 0, false

@@ -14,7 +14,7 @@ type growing struct{ answer engine.Growing }
 
 // growing returns what the reader of a stream wants; nil: only entries.
 func (s *Server) growing(ctx context.Context, r *http.Request, run string, after uint64) (*growing, error) {
-	if wanted, err := wants(r, "partial"); err != nil || !wanted {
+	if wanted, err := truth(r, "partial"); err != nil || !wanted {
 		return nil, err
 	}
 	g := new(growing)

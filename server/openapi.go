@@ -118,8 +118,7 @@ func (t *schemas) operation(r *route) object {
 	if r.media != "" {
 		content[r.media] = object{"schema": object{}}
 	}
-	status := r.status
-	status = cmp.Or(status, http.StatusOK)
+	status := cmp.Or(r.status, http.StatusOK)
 	responses := object{strconv.Itoa(status): object{"description": http.StatusText(status), "content": content}}
 	for _, status := range r.problems() {
 		responses[strconv.Itoa(status)] = object{"$ref": "#/components/responses/" + strconv.Itoa(status)}

@@ -94,7 +94,7 @@ func (s *Server) list(x *exchange) (any, error) {
 		return page, nil // the key cannot see the requested labels
 	}
 	var bad error
-	brief, err := truth(x, "brief")
+	brief, err := truth(x.Request, "brief")
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (s *Server) filter(x *exchange) (f runs.Filter, size int, err error) {
 			return f, 0, invalid("status: " + err.Error())
 		}
 	}
-	if f.Children, err = truth(x, "children"); err != nil {
+	if f.Children, err = truth(x.Request, "children"); err != nil {
 		return f, 0, err
 	}
 	if f.Search = q.Get("q"); f.Search != "" && (len(f.Search) > mostQuery || !strings.ContainsFunc(f.Search, wordset.Part)) {
@@ -335,8 +335,8 @@ func limitsOf(said client.Limits, relative bool) (l runs.Limits, err error) {
 }
 
 // truth parses a parameter that is true or false.
-func truth(x *exchange, name string) (bool, error) {
-	text := x.URL.Query().Get(name)
+func truth(r *http.Request, name string) (bool, error) {
+	text := r.URL.Query().Get(name)
 	if text == "" {
 		return false, nil
 	}

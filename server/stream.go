@@ -3,10 +3,8 @@ package server
 import (
 	"context"
 	"errors"
-	"mime"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -32,7 +30,7 @@ func (s *Server) stream(x *exchange, run string) error {
 	if err != nil {
 		return err
 	}
-	children, err := wants(x.Request, "children")
+	children, err := truth(x.Request, "children")
 	if err != nil {
 		return err
 	}
@@ -69,28 +67,6 @@ func (s *Server) stream(x *exchange, run string) error {
 	return nil
 }
 
-// wants reads a parameter that is true or false.
-func wants(r *http.Request, name string) (bool, error) {
-	switch r.URL.Query().Get(name) {
-	case "", "false":
-		return false, nil
-	case "true":
-		return true, nil
-	}
-	return false, invalid(name + " is true or false")
-}
-
-// streams reports whether an Accept header asks for an event stream.
-func streams(accept string) bool {
-	for kind := range strings.SplitSeq(accept, ",") {
-		name, _, err := mime.ParseMediaType(kind)
-		if err == nil && name == "text/event-stream" {
-			return true
-		}
-	}
-	return false
-}
-
 // position is the entry after which a client wants to continue.
 func position(r *http.Request) (uint64, error) {
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
@@ -100,15 +76,21 @@ func position(r *http.Request) (uint64, error) {
 		}
 		return after, nil
 	}
+	next, err := firstOf(r)
+	return next - 1, err
+}
+
+// firstOf is the entry with which a client wants to begin.
+func firstOf(r *http.Request) (uint64, error) {
 	text := r.URL.Query().Get("cursor")
 	if text == "" {
-		return 0, nil
+		return 1, nil
 	}
-	next, err := strconv.ParseUint(text, 10, 63) // as in a page of entries
+	next, err := strconv.ParseUint(text, 10, 63)
 	if err != nil || next == 0 {
-		return 0, invalid("invalid cursor; leave it out to start from the beginning")
+		return 1, invalid("invalid cursor; leave it out to start from the beginning")
 	}
-	return next - 1, nil
+	return next, nil
 }
 
 // pass sends what write makes of frames, each time of all available ones, until the
@@ -120,15 +102,10 @@ func (r *reader) pass(ctx context.Context, out *stream, write func(out *stream, 
 	if err := out.add([]byte(comeBack)); err != nil {
 		return err
 	}
-	var frames []frame
 	for {
-		var wait <-chan struct{}
-		var ended bool
-		var err error
-		frames, wait, ended, err = r.take(ctx, frames)
-		if err == nil && len(frames) > 0 {
+		frames, wait, ended, err := r.take(ctx)
+		if err == nil {
 			err = write(out, frames)
-			clear(frames)
 		}
 		if err != nil {
 			return err
@@ -166,12 +143,5 @@ func (r *reader) pause(ctx context.Context) bool {
 	if readers < 10 {
 		return true
 	}
-	t := time.NewTimer(min(time.Duration(readers)*50*time.Microsecond, 50*time.Millisecond))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return sleep(ctx, min(time.Duration(readers)*50*time.Microsecond, 50*time.Millisecond))
 }

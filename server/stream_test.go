@@ -364,10 +364,10 @@ func TestStreamOfAReaderWhoNeverReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer never.leave()
-	if _, _, _, err := never.take(t.Context(), nil); err != nil { // and then no more
+	if _, _, _, err := never.take(t.Context()); err != nil { // and then no more
 		t.Fatal(err)
 	}
-	if _, wait, _, _ := never.take(t.Context(), nil); wait == nil {
+	if _, wait, _, _ := never.take(t.Context()); wait == nil {
 		t.Fatal("there is more than was written")
 	}
 	ready, _, err := broadcasters.enter(t.Context(), run, 0)
@@ -379,7 +379,7 @@ func TestStreamOfAReaderWhoNeverReads(t *testing.T) {
 	go func() {
 		defer close(got)
 		for seen := uint64(0); ; {
-			frames, wait, ended, err := ready.take(t.Context(), nil)
+			frames, wait, ended, err := ready.take(t.Context())
 			if err != nil || ended {
 				if err != nil {
 					t.Error(err)
@@ -425,7 +425,7 @@ func TestStreamOfAReaderWhoNeverReads(t *testing.T) {
 	}
 	seen := uint64(1)
 	for { // and when he comes back, nothing is missing
-		frames, wait, ended, err := never.take(t.Context(), nil)
+		frames, wait, ended, err := never.take(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -535,8 +535,8 @@ func TestStreamOfChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	web := watchable(t, j, e)
-	if _, status, _ := follow(t, web.URL+"/r?children=1"); status != "418 I'm a teapot" {
-		t.Errorf("children=1 is %s", status)
+	if _, status, _ := follow(t, web.URL+"/r?children=some"); status != "418 I'm a teapot" {
+		t.Errorf("children=some is %s", status)
 	}
 	plain, _, _ := follow(t, web.URL+"/r")
 	events, _, _ := follow(t, web.URL+"/r?children=true")
