@@ -244,41 +244,27 @@ func attributes(m message, number protowire.Number, all []attribute.KeyValue) me
 	return m
 }
 
-// value is a oneof, so that the field is there even if it is zero.
+// value is a oneof, so that the field is there even if it is zero. It has the types that attributes of
+// package telemetry and of slog have; others become text.
 func value(v attribute.Value) message {
 	var m message
 	switch v.Type() {
-	case attribute.EMPTY:
 	case attribute.BOOL:
 		m = protowire.AppendVarint(protowire.AppendTag(m, 2, protowire.VarintType), flag(v.AsBool()))
 	case attribute.INT64:
 		m = protowire.AppendVarint(protowire.AppendTag(m, 3, protowire.VarintType), uint64(v.AsInt64())) //nolint:gosec // its two's complement is meant
 	case attribute.FLOAT64:
 		m.double(4, v.AsFloat64())
-	case attribute.BYTESLICE:
-		m.blob(7, v.AsByteSlice())
-	case attribute.BOOLSLICE:
-		m.blob(5, array(v.AsBoolSlice(), attribute.BoolValue))
-	case attribute.INT64SLICE:
-		m.blob(5, array(v.AsInt64Slice(), attribute.Int64Value))
-	case attribute.FLOAT64SLICE:
-		m.blob(5, array(v.AsFloat64Slice(), attribute.Float64Value))
 	case attribute.STRINGSLICE:
-		m.blob(5, array(v.AsStringSlice(), attribute.StringValue))
-	case attribute.SLICE:
-		m.blob(5, array(v.AsSlice(), func(v attribute.Value) attribute.Value { return v }))
+		var all message
+		for _, text := range v.AsStringSlice() {
+			all.blob(1, value(attribute.StringValue(text)))
+		}
+		m.blob(5, all)
 	case attribute.MAP:
 		m.blob(6, attributes(nil, 1, v.AsMap()))
 	default:
 		m.blob(1, []byte(v.String()))
-	}
-	return m
-}
-
-func array[T any](all []T, of func(T) attribute.Value) message {
-	var m message
-	for _, v := range all {
-		m.blob(1, value(of(v)))
 	}
 	return m
 }

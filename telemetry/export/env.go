@@ -1,7 +1,6 @@
 package export
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -82,11 +81,6 @@ func (s settings) outlet(signal string) (*outlet, error) {
 	if o.headers, err = s.headers(signal); err != nil {
 		return nil, err
 	}
-	trust, err := s.trust(signal, address)
-	if err != nil {
-		return nil, err
-	}
-	o.http = client(trust)
 	return o, nil
 }
 
@@ -193,5 +187,3 @@ func Secrets(getenv func(string) string) map[string]string {
 func (s settings) contents() bool {
 	return strings.EqualFold(s.getenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"), "true")
 }
-
-func join(errs ...error) error { return errors.Join(errs...) }

@@ -5,6 +5,7 @@ package export
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -55,14 +56,14 @@ func Open(getenv func(string) string, o *Options) (*Export, error) {
 	toTraces, err1 := s.outlet("traces")
 	toMetrics, err2 := s.outlet("metrics")
 	toLogs, err3 := s.outlet("logs")
-	wrong := join(slices.CompactFunc([]error{err1, err2, err3}, same)...) // report an error of several signals once
+	wrong := errors.Join(slices.CompactFunc([]error{err1, err2, err3}, same)...) // report an error of several signals once
 	if toTraces == nil && toMetrics == nil && toLogs == nil && !o.Metrics {
 		return nil, wrong
 	}
 	from, err := s.resource(o.Version)
-	wrong = join(wrong, err)
+	wrong = errors.Join(wrong, err)
 	metering, err := e.metrics(s, toMetrics, from, o.Metrics)
-	wrong = join(wrong, err)
+	wrong = errors.Join(wrong, err)
 	e.logs(toLogs, from)
 	e.Telemetry = telemetry.New(e.traces(toTraces, from), metering, &telemetry.Options{Content: s.contents(), Log: e.Log})
 	return e, wrong
@@ -127,7 +128,7 @@ func (e *Export) Shutdown(ctx context.Context) error {
 		go func() { errs <- end(ctx) }()
 	}
 	for range e.ends {
-		err = join(err, <-errs)
+		err = errors.Join(err, <-errs)
 	}
 	if e.end.close() {
 		return nil
