@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -35,13 +34,10 @@ func TestDecide(t *testing.T) {
 	w.refused(admin, "POST", at+"/calls/c_1/approve", `{"scope":"world"}`, 422, "scope")
 	w.refused(admin, "POST", at+"/calls/c_9/approve", `{}`, 422, "no call c_9")
 	w.refused(admin, "POST", at+"/calls/c_1/answer", `{"text":"x"}`, 422, "c_1")
-	w.refused(admin, "POST", at+"/calls/c_1/submit", `{"result":1}`, 422, "c_1")
-	w.refused(admin, "POST", at+"/calls/c_1/settle", `{"did_not_happen":true}`, 422, "c_1")
 	w.refused(admin, "POST", at+"/calls/c_1/settle", `{}`, 422, "either")
 	w.refused(admin, "POST", at+"/calls/c_1/settle", `{"happened":1,"did_not_happen":true}`, 422, "either")
 	w.refused(admin, "POST", at+"/calls/c_1/answer", `{"text":""}`, 422, "text is missing")
 	w.refused(admin, "POST", at+"/calls/c_1/submit", `{}`, 422, "result is missing")
-	w.refused(admin, "POST", at+"/calls/c_1/approve?wait=x", `{}`, 422, "wait")
 	w.refused(reader, "POST", at+"/calls/c_1/approve", `{}`, 403, "scope")
 
 	r := w.result(admin, "POST", at+"/calls/c_1/approve?wait=true", fmt.Sprintf(`{"token":%q,"args":{"eur":7},"by":"eve"}`, run.Pending[0].Token), 200)
@@ -303,29 +299,6 @@ func TestForkEdited(t *testing.T) {
 	}
 }
 
-// A server that ends parks its runs, and tells who waits for them.
-func TestClose(t *testing.T) {
-	w := serve(t, nil)
-	ctx, end := context.WithCancel(t.Context())
-	done := make(chan pawl.Result)
-	go func() {
-		var r pawl.Result
-		_, data := w.send(request{token: admin, method: "POST", path: "/v1/runs?wait=true", body: `{"agent":"holder","input":"x"}`})
-		_ = json.Unmarshal(data, &r)
-		done <- r
-	}()
-	for count(w, "?status=running") == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	context.AfterFunc(ctx, func() { _ = w.server.Close() })
-	end()
-	if r := <-done; r.Status != pawl.StatusPaused || !r.Resumable {
-		t.Errorf("%+v", r)
-	}
-	w.refused(admin, "POST", "/v1/runs", `{"agent":"calm","input":"x"}`, http.StatusServiceUnavailable, "closing")
-	w.ask(admin, "GET", "/v1/runs", "", 200)
-}
-
 // A server that is started again goes on with what is asked for, and not before.
 func TestGoOn(t *testing.T) {
 	w := serve(t, nil)
@@ -333,6 +306,7 @@ func TestGoOn(t *testing.T) {
 	if err := w.server.Close(); err != nil {
 		t.Fatal(err)
 	}
+	w.refused(admin, "POST", "/v1/runs", `{"agent":"calm","input":"x"}`, http.StatusServiceUnavailable, "closing")
 	next, err := server.New(w.journal, w, keys, nil)
 	if err != nil {
 		t.Fatal(err)

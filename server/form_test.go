@@ -34,7 +34,7 @@ func TestForm(t *testing.T) {
 		t.Errorf("a file for no model: %v", err)
 	}
 	for body, want := range map[string]string{
-		"--x\r\nContent-Disposition: form-data; name=\"run\"\r\n\r\n{\"agent\": 1}\r\n--x--\r\n":                          "422 agent is a number",
+		"--x\r\nContent-Disposition: form-data; name=\"run\"\r\n\r\n{\"agent\": 1}\r\n--x--\r\n":                          "422 agent cannot be a JSON number",
 		"--x\r\nContent-Disposition: form-data; name=\"other\"\r\n\r\n{}\r\n--x--\r\n":                                    "422 the form has a part \"other\"",
 		"--x\r\nContent-Disposition: form-data; name=\"run\"\r\n\r\n{":                                                    "400 the form cannot be read",
 		"--x\r\nContent-Disposition: form-data; name=\"run\"\r\n\r\n" + strings.Repeat(" ", mostBody+1) + "\r\n--x--\r\n": "413 the body is larger",

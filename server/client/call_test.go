@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/internal/traceparent"
 )
 
 func TestNewChecksWhereTheTokenGoes(t *testing.T) {
@@ -276,30 +276,10 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestLooksInto(t *testing.T) {
-	t.Parallel()
-	at := "GET /v1/runs/" + run
-	f, c := serve(t, map[string][]http.HandlerFunc{
-		at + "/requests/7": {document(Request{Run: run, Seq: 7})}, at + "/stop": {document(Stop{Run: run, At: 3, Stop: stop.Node{Kind: stop.KindAll}})},
-		at + "/replay": {document(Replayed{Run: run, Steps: 5, Agrees: true})}, at + "/children": {document(Runs{Runs: []RunLine{{Run: run + ".c_1", Status: pawl.StatusSuccess}}})},
-	})
-	if r, err := c.Request(t.Context(), run, 7); err != nil || r.Seq != 7 {
-		t.Error(r, err)
-	}
-	if s, err := c.Stop(t.Context(), run, 3); err != nil || s.At != 3 || f.asked(at + "/stop")[0].URL.RawQuery != "at=3" {
-		t.Error(s, err)
-	}
-	if r, err := c.Replay(t.Context(), run); err != nil || r.Steps != 5 {
-		t.Error(r, err)
-	}
-	if l, err := c.Children(t.Context(), run); err != nil || len(l) != 1 {
-		t.Error(l, err)
-	}
-}
-
-// What is said to a run is sent as the contract has it.
+// What is said to a run is sent as the contract has it, with the trace within which it is said.
 func TestBodies(t *testing.T) {
 	t.Parallel()
+	const id = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	got := map[string]string{}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body json.RawMessage
@@ -308,6 +288,9 @@ func TestBodies(t *testing.T) {
 			return
 		}
 		got[r.Method+" "+r.URL.Path] = string(body)
+		if told := r.Header.Get("Traceparent"); told != id {
+			t.Errorf("it is told of the trace %q", told)
+		}
 		document(pawl.Result{Run: run, Status: pawl.StatusRunning})(w, r)
 	}))
 	defer s.Close()
@@ -315,7 +298,7 @@ func TestBodies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := t.Context()
+	ctx := traceparent.With(t.Context(), traceparent.Parent{ID: id})
 	for _, ask := range []func() (pawl.Result, error){
 		func() (pawl.Result, error) {
 			return c.Start(ctx, StartRun{Agent: "a", Input: "go", Limits: Limits{"iterations": json.RawMessage("3")}, Labels: map[string]string{"k": "v"}, IdempotencyKey: "once"})

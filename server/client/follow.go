@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -219,7 +218,7 @@ func (f *follower) stream(ctx context.Context, yield func(pawl.Entry, error) boo
 	if err := f.check(k, response); err != nil {
 		return false, err
 	}
-	in := frames{in: bufio.NewReader(&alive{response.Body, idle, f.c.options.Idle}), most: f.c.most}
+	in := framesOf(&alive{response.Body, idle, f.c.options.Idle}, int(f.c.most))
 	for {
 		frame, err := in.next()
 		switch {

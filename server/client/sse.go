@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strconv"
 	"time"
 )
 
@@ -18,33 +19,30 @@ type frame struct {
 
 // frames reads the events of a stream.
 type frames struct {
-	in    *bufio.Reader
-	most  int64 // bytes of a frame
-	begun bool  // a line was read; a byte order mark is allowed only before the first
-	cr    bool  // the last line ended with a CR, to which an LF may belong
+	lines *bufio.Scanner
+	most  int // bytes of a frame
+}
+
+func framesOf(in io.Reader, most int) *frames {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, most+2) // the end of the line
+	return &frames{lines, most}
 }
 
 var errFrameTooLarge = errors.New("an event of the stream is too large")
 
 // next returns the next frame; io.EOF if the stream ends between frames, and
 // io.ErrUnexpectedEOF if it ends within one.
-func (f *frames) next() (frame, error) {
-	var out frame
-	size, begun, hasData := int64(0), false, false
-	for {
-		line, err := f.line(f.most - size)
-		if err != nil {
-			if errors.Is(err, io.EOF) && (begun || len(line) > 0) {
-				err = io.ErrUnexpectedEOF
-			}
-			return frame{}, err
-		}
-		size += int64(len(line))
+func (f *frames) next() (out frame, err error) {
+	size, begun := 0, false
+	for f.lines.Scan() {
+		line := f.lines.Bytes()
 		if len(line) == 0 {
-			if hasData {
-				out.data = out.data[:len(out.data)-1]
-			}
+			out.data = bytes.TrimSuffix(out.data, []byte("\n"))
 			return out, nil
+		}
+		if size += len(line); size > f.most {
+			return frame{}, errFrameTooLarge
 		}
 		begun = true
 		name, value, _ := bytes.Cut(line, []byte(":"))
@@ -54,48 +52,19 @@ func (f *frames) next() (frame, error) {
 			out.event = string(value)
 		case "data":
 			out.data = append(append(out.data, value...), '\n')
-			hasData = true
 		case "retry":
-			if ms, ok := digits(value); ok {
+			if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil {
 				out.retry = time.Duration(ms) * time.Millisecond
 			}
 		}
 	}
-}
-
-// line returns the next line without its end: LF, CR LF or CR.
-func (f *frames) line(most int64) ([]byte, error) {
-	var line []byte
-	for {
-		b, err := f.in.ReadByte()
-		if err != nil {
-			return line, err
-		}
-		if f.cr && b == '\n' {
-			f.cr = false
-			continue
-		}
-		f.cr = b == '\r'
-		if b == '\r' || b == '\n' {
-			if !f.begun {
-				f.begun = true
-				line = bytes.TrimPrefix(line, []byte("\uFEFF"))
-			}
-			return line, nil
-		}
-		if line = append(line, b); int64(len(line)) > most {
-			return nil, errFrameTooLarge
-		}
+	switch err := f.lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return frame{}, errFrameTooLarge
+	case err != nil:
+		return frame{}, err
+	case begun:
+		return frame{}, io.ErrUnexpectedEOF
 	}
-}
-
-// digits parses a number of milliseconds; it fails above eleven days.
-func digits(b []byte) (n int64, ok bool) {
-	for _, d := range b {
-		if d < '0' || d > '9' || n >= 1e8 {
-			return 0, false
-		}
-		n = n*10 + int64(d-'0')
-	}
-	return n, len(b) > 0
+	return frame{}, io.EOF
 }
