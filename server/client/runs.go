@@ -183,3 +183,11 @@ func (c *Client) Cancel(ctx context.Context, run string, r CancelRun) (pawl.Resu
 func (c *Client) Fork(ctx context.Context, run string, r ForkRun) (pawl.Result, error) {
 	return c.result(ctx, post(r, "v1", "runs", run, "fork"))
 }
+
+// Replay recomputes every recorded step of a run without calling anything. Differences are
+// in the result, not in the error.
+func (c *Client) Replay(ctx context.Context, run string) (Replayed, error) {
+	var out Replayed
+	err := c.do(ctx, get("v1", "runs", run, "replay"), &out)
+	return out, err
+}
