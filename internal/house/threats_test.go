@@ -1,9 +1,9 @@
 package house
 
 import (
-	"os"
-	"path/filepath"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,13 +16,18 @@ var (
 // TestThreatsHaveTests: each row of the threat model names tests, and there are
 // such tests where it says.
 func TestThreatsHaveTests(t *testing.T) {
-	page, err := os.ReadFile("../../docs/security.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, found := strings.Cut(string(page), "| attack | mechanism | tests | what remains |\n")
+	tr := repository(t)
+	_, table, found := strings.Cut(tr.read(t, "docs/security.md"), "| attack | mechanism | tests | what remains |\n")
 	if !found {
 		t.Fatal("docs/security.md has no table of attacks")
+	}
+	tests := map[string][]string{} // by directory
+	for _, name := range tr.files {
+		if strings.HasSuffix(name, "_test.go") {
+			for _, m := range testFunction.FindAllStringSubmatch(tr.read(t, name), -1) {
+				tests[path.Dir(name)] = append(tests[path.Dir(name)], m[1])
+			}
+		}
 	}
 	rows := 0
 	for row := range strings.Lines(table) {
@@ -38,9 +43,8 @@ func TestThreatsHaveTests(t *testing.T) {
 			t.Errorf("no test: %s", row)
 		}
 		for _, n := range named {
-			there := functions(t, filepath.Join("../..", n[1]))
 			for name := range strings.SplitSeq(strings.TrimSuffix(n[2], ", "), ", ") {
-				if !there[name] {
+				if !slices.Contains(tests[n[1]], name) {
 					t.Errorf("there is no %s in %s: %s", name, n[1], row)
 				}
 			}
@@ -49,23 +53,4 @@ func TestThreatsHaveTests(t *testing.T) {
 	if rows < 20 {
 		t.Errorf("the table has %d rows", rows)
 	}
-}
-
-func functions(t *testing.T, dir string) map[string]bool {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string]bool{}
-	for _, file := range files {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range testFunction.FindAllStringSubmatch(string(source), -1) {
-			all[m[1]] = true
-		}
-	}
-	return all
 }
