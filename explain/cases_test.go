@@ -301,7 +301,7 @@ func rare(log []pawl.Entry) []pawl.Entry {
 	step(pawl.ApprovalExpired{Call: "c_2"})
 	step(pawl.ToolReused{Call: "c_2", Tool: "search", Of: "c_1"})
 	step(pawl.ContextCompacted{From: 2, To: 9, Masked: []string{"c_1"}, Summary: "shoes were sought"})
-	step(pawl.ModelCalled{Purpose: "vote", Attempt: 1, Reserved: 500, MaxTokens: 100},
+	step(pawl.ModelCalled{Purpose: "vote", Attempt: 1, Reserved: 500, MaxTokens: 100, Waited: 12 * time.Second},
 		pawl.ModelFailed{Purpose: "vote", Class: pawl.ClassTruncated, Message: "broke off", Attempt: 1, RetryAt: at.Add(time.Second), Usage: pawl.Usage{Input: 400, Output: 100}})
 	step(pawl.ModelCalled{Purpose: "vote", Attempt: 2, Reserved: 500, MaxTokens: 100},
 		pawl.ModelReplied{Purpose: "vote", Reply: pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "aye"}}, Stop: pawl.StopEnd, Usage: pawl.Usage{Input: 80, Output: 2}}, Priced: true})

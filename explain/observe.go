@@ -32,7 +32,6 @@ func (f *fold) observe(d *Decision) {
 			}
 		case pawl.Measured:
 			measured = true
-			e.Value = unsigned(e.Value)
 			p := f.measured(d.Iteration, e, &d.tally)
 			d.Outcome = append(d.Outcome, p)
 			f.because(p)
@@ -42,15 +41,6 @@ func (f *fold) observe(d *Decision) {
 		d.Outcome = append(d.Outcome, phrasef("the goal %s could not be measured", name(goal)))
 	}
 	f.acted, f.back = nil, false
-}
-
-// unsigned replaces the negative zero that old logs have where a metric counts
-// down to zero.
-func unsigned(v float64) float64 {
-	if v == 0 {
-		return 0
-	}
-	return v
 }
 
 // measured describes how the goal moved, by its number and by the names of the

@@ -83,37 +83,6 @@ func compacting(d *pawl.Declaration, parameters string) {
 	d.PolicyInfo = []pawl.PolicyInfo{{Kind: "context", Parameters: json.RawMessage(parameters)}}
 }
 
-// TestPlanFollowsItsTerms: what makes a run dearer makes its plan dearer.
-func TestPlanFollowsItsTerms(t *testing.T) {
-	likely := func(d pawl.Declaration, o *explain.PlanOptions) pawl.Decimal {
-		return *explain.PlanOfDeclaration(d, o).Likely.CostUSD
-	}
-	d := planned(&dear, 2, nil)
-	base := likely(d, nil)
-	for name, more := range map[string]pawl.Decimal{
-		"more turns":      likely(d, &explain.PlanOptions{Iterations: 15}),
-		"longer results":  likely(d, &explain.PlanOptions{Result: 3000}),
-		"a longer input":  likely(d, &explain.PlanOptions{Input: strings.Repeat("x", 4000)}),
-		"more tools":      likely(planned(&dear, 20, nil), nil),
-		"no cache prices": likely(planned(&pawl.Price{Input: 3, Output: 15}, 2, nil), nil),
-		"a judge":         likely(planned(&dear, 2, func(d *pawl.Declaration) { d.Auxiliary = []pawl.ModelInfo{{Name: "judge", Price: &dear}} }), nil),
-	} {
-		if more <= base {
-			t.Errorf("with %s it costs $%v, without $%v", name, more, base)
-		}
-	}
-	long := func(parameters string) explain.Plan {
-		return explain.PlanOfDeclaration(planned(&dear, 2, func(d *pawl.Declaration) {
-			compacting(d, parameters)
-			d.Limits.Iterations, d.Limits.Tokens = 100, 1<<30
-		}), &explain.PlanOptions{Iterations: 100})
-	}
-	on, off := long(`{"keep":5}`), long(`{"keep":5,"never_by_price":true}`)
-	if !on.Compaction || off.Compaction || *on.Likely.CostUSD > 0.75**off.Likely.CostUSD || *on.Otherwise.CostUSD != *off.Likely.CostUSD {
-		t.Errorf("with compaction $%v (otherwise $%v), without $%v", *on.Likely.CostUSD, *on.Otherwise.CostUSD, *off.Likely.CostUSD)
-	}
-}
-
 // TestPlanOfSteps: the calls of known steps are counted.
 func TestPlanOfSteps(t *testing.T) {
 	const steps = `[

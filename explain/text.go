@@ -36,15 +36,23 @@ func data(raw json.RawMessage) string {
 	return openName + shorten(oneLine(jsonin.Plain(raw)), 160) + closeName
 }
 
-func phrasef(format string, args ...any) Phrase { return Phrase(fmt.Sprintf(format, args...)) }
+// phrasef formats a phrase, and keeps the marks in those among its arguments.
+func phrasef(format string, args ...any) Phrase {
+	for i, a := range args {
+		if p, ok := a.(Phrase); ok {
+			args[i] = string(p)
+		}
+	}
+	return Phrase(fmt.Sprintf(format, args...))
+}
 
 var quotes = strings.NewReplacer(openName, "", closeName, "", openText, "“", closeText, "”")
 
-// Plain returns the phrase with names bare and prose in quotes.
-func (p Phrase) Plain() string { return quotes.Replace(string(p)) }
+// String returns the phrase with names bare and prose in quotes.
+func (p Phrase) String() string { return quotes.Replace(string(p)) }
 
-// MarshalText returns the phrase as Plain does.
-func (p Phrase) MarshalText() ([]byte, error) { return []byte(p.Plain()), nil }
+// MarshalText returns the phrase as String does.
+func (p Phrase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 var foreign = regexp.MustCompile(`[\x01\x03]([^\x02\x04]*)[\x02\x04]`)
 

@@ -1,7 +1,7 @@
 package guard
 
 import (
-	"strconv"
+	"net/netip"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,15 +33,14 @@ func addresses(text string) (found []span) {
 		for end > start && (text[end-1] == '.' || text[end-1] == ':' && !strings.HasSuffix(text[:end], "::")) {
 			end--
 		}
-		if groups, ok := six(text[start:end]); ok {
-			if !localOnly(groups) && !otherwise(text[start:end]) {
+		if a, ok := six(text[start:end]); ok {
+			if !here(a.Unmap()) && !otherwise(text[start:end]) {
 				found = append(found, span{"ip", start, end})
 			}
 			continue
 		}
 		for part := range strings.SplitSeq(text[start:end], ":") { // an address with a name before or a port after it
-			a, ok := four(part)
-			if ok && a>>24 != 127 && a != 0 && !versioned(text[:start]) {
+			if a, ok := four(part); ok && !here(a) && !versioned(text[:start]) {
 				found = append(found, span{"ip", start, start + len(part)})
 			}
 			start += len(part) + 1
@@ -50,20 +49,13 @@ func addresses(text string) (found []span) {
 	return found
 }
 
+// here reports whether an address is one of this machine.
+func here(a netip.Addr) bool { return a.IsLoopback() || a.IsUnspecified() }
+
 // inWord reports whether a character next to an address makes it part of a
 // word. Letters without case do not: Chinese has no spaces between words.
 func inWord(r rune) bool {
 	return r == '_' || unicode.IsDigit(r) || unicode.IsLetter(r) && !unicode.Is(unicode.Lo, r)
-}
-
-// localOnly reports whether an address is loopback or unspecified, including
-// version 4 addresses written as version 6.
-func localOnly(g [8]uint16) bool {
-	if [5]uint16(g[:5]) != ([5]uint16{}) {
-		return false
-	}
-	last := uint32(g[6])<<16 | uint32(g[7])
-	return g[5] == 0 && last <= 1 || g[5] == 0xffff && (last>>24 == 127 || last == 0)
 }
 
 // otherwise reports whether a possible address is more likely something else: a
@@ -99,66 +91,15 @@ func versioned(text string) bool {
 func hex(c byte) bool { return digit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
 
 // four parses an address of version 4.
-func four(s string) (a uint32, ok bool) {
-	parts := strings.SplitN(s, ".", 5)
-	if len(parts) != 4 {
-		return 0, false
-	}
-	for _, p := range parts {
-		if len(p) == 0 || len(p) > 3 || len(p) > 1 && p[0] == '0' {
-			return 0, false
-		}
-		n := uint32(0)
-		for i := range len(p) {
-			if !digit(p[i]) {
-				return 0, false
-			}
-			n = n*10 + uint32(p[i]-'0')
-		}
-		if n > 255 {
-			return 0, false
-		}
-		a = a<<8 | n
-	}
-	return a, true
+func four(s string) (netip.Addr, bool) {
+	a, err := netip.ParseAddr(s)
+	return a, err == nil && a.Is4()
 }
 
 // six parses an address of version 6.
-func six(s string) (g [8]uint16, ok bool) {
-	const most = 45 // characters, with four numbers at the end
-	head, tail, short := strings.Cut(s, "::")
-	if len(s) > most || strings.Count(s, ":") < 2 || short && strings.Contains(tail, "::") {
-		return g, false
-	}
-	first, ok1 := groupsOf(head, !short)
-	last, ok2 := groupsOf(tail, short)
-	if n := len(first) + len(last); !ok1 || !ok2 || n > 8 || short == (n == 8) {
-		return g, false
-	}
-	copy(g[:], first)
-	copy(g[8-len(last):], last)
-	return g, true
-}
-
-// groupsOf parses the groups of one side of an address, including four numbers
-// at its end.
-func groupsOf(side string, end bool) (groups []uint16, ok bool) {
-	if side == "" {
-		return nil, true
-	}
-	parts := strings.Split(side, ":")
-	for i, p := range parts {
-		if a, ok := four(p); ok && end && i == len(parts)-1 {
-			groups = append(groups, uint16(a>>16), uint16(a))
-			continue
-		}
-		n, err := strconv.ParseUint(p, 16, 16)
-		if err != nil || len(p) > 4 {
-			return nil, false
-		}
-		groups = append(groups, uint16(n))
-	}
-	return groups, true
+func six(s string) (netip.Addr, bool) {
+	a, err := netip.ParseAddr(s)
+	return a, err == nil && a.Is6()
 }
 
 // before3 finds addresses as machines before 3 did, for replaying their logs.

@@ -10,19 +10,10 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
-	"github.com/pawl-run/pawl/internal/glob"
 )
 
 // DataFlowOptions configure [DataFlow]. The zero value is right.
 type DataFlowOptions struct {
-	// Content names, by tool, the arguments that are only text for a reader. It
-	// replaces the tool's declaration and the guess by argument name; with an
-	// empty list every argument of the tool is decisive.
-	Content map[string][]string
-	// Sends are names or patterns of read-only tools that send their arguments
-	// somewhere, such as a web search. A tool with an argument for a URL or
-	// host needs no entry: that argument shows it.
-	Sends []string
 	// Hosts may be sent anything: docs.example.org, *.example.org,
 	// localhost:8080. Their URLs need no trusted source.
 	Hosts []string
@@ -36,14 +27,13 @@ type DataFlowOptions struct {
 //
 // A run is tainted from its start, as by the files of its input, or from the first result of a tool labelled
 // [pawl.Untrusted]; see [pawl.State.Tainted]. After that, a call that acts is
-// heldCall for approval unless the value of every decisive argument was named by a
+// held for approval unless the value of every decisive argument was named by a
 // person (in the prompt, the input or an answer), or by a trusted tool and no
 // untrusted text. A call none of whose values has a trusted source is held too.
 // The approval request says which value it is and which result it came from.
 //
 // A call acts if its effect is not [pawl.Read], or if it is a Read that sends
-// data: to a URL, a host, or as [DataFlowOptions].Sends or
-// [pawl.ToolInfo].Reaches declare. An argument is decisive unless it is text
+// data: to a URL, a host, or in an argument that [pawl.ToolInfo].Reaches declares. An argument is decisive unless it is text
 // for a reader, as [pawl.ToolInfo].Content declares or its name suggests (body,
 // message, title), and its value is not just an address or an account. Without
 // decisive arguments, the others count as decisive. A date alone does not
@@ -59,17 +49,10 @@ func DataFlow(o *DataFlowOptions) pawl.Policy {
 	if o == nil {
 		o = &DataFlowOptions{}
 	}
-	f := &flow{sends: slices.Clone(o.Sends), hosts: slices.Clone(o.Hosts), content: map[string][]string{}}
+	f := &flow{hosts: slices.Clone(o.Hosts), strict: o.Strict}
 	var parts []string
-	if f.strict = o.Strict; f.strict {
+	if f.strict {
 		parts = append(parts, "strict")
-	}
-	for _, tool := range slices.Sorted(maps.Keys(o.Content)) {
-		f.content[tool] = slices.Clone(o.Content[tool])
-		parts = append(parts, "content("+strings.Join(append([]string{expr.Quote(tool)}, quoted(o.Content[tool])...), ", ")+")")
-	}
-	if len(f.sends) > 0 {
-		parts = append(parts, "sends("+strings.Join(quoted(f.sends), ", ")+")")
 	}
 	if len(f.hosts) > 0 {
 		parts = append(parts, "hosts("+strings.Join(quoted(f.hosts), ", ")+")")
@@ -88,11 +71,9 @@ func quoted(list []string) []string {
 
 // flow is the policy. It is immutable.
 type flow struct {
-	name    string
-	content map[string][]string
-	sends   []string
-	hosts   []string
-	strict  bool
+	name   string
+	hosts  []string
+	strict bool
 }
 
 // String returns the policy with its options as recorded in the log.
@@ -121,33 +102,14 @@ func (f *flow) Check(a pawl.Agent) error {
 	for _, t := range all(a) {
 		tools[t.Name] = t
 	}
-	names := slices.Sorted(maps.Keys(tools))
 	var errs []error
-	for _, tool := range slices.Sorted(maps.Keys(f.content)) {
-		info, ok := tools[tool]
-		if !ok {
-			errs = append(errs, fmt.Errorf("policy data_flow: there is no tool %q%s", tool, expr.DidYouMean(tool, names)))
-			continue
-		}
-		declared := formOf(info.Input)
-		for _, arg := range f.content[tool] {
-			if !declared.names[arg] {
-				errs = append(errs, fmt.Errorf("policy data_flow: the tool %s has no argument %s%s", tool, arg, expr.DidYouMean(arg, slices.Sorted(maps.Keys(declared.names)))))
-			}
-		}
-	}
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(tools)) {
 		info := tools[name]
 		declared := formOf(info.Input)
 		for _, arg := range slices.Concat(info.Reaches, info.Content) {
 			if !declared.names[arg] {
 				errs = append(errs, fmt.Errorf("policy data_flow: the tool %s declares an argument %s that it does not have%s", name, arg, expr.DidYouMean(arg, slices.Sorted(maps.Keys(declared.names)))))
 			}
-		}
-	}
-	for _, pattern := range f.sends {
-		if !slices.ContainsFunc(names, func(name string) bool { return glob.Match(pattern, name) }) {
-			errs = append(errs, fmt.Errorf("policy data_flow: no tool fits %q%s", pattern, expr.DidYouMean(pattern, names)))
 		}
 	}
 	for _, h := range f.hosts {
@@ -197,7 +159,7 @@ func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 		if d.Do != pawl.CallRun && d.Do != pawl.CallHand && d.Do != pawl.CallAsk || machines(d.Call.Tool) {
 			continue
 		}
-		if h, does := f.decisive(d, old); does {
+		if h, does := decisive(d, old); does {
 			h.i = i
 			open = append(open, h)
 		}
@@ -262,7 +224,7 @@ type heldCall struct {
 // decisive returns the decisive and other values of a call, and whether the
 // call acts. Calls of a sub-agent are judged one by one in its own run. old is
 // true for logs of machines before 3.
-func (f *flow) decisive(d *pawl.Classified, old bool) (h heldCall, does bool) {
+func decisive(d *pawl.Classified, old bool) (h heldCall, does bool) {
 	info := d.Info()
 	if info.Agent != "" {
 		return h, false
@@ -275,8 +237,7 @@ func (f *flow) decisive(d *pawl.Classified, old bool) (h heldCall, does bool) {
 		v := &every[i]
 		v.reach = old && reaches[lastWord(v.name)] || !old && isDestination(&info, v)
 	}
-	fits := func(p string) bool { return glob.Match(p, d.Call.Tool) }
-	if info.Effect == pawl.Read && !slices.ContainsFunc(f.sends, fits) {
+	if info.Effect == pawl.Read {
 		for _, v := range every {
 			if v.reach {
 				h.values = append(h.values, v)
@@ -286,7 +247,7 @@ func (f *flow) decisive(d *pawl.Classified, old bool) (h heldCall, does bool) {
 	}
 	decides := false
 	for _, v := range every {
-		if f.prose(&info, &v, old) {
+		if prose(&info, &v, old) {
 			h.prose = append(h.prose, v)
 			continue
 		}
@@ -299,17 +260,11 @@ func (f *flow) decisive(d *pawl.Classified, old bool) (h heldCall, does bool) {
 	return h, true
 }
 
-// prose reports whether a value is text for a reader: by the options, the
-// tool's declaration, or the argument's name and value.
-func (f *flow) prose(info *pawl.ToolInfo, v *value, old bool) bool {
-	own, says := f.content[info.Name]
-	switch {
-	case old && !says:
+// prose reports whether a value is text for a reader: by the tool's declaration,
+// or the argument's name and value.
+func prose(info *pawl.ToolInfo, v *value, old bool) bool {
+	if old {
 		return wasContent(v.name)
-	case old:
-		return slices.Contains(own, v.name)
-	case says:
-		return slices.Contains(own, v.name) && reads(v)
 	}
 	return !slices.Contains(info.Reaches, v.name) && (slices.Contains(info.Content, v.name) || isContent(v)) && reads(v)
 }

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -50,7 +49,7 @@ func away(text string) bool {
 	}
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	labels := strings.Split(host, ".")
-	if numeric(labels) || strings.Count(host, ":") > 1 && strings.Trim(host, "[]0123456789abcdef:.") == "" {
+	if _, ok := four(host); ok || strings.Count(host, ":") > 1 && strings.Trim(host, "[]0123456789abcdef:.") == "" {
 		return true
 	}
 	last := labels[len(labels)-1]
@@ -63,14 +62,4 @@ func away(text string) bool {
 		}
 	}
 	return true
-}
-
-// numeric reports whether the labels of a host are an IPv4 address.
-func numeric(labels []string) bool {
-	for _, l := range labels {
-		if _, err := strconv.ParseUint(l, 10, 8); err != nil || len(l) > 1 && l[0] == '0' {
-			return false
-		}
-	}
-	return len(labels) == 4
 }

@@ -114,30 +114,23 @@ func TestDataFlowOptions(t *testing.T) {
 		call pawl.Reply
 		held bool
 	}{
-		"a host":              {guard.DataFlowOptions{Hosts: []string{"*.news.example"}}, do("fetch", `{"url":"https://a.news.example/?q=1"}`), false},
-		"another host":        {guard.DataFlowOptions{Hosts: []string{"*.news.example"}}, do("fetch", `{"url":"https://a.news.example.evil.example/?q=1"}`), true},
-		"a user in front":     {guard.DataFlowOptions{Hosts: []string{"a.example"}}, do("fetch", `{"url":"https://a.example:x@evil.example/"}`), true},
-		"a search":            {guard.DataFlowOptions{}, do("web_search", `{"query":"secrets"}`), false},
-		"a search that sends": {guard.DataFlowOptions{Sends: []string{"web_*"}}, do("web_search", `{"query":"secrets"}`), true},
-		"a title":             {guard.DataFlowOptions{}, do("create_issue", `{"repo":"go","title":"x"}`), false},
-		"a title that counts": {guard.DataFlowOptions{Content: map[string][]string{"create_issue": {"body"}}}, do("create_issue", `{"repo":"go","title":"x"}`), true},
-		"labels that do not":  {guard.DataFlowOptions{Content: map[string][]string{"create_issue": {"labels", "title"}}}, do("create_issue", `{"repo":"go","title":"x","labels":["y"]}`), false},
+		"a host":          {guard.DataFlowOptions{Hosts: []string{"*.news.example"}}, do("fetch", `{"url":"https://a.news.example/?q=1"}`), false},
+		"another host":    {guard.DataFlowOptions{Hosts: []string{"*.news.example"}}, do("fetch", `{"url":"https://a.news.example.evil.example/?q=1"}`), true},
+		"a user in front": {guard.DataFlowOptions{Hosts: []string{"a.example"}}, do("fetch", `{"url":"https://a.example:x@evil.example/"}`), true},
 	} {
 		r, _, _ := told(t, e, "", "go", &c.o, fetch, c.call, pawl.Say("done"))
 		if held := r.Status == pawl.StatusWaitingApproval; held != c.held {
 			t.Errorf("%s: %v %v", name, r.Status, r.Pending)
 		}
 	}
-	p := guard.DataFlow(&guard.DataFlowOptions{Content: map[string][]string{"x": {"a"}, "create_issue": {"titel"}}, Sends: []string{"fetsch"}, Hosts: []string{"https://x/"}})
-	if got := p.String(); got != `data_flow(content("create_issue", "titel"), content("x", "a"), sends("fetsch"), hosts("https://x/"))` {
+	p := guard.DataFlow(&guard.DataFlowOptions{Hosts: []string{"https://x/"}})
+	if got := p.String(); got != `data_flow(hosts("https://x/"))` {
 		t.Error(got)
 	}
 	s := &scenario{}
 	_, err := pawl.NewMachine(s.agent(nil, nil, p))
-	for _, want := range []string{`no tool "x"`, "no argument titel (did you mean title?)", `no tool fits "fetsch" (did you mean fetch?)`, `"https://x/" is not a host`} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("it does not say %s: %v", want, err)
-		}
+	if want := `"https://x/" is not a host`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("it does not say %s: %v", want, err)
 	}
 }
 

@@ -103,7 +103,7 @@ func (a *app) changed(ctx context.Context, j store, h pawl.Head) []string {
 }
 
 // pasted formats an action as a line to paste into a shell.
-func pasted(next explain.Action) string { return next.Command + " # " + next.Why.Plain() }
+func pasted(next explain.Action) string { return next.Command + " # " + next.Why.String() }
 
 // recorded says that a signal is recorded for a run that this command does not
 // resume, and what resumes it.
