@@ -281,12 +281,6 @@ var parts = map[string]func(){
 			return fmt.Sprintf(`{"tools":[%s],"nextCursor":"again"}`, tool(fmt.Sprint("t", n)))
 		})
 	},
-	"restless": func() {
-		byHand(func(request) string {
-			fmt.Println(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
-			return `{"tools":[]}`
-		})
-	},
 	"twice":      lists(tool("a"), tool("a")),
 	"clash":      lists(tool("a.b"), tool("a/b"), tool("c")),
 	"forged":     lists(tool("__complete__"), tool("read\u202e file"), tool(strings.Repeat("long", 30)), tool("other__write")),

@@ -144,25 +144,19 @@ func (s *Server) dial(ctx context.Context) (*link, error) {
 
 func (s *Server) wrong(err error) error { return fmt.Errorf("mcp server %s: %w", s.name, err) }
 
-// read lists the tools, and lists them again if they change meanwhile.
+// read lists the tools. If they change meanwhile, the next call lists them again.
 func (s *Server) read(ctx context.Context, l *link) error {
-	const tries = 3
-	for range tries {
-		l.stale.Store(false)
-		all, err := list(ctx, l.session, s.opt.Identity)
-		if err != nil {
-			l.stale.Store(true)
-			return err
-		}
-		l.all, l.pins = all, map[string]string{}
-		for _, d := range all {
-			l.pins[d.name] = d.pin
-		}
-		if !l.stale.Load() {
-			return nil
-		}
+	l.stale.Store(false)
+	all, err := list(ctx, l.session, s.opt.Identity)
+	if err != nil {
+		l.stale.Store(true)
+		return err
 	}
-	return errors.New("its list of tools does not stop changing")
+	l.all, l.pins = all, map[string]string{}
+	for _, d := range all {
+		l.pins[d.name] = d.pin
+	}
+	return nil
 }
 
 // How often connecting is tried for one call, and the wait before the second try, which

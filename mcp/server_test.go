@@ -122,17 +122,6 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// A server that announces a change whenever it is asked for its tools costs no
-// more than the few times they are listed.
-func TestRestless(t *testing.T) {
-	s, err := mcp.Connect(t.Context(), "peer", server("restless"), nil)
-	if err == nil { // the last notice came after the list
-		s.Close()
-	} else if !strings.Contains(err.Error(), "does not stop changing") {
-		t.Error(err)
-	}
-}
-
 // What clashes or cannot be used may be left out.
 func TestAllow(t *testing.T) {
 	for part, allow := range map[string][]string{"clash": {"a.b", "c"}, "array": {"fine"}, "forked": {"fine"}} {

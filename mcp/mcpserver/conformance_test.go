@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 )
 
@@ -67,25 +66,4 @@ func TestServerConformance(t *testing.T) {
 
 func TestClientConformance(t *testing.T) {
 	havePeers(t).suite(t, "client", "--command", os.Args[0]+" play client")
-}
-
-// What fails is told to users, each by its name.
-func TestFailuresAreDocumented(t *testing.T) {
-	expected, err := os.ReadFile("../../testdata/mcp/expected.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := os.ReadFile("../../docs/mcp.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := regexp.MustCompile(`(?m)^  - (\S+)$`).FindAllStringSubmatch(string(expected), -1)
-	for _, name := range names {
-		if !strings.Contains(string(doc), "`"+name[1]+"`") {
-			t.Errorf("docs/mcp.md does not say why %s fails", name[1])
-		}
-	}
-	if len(names) < 30 {
-		t.Errorf("%d scenarios are listed", len(names))
-	}
 }
