@@ -28,7 +28,6 @@ type driver struct {
 	found      uint64         // the last entry when the run was claimed
 	was        pawl.Status    // where the run stood then
 	reconciled map[string]int // the attempts whose tools were asked for the outcome, by call
-	leg        bool           // another run has handed over to it, whose place among the engine's runs it takes
 	early      bool           // keep what is streamed for the handle's first watcher
 	turn       turn           // of the next model call
 	tight      tight

@@ -2,12 +2,9 @@ package engine_test
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -191,29 +188,5 @@ func TestHookComesLate(t *testing.T) {
 	}
 	if again == 0 {
 		t.Error("no call was run again at all")
-	}
-}
-
-// A log of a build that knew no retries is resumed as ever: what such an entry
-// is about nobody knows, so that it changes nothing.
-func TestHookDirectionsOfOld(t *testing.T) {
-	full := newTap()
-	agent, _ := retried(t, func(pawl.Invocation) {})
-	ends(t, begin(t, engine.New(full, nil), agent), pawl.StatusSuccess)
-	s := new(pawl.State)
-	for _, line := range recorded(t, full) {
-		e, err := pawl.DecodeEntry(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Fold(e)
-		with := s.Clone()
-		with.Fold(pawl.Entry{Run: "r", Seq: s.Seq() + 1, At: s.Seq(), Time: s.Time(), Iteration: s.Iteration(),
-			Event: pawl.HookDirected{Hook: "old", Direction: "retry", Reason: "no"}})
-		before, _ := json.Marshal(s.Result()) // results always marshal
-		after, _ := json.Marshal(with.Result())
-		if diff := cmp.Diff(string(before), string(after)); diff != "" {
-			t.Errorf("entry %d: %s", s.Seq(), diff)
-		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -311,30 +310,6 @@ func TestImportTorn(t *testing.T) {
 			continue
 		}
 		ends(t, h, pawl.StatusExhausted)
-	}
-}
-
-// TestImportFlipped turns bits in every byte of the file, with PAWL_PROOF every
-// bit: nothing is imported.
-func TestImportFlipped(t *testing.T) {
-	file, _ := exported(t, true)
-	for i := range 8 * len(file) {
-		at, bit := i/8, byte(1)<<(i%8)
-		if at%sparse() != 0 {
-			continue
-		}
-		if at > 200 && at < len(file)-200 && i%8 != at%8 && os.Getenv("PAWL_PROOF") == "" {
-			continue // at the ends every bit, between them one of each byte
-		}
-		file[at] ^= bit
-		to, got, err := imports(t, file)
-		file[at] ^= bit
-		if damaged := new(archive.DamagedError); !errors.As(err, &damaged) {
-			t.Fatalf("byte %d, bit %08b: %+v, %v", at, bit, got, err)
-		}
-		for h := range to.List(t.Context(), pawl.Query{}) {
-			t.Fatalf("byte %d, bit %08b: %+v was imported", at, bit, h)
-		}
 	}
 }
 

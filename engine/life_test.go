@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -323,59 +322,6 @@ func TestClose(t *testing.T) {
 		}
 		if res := comesTo(t, again, pawl.StatusSuccess); res.ToolCalls != 2 {
 			t.Errorf("%d calls", res.ToolCalls)
-		}
-	})
-}
-
-// TestTwoEngines: a second owner is refused while the first lives; when it has
-// taken over, the first changes nothing any more.
-func TestTwoEngines(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		j := memory.New()
-		var ran atomic.Int32
-		tool := job{pawl.ToolInfo{Name: "sleep", Effect: pawl.Read}, func(ctx context.Context, _ pawl.Invocation) (string, error) {
-			ran.Add(1)
-			select {
-			case <-time.After(time.Minute):
-			case <-ctx.Done():
-			}
-			return "slept", nil
-		}}
-		a := pawl.Agent{Name: "a", Model: says(calls("sleep", 1)), Tools: []pawl.Tool{tool}}
-		one := engine.New(j, &engine.Options{Owner: &engine.Owner{User: "one"}})
-		two := engine.New(j, &engine.Options{Owner: &engine.Owner{User: "two"}})
-		first := start(t, one, a)
-		time.Sleep(40 * time.Second) // more than a lease without a heartbeat
-		_, err := two.Resume(t.Context(), a, "run", nil)
-		var held *pawl.HeldError
-		if !errors.As(err, &held) || !strings.Contains(held.Lease.Owner, "one") {
-			t.Fatalf("resuming a live run: %v", err)
-		}
-		lease, err := j.Claim(t.Context(), pawl.Claim{Run: "run", Owner: "two", TTL: time.Minute, Over: held.Lease.Epoch})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := first.Wait(t.Context()); !errors.Is(err, pawl.ErrFenced) {
-			t.Errorf("the first owner ended with %v", err)
-		}
-		was, err := engine.Load(t.Context(), j, "run")
-		if err != nil || was.Epoch() != 1 || was.Status() != pawl.StatusRunning {
-			t.Errorf("it left %v, epoch %d (%v)", was.Status(), was.Epoch(), err)
-		}
-		if _, err := j.Claim(t.Context(), pawl.Claim{Run: "run", Owner: "two", Epoch: lease.Epoch}); err != nil {
-			t.Fatal(err)
-		}
-		second, err := two.Resume(t.Context(), a, "run", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		comesTo(t, second, pawl.StatusSuccess)
-		if n := ran.Load(); n != 2 {
-			t.Errorf("the Read ran %d times, want once for each owner", n)
-		}
-		now, err := engine.Load(t.Context(), j, "run")
-		if err != nil || now.Epoch() < lease.Epoch {
-			t.Errorf("epoch %d (%v)", now.Epoch(), err)
 		}
 	})
 }

@@ -68,18 +68,3 @@ func TestApproverNeedsNoDisk(t *testing.T) {
 		})
 	}
 }
-
-// TestApproverInMemoryIsAskedAgain: what was approved for the call holds for no
-// other, in memory as on disk.
-func TestApproverInMemoryIsAskedAgain(t *testing.T) {
-	var asked []string
-	o := &engine.Options{Approver: engine.ApproverFunc(func(_ context.Context, r engine.Request) (engine.Decision, error) {
-		asked = append(asked, r.Call)
-		return engine.Decision{Approve: len(asked) == 1, Reason: "once is enough"}, nil
-	})}
-	l := new(ledger)
-	a := payer(l, call("pay", 1), call("pay", 2))
-	if r := talks(t, engine.New(memory.New(), o), a, "go", ""); r.Status != pawl.StatusSuccess || strings.Join(asked, " ") != "c_1 c_2" || l.len() != 1 {
-		t.Errorf("%v, asked about %v, paid %d times", r.Status, asked, l.len())
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -89,45 +88,6 @@ func TestThreadRemembered(t *testing.T) {
 	}
 	if few[11] > 4 || many[11] < 24 {
 		t.Errorf("reads of logs at the start of each run: %v, and %v when nothing is remembered", few, many)
-	}
-}
-
-// BenchmarkThread is the start of a run late in a conversation: by an engine that
-// drove the runs before it, and by one that has to read them.
-func BenchmarkThread(b *testing.B) {
-	agent := pawl.Agent{Name: "chatter", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
-		return pawl.Say("That is what I think of it."), nil
-	})}
-	for _, n := range []int{10, 100, 1000} {
-		for _, by := range []string{"remembered", "read"} {
-			b.Run(fmt.Sprintf("run=%d/%s", n, by), func(b *testing.B) {
-				j := memory.New()
-				e := engine.New(j, nil)
-				next := func(e *engine.Engine) time.Duration {
-					begin := time.Now()
-					h, err := e.Start(b.Context(), agent, "What do you think of it?", &engine.StartOptions{Thread: "talk"})
-					took := time.Since(begin)
-					if err == nil {
-						_, err = h.Wait(b.Context())
-					}
-					if err != nil {
-						b.Fatal(err)
-					}
-					return took
-				}
-				for range n - 1 {
-					next(e)
-				}
-				var took time.Duration
-				for b.Loop() {
-					if by == "read" {
-						e = engine.New(j, nil)
-					}
-					took += next(e)
-				}
-				b.ReportMetric(float64(took.Microseconds())/float64(b.N), "µs/start")
-			})
-		}
 	}
 }
 

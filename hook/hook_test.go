@@ -112,37 +112,6 @@ func TestTextsCanBeLeftOut(t *testing.T) {
 	}
 }
 
-// faulty is a handler that fails in every way it can.
-type faulty struct {
-	slog.Handler
-	panics bool
-}
-
-func (f faulty) Enabled(context.Context, slog.Level) bool { return true }
-
-func (f faulty) Handle(context.Context, slog.Record) error {
-	if f.panics {
-		panic("no disk")
-	}
-	return errors.New("no disk")
-}
-
-// A log that cannot be written changes nothing about the run.
-func TestBrokenLog(t *testing.T) {
-	for _, panics := range []bool{false, true} {
-		l := slog.New(faulty{panics: panics})
-		j := memory.New()
-		if r := drive(t, j, clerk(), hook.Records(l, nil), hook.Log(l, nil)); r.Status != pawl.StatusSuccess {
-			t.Errorf("ended as %v", r.Status)
-		}
-		for e, err := range engine.Entries(t.Context(), j, "r", 1) {
-			if _, directed := e.Event.(pawl.HookDirected); directed || err != nil {
-				t.Errorf("%+v %v", e, err)
-			}
-		}
-	}
-}
-
 // The budget is the run's: it is not used up by other runs of the same hook, and
 // a run that is resumed by another process has what is left of it.
 func TestRetryBudget(t *testing.T) {

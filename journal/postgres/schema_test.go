@@ -162,50 +162,6 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestHeartbeats checks that only renewals leave the disk alone.
-func TestHeartbeats(t *testing.T) {
-	j, _ := prepared(t)
-	c, err := j.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Release()
-	where := func(f string) (at string) {
-		t.Helper()
-		if err := c.QueryRow(t.Context(), `SELECT `+f).Scan(&at); err != nil {
-			t.Fatal(err)
-		}
-		return at
-	}
-	renew := func() {
-		t.Helper()
-		if _, err := j.Claim(t.Context(), pawl.Claim{Run: "r", TTL: time.Hour, Epoch: 1}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	lazy := 0
-	for range 20 {
-		flushed, written := where(`pg_current_wal_flush_lsn()::text`), where(`pg_current_wal_insert_lsn()::text`)
-		renew()
-		if where(`pg_current_wal_insert_lsn()::text`) == written {
-			t.Error("a renewal wrote nothing")
-		}
-		if where(`pg_current_wal_flush_lsn()::text`) == flushed { // what the server does by itself may come between
-			lazy++
-		}
-	}
-	if lazy == 0 {
-		t.Error("every renewal waited for the disk")
-	}
-	written := where(`pg_current_wal_insert_lsn()::text`)
-	if err := j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: 1, After: 1, Records: [][]byte{[]byte("x")}}); err != nil {
-		t.Fatal(err)
-	}
-	if where(`(pg_current_wal_flush_lsn() > '`+written+`')::text`) != "true" {
-		t.Errorf("after an append all up to %s is not on the disk, only up to %s", written, where(`pg_current_wal_flush_lsn()::text`))
-	}
-}
-
 func TestDamage(t *testing.T) {
 	for name, c := range map[string]struct{ sql, says string }{
 		"a byte":         {`UPDATE %s.batches SET data = set_byte(data, 3, 0) WHERE seq = 20`, "the records up to 20"},

@@ -170,25 +170,3 @@ func TestLong(t *testing.T) {
 		t.Errorf("an id that is too long: %v", err)
 	}
 }
-
-// TestSlowWatcher keeps what comes while its caller is at work, each run once.
-func TestSlowWatcher(t *testing.T) {
-	j, _ := prepared(t)
-	n := 0
-	for run := range j.WatchSignals(t.Context()) {
-		if run == "" {
-			for i := range 5 {
-				post(t, j, "r", fmt.Sprint(i))
-			}
-			post(t, j, "free", "last")
-			time.Sleep(50 * time.Millisecond)
-			continue
-		}
-		if n++; run == "free" {
-			break
-		}
-	}
-	if n > 2 {
-		t.Errorf("six letters to two runs are told of in %d words", n)
-	}
-}
