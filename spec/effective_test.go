@@ -123,23 +123,13 @@ func TestEffectiveOfProgram(t *testing.T) {
 	a := pawl.Agent{
 		Name: "a", Description: "Looks: up", Prompt: "First line.\n\n  Second: line.\nkey=sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789",
 		Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("x"), nil }),
-		Tools: []pawl.Tool{look, tool.AskHuman(), tool.Client("pick", "Pick.", json.RawMessage(`{"type":"object","properties":{"n":{"type":"number"}}}`), nil)},
+		Tools: []pawl.Tool{look, tool.Client("pick", "Pick.", json.RawMessage(`{"type":"object","properties":{"n":{"type":"number"}}}`), nil)},
 		Stop:  stop.Iterations(3), Limits: pawl.Limits{Tokens: 1000}, Serial: true, Trace: true, ResultKey: "r",
 		Approvals: pawl.Approvals{StopOnDeny: true}, Sampling: pawl.Sampling{Temperature: -1, MaxTokens: 50},
 	}
 	e := Of(begun(t, a, nil))
-	const want = `# a tool of the program:
-#   - name: look
-#     description: Look something up.
-#     input:
-#       type: object
-#       properties: {q: {type: string}}
-#       required: [q]
-#       additionalProperties: false
-#     effect: read
-#     timeout: 1m
-#     max_output: 16384
-#     on_doubt: ask
+	const want = `# tool: look, of the program
+# tool: pick, of the program
 # model: func, of the program
 # the answer is @r in the result's context
 # policy: context(keep 5)
@@ -153,13 +143,6 @@ prompt: |-
     Second: line.
   key=[redacted]
 loop: react
-tools:
-  - name: pick
-    description: Pick.
-    client: true
-    input: {type: object, properties: {"n": {type: number}}}
-    effect: write
-  - {builtin: [ask_human]}
 parallel: false
 trace: true
 stop: iterations >= 3
@@ -180,7 +163,7 @@ approvals: {on_deny: stop}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, got)
 	}
-	if len(s.tools) != 1 || len(s.own) != 1 || !s.serial || !s.trace || !strings.HasPrefix(s.prompt, "First line.\n\n  Second: line.\nkey=") {
+	if !s.serial || !s.trace || !strings.HasPrefix(s.prompt, "First line.\n\n  Second: line.\nkey=") {
 		t.Errorf("%+v", s)
 	}
 }

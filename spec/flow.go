@@ -3,9 +3,7 @@ package spec
 import (
 	"cmp"
 	"errors"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/workflow"
@@ -99,7 +97,7 @@ func (s *Spec) follows(e *workflow.Error, at *node, has bool) bool {
 	case e.Step == "" && e.Key == "steps": // lists without steps are reported where they stand
 		return true
 	case e.Key == "tool" && has:
-		return s.mayBe(at.text)
+		return s.toolsUnread // it may be one of those
 	}
 	return !has // what is needed was reported as missing
 }
@@ -115,37 +113,4 @@ func (d *document) said(at place) bool {
 func (s *Spec) spoilt(n *node, key string) bool {
 	at := n.get(key)
 	return at != nil && s.doc.said(at.place)
-}
-
-// mayBe reports whether a tool that the agent does not have is one of those with problems.
-func (s *Spec) mayBe(tool string) bool {
-	if s.spoilt(s.root, "tools") {
-		return true
-	}
-	tools := s.root.get("tools")
-	if tools == nil {
-		return false
-	}
-	return slices.ContainsFunc(tools.items, func(item *node) bool {
-		file := cmp.Or(item.get("agent"), item.get("workflow"))
-		switch name := item.name(); {
-		case name != "":
-			return name == tool
-		case file != nil:
-			_, root := readDocument(file.text, s.family.files[s.at(file.text)])
-			stem := strings.TrimSuffix(filepath.Base(file.text), filepath.Ext(file.text))
-			return cmp.Or(root.name(), stem) == tool
-		case item.get("mcp") != nil:
-			server := item.get("mcp").name()
-			return server == "" || strings.HasPrefix(tool, server+"__")
-		case item.get("builtin") != nil:
-			return slices.ContainsFunc(item.get("builtin").items, func(n *node) bool { return s.doc.said(n.place) })
-		case item.get("hosted") != nil:
-			return s.doc.said(item.get("hosted").place)
-		case item.get("a2a") != nil:
-			url := item.get("a2a").get("url")
-			return url == nil || s.doc.said(url.place)
-		}
-		return true
-	})
 }

@@ -117,14 +117,3 @@ func (f fields) flows(input json.RawMessage, key string) []string {
 	}
 	return names
 }
-
-func flows(n *node, key string, names []string) {
-	if len(names) == 0 {
-		return
-	}
-	all := &node{kind: list}
-	for _, name := range names {
-		all.items = append(all.items, textNode(name))
-	}
-	n.put(key, all)
-}

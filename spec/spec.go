@@ -50,6 +50,7 @@ type Spec struct {
 	json        bool  // strategy: json
 	output      []byte
 	tools       []toolSpec
+	toolsUnread bool     // some of them have no name that is known
 	own         []string // builtin tools
 	hosted      []hostedSpec
 	agents      []delegate

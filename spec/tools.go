@@ -38,36 +38,35 @@ type toolSpec struct {
 func (s *Spec) readTools(f fields) {
 	n := f.value("tools", list, "a list of tools, each with name, description and command")
 	if n == nil {
+		s.toolsUnread = f.n.get("tools") != nil
 		return
 	}
 	taken := map[string]int{}
 	for _, item := range n.items {
-		if item.get("mcp") != nil {
-			s.readServer(f, item)
-			continue
+		named, problems := len(taken)+len(s.servers), len(f.problems)
+		s.readEntry(f, item, taken)
+		if len(f.problems) > problems && len(taken)+len(s.servers) == named {
+			s.toolsUnread = true
 		}
-		if item.get("a2a") != nil {
-			s.readRemote(f, item, taken)
-			continue
-		}
-		if item.get("hosted") != nil {
-			s.readHosted(f, item, taken)
-			continue
-		}
-		if item.get("builtin") != nil {
-			s.readOwn(f, item, taken)
-			continue
-		}
-		if item.get("agent") != nil || item.get("workflow") != nil {
-			s.readDelegate(f, item, taken)
-			continue
-		}
+	}
+}
+
+// readEntry reads an entry, whose keys say what kind of tool it is.
+func (s *Spec) readEntry(f fields, item *node, taken map[string]int) {
+	switch {
+	case item.get("mcp") != nil:
+		s.readServer(f, item)
+	case item.get("a2a") != nil:
+		s.readRemote(f, item, taken)
+	case item.get("hosted") != nil:
+		s.readHosted(f, item, taken)
+	case item.get("builtin") != nil:
+		s.readOwn(f, item, taken)
+	case item.get("agent") != nil || item.get("workflow") != nil:
+		s.readDelegate(f, item, taken)
+	default:
 		t := s.readTool(f, item)
-		at := item.get("name")
-		if at == nil || t.name == "" {
-			continue
-		}
-		if f.names(t.name, at.place, taken) {
+		if at := item.get("name"); at != nil && t.name != "" && f.names(t.name, at.place, taken) {
 			s.tools = append(s.tools, t)
 			if t.gated {
 				s.gates = append(s.gates, t.gate)
