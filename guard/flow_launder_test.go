@@ -95,7 +95,7 @@ func TestLaundering(t *testing.T) {
 			replies = append(replies, do("run_command", string(argv)), pawl.Say("done"))
 			a := pawl.Agent{
 				Name: "assistant", Model: inTurn(replies...), Policies: []pawl.Policy{guard.DataFlow(nil)},
-				Tools: []pawl.Tool{page(c.page), files.Read(dir), files.Write(dir), tool.RunCommand(&tool.RunCommandOptions{Dir: dir})},
+				Tools: []pawl.Tool{page(c.page), files.Read(dir), files.Write(dir), tool.RunCommand(&tool.CommandOptions{Dir: dir})},
 			}
 			e := engine.New(lasting{memory.New()}, nil)
 			defer e.Close()

@@ -18,7 +18,7 @@ var ownTools = map[string]func(*Spec) pawl.Tool{
 	"list_files":   func(s *Spec) pawl.Tool { return files.List(s.dir) },
 	"search_files": func(s *Spec) pawl.Tool { return files.Search(s.dir) },
 	"run_command": func(s *Spec) pawl.Tool {
-		return tool.RunCommand(&tool.RunCommandOptions{Dir: s.dir, Secrets: s.Env, Cage: s.cage})
+		return tool.RunCommand(&tool.CommandOptions{Dir: s.dir, Secrets: s.Env, Cage: s.cage})
 	},
 	"fetch": func(s *Spec) pawl.Tool { return fetch.Tool(&s.fetch) },
 }

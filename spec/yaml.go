@@ -3,7 +3,6 @@ package spec
 import (
 	"errors"
 	"fmt"
-	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
@@ -160,9 +159,9 @@ func (d *document) convert(n ast.Node, depth int) *node {
 	case *ast.BoolNode:
 		out.kind, out.text, out.word = boolean, strconv.FormatBool(n.Value), n.Token.Value
 	case *ast.IntegerNode:
-		return d.number(out, n.Token.Value)
+		return out.number(n.Token.Value, n.Value)
 	case *ast.FloatNode:
-		return d.number(out, n.Token.Value)
+		return out.number(n.Token.Value, n.Value)
 	case *ast.StringNode:
 		out.kind, out.text = text, n.Value
 		switch n.Token.Type {
@@ -173,7 +172,9 @@ func (d *document) convert(n ast.Node, depth int) *node {
 		default:
 			out.style = plain
 			if decimal.MatchString(n.Value) { // the library leaves large numbers and 1e5 as text
-				return d.number(out, n.Value)
+				if value, err := strconv.ParseFloat(n.Value, 64); err == nil || strict.MatchString(n.Value) {
+					return out.number(n.Value, value)
+				}
 			}
 		}
 	case *ast.LiteralNode:
@@ -222,38 +223,17 @@ func (d *document) entry(out *node, n *ast.MappingValueNode, depth int) {
 }
 
 // decimal matches the numbers that YAML 1.2's core schema and JSON share, and a
-// few that only YAML has.
+// few that only YAML has; strict those of JSON.
 var (
 	decimal = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 	strict  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 )
 
-// number keeps a number as JSON writes it, exactly where possible.
-func (d *document) number(out *node, s string) *node {
-	out.kind, out.text, out.word = number, s, s
-	if strict.MatchString(s) {
-		return out
+// number makes the node a number, exactly as it is written where JSON can.
+func (n *node) number(word string, value any) *node {
+	n.kind, n.text, n.word = number, word, word
+	if !strict.MatchString(word) {
+		n.text = fmt.Sprint(value)
 	}
-	const most = 1000 // digits; converting more is slow
-	bare := strings.ReplaceAll(s, "_", "")
-	if whole, ok := new(big.Int).SetString(strings.TrimPrefix(bare[:min(len(bare), most)], "+"), base(bare)); ok && len(bare) < most {
-		out.text = whole.String()
-		return out
-	}
-	if f, err := strconv.ParseFloat(bare, 64); err == nil && decimal.MatchString(bare) {
-		out.text = fmt.Sprint(f)
-		return out
-	}
-	d.problem(out.place, "%s is a number that JSON cannot hold (write its digits)", s)
-	return &node{place: out.place}
-}
-
-// base returns the base of a whole number. A leading zero alone does not make
-// it octal, as in YAML 1.2.
-func base(s string) int {
-	s = strings.TrimLeft(s, "+-")
-	if len(s) > 1 && s[0] == '0' && strings.ContainsAny(s[1:2], "xobXOB") {
-		return 0
-	}
-	return 10
+	return n
 }

@@ -68,7 +68,7 @@ func newPit(t *testing.T) *pit {
 
 func (p *pit) run(t *testing.T, c *tool.Cage, words ...string) (string, error) {
 	t.Helper()
-	out, err := tool.RunCommand(&tool.RunCommandOptions{Dir: p.dir, Cage: c, Timeout: 20 * time.Second}).Run(t.Context(), argv(t, words...))
+	out, err := tool.RunCommand(&tool.CommandOptions{Dir: p.dir, Cage: c, Timeout: 20 * time.Second}).Run(t.Context(), argv(t, words...))
 	return pawl.ToolResult{Content: out.JSON}.Text(), err
 }
 

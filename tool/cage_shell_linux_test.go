@@ -67,7 +67,7 @@ func TestCageShell(t *testing.T) {
 	}
 	write(t, filepath.Join(p.dir, "in", "script"), script, 0o644)
 	before = strings.Replace(before, "in/up ", fmt.Sprintf("in/script ---------- %q\nin/up ", script), 1)
-	run := tool.RunCommand(&tool.RunCommandOptions{Dir: p.dir, Cage: p.cage, MaxOutput: 1 << 20})
+	run := tool.RunCommand(&tool.CommandOptions{Dir: p.dir, Cage: p.cage, MaxOutput: 1 << 20})
 	out, err := run.Run(t.Context(), argv(t, "sh", "in/script"))
 	if err != nil {
 		t.Fatal(err)

@@ -121,7 +121,7 @@ func TestHostileWords(t *testing.T) {
 	for name, value := range map[string]string{"AWS_SECRET_ACCESS_KEY": "leak-1", "LD_LIBRARY_PATH": "leak-2", "BASH_ENV": "leak-3", "ENV": "leak-4", "PAWL_DATABASE": "leak-5", "SSH_AUTH_SOCK": "leak-6", "http_proxy": "leak-7", "IFS": "leak-8"} {
 		t.Setenv(name, value)
 	}
-	run := tool.RunCommand(&tool.RunCommandOptions{Dir: dir})
+	run := tool.RunCommand(&tool.CommandOptions{Dir: dir})
 	call := func(argv ...string) (string, error) {
 		raw, err := json.Marshal(map[string]any{"argv": argv})
 		if err != nil {

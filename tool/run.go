@@ -5,47 +5,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/pawl-run/pawl"
 )
-
-// RunCommandOptions are the options of the tool run_command. The zero value is valid.
-type RunCommandOptions struct {
-	// Timeout is the deadline of one attempt; zero is 60 s.
-	Timeout time.Duration
-	// MaxOutput is how many bytes of stdout, and of stderr, are kept, head and
-	// tail; zero is 16 KiB.
-	MaxOutput int
-	// Dir is the working directory; empty: that of this process.
-	Dir string
-	// Env names the environment variables of this process that commands get, besides
-	// PATH, HOME, LANG and TMPDIR.
-	Env []string
-	// Secrets names further variables, whose values are secret and are removed from the
-	// output of commands.
-	Secrets []string
-	// Cage restricts the programs; nil: they may do whatever the user may. A program must
-	// be one of the system or among the files of the cage.
-	Cage *Cage
-}
 
 // RunCommand is the tool run_command, with which a model runs a program of its choice: argv
 // unchanged, without a shell, unless the model names one. The program may do whatever this process
 // may. There is no list of forbidden words, since such a list can be circumvented; an approval of
 // each call or a cage protects.
 //
-// The tool is a Write. The program has an empty stdin and else the environment of a [Command],
-// and its result is that of a Command. A program that is killed at its deadline may have had
-// effects.
-func RunCommand(o *RunCommandOptions) pawl.Tool {
-	if o == nil {
-		o = &RunCommandOptions{}
+// The tool is a Write unless the options say otherwise; their Input is not used. The program has an
+// empty stdin and else the environment of a [Command], and its result is that of a Command. A program
+// that is killed at its deadline may have had effects. In a cage it must be one of the system or
+// among the files of the cage.
+func RunCommand(o *CommandOptions) pawl.Tool {
+	t := &runCommand{}
+	if o != nil {
+		t.CommandOptions = *o
 	}
-	t := &runCommand{CommandOptions{
-		Timeout: o.Timeout, MaxOutput: o.MaxOutput, Dir: o.Dir, Env: slices.Clone(o.Env), Secrets: slices.Clone(o.Secrets), Cage: o.Cage,
-	}}
 	t.Input = json.RawMessage(`{"type":"object","properties":{"argv":{"type":"array","items":{"type":"string"},"minItems":1,"description":"the program and its arguments, one each; there is no shell"}},"required":["argv"],"additionalProperties":false}`)
 	return t
 }

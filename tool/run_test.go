@@ -28,7 +28,7 @@ func TestRunCommand(t *testing.T) {
 	t.Setenv("SHOWN", "shown")
 	t.Setenv("HIDDEN", "hidden")
 	t.Setenv("LEDGER_TOKEN", "token-of-the-ledger")
-	run := tool.RunCommand(&tool.RunCommandOptions{Dir: dir, Env: []string{"SHOWN"}, Secrets: []string{"LEDGER_TOKEN"}})
+	run := tool.RunCommand(&tool.CommandOptions{Dir: dir, Env: []string{"SHOWN"}, Secrets: []string{"LEDGER_TOKEN"}})
 	for _, c := range []struct {
 		argv       []string
 		want, fail string
@@ -55,7 +55,7 @@ func TestRunCommand(t *testing.T) {
 	if info := run.Info(); info.Effect != 0 && info.Effect != pawl.Write || info.Name != "run_command" || !json.Valid(info.Input) {
 		t.Errorf("%+v", info)
 	}
-	wrong := tool.RunCommand(&tool.RunCommandOptions{Env: []string{"A=B"}})
+	wrong := tool.RunCommand(&tool.CommandOptions{Env: []string{"A=B"}})
 	if err := wrong.(pawl.Checker).Check(pawl.Agent{}); err == nil || !strings.HasPrefix(err.Error(), `tool "run_command": env has "A=B"`) {
 		t.Error(err)
 	}
@@ -66,7 +66,7 @@ func TestRunCommandWitness(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "x.sh")
 	ask := func(words ...string) map[string]string {
-		w := tool.RunCommand(&tool.RunCommandOptions{Dir: dir}).(witnesser)
+		w := tool.RunCommand(&tool.CommandOptions{Dir: dir}).(witnesser)
 		found, err := w.Witness(t.Context(), argv(t, words...).Args)
 		if err != nil {
 			t.Fatal(err)

@@ -164,9 +164,9 @@ func closing(t string, i int) int {
 }
 
 // anyString reports whether any string would do for a schema at a place. It says no
-// where it cannot tell.
+// where it cannot tell, as beyond a reference.
 func anyString(schema json.RawMessage, place []level) bool {
-	at := walk(schema, schema)
+	at := schema
 	for _, l := range place {
 		var next struct {
 			Properties map[string]json.RawMessage
@@ -178,9 +178,9 @@ func anyString(schema json.RawMessage, place []level) bool {
 		var key string
 		switch {
 		case l.list:
-			at = walk(schema, next.Items)
+			at = next.Items
 		case json.Unmarshal([]byte(l.key), &key) == nil:
-			at = walk(schema, next.Properties[key])
+			at = next.Properties[key]
 		default:
 			return false
 		}
@@ -202,35 +202,4 @@ func anyString(schema json.RawMessage, place []level) bool {
 		}
 	}
 	return text
-}
-
-// walk follows references within a schema; nil: they lead nowhere, or there is more
-// than the reference.
-func walk(root, at json.RawMessage) json.RawMessage {
-	for range 16 {
-		var ref struct {
-			Ref string `json:"$ref"`
-		}
-		if at == nil || json.Unmarshal(at, &ref) != nil {
-			return nil
-		}
-		if ref.Ref == "" {
-			return at
-		}
-		if at = root; ref.Ref == "#" {
-			continue
-		}
-		path, ok := strings.CutPrefix(ref.Ref, "#/")
-		if !ok {
-			return nil
-		}
-		for name := range strings.SplitSeq(path, "/") {
-			var members map[string]json.RawMessage
-			if json.Unmarshal(at, &members) != nil {
-				return nil
-			}
-			at = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)]
-		}
-	}
-	return nil
 }

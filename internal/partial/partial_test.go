@@ -11,8 +11,8 @@ const schema = `{"type":"object","properties":{
 	"kind":{"type":"string","enum":["bill","offer"]},
 	"due":{"type":"string","format":"date"},
 	"open":{"type":"boolean"},
-	"lines":{"type":"array","items":{"$ref":"#/$defs/line"}}},
-	"$defs":{"line":{"type":"object","properties":{"text":{"type":["string","null"]},"cents":{"type":"integer"}}}}}`
+	"lines":{"type":"array","items":{"type":"object","properties":{"text":{"type":["string","null"]},"cents":{"type":"integer"}}}},
+	"next":{"$ref":"#"}}}`
 
 func TestComplete(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
@@ -22,7 +22,7 @@ func TestComplete(t *testing.T) {
 		{`{"title": "A \ud83d\ude0`, `{"title": "A "}`}, {`{"title": "A \ud83d\ude00`, `{"title": "A \ud83d\ude00"}`},
 		{"{\"title\": \"A \xc3", `{"title": "A "}`}, {`{"title": "A \"`, `{"title": "A \""}`}, {`{"title": "A \\"`, `{"title": "A \\"}`},
 		{`{"title": "A", "kind": "bi`, `{"title": "A"}`}, {`{"title": "A", "kind": "bill"`, `{"title": "A", "kind": "bill"}`},
-		{`{"due": "2026-1`, `{}`}, {`{"unknown": "so`, `{}`},
+		{`{"next": {"title": "A`, `{"next": {}}`}, {`{"due": "2026-1`, `{}`}, {`{"unknown": "so`, `{}`},
 		{`{"open": t`, `{}`}, {`{"open": true`, `{"open": true}`}, {`{"open":nul`, `{}`},
 		{`{"lines": [{"text": "x", "cents": 12`, `{"lines": [{"text": "x"}]}`}, {`{"lines": [{"text": "x", "cents": 12,`, `{"lines": [{"text": "x", "cents": 12}]}`},
 		{`{"lines": [{"text": "x", "cents": 12}, {"text": "y`, `{"lines": [{"text": "x", "cents": 12}, {"text": "y"}]}`},
