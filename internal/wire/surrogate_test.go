@@ -7,13 +7,9 @@ import (
 
 func TestPair(t *testing.T) {
 	for in, want := range map[string]string{
-		`{}`:                          `{}`,
 		`"\u00e9 \ud83d\ude00"`:       `"\u00e9 \ud83d\ude00"`,
-		`"\ud83d"`:                    `"\ufffd"`,
-		`"\ude00"`:                    `"\ufffd"`,
 		`"\ude00\ud83d"`:              `"\ufffd\ufffd"`,
 		`"\ud83d\ud83d\ude00"`:        `"\ufffd\ud83d\ude00"`,
-		`"\\ud83d"`:                   `"\\ud83d"`,
 		`"\\\ud83d\n"`:                `"\\\ufffd\n"`,
 		`{"\uD800":["\uDFFF\uD800"]}`: `{"\ufffd":["\ufffd\ufffd"]}`,
 		`"\ud83`:                      `"\ud83`,
