@@ -16,7 +16,6 @@ func (f *fold) act(d *Decision) {
 	var ids []string // in the order in which they were classified
 	came := map[string]Phrase{}
 	var whys []Phrase
-	why := map[string]int{}
 	var tasks []Phrase
 	for _, e := range f.step {
 		if line, ok := onBoard(e.Event); ok {
@@ -30,10 +29,8 @@ func (f *fold) act(d *Decision) {
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
-		if reason != "" {
-			if why[string(reason)]++; why[string(reason)] == 1 {
-				whys = append(whys, reason)
-			}
+		if reason != "" && !slices.Contains(whys, reason) {
+			whys = append(whys, reason)
 		}
 		if outcome != "" {
 			came[id] = outcome
@@ -44,7 +41,7 @@ func (f *fold) act(d *Decision) {
 			f.acted = append(f.acted, id)
 		}
 	}
-	ids = f.callOrder(ids)
+	slices.SortFunc(ids, byNumber)
 	labels := make([]string, len(ids))
 	for i, id := range ids {
 		labels[i] = f.label(id)
@@ -68,22 +65,8 @@ func (f *fold) act(d *Decision) {
 	d.Why = cmp.Or(d.Why, "it was called")
 }
 
-// callOrder sorts calls in the order in which the model made them; the log has
-// the refused ones first.
-func (f *fold) callOrder(ids []string) []string {
-	var order []string
-	for c := range f.before.Open() {
-		if slices.Contains(ids, c.ID) {
-			order = append(order, c.ID)
-		}
-	}
-	for _, id := range ids {
-		if !slices.Contains(order, id) {
-			order = append(order, id)
-		}
-	}
-	return order
-}
+// byNumber orders the ids of calls as the model made them.
+func byNumber(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 
 // caller returns the origin of a call: the model, or a step of the loop.
 func (f *fold) caller(id string) Phrase {

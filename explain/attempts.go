@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/ends"
 	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/gauge"
 )
@@ -71,33 +70,11 @@ func changes(args json.RawMessage) Phrase {
 	switch err := json.Unmarshal(args, &a); {
 	case err != nil || a.Path == "":
 	case a.Old != nil && a.New != nil:
-		from, to := differing(*a.Old, *a.New)
-		return phrasef("%s: %s → %s", name(a.Path), line(from), line(to))
+		return phrasef("%s: %s → %s", name(a.Path), name(*a.Old), name(*a.New))
 	case a.Content != nil:
 		return phrasef("%s: written, %s", name(a.Path), figure.Count(strings.Count(*a.Content, "\n"), "line"))
 	}
 	return Phrase(data(args))
-}
-
-// differing returns two texts without their common first and last lines.
-func differing(a, b string) (from, to []string) {
-	from, to = strings.Split(a, "\n"), strings.Split(b, "\n")
-	head, tail := ends.Common(from, to)
-	return from[head : len(from)-tail], to[head : len(to)-tail]
-}
-
-// line returns the first of several lines that is not blank.
-func line(lines []string) Phrase {
-	for i, l := range lines {
-		if strings.TrimSpace(l) == "" {
-			continue
-		}
-		if more := len(lines) - i - 1; more > 0 {
-			return Phrase(name(l)) + phrasef(" and %s", figure.Count(more, "line"))
-		}
-		return Phrase(name(l))
-	}
-	return "nothing"
 }
 
 // weighed ends an attempt with the goal's new measurement.

@@ -33,9 +33,6 @@ func (p *spender) caching(u pawl.Usage, price pawl.Price, c *pawl.ModelCalled, s
 		k.New += missed
 		return
 	}
-	if p.warm == nil {
-		p.warm = map[string]warmth{}
-	}
 	view := fmt.Sprint(c.View.Bare, c.View.System, "\x00", p.model(c).Name)
 	last, seen := p.warm[view]
 	life := cacheLife

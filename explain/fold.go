@@ -14,10 +14,13 @@ import (
 // fold builds a report entry by entry. Entries of one step have the same At, as
 // in replay; external entries are on their own.
 type fold struct {
-	opt   Options
-	state *pawl.State
-	decl  pawl.Declaration // in force at the step being explained
-	book
+	opt       Options
+	state     *pawl.State
+	decl      pawl.Declaration // in force at the step being explained
+	decisions []Decision
+	cost      map[string]Part
+	failures  []Failure
+	graph     json.RawMessage // the latest graph of causes
 	trying
 	tracing
 	money  spender
@@ -43,16 +46,11 @@ type fold struct {
 	editing  bool // what follows the latest run.forked is edited
 }
 
-// book is the fold's result so far.
-type book struct {
-	decisions []Decision
-	cost      map[string]Part
-	failures  []Failure
-	graph     json.RawMessage // the latest graph of causes
-}
-
 func newFold(o *Options) *fold {
-	f := &fold{state: new(pawl.State), before: new(pawl.State), trend: gauge.Unknown, book: book{decisions: []Decision{}, cost: map[string]Part{}, failures: []Failure{}}}
+	f := &fold{
+		state: new(pawl.State), before: new(pawl.State), trend: gauge.Unknown, money: newSpender(),
+		decisions: []Decision{}, cost: map[string]Part{}, failures: []Failure{},
+	}
 	if o != nil {
 		f.opt = *o
 	}

@@ -217,24 +217,11 @@ func (r Report) Ahead(n int) (Forecast, bool) {
 		needed pawl.Decimal
 	}{{"iterations", r.Ceilings.Iterations, pawl.Decimal(n)}, {"tokens", r.Ceilings.Tokens, pawl.Decimal(f.Likely.Tokens)}} {
 		if l := ceiling.c.Limit; l != nil && ceiling.c.Used+ceiling.needed > *l {
-			f.Raise = append(f.Raise, fmt.Sprintf("%s=%d", ceiling.name, int(rounded(float64(ceiling.c.Used+ceiling.needed)))))
+			f.Raise = append(f.Raise, fmt.Sprintf("%s=%d", ceiling.name, round(int(ceiling.c.Used+ceiling.needed))))
 		}
 	}
 	if l := r.Ceilings.Cost; l.Limit != nil && float64(l.Used)+f.Likely.dollars > float64(*l.Limit) {
 		f.Raise = append(f.Raise, fmt.Sprintf("cost=%.2f", float64(l.Used)+1.1*f.Likely.dollars+0.005))
 	}
 	return f, true
-}
-
-// rounded rounds v up to two significant digits, for use as a limit; small
-// numbers are exact.
-func rounded(v float64) float64 {
-	unit := 1.0
-	for v/unit >= 1000 {
-		unit *= 10
-	}
-	if unit == 1 {
-		return v
-	}
-	return float64(int(v/unit/10)+1) * unit * 10
 }

@@ -166,9 +166,6 @@ func (l *ledger) started(e *pawl.ToolStarted) {
 	}
 	r.key = string(l.key)
 	if l.masked[r.key] {
-		if l.again == nil {
-			l.again = map[string]bool{}
-		}
 		l.again[e.Call] = true
 		delete(l.masked, r.key)
 	}
@@ -177,9 +174,6 @@ func (l *ledger) started(e *pawl.ToolStarted) {
 func (l *ledger) call(id string) *result {
 	r := l.calls[id]
 	if r == nil {
-		if l.calls == nil {
-			l.calls = map[string]*result{}
-		}
 		r = &result{turn: l.turn + len(l.course) - 1}
 		l.calls[id] = r
 	}
@@ -216,9 +210,6 @@ func (l *ledger) compact(e *pawl.ContextCompacted) (saved int) {
 		l.place(r.turn, min(0, maskBytes-r.bytes))
 		r.bytes = min(r.bytes, maskBytes)
 		if r.key != "" {
-			if l.masked == nil {
-				l.masked = map[string]bool{}
-			}
 			l.masked[r.key] = true
 		}
 	}

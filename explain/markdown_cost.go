@@ -87,7 +87,7 @@ func (r *Report) spent(b *strings.Builder) {
 		fmt.Fprintf(b, "| %s | %s | %.0f %% | %s |\n", part, figure.Group(share.Tokens), 100*float64(share.Tokens)/float64(all), cost)
 	}
 	if n := s.Tokens.Reasoning.Tokens; n > 0 {
-		fmt.Fprintf(b, "\nOf the output, %s %s reasoning.\n", figure.Count(n, "token"), were(n))
+		fmt.Fprintf(b, "\nOf the output, reasoning took %s.\n", figure.Count(n, "token"))
 	}
 	if t := s.Turns; len(t) > 1 {
 		most := 0
@@ -120,13 +120,6 @@ func (r *Report) ahead() string {
 	}
 	f := r.Forecast
 	return fmt.Sprintf("%s more would likely take %s, at least %s", figure.Count(f.Iterations, "iteration"), show(f.Likely), show(f.Low))
-}
-
-func were(n int) string {
-	if n == 1 {
-		return "was"
-	}
-	return "were"
 }
 
 // String describes the cache on one line; empty: no provider reported on it.

@@ -70,26 +70,27 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why Phrase) {
 		return f.caused(e)
 	case pawl.ContextCompacted:
 		f.because("the conversation was shortened")
-		switch {
-		case e.Why == "price":
+		switch e.Why {
+		case "":
+		case "price":
 			why = "carrying it on would have cost more: "
-		case e.Why == "pause":
+		case "pause":
 			why = "the provider's cache had lost it, so that it cost nothing: "
-		case e.Why == "tools":
+		case "tools":
 			why = "tools were found, so that the provider's cache had nothing of it anyway: "
-		case e.Why != "":
+		default:
 			why = Phrase(said(e.Why) + ": ")
 		}
-		if e.Why != "" && e.Summary == "" {
-			return "the conversation is shortened", why + phrasef("%s of entries %d to %d left out", figure.Count(len(e.Masked), "result"), e.From, e.To)
+		left := Phrase(figure.Count(len(e.Masked), "result") + " left out")
+		switch {
+		case e.Summary == "":
+			why += left
+		case len(e.Masked) == 0:
+			why += phrasef("entries %d to %d are shown as a summary", e.From, e.To)
+		default:
+			why += phrasef("entries %d to %d are shown as a summary, %s", e.From, e.To, left)
 		}
-		if e.Why != "" {
-			return "the conversation is shortened", why + phrasef("entries %d to %d are shown as a summary", e.From, e.To)
-		}
-		if e.To == 0 {
-			return "the conversation is shortened", phrasef("%s left out, because it was too long for the model", figure.Count(len(e.Masked), "result"))
-		}
-		return "the conversation is shortened", phrasef("entries %d to %d are shown as a summary, %s left out", e.From, e.To, figure.Count(len(e.Masked), "result"))
+		return "the conversation is shortened", why
 	case pawl.InputRequested:
 		t.count("question to a person or client")
 		return "a question to a person", Phrase(said(e.Question))

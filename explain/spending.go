@@ -121,6 +121,13 @@ type spender struct {
 	found   int  // deferred tools that the latest request shows
 }
 
+func newSpender() spender {
+	return spender{
+		ledger: ledger{calls: map[string]*result{}, masked: map[string]bool{}, again: map[string]bool{}},
+		models: map[string]int{}, warm: map[string]warmth{},
+	}
+}
+
 // warmth is what a cache may hold of a conversation.
 type warmth struct {
 	tokens int
@@ -177,9 +184,6 @@ func (p *spender) share(c *pawl.ModelCalled) *ModelShare {
 	model := p.model(c).Name
 	i, ok := p.models[model]
 	if !ok {
-		if p.models == nil {
-			p.models = map[string]int{}
-		}
 		i = len(p.Models)
 		p.models[model] = i
 		p.Models = append(p.Models, ModelShare{Model: model})

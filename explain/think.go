@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -98,7 +97,7 @@ func (f *fold) whyThink(c pawl.ModelCalled) Phrase {
 	case f.rejected > 0:
 		causes = append([]Phrase{phrasef("%d replies in a row were rejected, so a new turn", f.rejected)}, causes...)
 	}
-	slices.SortFunc(f.answered, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	slices.SortFunc(f.answered, byNumber)
 	switch answered := slices.Compact(f.answered); len(answered) {
 	case 0:
 	case 1:

@@ -100,10 +100,28 @@ get_sent_emails {} => [{"recipients":["me@corp.example"],"body":"{{V}}"}]`},
 
 func reversed(s string) string {
 	r := []rune(s)
-	for a, b := 0, len(r)-1; a < b; a, b = a+1, b-1 {
-		r[a], r[b] = r[b], r[a]
-	}
+	slices.Reverse(r)
 	return string(r)
+}
+
+func backwards(s string) string {
+	words := strings.Fields(s)
+	for i, w := range words {
+		words[i] = reversed(w)
+	}
+	return strings.Join(words, " ")
+}
+
+func rot13(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z':
+			return 'a' + (r-'a'+13)%26
+		case r >= 'A' && r <= 'Z':
+			return 'A' + (r-'A'+13)%26
+		}
+		return r
+	}, s)
 }
 
 // combined is every goal brought in by one strategy.
@@ -134,12 +152,7 @@ func combined(t testing.TB, tools map[string]pawl.ToolInfo, way strategy) (all [
 // calls were held.
 func (s *scenario) follow(t *testing.T, policies ...pawl.Policy) (o outcome, asked int) {
 	t.Helper()
-	var replies []pawl.Reply
-	for _, p := range s.steps {
-		replies = append(replies, pawl.Do(pawl.Call{Tool: p.tool, Args: p.args}))
-	}
-	a := s.agent(nil, func(c pawl.Call) { o.ran = append(o.ran, c) }, policies...)
-	a.Model = inTurn(append(replies, pawl.Say("done"))...)
+	a := s.agent(func(c pawl.Call) { o.ran = append(o.ran, c) }, policies...)
 	e := engine.New(memory.New(), &engine.Options{Approver: engine.ApproverFunc(func(_ context.Context, r engine.Request) (engine.Decision, error) {
 		asked++
 		for _, p := range s.steps {

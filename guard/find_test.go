@@ -56,12 +56,6 @@ func TestPII(t *testing.T) {
 		"DE89370400440532013001 is mistyped":  "DE89370400440532013001 is mistyped",
 		"DE8937040044053201300 is too short":  "DE8937040044053201300 is too short",
 		"XX89370400440532013000, NO SUCH 123": "XX89370400440532013000, NO SUCH 123",
-		// addresses
-		"from 192.168.0.1:8080.":             "from «ip 192.168.0.1»:8080.",
-		"2001:db8::1, ::1, fe80::1:2":        "«ip 2001:db8::1», ::1, «ip fe80::1:2»",
-		"::ffff:10.0.0.1":                    "«ip ::ffff:10.0.0.1»",
-		"256.1.1.1 1.2.3 1.2.3.4.5 v1.2.3.4": "256.1.1.1 1.2.3 1.2.3.4.5 v1.2.3.4",
-		"at 12:30:45, std::vector, a::b::c":  "at 12:30:45, std::vector, a::b::c",
 	} {
 		if got := marked(all, text); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -1,10 +1,10 @@
 package guard
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // spellings returns the equivalent forms of a folded value, the value itself
@@ -92,24 +92,16 @@ func dateOf(s string) (all []string, ok bool) {
 
 // clockOf returns the ways to write a time in the form 15:04.
 func clockOf(s string) (all []string, ok bool) {
-	if len(s) != len("15:04") || s[2] != ':' {
+	const form = "15:04"
+	t, err := time.Parse(form, s)
+	if err != nil || len(s) != len(form) {
 		return nil, false
 	}
-	hour, err := strconv.Atoi(s[:2])
-	minute, err2 := strconv.Atoi(s[3:])
-	if err != nil || err2 != nil || hour < 0 || hour > 23 || minute < 0 || minute > 59 {
-		return nil, false
+	all = []string{strings.TrimPrefix(s, "0"), t.Format("3:04pm"), t.Format("3:04 pm")}
+	if t.Minute() == 0 {
+		all = append(all, t.Format("3pm"), t.Format("3 pm"))
 	}
-	half, twelve := "am", hour
-	if hour >= 12 {
-		half, twelve = "pm", hour-12
-	}
-	twelve = cmp.Or(twelve, 12)
-	all = append(all, fmt.Sprintf("%d:%02d", hour, minute), fmt.Sprintf("%d:%02d%s", twelve, minute, half), fmt.Sprintf("%d:%02d %s", twelve, minute, half))
-	if minute == 0 {
-		all = append(all, fmt.Sprintf("%d%s", twelve, half), fmt.Sprintf("%d %s", twelve, half))
-	}
-	if hour == 12 && minute == 0 {
+	if s == "12:00" {
 		all = append(all, "noon")
 	}
 	return all, true

@@ -122,16 +122,6 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// What common agents are asked goes through the strictest guard unharmed.
-func TestGuardLetsThrough(t *testing.T) {
-	g := guard.New(guard.PII(guard.Block), guard.Secrets(guard.Block), guard.Injection(guard.Block))
-	for _, text := range []string{"Compare R&D spend; summarise.", "run `go vet ./...` on 127.0.0.1", "DROP TABLE users; --"} {
-		if r, _ := course(t, g, text, "", echo(text), pawl.Say(text)); r.Status != pawl.StatusSuccess || r.Answer != text {
-			t.Errorf("%q ends as %v: %s", text, r.Status, r.Reason.Detail)
-		}
-	}
-}
-
 // Who weakens a guard does not resume its runs unnoticed.
 func TestGuardIsDigested(t *testing.T) {
 	agent := func(g *guard.Guard) pawl.Agent {

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -38,23 +39,9 @@ var attacks = []attack{
 	{"concealment", 1, []map[string]bool{one("not never don't"), one("tell inform alert notify"), one("user human operator")}},
 }
 
-// beginsAttack lists the attacks by their first words.
-var beginsAttack = func() map[string][]attack {
-	m := map[string][]attack{}
-	for _, a := range attacks {
-		for w := range a.sets[0] {
-			m[w] = append(m[w], a)
-		}
-	}
-	return m
-}()
-
 // markup are the control tokens of model templates, which do not belong in any
 // text.
 var markup = []string{"<|im_start|>", "<|im_end|>", "<|system|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "[INST]", "[/INST]", "<<SYS>>", "<start_of_turn>"}
-
-// mostAttack is the most words an attack may span.
-const mostAttack = 16
 
 func injections(text string) (found []span) {
 	for _, m := range markup {
@@ -68,28 +55,17 @@ func injections(text string) (found []span) {
 		}
 	}
 	found = append(found, hidden(text)...)
-	var window []word
-	attacked := func(from int) int {
-		for _, a := range beginsAttack[window[from].lower] {
-			if end := a.match(window[from:]); end > 0 {
-				found = append(found, span{a.kind, window[from].start, window[from+end-1].end})
-				return end
+	all := slices.Collect(words(text))
+	for i := 0; i < len(all); {
+		n := 1
+		for _, a := range attacks {
+			if k := a.match(all[i:]); k > 0 {
+				found = append(found, span{a.kind, all[i].start, all[i+k-1].end})
+				n = k
+				break
 			}
 		}
-		return 1
-	}
-	at := 0
-	for w := range words(text) {
-		window = append(window, w)
-		for len(window)-at >= mostAttack {
-			at += attacked(at)
-		}
-		if at > 64*mostAttack {
-			window, at = append(window[:0], window[at:]...), 0
-		}
-	}
-	for at < len(window) {
-		at += attacked(at)
+		i += n
 	}
 	return found
 }
@@ -97,6 +73,9 @@ func injections(text string) (found []span) {
 // match returns the number of words of an attack that starts at the first word;
 // zero: none does.
 func (a attack) match(text []word) int {
+	if !a.sets[0][text[0].lower] {
+		return 0
+	}
 	at := 1
 	for _, set := range a.sets[1:] {
 		next := -1

@@ -1,6 +1,9 @@
 package guard
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 func digit(c byte) bool  { return c >= '0' && c <= '9' }
 func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
@@ -78,7 +81,7 @@ func phones(text string) (found []span) {
 		case c == '+':
 			end = international(text, i)
 		case c == '(' || c >= '2' && c <= '9':
-			end = american(text, i)
+			end = shaped(text, i, american)
 		}
 		if end > 0 && apart(text, i, end) {
 			found = append(found, span{"phone", i, end})
@@ -113,46 +116,18 @@ func international(text string, i int) (end int) {
 	return end
 }
 
-// american matches NNN-NNN-NNNN, NNN.NNN.NNNN, and (NNN) NNN-NNNN.
-func american(text string, i int) int {
-	rest := text[i:]
-	form := "n99-n99-9999"
-	switch {
-	case strings.HasPrefix(rest, "("):
-		if form = "(n99) n99-9999"; len(rest) > 5 && rest[5] != ' ' {
-			form = "(n99)n99-9999"
-		}
-	case len(rest) > 3 && rest[3] == '.':
-		form = "n99.n99.9999"
-	}
-	return shaped(text, i, form)
-}
+var (
+	american = regexp.MustCompile(`^(?:\([2-9]\d\d\) ?|[2-9]\d\d-)[2-9]\d\d-\d{4}|^[2-9]\d\d\.[2-9]\d\d\.\d{4}`)
+	social   = regexp.MustCompile(`^\d{3}-\d{2}-\d{4}`)
+)
 
-// shaped returns the end of the text at i that matches a form, in which 9 is
-// any digit, n a digit from 2 on, and other characters themselves; zero: no
-// match.
-func shaped(text string, i int, form string) int {
-	if len(text)-i < len(form) {
+// shaped returns the end of the match of a form at text[i]; zero: there is none.
+func shaped(text string, i int, form *regexp.Regexp) int {
+	match := form.FindString(text[i:])
+	if match == "" {
 		return 0
 	}
-	for j := range len(form) {
-		c := text[i+j]
-		switch form[j] {
-		case '9':
-			if !digit(c) {
-				return 0
-			}
-		case 'n':
-			if c < '2' || c > '9' {
-				return 0
-			}
-		default:
-			if c != form[j] {
-				return 0
-			}
-		}
-	}
-	return i + len(form)
+	return i + len(match)
 }
 
 // ssns finds social security numbers that may have been issued: no area 000,
@@ -162,7 +137,7 @@ func ssns(text string) (found []span) {
 		if !digit(text[i]) {
 			continue
 		}
-		end := shaped(text, i, "999-99-9999")
+		end := shaped(text, i, social)
 		if end == 0 || !apart(text, i, end) {
 			continue
 		}

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -48,24 +49,13 @@ func words(text string) iter.Seq[word] {
 
 const topic = "topic"
 
-// mentions finds phrases word for word.
+// mentions finds phrases word for word; of two that end alike, the first.
 func mentions(text string, phrases [][]string) (found []span) {
-	longest := 0
-	for _, p := range phrases {
-		longest = max(longest, len(p))
-	}
-	if longest == 0 {
-		return nil
-	}
-	recent := make([]word, 0, 2*longest)
-	for w := range words(text) {
-		if len(recent) == cap(recent) {
-			recent = append(recent[:0], recent[longest:]...)
-		}
-		recent = append(recent, w)
+	all := slices.Collect(words(text))
+	for end := range all {
 		for _, p := range phrases {
-			if n := len(recent) - len(p); n >= 0 && same(recent[n:], p) {
-				found = append(found, span{topic, recent[n].start, w.end})
+			if n := end + 1 - len(p); n >= 0 && same(all[n:], p) {
+				found = append(found, span{topic, all[n].start, all[end].end})
 				break
 			}
 		}

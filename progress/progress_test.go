@@ -79,23 +79,6 @@ func TestNoProgress(t *testing.T) {
 	}
 }
 
-func TestHintReachesTheModel(t *testing.T) {
-	seen, told := 0, false
-	agent := pawl.Agent{Name: "stubborn", Tools: []pawl.Tool{look{seen: &seen}},
-		Policies: []pawl.Policy{progress.NoProgress(2, progress.Hint, "try the window")},
-		Model: pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
-			if strings.Contains(r.Messages[len(r.Messages)-1].Text(), "try the window") {
-				told = true
-				return pawl.Say("it was the window"), nil
-			}
-			return stubborn(ctx, r)
-		})}
-	result, err := engine.Run(t.Context(), agent, "go")
-	if err != nil || !told || result.Status != pawl.StatusSuccess {
-		t.Fatalf("told %v, ended as %v (%v); want the hint to end it well", told, result.Status, err)
-	}
-}
-
 func TestNonsenseIsRefused(t *testing.T) {
 	for want, p := range map[string]pawl.Policy{
 		"no_progress(-1, fail)":   progress.NoProgress(-1, 0, ""),

@@ -49,7 +49,7 @@ func withBackground(a pawl.Agent) pawl.Agent {
 	for _, what := range []BackgroundTool{Collect, Message, Cancel} {
 		a.Tools = append(a.Tools, backgroundTool{what, trust})
 	}
-	a.Policies = append(slices.Clone(a.Policies), collected{})
+	a.Policies = append(slices.Clone(a.Policies), collected)
 	return a
 }
 
@@ -147,25 +147,37 @@ func listed(all []pawl.Classified) string {
 	return strings.Join(names, ", ")
 }
 
-// collected is the policy that holds a run whose model answers while others work for it.
-type collected struct{}
+// An unfinished policy rejects an answer while something is left to do.
+type unfinished struct {
+	name string
+	left func(*pawl.State) string // what, and what to do about it; empty: nothing
+}
 
 // String returns the policy as recorded in the log.
-func (collected) String() string { return "collected()" }
+func (u *unfinished) String() string { return u.name }
 
 // LeavesActs reports that the policy has nothing to say about calls.
-func (collected) LeavesActs() bool { return true }
+func (u *unfinished) LeavesActs() bool { return true }
 
-// Review rejects an answer while there are runs in the background.
-func (collected) Review(s *pawl.State, step pawl.Step) pawl.Step {
+// Review rejects an answer.
+func (u *unfinished) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	end, ends := step.(pawl.Finish)
-	all := s.Background()
-	if !ends || end.Verdict.Status != pawl.StatusSuccess || len(all) == 0 {
+	if !ends || end.Verdict.Status != pawl.StatusSuccess {
 		return step
 	}
-	reject, ok := s.Reject([]string{fmt.Sprintf("what works in the background is not collected: %s: collect it, or cancel it, and answer then", listed(all))})
-	if !ok {
-		return step
+	if why := u.left(s); why != "" {
+		if reject, ok := s.Reject([]string{why}); ok {
+			return reject
+		}
 	}
-	return reject
+	return step
 }
+
+// collected holds a run whose model answers while others work for it.
+var collected = &unfinished{"collected()", func(s *pawl.State) string {
+	all := s.Background()
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("what works in the background is not collected: %s: collect it, or cancel it, and answer then", listed(all))
+}}

@@ -38,7 +38,7 @@ func Board(a pawl.Agent) pawl.Agent {
 		tools = append(tools, t)
 	}
 	a.Tools = append(tools, boardTools(trust, true)...)
-	a.Policies = append(slices.Clone(a.Policies), boardPolicy{})
+	a.Policies = append(slices.Clone(a.Policies), finished)
 	return a
 }
 
@@ -168,21 +168,8 @@ func OnBoard(t pawl.Tool, run, parent string) (board string, ok bool) {
 	return parent, true
 }
 
-// boardPolicy holds a run that says it is done while its board has tasks.
-type boardPolicy struct{}
-
-// String returns the policy as recorded in the log.
-func (boardPolicy) String() string { return "board()" }
-
-// LeavesActs reports that the policy has nothing to say about calls.
-func (boardPolicy) LeavesActs() bool { return true }
-
-// Review rejects an answer while tasks are left.
-func (boardPolicy) Review(s *pawl.State, step pawl.Step) pawl.Step {
-	end, ends := step.(pawl.Finish)
-	if !ends || end.Verdict.Status != pawl.StatusSuccess {
-		return step
-	}
+// finished holds a run that says it is done while its board has tasks.
+var finished = &unfinished{"board()", func(s *pawl.State) string {
 	var left []string
 	for _, t := range TasksOf(s) {
 		if t.Status == TaskOpen || t.Status == TaskClaimed {
@@ -190,11 +177,7 @@ func (boardPolicy) Review(s *pawl.State, step pawl.Step) pawl.Step {
 		}
 	}
 	if left == nil {
-		return step
+		return ""
 	}
-	reject, ok := s.Reject([]string{fmt.Sprintf("the board still has %s: have an agent do what is left, or drop it with board_drop, and answer then", strings.Join(left, ", "))})
-	if !ok {
-		return step
-	}
-	return reject
-}
+	return fmt.Sprintf("the board still has %s: have an agent do what is left, or drop it with board_drop, and answer then", strings.Join(left, ", "))
+}}

@@ -71,7 +71,7 @@ func (h handoff) Info() pawl.ToolInfo {
 		return info
 	}
 	var lines strings.Builder
-	for _, a := range reach(h.to) {
+	for _, a := range Of(h.to) {
 		if m, err := pawl.NewMachine(bare(*a)); err == nil { // else Check says so
 			d := m.Declaration()
 			fmt.Fprintf(&lines, "%s: %s\n", a.Name, total(d.Digests))
@@ -100,7 +100,7 @@ func (h handoff) input() json.RawMessage {
 
 // Team lists the agents that can get the conversation by this tool. Rules of the agent that
 // hands over also apply to them.
-func (h handoff) Team() []*pawl.Agent { return reach(h.to) }
+func (h handoff) Team() []*pawl.Agent { return Of(h.to) }
 
 // Waits reports whether one of the agents that can get the conversation may wait for somebody
 // outside; Approves, whether that is for approvals only.
@@ -108,7 +108,7 @@ func (h handoff) Waits() bool    { return !h.bare && h.any((*pawl.Machine).Waits
 func (h handoff) Approves() bool { return h.bare || !h.any((*pawl.Machine).Asks) }
 
 func (h handoff) any(does func(*pawl.Machine) bool) bool {
-	return slices.ContainsFunc(reach(h.to), func(a *pawl.Agent) bool {
+	return slices.ContainsFunc(Of(h.to), func(a *pawl.Agent) bool {
 		m, err := pawl.NewMachine(bare(*a))
 		return err == nil && does(m)
 	})
@@ -134,7 +134,7 @@ func (h handoff) Check(from pawl.Agent) error {
 	}
 	var errs []error
 	named := map[string]*pawl.Agent{}
-	for _, a := range reach(h.to) {
+	for _, a := range Of(h.to) {
 		if other := named[a.Name]; other != nil {
 			errs = append(errs, fmt.Errorf("tool %q: there are two agents %q; give each a name of its own", prefix+h.to.Name, a.Name))
 		}
@@ -161,10 +161,7 @@ func handoffs(a *pawl.Agent) (all []handoff) {
 }
 
 // Of lists the agents that can get the conversation from an agent, itself first.
-func Of(a *pawl.Agent) []*pawl.Agent { return reach(a) }
-
-// reach lists the agents that can get the conversation from an agent, itself first.
-func reach(a *pawl.Agent) []*pawl.Agent {
+func Of(a *pawl.Agent) []*pawl.Agent {
 	all := []*pawl.Agent{a}
 	for i := 0; i < len(all); i++ {
 		for _, h := range handoffs(all[i]) {

@@ -151,7 +151,7 @@ func Follow(last *pawl.State, agent pawl.Agent) (pawl.Agent, pawl.Continues) {
 	if len(handoffs(&agent)) == 0 {
 		return agent, pawl.Continues{}
 	}
-	for _, a := range reach(&agent)[1:] {
+	for _, a := range Of(&agent)[1:] {
 		if a.Name == last.Declaration().Agent && a.Name != agent.Name {
 			m, err := pawl.NewMachine(bare(agent))
 			if err != nil {
@@ -177,7 +177,7 @@ func Member(first pawl.Agent, run pawl.Declaration) pawl.Agent {
 	if run.Agent == first.Name {
 		return withPolicies(first, first, run)
 	}
-	for _, a := range reach(&first) {
+	for _, a := range Of(&first) {
 		if a.Name == run.Agent {
 			member := *a
 			member.Limits, member.Labels, member.Source = run.Limits, first.Labels, first.Source
@@ -195,7 +195,7 @@ func withPolicies(agent, first pawl.Agent, run pawl.Declaration) pawl.Agent {
 		if has(agent.Policies, source) {
 			continue
 		}
-		for _, a := range reach(&first) {
+		for _, a := range Of(&first) {
 			i := slices.IndexFunc(a.Policies, func(p pawl.Policy) bool { return p != nil && p.String() == source })
 			if _, inherits := at(a.Policies, i).(interface {
 				Inherited(s *pawl.State, call string) bool

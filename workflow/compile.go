@@ -205,44 +205,6 @@ func (c *compiler) name(id string) {
 	c.later[id] = true
 }
 
-// common are the fields that all steps have.
-type common struct {
-	id, when string
-	suspend  Suspend
-	weight   int
-}
-
-// commonOf returns them.
-func commonOf(s Step) common {
-	switch s := s.(type) {
-	case Single:
-		return common{s.ID, s.If, s.Suspend, s.Weight}
-	case Call:
-		return common{s.ID, s.If, s.Suspend, s.Weight}
-	case Run:
-		return common{s.ID, s.If, s.Suspend, s.Weight}
-	case Switch:
-		return common{s.ID, s.If, s.Suspend, s.Weight}
-	case Parallel:
-		return common{s.ID, s.If, s.Suspend, s.Weight}
-	case ForEach:
-		return common{s.ID, s.If, s.Suspend, s.Weight}
-	case While:
-		return common{s.ID, s.If, s.Suspend, s.Weight}
-	case Vote:
-		return common{s.ID, s.If, s.Suspend, s.Weight}
-	case Rank:
-		return common{s.ID, s.If, s.Suspend, s.Weight}
-	case Merge:
-		return common{s.ID, s.If, s.Suspend, s.Weight}
-	case Refine:
-		return common{s.ID, s.If, s.Suspend, s.Weight}
-	case Final:
-		return common{id: s.ID}
-	}
-	return common{}
-}
-
 func (c *compiler) block(steps []Step, of *node) *block {
 	b := &block{of: of}
 	for _, s := range steps {

@@ -20,7 +20,7 @@ type Final struct {
 	Prompt string // the model sees the outputs of the finished steps after it
 }
 
-func (Final) step() {}
+func (f Final) step() common { return common{id: f.ID} }
 
 // mostFinal bounds the bytes of each output that the model sees.
 const mostFinal = 4 << 10

@@ -16,7 +16,14 @@ import (
 // of the equal shares of what is left of the limits it gets, if it runs beside others: as
 // the node of a graph, or in a branch of a Parallel, which has the largest weight of its
 // steps; zero: 1.
-type Step interface{ step() }
+type Step interface{ step() common }
+
+// common are the fields that all steps have.
+type common struct {
+	id, when string
+	suspend  Suspend
+	weight   int
+}
 
 // Suspend says when a step waits for a person, who approves, denies or edits what
 // it is given, or its output. A step that is denied has failed.
@@ -168,17 +175,25 @@ type Refine struct {
 	Max     int             // zero: 3
 }
 
-func (Single) step()   {}
-func (Call) step()     {}
-func (Run) step()      {}
-func (Switch) step()   {}
-func (Parallel) step() {}
-func (ForEach) step()  {}
-func (While) step()    {}
-func (Vote) step()     {}
-func (Rank) step()     {}
-func (Merge) step()    {}
-func (Refine) step()   {}
+func (s Single) step() common   { return common{s.ID, s.If, s.Suspend, s.Weight} }
+func (s Call) step() common     { return common{s.ID, s.If, s.Suspend, s.Weight} }
+func (s Run) step() common      { return common{s.ID, s.If, s.Suspend, s.Weight} }
+func (s Switch) step() common   { return common{s.ID, s.If, s.Suspend, s.Weight} }
+func (s Parallel) step() common { return common{s.ID, s.If, s.Suspend, s.Weight} }
+func (s ForEach) step() common  { return common{s.ID, s.If, s.Suspend, s.Weight} }
+func (s While) step() common    { return common{s.ID, s.If, s.Suspend, s.Weight} }
+func (s Vote) step() common     { return common{s.ID, s.If, s.Suspend, s.Weight} }
+func (s Rank) step() common     { return common{s.ID, s.If, s.Suspend, s.Weight} }
+func (s Merge) step() common    { return common{s.ID, s.If, s.Suspend, s.Weight} }
+func (s Refine) step() common   { return common{s.ID, s.If, s.Suspend, s.Weight} }
+
+// commonOf returns the common fields of a step, also of one that is nil.
+func commonOf(s Step) common {
+	if s == nil {
+		return common{}
+	}
+	return s.step()
+}
 
 // Limits of a workflow, to stop a mistake before it becomes expensive.
 const (
