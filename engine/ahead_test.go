@@ -199,10 +199,7 @@ func TestEarlyReadsReplayed(t *testing.T) {
 		"c_1 read early": func(e *pawl.ToolStarted) { e.Key = "other" },
 	} {
 		var log []pawl.Entry
-		for e, err := range engine.Entries(t.Context(), journal, run.ID(), 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for e := range entriesOf(t, journal, run.ID()) {
 			if started, ok := e.Event.(pawl.ToolStarted); ok {
 				change(&started)
 				e.Event = started

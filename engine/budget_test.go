@@ -54,10 +54,7 @@ func booked(t *testing.T, j pawl.Journal, runs ...string) (sum budget.Amount) {
 	t.Helper()
 	for _, run := range runs {
 		var reserved budget.Amount
-		for e, err := range engine.Entries(t.Context(), j, run, 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for e := range entriesOf(t, j, run) {
 			switch e := e.Event.(type) {
 			case pawl.ModelCalled:
 				reserved = budget.Of(e.Reserved, e.Cost)

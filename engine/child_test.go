@@ -49,18 +49,12 @@ func TestChildWaits(t *testing.T) {
 	j, l := newTap(), &ledger{}
 	agent := boss(paying(l))
 	e := engine.New(j, nil)
-	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := begin(t, e, agent)
 	res := ends(t, h, pawl.StatusWaitingApproval)
 	if len(res.Pending) != 1 || res.Pending[0].Run != "r.c_1" || res.Pending[0].Call != "c_1" || res.Pending[0].Token == "" {
 		t.Fatalf("it waits for %+v", res.Pending)
 	}
-	state, err := engine.Load(t.Context(), j, "r")
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := loaded(t, j, "r")
 	seen, err := engine.Pending(t.Context(), j, state)
 	if err != nil || len(seen) != 1 || seen[0].Run != "r.c_1" || seen[0].Token != "" {
 		t.Errorf("seen from elsewhere it waits for %+v, %v", seen, err)
@@ -69,9 +63,7 @@ func TestChildWaits(t *testing.T) {
 	if err := e.Approve(t.Context(), p.Run, p.Call, "test", &engine.ApproveOptions{Token: p.Token}); err != nil {
 		t.Fatal(err)
 	}
-	if h, err = engine.New(j, nil).Resume(t.Context(), agent, "r", nil); err != nil {
-		t.Fatal(err)
-	}
+	h = resume(t, engine.New(j, nil), agent)
 	ends(t, h, pawl.StatusSuccess)
 	if l.count("pay c_1") != 1 || l.len() != 1 {
 		t.Errorf("what was paid: %v", l.lines)
@@ -95,10 +87,7 @@ func TestChildMailMeanwhile(t *testing.T) {
 	c := paying(l)
 	c.Tools = []pawl.Tool{fake{name: "pay", effect: pawl.Read, run: c.Tools[0].Run}} // so that it runs beside
 	agent := boss(c, slow)
-	h, err := engine.New(j, nil).Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := begin(t, engine.New(j, nil), agent)
 	soon(t, "the child waits", func() bool {
 		s, err := engine.Load(t.Context(), j, "r.c_1")
 		return err == nil && s.Status() == pawl.StatusWaitingApproval
@@ -170,10 +159,7 @@ func TestChildOfZombie(t *testing.T) {
 	scout := pawl.Agent{Name: "scout", Description: "Looks.", Model: turns([]pawl.Call{call("look", 1)}), Tools: []pawl.Tool{look}}
 	agent := pawl.Agent{Name: "boss", Model: turns([]pawl.Call{ask("scout"), ask("scout")}), Tools: []pawl.Tool{tool.Agent(scout, nil)}}
 	first := engine.New(j, &engine.Options{Lease: time.Second})
-	h, err := first.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := begin(t, first, agent)
 	<-begun
 	<-begun
 	for _, run := range []string{"r", "r.c_1", "r.c_2"} { // taken over by somebody who knows the owner to be gone
@@ -190,9 +176,7 @@ func TestChildOfZombie(t *testing.T) {
 	}
 	close(goOn)
 	second := engine.New(j, nil)
-	if h, err = second.Resume(t.Context(), agent, "r", nil); err != nil {
-		t.Fatal(err)
-	}
+	h = resume(t, second, agent)
 	ends(t, h, pawl.StatusSuccess)
 	for _, run := range []string{"r.c_1", "r.c_2"} {
 		for e, err := range engine.Entries(t.Context(), j, run, 1) {
@@ -213,10 +197,7 @@ func TestChildDepth(t *testing.T) {
 		agent = pawl.Agent{Name: fmt.Sprintf("level-%d", n), Description: "Goes on.", Tools: []pawl.Tool{tool.Agent(agent, nil)}, Model: turns([]pawl.Call{ask(agent.Name)})}
 	}
 	agent.Limits.Depth = 3
-	h, err := engine.New(j, nil).Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := begin(t, engine.New(j, nil), agent)
 	ends(t, h, pawl.StatusSuccess)
 	run, deepest := "r", ""
 	for range 5 {
@@ -239,15 +220,10 @@ func TestChildDepth(t *testing.T) {
 func TestChildGone(t *testing.T) {
 	from, l := newTap(), &ledger{}
 	agent := boss(paying(l))
-	h, err := engine.New(from, nil).Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := begin(t, engine.New(from, nil), agent)
 	ends(t, h, pawl.StatusWaitingApproval)
 	to := &tap{Journal: cut(t, recorded(t, from))}
-	if h, err = engine.New(to, nil).Resume(t.Context(), agent, "r", nil); err != nil {
-		t.Fatal(err)
-	}
+	h = resume(t, engine.New(to, nil), agent)
 	if res := ends(t, h, pawl.StatusWaitingDoubt); !strings.Contains(res.Reason.Detail, "r.c_1 is not in this journal") {
 		t.Errorf("why: %s", res.Reason.Detail)
 	}

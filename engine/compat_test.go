@@ -206,10 +206,7 @@ func TestCompatible(t *testing.T) {
 			if _, err := e.Replay(t.Context(), now, "r"); err != nil {
 				t.Errorf("replay: %v", err)
 			}
-			s, err := engine.Load(t.Context(), j, "r")
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := loaded(t, j, "r")
 			if s.Status() != pawl.StatusSuccess {
 				if c.parts != "" {
 					_, err := e.Resume(t.Context(), began, "r", nil)
@@ -301,9 +298,7 @@ func TestToolRemoved(t *testing.T) {
 				if err := e.Resolve(t.Context(), "r", "c_1", "me", engine.Resolution{DidNotHappen: true}); err != nil {
 					t.Fatal(err)
 				}
-				if h, err = e.Resume(t.Context(), now, "r", nil); err != nil {
-					t.Fatal(err)
-				}
+				h = resume(t, e, now)
 				if res, err = wait(t, h); err != nil {
 					t.Fatal(err)
 				}

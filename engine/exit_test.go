@@ -52,10 +52,7 @@ func TestGoexit(t *testing.T) {
 				if took := time.Since(begun); took > time.Second {
 					t.Errorf("it took %v", took)
 				}
-				s, err := engine.Load(t.Context(), j, "r")
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := loaded(t, j, "r")
 				for c := range s.Calls() {
 					if exits := c.Tool != "look"; exits && (c.Status != pawl.ToolFailed || !strings.Contains(c.Error, "Goexit")) || !exits && c.Status != pawl.ToolOK {
 						t.Errorf("%s: %v, %q", c.Tool, c.Status, c.Error)

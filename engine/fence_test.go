@@ -245,10 +245,7 @@ func TestForkForgetsWhoSupervised(t *testing.T) {
 	agent := supervisedPayer(func() string { return "somebody" })
 	dies(t, j, e, agent)
 	ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt)
-	s, err := engine.Load(t.Context(), j, "r")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := loaded(t, j, "r")
 	if c, _ := s.Call("c_1"); c.Supervised != "somebody" {
 		t.Fatalf("supervised by %q", c.Supervised)
 	}
@@ -299,10 +296,7 @@ func TestNotRun(t *testing.T) {
 			if _, err := wait(t, h); err != nil {
 				t.Fatal(err)
 			}
-			s, err := engine.Load(t.Context(), j, "r")
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := loaded(t, j, "r")
 			if c, _ := s.Call("c_1"); c.Phase != pawl.PhaseAnswered || c.Status != tt.want || c.Error != "not run: the line is dead" {
 				t.Errorf("%s: %v, %v, %q", name, c.Phase, c.Status, c.Error)
 			}
@@ -327,10 +321,7 @@ func TestKeysOfChildren(t *testing.T) {
 			t.Fatal(err)
 		}
 		ends(t, h, pawl.StatusSuccess)
-		s, err := engine.Load(t.Context(), j, h.ID()+".c_1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := loaded(t, j, h.ID()+".c_1")
 		for c := range s.Calls() {
 			if keys[c.Key] {
 				t.Errorf("key %s is used by two runs", c.Key)

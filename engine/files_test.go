@@ -54,10 +54,7 @@ func attachedTo(r pawl.Request) (files []pawl.File, texts []string) {
 // inLog checks that a log has files by reference, and reserves tokens for them.
 func inLog(t *testing.T, j *memory.Journal, run string, count int) {
 	t.Helper()
-	for entry, err := range engine.Entries(t.Context(), j, run, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for entry := range entriesOf(t, j, run) {
 		switch e := entry.Event.(type) {
 		case pawl.RunStarted:
 			for _, f := range e.Files {

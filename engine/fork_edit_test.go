@@ -62,10 +62,7 @@ func weighing(calls map[string]int) pawl.Agent {
 // find is the seq of the first entry with a type and, unless it is empty, for a call.
 func find(t *testing.T, j pawl.Journal, run, kind, call string) uint64 {
 	t.Helper()
-	for entry, err := range engine.Entries(t.Context(), j, run, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for entry := range entriesOf(t, j, run) {
 		line, err := entry.AppendJSON(nil)
 		if err != nil {
 			t.Fatal(err)

@@ -146,10 +146,7 @@ func TestLostCallsAreBooked(t *testing.T) {
 		}
 		was := killed
 		killed = false
-		s, err := engine.Load(t.Context(), j, "r")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := loaded(t, j, "r")
 		if !was {
 			if s.Status() != pawl.StatusExhausted || s.Tokens() > 15_000 || s.Tokens() < 3*4000 {
 				t.Errorf("the run is %v at %d tokens", s.Status(), s.Tokens())
@@ -159,9 +156,7 @@ func TestLostCallsAreBooked(t *testing.T) {
 			}
 			return
 		}
-		if h, err = e.Resume(t.Context(), agent, "r", nil); err != nil {
-			t.Fatal(err)
-		}
+		h = resume(t, e, agent)
 	}
 	t.Errorf("after %d requests the run is not over", sent)
 }
@@ -266,10 +261,7 @@ func TestStaleDecision(t *testing.T) {
 	e := engine.New(j, nil)
 	ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
 	var asked uint64
-	for entry, err := range engine.Entries(t.Context(), j, "r", 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for entry := range entriesOf(t, j, "r") {
 		if _, ok := entry.Event.(pawl.ApprovalRequested); ok {
 			asked = entry.Seq
 		}
@@ -327,7 +319,7 @@ func TestHeartbeat(t *testing.T) {
 				break
 			}
 		}
-		comesTo(t, run, pawl.StatusSuccess)
+		ends(t, run, pawl.StatusSuccess)
 	})
 }
 

@@ -47,10 +47,7 @@ func TestHooksOfAgents(t *testing.T) {
 		},
 	}
 	e := engine.New(j, o)
-	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := begin(t, e, agent)
 	ends(t, h, pawl.StatusWaitingApproval)
 	clerks := []string{"all of engine", "retry of clerk", "count of desk", "log of boss"}
 	want := map[string][]string{

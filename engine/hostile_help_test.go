@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 	"sync"
 	"testing"
@@ -257,6 +258,30 @@ func closed[T any](c <-chan T) func() bool {
 			return true
 		default:
 			return false
+		}
+	}
+}
+
+func loaded(t *testing.T, j pawl.Journal, run string) *pawl.State {
+	t.Helper()
+	s, err := engine.Load(t.Context(), j, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// entriesOf yields the entries of a run, which can be read.
+func entriesOf(t *testing.T, j pawl.Journal, run string) iter.Seq[pawl.Entry] {
+	return func(yield func(pawl.Entry) bool) {
+		t.Helper()
+		for e, err := range engine.Entries(t.Context(), j, run, 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(e) {
+				return
+			}
 		}
 	}
 }

@@ -106,10 +106,7 @@ func cut(t *testing.T, lines [][]byte) *memory.Journal {
 // at a call had the same key, no Write ran twice, and the log replays.
 func whole(t *testing.T, e *engine.Engine, j pawl.Journal, agent pawl.Agent, last *pawl.Request) *pawl.State {
 	t.Helper()
-	s, err := engine.Load(t.Context(), j, "r")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := loaded(t, j, "r")
 	for _, m := range last.Messages {
 		for _, p := range m.Parts {
 			r, ok := p.(pawl.ToolResult)
@@ -122,10 +119,7 @@ func whole(t *testing.T, e *engine.Engine, j pawl.Journal, agent pawl.Agent, las
 		}
 	}
 	keys := map[string]string{}
-	for entry, err := range engine.Entries(t.Context(), j, "r", 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for entry := range entriesOf(t, j, "r") {
 		start, ok := entry.Event.(pawl.ToolStarted)
 		if !ok {
 			continue

@@ -286,10 +286,7 @@ func TestForkMail(t *testing.T) {
 	if err := e.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)); err != nil {
 		t.Fatal(err)
 	}
-	parent, err := engine.Load(t.Context(), j, "r")
-	if err != nil {
-		t.Fatal(err)
-	}
+	parent := loaded(t, j, "r")
 	from, seq := "r", parent.Seq() // where it is paused
 	for _, id := range []string{"f", "ff"} {
 		h, err := e.Fork(t.Context(), agent, from, seq, &engine.ForkOptions{ID: id})

@@ -105,10 +105,7 @@ func TestLetterStorm(t *testing.T) {
 			t.Error(res.Verdict)
 		}
 		given := map[string]int{}
-		for entry, err := range engine.Entries(t.Context(), j, "r", 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for entry := range entriesOf(t, j, "r") {
 			if r, ok := entry.Event.(pawl.ClientToolReturned); ok {
 				given[r.Call]++
 			}

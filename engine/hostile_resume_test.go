@@ -49,10 +49,7 @@ func TestHooksAcrossCrashes(t *testing.T) {
 			if err == nil {
 				break // it has fewer appends
 			}
-			s, err := engine.Load(t.Context(), j, "r")
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := loaded(t, j, "r")
 			if forbid && s.Status() != pawl.StatusCancelled {
 				res := settleAll(t, e, agent, "r", func(string) bool { return true })
 				if res.Status != pawl.StatusCancelled {
@@ -64,10 +61,7 @@ func TestHooksAcrossCrashes(t *testing.T) {
 			}
 			if !forbid && s.Status() != pawl.StatusSuccess {
 				settleAll(t, e, agent, "r", func(string) bool { return true })
-				s, err = engine.Load(t.Context(), j, "r")
-				if err != nil {
-					t.Fatal(err)
-				}
+				s = loaded(t, j, "r")
 				for seq := uint64(1); seq < s.Seq(); seq++ {
 					if !w.seen[seq] {
 						t.Errorf("append %d: entry %d of %d was shown to no hook", n, seq, s.Seq())

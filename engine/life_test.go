@@ -104,15 +104,6 @@ func start(t *testing.T, e *engine.Engine, a pawl.Agent) *engine.Handle {
 	return run
 }
 
-func comesTo(t *testing.T, run *engine.Handle, want pawl.Status) pawl.Result {
-	t.Helper()
-	res, err := run.Wait(t.Context())
-	if err != nil || res.Status != want {
-		t.Fatalf("ended %v (%s), %v; want %v", res.Status, res.Reason.Detail, err, want)
-	}
-	return res
-}
-
 // TestParallel: calls that may run at once take as long as one of them.
 func TestParallel(t *testing.T) {
 	for _, c := range []struct {
@@ -122,7 +113,7 @@ func TestParallel(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			a := pawl.Agent{Name: "a", Model: says(calls("sleep", 50)), Tools: []pawl.Tool{dozing(10*time.Millisecond, c.effect)}}
 			began := time.Now()
-			res := comesTo(t, start(t, engine.New(memory.New(), nil), a), pawl.StatusSuccess)
+			res := ends(t, start(t, engine.New(memory.New(), nil), a), pawl.StatusSuccess)
 			if took := time.Since(began); took > c.most || res.ToolCalls != 50 {
 				t.Errorf("%v: %d calls took %v, want at most %v", c.effect, res.ToolCalls, took, c.most)
 			}
@@ -243,7 +234,7 @@ func TestWatchFromTheBeginning(t *testing.T) {
 			{"resume", func() (*engine.Handle, error) {
 				model.out = true
 				run := start(t, e, agent)
-				comesTo(t, run, pawl.StatusFailed)
+				ends(t, run, pawl.StatusFailed)
 				model.out = false
 				return e.Resume(t.Context(), agent, run.ID(), &engine.ResumeOptions{Watch: watch})
 			}},
@@ -253,7 +244,7 @@ func TestWatchFromTheBeginning(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				comesTo(t, run, pawl.StatusSuccess)
+				ends(t, run, pawl.StatusSuccess)
 				for first := range 2 {
 					var heard strings.Builder
 					for entry, err := range run.Entries(t.Context()) {
@@ -292,7 +283,7 @@ func TestBreakingOff(t *testing.T) {
 		if _, err := run.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("waiting ended with %v", err)
 		}
-		comesTo(t, run, pawl.StatusSuccess)
+		ends(t, run, pawl.StatusSuccess)
 	})
 }
 
@@ -307,7 +298,7 @@ func TestClose(t *testing.T) {
 		if err := e.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if res := comesTo(t, run, pawl.StatusPaused); res.ToolCalls != 1 || res.ElapsedMS != 5000 {
+		if res := ends(t, run, pawl.StatusPaused); res.ToolCalls != 1 || res.ElapsedMS != 5000 {
 			t.Errorf("%d calls in %d ms", res.ToolCalls, res.ElapsedMS)
 		}
 		if _, err := e.Start(t.Context(), a, "go", nil); err == nil {
@@ -320,7 +311,7 @@ func TestClose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res := comesTo(t, again, pawl.StatusSuccess); res.ToolCalls != 2 {
+		if res := ends(t, again, pawl.StatusSuccess); res.ToolCalls != 2 {
 			t.Errorf("%d calls", res.ToolCalls)
 		}
 	})
@@ -354,11 +345,8 @@ func TestStep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		comesTo(t, run, pawl.StatusPaused)
-		parked, err := engine.Load(t.Context(), j, "run")
-		if err != nil {
-			t.Fatal(err)
-		}
+		ends(t, run, pawl.StatusPaused)
+		parked := loaded(t, j, "run")
 		seq := parked.Seq()
 		for n := 0; ; n++ {
 			if _, err := e.Step(t.Context(), a, "run", seq-1); !errors.Is(err, pawl.ErrConflict) {
@@ -392,7 +380,7 @@ func TestForkOptions(t *testing.T) {
 		j := memory.New()
 		e := engine.New(j, nil)
 		a := pawl.Agent{Name: "a", Model: says(calls("sleep", 1), calls("sleep", 1)), Tools: []pawl.Tool{dozing(time.Second, pawl.Read)}}
-		comesTo(t, start(t, e, a), pawl.StatusSuccess)
+		ends(t, start(t, e, a), pawl.StatusSuccess)
 		before, err := engine.Load(t.Context(), j, "run")
 		if err != nil {
 			t.Fatal(err)
@@ -406,7 +394,7 @@ func TestForkOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		comesTo(t, fork, pawl.StatusExhausted)
+		ends(t, fork, pawl.StatusExhausted)
 		if fork.ID() == "run" {
 			t.Error("the fork has the name of its origin")
 		}
@@ -438,14 +426,14 @@ func TestForkOfFork(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		e := engine.New(memory.New(), nil)
 		a := pawl.Agent{Name: "a", Model: says(calls("sleep", 1), calls("sleep", 1), calls("sleep", 1)), Tools: []pawl.Tool{dozing(time.Second, pawl.Idempotent)}}
-		comesTo(t, start(t, e, a), pawl.StatusSuccess)
+		ends(t, start(t, e, a), pawl.StatusSuccess)
 		fork := func(run string, seq uint64) string {
 			t.Helper()
 			h, err := e.Fork(t.Context(), a, run, seq, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			comesTo(t, h, pawl.StatusSuccess)
+			ends(t, h, pawl.StatusSuccess)
 			if _, err := e.Replay(t.Context(), a, h.ID()); err != nil {
 				t.Errorf("run %s forked at %d: %v", run, seq, err)
 			}
@@ -475,7 +463,7 @@ func TestNothingIsLeft(t *testing.T) {
 		for range run.Entries(t.Context()) {
 			break
 		}
-		comesTo(t, run, pawl.StatusSuccess)
+		ends(t, run, pawl.StatusSuccess)
 	}
 	for range 300 {
 		if runtime.NumGoroutine() <= before {

@@ -84,7 +84,7 @@ func cancelled(t *testing.T, j *telling, run *engine.Handle, say func()) time.Du
 		t.Fatal(err)
 	}
 	say()
-	comesTo(t, run, pawl.StatusCancelled)
+	ends(t, run, pawl.StatusCancelled)
 	return time.Since(began)
 }
 
@@ -177,7 +177,7 @@ func TestListenCloses(t *testing.T) {
 		e := engine.New(j, nil)
 		a := drowsy()
 		a.Tools = []pawl.Tool{dozing(300*time.Millisecond, pawl.Read)}
-		comesTo(t, start(t, e, a), pawl.StatusSuccess)
+		ends(t, start(t, e, a), pawl.StatusSuccess)
 		if n := j.asked.Load(); n != 0 {
 			t.Errorf("a short run was listened for %d times", n)
 		}

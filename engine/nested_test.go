@@ -87,10 +87,7 @@ func TestNestedRunIsRefused(t *testing.T) {
 func text(t *testing.T, j pawl.Journal, run string) string {
 	t.Helper()
 	var b strings.Builder
-	for e, err := range engine.Entries(t.Context(), j, run, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for e := range entriesOf(t, j, run) {
 		line, err := e.AppendJSON(nil)
 		if err != nil {
 			t.Fatal(err)

@@ -142,10 +142,7 @@ func TestPanicsAreFailures(t *testing.T) {
 						return write()
 					})
 				}
-				h, err := e.Start(t.Context(), agent, "Go.", &engine.StartOptions{ID: "r"})
-				if err != nil {
-					t.Fatal(err)
-				}
+				h := begin(t, e, agent)
 				res := ends(t, h, pawl.StatusFailed)
 				fails := func(res pawl.Result) {
 					t.Helper()

@@ -91,10 +91,7 @@ func TestPinnedTools(t *testing.T) {
 		if got := asked > were; got != step.runs {
 			t.Errorf("%s: a person was asked: %v", step.what, got)
 		}
-		s, err := engine.Load(t.Context(), j, r.Run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := loaded(t, j, r.Run)
 		d := s.Declaration()
 		if strings.Contains(d.Tools[0].Description, "Eve") != (step.runs && step.description != "Adds.") {
 			t.Errorf("%s: the model reads %q", step.what, d.Tools[0].Description)

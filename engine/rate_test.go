@@ -199,10 +199,7 @@ func TestReady(t *testing.T) {
 // events are the entries of a type in a run's log.
 func events[E pawl.Event](t *testing.T, j pawl.Journal, run string) (all []E) {
 	t.Helper()
-	for e, err := range engine.Entries(t.Context(), j, run, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	for e := range entriesOf(t, j, run) {
 		if e, ok := e.Event.(E); ok {
 			all = append(all, e)
 		}

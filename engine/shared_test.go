@@ -121,20 +121,14 @@ func TestNothingIsShared(t *testing.T) {
 			t.Errorf("the model sees %q", shown)
 		}
 		spoil(v.given...)
-		m, err := engine.Load(t.Context(), j, "r")
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := loaded(t, j, "r")
 		c, _ := m.Call("c_1")
 		note, _ := m.Note("vandal", "n")
 		if string(c.Args) != `{"a":9}` || string(c.Result) != `{"seen":{"a":9}}` || string(note) != `{"kept":1}` {
 			t.Errorf("the log has %s, %s, %s", c.Args, c.Result, note)
 		}
 		for range 2 { // what is read of the journal belongs to the reader
-			for entry, err := range engine.Entries(t.Context(), j, "r", 1) {
-				if err != nil {
-					t.Fatal(err)
-				}
+			for entry := range entriesOf(t, j, "r") {
 				v.write(entry)
 			}
 		}

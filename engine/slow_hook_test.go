@@ -72,10 +72,7 @@ func TestHookThatHangs(t *testing.T) {
 			t.Errorf("the run waited %v for its hook", took)
 		}
 		left := 0
-		for entry, err := range engine.Entries(t.Context(), j, "r", 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for entry := range entriesOf(t, j, "r") {
 			if d, ok := entry.Event.(pawl.HookDirected); ok {
 				left++
 				if d.Hook != "stuck" || d.Direction != "left behind" {

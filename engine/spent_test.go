@@ -26,10 +26,7 @@ func TestSpent(t *testing.T) {
 	})
 	agent := pawl.Agent{Name: "a", Model: model, Limits: pawl.Limits{Iterations: 1}, Output: []byte(`{"type": "integer"}`)}
 	ends(t, begin(t, e, agent), pawl.StatusExhausted)
-	before, err := engine.Load(t.Context(), j, "r")
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := loaded(t, j, "r")
 	bought := asked
 	limits := pawl.Limits{Iterations: 1, Time: time.Hour}
 	for name, refused := range map[string]func() error{

@@ -38,10 +38,7 @@ func TestToolThatCannotTell(t *testing.T) {
 			return pawl.Say("done"), nil
 		})}
 		run := talks(t, engine.New(journal, nil), agent, "go", "").Run
-		for entry, err := range engine.Entries(t.Context(), journal, run, 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for entry := range entriesOf(t, journal, run) {
 			if e, ok := entry.Event.(pawl.ToolFinished); ok && e.Status != want {
 				t.Errorf("%v: %v, want %v", effect, e.Status, want)
 			}

@@ -71,10 +71,7 @@ func TestWatcherIsToldOfEverything(t *testing.T) {
 	ends(t, h, pawl.StatusWaitingApproval)
 	for _, run := range []string{"r", "r.c_1"} {
 		var want []string
-		for entry, err := range engine.Entries(t.Context(), j, run, 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+		for entry := range entriesOf(t, j, run) {
 			want = append(want, fmt.Sprintf("%s %d %s", run, entry.Seq, entry.Type()))
 		}
 		got := slices.DeleteFunc(slices.Clone(g.seen), func(s string) bool { return !strings.HasPrefix(s, run+" ") })

@@ -63,10 +63,12 @@ func Import(ctx context.Context, j pawl.Journal, r io.Reader) (Imported, error) 
 	if err := f.read(); err != nil {
 		return Imported{}, fmt.Errorf("import: %w", err)
 	}
-	if err := f.seal(); err != nil {
-		return Imported{}, fmt.Errorf("import run %s: %w", f.head.Run, err)
+	line, err := mark(&f.state, f.head.Redacted, f.state.Seq() < f.head.Entries)
+	if err == nil {
+		f.lines = append(f.lines, line)
+		err = f.store(ctx, j)
 	}
-	if err := f.store(ctx, j); err != nil {
+	if err != nil {
 		return Imported{}, fmt.Errorf("import run %s: %w", f.head.Run, err)
 	}
 	got := Imported{
@@ -227,23 +229,21 @@ func (f *importFile) blob(line []byte) error {
 	return nil
 }
 
-// seal adds the entry that says where the log came from. It gets the time of the last entry, since
-// the time between does not belong to the run.
-func (f *importFile) seal() error {
-	s := &f.state
+// mark returns the encoded entry that says where a log came from, and folds it. It gets the
+// time of the last entry, since the time between does not belong to the run.
+func mark(s *pawl.State, redacted, torn bool) ([]byte, error) {
 	entry := pawl.Entry{
 		Run: s.Head().Run, Seq: s.Seq() + 1, At: s.Seq(), Time: s.Time(), Iteration: s.Iteration(),
-		Event: s.Import(engine.Self().String(), f.head.Redacted, s.Seq() < f.head.Entries),
+		Event: s.Import(engine.Self().String(), redacted, torn),
 	}
 	if err := entry.Normalise(); err != nil {
-		return err
+		return nil, err
 	}
 	line, err := entry.AppendJSON(nil)
 	if err == nil {
 		s.Fold(entry)
-		f.lines = append(f.lines, line)
 	}
-	return err
+	return line, err
 }
 
 // mostBatch is the maximum of bytes of entries in one append.

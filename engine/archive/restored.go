@@ -32,20 +32,12 @@ func Restored(ctx context.Context, j pawl.Journal, h pawl.Head) (bool, error) {
 	if err != nil || s.Torn() || s.Redacted() || s.Status().Ended() {
 		return false, err
 	}
-	entry := pawl.Entry{
-		Run: h.Run, Seq: s.Seq() + 1, At: s.Seq(), Time: s.Time(), Iteration: s.Iteration(),
-		Event: s.Import(engine.Self().String(), false, true),
-	}
-	err = entry.Normalise()
-	var line []byte
+	end := s.Seq()
+	line, err := mark(s, false, true)
 	if err == nil {
-		line, err = entry.AppendJSON(nil)
-	}
-	if err == nil {
-		s.Fold(entry)
 		head := s.Head()
 		head.WakeAt = time.Time{} // it will not continue
-		err = j.Append(ctx, pawl.Batch{Run: h.Run, Epoch: lease.Epoch, After: entry.At, Records: [][]byte{line}, Head: head})
+		err = j.Append(ctx, pawl.Batch{Run: h.Run, Epoch: lease.Epoch, After: end, Records: [][]byte{line}, Head: head})
 	}
 	if errors.Is(err, pawl.ErrFenced) || errors.Is(err, pawl.ErrConflict) {
 		err = fmt.Errorf("something drives it: %w", err)
