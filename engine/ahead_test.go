@@ -42,9 +42,7 @@ func fiveReads(t *testing.T, early bool, most int, waits ...int) pawl.Agent {
 		doc.Replies[0].Calls = append(doc.Replies[0].Calls, script.Call{Tool: "read", Args: page{i, wait}})
 	}
 	m, err := script.New(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return pawl.Agent{Name: "reader", Model: m, EarlyReads: early, MaxParallel: most, Tools: []pawl.Tool{tool.Func("read", "Read a page.", read, pawl.Read)}}
 }
 
@@ -146,9 +144,7 @@ func TestEarlyReadsAreLetGo(t *testing.T) {
 				ctx, suspend := context.WithCancel(t.Context())
 				e := engine.New(journal, nil)
 				run, err := e.Start(ctx, agent, "Read.", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				time.Sleep(4 * time.Second) // the model has written the first call, and writes the second
 				if how == "paused" {
 					suspend()
@@ -181,14 +177,10 @@ func TestEarlyReadsReplayed(t *testing.T) {
 	agent := fiveReads(t, true, 0, 0, 0)
 	agent.Tools = append(agent.Tools, tool.Func("note", "Note a page.", read, pawl.Write))
 	m, err := script.New(&script.Script{Replies: []script.Reply{{Calls: []script.Call{{Tool: "read", Args: page{N: 1}}}}, {Text: new("Read.")}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	agent.Model = m
 	run, err := engine.New(journal, nil).Start(t.Context(), agent, "Read.", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := run.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -208,12 +200,8 @@ func TestEarlyReadsReplayed(t *testing.T) {
 		}
 		changed := memory.New()
 		lease, err := changed.Claim(t.Context(), pawl.Claim{Run: run.ID(), Owner: "test", TTL: time.Minute, New: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := changed.AppendEntries(t.Context(), pawl.Batch{Run: run.ID(), Epoch: lease.Epoch, Head: pawl.Head{Run: run.ID()}}, log); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, changed.AppendEntries(t.Context(), pawl.Batch{Run: run.ID(), Epoch: lease.Epoch, Head: pawl.Head{Run: run.ID()}}, log))
 		_, err = engine.New(changed, nil).Replay(t.Context(), agent, run.ID())
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

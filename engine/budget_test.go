@@ -40,9 +40,7 @@ func balances(t *testing.T, j budget.Ledger) map[string]budget.Balance {
 	t.Helper()
 	all := map[string]budget.Balance{}
 	for b, err := range j.Balances(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all[b.Account] = b
 	}
 	return all
@@ -77,18 +75,14 @@ func perDay(cents float64, wait bool) []budget.Budget {
 func begun(t *testing.T, e *engine.Engine, agent pawl.Agent, tenant string) *engine.Handle {
 	t.Helper()
 	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{Labels: map[string]string{"tenant": tenant}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return h
 }
 
 func ended(t *testing.T, h *engine.Handle) pawl.Result {
 	t.Helper()
 	r, err := h.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -131,9 +125,7 @@ func TestBudgetEnds(t *testing.T) {
 		}
 		time.Sleep(24 * time.Hour)
 		again, err := a.Resume(t.Context(), costing("b"), h.ID(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if r := ended(t, again); r.Status != pawl.StatusSuccess {
 			t.Errorf("on the next day it is %v: %s", r.Status, r.Reason.Detail)
 		}
@@ -185,9 +177,7 @@ func TestBudgetWaits(t *testing.T) {
 			time.Sleep(time.Until(head.WakeAt))
 		}
 		again, err := e.Resume(t.Context(), costing("a"), h.ID(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if r := ended(t, again); r.Status != pawl.StatusSuccess {
 			t.Errorf("on the next day it is %v: %s", r.Status, r.Reason.Detail)
 		}
@@ -366,18 +356,14 @@ func TestBudgetKills(t *testing.T) {
 					j := stored{store}
 					if !state.Status().Ended() {
 						again, err := engine.New(j, o).Resume(t.Context(), build(), "run", nil)
-						if err != nil {
-							t.Fatal(err)
-						}
+						must(t, err)
 						if r := ended(t, again); r.Status != pawl.StatusSuccess {
 							t.Errorf("it ends as %v: %s", r.Status, r.Reason.Detail)
 						}
 					}
 					var ids []string
 					for head, err := range store.List(t.Context(), pawl.Query{}) {
-						if err != nil {
-							t.Fatal(err)
-						}
+						must(t, err)
 						ids = append(ids, head.Run)
 					}
 					for account, b := range balances(t, j) {

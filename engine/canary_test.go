@@ -131,9 +131,7 @@ func TestCanary(t *testing.T) {
 	}
 	dir, ctx := t.TempDir(), t.Context()
 	j, err := sqlite.Open(ctx, filepath.Join(dir, "runs.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	options := func() *engine.Options {
 		return &engine.Options{Secrets: map[string]string{"CANARY": canary}, Backoff: func(int) time.Duration { return 0 }}
 	}
@@ -141,13 +139,9 @@ func TestCanary(t *testing.T) {
 	watch := func(h *engine.Handle) pawl.Result {
 		var text, thought strings.Builder
 		for e, err := range h.Entries(ctx) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			line, err := e.AppendJSON(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			fmt.Fprintf(&said, "%s\n", line)
 			if d, ok := e.Event.(pawl.ModelDelta); ok {
 				text.WriteString(d.Text)
@@ -156,9 +150,7 @@ func TestCanary(t *testing.T) {
 		}
 		fmt.Fprintf(&said, "%s\n%s\n", text.String(), thought.String())
 		result, err := h.Wait(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		line, _ := json.Marshal(result)
 		fmt.Fprintf(&said, "%s\n", line)
 		return result
@@ -166,18 +158,14 @@ func TestCanary(t *testing.T) {
 
 	first := engine.New(j, options())
 	h, err := first.Start(ctx, agent, "Use "+canary+".", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	parked := watch(h)
 	if parked.Status != pawl.StatusWaitingInput || len(parked.Pending) != 1 {
 		t.Fatalf("parked as %v: %+v", parked.Status, parked.Reason)
 	}
 	second := engine.New(j, options())
 	for range 2 { // saying the same again is harmless
-		if err := second.Answer(ctx, parked.Run, parked.Pending[0].Call, "ada", "Yes, "+canary); err != nil {
-			t.Fatal(err)
-		}
+		must(t, second.Answer(ctx, parked.Run, parked.Pending[0].Call, "ada", "Yes, "+canary))
 	}
 	if h, err = second.Resume(ctx, agent, parked.Run, nil); err != nil {
 		t.Fatal(err)
@@ -190,9 +178,7 @@ func TestCanary(t *testing.T) {
 		t.Errorf("%d steps agree: %v", n, err)
 	}
 	report, err := explain.Of(engine.Entries(ctx, j, parked.Run, 1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	said.WriteString(report.Markdown())
 	if found := leaks(said.String()); found != nil {
 		t.Errorf("%q can be seen", found)
@@ -202,9 +188,7 @@ func TestCanary(t *testing.T) {
 		files, _ := filepath.Glob(filepath.Join(dir, "*"))
 		for _, file := range files {
 			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if found := leaks(string(data)); found != nil {
 				t.Errorf("%q is in %s", found, filepath.Base(file))
 			}
@@ -214,9 +198,7 @@ func TestCanary(t *testing.T) {
 		}
 	}
 	look() // with the write-ahead log beside it
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Close())
 	look()
 	for _, want := range []string{`"opaque"`, "c2ln"} {
 		if strings.Contains(said.String(), want) {
@@ -249,9 +231,7 @@ func TestSecretsInNames(t *testing.T) {
 	start := func(o *engine.StartOptions) pawl.Result {
 		t.Helper()
 		h, err := e.Start(t.Context(), agent, "Go.", o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return ends(t, h, pawl.StatusSuccess)
 	}
 	var logs strings.Builder
@@ -274,9 +254,7 @@ func TestSecretsInNames(t *testing.T) {
 	next := start(&engine.StartOptions{Thread: "talk " + canary}).Run
 	logs.WriteString(text(t, j, next))
 	fork, err := e.Fork(t.Context(), agent, next, 1, &engine.ForkOptions{Labels: map[string]string{canary: canary}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	logs.WriteString(text(t, j, ends(t, fork, pawl.StatusSuccess).Run))
 	if found := leaks(logs.String()); found != nil {
 		t.Errorf("%q is in the logs", found)

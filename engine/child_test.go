@@ -60,9 +60,7 @@ func TestChildWaits(t *testing.T) {
 		t.Errorf("seen from elsewhere it waits for %+v, %v", seen, err)
 	}
 	p := res.Pending[0]
-	if err := e.Approve(t.Context(), p.Run, p.Call, "test", &engine.ApproveOptions{Token: p.Token}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Approve(t.Context(), p.Run, p.Call, "test", &engine.ApproveOptions{Token: p.Token}))
 	h = resume(t, engine.New(j, nil), agent)
 	ends(t, h, pawl.StatusSuccess)
 	if l.count("pay c_1") != 1 || l.len() != 1 {
@@ -92,9 +90,7 @@ func TestChildMailMeanwhile(t *testing.T) {
 		s, err := engine.Load(t.Context(), j, "r.c_1")
 		return err == nil && s.Status() == pawl.StatusWaitingApproval
 	})
-	if err := engine.New(j, nil).Approve(t.Context(), "r.c_1", "c_1", "test", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, engine.New(j, nil).Approve(t.Context(), "r.c_1", "c_1", "test", nil))
 	close(goOn)
 	ends(t, h, pawl.StatusSuccess)
 	sound(t, engine.New(j, nil), j, agent, "r")
@@ -108,13 +104,9 @@ func TestChildByItself(t *testing.T) {
 	agent := boss(c)
 	e := engine.New(j, nil)
 	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ends(t, h, pawl.StatusWaitingApproval)
-	if err := e.Approve(t.Context(), "r.c_1", "c_1", "test", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Approve(t.Context(), "r.c_1", "c_1", "test", nil))
 	c.Policies, c.Limits = agent.Policies, pawl.Limits{}
 	if h, err = e.Resume(t.Context(), c, "r.c_1", &engine.ResumeOptions{AllowChange: true}); err != nil {
 		t.Fatal(err)
@@ -122,9 +114,7 @@ func TestChildByItself(t *testing.T) {
 	ends(t, h, pawl.StatusSuccess)
 	woken := 0
 	for letter, err := range j.Signals(t.Context(), "r", 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if letter.Kind == pawl.SignalChild {
 			woken++
 		}
@@ -164,9 +154,7 @@ func TestChildOfZombie(t *testing.T) {
 	<-begun
 	for _, run := range []string{"r", "r.c_1", "r.c_2"} { // taken over by somebody who knows the owner to be gone
 		lease, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: run, Owner: "second", TTL: 1, Over: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: run, Owner: "second", Epoch: lease.Epoch}); err != nil {
 			t.Fatal(err)
 		}

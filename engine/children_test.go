@@ -20,15 +20,11 @@ func TestChildren(t *testing.T) {
 	root := pawl.Agent{Name: "root", Model: turns([]pawl.Call{ask("leaf"), ask("twig"), ask("leaf")}), Tools: []pawl.Tool{tool.Agent(leaf, nil), tool.Agent(twig, nil)}}
 	for _, children := range []bool{true, false} {
 		h, err := engine.New(memory.New(), &engine.Options{Children: children}).Start(t.Context(), root, "go", &engine.StartOptions{ID: "r", Watch: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ends(t, h, pawl.StatusSuccess) // nobody has read anything yet
 		heard, begun, pieces := map[string]string{}, map[string]bool{}, 0
 		for e, err := range h.Entries(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			switch event := e.Event.(type) {
 			case pawl.ChildStarted:
 				begun[event.Child] = true

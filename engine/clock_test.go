@@ -83,9 +83,7 @@ func TestClockBeforeEveryCall(t *testing.T) {
 		}
 		sound(t, e, j, agent, "r")
 		h, err := engine.New(j, nil).Resume(t.Context(), agent, "r", &engine.ResumeOptions{Limits: timeLimit(time.Minute)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ends(t, h, pawl.StatusSuccess)
 		if len(told) != 3 || told[0] != "done" || !strings.HasPrefix(told[1], "not run: ") || told[2] != told[1] {
 			t.Errorf("the model was told %q", told)
@@ -158,9 +156,7 @@ func TestApprovedCallWaitsForTime(t *testing.T) {
 		e := engine.New(j, slowAt("tool.finished", 2*time.Second))
 		ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
 		for _, c := range []string{"c_1", "c_2"} {
-			if err := e.Approve(t.Context(), "r", c, "test", nil); err != nil {
-				t.Fatal(err)
-			}
+			must(t, e.Approve(t.Context(), "r", c, "test", nil))
 		}
 		res := ends(t, resume(t, e, agent), pawl.StatusExhausted)
 		if got, want := statuses(res), []string{"c_1 approved", "c_2 approved", "c_3 ok"}; !slices.Equal(got, want) || l.len() != 1 {
@@ -168,9 +164,7 @@ func TestApprovedCallWaitsForTime(t *testing.T) {
 		}
 		sound(t, e, j, agent, "r")
 		h, err := e.Resume(t.Context(), agent, "r", &engine.ResumeOptions{Limits: timeLimit(time.Minute)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ends(t, h, pawl.StatusSuccess)
 		if l.count("pay c_1") != 1 || l.count("pay c_2") != 1 || l.len() != 3 {
 			t.Errorf("what ran: %v", l.lines)
@@ -225,9 +219,7 @@ func TestLoopCallWaitsForTime(t *testing.T) {
 			sound(t, e, j, agent, "r")
 			took.Store(0)
 			h, err := engine.New(j, nil).Resume(t.Context(), agent, "r", &engine.ResumeOptions{Limits: timeLimit(time.Minute)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			ends(t, h, pawl.StatusSuccess)
 			if l.count("put c_2") != 1 || l.len() != 2 {
 				t.Errorf("%s: what ran: %v", typ, l.lines)

@@ -192,9 +192,7 @@ func TestCompatible(t *testing.T) {
 			}
 			var recorded *pawl.Declaration
 			for entry, err := range engine.Entries(t.Context(), j, "r", uint64(len(was)+1)) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if resumed, ok := entry.Event.(pawl.RunResumed); ok {
 					recorded = resumed.Changed
 				}
@@ -284,20 +282,14 @@ func TestToolRemoved(t *testing.T) {
 				t.Errorf("without leave: %v", err)
 			}
 			h, err := e.Resume(t.Context(), now, "r", &engine.ResumeOptions{AllowChange: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			res, err := wait(t, h)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if c.want == "tool.doubted" {
 				if res.Status != pawl.StatusWaitingDoubt {
 					t.Errorf("the run is %v", res.Verdict)
 				}
-				if err := e.Resolve(t.Context(), "r", "c_1", "me", engine.Resolution{DidNotHappen: true}); err != nil {
-					t.Fatal(err)
-				}
+				must(t, e.Resolve(t.Context(), "r", "c_1", "me", engine.Resolution{DidNotHappen: true}))
 				h = resume(t, e, now)
 				if res, err = wait(t, h); err != nil {
 					t.Fatal(err)
@@ -307,9 +299,7 @@ func TestToolRemoved(t *testing.T) {
 				if res.Status != pawl.StatusWaitingClientTool {
 					t.Errorf("the run is %v", res.Status)
 				}
-				if err := e.Submit(t.Context(), "r", "c_1", "me", json.RawMessage(`"there is no tool \"old\"; there are new"`)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, e.Submit(t.Context(), "r", "c_1", "me", json.RawMessage(`"there is no tool \"old\"; there are new"`)))
 				res = ends(t, resume(t, e, now), pawl.StatusSuccess)
 			}
 			if res.Status != pawl.StatusSuccess || l.len() != before {

@@ -62,13 +62,9 @@ func TestFencedFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := spool.At(filepath.Join(t.TempDir(), "a spool"))
-			if err := dir.Make(time.Now()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, dir.Make(time.Now()))
 			p, err := dir.Promise(process.Boot(), time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			agent := supervisedPayer(p.String)
 			j := newTap()
 			e := engine.New(j, nil)
@@ -132,13 +128,9 @@ func TestSettledAgainstTheRecord(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := spool.At(filepath.Join(t.TempDir(), "spool"))
-			if err := dir.Make(time.Now()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, dir.Make(time.Now()))
 			p, err := dir.Promise(process.Boot(), time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			j := newTap()
 			e := engine.New(j, nil)
 			agent := supervisedPayer(p.String)
@@ -150,9 +142,7 @@ func TestSettledAgainstTheRecord(t *testing.T) {
 			if err == nil {
 				err = f.Close()
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt) // its tool is not asked, as it cannot tell
 			for _, err := range []error{
 				e.Resolve(t.Context(), "r", "c_1", "boss", engine.Resolution{DidNotHappen: true}),
@@ -214,9 +204,7 @@ func TestToolBeforePerson(t *testing.T) {
 			t.Errorf("%+v resolved the outcome", r)
 		}
 	}
-	if err := e.Resolve(t.Context(), "r", "c_1", "boss", engine.Resolution{DidNotHappen: true}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Resolve(t.Context(), "r", "c_1", "boss", engine.Resolution{DidNotHappen: true}))
 	tells = true
 	ends(t, resume(t, e, agent), pawl.StatusSuccess)
 	if paid != 0 {
@@ -250,9 +238,7 @@ func TestForkForgetsWhoSupervised(t *testing.T) {
 		t.Fatalf("supervised by %q", c.Supervised)
 	}
 	h, err := e.Fork(t.Context(), agent, "r", s.Seq(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ends(t, h, pawl.StatusWaitingDoubt)
 	if s, err = engine.Load(t.Context(), j, h.ID()); err != nil {
 		t.Fatal(err)
@@ -289,9 +275,7 @@ func TestNotRun(t *testing.T) {
 			h := begin(t, e, agent)
 			if tt.cancel {
 				synctest.Wait()
-				if err := e.Cancel(t.Context(), "r", "boss", "enough"); err != nil {
-					t.Fatal(err)
-				}
+				must(t, e.Cancel(t.Context(), "r", "boss", "enough"))
 			}
 			if _, err := wait(t, h); err != nil {
 				t.Fatal(err)
@@ -317,9 +301,7 @@ func TestKeysOfChildren(t *testing.T) {
 		agent := boss(paying(new(ledger)))
 		agent.Policies = nil
 		h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{Key: "k"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ends(t, h, pawl.StatusSuccess)
 		s := loaded(t, j, h.ID()+".c_1")
 		for c := range s.Calls() {

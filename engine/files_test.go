@@ -28,9 +28,7 @@ var aPDF = []byte("%PDF-1.4\n1 0 obj <</Type /Page>> endobj\n2 0 obj <</Type/Pag
 func aPicture(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 2))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 2))))
 	return b.Bytes()
 }
 
@@ -157,17 +155,13 @@ func TestFilesSurvive(t *testing.T) {
 			continue
 		}
 		var file bytes.Buffer
-		if err := archive.Export(t.Context(), j, run, &file, &archive.Options{Raw: true}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, archive.Export(t.Context(), j, run, &file, &archive.Options{Raw: true}))
 		other := memory.New()
 		if _, err := archive.Import(t.Context(), other, &file); err != nil {
 			t.Fatal(err)
 		}
 		next, err := engine.New(other, secret).Start(t.Context(), reader(&seen), "Again.", &engine.StartOptions{Thread: "t"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if r, err := next.Wait(t.Context()); err != nil || r.Answer != "Read." {
 			t.Errorf("the next run: %v, %v", err, r.Verdict)
 		}
@@ -191,9 +185,7 @@ func TestFilesInStepsAndGuard(t *testing.T) {
 	})
 	flow := workflow.New(pawl.Agent{Name: "desk", Model: model}, workflow.Single{ID: "one", Prompt: "Read."}, workflow.Single{ID: "two", Prompt: "Again."})
 	h, err := engine.New(memory.New(), nil).Start(t.Context(), flow, "", given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess || steps != 2 {
 		t.Errorf("%v, %v, %d steps see the file", err, r.Verdict, steps)
 	}
@@ -207,9 +199,7 @@ func TestFilesInStepsAndGuard(t *testing.T) {
 			Model: script.Replies(pawl.Do(pawl.Call{Tool: "pay", Args: []byte(`{"account":"` + account + `"}`)}), pawl.Say("Done.")),
 		}
 		h, err := engine.New(&mortal{Journal: memory.New(), last: 100}, nil).Start(t.Context(), agent, "Pay the invoice to the account ACC-1.", given)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r, err := h.Wait(t.Context())
 		if err != nil || r.Status != want || len(r.Pending) > 0 && !strings.Contains(r.Pending[0].Reason, "the file a.pdf") {
 			t.Errorf("%s: %v, %v %+v", account, err, r.Verdict, r.Pending)
@@ -277,9 +267,7 @@ func TestFilesInRunsOfSteps(t *testing.T) {
 		aide.Model = choosy{model, openai.New(name, nil)}
 		h, err := engine.New(memory.New(), nil).Start(t.Context(), workflow.New(desk, workflow.Run{ID: "reads", Agent: aide}), "it",
 			&engine.StartOptions{Files: []pawl.File{{Name: "a.png", Data: aPicture(t)}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if r, err := h.Wait(t.Context()); err != nil || r.Verdict.Detail != want {
 			t.Errorf("%s: %v, %v", name, err, r.Verdict)
 		}

@@ -64,9 +64,7 @@ func find(t *testing.T, j pawl.Journal, run, kind, call string) uint64 {
 	t.Helper()
 	for entry := range entriesOf(t, j, run) {
 		line, err := entry.AppendJSON(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if entry.Type() == kind && strings.Contains(string(line), call) {
 			return entry.Seq
 		}
@@ -103,9 +101,7 @@ func TestForkEdits(t *testing.T) {
 			agent, ctx, j := weighing(calls), t.Context(), memory.New()
 			eng := engine.New(j, nil)
 			run, err := eng.Start(ctx, agent, "weigh both", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			first, err := run.Wait(ctx)
 			if err != nil || first.Answer != "weigh both a 1 kg b 1 kg noted" {
 				t.Fatalf("%q, %v", first.Answer, err)
@@ -113,9 +109,7 @@ func TestForkEdits(t *testing.T) {
 			clear(calls)
 			at := find(t, j, first.Run, tt.kind, tt.call)
 			fork, err := eng.Fork(ctx, agent, first.Run, at, &engine.ForkOptions{Edit: tt.edit, By: "ada"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			second, err := fork.Wait(ctx)
 			if err != nil || second.Answer != tt.answer || second.Status != pawl.StatusSuccess {
 				t.Errorf("%v: %q, want %q; %v", second.Status, second.Answer, tt.answer, err)
@@ -125,9 +119,7 @@ func TestForkEdits(t *testing.T) {
 			}
 			var log strings.Builder
 			for entry, err := range engine.Entries(ctx, j, second.Run, at) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				line, _ := entry.AppendJSON(nil)
 				fmt.Fprintf(&log, "%s\n", line)
 			}
@@ -149,13 +141,9 @@ func TestForkEditsRefused(t *testing.T) {
 	ctx, j := t.Context(), memory.New()
 	agent, eng := weighing(map[string]int{}), engine.New(j, nil)
 	run, err := eng.Start(ctx, agent, "weigh both", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	first, err := run.Wait(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	result, reply := json.RawMessage(`1`), &pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "no"}}}
 	for _, tt := range []struct {
 		kind  string

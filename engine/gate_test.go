@@ -48,9 +48,7 @@ func TestRunsShareTheGate(t *testing.T) {
 		var handles []*engine.Handle
 		for n := range 20 {
 			h, err := e.Start(t.Context(), agent, "go", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if n == 0 {
 				time.Sleep(time.Second) // it has been refused by now
 			}
@@ -113,13 +111,9 @@ func TestQuietStream(t *testing.T) {
 				begun := time.Now()
 				e := engine.New(memory.New(), nil)
 				h, err := e.Start(t.Context(), agent, "go", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				res, err := h.Wait(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if d := time.Since(begun); d > tt.took {
 					t.Errorf("it took %v, want at most %v", d, tt.took)
 				}
@@ -147,9 +141,7 @@ func TestGateBeyondTime(t *testing.T) {
 		for range 2 { // the second finds the gate closed
 			begun := time.Now()
 			h, err := e.Start(t.Context(), agent, "go", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			res, err := h.Wait(t.Context())
 			if err != nil || res.Status != pawl.StatusExhausted || res.Usage.ModelCalls != 1 {
 				t.Errorf("%v after %d calls, %v; want it exhausted after one", res.Verdict, res.Usage.ModelCalls, err)

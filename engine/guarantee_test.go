@@ -243,9 +243,7 @@ func TestDecisionIsForOneCall(t *testing.T) {
 	e := engine.New(j, nil)
 	ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
 	for n, c := range []string{"c_1", "c_2"} {
-		if err := e.Approve(t.Context(), "r", c, "me", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.Approve(t.Context(), "r", c, "me", nil))
 		want := []pawl.Status{pawl.StatusWaitingApproval, pawl.StatusSuccess}[n]
 		if res, err := wait(t, resume(t, e, agent)); err != nil || res.Status != want || l.len() != n+1 {
 			t.Fatalf("after %d decisions the run is %v, and it paid %d times: %v", n+1, res.Status, l.len(), err)
@@ -287,9 +285,7 @@ func TestWitnessAgain(t *testing.T) {
 	}}}
 	e := engine.New(j, nil)
 	ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
-	if err := e.Approve(t.Context(), "r", "c_1", "me", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Approve(t.Context(), "r", "c_1", "me", nil))
 	world = "another"
 	ends(t, resume(t, e, agent), pawl.StatusWaitingApproval)
 	if l.len() > 0 {
@@ -336,9 +332,7 @@ func TestTurnsWriteAlike(t *testing.T) {
 	early, late := 0, 0
 	for _, line := range logOf(t, j, "r")[:4*90] {
 		e, err := pawl.DecodeEntry([]byte(line))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		switch {
 		case e.Iteration > 10 && e.Iteration <= 20:
 			early += len(line)
@@ -367,9 +361,7 @@ func TestResultsGivenAreCapped(t *testing.T) {
 	}})
 	e := engine.New(j, nil)
 	ends(t, begin(t, e, agent), pawl.StatusWaitingClientTool)
-	if err := e.Submit(t.Context(), "r", "c_1", "x", long); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Submit(t.Context(), "r", "c_1", "x", long))
 	j.on(func(b pawl.Batch, write func() error) error {
 		if has(b, "tool.finished") {
 			return errDisk // so that the outcome of the payment is unknown
@@ -381,9 +373,7 @@ func TestResultsGivenAreCapped(t *testing.T) {
 	}
 	j.on(nil)
 	ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt)
-	if err := e.Resolve(t.Context(), "r", "c_2", "x", engine.Resolution{Happened: long}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Resolve(t.Context(), "r", "c_2", "x", engine.Resolution{Happened: long}))
 	ends(t, resume(t, e, agent), pawl.StatusSuccess)
 	results := 0
 	for _, m := range last.Messages {

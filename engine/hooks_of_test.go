@@ -61,9 +61,7 @@ func TestHooksOfAgents(t *testing.T) {
 
 	clear(saw)
 	own, err := e.AgentOf(t.Context(), agent, "r.c_1.c_1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if h, err = engine.New(j, o).Resume(t.Context(), own, "r.c_1.c_1", nil); err != nil {
 		t.Fatal(err)
 	}

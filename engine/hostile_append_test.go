@@ -35,9 +35,7 @@ func lastAppend(t *testing.T) (n int) {
 	j := newTap()
 	j.on(func(_ pawl.Batch, write func() error) error { n++; return write() })
 	h, err := engine.New(j, nil).Start(t.Context(), spender(new(ledger).add), "go", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if res, err := wait(t, h); err != nil || res.Answer != "done" {
 		t.Fatal(res, err)
 	}

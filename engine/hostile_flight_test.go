@@ -141,23 +141,17 @@ func TestPokedAsleep(t *testing.T) {
 		e := engine.New(j, &engine.Options{Backoff: asleep})
 		ctx, park := context.WithCancel(t.Context())
 		h, err := e.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		time.Sleep(time.Duration(i) * 20 * time.Microsecond)
 		switch i % 3 {
 		case 0:
 			park()
 			ends(t, h, pawl.StatusPaused)
 		case 1:
-			if err := e.Cancel(t.Context(), "r", "x", "enough"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, e.Cancel(t.Context(), "r", "x", "enough"))
 			ends(t, h, pawl.StatusCancelled)
 		case 2:
-			if err := e.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, e.Close())
 			ends(t, h, pawl.StatusPaused)
 		}
 		park()
@@ -277,9 +271,7 @@ func TestAppendBlocks(t *testing.T) {
 	if _, err := h.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("waiting: %v", err)
 	}
-	if err := e.Cancel(t.Context(), "r", "x", "enough"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Cancel(t.Context(), "r", "x", "enough"))
 	close(block)
 	ends(t, h, pawl.StatusCancelled)
 	sound(t, e, j, agent, "r")

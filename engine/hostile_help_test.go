@@ -265,9 +265,7 @@ func closed[T any](c <-chan T) func() bool {
 func loaded(t *testing.T, j pawl.Journal, run string) *pawl.State {
 	t.Helper()
 	s, err := engine.Load(t.Context(), j, run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
@@ -276,12 +274,18 @@ func entriesOf(t *testing.T, j pawl.Journal, run string) iter.Seq[pawl.Entry] {
 	return func(yield func(pawl.Entry) bool) {
 		t.Helper()
 		for e, err := range engine.Entries(t.Context(), j, run, 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if !yield(e) {
 				return
 			}
 		}
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -76,9 +76,7 @@ func retried(t *testing.T, run func(pawl.Invocation)) (pawl.Agent, *pawl.Request
 func recorded(t *testing.T, j pawl.Journal) (lines [][]byte) {
 	t.Helper()
 	for row, err := range j.Read(t.Context(), "r", 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		lines = append(lines, row.Data)
 	}
 	return lines
@@ -95,9 +93,7 @@ func cut(t *testing.T, lines [][]byte) *memory.Journal {
 	if err == nil {
 		_, err = j.Claim(t.Context(), pawl.Claim{Run: "r", Epoch: lease.Epoch})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return j
 }
 

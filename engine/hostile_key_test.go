@@ -89,9 +89,7 @@ func TestKeyKilled(t *testing.T) {
 			j.onClaim(nil)
 			e := engine.New(j, nil)
 			h, err := e.Start(t.Context(), agent, "go", o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			r, err := h.Wait(t.Context())
 			if durable { // nobody knows yet that its owner is gone; when the lease has lapsed, everybody does
 				if err != nil || r.Status != pawl.StatusInterrupted || !r.Resumable || !h.Found() {
@@ -124,9 +122,7 @@ func TestKeyConflict(t *testing.T) {
 	agent, _ := chatter()
 	e := engine.New(j, nil)
 	h, err := e.Start(t.Context(), agent, "one", &engine.StartOptions{Key: "k"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ends(t, h, pawl.StatusSuccess)
 	other := agent
 	other.Prompt = "Be brief."
@@ -169,24 +165,16 @@ func TestKeyFound(t *testing.T) {
 		})
 		o := &engine.StartOptions{Key: "k"}
 		first, err := engine.New(j, nil).Start(t.Context(), agent, "one", o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		here, stop := context.WithCancel(t.Context())
 		closing := engine.New(j, nil)
 		ended, err := closing.Start(here, agent, "one", o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		shut, err := closing.Start(t.Context(), agent, "one", o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		patient := engine.New(j, nil)
 		h, err := patient.Start(t.Context(), agent, "one", o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		time.Sleep(time.Minute)
 		stop()
 		if _, err := ended.Wait(t.Context()); !errors.Is(err, context.Canceled) {

@@ -36,18 +36,14 @@ func clerk(g gate, plan ...[]pawl.Call) pawl.Agent {
 func begin(t *testing.T, e *engine.Engine, a pawl.Agent) *engine.Handle {
 	t.Helper()
 	h, err := e.Start(t.Context(), a, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return h
 }
 
 func resume(t *testing.T, e *engine.Engine, a pawl.Agent) *engine.Handle {
 	t.Helper()
 	h, err := e.Resume(t.Context(), a, "r", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return h
 }
 
@@ -67,9 +63,7 @@ func TestLetterWhileResuming(t *testing.T) {
 	agent := clerk(g, []pawl.Call{call("gate", 1)}, []pawl.Call{call("gate", 2)})
 	ctx, park := context.WithCancel(t.Context())
 	h, err := here.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	<-g.in
 	park()
 	g.out <- struct{}{}
@@ -77,9 +71,7 @@ func TestLetterWhileResuming(t *testing.T) {
 	// Something else keeps the attendant going, so that it sees the signal before the run is known to it.
 	busy := newGate()
 	other, err := here.Start(t.Context(), clerk(busy, []pawl.Call{call("gate", 1)}), "go", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	<-busy.in
 	j.on(func(b pawl.Batch, write func() error) error {
 		err := write()
@@ -113,14 +105,10 @@ func TestCancelAndPark(t *testing.T) {
 	agent := clerk(g, []pawl.Call{call("gate", 1)})
 	ctx, park := context.WithCancel(t.Context())
 	h, err := e.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	<-g.in
 	park()
-	if err := e.Cancel(t.Context(), "r", "x", "enough"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Cancel(t.Context(), "r", "x", "enough"))
 	g.out <- struct{}{}
 	ends(t, h, pawl.StatusCancelled)
 	sound(t, e, j, agent, "r")
@@ -183,9 +171,7 @@ func TestStaleCancel(t *testing.T) {
 	}
 	g.out <- struct{}{}
 	h, err := here.Resume(t.Context(), agent, "r", &engine.ResumeOptions{Limits: pawl.Limits{Iterations: 9}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ends(t, h, pawl.StatusSuccess)
 }
 
@@ -255,9 +241,7 @@ func TestCancelParked(t *testing.T) {
 	agent := clerk(g, []pawl.Call{call("client", 1)}, []pawl.Call{call("gate", 1)})
 	ends(t, begin(t, e, agent), pawl.StatusWaitingClientTool)
 	for range 2 {
-		if err := e.Cancel(t.Context(), "r", "x", "enough"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.Cancel(t.Context(), "r", "x", "enough"))
 		s, err := engine.Load(t.Context(), j, "r")
 		if err != nil || s.Status() != pawl.StatusCancelled {
 			t.Fatal(s.Status(), err)
@@ -267,9 +251,7 @@ func TestCancelParked(t *testing.T) {
 		}
 		ends(t, resume(t, e, agent), pawl.StatusWaitingClientTool)
 	}
-	if err := e.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)))
 	h := resume(t, e, agent)
 	<-g.in
 	g.out <- struct{}{}
@@ -283,16 +265,12 @@ func TestForkMail(t *testing.T) {
 	e := engine.New(j, nil)
 	agent := clerk(g, []pawl.Call{call("client", 1)}, []pawl.Call{call("client", 2)})
 	ends(t, begin(t, e, agent), pawl.StatusWaitingClientTool)
-	if err := e.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)))
 	parent := loaded(t, j, "r")
 	from, seq := "r", parent.Seq() // where it is paused
 	for _, id := range []string{"f", "ff"} {
 		h, err := e.Fork(t.Context(), agent, from, seq, &engine.ForkOptions{ID: id})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ends(t, h, pawl.StatusWaitingClientTool)
 		sound(t, e, j, agent, id)
 		s, err := engine.Load(t.Context(), j, id)
@@ -303,13 +281,9 @@ func TestForkMail(t *testing.T) {
 	}
 	for i, id := range []string{"f", "ff"} {
 		for n := 1; n <= 2; n++ {
-			if err := e.Submit(t.Context(), id, fmt.Sprintf("c_%d", n), "x", fmt.Appendf(nil, "%d", i)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, e.Submit(t.Context(), id, fmt.Sprintf("c_%d", n), "x", fmt.Appendf(nil, "%d", i)))
 			h, err := e.Resume(t.Context(), agent, id, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if res, err := wait(t, h); err != nil || n == 2 && res.Status != pawl.StatusSuccess {
 				t.Fatal(res.Status, err)
 			}

@@ -25,9 +25,7 @@ func TestResumeRace(t *testing.T) {
 	ctx, park := context.WithCancel(t.Context())
 	j.on(func(_ pawl.Batch, write func() error) error { park(); return write() })
 	h, err := engines[0].Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ends(t, h, pawl.StatusPaused)
 	j.on(nil)
 	var all sync.WaitGroup
@@ -95,9 +93,7 @@ func TestLetterStorm(t *testing.T) {
 		g.out <- struct{}{}
 		all.Wait()
 		res, err := wait(t, h)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if res.Status == pawl.StatusWaitingClientTool {
 			res = ends(t, resume(t, there, agent), pawl.StatusSuccess)
 		}

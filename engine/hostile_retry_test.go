@@ -18,9 +18,7 @@ func TestRetryBeyondTime(t *testing.T) {
 	e := engine.New(j, &engine.Options{Backoff: func(int) time.Duration { return 3 * time.Second }})
 	begun := time.Now()
 	res, err := wait(t, begin(t, e, agent))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 
 	if d := time.Since(begun); d > 20*time.Second {
 		t.Errorf("it waited %v with 50ms to live: %v", d, res.Verdict)

@@ -41,13 +41,9 @@ func chatter() (pawl.Agent, *pawl.Request) {
 func talks(t *testing.T, e *engine.Engine, agent pawl.Agent, input, thread string) pawl.Result {
 	t.Helper()
 	h, err := e.Start(t.Context(), agent, input, &engine.StartOptions{Thread: thread})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := wait(t, h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -63,9 +59,7 @@ func chain(t *testing.T, j pawl.Journal, thread string) (runs []string) {
 			return runs
 		}
 		first, err := pawl.DecodeEntry([]byte(log[0]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		start := first.Event.(pawl.RunStarted)
 		if c := start.Continues; (c == nil) != (after == "") || c != nil && (c.Run != after || int(c.Seq) != len(logOf(t, j, after))) {
 			t.Errorf("run %s continues %+v, comes after %q", id, c, after)
@@ -194,9 +188,7 @@ func TestThreadResumed(t *testing.T) {
 			t.Errorf("resumed when it was continued: %v", err)
 		}
 		lease, err := j.Claim(t.Context(), pawl.Claim{Run: next, Owner: "somebody", TTL: time.Minute})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := e.Start(t.Context(), agent, "three", &engine.StartOptions{Thread: "talk"}); !errors.As(err, new(*pawl.HeldError)) {
 			t.Errorf("continued while somebody has it: %v", err)
 		}
@@ -221,9 +213,7 @@ func TestThreadElsewhere(t *testing.T) {
 	for _, input := range []string{"one", "two", "three"} {
 		r := talks(t, e, agent, input, "talk")
 		var out bytes.Buffer
-		if err := archive.Export(t.Context(), j, r.Run, &out, &archive.Options{Raw: true}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, archive.Export(t.Context(), j, r.Run, &out, &archive.Options{Raw: true}))
 		files = append(files, out.Bytes())
 	}
 	here := memory.New()
@@ -241,9 +231,7 @@ func TestThreadElsewhere(t *testing.T) {
 		}
 	}
 	h, err := there.Fork(t.Context(), agent, runs[2], 1, &engine.ForkOptions{Input: "and more"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ends(t, h, pawl.StatusSuccess)
 	if got := texts(*last); got != "one|1|two|2|three|and more" {
 		t.Errorf("the fork was sent %q", got)
@@ -330,9 +318,7 @@ func TestThreadKeysAnew(t *testing.T) {
 	for range 2 {
 		j := memory.New()
 		h, err := engine.New(j, nil).Start(t.Context(), agent, "go", &engine.StartOptions{Thread: "talk"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r, err := wait(t, h)
 		if err != nil || r.Run != engine.ThreadRun("talk", "") {
 			t.Fatal(r.Run, err)
@@ -353,9 +339,7 @@ func TestThreadRefused(t *testing.T) {
 	agent, _ := chatter()
 	r := talks(t, engine.New(j, nil), agent, "one", "talk")
 	var out bytes.Buffer
-	if err := archive.Export(t.Context(), j, r.Run, &out, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, archive.Export(t.Context(), j, r.Run, &out, nil))
 	if _, err := archive.Import(t.Context(), here, &out); err != nil {
 		t.Fatal(err)
 	}
@@ -366,24 +350,18 @@ func TestThreadRefused(t *testing.T) {
 		t.Errorf("with an id of one's own: %v", err)
 	}
 	start, err := pawl.DecodeEntry([]byte(logOf(t, j, r.Run)[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	begin := start.Event.(pawl.RunStarted)
 	begin.Continues = &pawl.Continues{Run: r.Run, Seq: 1}
 	start.Event = begin
 	line, err := start.AppendJSON(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	round := memory.New()
 	lease, err := round.Claim(t.Context(), pawl.Claim{Run: r.Run, Owner: "x", TTL: 1, New: true})
 	if err == nil {
 		err = round.Append(t.Context(), pawl.Batch{Run: r.Run, Epoch: lease.Epoch, Records: [][]byte{line}})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := engine.New(round, nil).Resume(t.Context(), agent, r.Run, nil); err == nil || !strings.Contains(err.Error(), "continues itself") {
 		t.Errorf("round in a circle: %v", err)
 	}

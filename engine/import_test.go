@@ -33,16 +33,12 @@ func exported(t testing.TB, raw bool) ([]byte, pawl.Journal) {
 	agent := pawl.Agent{Name: "clerk", Model: turns([]pawl.Call{call("wordy", 1)}, []pawl.Call{call("wordy", 2)}), Tools: []pawl.Tool{wordy}}
 	agent.Limits.Iterations = 1
 	h, err := engine.New(j, nil).Start(context.Background(), agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if res, err := h.Wait(context.Background()); err != nil || res.Status != pawl.StatusExhausted {
 		t.Fatal(res.Status, err)
 	}
 	var out bytes.Buffer
-	if err := archive.Export(context.Background(), j, "r", &out, &archive.Options{Raw: raw}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, archive.Export(context.Background(), j, "r", &out, &archive.Options{Raw: raw}))
 	return out.Bytes(), j
 }
 
@@ -72,9 +68,7 @@ func imports(t testing.TB, file []byte) (pawl.Journal, archive.Imported, error) 
 func TestImport(t *testing.T) {
 	file, from := exported(t, true)
 	to, got, err := imports(t, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	was, is := logOf(t, from, "r"), logOf(t, to, "r")
 	want := archive.Imported{Run: "r", Entries: uint64(len(was)), Of: uint64(len(was)), Blobs: 1}
 	if got != want {
@@ -99,18 +93,14 @@ func TestImport(t *testing.T) {
 				t.Errorf("of the blob there are %d bytes, %v", len(data), err)
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	if _, err := archive.Import(t.Context(), to, bytes.NewReader(file)); !errors.Is(err, pawl.ErrRunExists) {
 		t.Errorf("importing it again: %v", err)
 	}
 	// What was imported is exported as it is, mark and all.
 	var again bytes.Buffer
-	if err := archive.Export(t.Context(), to, "r", &again, &archive.Options{Raw: true}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, archive.Export(t.Context(), to, "r", &again, &archive.Options{Raw: true}))
 	if third, _, err := imports(t, again.Bytes()); err != nil || strings.Join(logOf(t, third, "r")[:len(is)], "\n") != strings.Join(is, "\n") {
 		t.Errorf("the export of an import: %v", err)
 	}
@@ -122,9 +112,7 @@ func TestImport(t *testing.T) {
 func TestImportGoesOn(t *testing.T) {
 	open := func() *sqlite.Journal {
 		j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), &sqlite.Options{Normal: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { _ = j.Close() })
 		return j
 	}
@@ -134,9 +122,7 @@ func TestImportGoesOn(t *testing.T) {
 	ends(t, begin(t, there, agent), pawl.StatusWaitingClientTool)
 	// Letters of others, so that the numbers here begin below.
 	other, err := there.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "other"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ends(t, other, pawl.StatusWaitingClientTool)
 	for i := range 20 {
 		l := pawl.Signal{Run: "other", Kind: pawl.SignalResult, Request: fmt.Sprint("x", i), Body: json.RawMessage(`1`), Time: time.Now()}
@@ -144,17 +130,13 @@ func TestImportGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := there.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, there.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)))
 	ends(t, resume(t, there, agent), pawl.StatusWaitingClientTool)
 	for range 5 {
 		ends(t, resume(t, there, agent), pawl.StatusWaitingClientTool)
 	}
 	var file bytes.Buffer
-	if err := archive.Export(t.Context(), from, "r", &file, &archive.Options{Raw: true}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, archive.Export(t.Context(), from, "r", &file, &archive.Options{Raw: true}))
 	to := open()
 	if _, err := archive.Import(t.Context(), to, &file); err != nil {
 		t.Fatal(err)
@@ -164,9 +146,7 @@ func TestImportGoesOn(t *testing.T) {
 	if err != nil || before.Signal() != 0 || before.Status() != pawl.StatusWaitingClientTool {
 		t.Fatal(before.Signal(), before.Status(), err)
 	}
-	if err := here.Submit(t.Context(), "r", "c_2", "x", json.RawMessage(`2`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, here.Submit(t.Context(), "r", "c_2", "x", json.RawMessage(`2`)))
 	ends(t, resume(t, here, agent), pawl.StatusSuccess)
 	s, err := engine.Load(t.Context(), to, "r")
 	if err != nil || s.Signal() != 2 { // the first is the import's own; see package webhook
@@ -187,26 +167,18 @@ func TestImportCancelled(t *testing.T) {
 	for range 5 { // epochs that the other journal will not come to
 		ends(t, resume(t, e, agent), pawl.StatusWaitingClientTool)
 	}
-	if err := e.Cancel(t.Context(), "r", "x", "enough"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Cancel(t.Context(), "r", "x", "enough"))
 	var file bytes.Buffer
-	if err := archive.Export(t.Context(), j, "r", &file, &archive.Options{Raw: true}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, archive.Export(t.Context(), j, "r", &file, &archive.Options{Raw: true}))
 	to := newTap()
 	if _, err := archive.Import(t.Context(), to, &file); err != nil {
 		t.Fatal(err)
 	}
 	here := engine.New(to, nil)
-	if err := here.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, here.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)))
 	h := resume(t, here, agent)
 	<-g.in
-	if err := here.Cancel(t.Context(), "r", "x", "enough of it here, too"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, here.Cancel(t.Context(), "r", "x", "enough of it here, too"))
 	g.out <- struct{}{}
 	if res := ends(t, h, pawl.StatusCancelled); !strings.Contains(res.Reason.Detail, "here, too") {
 		t.Errorf("it was cancelled for another reason: %s", res.Reason.Detail)
@@ -295,15 +267,11 @@ func TestImportTorn(t *testing.T) {
 	}
 	// A person may go on from where it is known.
 	to, got, err := imports(t, file[:bytes.Index(file, []byte(`"type":"tool.started"`))])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, at := range []uint64{got.Entries, got.Entries + 1} {
 		e := engine.New(to, nil)
 		h, err := e.Fork(t.Context(), agent, "r", at, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		res := ends(t, h, pawl.StatusExhausted)
 		if h, err = e.Resume(t.Context(), agent, res.Run, nil); err != nil {
 			t.Errorf("resuming the fork at %d: %v", at, err)

@@ -98,9 +98,7 @@ func bubble(t *testing.T, f func(t *testing.T)) {
 func start(t *testing.T, e *engine.Engine, a pawl.Agent) *engine.Handle {
 	t.Helper()
 	run, err := e.Start(t.Context(), a, "go", &engine.StartOptions{ID: "run"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return run
 }
 
@@ -163,9 +161,7 @@ func TestEntriesInOrder(t *testing.T) {
 				var got []string
 				seq := uint64(0)
 				for e, err := range run.Entries(t.Context()) {
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					if e.Seq != 0 && e.Seq != seq+1 {
 						t.Errorf("entry %d after %d", e.Seq, seq)
 					}
@@ -241,16 +237,12 @@ func TestWatchFromTheBeginning(t *testing.T) {
 		} {
 			t.Run(fmt.Sprint(c.name, " ", watch), func(t *testing.T) {
 				run, err := c.do()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				ends(t, run, pawl.StatusSuccess)
 				for first := range 2 {
 					var heard strings.Builder
 					for entry, err := range run.Entries(t.Context()) {
-						if err != nil {
-							t.Fatal(err)
-						}
+						must(t, err)
 						switch ev := entry.Event.(type) {
 						case pawl.ModelDelta:
 							heard.WriteString(ev.Text)
@@ -295,9 +287,7 @@ func TestClose(t *testing.T) {
 		a := pawl.Agent{Name: "a", Model: says(calls("sleep", 2)), Tools: []pawl.Tool{dozing(5*time.Second, pawl.Write)}}
 		run := start(t, e, a)
 		time.Sleep(time.Second)
-		if err := e.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.Close())
 		if res := ends(t, run, pawl.StatusPaused); res.ToolCalls != 1 || res.ElapsedMS != 5000 {
 			t.Errorf("%d calls in %d ms", res.ToolCalls, res.ElapsedMS)
 		}
@@ -308,9 +298,7 @@ func TestClose(t *testing.T) {
 			t.Errorf("closed twice: %v", err)
 		}
 		again, err := engine.New(j, nil).Resume(t.Context(), a, "run", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if res := ends(t, again, pawl.StatusSuccess); res.ToolCalls != 2 {
 			t.Errorf("%d calls", res.ToolCalls)
 		}
@@ -342,9 +330,7 @@ func TestStep(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		run, err := e.Start(ctx, a, "go", &engine.StartOptions{ID: "run"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ends(t, run, pawl.StatusPaused)
 		parked := loaded(t, j, "run")
 		seq := parked.Seq()
@@ -353,9 +339,7 @@ func TestStep(t *testing.T) {
 				t.Fatalf("a step from behind: %v", err)
 			}
 			next, err := e.Step(t.Context(), a, "run", seq)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			seq = next
 			s, err := engine.Load(t.Context(), j, "run")
 			if err != nil || s.Seq() != seq {
@@ -382,18 +366,14 @@ func TestForkOptions(t *testing.T) {
 		a := pawl.Agent{Name: "a", Model: says(calls("sleep", 1), calls("sleep", 1)), Tools: []pawl.Tool{dozing(time.Second, pawl.Read)}}
 		ends(t, start(t, e, a), pawl.StatusSuccess)
 		before, err := engine.Load(t.Context(), j, "run")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		time.Sleep(time.Hour)
 		_, err = e.Fork(t.Context(), a, "run", 4, nil)
 		if err == nil || !strings.Contains(err.Error(), "the nearest places are 3 and 5") {
 			t.Errorf("forked in flight: %v", err)
 		}
 		fork, err := e.Fork(t.Context(), a, "run", 5, &engine.ForkOptions{Limits: pawl.Limits{Iterations: 1}, AllowSpent: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ends(t, fork, pawl.StatusExhausted)
 		if fork.ID() == "run" {
 			t.Error("the fork has the name of its origin")
@@ -430,9 +410,7 @@ func TestForkOfFork(t *testing.T) {
 		fork := func(run string, seq uint64) string {
 			t.Helper()
 			h, err := e.Fork(t.Context(), a, run, seq, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			ends(t, h, pawl.StatusSuccess)
 			if _, err := e.Replay(t.Context(), a, h.ID()); err != nil {
 				t.Errorf("run %s forked at %d: %v", run, seq, err)
@@ -457,9 +435,7 @@ func TestNothingIsLeft(t *testing.T) {
 		e := engine.New(memory.New(), nil)
 		a := pawl.Agent{Name: "a", Model: says(calls("sleep", 5)), Tools: []pawl.Tool{dozing(time.Millisecond, pawl.Read)}}
 		run, err := e.Start(t.Context(), a, "go", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for range run.Entries(t.Context()) {
 			break
 		}

@@ -80,9 +80,7 @@ func drowsy() pawl.Agent {
 func cancelled(t *testing.T, j *telling, run *engine.Handle, say func()) time.Duration {
 	t.Helper()
 	began := time.Now()
-	if err := engine.New(j.tap, nil).Cancel(t.Context(), run.ID(), "x", "enough"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, engine.New(j.tap, nil).Cancel(t.Context(), run.ID(), "x", "enough"))
 	say()
 	ends(t, run, pawl.StatusCancelled)
 	return time.Since(began)
@@ -113,9 +111,7 @@ func TestListen(t *testing.T) {
 
 			// The next run has it listen again.
 			next, err := e.Start(t.Context(), drowsy(), "go", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			time.Sleep(time.Second)
 			if took := cancelled(t, j, next, func() { c <- next.ID() }); took != 0 {
 				t.Errorf("the next run's took %v", took)
@@ -183,9 +179,7 @@ func TestListenCloses(t *testing.T) {
 		}
 
 		run, err := e.Start(t.Context(), drowsy(), "go", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		time.Sleep(time.Second)
 		var once sync.Once
 		j.before(func(run string) error {

@@ -56,9 +56,7 @@ func TestApproverNeedsNoDisk(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess {
 				t.Fatal(r.Status, r.Reason, err)
 			}

@@ -27,9 +27,7 @@ func TestNestedRunIsRefused(t *testing.T) {
 	start := func(t *testing.T, agent pawl.Agent) pawl.Result {
 		t.Helper()
 		h, err := eng.Start(t.Context(), agent, "go", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return ends(t, h, pawl.StatusSuccess)
 	}
 	before := start(t, inner)
@@ -89,9 +87,7 @@ func text(t *testing.T, j pawl.Journal, run string) string {
 	var b strings.Builder
 	for e := range entriesOf(t, j, run) {
 		line, err := e.AppendJSON(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		b.Write(line)
 		b.WriteByte('\n')
 	}

@@ -33,9 +33,7 @@ func (noter) Entry(_ context.Context, s *pawl.State, e pawl.Entry) engine.Direct
 func TestNotes(t *testing.T) {
 	ctx := t.Context()
 	j, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "runs.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer j.Close()
 	ask := tool.Func("look", "Look.", func(context.Context, struct{}) (string, error) { return "seen", nil }, pawl.Read)
 	calls := 0
@@ -54,17 +52,13 @@ func TestNotes(t *testing.T) {
 	}
 	eng := engine.New(j, &engine.Options{Hooks: []engine.Hook{noter{}}, Secrets: map[string]string{"KEY": "hunter2hunter2"}})
 	run, err := eng.Start(ctx, agent, "Look.", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	result, err := run.Wait(ctx)
 	if err != nil || result.Status != pawl.StatusWaitingInput {
 		t.Fatalf("%v, %v: want a question", result.Status, err)
 	}
 	other := engine.New(j, nil)
-	if err := eng.Note(ctx, run.ID(), "ops", "ticket", map[string]string{"id": "T-7", "key": "hunter2hunter2"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, eng.Note(ctx, run.ID(), "ops", "ticket", map[string]string{"id": "T-7", "key": "hunter2hunter2"}))
 	for _, bad := range [][2]string{{"", "x"}, {"ops", ""}, {"hook counter", "x"}, {"__import__", "imported"}} {
 		if err := other.Note(ctx, run.ID(), bad[0], bad[1], 1); err == nil {
 			t.Errorf("a note %q by %q is taken", bad[1], bad[0])
@@ -74,21 +68,15 @@ func TestNotes(t *testing.T) {
 		t.Errorf("the note wakes the run: %v, %v", woken, err)
 	}
 	call := result.Pending[0].Call
-	if err := other.Answer(ctx, run.ID(), call, "ann", "This."); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Answer(ctx, run.ID(), call, "ann", "This."))
 	again, err := eng.Resume(ctx, agent, run.ID(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if result, err = again.Wait(ctx); err != nil || result.Status != pawl.StatusSuccess {
 		t.Fatalf("%v, %v", result.Verdict, err)
 	}
 	var notes []string
 	for e, err := range engine.Entries(ctx, j, run.ID(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if n, ok := e.Event.(pawl.Noted); ok {
 			notes = append(notes, n.By+" "+n.Name+" "+string(n.Value))
 		}
@@ -98,9 +86,7 @@ func TestNotes(t *testing.T) {
 		t.Errorf("the log has the notes\n%s, want\n%s", got, want)
 	}
 	s, err := engine.Load(ctx, j, run.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if v, ok := s.Note("hook counter", "calls"); !ok || string(v) != `{"seen":"tool.finished"}` {
 		t.Errorf("a policy reads %s, %v", v, ok)
 	}

@@ -95,13 +95,9 @@ func TestPanicsAreFailures(t *testing.T) {
 	}}
 	goal := func(c pawl.Condition, w badWorld) *pawl.Goal { return &pawl.Goal{Success: c, Metric: w.Measure} }
 	reached, err := stop.Parse("metric >= 1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	never, err := stop.Parse("metric >= 2", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var off fuse
 	for name, c := range map[string]struct {
 		set  func(*pawl.Agent, *fuse)
@@ -166,9 +162,7 @@ func TestPanicsAreFailures(t *testing.T) {
 				}
 				sound(t, e, j, agent, "r")
 				free(t)
-				if err := e.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, e.Close())
 			})
 		}
 	}

@@ -178,9 +178,7 @@ func TestCallsOfAProcess(t *testing.T) {
 			began := time.Now()
 			for i := range c.runs {
 				h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: fmt.Sprint("r", i)})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				all = append(all, h)
 			}
 			for _, h := range all {
@@ -232,9 +230,7 @@ func TestWaitingForTheProcess(t *testing.T) {
 			var all []*engine.Handle
 			for i := range 4 {
 				h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: fmt.Sprint("other", i)})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				all = append(all, h)
 			}
 			synctest.Wait()
@@ -244,17 +240,13 @@ func TestWaitingForTheProcess(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
 			h, err := e.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			time.Sleep(time.Second)
 			want, status := pawl.StatusExhausted, "[c_1 not_run]"
 			switch what {
 			case "cancel":
 				want, status = pawl.StatusCancelled, "[c_1 undecided]"
-				if err := e.Cancel(t.Context(), "r", "test", "enough"); err != nil {
-					t.Fatal(err)
-				}
+				must(t, e.Cancel(t.Context(), "r", "test", "enough"))
 			case "park":
 				want, status = pawl.StatusPaused, "[c_1 undecided]"
 				stop()
@@ -296,9 +288,7 @@ func TestChildrenLeaveRoom(t *testing.T) {
 		var all []*engine.Handle
 		for i := range 12 {
 			h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: fmt.Sprint("r", i)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			all = append(all, h)
 		}
 		for i, h := range all {
@@ -337,9 +327,7 @@ func TestPlacesAreGivenBack(t *testing.T) {
 					return write()
 				})
 				h, err := engine.New(j, nil).Start(t.Context(), agent, "go", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if _, err := wait(t, h); err == nil {
 					t.Errorf("%s: the run went on although %s could not be written", name, typ)
 				}

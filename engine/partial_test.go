@@ -53,9 +53,7 @@ func growing(t *testing.T, n int, replies ...pawl.Reply) *engine.Handle {
 	look := tool.Func("look", "Looks.", func(context.Context, struct{}) (string, error) { return "seen", nil }, pawl.Read)
 	agent := pawl.Agent{Name: "clerk", Model: bytewise{n, replies, new(int)}, Tools: []pawl.Tool{look}, Output: engine.OutputOf[invoice]()}
 	h, err := engine.New(memory.New(), nil).Start(t.Context(), agent, "Go.", &engine.StartOptions{Watch: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return h
 }
 
@@ -69,9 +67,7 @@ func TestPartial(t *testing.T) {
 			h := growing(t, n, calls, pawl.Say(`{"vendor":"Nobody","kind":"loan","lines":[]}`), pawl.Say(answer))
 			var seen []invoice
 			for v, err := range engine.Partial[invoice](h.Entries(t.Context())) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				for _, l := range v.Lines {
 					if l.Cents != 0 && l.Cents != 1250 && l.Cents != 99 {
 						t.Fatalf("half of a number: %+v", v)
@@ -83,13 +79,9 @@ func TestPartial(t *testing.T) {
 				seen = append(seen, v)
 			}
 			whole, err := h.Wait(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			want, err := engine.Decode[invoice](whole)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if d := cmp.Diff(want, seen[len(seen)-1]); d != "" {
 				t.Errorf("the last value is another than the answer (-want +got):\n%s", d)
 			}

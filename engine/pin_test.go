@@ -56,13 +56,9 @@ func TestPinnedTools(t *testing.T) {
 	start := func(a pawl.Agent, o *engine.StartOptions) pawl.Result {
 		t.Helper()
 		h, err := e.Start(t.Context(), a, "Add.", o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r, err := h.Wait(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := e.Replay(t.Context(), a, r.Run); err != nil {
 			t.Error(err)
 		}

@@ -26,9 +26,7 @@ func asking(t *testing.T, n int, agent pawl.Agent, engines ...*engine.Engine) (a
 	t.Helper()
 	for i := range n {
 		h, err := engines[i%len(engines)].Start(t.Context(), agent, "go", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		synctest.Wait() // so that it has its turn before the next one
 		all = append(all, h)
 	}
@@ -39,9 +37,7 @@ func asking(t *testing.T, n int, agent pawl.Agent, engines ...*engine.Engine) (a
 func waits(t *testing.T, j engine.Limiter, tokens int) time.Duration {
 	t.Helper()
 	wait, err := j.Reserve(t.Context(), "acme", 0, time.Duration(tokens)*time.Millisecond, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return wait
 }
 
@@ -144,18 +140,14 @@ func TestRateGivenBack(t *testing.T) {
 		e := engine.New(j, &engine.Options{Rates: map[string]engine.Rate{"acme": {Requests: 1}}})
 		all := asking(t, 4, pawl.Agent{Name: "a", Model: acme{says(pawl.Say("done"))}}, e)
 		before := waits(t, j, 0)
-		if err := e.Cancel(t.Context(), all[1].ID(), "me", "enough"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.Cancel(t.Context(), all[1].ID(), "me", "enough"))
 		if r, err := all[1].Wait(t.Context()); err != nil || r.Status != pawl.StatusCancelled {
 			t.Errorf("the run is %v, %v", r.Status, err)
 		}
 		if after := waits(t, j, 0); before-after != time.Minute {
 			t.Errorf("calls wait %v, before they waited %v", after, before)
 		}
-		if err := e.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.Close())
 		if after := waits(t, j, 0); after != 0 {
 			t.Errorf("after all runs were suspended calls wait %v", after)
 		}

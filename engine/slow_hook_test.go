@@ -102,9 +102,7 @@ func TestHookDoesNotHoldACancelUp(t *testing.T) {
 		h := begin(t, e, pawl.Agent{Name: "slow", Model: turns()})
 		synctest.Wait()
 		began := time.Now()
-		if err := e.Cancel(t.Context(), "r", "ada", "enough"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.Cancel(t.Context(), "r", "ada", "enough"))
 		result, err := wait(t, h)
 		if err != nil || result.Status != pawl.StatusCancelled || time.Since(began) > 2*time.Second {
 			t.Errorf("ended as %v after %v: %v", result.Status, time.Since(began), err)

@@ -69,9 +69,7 @@ func TestSpent(t *testing.T) {
 		{engine.ResumeOptions{Limits: pawl.Limits{Iterations: 2}}, pawl.StatusSuccess},
 	} {
 		h, err := e.Resume(t.Context(), agent, "r", &c.o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if r, err := h.Wait(t.Context()); err != nil || r.Status != c.want {
 			t.Errorf("%+v: %v, %v", c.o, r.Verdict, err)
 		}
@@ -85,14 +83,10 @@ func TestSpentOfAPanickingLoop(t *testing.T) {
 	e := engine.New(j, nil)
 	agent := pawl.Agent{Name: "a", Loop: stubborn{}, Model: script.Replies(pawl.Say("x"))}
 	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	first, _ := h.Wait(t.Context())
 	h, err = e.Resume(t.Context(), agent, "r", &engine.ResumeOptions{Limits: pawl.Limits{Iterations: 30}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if again, _ := h.Wait(t.Context()); again.Status != first.Status {
 		t.Errorf("it was %v, and is %v", first.Verdict, again.Verdict)
 	}

@@ -55,9 +55,7 @@ func TestWaitingTakesLittleStack(t *testing.T) {
 	runtime.GC() // which halves the stacks that a check of arguments has grown
 	runtime.ReadMemStats(&after)
 	held.Done()
-	if err := e.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Close())
 	if each := (after.StackInuse - before.StackInuse) / runs; each > 12<<10 {
 		t.Errorf("a run that waits has %d bytes of stack", each)
 	}

@@ -65,14 +65,10 @@ func TestThreadRemembered(t *testing.T) {
 			}
 			was := j.reads
 			h, err := e.Start(t.Context(), agent, fmt.Sprint("question ", i), &engine.StartOptions{Thread: "talk"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			reads = append(reads, j.reads-was)
 			r, err := h.Wait(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for entry, err := range engine.Entries(t.Context(), j, r.Run, 1) {
 				if start, ok := entry.Event.(pawl.RunStarted); ok && err == nil {
 					requests = append(requests, sent{Continues: start.Continues})
@@ -106,9 +102,7 @@ func TestThreadBranches(t *testing.T) {
 	e := engine.New(memory.New(), nil)
 	say := func(text string, o engine.StartOptions) string {
 		h, err := e.Start(t.Context(), agent, text, &o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := h.Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}

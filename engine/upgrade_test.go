@@ -26,9 +26,7 @@ func (m called) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: m.name} 
 // Each part of a change decides whether a run that waits may go on with the changed agent.
 func TestUpgradeCompatible(t *testing.T) {
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer j.Close()
 	e := engine.New(j, nil)
 	defer e.Close()
@@ -84,13 +82,9 @@ func TestUpgradeCompatible(t *testing.T) {
 	if err != nil || s.Status() != pawl.StatusWaitingInput || s.Declaration().Version != "2" || s.Declaration().Prompt != changed.Prompt {
 		t.Fatalf("%v, %v, %+v", err, s.Status(), s.Declaration())
 	}
-	if err := e.Answer(t.Context(), begun.Run, "c_1", "ada", "now"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Answer(t.Context(), begun.Run, "c_1", "ada", "now"))
 	again, err := e.Resume(t.Context(), changed, begun.Run, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err := again.Wait(t.Context()); err != nil || r.Err() != nil {
 		t.Fatalf("%v, %v", err, r.Err())
 	}

@@ -65,9 +65,7 @@ func TestWatcherIsToldOfEverything(t *testing.T) {
 	}}
 	e := engine.New(j, &engine.Options{Watchers: []engine.Watcher{g}})
 	h, err := e.Start(t.Context(), boss(clerk), "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ends(t, h, pawl.StatusWaitingApproval)
 	for _, run := range []string{"r", "r.c_1"} {
 		var want []string
@@ -83,9 +81,7 @@ func TestWatcherIsToldOfEverything(t *testing.T) {
 		t.Errorf("it is told that these were let go of: %q", g.left)
 	}
 	before := len(g.seen)
-	if err := e.Approve(t.Context(), "r.c_1", "c_1", "me", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Approve(t.Context(), "r.c_1", "c_1", "me", nil))
 	if h, err = e.Resume(t.Context(), boss(clerk), "r", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -107,9 +103,7 @@ func TestWatcherPanics(t *testing.T) {
 		Log: slog.New(slog.NewTextHandler(&said, nil)),
 	})
 	h, err := e.Start(t.Context(), pawl.Agent{Name: "a", Model: turns()}, "go", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ends(t, h, pawl.StatusSuccess)
 	if text := said.String(); !strings.Contains(text, "a watcher panicked") || strings.Contains(text, "SECRET-VALUE") {
 		t.Errorf("said is %s", text)
@@ -129,9 +123,7 @@ func TestLogTellsOfRetries(t *testing.T) {
 	})
 	e := engine.New(newTap(), &engine.Options{Log: slog.New(slog.NewTextHandler(&said, nil))})
 	h, err := e.Start(t.Context(), pawl.Agent{Name: "a", Model: model}, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ends(t, h, pawl.StatusSuccess)
 	if text := said.String(); !strings.Contains(text, "is tried again") || !strings.Contains(text, "run=r") || !strings.Contains(text, "class=network") {
 		t.Errorf("said is %s", text)

@@ -62,13 +62,9 @@ func drive(t *testing.T, j pawl.Journal, agent pawl.Agent, hooks ...engine.Hook)
 	t.Helper()
 	e := engine.New(j, &engine.Options{Hooks: hooks})
 	h, err := e.Start(t.Context(), agent, "Go.", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := h.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := e.Replay(t.Context(), agent, "r"); err != nil {
 		t.Error(err)
 	}
@@ -135,9 +131,7 @@ func TestRetryBudget(t *testing.T) {
 	retries := func(j pawl.Journal) (counts string) {
 		n := map[string]int{}
 		for e, err := range engine.Entries(t.Context(), j, "r", 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if d, ok := e.Event.(pawl.HookDirected); ok {
 				n[d.Direction+d.Refused]++
 			}
@@ -159,22 +153,16 @@ func TestRetryBudget(t *testing.T) {
 	}
 
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer j.Close()
 	a := agent(true)
 	if r := drive(t, j, a, retry); r.Status != pawl.StatusWaitingInput {
 		t.Fatalf("parked as %v", r.Status)
 	}
 	e := engine.New(j, &engine.Options{Hooks: []engine.Hook{hook.Retry(3, nil)}})
-	if err := e.Answer(t.Context(), "r", "c_1", "ada", "yes"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Answer(t.Context(), "r", "c_1", "ada", "yes"))
 	h, err := e.Resume(t.Context(), a, "r", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess {
 		t.Errorf("ended as %v: %v", r.Status, err)
 	}
@@ -197,5 +185,13 @@ func TestUnusable(t *testing.T) {
 	}
 	if hook.Unusable(pawl.Do(pawl.Call{Tool: "x"})) != "" {
 		t.Error("a call is of no use")
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -113,9 +113,7 @@ func play(t *testing.T, agent pawl.Agent) (j *memory.Journal, log []string) {
 	t.Helper()
 	j = memory.New()
 	h, err := engine.New(j, nil).Start(t.Context(), agent, "Add.", &engine.StartOptions{ID: "run"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := h.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -144,13 +142,9 @@ func TestRecordPlays(t *testing.T) {
 					t.Fatalf("%d replies are left:\n%s", len(said), strings.Join(want, "\n"))
 				}
 				made, err := runs.Record(t.Context(), j, "run", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				text, err := made.Script.YAML()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				m, err := script.Parse("run", text)
 				if err != nil {
 					t.Fatalf("%v\n%s", err, text)
@@ -185,5 +179,13 @@ func TestRecordSecrets(t *testing.T) {
 	}
 	if made, err := runs.Record(t.Context(), j, "run", &runs.RecordOptions{Raw: true}); err != nil || len(made.Redacted) != 0 {
 		t.Errorf("raw: %v, %v", err, made)
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

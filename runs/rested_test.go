@@ -28,9 +28,7 @@ func (pick) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 // on with it before he looked.
 func TestRested(t *testing.T) {
 	j, err := sqlite.Open(t.Context(), t.TempDir()+"/j.db", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	thinks, free := make(chan bool), make(chan bool)
 	agent := pawl.Agent{Name: "picker", Tools: []pawl.Tool{pick{}}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
@@ -43,25 +41,17 @@ func TestRested(t *testing.T) {
 	})}
 	e := engine.New(j, nil)
 	h, err := e.Start(t.Context(), agent, "go", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	waited, err := h.Wait(t.Context())
 	if err != nil || waited.Status != pawl.StatusWaitingClientTool {
 		t.Fatal(waited.Status, err)
 	}
-	if err := e.Submit(t.Context(), waited.Run, "c_1", "client", json.RawMessage(`1`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Submit(t.Context(), waited.Run, "c_1", "client", json.RawMessage(`1`)))
 	again, err := e.Resume(t.Context(), agent, waited.Run, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	<-thinks
 	head, err := runs.Head(t.Context(), j, waited.Run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	now, err := runs.Report(t.Context(), j, head, explain.Place{})
 	if err != nil || now.Status != pawl.StatusRunning {
 		t.Error(now.Status, err)

@@ -27,20 +27,12 @@ var (
 func written(t testing.TB) (Dir, []byte) {
 	t.Helper()
 	d := At(filepath.Join(t.TempDir(), "a", "spool"))
-	if err := d.Make(now); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Make(now))
 	f, err := d.Begin(*fate.Begin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(f.Running(fate.Process), f.Exited(fate.Exit), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, errors.Join(f.Running(fate.Process), f.Exited(fate.Exit), f.Close()))
 	data, err := os.ReadFile(filepath.Join(d.path, pay.name()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return d, data
 }
 
@@ -69,12 +61,8 @@ func TestStop(t *testing.T) {
 	again := pay
 	again.Number = 2
 	f, err := d.Begin(Begin{Attempt: again})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(d.Stop(pay), d.Stop(again), f.Exited(&Exit{Signal: "SIGTERM"}), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, errors.Join(d.Stop(pay), d.Stop(again), f.Exited(&Exit{Signal: "SIGTERM"}), f.Close()))
 	for a, want := range map[Attempt]Cut{pay: 0, again: Stopped} {
 		if got, err := d.Read(a); err != nil || got.Exit.Cut != want {
 			t.Errorf("%v: %+v, not %v", err, got.Exit, want)
@@ -95,9 +83,7 @@ func TestFence(t *testing.T) {
 		if _, err := d.Read(again); !errors.Is(err, fs.ErrNotExist) {
 			t.Fatalf("another attempt has a record: %v", err)
 		}
-		if err := prepare(filepath.Join(d.path, again.name())); err != nil {
-			t.Fatal(err)
-		}
+		must(t, prepare(filepath.Join(d.path, again.name())))
 		for range 2 {
 			if got, err := d.Fence(again); err != nil || got.Never == nil {
 				t.Fatalf("%+v, %v", got, err)
@@ -157,21 +143,15 @@ func TestFenceFirst(t *testing.T) {
 	a := pay
 	a.Number = 2
 	path := filepath.Join(d.path, a.name())
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, nil, 0o600))
 	if _, err := d.Fence(a); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := *fate.Begin
 	b.Attempt = a
-	if err := errors.Join(write(f, record{Begin: &b}), write(f, record{Process: "9.10.boot"}), write(f, record{Exit: &Exit{}}), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(write(f, record{Begin: &b}), write(f, record{Process: "9.10.boot"}), write(f, record{Exit: &Exit{}}), f.Close()))
 	if got, err := d.Read(a); err != nil || got.Begin != nil || got.Exit != nil || got.Process != "" || got.Never == nil {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -181,9 +161,7 @@ func TestPromise(t *testing.T) {
 	d, _ := written(t)
 	other, _ := written(t)
 	p, err := d.Promise("boot", now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	read, ok := ParsePromise(p.String())
 	if diff := cmp.Diff(p, read); !ok || diff != "" {
 		t.Errorf("(-given +read):\n%s", diff)
@@ -269,16 +247,12 @@ func TestForget(t *testing.T) {
 		if err == nil {
 			err = f.Close()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	if _, err := d.Fence(never); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Forget("r", func(call string) bool { return call == "c_2" }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Forget("r", func(call string) bool { return call == "c_2" }))
 	for a, want := range map[Attempt]bool{pay: false, other: true, open: true, never: true} {
 		if _, err := d.Read(a); (err == nil) != want {
 			t.Errorf("%+v is kept: %v", a, err)
@@ -295,22 +269,14 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := now.Add(-time.Hour)
-	if err := os.Chtimes(filepath.Join(d.path, pay.name()), old, old); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Sweep(old.Add(-time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(filepath.Join(d.path, pay.name()), old, old))
+	must(t, d.Sweep(old.Add(-time.Minute)))
 	if since, err := d.Since(); err != nil || !since.Equal(now) || len(d.files("")) != 2 {
 		t.Errorf("nothing was old, and %v remain since %v: %v", d.files(""), since, err)
 	}
 	before := now.Add(time.Second) // so that the young one is not older
-	if err := os.Chtimes(filepath.Join(d.path, young.name()), before, before); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Sweep(before); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(filepath.Join(d.path, young.name()), before, before))
+	must(t, d.Sweep(before))
 	if since, err := d.Since(); err != nil || !since.Equal(before.Add(coarse)) {
 		t.Errorf("complete since %v, want %v and some: %v", since, before, err)
 	}
@@ -330,9 +296,7 @@ func TestDrawn(t *testing.T) {
 	if again, e := other.Drawn(); err != nil || e != nil || first == "" || first == again {
 		t.Errorf("two directories are %q and %q: %v, %v", first, again, err, e)
 	}
-	if err := os.Remove(filepath.Join(d.path, drawnName)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(d.path, drawnName)))
 	var made sync.WaitGroup
 	drawn := make([]string, 8)
 	for i := range drawn {
@@ -354,16 +318,12 @@ func TestDrawn(t *testing.T) {
 
 func TestMakeKeepsItsDate(t *testing.T) {
 	d, _ := written(t)
-	if err := d.Make(now.Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Make(now.Add(time.Hour)))
 	if since, err := d.Since(); err != nil || !since.Equal(now) {
 		t.Errorf("%v, %v", since, err)
 	}
 	open := At(t.TempDir())
-	if err := os.Chmod(open.path, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(open.path, 0o777))
 	if err := open.Make(now); err == nil {
 		t.Error("a directory that everybody can write is taken")
 	}
@@ -382,4 +342,12 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("a byte too many changes %+v to %+v", got, more)
 		}
 	})
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

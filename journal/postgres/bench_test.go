@@ -24,9 +24,7 @@ func BenchmarkAppend(b *testing.B) {
 		b.Run(fmt.Sprintf("records=%d/bytes=%d", size.records, size.bytes), func(b *testing.B) {
 			j, ctx := fresh(b), context.Background()
 			l, err := j.Claim(ctx, pawl.Claim{Run: "r", Owner: "bench", TTL: time.Hour, New: true})
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			batch := pawl.Batch{Run: "r", Epoch: l.Epoch, Head: pawl.Head{Agent: "bench", Loop: "react", Status: pawl.StatusRunning, Created: time.Now(), Labels: map[string]string{"team": "ops"}}}
 			for range size.records {
 				batch.Records = append(batch.Records, bytes.Repeat([]byte("r"), size.bytes))
@@ -42,9 +40,7 @@ func BenchmarkAppend(b *testing.B) {
 				bare = append(bare, float64(time.Since(at)))
 				n++
 				at = time.Now()
-				if err := j.Append(ctx, batch); err != nil {
-					b.Fatal(err)
-				}
+				must(b, j.Append(ctx, batch))
 				ours = append(ours, float64(time.Since(at)))
 				batch.After += uint64(size.records)
 			}
@@ -64,9 +60,7 @@ func openBare(b *testing.B) *pgx.Conn {
 	b.Helper()
 	ctx := context.Background()
 	c, err := pgx.Connect(ctx, started(b).url()+"&synchronous_commit=on&default_transaction_isolation=read%20committed")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	b.Cleanup(func() { _ = c.Close(ctx) })
 	name := schema()
 	if _, err := c.Exec(ctx, `CREATE SCHEMA `+name+`; CREATE TABLE `+name+`.bare (seq bigint PRIMARY KEY, data bytea); SET search_path = `+name, pgx.QueryExecModeSimpleProtocol); err != nil {

@@ -17,9 +17,7 @@ func TestCheck(t *testing.T) {
 	check := func(url string) postgres.Health {
 		t.Helper()
 		h, err := postgres.Check(t.Context(), url, &postgres.Options{Schema: schema})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return h
 	}
 	h := check(s.url())

@@ -97,21 +97,15 @@ func TestBackendKilled(t *testing.T) {
 	w := write(t, fresh(t))
 	w.further(t)
 	before, err := os.ReadFile(s.log())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c, err := pgx.Connect(t.Context(), s.url())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close(context.Background())
 	var pid int
 	until(t, "somebody appends", func() bool {
 		return c.QueryRow(t.Context(), `SELECT pid FROM pg_stat_activity WHERE application_name = 'pawl' AND state = 'active' LIMIT 1`).Scan(&pid) == nil
 	})
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Kill(pid, syscall.SIGKILL))
 	until(t, "the server has recovered", func() bool {
 		after, err := os.ReadFile(s.log())
 		return err == nil && bytes.Contains(after[len(before):], []byte("terminated by signal 9")) &&
@@ -128,9 +122,7 @@ func TestSabotage(t *testing.T) {
 	raw(t, `DROP TABLE IF EXISTS unsafe; CREATE TABLE unsafe (n int)`)
 	ctx := context.Background()
 	c, err := pgx.Connect(ctx, s.url())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	acked := 0
 	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); acked++ {
 		if _, err := c.Exec(ctx, `INSERT INTO unsafe VALUES (1)`); err != nil {

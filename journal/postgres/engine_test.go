@@ -60,9 +60,7 @@ func TestRunGoesOn(t *testing.T) {
 	begun, killed := make(chan struct{}), make(chan struct{})
 	tool := &note{at: 4, event: func() { close(begun); <-killed }}
 	run, err := engine.New(j, nil).Start(t.Context(), noting(tool, 8), "go", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	<-begun
 	s.kill(t)
 	close(killed)

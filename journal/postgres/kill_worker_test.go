@@ -39,9 +39,7 @@ func TestKillWorkers(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		dir := t.TempDir()
 		j, err := sqlite.Open(t.Context(), filepath.Join(dir, "runs.db"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer j.Close()
 		killWorkers(t, dir, "sqlite:"+filepath.Join(dir, "runs.db"), j, kills, workers)
 	})
@@ -84,9 +82,7 @@ func killWorkers(t *testing.T, dir, database string, j pawl.Journal, kills, work
 		"paying.yaml":        "name: paying\nmodel: script:paying.script.yaml\ntools:\n  - {name: pay, description: Pay., command: [sh, -c, \"echo $PAWL_RUN $PAWL_CALL >> ledger.txt\"]}\n",
 		"paying.script.yaml": "replies: [{calls: [{tool: pay}]}, {calls: [{tool: pay}], delay: 50ms}, {text: paid, delay: 50ms}]\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	w := &workforce{T: t, dir: dir, database: database, journal: j}
 	again := w.first()

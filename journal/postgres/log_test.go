@@ -17,9 +17,7 @@ import (
 func logOf(t *testing.T, j *postgres.Journal, run string) (out []string) {
 	t.Helper()
 	for r, err := range j.Read(t.Context(), run, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out = append(out, string(r.Data))
 	}
 	return out
@@ -65,9 +63,7 @@ func whole(t *testing.T, j *postgres.Journal, run string) uint64 {
 	t.Helper()
 	end, k, n := uint64(0), 0, 0
 	for r, err := range j.Read(t.Context(), run, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var seq uint64
 		wantK := k%max(n, 1) + 1
 		if _, err := fmt.Sscanf(string(r.Data[:min(len(r.Data), 40)]), "%d %d/%d", &seq, &k, &n); err != nil {
@@ -88,9 +84,7 @@ func whole(t *testing.T, j *postgres.Journal, run string) uint64 {
 func headOf(t *testing.T, j *postgres.Journal, run string) uint64 {
 	t.Helper()
 	for h, err := range j.List(t.Context(), pawl.Query{Run: run}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return h.Seq
 	}
 	return 0

@@ -52,9 +52,7 @@ type wire struct {
 func newWire(t *testing.T) *wire {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := &wire{Listener: l, to: fmt.Sprintf("127.0.0.1:%d", started(t).port)}
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
@@ -247,9 +245,7 @@ func prepared(t *testing.T) (j *postgres.Journal, schemaName string) {
 	if _, err := j.Claim(t.Context(), pawl.Claim{Run: "free", Epoch: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: 1, Records: [][]byte{[]byte("one")}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: 1, Records: [][]byte{[]byte("one")}}))
 	return j, "prepared"
 }
 
@@ -258,15 +254,11 @@ func state(t *testing.T, j *postgres.Journal) string {
 	t.Helper()
 	var b strings.Builder
 	for h, err := range j.List(t.Context(), pawl.Query{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		fmt.Fprintln(&b, h.Run, h.Agent, h.Seq, h.Lease.Owner, h.Lease.Epoch, h.Lease.Until.IsZero(), logOf(t, j, h.Run))
 	}
 	for l, err := range j.Signals(t.Context(), "", 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		fmt.Fprintln(&b, l.Run, l.Kind, l.Request, string(l.Body))
 	}
 	data, err := j.Blob(t.Context(), digest("blob"))
@@ -313,13 +305,9 @@ func TestRivals(t *testing.T) {
 	direct, schema := prepared(t)
 	j := openAt(t, w.url(), schema)
 	l, err := direct.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "rival", TTL: time.Hour, Over: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := pawl.Batch{Run: "r", Epoch: l.Epoch, After: 1, Records: [][]byte{[]byte("two")}}
-	if err := direct.Append(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, direct.Append(t.Context(), b))
 	w.doom(unread, 0)
 	b.Epoch = 1 // the same bytes in the same place
 	if err := j.Append(t.Context(), b); !errors.Is(err, pawl.ErrFenced) || w.cuts != 1 {
@@ -371,9 +359,7 @@ func TestUnreachable(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	j, schema := prepared(t)
 	c, err := pgx.Connect(t.Context(), started(t).url())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close(context.Background())
 	if _, err := c.Exec(t.Context(), `BEGIN; LOCK TABLE `+schema+`.runs`, pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)

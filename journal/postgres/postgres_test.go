@@ -15,9 +15,7 @@ func TestContract(t *testing.T) {
 	journaltest.Run(t,
 		func(t *testing.T) pawl.Journal { return emptied(t, schema) },
 		&journaltest.Options{Reopen: func(t *testing.T, j pawl.Journal) pawl.Journal {
-			if err := j.(*postgres.Journal).Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.(*postgres.Journal).Close())
 			return openAt(t, url, schema)
 		}})
 }

@@ -72,9 +72,7 @@ func TestQueuePlans(t *testing.T) {
 		"running":     {running, runningArgs, "runs_status", 310},
 	} {
 		c, err := j.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		rows, err := c.Query(t.Context(), `EXPLAIN (ANALYZE, TIMING off, FORMAT JSON) `+q.sql, q.args...)
 		if err != nil {
 			t.Fatal(name, err)

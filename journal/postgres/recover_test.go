@@ -63,9 +63,7 @@ tools:
 `,
 		"buyer.script.yaml": script.String(),
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	ctx := t.Context()
 	var sites [3]*site
@@ -75,17 +73,13 @@ tools:
 	ids := make([]string, runs)
 	for i := range ids {
 		r, err := sites[i%len(sites)].Start(ctx, client.StartRun{Agent: "buyer", Input: fmt.Sprint("Buy ", i)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ids[i] = r.Run
 	}
 	ended := func() bool {
 		for _, id := range ids {
 			r, err := sites[0].Run(ctx, id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if !r.Status.Ended() {
 				return false
 			}
@@ -105,13 +99,9 @@ tools:
 	}
 	for range stops { // its lease runs out, and it wakes up as an owner who was replaced
 		s := sites[chance.IntN(len(sites))]
-		if err := s.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.cmd.Process.Signal(syscall.SIGSTOP))
 		time.Sleep(2*lease + upTo(time.Second))
-		if err := s.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.cmd.Process.Signal(syscall.SIGCONT))
 	}
 	for end := time.Now().Add(4 * lease); !ended(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -119,9 +109,7 @@ tools:
 		}
 	}
 	data, err := os.ReadFile(paid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	times := map[string]int{}
 	for line := range strings.Lines(string(data)) {
 		times[strings.TrimSpace(line)]++
@@ -135,9 +123,7 @@ tools:
 		}
 		var last time.Time
 		for e, err := range sites[0].Entries(ctx, id, 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if _, ok := e.Event.(pawl.RunResumed); ok {
 				recovered++
 				if took := e.Time.Sub(last); took > 2*lease {

@@ -29,9 +29,7 @@ import (
 func TestRestore(t *testing.T) {
 	started(t) // or skip
 	s, err := newServer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.close()
 	logs := below(t, s, "logs")
 	s.do(t, `ALTER SYSTEM SET archive_mode = on`, fmt.Sprintf(`ALTER SYSTEM SET archive_command = 'cp %%p %s/%%f'`, logs))
@@ -49,9 +47,7 @@ func TestRestore(t *testing.T) {
 	s.tool(t, "pg_basebackup", "-D", base, "-h", "127.0.0.1", "-p", fmt.Sprint(s.port), "-U", "postgres", "--no-sync", "-c", "fast")
 	moment := s.ask(t, `SELECT clock_timestamp()::text`)
 	time.Sleep(10 * time.Millisecond) // commits of the same moment may be restored or not
-	if err := eng.Approve(t.Context(), "r", "c_1", "ann", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, eng.Approve(t.Context(), "r", "c_1", "ann", nil))
 	drive(t, func() (*engine.Handle, error) { return eng.Resume(t.Context(), agent, "r", nil) }, pawl.StatusSuccess)
 	if paid != 1 {
 		t.Fatalf("it paid %d times", paid)
@@ -76,9 +72,7 @@ func TestRestore(t *testing.T) {
 	if err == nil {
 		err = restored.start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer restored.close()
 	for end := time.Now().Add(30 * time.Second); restored.ask(t, `SELECT pg_is_in_recovery()::text`) != "false"; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -127,9 +121,7 @@ func TestDump(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	eng := engine.New(openAt(t, at("loaded"), "pawl"), nil)
-	if err := eng.Approve(t.Context(), "r", "c_1", "ann", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, eng.Approve(t.Context(), "r", "c_1", "ann", nil))
 	drive(t, func() (*engine.Handle, error) { return eng.Resume(t.Context(), agent, "r", nil) }, pawl.StatusSuccess)
 	if paid != 1 {
 		t.Errorf("it paid %d times", paid)
@@ -160,9 +152,7 @@ func (p payment) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 func drive(t *testing.T, begin func() (*engine.Handle, error), want pawl.Status) {
 	t.Helper()
 	h, err := begin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err := h.Wait(t.Context()); err != nil || r.Status != want {
 		t.Fatalf("it is %v, %v", r.Status, err)
 	}
@@ -172,9 +162,7 @@ func drive(t *testing.T, begin func() (*engine.Handle, error), want pawl.Status)
 func theRun(t *testing.T, j pawl.Journal) (found pawl.Head) {
 	t.Helper()
 	for h, err := range j.List(t.Context(), pawl.Query{Run: "r"}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		found = h
 	}
 	return found
@@ -187,9 +175,7 @@ func below(t *testing.T, s *server, name string) string {
 	if err == nil && s.id != nil {
 		err = os.Chown(dir, int(s.id.Uid), int(s.id.Gid))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
@@ -197,9 +183,7 @@ func below(t *testing.T, s *server, name string) string {
 func port(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }
@@ -208,9 +192,7 @@ func port(t *testing.T) int {
 func (s *server) do(t *testing.T, statements ...string) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), s.url()+"&default_transaction_isolation=read%20committed") // serializable is refused during a restore
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close(context.Background())
 	for _, sql := range statements {
 		if _, err := c.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
@@ -223,13 +205,9 @@ func (s *server) do(t *testing.T, statements ...string) {
 func (s *server) ask(t *testing.T, sql string) (text string) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), s.url()+"&default_transaction_isolation=read%20committed") // serializable is refused during a restore
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close(context.Background())
-	if err := c.QueryRow(t.Context(), sql, pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.QueryRow(t.Context(), sql, pgx.QueryExecModeSimpleProtocol).Scan(&text))
 	return text
 }
 

@@ -58,9 +58,7 @@ func rolls(t *testing.T, database, older, newer string) {
 `,
 			"script" + version + ".yaml": script.String(),
 		} {
-			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
 		}
 	}
 	one, two := filepath.Join(dir, "buyer1.yaml"), filepath.Join(dir, "buyer2.yaml")
@@ -87,9 +85,7 @@ func rolls(t *testing.T, database, older, newer string) {
 	}
 	stop := func(s *site) {
 		t.Helper()
-		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.cmd.Process.Signal(syscall.SIGTERM))
 		_, _ = s.cmd.Process.Wait() // it exits with 130, for its runs are paused
 	}
 	inMiddle := func(run string) {
@@ -123,9 +119,7 @@ func rolls(t *testing.T, database, older, newer string) {
 	ends(was, again, "1")
 
 	data, err := os.ReadFile(paid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	times := map[string]int{}
 	for line := range strings.Lines(string(data)) {
 		times[line]++

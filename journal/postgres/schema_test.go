@@ -49,9 +49,7 @@ func TestRefused(t *testing.T) {
 func TestMigration(t *testing.T) {
 	s, schema := started(t), schema()
 	text, err := os.ReadFile("migrations/0001_journal.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	raw(t, `CREATE SCHEMA `+schema+`; SET search_path = `+schema+`; `+string(text)+`;
 		CREATE TABLE version (version integer NOT NULL); INSERT INTO version VALUES (1);
 		INSERT INTO runs (id, owner, epoch, claim, loop) VALUES ('r', '', 1, '', 'react')`)
@@ -72,9 +70,7 @@ func TestMigration(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	s := started(t)
 	u, err := url.Parse(s.url())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	u.User = url.UserPassword("postgres", "hunter2")
 	for _, bad := range []string{
 		strings.Replace(u.String(), "/postgres?", "/nowhere?", 1),
@@ -110,9 +106,7 @@ func TestOpenAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(errs...))
 	n := 0
 	for _, err := range openAt(t, s.url(), schema).List(t.Context(), pawl.Query{}) {
 		if n++; err != nil {
@@ -150,9 +144,7 @@ func TestSettings(t *testing.T) {
 		s.url() + "&synchronous_commit=remote_apply": "remote_apply read committed",
 	} {
 		c, err := openAt(t, url, schema).Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got string
 		err = c.QueryRow(t.Context(), `SELECT current_setting('synchronous_commit') || ' ' || current_setting('transaction_isolation')`).Scan(&got)
 		c.Release()
@@ -188,13 +180,9 @@ func TestDamage(t *testing.T) {
 					b.Records = b.Records[:1]
 					after--
 				}
-				if err := j.Append(t.Context(), b); err != nil {
-					t.Fatal(err)
-				}
+				must(t, j.Append(t.Context(), b))
 			}
-			if err := j.PutBlob(t.Context(), digest("blob"), []byte("blob")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.PutBlob(t.Context(), digest("blob"), []byte("blob")))
 			raw(t, fmt.Sprintf(c.sql, schema))
 			var errs []error
 			n := 0
@@ -238,20 +226,14 @@ func TestIndexes(t *testing.T) {
 		"runs_pkey":    {Max: 10},
 	} {
 		c, err := j.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		sql, args := postgres.Selection(q)
 		rows, err := c.Query(t.Context(), `EXPLAIN `+sql, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text := ""
 		for rows.Next() {
 			var line string
-			if err := rows.Scan(&line); err != nil {
-				t.Fatal(err)
-			}
+			must(t, rows.Scan(&line))
 			text += line + "\n"
 		}
 		err = rows.Err()
@@ -268,25 +250,17 @@ func TestSearchOld(t *testing.T) {
 	j := openAt(t, started(t).url(), schema)
 	e := pawl.Entry{Run: "old", Seq: 1, Time: time.Unix(1700000000, 0), Event: pawl.RunStarted{Input: "Where is parcel 4711?"}}
 	record, err := e.AppendJSON(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for run, record := range map[string][]byte{"old": record, "odd": []byte("{}")} {
 		l, err := j.Claim(t.Context(), pawl.Claim{Run: run, TTL: time.Minute, New: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := j.Append(t.Context(), pawl.Batch{Run: run, Epoch: l.Epoch, Records: [][]byte{record}}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, j.Append(t.Context(), pawl.Batch{Run: run, Epoch: l.Epoch, Records: [][]byte{record}}))
 	}
 	raw(t, `INSERT INTO `+schema+`.unindexed SELECT ref FROM `+schema+`.runs`)
 	for range 2 { // the second time it is indexed
 		var found []string
 		for h, err := range j.Search(t.Context(), "parcel", pawl.Query{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			found = append(found, h.Run)
 		}
 		if len(found) != 1 || found[0] != "old" {

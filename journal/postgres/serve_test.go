@@ -66,16 +66,12 @@ func servingBy(t *testing.T, pawl, database string, args ...string) *site {
 	t.Helper()
 	s := &site{said: filepath.Join(t.TempDir(), "said.txt")}
 	out, err := os.Create(s.said)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer out.Close()
 	s.cmd = exec.Command(pawl, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
 	s.cmd.Stdout, s.cmd.Stderr = out, out
 	s.cmd.Env = append(os.Environ(), "PAWL_DATABASE="+database, "PAWL_TOKEN="+siteToken)
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.cmd.Start())
 	t.Cleanup(func() {
 		s.kill()
 		if t.Failed() {

@@ -260,17 +260,11 @@ func (s *server) url() string {
 func (s *server) kill(t *testing.T) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.dir, "postmaster.pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	pid, err := strconv.Atoi(string(line))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, syscall.Kill(pid, syscall.SIGKILL))
 	<-s.gone
 	if exit := new(exec.ExitError); !errors.As(s.end, &exit) {
 		t.Fatal("the server was not killed: ", s.end)
@@ -302,9 +296,7 @@ func raw(tb testing.TB, sql string) {
 	tb.Helper()
 	ctx := context.Background()
 	c, err := pgx.Connect(ctx, started(tb).url())
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	defer c.Close(ctx)
 	if _, err := c.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {
 		tb.Fatal(err)
@@ -320,9 +312,7 @@ func schema() string { return fmt.Sprint("t", schemas.Add(1)) }
 func openAt(tb testing.TB, url, schema string) *postgres.Journal {
 	tb.Helper()
 	j, err := postgres.Open(context.Background(), url, &postgres.Options{Schema: schema})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() {
 		if err := j.Close(); err != nil {
 			tb.Error(err)
@@ -352,5 +342,13 @@ func until(t *testing.T, what string, f func() bool) {
 		if time.Now().After(end) {
 			t.Fatal("it did not come about that " + strings.TrimSpace(what))
 		}
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -21,9 +21,7 @@ import (
 func TestLettersInOrder(t *testing.T) {
 	j, schema := prepared(t)
 	c, err := pgx.Connect(t.Context(), started(t).url())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close(context.Background())
 	if _, err := c.Exec(t.Context(), `BEGIN; UPDATE `+schema+`.mailbox SET last = last + 1;
 		INSERT INTO `+schema+`.letters (id, run, kind, request, sender, body) SELECT last, ref, 'answer', 'slow', '', '1' FROM `+schema+`.mailbox, `+schema+`.runs WHERE runs.id = 'r'`,
@@ -39,9 +37,7 @@ func TestLettersInOrder(t *testing.T) {
 	last := int64(0)
 	look := func() {
 		for l, err := range j.Signals(t.Context(), "", last) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			seen, last = append(seen, l.Request), l.ID
 		}
 	}
@@ -52,9 +48,7 @@ func TestLettersInOrder(t *testing.T) {
 	if _, err := c.Exec(t.Context(), `COMMIT`); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-posted; err != nil {
-		t.Fatal(err)
-	}
+	must(t, <-posted)
 	look()
 	if d := cmp.Diff([]string{"slow", "quick"}, seen); d != "" {
 		t.Error(d)
@@ -86,9 +80,7 @@ func TestRemovedWhole(t *testing.T) {
 	for round := range 15 {
 		run := fmt.Sprint("run-", round)
 		l, err := j.Claim(t.Context(), pawl.Claim{Run: run, Owner: "o", TTL: time.Hour, New: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var all sync.WaitGroup
 		errs := make([]error, 3)
 		for i := range errs {

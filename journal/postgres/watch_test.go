@@ -67,14 +67,10 @@ func post(t *testing.T, j *postgres.Journal, run, request string) {
 func listeners(t *testing.T, j *postgres.Journal) int {
 	t.Helper()
 	c, err := j.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Release()
 	var n int
-	if err := c.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`).Scan(&n))
 	return n
 }
 
@@ -90,9 +86,7 @@ func TestWatch(t *testing.T) {
 	post(t, other, "r", "one")
 	mail.hears(t, "r")
 	second.hears(t, "r")
-	if err := other.Append(t.Context(), pawl.Batch{Run: "r", Epoch: 1, After: 1, Records: [][]byte{[]byte("two")}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Append(t.Context(), pawl.Batch{Run: "r", Epoch: 1, After: 1, Records: [][]byte{[]byte("two")}}))
 	logs.hears(t, "r")
 	mail.mu.Lock()
 	if len(mail.heard) > 0 {
@@ -116,12 +110,8 @@ func TestWatch(t *testing.T) {
 	mail.hears(t, "r")
 
 	// Appends of a process that ends at once are told, too.
-	if err := other.Append(t.Context(), pawl.Batch{Run: "r", Epoch: 1, After: 2, Records: [][]byte{[]byte("three")}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Append(t.Context(), pawl.Batch{Run: "r", Epoch: 1, After: 2, Records: [][]byte{[]byte("three")}}))
+	must(t, other.Close())
 	logs.hears(t, "r")
 
 	cancel()
@@ -130,9 +120,7 @@ func TestWatch(t *testing.T) {
 	}
 	until(t, "nobody listens when nobody watches", func() bool { return listeners(t, j) == 0 })
 	again := follow(t.Context(), t, j.WatchSignals)
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Close())
 	<-again.ended
 	for range j.WatchLogs(t.Context()) {
 		t.Error("a closed journal has news")
@@ -152,9 +140,7 @@ func random(n int) string {
 func TestLong(t *testing.T) {
 	j, _ := prepared(t)
 	h := pawl.Head{Agent: random(50_000), Labels: map[string]string{"long": strings.Repeat("ü", 50_000), "a": "b"}, Status: pawl.StatusRunning}
-	if err := j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: 1, After: 1, Records: [][]byte{[]byte("x")}, Head: h}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: 1, After: 1, Records: [][]byte{[]byte("x")}, Head: h}))
 	for _, q := range []pawl.Query{{Agent: h.Agent}, {Labels: h.Labels}, {Labels: map[string]string{"long": h.Labels["long"]}, Agent: h.Agent}} {
 		n := 0
 		for got, err := range j.List(t.Context(), q) {

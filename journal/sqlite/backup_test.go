@@ -21,9 +21,7 @@ func TestBackup(t *testing.T) {
 	dir := t.TempDir()
 	path, copied := filepath.Join(dir, "pawl.db"), filepath.Join(dir, "copy.db")
 	j, err := sqlite.Open(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer j.Close()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -35,14 +33,10 @@ func TestBackup(t *testing.T) {
 	for range runs {
 		<-begun
 	}
-	if err := j.Backup(t.Context(), copied); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Backup(t.Context(), copied))
 	stop()
 	for range runs {
-		if err := <-ended; err != nil {
-			t.Fatal(err)
-		}
+		must(t, <-ended)
 	}
 	if info, err := os.Stat(copied); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
@@ -51,18 +45,14 @@ func TestBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := sqlite.Open(t.Context(), copied, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	if bytes, commits := c.Dropped(); bytes+int64(commits) > 0 {
 		t.Errorf("the copy lost %d bytes", bytes)
 	}
 	n := 0
 	for h, err := range c.List(t.Context(), pawl.Query{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		n++
 		if h.Seq < atLeast {
 			t.Errorf("run %s ends at %d in the copy", h.Run, h.Seq)

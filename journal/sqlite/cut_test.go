@@ -83,9 +83,7 @@ func (s *shop) goes(t *testing.T, j *sqlite.Journal) {
 	}
 	for range 10 {
 		res, err := h.Wait(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s.knows(`"data":{"status":"%v"`, res.Status)
 		if res.Status == pawl.StatusSuccess {
 			break
@@ -100,9 +98,7 @@ func (s *shop) goes(t *testing.T, j *sqlite.Journal) {
 			default:
 				err = e.Resolve(t.Context(), "r", p.Call, "me", engine.Resolution{DidNotHappen: true})
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 		}
 		if h, err = e.Resume(t.Context(), s.agent(), "r", nil); err != nil {
 			t.Fatal(err)
@@ -134,9 +130,7 @@ func misses(t *testing.T, j *sqlite.Journal, known []string) (missing []string) 
 		all.WriteString(line + "\n")
 	}
 	for l, err := range j.Signals(t.Context(), "r", 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		call, _, _ := strings.Cut(l.Request, ".")
 		all.WriteString("letter about " + call + "\n")
 	}
@@ -160,9 +154,7 @@ func everyCut(t *testing.T, o *sqlite.Options, chances int) (all []aCut) {
 	t.Helper()
 	d, name := sqlite.NewDisk(t)
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), o.OnDisk(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := &shop{}
 	var one sync.Mutex // a heartbeat syncs, too
 	d.OnSync(func() {
@@ -182,9 +174,7 @@ func everyCut(t *testing.T, o *sqlite.Options, chances int) (all []aCut) {
 	s.goes(t, j)
 	d.OnSync(nil)
 	all = append(all, aCut{d.Cut(t, nil), s.paid, s.known})
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Close())
 	return all
 }
 
@@ -211,16 +201,12 @@ func TestCutAtEverySync(t *testing.T) {
 			resumed := 0
 			for n, c := range all {
 				j, err := sqlite.Open(t.Context(), c.path, &sqlite.Options{Normal: true})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if missing := misses(t, j, c.known); missing != nil {
 					t.Errorf("cut %d of %d: %q was known and is not there", n, len(all), missing)
 				}
 				if log := lines(t, j); len(log) > 0 && !strings.Contains(log[len(log)-1], "run.stopped") {
-					if err := j.Abandon(t.Context()); err != nil {
-						t.Fatal(err)
-					}
+					must(t, j.Abandon(t.Context()))
 					(&shop{payer: payer{paid: c.paid}}).goes(t, j)
 					resumed++
 				}
@@ -244,24 +230,18 @@ func TestCutLoses(t *testing.T) {
 	t.Parallel()
 	d, name := sqlite.NewDisk(t)
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), (&sqlite.Options{Normal: true}).OnDisk(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := &shop{}
 	s.goes(t, j)
 	path := d.Cut(t, nil)
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Close())
 	if j, err = sqlite.Open(t.Context(), path, nil); err != nil {
 		t.Fatal(err)
 	}
 	if len(misses(t, j, s.known)) == 0 {
 		t.Error("nothing is lost, so the other test shows nothing")
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Close())
 }
 
 // TestSyncFailsOnce fails one sync, which loses what was to be synced while it can
@@ -277,9 +257,7 @@ func TestSyncFailsOnce(t *testing.T) {
 		d, name := sqlite.NewDisk(t)
 		path := filepath.Join(t.TempDir(), "j.db")
 		j, err := sqlite.Open(t.Context(), path, new(sqlite.Options).Emptied(5+n/step%2*2000).OnDisk(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		d.BreaksOnce(n, syscall.EIO)
 		s := &shop{}
 		h, err := engine.New(j, nil).Start(t.Context(), s.agent(), "go", &engine.StartOptions{ID: "r"})
@@ -290,9 +268,7 @@ func TestSyncFailsOnce(t *testing.T) {
 		if err != nil {
 			failed++
 		}
-		if err := j.Abandon(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Abandon(t.Context()))
 		s.goes(t, j)
 		cut := d.Cut(t, nil)
 		if err := j.Close(); err != nil {

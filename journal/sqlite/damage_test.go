@@ -25,25 +25,17 @@ func filled(t *testing.T) (path, blob string) {
 	path = filepath.Join(t.TempDir(), "filled.db")
 	j := openAt(t, path, nil)
 	l, err := j.Claim(t.Context(), pawl.Claim{Run: "r", TTL: time.Minute, New: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for n := range uint64(50) {
 		b := pawl.Batch{Run: "r", Epoch: l.Epoch, After: n * 2, Head: pawl.Head{Status: pawl.StatusRunning}}
 		b.Records = [][]byte{fmt.Appendf(nil, "first %03d %0300d", n, 0), fmt.Appendf(nil, "second %03d", n)}
-		if err := j.Append(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Append(t.Context(), b))
 	}
 	data := bytes.Repeat([]byte("blob"), 100)
 	sum := sha256.Sum256(data)
 	blob = hex.EncodeToString(sum[:])
-	if err := j.PutBlob(t.Context(), blob, data); err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.PutBlob(t.Context(), blob, data))
+	must(t, j.Close())
 	return path, blob
 }
 
@@ -89,17 +81,13 @@ func TestDamage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path, blob := filled(t)
 			db, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			was := bytes.Clone(db)
 			db = harm(db)
 			if bytes.Equal(was, db) {
 				t.Fatal("nothing was harmed")
 			}
-			if err := os.WriteFile(path, db, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, db, 0o600))
 			err = use(t, path, blob)
 			if err == nil {
 				t.Fatal("nobody noticed")
@@ -135,10 +123,6 @@ func TestAltered(t *testing.T) {
 func raw(t *testing.T, path, sql string) {
 	t.Helper()
 	c, err := sqlite3.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(c.Exec(sql), c.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, errors.Join(c.Exec(sql), c.Close()))
 }

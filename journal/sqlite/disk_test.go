@@ -73,7 +73,7 @@ func (d *disk) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, v
 	if d.files[path] == nil {
 		d.files[path] = &image{}
 	}
-	return &diskFile{faultyFile: faultyFile{File: f, fs: &faulty{}}, disk: d, path: path}, flags, nil
+	return &diskFile{f, d, path}, flags, nil
 }
 
 func (d *disk) Delete(path string, sync bool) error {
@@ -163,18 +163,23 @@ func (d *disk) Cut(t *testing.T, rnd *rand.Rand) (path string) {
 			}
 			b = c.to(b)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
 	}
 	return filepath.Join(dir, "j.db")
 }
 
 type diskFile struct {
-	faultyFile
+	vfs.File
 
 	disk *disk
 	path string
+}
+
+func (f *diskFile) SharedMemory() vfs.SharedMemory {
+	if shared, ok := f.File.(vfs.FileSharedMemory); ok {
+		return shared.SharedMemory()
+	}
+	return nil
 }
 
 func (f *diskFile) WriteAt(p []byte, off int64) (n int, err error) {

@@ -11,13 +11,9 @@ import (
 // used: it would read pages of the wrong size, and write some without their sums.
 func TestEarlyConnection(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j.db")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, nil, 0o600))
 	early, err := connect(t.Context(), path, &Options{}, view{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() {
 		if err := early.close(); err != nil {
 			t.Error(err)
@@ -25,19 +21,13 @@ func TestEarlyConnection(t *testing.T) {
 	}()
 	for _, moved := range []bool{false, true} { // out of the write-ahead log, into the file
 		j, err := Open(t.Context(), path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if moved {
-			if err := j.writer.c.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.writer.c.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`))
 		}
 		if err := migrate(t.Context(), early); !errors.Is(err, errEarly) && !damaged(err) || !early.early {
 			t.Errorf("moved %v: it goes on with %v", moved, err)
 		}
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Close())
 	}
 }

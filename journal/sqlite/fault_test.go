@@ -9,84 +9,25 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/ncruces/go-sqlite3/vfs"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/outage"
 )
 
-// A faulty file system fails writes or syncs with what it is told to.
-type faulty struct {
-	vfs.VFSFilename
-
-	write, sync atomic.Pointer[error]
-}
-
-func (f *faulty) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
-	file, flags, err := f.VFSFilename.OpenFilename(name, flags)
-	if err != nil {
-		return nil, flags, err
-	}
-	return &faultyFile{File: file, fs: f}, flags, nil
-}
-
-type faultyFile struct {
-	vfs.File
-
-	fs *faulty
-}
-
-func (f *faultyFile) SharedMemory() vfs.SharedMemory {
-	if shared, ok := f.File.(vfs.FileSharedMemory); ok {
-		return shared.SharedMemory()
-	}
-	return nil
-}
-
-func (f *faultyFile) WriteAt(p []byte, off int64) (int, error) {
-	if err := f.fs.write.Load(); err != nil {
-		return 0, *err
-	}
-	return f.File.WriteAt(p, off)
-}
-
-func (f *faultyFile) Sync(flags vfs.SyncFlag) error {
-	if err := f.fs.sync.Load(); err != nil {
-		return *err
-	}
-	return f.File.Sync(flags)
-}
-
-// onFaulty opens a journal on a file system that can be broken.
-func onFaulty(t *testing.T) (*Journal, *faulty) {
+// onDisk opens a journal on a disk that can be broken.
+func onDisk(t *testing.T) (*Journal, *disk) {
 	t.Helper()
-	fs := &faulty{VFSFilename: vfs.Find("os").(vfs.VFSFilename)}
-	name := "faulty-" + t.Name()
-	vfs.Register(name, files{fs})
-	j, err := Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), &Options{vfs: name})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-		vfs.Unregister(name)
-	})
-	return j, fs
+	d, name := newDisk(t)
+	return opened(t, filepath.Join(t.TempDir(), "j.db"), &Options{vfs: name}), d
 }
 
 func claimed(t *testing.T, j *Journal, run string) pawl.Batch {
 	t.Helper()
 	l, err := j.Claim(t.Context(), pawl.Claim{Run: run, Owner: "me", TTL: time.Minute, New: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return pawl.Batch{Run: run, Epoch: l.Epoch, Records: [][]byte{[]byte("a")}, Head: pawl.Head{Status: pawl.StatusRunning}}
 }
 
@@ -105,24 +46,22 @@ func count(t *testing.T, j *Journal, run string) int {
 // nothing behind, and calls after the repair succeed.
 func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
-		on   func(f *faulty) *atomic.Pointer[error]
+		op   string
 		err  error
 		says string
 	}{
-		"full":  {func(f *faulty) *atomic.Pointer[error] { return &f.write }, syscall.ENOSPC, "the disk is full"},
-		"write": {func(f *faulty) *atomic.Pointer[error] { return &f.write }, syscall.EIO, "disk I/O error"},
-		"sync":  {func(f *faulty) *atomic.Pointer[error] { return &f.sync }, syscall.EIO, "disk I/O error"},
+		"full":  {"write", syscall.ENOSPC, "the disk is full"},
+		"write": {"write", syscall.EIO, "disk I/O error"},
+		"sync":  {"sync", syscall.EIO, "disk I/O error"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j, fs := onFaulty(t)
+			j, d := onDisk(t)
 			b := claimed(t, j, "r")
 			other := claimed(t, j, "other")
 			for round := range 3 {
-				if err := j.Append(t.Context(), b); err != nil {
-					t.Fatal(err)
-				}
+				must(t, j.Append(t.Context(), b))
 				b.After++
-				c.on(fs).Store(&c.err)
+				d.Breaks(c.op, 0, c.err)
 				broken := b
 				broken.Records = [][]byte{[]byte("lost"), bytes.Repeat([]byte("x"), 10_000)}
 				broken.Head = pawl.Head{Status: pawl.StatusFailed, Agent: "lost"}
@@ -136,7 +75,7 @@ func TestFaults(t *testing.T) {
 					})
 				}
 				all.Wait()
-				c.on(fs).Store(nil)
+				d.Repair()
 				if got := count(t, j, "r"); got != round+1 {
 					t.Fatalf("%d records are there, not %d", got, round+1)
 				}
@@ -155,15 +94,11 @@ func TestFaults(t *testing.T) {
 
 // TestFull fills the database itself; the one that does not fit fails alone.
 func TestFull(t *testing.T) {
-	j, _ := onFaulty(t)
+	j, _ := onDisk(t)
 	big, small := claimed(t, j, "big"), claimed(t, j, "small")
 	pages, err := j.writer.c.number(`PRAGMA page_count`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := j.writer.c.Exec(fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+5)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, j.writer.c.Exec(fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+5)))
 	big.Records = [][]byte{bytes.Repeat([]byte("x"), 100_000)}
 	errs := together(t, j, func() error { return j.Append(t.Context(), big) }, func() error { return j.Append(t.Context(), small) })
 	if err := errs[0]; err == nil || !strings.Contains(err.Error(), "the disk is full") {
@@ -200,16 +135,14 @@ func together(t *testing.T, j *Journal, calls ...func() error) []error {
 		}
 		return nil, nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all.Wait()
 	return errs
 }
 
 // TestShared checks that calls that share a transaction do not share their refusals.
 func TestShared(t *testing.T) {
-	j, _ := onFaulty(t)
+	j, _ := onDisk(t)
 	a, b := claimed(t, j, "a"), claimed(t, j, "b")
 	stale, early := b, b
 	stale.Epoch, early.After = 7, 3
@@ -249,20 +182,16 @@ func TestShared(t *testing.T) {
 
 // TestPatience checks how long a lock of somebody else is waited for.
 func TestPatience(t *testing.T) {
-	j, _ := onFaulty(t)
+	j, _ := onDisk(t)
 	b := claimed(t, j, "r")
 	other, err := connect(t.Context(), j.path, &Options{}, view{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() {
 		if err := other.close(); err != nil {
 			t.Error(err)
 		}
 	}()
-	if err := other.Exec(`BEGIN IMMEDIATE`); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Exec(`BEGIN IMMEDIATE`))
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
 	// One leads and one follows; both have enough at the same time.
@@ -285,16 +214,12 @@ func TestPatience(t *testing.T) {
 	if got := count(t, j, "r"); got != 0 {
 		t.Errorf("%d records are there already", got)
 	}
-	if err := other.Exec(`INSERT INTO letters (run, kind, request, sender) VALUES (1, 'cancel', '', ''); COMMIT`); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Exec(`INSERT INTO letters (run, kind, request, sender) VALUES (1, 'cancel', '', ''); COMMIT`))
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
 	// What the other connection wrote between two appends is seen.
-	if err := other.Exec(`UPDATE runs SET epoch = 9`); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Exec(`UPDATE runs SET epoch = 9`))
 	b.After++
 	if err := j.Append(t.Context(), b); !errors.Is(err, pawl.ErrFenced) {
 		t.Errorf("after another process has taken the run: %v", err)
@@ -303,9 +228,7 @@ func TestPatience(t *testing.T) {
 
 func TestClosed(t *testing.T) {
 	j, err := Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := claimed(t, j, "r")
 	var all sync.WaitGroup
 	for i := range 16 {
@@ -341,9 +264,7 @@ func TestClosed(t *testing.T) {
 // writes one of the largest size, which is 128 MB of pages.
 func TestBig(t *testing.T) {
 	j, err := Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), &Options{Normal: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() {
 		if err := j.Close(); err != nil {
 			t.Error(err)
@@ -356,9 +277,7 @@ func TestBig(t *testing.T) {
 	}
 	b.Records = [][]byte{make([]byte, size), {}}
 	b.Records[0][size-1] = 7
-	if err := j.Append(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Append(t.Context(), b))
 	for r, err := range j.Read(t.Context(), "r", 0) {
 		if err != nil || !bytes.Equal(r.Data, b.Records[r.Seq-1]) {
 			t.Errorf("record %d: %d bytes, %v", r.Seq, len(r.Data), err)
@@ -367,5 +286,13 @@ func TestBig(t *testing.T) {
 	b.After, b.Records = 2, [][]byte{make([]byte, maxBytes), []byte("x")}
 	if err := j.Append(t.Context(), b); err == nil || !strings.Contains(err.Error(), "67108865 bytes") {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

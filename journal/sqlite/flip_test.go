@@ -53,28 +53,18 @@ func TestFlipped(t *testing.T) {
 			t.Fatal(err)
 		}
 		l, err := j.Claim(t.Context(), pawl.Claim{Run: fmt.Sprint("run-", i), TTL: time.Minute, New: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		add(t, j, l, 0, "one")
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Close())
 	want, err := everything(t.Context(), path, blob)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	db, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// No sum of ours stands beside what somebody decided.
 	denied, approved := []byte(`{"approve":false}`), []byte(`{"approve":true }`)
 	forged := filepath.Join(filepath.Dir(path), "forged.db")
-	if err := os.WriteFile(forged, bytes.Replace(db, denied, approved, 1), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(forged, bytes.Replace(db, denied, approved, 1), 0o600))
 	if got, err := everything(t.Context(), forged, blob); err == nil || strings.Contains(got, string(approved)) {
 		t.Errorf("a letter that was changed: %v", err)
 	}
@@ -89,9 +79,7 @@ func TestFlipped(t *testing.T) {
 		flipped := filepath.Join(filepath.Dir(path), "flipped.db")
 		bit := byte(1) << (at % 8)
 		db[at] ^= bit
-		if err := os.WriteFile(flipped, db, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(flipped, db, 0o600))
 		db[at] ^= bit
 		got, err := everything(t.Context(), flipped, blob)
 		flips++

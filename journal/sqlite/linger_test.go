@@ -22,9 +22,7 @@ func (w *writer) holds() bool {
 func opened(t *testing.T, path string, o *Options) *Journal {
 	t.Helper()
 	j, err := Open(t.Context(), path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := j.Close(); err != nil {
 			t.Error(err)
@@ -42,9 +40,7 @@ func TestSnapshotIsNobodysHindrance(t *testing.T) {
 	kept := 0
 	for i := range 60 {
 		for range 1 + i%3 {
-			if err := one.Append(t.Context(), a); err != nil {
-				t.Fatal(err)
-			}
+			must(t, one.Append(t.Context(), a))
 			a.After++
 		}
 		if one.writer.holds() {
@@ -53,9 +49,7 @@ func TestSnapshotIsNobodysHindrance(t *testing.T) {
 		if i%4 > 0 {
 			continue
 		}
-		if err := two.Append(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		must(t, two.Append(t.Context(), b))
 		b.After++
 		if n := count(t, one, "b"); n != int(b.After) {
 			t.Fatalf("%d records of the other are there, not %d", n, b.After)
@@ -80,15 +74,11 @@ func TestSnapshotLetsTheLogBeEmptied(t *testing.T) {
 	j := opened(t, path, (&Options{Normal: true}).Emptied(pages))
 	b := claimed(t, j, "r")
 	for range 2000 {
-		if err := j.Append(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Append(t.Context(), b))
 		b.After++
 	}
 	log, err := os.Stat(path + "-wal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if most := int64(2 * pages * (frameHeader + 2048)); log.Size() > most {
 		t.Errorf("the log has %d bytes, more than %d", log.Size(), most)
 	}
@@ -130,9 +120,7 @@ func TestOneWrite(t *testing.T) {
 	for _, size := range []int{1, 1000, 5000, 20_000} {
 		b.Records = [][]byte{make([]byte, size)}
 		was := fs.writes.Load()
-		if err := j.Append(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Append(t.Context(), b))
 		b.After++
 		if n := fs.writes.Load() - was; n != 1 {
 			t.Errorf("a batch of %d bytes took %d writes", size, n)
@@ -165,14 +153,10 @@ func TestNothingIsHeldBackOfWhatIsUndone(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 3 {
-			if err := two.Append(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
+			must(t, two.Append(t.Context(), b))
 			b.After++
 		}
-		if err := one.Append(t.Context(), a); err != nil {
-			t.Fatal(err)
-		}
+		must(t, one.Append(t.Context(), a))
 		a.After++
 		if n := count(t, opened(t, path, nil), "b"); n != int(b.After) {
 			t.Fatalf("%d records are there, not %d", n, b.After)

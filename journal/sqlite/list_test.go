@@ -35,17 +35,13 @@ func plan(t *testing.T, c *sqlite3.Conn, sql string, values int) (plan string) {
 func planner(t *testing.T) *sqlite3.Conn {
 	t.Helper()
 	path := t.TempDir() + "/j.db"
-	if err := openAt(t, path, nil).Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, openAt(t, path, nil).Close())
 	c, err := sqlite3.Open(path)
 	if err == nil {
 		t.Cleanup(func() { c.Close() })
 		err = fts5.Register(c)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 

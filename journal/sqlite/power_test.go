@@ -68,19 +68,13 @@ func (p *payer) agent() pawl.Agent {
 // is settled by what the world shows.
 func goesOn(t *testing.T, j *sqlite.Journal, p *payer) {
 	t.Helper()
-	if err := j.Abandon(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Abandon(t.Context()))
 	e := engine.New(j, nil)
 	for range payments + 2 {
 		h, err := e.Resume(t.Context(), p.agent(), "r", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		res, err := h.Wait(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if res.Status == pawl.StatusSuccess {
 			break
 		}
@@ -93,9 +87,7 @@ func goesOn(t *testing.T, j *sqlite.Journal, p *payer) {
 			} else {
 				err = e.Resolve(t.Context(), "r", d.Call, "me", engine.Resolution{DidNotHappen: true})
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 		}
 	}
 	s, err := engine.Load(t.Context(), j, "r")
@@ -120,9 +112,7 @@ func started(t *testing.T, j *sqlite.Journal) (begun, ended int) {
 		if errors.Is(err, pawl.ErrUnknownRun) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		switch e.Event.(type) {
 		case pawl.ToolStarted:
 			begun++
@@ -155,9 +145,7 @@ func TestDiskFails(t *testing.T) {
 				d, fs := sqlite.NewDisk(t)
 				path := filepath.Join(t.TempDir(), "j.db")
 				j, err := sqlite.Open(t.Context(), path, (&sqlite.Options{}).OnDisk(fs))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				p := &payer{}
 				d.Breaks(c.op, n, c.err)
 				h, err := engine.New(j, nil).Start(t.Context(), p.agent(), "go", &engine.StartOptions{ID: "r"})
@@ -182,9 +170,7 @@ func TestDiskFails(t *testing.T) {
 				if err := j.Close(); err != nil {
 					t.Error(err)
 				}
-				if err := os.Remove(path); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.Remove(path))
 			}
 			if parked == 0 {
 				t.Error("no run was left in the middle")

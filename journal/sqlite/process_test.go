@@ -45,24 +45,16 @@ func TestMain(m *testing.M) {
 func player(t *testing.T, part, path, me string) (*exec.Cmd, *bufio.Scanner, *bytes.Buffer, io.WriteCloser) {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.Command(self, path, me)
 	cmd.Env = append(os.Environ(), "PAWL_TEST_PART="+part)
 	failures := new(bytes.Buffer)
 	cmd.Stderr = failures
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	return cmd, bufio.NewScanner(out), failures, in
 }
@@ -139,18 +131,14 @@ func TestProcessesRace(t *testing.T) {
 	}
 	all.Wait()
 	for h, err := range j.List(t.Context(), pawl.Query{Run: "run-"}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if me := won["claimed "+strings.TrimPrefix(h.Run, "run-")]; me != h.Lease.Owner || h.Lease.Epoch != 1 {
 			t.Errorf("%s was won by %q, but the lease is %+v", h.Run, me, h.Lease)
 		}
 	}
 	last := ""
 	for r, err := range j.Read(t.Context(), "common", 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		last = string(r.Data)
 		if me := won[fmt.Sprint("appended ", r.Seq)]; me != last {
 			t.Errorf("record %d was won by %q, but it is %q", r.Seq, me, r.Data)

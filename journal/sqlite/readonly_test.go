@@ -27,14 +27,10 @@ func (s shelf) files(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	all, err := os.ReadDir(string(s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, e := range all {
 		data, err := os.ReadFile(filepath.Join(string(s), e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out[e.Name()] = string(data)
 	}
 	return out
@@ -45,13 +41,9 @@ func (s shelf) files(t *testing.T) map[string]string {
 func (s shelf) seal(t *testing.T) {
 	t.Helper()
 	for name := range s.files(t) {
-		if err := os.Chmod(filepath.Join(string(s), name), 0o400); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(filepath.Join(string(s), name), 0o400))
 	}
-	if err := os.Chmod(string(s), 0o500); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(string(s), 0o500))
 	t.Cleanup(func() { _ = os.Chmod(string(s), 0o700) })
 }
 
@@ -59,9 +51,7 @@ func log(ctx context.Context, t *testing.T, j pawl.Journal) []string {
 	t.Helper()
 	var out []string
 	for r, err := range j.Read(ctx, "r", 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out = append(out, string(r.Data))
 	}
 	return out
@@ -78,9 +68,7 @@ func TestReadOnly(t *testing.T) {
 	j := openAt(t, s.path(), nil)
 	lease := begin(t, j)
 	add(t, j, lease, 0, "1")
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Close())
 	before := s.files(t)
 	if names := slices.Sorted(maps.Keys(before)); !slices.Equal(names, []string{"j.db"}) {
 		t.Fatalf("a closed database leaves %q", names)
@@ -116,9 +104,7 @@ func TestReadOnlyBesideWriter(t *testing.T) {
 			t.Errorf("read %q, want %q", got, want)
 		}
 		if n%2 == 1 { // now it is a file that nobody has open, and then it is not
-			if err := j.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.Close())
 			if got := log(t.Context(), t, r); !slices.Equal(got, want) {
 				t.Errorf("without a writer: read %q, want %q", got, want)
 			}
@@ -134,9 +120,7 @@ func TestReadOnlyAfterKill(t *testing.T) {
 	j := openAt(t, s.path(), nil)
 	add(t, j, begin(t, j), 0, "1")
 	for name, data := range s.files(t) {
-		if err := os.WriteFile(filepath.Join(string(copied), name), []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(string(copied), name), []byte(data), 0o600))
 	}
 	copied.seal(t)
 	if got := log(t.Context(), t, readOnly(t, copied.path())); !slices.Equal(got, []string{"1"}) {
@@ -147,9 +131,7 @@ func TestReadOnlyAfterKill(t *testing.T) {
 		if strings.HasSuffix(name, "-shm") {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(string(bare), name), []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(string(bare), name), []byte(data), 0o600))
 	}
 	_, err := sqlite.Open(t.Context(), bare.path(), &sqlite.Options{ReadOnly: true})
 	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "j.db-wal") {
@@ -171,9 +153,7 @@ func TestReadOnlyRefuses(t *testing.T) {
 		t.Error("a directory was made")
 	}
 	text, err := os.ReadFile("testdata/version1.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	old := filepath.Join(dir, "old.db")
 	raw(t, old, string(text))
 	if _, err := sqlite.Open(t.Context(), old, &sqlite.Options{ReadOnly: true}); err == nil || !strings.Contains(err.Error(), "older version") {
@@ -184,16 +164,12 @@ func TestReadOnlyRefuses(t *testing.T) {
 func begin(t *testing.T, j pawl.Journal) pawl.Lease {
 	t.Helper()
 	lease, err := j.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: time.Minute, New: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return lease
 }
 
 func add(t *testing.T, j pawl.Journal, lease pawl.Lease, after uint64, line string) {
 	t.Helper()
 	err := j.Append(t.Context(), pawl.Batch{Run: lease.Run, Epoch: lease.Epoch, After: after, Records: [][]byte{[]byte(line)}, Head: pawl.Head{Run: lease.Run, Status: pawl.StatusRunning}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }

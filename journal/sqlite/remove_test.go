@@ -20,16 +20,12 @@ func TestRemovedElsewhere(t *testing.T) {
 	mine, theirs := openAt(t, path, nil), openAt(t, path, nil)
 	claim := func(j *sqlite.Journal, run string) pawl.Lease {
 		l, err := j.Claim(t.Context(), pawl.Claim{Run: run, TTL: time.Minute, New: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return l
 	}
 	old := claim(mine, "r")
 	add(t, mine, old, 0, "old")
-	if err := theirs.Remove(t.Context(), "r", old.Epoch); err != nil {
-		t.Fatal(err)
-	}
+	must(t, theirs.Remove(t.Context(), "r", old.Epoch))
 	other := claim(theirs, "other")
 	add(t, theirs, other, 0, "other")
 	late := pawl.Batch{Run: "r", Epoch: old.Epoch, After: 1, Records: [][]byte{[]byte("late")}}
@@ -56,25 +52,15 @@ func TestCompact(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j.db")
 	j, beside := openAt(t, path, nil), openAt(t, path, nil)
 	stays, err := beside.Claim(t.Context(), pawl.Claim{Run: "stays", TTL: time.Minute, New: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	add(t, beside, stays, 0, "before")
 	big := bytes.Repeat([]byte("x"), 1<<20)
 	l, err := j.Claim(t.Context(), pawl.Claim{Run: "goes", TTL: time.Minute, New: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Append(t.Context(), pawl.Batch{Run: "goes", Epoch: l.Epoch, Records: [][]byte{big}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, j.Append(t.Context(), pawl.Batch{Run: "goes", Epoch: l.Epoch, Records: [][]byte{big}}))
 	sum := sha256.Sum256(big)
-	if err := j.PutBlob(t.Context(), hex.EncodeToString(sum[:]), big); err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Remove(t.Context(), "goes", l.Epoch); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.PutBlob(t.Context(), hex.EncodeToString(sum[:]), big))
+	must(t, j.Remove(t.Context(), "goes", l.Epoch))
 	if n, err := j.RemoveBlobs(t.Context(), time.Now().Add(time.Second), func(string) bool { return false }); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}

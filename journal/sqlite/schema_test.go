@@ -20,18 +20,14 @@ import (
 // TestMigration opens a database as version 1 wrote it, before there were signals and blobs.
 func TestMigration(t *testing.T) {
 	text, err := os.ReadFile("testdata/version1.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path := filepath.Join(t.TempDir(), "j.db")
 	raw(t, path, string(text))
 	for range 2 { // the second time there is nothing left to do
 		j := openAt(t, path, nil)
 		var log []string
 		for r, err := range j.Read(t.Context(), "run-1", 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			log = append(log, string(r.Data))
 		}
 		if d := cmp.Diff([]string{`{"seq":1}`, `{"seq":2}`, `{"seq":3}`}, log); d != "" {
@@ -55,9 +51,7 @@ func TestMigration(t *testing.T) {
 		if _, err := j.Send(t.Context(), pawl.Signal{Run: "run-1", Kind: pawl.SignalCancel, Request: "q", Body: []byte(`1`)}); err != nil {
 			t.Error(err)
 		}
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Close())
 	}
 }
 
@@ -71,9 +65,7 @@ func TestRefused(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "j.db")
 			raw(t, path, c.sql)
 			before, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			j, err := sqlite.Open(t.Context(), path, nil)
 			if err == nil {
 				_ = j.Close()
@@ -107,9 +99,7 @@ func TestModes(t *testing.T) {
 		"a": 0o700, "a/b": 0o700, "a/b/j.db": 0o600, "a/b/j.db-wal": 0o600, "a/b/j.db-shm": 0o600,
 	} {
 		info, err := os.Stat(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := info.Mode().Perm(); got != want {
 			t.Errorf("%s has the mode %o, not %o", name, got, want)
 		}
@@ -132,9 +122,7 @@ func TestOpenAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(errs...))
 	n := 0
 	for _, err := range openAt(t, path, nil).List(t.Context(), pawl.Query{}) {
 		if n++; err != nil {
@@ -152,25 +140,17 @@ func TestSearchOld(t *testing.T) {
 	j := openAt(t, path, nil)
 	e := pawl.Entry{Run: "old", Seq: 1, Time: time.Unix(1700000000, 0), Event: pawl.RunStarted{Input: "Where is parcel 4711?"}}
 	record, err := e.AppendJSON(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for run, record := range map[string][]byte{"old": record, "odd": []byte("{}")} {
 		l, err := j.Claim(t.Context(), pawl.Claim{Run: run, TTL: time.Minute, New: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := j.Append(t.Context(), pawl.Batch{Run: run, Epoch: l.Epoch, Records: [][]byte{record}}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, j.Append(t.Context(), pawl.Batch{Run: run, Epoch: l.Epoch, Records: [][]byte{record}}))
 	}
 	raw(t, path, `INSERT INTO unindexed SELECT ref FROM runs`)
 	for range 2 { // the second time it is indexed
 		var found []string
 		for h, err := range j.Search(t.Context(), "parcel", pawl.Query{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			found = append(found, h.Run)
 		}
 		if len(found) != 1 || found[0] != "old" {

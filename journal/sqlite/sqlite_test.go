@@ -22,9 +22,7 @@ func TestContract(t *testing.T) {
 	journaltest.Run(t,
 		func(t *testing.T) pawl.Journal { return open(t, filepath.Join(t.TempDir(), "a dir?", "j%20#.db")) },
 		&journaltest.Options{Reopen: func(t *testing.T, j pawl.Journal) pawl.Journal {
-			if err := j.(*sqlite.Journal).Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, j.(*sqlite.Journal).Close())
 			return open(t, paths[j])
 		}})
 }
@@ -33,13 +31,19 @@ func TestContract(t *testing.T) {
 func openAt(tb testing.TB, path string, o *sqlite.Options) *sqlite.Journal {
 	tb.Helper()
 	j, err := sqlite.Open(context.Background(), path, o)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() {
 		if err := j.Close(); err != nil {
 			tb.Error(err)
 		}
 	})
 	return j
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

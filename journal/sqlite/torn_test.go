@@ -23,14 +23,10 @@ func newWALRun(t *testing.T) (r walRun) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "j.db")
 	j, err := sqlite.Open(t.Context(), path, &sqlite.Options{Normal: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := &payer{}
 	h, err := engine.New(j, nil).Start(t.Context(), p.agent(), "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.StatusSuccess {
 		t.Fatal(res.Status, err)
 	}
@@ -38,9 +34,7 @@ func newWALRun(t *testing.T) (r walRun) {
 	r.db, err1 = os.ReadFile(path)
 	r.wal, err2 = os.ReadFile(path + "-wal")
 	r.whole = lines(t, j)
-	if err := errors.Join(err1, err2, j.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err1, err2, j.Close()))
 	return r
 }
 
@@ -49,13 +43,9 @@ func (r walRun) after(t *testing.T, dir string, wal []byte) (j *sqlite.Journal, 
 	t.Helper()
 	path := filepath.Join(dir, "j.db")
 	_ = os.Remove(path + "-shm") // of the database before
-	if err := errors.Join(os.WriteFile(path, r.db, 0o600), os.WriteFile(path+"-wal", wal, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.WriteFile(path, r.db, 0o600), os.WriteFile(path+"-wal", wal, 0o600)))
 	j, err := sqlite.Open(t.Context(), path, &sqlite.Options{Normal: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return j, lines(t, j)
 }
 
@@ -108,9 +98,7 @@ func TestTornAnywhere(t *testing.T) {
 			goesOn(t, j, &payer{paid: finished(t, j)})
 		}
 		commits, left = append(commits, at), append(left, n)
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Close())
 	}
 	if n := left[len(left)-1]; n != len(r.whole) || len(commits) < 10 {
 		t.Fatalf("%d commits hold %d of %d entries", len(commits), n, len(r.whole))
@@ -131,19 +119,13 @@ func TestTornAnywhere(t *testing.T) {
 		if b, n := j.Dropped(); b != int64(behind) || n > 1 {
 			t.Fatalf("cut at %d, %d bytes behind a commit: %d bytes in %d commits are said to be dropped", at, behind, b, n)
 		}
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Close())
 		again, err := sqlite.Open(t.Context(), filepath.Join(dir, "j.db"), &sqlite.Options{Normal: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if now := lines(t, again); strings.Join(now, "\n") != strings.Join(log, "\n") {
 			t.Fatalf("cut at %d: recovered twice, it is another log", at)
 		}
-		if err := again.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, again.Close())
 	}
 }
 
@@ -182,9 +164,7 @@ func TestFlippedLog(t *testing.T) {
 			goesOn(t, j, &payer{paid: finished(t, j)})
 		}
 		seen[n] = true
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Close())
 	}
 	if len(seen) < 2*payments || lost == 0 {
 		t.Errorf("the flips left only %d different ends, and %d times more than a torn write was missing", len(seen), lost)
@@ -198,9 +178,7 @@ func lines(t *testing.T, j *sqlite.Journal) (out []string) {
 		if errors.Is(err, pawl.ErrUnknownRun) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out = append(out, string(r.Data))
 	}
 	return out
@@ -210,9 +188,7 @@ func lines(t *testing.T, j *sqlite.Journal) (out []string) {
 func finished(t *testing.T, j *sqlite.Journal) (out []string) {
 	t.Helper()
 	for e, err := range engine.Entries(t.Context(), j, "r", 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if f, ok := e.Event.(pawl.ToolFinished); ok {
 			out = append(out, f.Call)
 		}

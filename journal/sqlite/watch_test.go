@@ -39,15 +39,11 @@ func words(t testing.TB, j *sqlite.Journal) <-chan string {
 func begun(t testing.TB, j *sqlite.Journal, run string) (add func()) {
 	t.Helper()
 	lease, err := j.Claim(t.Context(), pawl.Claim{Run: run, Owner: "me", TTL: time.Hour, New: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	last := uint64(0)
 	return func() {
 		err := j.Append(t.Context(), pawl.Batch{Run: run, Epoch: lease.Epoch, After: last, Records: [][]byte{[]byte("{}")}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		last++
 	}
 }
@@ -58,9 +54,7 @@ func beside(t testing.TB, o *sqlite.Options) (j *sqlite.Journal, theirs func()) 
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "j.db")
 	other, err := sqlite.Open(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = other.Close() })
 	theirs = begun(t, other, "theirs")
 	theirs()
@@ -86,9 +80,7 @@ func TestWatchLogs(t *testing.T) {
 					}
 					have = 0
 					for _, err := range j.Read(t.Context(), "theirs", 1) {
-						if err != nil {
-							t.Fatal(err)
-						}
+						must(t, err)
 						have++
 					}
 				}
@@ -133,12 +125,8 @@ func TestWatchAtOnce(t *testing.T) {
 // TestWatchClosed ends the watching with the journal.
 func TestWatchClosed(t *testing.T) {
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for range j.WatchLogs(t.Context()) {
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Close())
 	}
 }

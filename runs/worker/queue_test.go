@@ -19,9 +19,7 @@ import (
 func queued(t *testing.T, j pawl.Journal, agent pawl.Agent, run string, labels map[string]string) {
 	t.Helper()
 	h, err := engine.New(j, nil).Queue(t.Context(), agent, "go", &engine.StartOptions{ID: run, Labels: labels})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusQueued || h.ID() != run {
 		t.Fatalf("run %s is %v, %v", h.ID(), r.Status, err)
 	}
@@ -97,9 +95,7 @@ func TestCaps(t *testing.T) {
 			t.Helper()
 			var got []string
 			for h, err := range j.List(t.Context(), pawl.Query{Status: pawl.StatusRunning}) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				got = append(got, h.Run)
 			}
 			if slices.Sort(got); !slices.Equal(got, want) {
@@ -214,16 +210,12 @@ func TestQueuedByHand(t *testing.T) {
 	e := engine.New(j, nil)
 	queued(t, j, agent, "r", nil)
 	h, err := e.Resume(t.Context(), agent, "r", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess {
 		t.Errorf("resumed it is %v, %v", r.Status, err)
 	}
 	queued(t, j, agent, "c", nil)
-	if err := e.Cancel(t.Context(), "c", "me", "changed my mind"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Cancel(t.Context(), "c", "me", "changed my mind"))
 	if s := status(t, j, "c"); s != pawl.StatusCancelled {
 		t.Errorf("cancelled it is %v", s)
 	}
@@ -240,9 +232,7 @@ func TestQueuedByHand(t *testing.T) {
 	at := runs.Positions{Journal: j}
 	for run, want := range map[string]int{"first": 1, h.ID(): 0} {
 		now, err := runs.Head(t.Context(), j, run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if n, err := at.Of(t.Context(), now); err != nil || n != want {
 			t.Errorf("run %s stands at %d, %v", run, n, err)
 		}

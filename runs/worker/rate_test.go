@@ -90,9 +90,7 @@ func TestRateDue(t *testing.T) {
 		}
 		take(7 * time.Minute)
 		h, err := engine.New(j, &engine.Options{Rates: rates}).Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusPaused {
 			t.Fatalf("the run is %v, %v", r.Status, err)
 		}

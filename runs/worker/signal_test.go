@@ -25,9 +25,7 @@ func picker() pawl.Agent {
 func waiting(t *testing.T, j pawl.Journal, agent pawl.Agent, run string) {
 	t.Helper()
 	h, err := engine.New(j, nil).Start(t.Context(), agent, "go", &engine.StartOptions{ID: run})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err := h.Wait(t.Context()); err != nil || !r.Status.Waiting() {
 		t.Fatal(r.Status, err)
 	}
@@ -41,9 +39,7 @@ func TestSignals(t *testing.T) {
 		desk := engine.New(j, nil)
 		submit := func(run, call string) {
 			t.Helper()
-			if err := desk.Submit(t.Context(), run, call, "client", []byte(`1`)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, desk.Submit(t.Context(), run, call, "client", []byte(`1`)))
 		}
 		for _, run := range []string{"before", "while", "never"} {
 			waiting(t, j, agent, run)
@@ -126,9 +122,7 @@ func TestChildSignal(t *testing.T) {
 		waiting(t, j, parent, "r")
 		sweeps(t, j, parent)
 		time.Sleep(time.Minute)
-		if err := engine.New(j, nil).Submit(t.Context(), "r.c_1", "c_1", "client", []byte(`1`)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, engine.New(j, nil).Submit(t.Context(), "r.c_1", "c_1", "client", []byte(`1`)))
 		time.Sleep(11 * time.Second)
 		if s, of := status(t, j, "r"), status(t, j, "r.c_1"); s != pawl.StatusSuccess || of != pawl.StatusSuccess {
 			t.Errorf("it is %v, its child %v", s, of)

@@ -186,9 +186,7 @@ func leftBy(t *testing.T, j disk, run string, agent pawl.Agent, owner engine.Own
 	defer cancel()
 	e := engine.New(m, &engine.Options{Owner: &owner})
 	h, err := e.Start(ctx, agent, "go", &engine.StartOptions{ID: run})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	synctest.Wait()
 	cancel()
 	if _, err := h.Wait(t.Context()); !errors.Is(err, errDead) {
@@ -204,9 +202,7 @@ func says(text string) pawl.Model {
 func events(t *testing.T, j pawl.Journal, run, kind string) (at []time.Time) {
 	t.Helper()
 	for e, err := range engine.Entries(t.Context(), j, run, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if e.Type() == kind {
 			at = append(at, e.Time)
 		}
@@ -217,9 +213,7 @@ func events(t *testing.T, j pawl.Journal, run, kind string) (at []time.Time) {
 func status(t *testing.T, j pawl.Journal, run string) pawl.Status {
 	t.Helper()
 	s, err := engine.Load(t.Context(), j, run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s.Status()
 }
 
@@ -349,9 +343,7 @@ func TestLapsedAlive(t *testing.T) {
 		j, agent := newDisk(), pawl.Agent{Name: "a", Model: says("done")}
 		left(t, j, "r", agent)
 		lease, err := j.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "elsewhere", TTL: time.Millisecond, Over: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		time.Sleep(time.Second)
 		sweeps(t, j, agent)
 		synctest.Wait()
@@ -419,9 +411,7 @@ func TestPoison(t *testing.T) {
 			t.Errorf("it is %v: %s", s, p.log.text.String())
 		}
 		h, err := p.Engine.Resume(t.Context(), agent, "r", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess {
 			t.Errorf("resumed by hand it is %v, %v", r.Status, err)
 		}
@@ -434,9 +424,7 @@ func TestImported(t *testing.T) {
 		from, to, agent := newDisk(), newDisk(), pawl.Agent{Name: "a", Model: says("done")}
 		left(t, from, "r", agent)
 		var file strings.Builder
-		if err := archive.Export(t.Context(), from, "r", &file, &archive.Options{Raw: true}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, archive.Export(t.Context(), from, "r", &file, &archive.Options{Raw: true}))
 		if _, err := archive.Import(t.Context(), to, strings.NewReader(file.String())); err != nil {
 			t.Fatal(err)
 		}
@@ -467,9 +455,7 @@ func TestLookIsCheap(t *testing.T) {
 			if err == nil {
 				_, err = h.Wait(t.Context())
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 		}
 		j.reads.Store(0)
 		j.lists.Store(0)
@@ -497,4 +483,12 @@ func (client) Info() pawl.ToolInfo {
 
 func (client) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 	return pawl.Output{}, errors.New("it ran here, where the client is to run it")
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

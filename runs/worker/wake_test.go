@@ -41,9 +41,7 @@ func sleeper() pawl.Agent {
 func parked(t *testing.T, j pawl.Journal, run string, agent pawl.Agent) {
 	t.Helper()
 	h, err := engine.New(j, nil).Start(t.Context(), agent, run, &engine.StartOptions{ID: run})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err := h.Wait(t.Context()); err != nil || r.Status.Ended() {
 		t.Fatalf("%s is %v, %v", run, r.Status, err)
 	}
@@ -160,9 +158,7 @@ func TestLapsedOwn(t *testing.T) {
 		h, err := p.worker.Drive(worker.Work{Agent: agent, Engine: p.Engine}, func(ctx context.Context) (*engine.Handle, error) {
 			return p.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		j.stalls.Store(true)
 		time.Sleep(time.Minute)
 		j.stalls.Store(false)
