@@ -40,18 +40,14 @@ func (s *Server) a2aStream(x *exchange, agent string, in *a2a.Send) (any, error)
 
 // a2aSubscribe is SubscribeToTask.
 func (s *Server) a2aSubscribe(x *exchange, agent string, in *a2a.ID) (any, error) {
-	h, err := s.a2aFind(x, agent, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.a2aRead(x.Context(), x.key, h.Run)
+	t, err := s.a2aOpen(x, agent, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	if stateOf(t.state.Status()).Terminal() {
 		return nil, &a2a.Error{Kind: a2a.UnsupportedOperation, Message: "the task has ended; get it instead", Facts: map[string]string{"taskId": in.ID}}
 	}
-	return nil, s.a2aTell(x, h.Run, a2aWatch{run: t.state.Run(), snapshot: t.state.Seq(), until: func(state a2a.State, _ uint64) bool { return state.Terminal() }}, nil)
+	return nil, s.a2aTell(x, t.id, a2aWatch{run: t.state.Run(), snapshot: t.state.Seq(), until: func(state a2a.State, _ uint64) bool { return state.Terminal() }}, nil)
 }
 
 // a2aTell streams a task to a client.

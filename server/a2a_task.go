@@ -206,6 +206,15 @@ func (t *a2aTask) task(ctx context.Context, s *Server, most *int) (a2a.Task, err
 	return out, err
 }
 
+// a2aOpen finds a task and reads it.
+func (s *Server) a2aOpen(x *exchange, agent, id string) (*a2aTask, error) {
+	h, err := s.a2aFind(x, agent, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.a2aRead(x.Context(), x.key, h.Run)
+}
+
 // a2aRead reads a task from the journal, with the legs that it was handed to.
 func (s *Server) a2aRead(ctx context.Context, key *Key, run string) (*a2aTask, error) {
 	t := &a2aTask{}
@@ -239,11 +248,7 @@ func (s *Server) a2aGet(x *exchange, agent string, in *a2a.ID) (any, error) {
 	if err := a2aHistory(in.HistoryLength); err != nil {
 		return nil, err
 	}
-	h, err := s.a2aFind(x, agent, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.a2aRead(x.Context(), x.key, h.Run)
+	t, err := s.a2aOpen(x, agent, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -259,11 +264,7 @@ func a2aHistory(length *int) error {
 
 // a2aCancel is CancelTask.
 func (s *Server) a2aCancel(x *exchange, agent string, in *a2a.ID) (any, error) {
-	h, err := s.a2aFind(x, agent, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.a2aRead(x.Context(), x.key, h.Run)
+	t, err := s.a2aOpen(x, agent, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +277,7 @@ func (s *Server) a2aCancel(x *exchange, agent string, in *a2a.ID) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t, err = s.a2aRead(x.Context(), x.key, h.Run); err != nil {
+	if t, err = s.a2aRead(x.Context(), x.key, t.id); err != nil {
 		return nil, err
 	}
 	return t.task(x.Context(), s, nil)
