@@ -153,17 +153,14 @@ func (f *fold) judged(e pawl.ProgressJudged, t *tally) (subject, why Phrase) {
 		why += Phrase("; the model is told: " + said(e.Hint))
 		f.because("a hint was given")
 	}
-	switch e.Judgement {
-	case pawl.JudgedRefuted:
-		return "the goal refutes the claim to be done", why
-	case pawl.JudgedRepeating:
-		return "the run gets nowhere", why
-	case pawl.JudgedHinted:
-		return "a hint, because the run gets nowhere", why
-	case pawl.JudgedRegressed:
-		return "the last turn made it worse", why
-	}
-	return "progress", why
+	return cmp.Or(judgements[e.Judgement], "progress"), why
+}
+
+var judgements = map[pawl.Judgement]Phrase{
+	pawl.JudgedRefuted:   "the goal refutes the claim to be done",
+	pawl.JudgedRepeating: "the run gets nowhere",
+	pawl.JudgedHinted:    "a hint, because the run gets nowhere",
+	pawl.JudgedRegressed: "the last turn made it worse",
 }
 
 func (f *fold) await(d *Decision) {

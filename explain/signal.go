@@ -110,24 +110,16 @@ func (f *fold) signal(d *Decision, event pawl.Event) {
 		}
 	case pawl.ToolSettled:
 		d.Subject = phrasef("settlement of %s%s", name(f.label(e.Call)), by(e.By))
-		if f.editing {
-			d.Subject = phrasef("result of %s%s", name(f.label(e.Call)), by(e.By))
-		}
-		d.Why = "it did not happen, so it may be driven again"
-		if e.Happened {
+		switch {
+		case !e.Happened:
+			d.Why = "it did not happen, so it may be driven again"
+			return
+		case e.Error != "":
+			d.Why = Phrase("it happened and failed: " + said(e.Error))
+		default:
 			d.Why = Phrase("it happened, with " + data(e.Result))
-			switch {
-			case f.editing && e.Error == "":
-				d.Why = Phrase("it is now " + data(e.Result))
-			case f.editing:
-				d.Why = Phrase("it is now an error: " + said(e.Error))
-			case e.Status == pawl.ToolTimeout:
-				d.Why = Phrase("it happened and timed out: " + said(e.Error))
-			case e.Error != "":
-				d.Why = Phrase("it happened and failed: " + said(e.Error))
-			}
-			over(e.Call)
 		}
+		over(e.Call)
 	}
 }
 

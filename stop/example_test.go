@@ -3,7 +3,6 @@ package stop_test
 import (
 	"fmt"
 
-	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/stop"
 )
 
@@ -30,17 +29,4 @@ func ExampleParse() {
 	// Output:
 	// user_said("(?i)not (happy|good)") > 2 && tool_called("open_ticket")
 	// column 1: unknown condition itertions (did you mean iterations?)
-}
-
-func ExampleWhen() {
-	quiet := stop.When("quiet", func(s *pawl.State) bool { return s.LastText() == "" })
-	c := stop.Failed(stop.All(quiet, stop.ToolErrors(2)))
-	fmt.Println(c)
-
-	// Source that names a function wants it again.
-	_, err := stop.Parse(c.String(), nil)
-	fmt.Println(err)
-	// Output:
-	// failed(when("quiet") && tool_errors >= 2)
-	// column 13: no condition quiet is registered
 }

@@ -256,7 +256,7 @@ func regexArg(n *expr.Call) (*pattern.Pattern, error) {
 
 func compileStalled(n *expr.Call, _ *Options) (*condition, error) {
 	if len(n.Args) != 1 {
-		return nil, wrongUse(n)
+		return nil, misused(n.Column(), n.Func)
 	}
 	number, _ := n.Args[0].(*expr.Number)
 	if number == nil {

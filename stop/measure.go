@@ -165,19 +165,13 @@ func compared(n expr.Node) (string, measure, error) {
 		if m, ok := measures[n.Root]; ok && len(n.Keys) == 0 {
 			return n.Root, m, nil
 		}
-		if n.Root == "done" && len(n.Keys) == 0 {
-			return "", measure{}, expr.Errorf(n.Column(), "done is not a number: write done or !done")
-		}
-		return "", measure{}, unknown(n.Column(), n)
+		return "", measure{}, misused(n.Column(), n.Root)
 	case *expr.Call:
 		if n.Func == "user_said" {
 			m, err := compileUserSaid(n)
 			return n.String(), m, err
 		}
-		if known(n.Func) {
-			return "", measure{}, expr.Errorf(n.Column(), "%s is not a number: it is used as in %s", n.Func, cmp.Or(usage[n.Func], n.Func))
-		}
-		return "", measure{}, unknown(n.Column(), n)
+		return "", measure{}, misused(n.Column(), n.Func)
 	}
 	return "", measure{}, expr.Errorf(n.Column(), "expected the name of a number, as in iterations >= 10, found %s", n)
 }

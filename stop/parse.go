@@ -55,6 +55,8 @@ var (
 	words = slices.Concat([]string{"done", "user_said"}, slices.Collect(maps.Keys(measures)),
 		slices.Collect(maps.Keys(overrides)), []string{"tool_called", "text_matches", "stalled", "when"})
 	usage = map[string]string{
+		"done":         `done || iterations >= 10`,
+		"args":         `tool_called("NAME", args.x == 1)`,
 		"tool_called":  `tool_called("NAME") or tool_called("NAME", args.x == 1)`,
 		"text_matches": `text_matches("REGEX")`,
 		"user_said":    `user_said("REGEX") >= 1`,
@@ -112,10 +114,7 @@ func compilePath(n *expr.Path) (*condition, error) {
 	if n.Root == "done" && len(n.Keys) == 0 {
 		return newCondition(n, doneLeaf(n.String())), nil
 	}
-	if m, ok := measures[n.Root]; ok && len(n.Keys) == 0 {
-		return nil, expr.Errorf(n.Column(), "%s is a number: compare it, as in %s", n.Root, m.example)
-	}
-	return nil, unknown(n.Column(), n)
+	return nil, misused(n.Column(), n.Root)
 }
 
 func compileCall(n *expr.Call, o *Options) (*condition, error) {
@@ -124,7 +123,7 @@ func compileCall(n *expr.Call, o *Options) (*condition, error) {
 	}
 	if _, ok := overrides[n.Func]; ok {
 		if len(n.Args) != 1 {
-			return nil, wrongUse(n)
+			return nil, misused(n.Column(), n.Func)
 		}
 		x, err := compile(n.Args[0], o)
 		if err != nil {
@@ -132,46 +131,26 @@ func compileCall(n *expr.Call, o *Options) (*condition, error) {
 		}
 		return override(n.Func, x, n.At), nil
 	}
-	if n.Func == "user_said" {
-		return nil, expr.Errorf(n.Column(), "user_said is a count: compare it, as in %s", usage[n.Func])
-	}
-	return nil, unknown(n.Column(), n)
+	return nil, misused(n.Column(), n.Func)
 }
 
-// unknown returns the error for a path or call that is not a condition.
-func unknown(column int, n expr.Node) error {
-	name := ""
-	switch n := n.(type) {
-	case *expr.Path:
-		name = n.Root
-		if use, ok := usage[name]; ok {
-			return expr.Errorf(column, "%s wants parentheses, as in %s", name, use)
-		}
-		if name == "args" {
-			return expr.Errorf(column, "args is known only within tool_called, as in %s", usage["tool_called"])
-		}
-		if known(name) {
-			return expr.Errorf(column, "%s has nothing below it (write %s)", name, name)
-		}
-	case *expr.Call:
-		name = n.Func
-		if known(name) {
-			return expr.Errorf(column, "%s takes no parentheses", name)
-		}
+// misused returns the error for a name that is used as what it is not, or that
+// is unknown.
+func misused(column int, name string) error {
+	use := usage[name]
+	if m, ok := measures[name]; ok {
+		use = m.example
 	}
-	return expr.Errorf(column, "unknown condition %s%s", name, expr.DidYouMean(name, words))
-}
-
-func known(name string) bool { return slices.Contains(words, name) }
-
-func wrongUse(n *expr.Call) error {
-	return expr.Errorf(n.Column(), "%s is used as in %s", n.Func, usage[n.Func])
+	if use == "" {
+		return expr.Errorf(column, "unknown condition %s%s", name, expr.DidYouMean(name, words))
+	}
+	return expr.Errorf(column, "%s is used as in %s", name, use)
 }
 
 // stringArg returns the string that is the first of at most most arguments.
 func stringArg(n *expr.Call, most int) (*expr.String, error) {
 	if len(n.Args) < 1 || len(n.Args) > most {
-		return nil, wrongUse(n)
+		return nil, misused(n.Column(), n.Func)
 	}
 	s, ok := n.Args[0].(*expr.String)
 	if !ok {

@@ -18,13 +18,9 @@ import (
 func TestTreeAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 3))
 	states := randomWorlds(r, 60)
-	o := &stop.Options{When: map[string]func(*pawl.State) bool{
-		"yes": func(*pawl.State) bool { return true }, "no": func(*pawl.State) bool { return false },
-		"started": func(s *pawl.State) bool { return s.Iteration() > 0 },
-	}}
 	held := 0
 	for range 600 {
-		c, err := stop.Parse(randomSource(r, 4), o)
+		c, err := stop.Parse(randomSource(r, 4), options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +32,7 @@ func TestTreeAgrees(t *testing.T) {
 		leaves := map[string]bool{}
 		var walk func(n stop.Node)
 		walk = func(n stop.Node) {
-			part, err := stop.Parse(n.Source, o)
+			part, err := stop.Parse(n.Source, options)
 			if err != nil || part.Eval(s).Holds != n.Holds {
 				t.Fatalf("%s: its part %s does not stand for itself (%v)", c, n.Source, err)
 			}

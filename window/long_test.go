@@ -73,20 +73,3 @@ func TestRefused(t *testing.T) {
 		}
 	})
 }
-
-// TestLoss: a cache that is lost now and then is taken as the moment to leave
-// out what is old.
-func TestLoss(t *testing.T) {
-	never := window.Compact(&window.Options{Never: true})
-	for i, loss := range losses {
-		ours, all := 0.0, 0.0
-		for _, x := range traces(t)[8:10] {
-			ours += billed(t, x, 100, 100, loss).bill / x.opt100 / 2
-			all += billed(t, x, 100, 100, loss, never).bill / x.opt100 / 2
-		}
-		t.Logf("results of 1200 tokens, 100 turns, the cache lost before one call in %.0f: %.2f times the optimum without loss, %.2f with everything", 1/loss, ours, all)
-		if most := []float64{1.25, 1.75}[i]; ours > 0.6*all || ours > most {
-			t.Errorf("with a loss of %v it costs %.2f times the optimum, where sending everything costs %.2f", loss, ours, all)
-		}
-	}
-}

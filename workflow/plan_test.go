@@ -10,7 +10,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/pawltest"
 	"github.com/pawl-run/pawl/tool"
@@ -146,47 +145,4 @@ func TestPlanEndings(t *testing.T) {
 			}
 		})
 	}
-}
-
-func ExamplePlanExecute() {
-	ctx, journal := context.Background(), memory.New()
-	run, err := engine.New(journal, nil).Start(ctx, caterer(cook(thoughts)), lunch, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	result, err := run.Wait(ctx)
-	fmt.Println(result.Verdict, err)
-	fmt.Println(result.Answer)
-
-	report, err := explain.Of(engine.Entries(ctx, journal, run.ID(), 1), nil)
-	for _, d := range report.Decisions {
-		fmt.Println(d.Iteration, d.Step, d.Subject)
-	}
-	fmt.Println(err)
-	// Output:
-	// success: reflect <nil>
-	// Three of them are vegetable curry.
-	// 0 start agent host
-	// 0 think plan-1
-	// 0 record a note course
-	// 1 think turn
-	// 1 act c_1 find
-	// 2 think turn
-	// 2 record a note course
-	// 3 think turn
-	// 3 act c_2 order
-	// 4 think turn
-	// 4 record a note course
-	// 4 think reflect-1
-	// 4 record a note course
-	// 4 think plan-2
-	// 4 record a note course
-	// 5 think turn
-	// 5 act c_3 ask
-	// 6 think turn
-	// 6 record a note course
-	// 6 think reflect-2
-	// 6 finish success
-	// <nil>
 }
