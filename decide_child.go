@@ -209,11 +209,12 @@ func (s *State) startChild(e *ChildStarted) {
 		return
 	}
 	k := childRun{id: e.Child, call: c.ID, limits: e.Limits}
-	i := s.isBehind(e.Child)
-	if was := c.child; was != nil {
+	i, was := s.isBehind(e.Child), c.child
+	if was == nil && i >= 0 {
+		was = &s.behind[i]
+	}
+	if was != nil {
 		k.usage, k.cost, k.calls = was.usage, was.cost, was.calls
-	} else if i >= 0 {
-		k.usage, k.cost, k.calls = s.behind[i].usage, s.behind[i].cost, s.behind[i].calls
 	}
 	c.Phase, c.own().child = PhaseStarted, &k
 	if e.Background && i < 0 {

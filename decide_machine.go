@@ -121,8 +121,8 @@ func NewMachine(a Agent) (*Machine, error) {
 		"early_reads: EarlyReads needs parallel calls and the native strategy, and no single loop; change that or drop it")
 	refuse(a.Approvals.TTL < 0, "approvals: TTL is %v; it may not be negative", a.Approvals.TTL)
 	errs = append(errs, m.check()...)
-	if len(errs) > 0 {
-		return nil, fmt.Errorf("agent %q: %w", a.Name, errors.Join(errs...))
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("agent %q: %w", a.Name, err)
 	}
 
 	m.declare(model, fallback, advice)
@@ -252,29 +252,22 @@ func (m *Machine) arm() (errs []error) {
 		// The parts that are asked about the agent need not look out for it.
 		m.agent.Tools = slices.DeleteFunc(slices.Clone(m.agent.Tools), none)
 	}
-	add := func(t Tool, own bool) {
-		if err := m.add(t, own); err != nil {
-			errs = append(errs, err)
-		}
-	}
 	for _, t := range m.agent.Tools {
-		add(t, false)
+		errs = append(errs, m.add(t, false))
 	}
 	if m.agent.Core != nil {
-		if err := m.deferTools(); err != nil {
-			errs = append(errs, err)
-		}
+		errs = append(errs, m.deferTools())
 	}
 	if m.agent.Builtins || m.agent.Strategy == StrategyJSON {
 		for _, t := range builtins() {
 			// Under the json strategy every turn is an action, so there must be one that ends the run.
 			if m.agent.Builtins || t.info.Name == completeTool {
-				add(t, true)
+				errs = append(errs, m.add(t, true))
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.agent.Trust)) {
-		if len(errs) == 0 && m.tools[name] == nil {
+		if errors.Join(errs...) == nil && m.tools[name] == nil {
 			errs = append(errs, fmt.Errorf("trust: there is no tool %q to label", name))
 		}
 	}
@@ -283,10 +276,8 @@ func (m *Machine) arm() (errs []error) {
 
 // add prepares a tool.
 func (m *Machine) add(t Tool, own bool) error {
-	if c, ok := t.(Checker); ok {
-		if err := c.Check(m.agent); err != nil {
-			return err
-		}
+	if err := m.agent.asks(t); err != nil {
+		return err
 	}
 	a := &armed{tool: t, info: t.Info().withDefaults()}
 	info := &a.info
@@ -343,13 +334,17 @@ func (m *Machine) check() (errs []error) {
 		}
 	}
 	for _, part := range parts {
-		if c, ok := part.(Checker); ok {
-			if err := c.Check(m.agent); err != nil {
-				errs = append(errs, err)
-			}
-		}
+		errs = append(errs, m.agent.asks(part))
 	}
 	return errs
+}
+
+// asks asks a part of the agent what is wrong, if it can tell.
+func (a *Agent) asks(part any) error {
+	if c, ok := part.(Checker); ok {
+		return c.Check(*a)
+	}
+	return nil
 }
 
 // Waits reports whether a run of the agent can be suspended until someone

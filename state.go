@@ -419,6 +419,9 @@ func (s *State) Memory(key string) (json.RawMessage, bool) {
 // Input is what the run was asked.
 func (s *State) Input() string { return s.first().Input }
 
+// Parent is the run that this one was begun by, as a child run; empty: none.
+func (s *State) Parent() string { return s.first().Parent }
+
 // Files are the files of the input, without their data.
 func (s *State) Files() []File { return slices.Clone(s.first().Files) }
 

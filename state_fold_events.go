@@ -532,6 +532,15 @@ func (s *State) applyMemo(event Event) {
 			_ = json.Unmarshal(e.Value, &names) // which is the machine's own
 			s.find(names...)
 		}
+		if e.By != completeTool {
+			return
+		}
+		if done := jsonin.ReadCompletion(e.Value); done != nil {
+			s.complete = done
+			if done.Sure {
+				s.confidence, s.confident = done.Confidence, true
+			}
+		}
 	case MemoryStored:
 		put(&s.notes, "\x00memory\x00"+e.Key, e.Value)
 	case ContextCompacted:
@@ -554,14 +563,6 @@ func (s *State) applyMemo(event Event) {
 		s.stopChild(&e)
 	case HookDirected:
 		s.direct(&e)
-	}
-	if noted, ok := event.(Noted); ok && noted.By == completeTool {
-		if done := jsonin.ReadCompletion(noted.Value); done != nil {
-			s.complete = done
-			if done.Sure {
-				s.confidence, s.confident = done.Confidence, true
-			}
-		}
 	}
 }
 

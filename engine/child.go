@@ -481,7 +481,7 @@ func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl
 // ParentOf returns the parent of a child run; "": the run is not a child. A fork of a child
 // is a run of its own.
 func ParentOf(s *pawl.State) string {
-	parent := s.Head().Parent // not of Start, which copies the whole declaration
+	parent := s.Parent()
 	if parent == "" || !strings.HasPrefix(s.Run(), parent+".") {
 		return ""
 	}

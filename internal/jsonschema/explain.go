@@ -86,9 +86,9 @@ func (e *explainer) add(f *validator.ValidationError) {
 	case *kind.MaxProperties:
 		say("object must have at most %d properties, got %d", k.Want, k.Got)
 	case *kind.DependentRequired:
-		say("missing %s, required because %s is given", names(k.Missing), quote(k.Prop))
+		say("missing %s, required because %s is given", literals(k.Missing), quote(k.Prop))
 	case *kind.Dependency:
-		say("missing %s, required because %s is given", names(k.Missing), quote(k.Prop))
+		say("missing %s, required because %s is given", literals(k.Missing), quote(k.Prop))
 	case *kind.PropertyNames:
 		say("property name %s is not allowed: %s", quote(k.Property), e.inner(f, k.Property))
 	case *kind.Contains, *kind.MinContains:
@@ -229,14 +229,6 @@ func either(types []string) string {
 		}
 	}
 	return strings.Join(said, " or ")
-}
-
-func names(missing []string) string {
-	said := make([]string, len(missing))
-	for i, m := range missing {
-		said[i] = quote(m)
-	}
-	return strings.Join(said, ", ")
 }
 
 // decimal writes a bound exactly if a few digits do, as a fraction otherwise.

@@ -131,7 +131,7 @@ func show(value any) string {
 	}
 }
 
-func literals(values []any) string {
+func literals[T any](values []T) string {
 	all := make([]string, len(values))
 	for i, v := range values {
 		all[i] = literal(v)
