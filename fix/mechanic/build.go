@@ -70,13 +70,7 @@ var rules = []struct {
 	{regexp.MustCompile(`^unknown field (\w+) in struct literal`), (*builder).undefined},
 	{regexp.MustCompile(`^"([^"]+)" imported (?:as \w+ )?and not used$`), (*builder).imported},
 	{regexp.MustCompile(`^declared and not used: (\w+)$`), (*builder).unused},
-	{regexp.MustCompile(`^missing return$`), (*builder).missingReturn},
 	{regexp.MustCompile(`^no new variables on left side of :=$`), (*builder).noNew},
-	{regexp.MustCompile(`^cannot use (.+) \(.*\) as (\S+) value in `), (*builder).convert},
-	{regexp.MustCompile(`^invalid operation: (.+) \(mismatched types (\S+) and (\S+)\)$`), (*builder).mismatch},
-	{regexp.MustCompile(`^cannot use .+ as value$`), (*builder).compare},
-	{regexp.MustCompile(`^(?:not enough|too many) (?:return values|arguments in return).* have \(.*\) want \((.*)\)$`), (*builder).results},
-	{regexp.MustCompile(`^syntax error: `), (*builder).syntax},
 }
 
 // buildEdits proposes edits of code that does not compile.
@@ -230,45 +224,3 @@ func (b *builder) unused(c complaint, m []string) {
 }
 
 func (b *builder) noNew(c complaint, _ []string) { b.swap(c, ":=", "=", ":= → =") }
-
-// convert makes a value of the type that is wanted.
-func (b *builder) convert(c complaint, m []string) {
-	for _, to := range []string{m[2] + "(" + m[1] + ")", "&" + m[1], "*" + m[1]} {
-		b.swap(c, m[1], to, m[1]+" → "+to)
-	}
-}
-
-// mismatch makes the operands of an operator agree.
-func (b *builder) mismatch(c complaint, m []string) {
-	for _, op := range []string{" + ", " - ", " * ", " / ", " % ", " == ", " != ", " <= ", " >= ", " < ", " > ", " & ", " | "} {
-		x, y, ok := strings.Cut(m[1], op)
-		if !ok || strings.Contains(y, op) {
-			continue
-		}
-		b.swap(c, m[1], x+op+m[2]+"("+y+")", "operand converted to "+m[2])
-		b.swap(c, m[1], m[3]+"("+x+")"+op+y, "operand converted to "+m[3])
-	}
-}
-
-func (b *builder) compare(c complaint, _ []string) { b.swap(c, " = ", " == ", "= → ==") }
-
-// syntax adds or takes away what ends a line.
-func (b *builder) syntax(c complaint, _ []string) {
-	lines := strings.SplitAfter(b.files[c.file], "\n")
-	for _, n := range []int{c.line, c.line - 1} {
-		if n < 1 || n > len(lines) {
-			continue
-		}
-		line := strings.TrimRight(lines[n-1], "\n")
-		for _, end := range []string{")", ",", " {", "}", "]", "("} {
-			for how, with := range []string{line + end, strings.TrimSuffix(line, end)} {
-				after := slices.Clone(lines)
-				after[n-1] = with + "\n"
-				text := strings.Join(after, "")
-				if _, err := parser.ParseFile(token.NewFileSet(), c.file, text, parser.SkipObjectResolution); err == nil {
-					b.add(c.file, text, []string{"with ", "without "}[how]+strings.TrimSpace(end)+" at the end")
-				}
-			}
-		}
-	}
-}

@@ -211,7 +211,7 @@ func (m *mind) needed(l *level) []string {
 			have[name] = "" // does not parse, and so is left alone
 		}
 	}
-	return goedit.Needed(have, m.paths, h)
+	return goedit.Needed(have.fs(), m.paths, h)
 }
 
 // packageIn returns the import path of the package in a directory.

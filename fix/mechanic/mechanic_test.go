@@ -1,11 +1,9 @@
 package mechanic
 
 import (
-	"io/fs"
 	"maps"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/pawl-run/pawl"
 )
@@ -296,16 +294,6 @@ func TestBetter(t *testing.T) {
 		if got := read(text).better(before); got != want {
 			t.Errorf("better is %v, want %v:\n%s", got, want, text)
 		}
-	}
-}
-
-func TestMemoryIsAFileSystem(t *testing.T) {
-	m := memory{"go.mod": "module m\n", "a/b/c.go": "package b\n", "a/d.go": "package a\n", "empty.txt": ""}
-	if err := fstest.TestFS(m, "go.mod", "a/b/c.go", "a/d.go", "empty.txt"); err != nil {
-		t.Error(err)
-	}
-	if _, err := fs.Stat(m, "a/b"); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -1,14 +1,27 @@
 package mechanic
 
 import (
+	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"testing/fstest"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/goedit"
 )
+
+// memory holds the files read so far, by path.
+type memory map[string]string
+
+func (m memory) fs() fs.FS {
+	all := fstest.MapFS{}
+	for name, text := range m {
+		all[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o444}
+	}
+	return all
+}
 
 // mind is the content of the conversation: the code read and changed, the test results, and
 // the edits tried.

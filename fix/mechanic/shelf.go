@@ -55,7 +55,7 @@ func (s *shelf) candidates(l *level) ([]candidate, error) {
 	s.mu.Unlock()
 	edits := buildEdits(files, build)
 	if len(h.Failures) > 0 {
-		more, err := goedit.Candidates(files, h, &goedit.Options{Limit: mostEdits, Importer: library(files)})
+		more, err := goedit.Candidates(files.fs(), h, &goedit.Options{Limit: mostEdits, Importer: library(files)})
 		if err != nil {
 			return nil, err
 		}

@@ -82,7 +82,7 @@ func New(ctx context.Context, dir, goal string, model pawl.Model, o *Options) (*
 	if strings.TrimSpace(goal) == "" {
 		return nil, errors.New("the goal is empty; say what to refactor")
 	}
-	dir, c, err := project.TestCommand(dir, o.Test, o.Env)
+	dir, c, err := project.TestCommand(dir, "", o.Test, o.Env)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Repro,
 	if o == nil {
 		o = &Options{}
 	}
-	dir, c, err := project.TestCommand(dir, o.Test, o.Env)
+	dir, c, err := project.TestCommand(dir, "", o.Test, o.Env)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,7 @@
 package repro
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -189,24 +187,11 @@ func (s *shrinking) try(ctx context.Context, name, text string) (bool, error) {
 
 // run reports whether the test fails with these files by what it failed by before.
 func (s *shrinking) run(ctx context.Context, texts map[string]string, quick bool) (bool, error) {
-	replace := map[string]string{}
-	for i, name := range slices.Sorted(maps.Keys(texts)) {
-		file := ""
-		if texts[name] != "" {
-			file = filepath.Join(s.dir, fmt.Sprintf("%d.go", i))
-			if err := os.WriteFile(file, []byte(texts[name]), 0o600); err != nil {
-				return false, fmt.Errorf("make the test smaller: %w", err)
-			}
-		}
-		replace[filepath.FromSlash(name)] = file
-	}
-	var b bytes.Buffer
-	overlay := filepath.Join(s.dir, "overlay.json")
-	err := errors.Join(json.NewEncoder(&b).Encode(map[string]any{"Replace": replace}), os.WriteFile(overlay, b.Bytes(), 0o600))
+	overlay, err := testrun.Overlay(s.dir, texts)
 	if err != nil {
 		return false, fmt.Errorf("make the test smaller: %w", err)
 	}
-	args := slices.Concat([]string{"-overlay=" + overlay, "-count=1"}, s.command.Build, []string{"-run=" + s.r.pattern(s.t.pkg, s.t.test), s.t.pkg}, s.command.Args)
+	args := slices.Concat([]string{overlay, "-count=1"}, s.command.Build, []string{"-run=" + s.r.pattern(s.t.pkg, s.t.test), s.t.pkg}, s.command.Args)
 	if quick {
 		args = slices.Insert(args, 0, "-vet=off")
 	}

@@ -47,3 +47,10 @@ func (f *Fix) prompt() string {
 	}
 	return prompt + "\nTest files and test data are read-only."
 }
+
+// Recorded returns the agent of a run as its source describes it, to replay the run's log. It
+// needs no working copy: its tools and its observer are only declared, and refuse to run. To
+// resume a run, see [Open].
+func Recorded(s Source, model pawl.Model, l pawl.Limits) pawl.Agent {
+	return project.Recorded((&Fix{source: s, model: model, limits: l}).Agent())
+}

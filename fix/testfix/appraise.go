@@ -69,11 +69,11 @@ type Other struct {
 
 // Use puts another edit in the place of a change.
 func (f *Fix) Use(o Other) error {
-	_, perm, err := f.files.Read(o.file)
+	_, perm, err := f.Files.Read(o.file)
 	if err != nil {
 		return err
 	}
-	return f.files.Write(o.file, []byte(o.text), perm)
+	return f.Files.Write(o.file, []byte(o.text), perm)
 }
 
 // Evidence is one finding about a fix.
@@ -147,7 +147,7 @@ func (c change) String() string {
 
 // bench makes a copy of the project with the fix, to try other changes in, and lists the fix's.
 func (f *Fix) bench(ctx context.Context, d Diff) (*Fix, []change, error) {
-	t, err := workspace.Copy(ctx, f.source.Dir, &workspace.Options{Dir: filepath.Dir(f.tree.StateDir()), Beside: project.Surroundings(f.source.Dir), History: true})
+	t, err := project.Make(ctx, f.source.Dir, filepath.Dir(f.Tree.StateDir()))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -157,14 +157,14 @@ func (f *Fix) bench(ctx context.Context, d Diff) (*Fix, []change, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, t.Close())
 	}
-	f.mu.Lock()
+	f.Mu.Lock()
 	g.first, g.flaky, g.away, g.pace = f.first, f.flaky, f.away, f.pace
-	g.suite.Cap = f.suite.Cap
-	f.mu.Unlock()
+	g.Suite.Cap = f.Suite.Cap
+	f.Mu.Unlock()
 	var changes []change
-	for _, c := range d.diff.Changes {
-		after, perm, err := f.files.Read(c.Path)
-		before, _, missing := g.files.Read(c.Path)
+	for _, c := range d.Changes.Changes {
+		after, perm, err := f.Files.Read(c.Path)
+		before, _, missing := g.Files.Read(c.Path)
 		if err != nil || missing != nil { // it is new or gone, which no edit replaces
 			changes = append(changes, change{file: c.Path})
 		} else {
@@ -239,7 +239,7 @@ func (f *Fix) appraise(ctx context.Context, c change, alone bool, a *Appraisal) 
 }
 
 func (f *Fix) put(name, text string) error {
-	at := filepath.Join(f.tree.Dir(), filepath.FromSlash(name))
+	at := filepath.Join(f.Tree.Dir(), filepath.FromSlash(name))
 	return os.WriteFile(at, []byte(text), 0o600)
 }
 
@@ -257,7 +257,7 @@ func functions(r gotest.Report) map[string]bool {
 // with which every test passes, and how many of those could not be compared with the change.
 func (f *Fix) neighbours(ctx context.Context, base cached, c change) (tried int, others []Other, unseen int, err error) {
 	o := &goedit.Options{Limit: mostListed, Importer: f.imports(ctx)}
-	list, err := goedit.Candidates(f.root.FS(), hintsOf(base.report()), o)
+	list, err := goedit.Candidates(f.Root.FS(), hintsOf(base.report()), o)
 	if err != nil {
 		return 0, nil, 0, err
 	}
@@ -271,8 +271,8 @@ func (f *Fix) neighbours(ctx context.Context, base cached, c change) (tried int,
 		return 0, nil, 0, nil
 	}
 	args.Runs = mostTryRuns
-	f.running.Lock()
-	defer f.running.Unlock()
+	f.Running.Lock()
+	defer f.Running.Unlock()
 	t, err := f.trial(ctx, base, args)
 	if err != nil {
 		return 0, nil, 0, err
@@ -302,7 +302,7 @@ func (f *Fix) neighbours(ctx context.Context, base cached, c change) (tried int,
 // imports knows the packages outside the module; nil: they are not known.
 func (f *Fix) imports(ctx context.Context) types.Importer {
 	if f.outside == nil {
-		found, err := goedit.Exports(ctx, f.tree.Dir(), f.suite.Env)
+		found, err := goedit.Exports(ctx, f.Tree.Dir(), f.Suite.Env)
 		if err != nil {
 			return nil
 		}

@@ -22,7 +22,7 @@ type Changed struct {
 // originals are the files that a fix edited, as the project has them.
 func (f *Fix) originals(d Diff) map[string]string {
 	files := map[string]string{}
-	for _, c := range d.diff.Changes {
+	for _, c := range d.Changes.Changes {
 		if text, err := os.ReadFile(filepath.Join(f.source.Dir, filepath.FromSlash(c.Path))); err == nil {
 			files[c.Path] = string(text)
 		}
@@ -38,11 +38,11 @@ const mostChanges = 6
 func (f *Fix) changes(ctx context.Context, before map[string]string) []Changed {
 	o := &goedit.Options{Importer: f.imports(ctx)}
 	pkg, tests := failedTests(f.first.Report)
-	command, err := testrun.ParseGoCommand(f.suite.Argv[2:])
+	command, err := testrun.ParseGoCommand(f.Suite.Argv[2:])
 	if err != nil || len(before) == 0 || len(tests) == 0 {
 		return nil
 	}
-	in, err := affected(ctx, f.suite, command, []string{pkg})
+	in, err := affected(ctx, f.Suite, command, []string{pkg})
 	if err != nil {
 		return nil
 	}

@@ -38,16 +38,16 @@ type Checked struct {
 // finds out what [Fix.Input] says of the failures. While the tests run, seen is called
 // with the number of packages that have ended, and of those that failed; nil: it is not called.
 func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Checked, error) {
-	f.suite.Seen = seen
+	f.Suite.Seen = seen
 	now, err := f.current(ctx)
-	f.suite.Seen = nil
+	f.Suite.Seen = nil
 	if err != nil {
 		return Checked{}, err
 	}
 	v := now.verdict
-	f.mu.Lock()
+	f.Mu.Lock()
 	c := Checked{Passed: v.Passed, Open: v.Open, Elsewhere: f.away}
-	f.mu.Unlock()
+	f.Mu.Unlock()
 	if len(c.Elsewhere) > 0 {
 		c.Why = f.whyElsewhere()
 	}
@@ -78,7 +78,7 @@ func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Check
 
 // whyElsewhere says what may distinguish the copy from the project.
 func (f *Fix) whyElsewhere() string {
-	if left := f.tree.LeftOut(); len(left) > 0 {
+	if left := f.Tree.LeftOut(); len(left) > 0 {
 		return fmt.Sprintf("the copy does not have %s (%s)", left[0].Path, left[0].Why)
 	}
 	return "the copy has all files of the project and another path, so they may depend on the path or on directories around it"
@@ -90,7 +90,7 @@ func (f *Fix) noTest() error {
 		return fmt.Errorf("%w; write a failing test first, or name the command that runs the tests", ErrNoTests)
 	}
 	files, hidden, tags := 0, 0, map[string]bool{}
-	_ = fs.WalkDir(f.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+	_ = fs.WalkDir(f.Root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return nil //nolint:nilerr // the go command says it better
@@ -100,7 +100,7 @@ func (f *Fix) noTest() error {
 			return nil
 		}
 		files++
-		if missing := missingTags(f.tree.Dir(), name); len(missing) > 0 {
+		if missing := missingTags(f.Tree.Dir(), name); len(missing) > 0 {
 			hidden++
 			for _, tag := range missing {
 				tags[tag] = true

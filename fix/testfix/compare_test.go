@@ -23,7 +23,7 @@ func CompareForTest(t *testing.T, f *Fix, d Diff, file, right string) string {
 	}
 	same := true
 	for name, text := range with {
-		got, _, err := f.files.Read(name)
+		got, _, err := f.Files.Read(name)
 		if err != nil {
 			t.Fatal(err)
 		}

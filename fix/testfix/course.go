@@ -42,8 +42,8 @@ type course struct {
 
 // changed records an edit, to attribute the next test results to it.
 func (f *Fix) changed(name string, before, after []byte) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	c := &f.course
 	if c.contents == nil {
 		c.original, c.contents = map[string][32]byte{}, map[string][32]byte{}

@@ -64,7 +64,7 @@ func (f *Fix) cover(ctx context.Context, a coverArgs) (coverage, error) {
 		return coverage{}, err
 	}
 	base := now.ran
-	command, err := testrun.ParseGoCommand(f.suite.Argv[2:])
+	command, err := testrun.ParseGoCommand(f.Suite.Argv[2:])
 	if err != nil {
 		return coverage{}, err
 	}
@@ -78,19 +78,19 @@ func (f *Fix) cover(ctx context.Context, a coverArgs) (coverage, error) {
 	if len(failing) == 0 && len(out.Without) == 0 {
 		return coverage{}, whyNotCoverable(base.Report)
 	}
-	f.running.Lock()
-	defer f.running.Unlock()
-	dir, err := os.MkdirTemp(f.tree.StateDir(), "cover-")
+	f.Running.Lock()
+	defer f.Running.Unlock()
+	dir, err := os.MkdirTemp(f.Tree.StateDir(), "cover-")
 	if err != nil {
 		return coverage{}, fmt.Errorf("measure coverage: %w", err)
 	}
 	defer os.RemoveAll(dir)
 
-	c := &covering{suite: f.suite, command: command, dir: dir, limit: f.patience(), lines: map[place]counts{}}
+	c := &covering{suite: f.Suite, command: command, dir: dir, limit: f.patience(), lines: map[place]counts{}}
 	timed, stop := context.WithTimeoutCause(ctx, coverTime, errEnough)
 	defer stop()
 	if slices.ContainsFunc(base.Report.Failures, func(x gotest.Failure) bool { return x.Kind == gotest.KindPanic }) {
-		c.survive = f.files
+		c.survive = f.Files
 	}
 	if err := c.build(timed, failing); err != nil && !errors.Is(err, errEnough) {
 		return coverage{}, err
@@ -122,9 +122,9 @@ func (f *Fix) cover(ctx context.Context, a coverArgs) (coverage, error) {
 		return coverage{}, context.Cause(ctx)
 	}
 	f.learn(c.slowest)
-	f.mu.Lock()
+	f.Mu.Lock()
 	f.seen = seenLines{now.state, c.lines}
-	f.mu.Unlock()
+	f.Mu.Unlock()
 	out.Lines, out.Left = spectrum(c.lines, out.Failing, coverLimit)
 	out.Runs = c.runs
 	out.Summary = fmt.Sprintf("lines executed by %d failing tests, against %d that pass; %d runs of one test each", out.Failing, out.Passing, c.runs)
@@ -262,7 +262,7 @@ func (c *covering) build(ctx context.Context, units []unit) error {
 			covered = append(covered, p.ImportPath)
 		}
 	}
-	overlay := ""
+	var overlay []string
 	if c.survive != nil {
 		var tested []string
 		for _, pkg := range packages {
@@ -270,14 +270,18 @@ func (c *covering) build(ctx context.Context, units []unit) error {
 				tested = append(tested, dir)
 			}
 		}
-		if overlay, err = survivors(c.survive, tested, c.dir); err != nil {
+		flag, err := survivors(c.survive, tested, filepath.Join(c.dir, "survive"))
+		if err != nil {
 			return err
+		}
+		if flag != "" {
+			overlay = []string{flag}
 		}
 	}
 	for i, pkg := range packages {
 		bin := filepath.Join(c.dir, fmt.Sprintf("%d.test", i))
 		args := slices.Concat([]string{"test", "-c", "-vet=off", "-covermode=set", "-coverpkg=" + strings.Join(covered, ","), "-o", bin},
-			c.suite.Undescribed(ctx), runFlags(c.command.Build, false), overlaid(overlay), []string{pkg})
+			c.suite.Undescribed(ctx), runFlags(c.command.Build, false), overlay, []string{pkg})
 		if race(c.command.Build) {
 			args[3] = "-covermode=atomic"
 		}
@@ -287,13 +291,6 @@ func (c *covering) build(ctx context.Context, units []unit) error {
 		c.bins[pkg] = bin
 	}
 	return nil
-}
-
-func overlaid(file string) []string {
-	if file == "" {
-		return nil
-	}
-	return []string{"-overlay=" + file}
 }
 
 func race(flags []string) bool {

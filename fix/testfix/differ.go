@@ -2,7 +2,6 @@ package testfix
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -48,11 +47,11 @@ type prober struct {
 }
 
 func (f *Fix) prober(pkg, dir string, tests []string, o *goedit.Options) (*prober, error) {
-	command, err := testrun.ParseGoCommand(f.suite.Argv[2:])
+	command, err := testrun.ParseGoCommand(f.Suite.Argv[2:])
 	if err != nil {
 		return nil, err
 	}
-	probes, files, err := goedit.Probes(f.root.FS(), dir, o)
+	probes, files, err := goedit.Probes(f.Root.FS(), dir, o)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +66,7 @@ func (f *Fix) prober(pkg, dir string, tests []string, o *goedit.Options) (*probe
 		}
 	}
 	p.probes = p.probes[:min(len(p.probes), mostProbes)]
-	p.room, err = os.MkdirTemp(f.tree.StateDir(), "probe-")
+	p.room, err = os.MkdirTemp(f.Tree.StateDir(), "probe-")
 	return p, err
 }
 
@@ -77,27 +76,15 @@ func (p *prober) close() { _ = os.RemoveAll(p.room) } // in the state directory,
 func (p *prober) build(ctx context.Context, instead map[string]string) string {
 	p.builds++
 	dir := filepath.Join(p.room, fmt.Sprint(p.builds))
-	replace := map[string]string{}
-	if os.Mkdir(dir, 0o700) != nil {
-		return ""
-	}
 	all := maps.Clone(p.files)
 	maps.Copy(all, instead)
-	for i, name := range slices.Sorted(maps.Keys(all)) {
-		at := filepath.Join(dir, fmt.Sprintf("%d.go", i))
-		if os.WriteFile(at, []byte(all[name]), 0o600) != nil {
-			return ""
-		}
-		replace[filepath.FromSlash(name)] = at
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	at := filepath.Join(dir, "overlay.json")
-	if err != nil || os.WriteFile(at, overlay, 0o600) != nil {
+	overlay, err := testrun.Overlay(dir, all)
+	if err != nil {
 		return ""
 	}
 	bin := filepath.Join(dir, "tests")
-	args := slices.Concat([]string{"test", "-c", "-vet=off", "-overlay=" + at, "-o", bin}, p.fix.suite.Undescribed(ctx), p.command.Build, []string{p.pkg})
-	if _, err := p.fix.suite.GoTool(ctx, args...); err != nil || !testrun.There(bin) {
+	args := slices.Concat([]string{"test", "-c", "-vet=off", overlay, "-o", bin}, p.fix.Suite.Undescribed(ctx), p.command.Build, []string{p.pkg})
+	if _, err := p.fix.Suite.GoTool(ctx, args...); err != nil || !testrun.There(bin) {
 		return ""
 	}
 	return bin
@@ -108,7 +95,7 @@ var fleeting = regexp.MustCompile(`\(\d+\.\d+s\)|0x[0-9a-f]+|\+0x|/tmp/\S*|gorou
 
 // run returns what the tests print for a probe; nil: none.
 func (p *prober) run(ctx context.Context, bin string, x *goedit.Probe) string {
-	env := slices.Clone(p.fix.suite.Env)
+	env := slices.Clone(p.fix.Suite.Env)
 	pattern := p.tests
 	if x != nil {
 		env = append(env, goedit.ProbeVars[0]+"="+x.Literal, goedit.ProbeVars[1]+"="+x.Value)
@@ -121,8 +108,8 @@ func (p *prober) run(ctx context.Context, bin string, x *goedit.Probe) string {
 	defer end()
 	exit, err := process.Run(inner, process.Command{
 		Argv: slices.Concat([]string{bin, "-test.v", "-test.count=1", "-test.paniconexit0", "-test.run=" + pattern}, runFlags(p.command.Build, true)),
-		Dir:  filepath.Join(p.fix.suite.Dir, filepath.FromSlash(p.dir)), Env: env, Stdout: out, Stderr: out, Grace: 100 * time.Millisecond,
-		Started: func(pid int) { go testrun.Guard(inner, pid, p.fix.suite.Memory, func(error) { end() }) },
+		Dir:  filepath.Join(p.fix.Suite.Dir, filepath.FromSlash(p.dir)), Env: env, Stdout: out, Stderr: out, Grace: 100 * time.Millisecond,
+		Started: func(pid int) { go testrun.Guard(inner, pid, p.fix.Suite.Memory, func(error) { end() }) },
 	})
 	if err != nil || exit.Killed || inner.Err() != nil {
 		return "it did not end"

@@ -1,16 +1,13 @@
 package testfix
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"go/types"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -23,20 +20,16 @@ import (
 // the outcome. Its methods are safe for concurrent use; only one process at a time may have
 // it open.
 type Fix struct {
+	project.Copy
+
 	source Source
 	limits pawl.Limits
 	model  pawl.Model
-	tree   *workspace.Tree
-	root   *os.Root
-	files  *project.Files
-	suite  *testrun.Suite
 
 	outside types.Importer // see imports
+	reach   *reach         // of the state that edits were tried on last; guarded by Running
 
-	running sync.Mutex // held while tests run
-	reach   *reach     // of the state that edits were tried on last; guarded by running
-
-	mu       sync.Mutex // guards what follows, and the tree
+	// What follows is guarded by Mu.
 	edited   map[string]bool
 	first    *testrun.Result
 	flaky    []string // with away: these are no part of the goal
@@ -58,28 +51,9 @@ func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Fix, e
 	if o == nil {
 		o = &Options{}
 	}
-	env, err := testrun.Variables(o.Env)
+	dir, c, err := project.TestCommand(dir, o.Module, o.Test, o.Env)
 	if err != nil {
 		return nil, err
-	}
-	module := o.Module
-	var c testrun.Command
-	if len(o.Test) > 0 {
-		if c, err = testrun.ParseCommand(o.Test); err != nil {
-			return nil, err
-		}
-		module = cmp.Or(c.Dir, module)
-	}
-	if module == "." {
-		module = ""
-	}
-	if dir, err = project.Inside(dir, module); err != nil {
-		return nil, err
-	}
-	if len(o.Test) == 0 {
-		if c.Argv, err = testrun.Guess(dir); err != nil {
-			return nil, err
-		}
 	}
 	keep := o.Keep
 	if keep == 0 {
@@ -88,12 +62,12 @@ func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Fix, e
 	if keep < Nothing || keep > Best {
 		return nil, fmt.Errorf("keep: %v is none of nothing, last and best", keep)
 	}
-	t, err := workspace.Copy(ctx, dir, &workspace.Options{Dir: o.StateDir, Beside: project.Surroundings(dir), History: true})
+	t, err := project.Make(ctx, dir, o.StateDir)
 	if err != nil {
 		return nil, err
 	}
 	f, err := start(t, model, Source{
-		Dir: t.Source(), Module: filepath.ToSlash(module), State: t.StateDir(), Test: c.Argv, Env: slices.Concat(env, c.Env), AllowTestEdits: o.AllowTestEdits, Keep: keep, Timeout: o.Timeout,
+		Dir: t.Source(), Module: filepath.ToSlash(c.Dir), State: t.StateDir(), Test: c.Argv, Env: c.Env, AllowTestEdits: o.AllowTestEdits, Keep: keep, Timeout: o.Timeout,
 	}, o.Limits)
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -112,26 +86,21 @@ func Open(s Source, model pawl.Model, l pawl.Limits) (*Fix, error) {
 		return nil, err
 	}
 	if err := f.recall(); err != nil {
-		return nil, errors.Join(err, f.root.Close())
+		return nil, errors.Join(err, f.Root.Close())
 	}
 	return f, nil
 }
 
 func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Fix, error) {
-	tests, err := testrun.New(t.Dir(), s.Test, s.Env, s.Timeout, t.StateDir())
-	if err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(t.Dir())
-	if err != nil {
-		return nil, fmt.Errorf("open the working copy: %w", err)
-	}
-	f := &Fix{source: s, limits: l, model: model, tree: t, root: root, suite: tests, edited: map[string]bool{}}
+	f := &Fix{source: s, limits: l, model: model, edited: map[string]bool{}}
 	rule := project.Code
 	if s.AllowTestEdits {
 		rule = project.All
 	}
-	f.files = &project.Files{Root: root, Rule: rule, Wrote: f.wrote, Changed: f.changed, Fixed: project.CommandFiles(t.Dir(), s.Test)}
+	if err := f.Copy.Open(t, s.Module, s.Test, s.Env, s.Timeout, rule, f.wrote, ""); err != nil {
+		return nil, err
+	}
+	f.Files.Changed = f.changed
 	return f, nil
 }
 
@@ -139,16 +108,13 @@ func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Fix, 
 // between, sorted. They are no part of the goal. Empty before the first look at
 // the tests.
 func (f *Fix) Flaky() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(f.flaky), func(id string) bool { return slices.Contains(f.away, id) })
 }
 
 // Source says how to make the agent again. It is also in Agent.Source.
 func (f *Fix) Source() Source { return f.source }
-
-// Dir returns the directory of the working copy.
-func (f *Fix) Dir() string { return f.tree.Dir() }
 
 // Input is the agent's task. After [Fix.Check], it has what the mechanic finds out about the
 // failures, if the model has an endpoint.
@@ -158,43 +124,19 @@ func (f *Fix) Input() string {
 }
 
 // A Diff is what a run changed, in the files that the agent edited.
-type Diff struct {
-	diff   workspace.Diff
-	module string // where they are in the project
-}
+type Diff = project.Diff
 
-// String returns the diff in git's unified form, with paths relative to the project; empty:
-// nothing changed.
-func (d Diff) String() string { return d.diff.Beneath(d.module).String() }
-
-// Empty reports whether nothing changed.
-func (d Diff) Empty() bool { return d.diff.Empty() }
-
-// Files returns the paths that changed, relative to the project, sorted.
-func (d Diff) Files() []string {
-	var paths []string
-	for _, c := range d.diff.Beneath(d.module).Changes {
-		paths = append(paths, c.Path)
-	}
-	return paths
-}
-
-// Diff returns how the edited files differ now from those of the project.
+// Diff returns how the edited files differ now from those of the project, without what running the tests has changed.
 func (f *Fix) Diff(ctx context.Context) (Diff, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	return f.diff(ctx)
 }
 
-// diff leaves out what running the tests has changed.
 func (f *Fix) diff(ctx context.Context) (Diff, error) {
-	d, err := f.tree.Diff(ctx)
-	if err != nil {
-		return Diff{}, err
-	}
-	return Diff{d.Only(func(c workspace.Change) bool {
-		return f.edited[c.Path] && (f.source.AllowTestEdits || !project.IsTest(c.Path)) && !slices.Contains(f.files.Fixed, c.Path)
-	}), f.source.Module}, nil
+	return f.Changed(ctx, func(name string) bool {
+		return f.edited[name] && (f.source.AllowTestEdits || !project.IsTest(name)) && !slices.Contains(f.Files.Fixed, name)
+	})
 }
 
 // Outcome returns what of the run's work is to be kept, given how it ended:
@@ -204,32 +146,11 @@ func (f *Fix) Outcome(ctx context.Context, status pawl.Status) (Diff, error) {
 	case status == pawl.StatusSuccess || f.source.Keep == Last:
 		return f.Diff(ctx)
 	case f.source.Keep == Best:
-		f.mu.Lock()
-		defer f.mu.Unlock()
+		f.Mu.Lock()
+		defer f.Mu.Unlock()
 		if f.best != nil {
-			return Diff{f.best.Diff, f.source.Module}, nil
+			return Diff{Changes: f.best.Diff, Module: f.source.Module}, nil
 		}
 	}
 	return Diff{}, nil
-}
-
-// Apply writes the changes to the project, all or none. It refuses when a file
-// they touch has changed there since the copy was made. Applying the same
-// changes again does nothing.
-func (f *Fix) Apply(d Diff) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.tree.Apply(d.diff)
-}
-
-// Release lets go of the working copy and leaves it for [Open], as when the
-// run is parked.
-func (f *Fix) Release() error { return f.root.Close() }
-
-// Close removes the working copy and all that is known of it.
-func (f *Fix) Close() error {
-	err := f.root.Close()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return errors.Join(err, f.tree.Close())
 }

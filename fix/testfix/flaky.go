@@ -30,8 +30,8 @@ func (f *Fix) excuse(ctx context.Context, before, now gotest.Report, again func(
 	if len(broken) == 0 {
 		return nil, nil
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	f.flaky = append(slices.Clone(f.flaky), broken...)
 	slices.Sort(f.flaky)
 	return broken, f.saveFirst()
@@ -43,7 +43,7 @@ func (f *Fix) elsewhere(ctx context.Context, now testrun.Result) ([]string, erro
 	if !now.Named() || len(packages) == 0 || now.Took > testrun.LongestAgain || now.Filled || ctx.Err() != nil {
 		return nil, nil
 	}
-	s := *f.suite
+	s := *f.Suite
 	s.Dir, s.Seen = f.source.Dir, nil
 	if s.Pytest > 0 {
 		s.Env = append(slices.Clone(s.Env), testrun.PythonPath(s.Dir)) // the last of a name counts

@@ -124,8 +124,8 @@ type seenLines struct {
 }
 
 func (f *Fix) spectrumOf(state string) map[place]counts {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	if f.seen.state != state {
 		return nil
 	}
@@ -134,9 +134,9 @@ func (f *Fix) spectrumOf(state string) map[place]counts {
 
 // ranking lists the mechanic's edits for a state of the files, the likeliest first.
 func (f *Fix) ranking(ctx context.Context, base cached) ([]goedit.Edit, error) {
-	f.mu.Lock()
+	f.Mu.Lock()
 	known := f.ranked
-	f.mu.Unlock()
+	f.Mu.Unlock()
 	if known.state == base.state && known.edits != nil {
 		return known.edits, nil
 	}
@@ -147,12 +147,12 @@ func (f *Fix) ranking(ctx context.Context, base cached) ([]goedit.Edit, error) {
 			h.Spectra[goedit.Location{File: p.file, Line: p.line}] = goedit.Spectrum{Failed: c.failed, Passed: c.passed}
 		}
 	}
-	list, err := goedit.Candidates(f.root.FS(), h, &goedit.Options{Limit: mostRanked, Importer: f.imports(ctx)})
+	list, err := goedit.Candidates(f.Root.FS(), h, &goedit.Options{Limit: mostRanked, Importer: f.imports(ctx)})
 	if err != nil {
 		return nil, err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	f.ranked = ranked{state: base.state, edits: list}
 	return list, nil
 }
@@ -200,8 +200,8 @@ func (f *Fix) rivals(ctx context.Context, base cached) []tryEdit {
 	if err != nil {
 		return nil // the model's own edits are tried all the same
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	var out []tryEdit
 	for _, e := range list[min(len(list), f.ranked.tried):] {
 		if len(out) == mostRivals {
@@ -214,8 +214,8 @@ func (f *Fix) rivals(ctx context.Context, base cached) []tryEdit {
 
 // rivalled counts how many of the mechanic's edits were tried.
 func (f *Fix) rivalled(state string, n int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	if f.ranked.state == state {
 		f.ranked.tried += n
 	}

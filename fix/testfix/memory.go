@@ -42,12 +42,12 @@ func (b *best) below(v verdict) bool {
 // wrote notes that a file is about to be edited, durably and before it is: a
 // file that is noted and not edited does no harm.
 func (f *Fix) wrote(name string, _ []byte) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	if f.edited[name] {
 		return nil
 	}
-	file, err := os.OpenFile(filepath.Join(f.tree.StateDir(), editedName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	file, err := os.OpenFile(filepath.Join(f.Tree.StateDir(), editedName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("note the edit: %w", err)
 	}
@@ -62,7 +62,7 @@ func (f *Fix) wrote(name string, _ []byte) error {
 // recall reads what an earlier process noted. A last line without an end was
 // cut short before its edit began.
 func (f *Fix) recall() error {
-	text, err := os.ReadFile(filepath.Join(f.tree.StateDir(), editedName))
+	text, err := os.ReadFile(filepath.Join(f.Tree.StateDir(), editedName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("recall the edited files: %w", err)
 	}
@@ -118,7 +118,7 @@ func (f *Fix) remember(ctx context.Context, now testrun.Result) (verdict, error)
 		if err != nil {
 			return verdict{}, err
 		}
-		b.Diff = d.diff
+		b.Diff = d.Changes
 	}
 	if err := f.save(bestName, b); err != nil {
 		return verdict{}, err
@@ -146,7 +146,7 @@ func regressed(first gotest.Report, v verdict) bool {
 }
 
 func (f *Fix) load(name string, v any) (bool, error) {
-	return project.Load(f.tree.StateDir(), name, v)
+	return project.Load(f.Tree.StateDir(), name, v)
 }
 
-func (f *Fix) save(name string, v any) error { return project.Save(f.tree.StateDir(), name, v) }
+func (f *Fix) save(name string, v any) error { return project.Save(f.Tree.StateDir(), name, v) }

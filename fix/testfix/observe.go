@@ -33,19 +33,19 @@ func (f *Fix) test(ctx context.Context) (testrun.Result, error) {
 }
 
 func (f *Fix) current(ctx context.Context) (cached, error) {
-	f.running.Lock()
-	defer f.running.Unlock()
+	f.Running.Lock()
+	defer f.Running.Unlock()
 	state, err := f.state(ctx)
 	if err != nil {
 		return cached{}, err
 	}
-	f.mu.Lock()
+	f.Mu.Lock()
 	i := slices.IndexFunc(f.cache, func(c cached) bool { return c.state == state })
 	if i >= 0 {
-		defer f.mu.Unlock()
+		defer f.Mu.Unlock()
 		return f.cache[i], nil
 	}
-	f.mu.Unlock()
+	f.Mu.Unlock()
 
 	now, known := f.provedAt(state)
 	if !known {
@@ -57,8 +57,8 @@ func (f *Fix) current(ctx context.Context) (cached, error) {
 	if state, err = f.state(ctx); err != nil {
 		return cached{}, err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	v, err := f.remember(ctx, now)
 	if err != nil {
 		return cached{}, err
@@ -71,7 +71,7 @@ func (f *Fix) current(ctx context.Context) (cached, error) {
 
 // whole runs all tests.
 func (f *Fix) whole(ctx context.Context) (testrun.Result, error) {
-	now, err := f.suite.Run(ctx, "")
+	now, err := f.Suite.Run(ctx, "")
 	if err != nil {
 		return now, err
 	}
@@ -81,7 +81,7 @@ func (f *Fix) whole(ctx context.Context) (testrun.Result, error) {
 	now = now.Without(f.flakes())
 	if before := f.before(); before != nil && now.Named() && now.Took <= testrun.LongestAgain {
 		excused, err := f.excuse(ctx, *before, now.Report, func(packages []string) (gotest.Report, error) {
-			second, err := f.suite.Once(ctx, f.suite.Only(packages), "")
+			second, err := f.Suite.Once(ctx, f.Suite.Only(packages), "")
 			return second.Report, err
 		})
 		if err != nil {
@@ -94,13 +94,13 @@ func (f *Fix) whole(ctx context.Context) (testrun.Result, error) {
 
 // sift finds the flaky tests when the tests have run for the first time.
 func (f *Fix) sift(ctx context.Context, now testrun.Result) error {
-	f.mu.Lock()
+	f.Mu.Lock()
 	known := f.first != nil
-	f.mu.Unlock()
+	f.Mu.Unlock()
 	if known {
 		return nil
 	}
-	flaky, err := f.suite.Again(ctx, now)
+	flaky, err := f.Suite.Again(ctx, now)
 	if err != nil {
 		return err
 	}
@@ -108,8 +108,8 @@ func (f *Fix) sift(ctx context.Context, now testrun.Result) error {
 	if err != nil {
 		return err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	f.flaky, f.away = append(flaky, away...), away
 	slices.Sort(f.flaky)
 	return nil
@@ -117,14 +117,14 @@ func (f *Fix) sift(ctx context.Context, now testrun.Result) error {
 
 // before returns what the tests said last; nil: they have not run in this process.
 func (f *Fix) before() *gotest.Report {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	return f.course.last
 }
 
 func (f *Fix) flakes() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	return f.flaky
 }
 
@@ -135,17 +135,17 @@ func (f *Fix) state(ctx context.Context) (string, error) { return f.stateWith(ct
 
 // stateWith is the state that the files will have when some are edited to other texts.
 func (f *Fix) stateWith(ctx context.Context, edits map[string]string) (string, error) {
-	f.mu.Lock()
+	f.Mu.Lock()
 	edited := make(map[string]bool, len(f.edited))
 	for name := range f.edited {
 		edited[name] = true
 	}
-	f.mu.Unlock()
+	f.Mu.Unlock()
 	for name := range edits {
 		edited[name] = true
 	}
 	sum := sha256.New()
-	err := fs.WalkDir(f.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(f.Root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -157,7 +157,7 @@ func (f *Fix) stateWith(ctx context.Context, edits map[string]string) (string, e
 		}
 		fmt.Fprintf(sum, "%q", name)
 		if edited[name] {
-			if data, perm, err := f.files.Read(name); err == nil {
+			if data, perm, err := f.Files.Read(name); err == nil {
 				if text, ok := edits[name]; ok {
 					data = []byte(text)
 				}
@@ -191,8 +191,8 @@ func (f *Fix) observe(ctx context.Context) (pawl.Observation, error) {
 		return pawl.Observation{}, fmt.Errorf("write the test results: %w", err)
 	}
 	text := c.verdict.text(c.ran)
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	if f.observed == c.state {
 		first, _, _ := strings.Cut(text, "\n")
 		text = unchanged + first

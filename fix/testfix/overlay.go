@@ -1,12 +1,8 @@
 package testfix
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -79,29 +75,4 @@ func (c *candidate) plain(why, dir string) string {
 // place is the directory for an edit's files.
 func (t *trial) place(c *candidate) string {
 	return filepath.Join(t.dir, fmt.Sprint(slices.Index(t.edits, c)))
-}
-
-// overlay writes an edit's files where the go command finds them, and returns the -overlay
-// flag. Replaced files are named relative to the go command's directory, which may have
-// another name there.
-func (t *trial) overlay(c *candidate) (string, error) {
-	dir := t.place(c)
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", fmt.Errorf("write the overlay of the edit: %w", err)
-	}
-	replace := map[string]string{}
-	for i, name := range slices.Sorted(maps.Keys(c.files)) {
-		file := filepath.Join(dir, fmt.Sprintf("%d.go", i))
-		replace[filepath.FromSlash(name)] = file
-		if err := os.WriteFile(file, []byte(c.files[name]), 0o600); err != nil {
-			return "", fmt.Errorf("write the overlay of the edit: %w", err)
-		}
-	}
-	var b bytes.Buffer
-	err := json.NewEncoder(&b).Encode(map[string]any{"Replace": replace})
-	file := filepath.Join(dir, "overlay.json")
-	if err = errors.Join(err, os.WriteFile(file, b.Bytes(), 0o600)); err != nil {
-		return "", fmt.Errorf("write the overlay of the edit: %w", err)
-	}
-	return "-overlay=" + file, nil
 }

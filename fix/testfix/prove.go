@@ -24,8 +24,8 @@ func (f *Fix) prove(ctx context.Context, files map[string]string, now testrun.Re
 	if err != nil {
 		return err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	f.proved = append(f.proved, cached{state: state, ran: now})
 	f.proved = f.proved[max(0, len(f.proved)-mostProved):]
 	return nil
@@ -33,8 +33,8 @@ func (f *Fix) prove(ctx context.Context, files map[string]string, now testrun.Re
 
 // provedAt returns the trial of all tests in the state that the files are in now.
 func (f *Fix) provedAt(state string) (testrun.Result, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	i := slices.IndexFunc(f.proved, func(c cached) bool { return c.state == state })
 	if i < 0 {
 		return testrun.Result{}, false
@@ -49,14 +49,14 @@ var source = regexp.MustCompile(`"os/exec"|"go/(?:ast|build|doc|format|parser|to
 // compiled of them.
 func (f *Fix) readsSource() bool {
 	found := false
-	_ = fs.WalkDir(f.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+	_ = fs.WalkDir(f.Root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil || found:
 			return fs.SkipAll
 		case d.IsDir() && name != "." && (d.Name() == "vendor" || strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
 		case strings.HasSuffix(name, "_test.go"):
-			text, _, err := f.files.Read(name)
+			text, _, err := f.Files.Read(name)
 			found = err != nil || source.Match(text)
 		}
 		return nil

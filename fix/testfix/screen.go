@@ -2,13 +2,11 @@ package testfix
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -53,10 +51,7 @@ func (t *trial) screened(ctx context.Context) *screen {
 		}
 	}
 	dir := filepath.Join(t.dir, "screen")
-	if os.Mkdir(dir, 0o700) != nil {
-		return nil
-	}
-	s := &screen{bins: map[string]string{}, has: has, converter: t.fix.suite.Converter(ctx)}
+	s := &screen{bins: map[string]string{}, has: has, converter: t.fix.Suite.Converter(ctx)}
 	// A copy that does not compile is taken out, and its edit left to a build
 	// of its own, which says why.
 	for range 4 {
@@ -80,7 +75,7 @@ func (t *trial) screened(ctx context.Context) *screen {
 
 // written are the files of a common build, and which lines of them are whose.
 type written struct {
-	overlay string
+	overlay string             // the flag
 	lines   map[string][]lines // by base name
 }
 
@@ -98,15 +93,13 @@ func (t *trial) write(s *screen, dir string) *written {
 			byFile[name] = append(byFile[name], c)
 		}
 	}
-	w := &written{filepath.Join(dir, "overlay.json"), map[string][]lines{}}
-	replace := map[string]string{}
-	asks := map[string]string{} // package names by directory
-	for i, name := range slices.Sorted(maps.Keys(byFile)) {
-		data, _, err := t.fix.files.Read(name)
+	texts, where := map[string]string{}, map[string][]lines{} // by path
+	for _, name := range slices.Sorted(maps.Keys(byFile)) {
+		data, _, err := t.fix.Files.Read(name)
 		if err != nil {
 			return nil
 		}
-		text, where, pkg, in := schemata(string(data), byFile[name], s.has, name)
+		text, at, pkg, in := schemata(string(data), byFile[name], s.has, name)
 		for _, c := range byFile[name] {
 			if !in[c] {
 				delete(s.has, c)
@@ -115,24 +108,15 @@ func (t *trial) write(s *screen, dir string) *written {
 		if len(in) == 0 {
 			continue
 		}
-		base := fmt.Sprintf("screen%d.go", i)
-		w.lines[base] = where
-		replace[filepath.FromSlash(name)] = filepath.Join(dir, base)
-		asks[path.Dir(name)] = pkg
-		if os.WriteFile(filepath.Join(dir, base), []byte(text), 0o600) != nil {
-			return nil
-		}
+		texts[name], where[name] = text, at
+		texts[path.Join(path.Dir(name), "pawl_tried_edit.go")] = "package " + pkg + "\n\nimport \"os\"\n\nvar pawlTried = os.Getenv(\"" + screenVar + "\")\n"
 	}
-	for i, d := range slices.Sorted(maps.Keys(asks)) {
-		text := "package " + asks[d] + "\n\nimport \"os\"\n\nvar pawlTried = os.Getenv(\"" + screenVar + "\")\n"
-		base := filepath.Join(dir, fmt.Sprintf("ask%d.go", i))
-		replace[filepath.Join(filepath.FromSlash(d), "pawl_tried_edit.go")] = base
-		if os.WriteFile(base, []byte(text), 0o600) != nil {
-			return nil
-		}
+	w := &written{lines: map[string][]lines{}}
+	for i, name := range slices.Sorted(maps.Keys(texts)) {
+		w.lines[fmt.Sprintf("%d.go", i)] = where[name]
 	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil || os.WriteFile(w.overlay, text, 0o600) != nil {
+	var err error
+	if w.overlay, err = testrun.Overlay(dir, texts); err != nil {
 		return nil
 	}
 	return w
@@ -233,15 +217,15 @@ func forward(f *ast.FuncDecl, n int) (string, bool) {
 	return call + "; return", true
 }
 
-var screenLine = regexp.MustCompile(`(screen\d+\.go):(\d+)`)
+var screenLine = regexp.MustCompile(`screen/(\d+\.go):(\d+)`)
 
 // build compiles the test binaries. If that fails, it returns whose copies are at fault.
 func (s *screen) build(ctx context.Context, t *trial, w *written, dir string, packages []string) ([]*candidate, error) {
 	for i, pkg := range packages {
 		bin := filepath.Join(dir, fmt.Sprintf("%d.test", i))
-		args := slices.Concat([]string{"test", "-c", "-vet=off", "-gcflags=-e", "-overlay=" + w.overlay, "-o", bin},
-			t.fix.suite.Undescribed(ctx), runFlags(t.command.Build, false), []string{pkg})
-		if _, err := t.fix.suite.GoTool(ctx, args...); err != nil {
+		args := slices.Concat([]string{"test", "-c", "-vet=off", "-gcflags=-e", w.overlay, "-o", bin},
+			t.fix.Suite.Undescribed(ctx), runFlags(t.command.Build, false), []string{pkg})
+		if _, err := t.fix.Suite.GoTool(ctx, args...); err != nil {
 			var bad []*candidate
 			for _, m := range screenLine.FindAllStringSubmatch(err.Error(), -1) {
 				n, _ := strconv.Atoi(m[2])
@@ -270,9 +254,9 @@ func (s *screen) run(ctx context.Context, t *trial, c *candidate, packages, patt
 		if len(t.command.Args) > 0 {
 			argv = append(argv, t.command.Args[1:]...)
 		}
-		at := filepath.Join(t.fix.suite.Dir, filepath.FromSlash(t.affects.dirs[pkg]))
-		ran, err := t.fix.suite.Tested(ctx, testrun.TestCommand{
-			Argv: argv, Dir: at, Env: append(slices.Clone(t.fix.suite.Env), screenVar+"="+strconv.Itoa(s.has[c])),
+		at := filepath.Join(t.fix.Suite.Dir, filepath.FromSlash(t.affects.dirs[pkg]))
+		ran, err := t.fix.Suite.Tested(ctx, testrun.TestCommand{
+			Argv: argv, Dir: at, Env: append(slices.Clone(t.fix.Suite.Env), screenVar+"="+strconv.Itoa(s.has[c])),
 			Limit: t.limit, Ahead: t.limit + 5*testrun.StartSlack, Memory: memory, Alone: pkg,
 		})
 		if err != nil {

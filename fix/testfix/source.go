@@ -1,61 +1,35 @@
 package testfix
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"time"
+
+	"github.com/pawl-run/pawl/fix/internal/project"
 )
 
 // A Source says where a run's agent came from: enough to make it again, given
-// the model. It is what Agent.Source of this package's agents holds as JSON.
+// the model. Agent.Source of this package's agents holds it as JSON.
 type Source struct {
-	Dir            string   // the project, or its module that is fixed
-	Module         string   // that module's directory relative to the project; empty: the project itself
-	State          string   // the state directory of its working copy
-	Test           []string // the test command
-	Env            []string // variables for the tests, as Options.Env
-	AllowTestEdits bool
-	Keep           Keep
-	Timeout        time.Duration
+	Dir            string        `json:"dir"`              // the project, or its module that is fixed
+	Module         string        `json:"module,omitempty"` // that module's directory relative to the project; empty: the project itself
+	State          string        `json:"state"`            // the state directory of its working copy
+	Test           []string      `json:"test"`             // the test command
+	Env            []string      `json:"env,omitempty"`    // variables for the tests, as Options.Env
+	AllowTestEdits bool          `json:"allow_test_edits,omitempty"`
+	Keep           Keep          `json:"keep"`
+	Timeout        time.Duration `json:"-"`
 }
 
 // sourceKind distinguishes a fix from other sources of agents.
 const sourceKind = "fix"
 
-type sourceJSON struct {
-	Kind           string   `json:"kind"`
-	Dir            string   `json:"dir"`
-	Module         string   `json:"module,omitempty"`
-	State          string   `json:"state"`
-	Test           []string `json:"test"`
-	Env            []string `json:"env,omitempty"`
-	AllowTestEdits bool     `json:"allow_test_edits,omitempty"`
-	Keep           Keep     `json:"keep"`
-	Timeout        string   `json:"timeout,omitempty"`
-}
-
 // ParseSource reads what Source.String wrote. The second result is false for
 // the source of another kind of agent; the error is about a source of this kind.
 func ParseSource(text string) (Source, bool, error) {
-	var kind struct {
-		Kind string `json:"kind"`
-	}
-	if json.Unmarshal([]byte(text), &kind) != nil || kind.Kind != sourceKind {
-		return Source{}, false, nil
-	}
-	var j sourceJSON
-	if err := json.Unmarshal([]byte(text), &j); err != nil {
-		return Source{}, true, fmt.Errorf("source of a fix: %w", err)
-	}
-	s := Source{Dir: j.Dir, Module: j.Module, State: j.State, Test: j.Test, Env: j.Env, AllowTestEdits: j.AllowTestEdits, Keep: j.Keep}
-	if j.Timeout != "" {
-		d, err := time.ParseDuration(j.Timeout)
-		if err != nil {
-			return Source{}, true, fmt.Errorf("source of a fix: timeout: %w", err)
-		}
-		s.Timeout = d
+	var s Source
+	if is, err := project.ParseSource(text, sourceKind, "a fix", &s, &s.Timeout); !is || err != nil {
+		return Source{}, is, err
 	}
 	if !filepath.IsAbs(s.State) || len(s.Test) == 0 || s.Keep == 0 {
 		return Source{}, true, errors.New("source of a fix: it needs an absolute state directory, a test command and what to keep")
@@ -64,16 +38,4 @@ func ParseSource(text string) (Source, bool, error) {
 }
 
 // String writes the source as JSON.
-func (s Source) String() string {
-	j := sourceJSON{
-		Kind: sourceKind, Dir: s.Dir, Module: s.Module, State: s.State, Test: s.Test, Env: s.Env, AllowTestEdits: s.AllowTestEdits, Keep: s.Keep,
-	}
-	if s.Timeout != 0 {
-		j.Timeout = s.Timeout.String()
-	}
-	text, err := json.Marshal(j)
-	if err != nil { // a Keep that is none
-		return fmt.Sprintf("fix of %s: %v", s.Dir, err)
-	}
-	return string(text)
-}
+func (s Source) String() string { return project.SourceText(sourceKind, s, s.Timeout) }

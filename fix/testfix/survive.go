@@ -1,18 +1,17 @@
 package testfix
 
 import (
-	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl/fix/internal/project"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/internal/beneath"
 )
 
@@ -22,9 +21,9 @@ import (
 // exit, still ends all.
 
 // survivors writes such copies of the test files in the directories, which are relative to
-// the project, and returns the name of their overlay file; empty if there are none.
+// the project, and returns the flag of their overlay; empty if there are none.
 func survivors(f *project.Files, dirs []string, to string) (string, error) {
-	replace := map[string]string{}
+	calm := map[string]string{}
 	for _, dir := range dirs {
 		names, err := f.Root.Open(filepath.FromSlash(dir))
 		if err != nil {
@@ -45,29 +44,15 @@ func survivors(f *project.Files, dirs []string, to string) (string, error) {
 			if err != nil {
 				continue // the build reports the error
 			}
-			calm, ok := survive(name, string(text))
-			if !ok {
-				continue
+			if text, ok := survive(name, string(text)); ok {
+				calm[name] = text
 			}
-			copied := filepath.Join(to, fmt.Sprintf("survive%d.go", len(replace)))
-			if err := os.WriteFile(copied, []byte(calm), 0o600); err != nil {
-				return "", fmt.Errorf("measure coverage: %w", err)
-			}
-			replace[filepath.FromSlash(name)] = copied
 		}
 	}
-	if len(replace) == 0 {
+	if len(calm) == 0 {
 		return "", nil
 	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", fmt.Errorf("measure coverage: %w", err)
-	}
-	overlay := filepath.Join(to, "survive.json")
-	if err := os.WriteFile(overlay, text, 0o600); err != nil {
-		return "", fmt.Errorf("measure coverage: %w", err)
-	}
-	return overlay, nil
+	return testrun.Overlay(to, calm)
 }
 
 // survive makes every function of a test file that takes one *testing.T, by

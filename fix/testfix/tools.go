@@ -20,7 +20,7 @@ type diffArgs struct {
 }
 
 func (f *Fix) tools() []pawl.Tool {
-	tools := append(f.files.Tools(),
+	tools := append(f.Files.Tools(),
 		tool.FuncWith("git_diff", "Show the changes so far, as git diff does.",
 			f.gitDiff, pawl.Read, &tool.Options{MaxOutput: testrun.MaxResult}),
 		tool.FuncWith("run_tests", "Run some of the tests, and get each failure with its message and place; or all of them, with more of what they printed than an observation has. After an edit they run by themselves.",
@@ -45,12 +45,12 @@ func (f *Fix) gitDiff(ctx context.Context, a diffArgs) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		d.diff = d.diff.Only(func(c workspace.Change) bool { return c.Path == name })
+		d.Changes = d.Changes.Only(func(c workspace.Change) bool { return c.Path == name })
 	}
 	if d.Empty() {
 		return "[nothing was changed]\n", nil
 	}
-	text, _ := excerpt.Cut(d.diff.String(), beneath.ReadLimit)
+	text, _ := excerpt.Cut(d.Changes.String(), beneath.ReadLimit)
 	return text, nil
 }
 
@@ -59,9 +59,9 @@ func (f *Fix) runTests(ctx context.Context, a testrun.Args) (testrun.Details, er
 		if _, err := regexp.Compile(a.Run); err != nil {
 			return testrun.Details{}, fmt.Errorf("run: %w", err)
 		}
-		f.running.Lock()
-		defer f.running.Unlock()
-		now, err := f.suite.Run(ctx, a.Run)
+		f.Running.Lock()
+		defer f.Running.Unlock()
+		now, err := f.Suite.Run(ctx, a.Run)
 		if err != nil {
 			return testrun.Details{}, err
 		}

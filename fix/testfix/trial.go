@@ -73,7 +73,7 @@ type candidate struct {
 }
 
 func (f *Fix) trial(ctx context.Context, base cached, a tryArgs) (*trial, error) {
-	command, err := testrun.ParseGoCommand(f.suite.Argv[2:])
+	command, err := testrun.ParseGoCommand(f.Suite.Argv[2:])
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (f *Fix) trial(ctx context.Context, base cached, a tryArgs) (*trial, error)
 	seen := map[[sha256.Size]byte]int{}
 	for i, e := range a.Edits {
 		c := &candidate{}
-		if c.files, err = would(f.files, e); err != nil {
+		if c.files, err = would(f.Files, e); err != nil {
 			c.outcome, c.why = refused, excerpt.Clip(err.Error(), mostWhy)
 		} else if first, again := seen[digest(c.files)]; again {
 			c.outcome, c.like = same, first
@@ -97,14 +97,14 @@ func (f *Fix) trial(ctx context.Context, base cached, a tryArgs) (*trial, error)
 	}
 	packages := failingPackages(base.report())
 	if r := f.reach; r == nil || r.state != base.state || !slices.Equal(r.packages, packages) {
-		found, err := affected(ctx, f.suite, command, packages)
+		found, err := affected(ctx, f.Suite, command, packages)
 		if err != nil {
 			return nil, fmt.Errorf("list the packages that the edits affect: %w", err)
 		}
 		f.reach = &reach{base.state, packages, found}
 	}
 	t.affects = f.reach.affects
-	if t.dir, err = os.MkdirTemp(f.tree.StateDir(), "try-"); err != nil {
+	if t.dir, err = os.MkdirTemp(f.Tree.StateDir(), "try-"); err != nil {
 		return nil, fmt.Errorf("make room for the edits: %w", err)
 	}
 	return t, nil
@@ -193,8 +193,8 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 	t.alone.RLock()
 	if screened {
 		ran, err = t.screen.run(ctx, t, c, packages, t.pattern(packages), memory)
-	} else if overlay, err = t.overlay(c); err == nil {
-		ran, err = t.fix.suite.GoTest(ctx, slices.Concat([]string{overlay, "-vet=off", "-p=1", "-count=1"}, t.command.Build, t.pattern(packages), packages, t.command.Args), t.limit, memory)
+	} else if overlay, err = testrun.Overlay(t.place(c), c.files); err == nil {
+		ran, err = t.fix.Suite.GoTest(ctx, slices.Concat([]string{overlay, "-vet=off", "-p=1", "-count=1"}, t.command.Build, t.pattern(packages), packages, t.command.Args), t.limit, memory)
 	}
 	t.alone.RUnlock()
 	if err != nil {
@@ -221,11 +221,11 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 		return nil
 	}
 	if screened {
-		if overlay, err = t.overlay(c); err != nil {
+		if overlay, err = testrun.Overlay(t.place(c), c.files); err != nil {
 			return err
 		}
 	}
-	whole, err := t.fix.suite.GoTest(ctx, slices.Concat([]string{overlay}, t.command.Vet, t.command.Build, t.command.Packages, t.command.Args), t.fix.suite.Longest(), 0)
+	whole, err := t.fix.Suite.GoTest(ctx, slices.Concat([]string{overlay}, t.command.Vet, t.command.Build, t.command.Packages, t.command.Args), t.fix.Suite.Longest(), 0)
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 	now := t.now(whole)
 	if d := gotest.Compare(t.base.report(), now.Report); len(d.Still) == 0 && len(d.Broken) > 0 && whole.Stopped == nil {
 		excused, err := t.fix.excuse(ctx, t.base.report(), now.Report, func(packages []string) (gotest.Report, error) {
-			second, err := t.fix.suite.GoTest(ctx, slices.Concat([]string{overlay, "-count=1"}, t.command.Vet, t.command.Build, packages, t.command.Args), t.fix.suite.Longest(), 0)
+			second, err := t.fix.Suite.GoTest(ctx, slices.Concat([]string{overlay, "-count=1"}, t.command.Vet, t.command.Build, packages, t.command.Args), t.fix.Suite.Longest(), 0)
 			return second.Report, err
 		})
 		if err != nil {
@@ -264,9 +264,9 @@ func (t *trial) now(whole testrun.GoTested) testrun.Result {
 // judge takes in what all tests say.
 func (t *trial) judge(c *candidate, now testrun.Result) {
 	d := gotest.Compare(t.base.report(), now.Report)
-	t.fix.mu.Lock()
+	t.fix.Mu.Lock()
 	first := *t.fix.first // there is one, since the tests ran before
-	t.fix.mu.Unlock()
+	t.fix.Mu.Unlock()
 	v := judge(first, now, t.fix.source.AllowTestEdits)
 	c.fixed, c.broken, c.open = d.Fixed, slices.Concat(d.Broken, d.Hidden), len(v.Open)
 	slices.Sort(c.broken)
@@ -356,17 +356,17 @@ const (
 // patience is how long the tests of a package may take in a trial: a few times the slowest
 // that has ended.
 func (f *Fix) patience() time.Duration {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	if f.pace == 0 {
-		return min(hasty, f.suite.Longest())
+		return min(hasty, f.Suite.Longest())
 	}
-	return min(max(hastiest, testrun.Patience*f.pace).Round(time.Second), f.suite.Longest())
+	return min(max(hastiest, testrun.Patience*f.pace).Round(time.Second), f.Suite.Longest())
 }
 
 // learn takes in how long the slowest of some tests took.
 func (f *Fix) learn(slowest time.Duration) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
 	f.pace = max(f.pace, slowest)
 }

@@ -108,8 +108,8 @@ func (f *Fix) tryEdits(ctx context.Context, a tryArgs) (tried, error) {
 	if len(base.verdict.Open) == 0 {
 		return tried{}, errors.New("every test passes, so there is nothing to fix")
 	}
-	f.running.Lock()
-	defer f.running.Unlock()
+	f.Running.Lock()
+	defer f.Running.Unlock()
 	began := time.Now()
 	own := len(a.Edits)
 	a.Edits = append(a.Edits, f.rivals(ctx, base)...)

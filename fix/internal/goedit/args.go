@@ -101,49 +101,6 @@ func (m *mutator) operands(n *ast.BinaryExpr) {
 	}
 }
 
-// results swaps values that are returned or assigned together.
-func (m *mutator) results(list []ast.Expr, weight float64, what string) {
-	for i := 1; i < len(list); i++ {
-		if m.same(list[i-1], list[i]) && !(isLiteral(list[i-1]) && isLiteral(list[i])) {
-			m.exchange(list[i-1], list[i], weight, what)
-		}
-	}
-}
-
-// elements exchanges neighbouring values of a composite literal of a struct.
-func (m *mutator) elements(n *ast.CompositeLit) {
-	t := m.typ(n)
-	if t == nil || structOf(t) == nil {
-		return
-	}
-	for i := 1; i < len(n.Elts); i++ {
-		x, y := n.Elts[i-1], n.Elts[i]
-		weight := 0.35
-		if a, ok := x.(*ast.KeyValueExpr); ok {
-			b, ok := y.(*ast.KeyValueExpr)
-			if !ok {
-				continue
-			}
-			if baseName(a.Key) == baseName(b.Value) || baseName(b.Key) == baseName(a.Value) {
-				weight = 1
-			}
-			x, y = a.Value, b.Value
-		}
-		if m.same(x, y) {
-			m.exchange(x, y, weight, "values")
-		}
-	}
-}
-
-// around takes a call of one argument away, or puts one around: a conversion
-// of case, a trim, an absolute value that other places of the package have.
-func (m *mutator) around(n *ast.CallExpr) {
-	if len(n.Args) != 1 || n.Ellipsis.IsValid() || !m.same(n, n.Args[0]) {
-		return
-	}
-	m.replace(n.Pos(), n.End(), m.text(n.Args[0]), args, 0.22, "without the call of %s", m.text(n.Fun))
-}
-
 // wrapped puts calls around x that the package's code puts around others.
 func (m *mutator) wrapped(x ast.Expr) {
 	t := m.typ(x)

@@ -17,6 +17,7 @@ var (
 	nilPointer = regexp.MustCompile(`nil pointer dereference`)
 	divided    = regexp.MustCompile(`divide by zero|\bNaN\b|[+-]Inf\b`)
 	nilMap     = regexp.MustCompile(`assignment to entry in nil map`)
+	outOfRange = regexp.MustCompile(`(index|slice bounds) out of range`)
 	hangs      = regexp.MustCompile(`all goroutines are asleep|test timed out|deadlock`)
 )
 

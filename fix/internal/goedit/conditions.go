@@ -123,45 +123,6 @@ func hasCall(x ast.Expr) bool {
 	return found
 }
 
-// known lists membership of a variable in a map, for the maps that can be
-// named at a position.
-func (m *mutator) known(pos token.Pos) []twin {
-	locals := m.locals(pos)
-	type named struct {
-		text string
-		typ  *types.Map
-	}
-	var maps []named
-	add := func(text string, t types.Type) {
-		if u, ok := t.Underlying().(*types.Map); ok {
-			maps = append(maps, named{text, u})
-		}
-	}
-	for _, v := range locals {
-		add(v.Name(), v.Type())
-		if s := structOf(v.Type()); v == m.receiver() {
-			for i := range fieldsOf(s) {
-				add(v.Name()+"."+s.Field(i).Name(), s.Field(i).Type())
-			}
-		}
-	}
-	var out []twin
-	for _, x := range maps {
-		for _, v := range locals {
-			if v == m.receiver() || !types.Identical(v.Type(), x.typ.Key()) {
-				continue
-			}
-			at := x.text + "[" + v.Name() + "]"
-			if b, ok := x.typ.Elem().Underlying().(*types.Basic); ok && b.Info()&types.IsBoolean != 0 {
-				out = append(out, twin{at, 0.8}, twin{"!" + at, 0.6})
-				continue
-			}
-			out = append(out, twin{"_, ok := " + at + "; ok", 0.6}, twin{"_, ok := " + at + "; !ok", 0.6})
-		}
-	}
-	return out[:min(len(out), 12)]
-}
-
 // borrowed lists ingredients, those of the neighbourhood first.
 func (m *mutator) borrowed(list []ingredient, weight float64) []twin {
 	var out []twin

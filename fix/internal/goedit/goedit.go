@@ -127,7 +127,6 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 	}
 	g := newGraph(m, outside)
 	suspects := rank(g, h)
-	lean := leaning(h)
 	clues := newClues(h)
 	gap := g.gap(h)
 	var sites []site
@@ -143,7 +142,7 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 			if c.mild() {
 				c.weight *= gap
 			}
-			c.weight *= s.score * lean[c.class] * usual(c.class) * line * alone
+			c.weight *= s.score * usual(c.class) * line * alone
 			sites = append(sites, c)
 		}
 	}

@@ -52,6 +52,8 @@ func newGraph(m *module, outside types.Importer) *graph {
 		byPos:   map[token.Pos]*decl{},
 		methods: map[string][]*decl{},
 		members: map[string][]*decl{},
+		larder:  map[string]*ingredients{},
+		shown:   map[string]*traces{},
 	}
 	g.checker = newChecker(g, outside)
 	g.declare()

@@ -81,7 +81,6 @@ func (m *mutator) entry(fn *ast.FuncDecl, stack []ast.Node) {
 		}
 		conds = append(conds, scaled(m.unusual(v.Name(), v.Type()), w)...)
 		conds = append(conds, scaled(m.asked(v.Name(), v.Type()), w)...)
-		conds = append(conds, scaled(m.beyondEnd(v), 0.6)...)
 		conds = append(conds, m.rangedGuards(v)...)
 	}
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
@@ -96,7 +95,6 @@ func (m *mutator) entry(fn *ast.FuncDecl, stack []ast.Node) {
 		}
 		return true
 	})
-	conds = append(conds, m.known(first.Pos())...)
 	conds = append(conds, m.borrowed(m.g.ingredients(m.d.file.dir()).guards, 0.9)...)
 	m.guarded(first, conds, stack, 0.45, 24)
 }
@@ -135,7 +133,6 @@ func (m *mutator) iteration(loop ast.Stmt, body *ast.BlockStmt, stack []ast.Node
 		}
 	}
 	conds = append(conds, m.diagonal(loop, stack)...)
-	conds = append(conds, m.known(first.Pos())...)
 	conds = append(conds, m.borrowed(m.g.ingredients(m.d.file.dir()).guards, 0.8)...)
 	m.guarded(first, conds, append(stack, loop), 0.4, 14)
 }
@@ -269,9 +266,6 @@ func (m *mutator) reached(s ast.Stmt) []twin {
 // conditional proposes to make a statement depend on something.
 func (m *mutator) conditional(s, before ast.Stmt, stack []ast.Node) {
 	conds := append(m.bounded(s), m.reached(before)...)
-	have, _ := m.taken(s)
-	conds = append(conds, have...)
-	conds = append(conds, m.standing(s)...)
 	if a, ok := s.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 && a.Tok == token.ASSIGN && m.same(a.Lhs[0], a.Rhs[0]) && m.ordered(a.Lhs[0]) {
 		x, y := m.text(a.Lhs[0]), m.text(a.Rhs[0])
 		conds = append(conds, twin{y + " > " + x, 0.9}, twin{y + " < " + x, 0.9})
@@ -288,7 +282,6 @@ func (m *mutator) conditional(s, before ast.Stmt, stack []ast.Node) {
 			conds = append(conds, twin{v.Name() + " > 0", 0.9})
 		}
 	}
-	conds = append(conds, m.known(s.Pos())...)
 	conds = append(conds, m.borrowed(m.g.ingredients(m.d.file.dir()).conds, 0.8)...)
 	conds = distinct(conds)
 	for i, c := range conds[:min(len(conds), 16)] {
@@ -304,27 +297,6 @@ func (m *mutator) narrower(x ast.Expr, stack []ast.Node, leaving bool, weight fl
 		strong = "(" + text + ")"
 	}
 	first := m.bounded(x)
-	var asked []twin
-	ast.Inspect(x, func(n ast.Node) bool {
-		b, ok := n.(*ast.BinaryExpr)
-		if !ok || b.Op != token.LSS {
-			return true
-		}
-		if c, ok := b.Y.(*ast.CallExpr); ok && baseName(c.Fun) == "len" && len(c.Args) == 1 && m.typ(c.Args[0]) != nil && !hasCall(b.X) && !hasCall(c.Args[0]) {
-			if u, ok := m.typ(c.Args[0]).Underlying().(*types.Slice); ok {
-				for _, v := range m.locals(x.Pos()) {
-					if types.Identical(v.Type(), u.Elem()) && types.Comparable(u.Elem()) {
-						at := m.text(c.Args[0]) + "[" + m.text(b.X) + "]"
-						asked = append(asked, twin{at + " == " + v.Name(), 0.8}, twin{at + " != " + v.Name(), 0.5})
-					}
-				}
-			}
-		}
-		return true
-	})
-	for _, c := range asked[:min(len(asked), 4)] {
-		m.replace(x.Pos(), x.End(), strong+" && "+c.text, term, weight*c.weight, "missing term: && %s", c.text)
-	}
 	for i, c := range first[:min(len(first), 6)] {
 		m.replace(x.Pos(), x.End(), c.text+" && "+strong, term, weight*c.weight/(1+0.15*float64(i)), "missing term: %s &&", c.text)
 	}
@@ -346,15 +318,8 @@ func (m *mutator) narrower(x ast.Expr, stack []ast.Node, leaving bool, weight fl
 		}
 		return true
 	})
-	for _, k := range m.known(x.Pos()) {
-		if len(k.text) > 0 && k.text[0] != '_' {
-			more = append(more, k)
-		}
-	}
 	more = append(more, m.borrowed(m.g.ingredients(m.d.file.dir()).conds, 0.7)...)
-	more = append(more, m.compared(x)...)
 	more = append(more, m.offDiagonal(stack)...)
-	more = append(more, m.standing(x)...)
 	more = distinct(more)
 	for i, c := range more[:min(len(more), 14)] {
 		if c.text == text {
@@ -370,7 +335,6 @@ func (m *mutator) narrower(x ast.Expr, stack []ast.Node, leaving bool, weight fl
 		case mentions(text, v.Name()):
 			odd = append(odd, m.unusual(v.Name(), v.Type())...)
 			odd = append(odd, m.asked(v.Name(), v.Type())...)
-			odd = append(odd, m.beyondEnd(v)...)
 		case leaving:
 			odd = append(odd, scaled(m.unusual(v.Name(), v.Type()), 0.7)...)
 		}

@@ -61,9 +61,6 @@ func (g *graph) ingredients(dir string) *ingredients {
 			return true
 		})
 	}
-	if g.larder == nil {
-		g.larder = map[string]*ingredients{}
-	}
 	g.larder[dir] = in
 	return in
 }

@@ -75,9 +75,6 @@ func (m *mutator) literal(n *ast.BasicLit) {
 	if n.Kind == token.CHAR {
 		m.otherCharacter(n)
 	}
-	for _, with := range formats(old) {
-		m.replace(n.Pos(), n.End(), strconv.Quote(with), literal, 0.3, "format %s → %q", n.Value, with)
-	}
 }
 
 // rewrites lists possible originals of a literal, given one difference: the whole replaced,
@@ -123,18 +120,6 @@ func rewrites(old string, s textSwap) []string {
 			if old[i] == s.to[0] || old[i-1] == s.to[len(s.to)-1] || old[i] == '%' {
 				out = append(out, old[:i]+s.to+old[i:])
 			}
-		}
-	}
-	return out
-}
-
-// formats lists neighbours of the verbs in a format.
-func formats(old string) []string {
-	swaps := [][2]string{{"%v", "%q"}, {"%s", "%q"}, {"%q", "%s"}, {"%d", "%02d"}, {"%02d", "%d"}, {"%.1f", "%.2f"}, {"%.2f", "%.1f"}, {"%.2f", "%.3f"}, {"%x", "%X"}, {"%X", "%x"}, {"%d", "%x"}, {"%x", "%02x"}, {"%x", "%d"}, {"%v", "%+v"}, {"%f", "%.2f"}, {"%v", "%s"}}
-	var out []string
-	for _, s := range swaps {
-		if strings.Count(old, s[0]) == 1 {
-			out = append(out, strings.Replace(old, s[0], s[1], 1))
 		}
 	}
 	return out

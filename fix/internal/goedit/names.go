@@ -63,9 +63,6 @@ func (m *mutator) ident(n *ast.Ident, stack []ast.Node) {
 	if _, ok := parent(stack).(*ast.SelectorExpr); ok && o == m.receiver() {
 		weight = 0.28 // r.x is less often another's x
 	}
-	if m.twice(n, stack) {
-		weight *= 1.8
-	}
 	var twins []twin
 	for _, v := range m.visible(n.Pos()) {
 		if v == o || !types.Identical(v.Type(), o.Type()) || v.Pos() == m.d.name0() {
@@ -142,7 +139,7 @@ func (m *mutator) fieldsLike(x ast.Expr, called string) []twin {
 }
 
 // selector proposes other members of the same type for a selected one.
-func (m *mutator) selector(n *ast.SelectorExpr, stack []ast.Node) {
+func (m *mutator) selector(n *ast.SelectorExpr) {
 	t := m.typ(n)
 	if t == nil {
 		return
@@ -199,11 +196,7 @@ func (m *mutator) selector(n *ast.SelectorExpr, stack []ast.Node) {
 			add(s.Obj())
 		}
 	}
-	if m.twice(n, stack) {
-		weight *= 1.8
-	}
 	m.instead(n.Sel, twins, kind, weight, what)
-	m.bothSides(n, stack, twins)
 }
 
 // relative is the likeness from which a function with other results may have been meant, as
@@ -215,23 +208,6 @@ func sameArguments(a, b types.Type) bool {
 	f, ok1 := a.(*types.Signature)
 	g, ok2 := b.(*types.Signature)
 	return ok1 && ok2 && f.Variadic() == g.Variadic() && types.Identical(f.Params(), g.Params()) && !types.Identical(f.Results(), g.Results())
-}
-
-// bothSides changes the field that a comparison looks at on both its sides, as
-// in the order of a sort.
-func (m *mutator) bothSides(n *ast.SelectorExpr, stack []ast.Node, twins []twin) {
-	b, ok := parent(stack).(*ast.BinaryExpr)
-	if !ok || b.X != n {
-		return
-	}
-	other, ok := b.Y.(*ast.SelectorExpr)
-	if !ok || other.Sel.Name != n.Sel.Name {
-		return
-	}
-	for _, t := range twins[:min(len(twins), mostTwins)] {
-		with := m.text(n.X) + "." + t.text + string(m.d.file.src[m.g.offset(n.End()):m.g.offset(other.Pos())]) + m.text(other.X) + "." + t.text
-		m.replace(b.Pos(), b.End(), with, member, 0.45*t.weight, "field %s → %s on both sides", n.Sel.Name, t.text)
-	}
 }
 
 func (m *mutator) pkg() *types.Package { return m.g.pkgs[m.d.file.dir()] }
@@ -256,24 +232,6 @@ func addressable(t types.Type) types.Type {
 		return t
 	}
 	return types.NewPointer(t)
-}
-
-// twice reports whether the text of n equals that of its other operand: a call, comparison
-// or sum of a value with itself is seldom meant.
-func (m *mutator) twice(n ast.Expr, stack []ast.Node) bool {
-	text := m.text(n)
-	var others []ast.Expr
-	switch p := parent(stack).(type) {
-	case *ast.BinaryExpr:
-		others = []ast.Expr{p.X, p.Y}
-	case *ast.CallExpr:
-		others = p.Args
-	case *ast.AssignStmt:
-		others = append(slices.Clone(p.Lhs), p.Rhs...)
-	case *ast.ReturnStmt:
-		others = p.Results
-	}
-	return slices.ContainsFunc(others, func(x ast.Expr) bool { return x != n && m.text(x) == text })
 }
 
 // receiver is the variable of the method's receiver, or nil.

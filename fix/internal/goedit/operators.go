@@ -61,12 +61,7 @@ func (m *mutator) operator(n *ast.BinaryExpr, stack []ast.Node) {
 		if id, ok := n.X.(*ast.Ident); ok && id.Name == "err" {
 			rare = 0.35 // err != nil is seldom the fault
 		}
-		f, heads := parent(stack).(*ast.ForStmt)
-		heads = heads && f.Cond == n
 		for _, s := range swaps {
-			if p, ok := stepOf(f, heads); ok && !toward(p, s.to) {
-				s.weight *= headed(f, p, n.Op)
-			}
 			if s.to == token.EQL || s.to == token.NEQ || m.ordered(n.X) && m.ordered(n.Y) {
 				before := len(m.sites)
 				m.replace(n.OpPos, end, s.to.String(), comparison, s.weight*rare, "comparison operator %s → %s", n.Op, s.to)
@@ -188,16 +183,12 @@ func (m *mutator) shift(x ast.Expr, less, more float64, what string) {
 	m.replace(x.Pos(), x.End(), m.operand(x)+" + 1", bounds, more, "off by one: %s + 1", what)
 }
 
-func (m *mutator) incDec(n *ast.IncDecStmt, stack []ast.Node) {
+func (m *mutator) incDec(n *ast.IncDecStmt) {
 	to := token.INC
 	if n.Tok == token.INC {
 		to = token.DEC
 	}
-	weight := 0.75
-	if f, ok := parent(stack).(*ast.ForStmt); ok && f.Post == n {
-		weight *= headed(f, n.Tok, condOp(f))
-	}
-	m.replace(n.TokPos, n.TokPos+2, to.String(), step, weight, "%s → %s", n.Tok, to)
+	m.replace(n.TokPos, n.TokPos+2, to.String(), step, 0.75, "%s → %s", n.Tok, to)
 }
 
 func (m *mutator) assign(n *ast.AssignStmt) {

@@ -22,81 +22,6 @@ func (m *mutator) neighbours(a, b ast.Stmt) {
 	}
 	between := string(m.d.file.src[m.g.offset(a.End()):m.g.offset(b.Pos())])
 	m.replace(a.Pos(), b.End(), m.text(b)+between+m.text(a), order, weight, "statements exchanged: %s and %s", firstLine(m.text(a)), firstLine(m.text(b)))
-	m.joined(a, b)
-}
-
-// joined makes an else of what follows an if.
-func (m *mutator) joined(a, b ast.Stmt) {
-	i, ok := a.(*ast.IfStmt)
-	if !ok || i.Else != nil || leaves(i.Body) {
-		return
-	}
-	if _, ok := b.(*ast.IfStmt); ok {
-		m.replace(i.Body.Rbrace, b.Pos(), "} else ", order, 0.45, "missing else before if")
-		return
-	}
-	if isSimple(b) {
-		m.replace(i.Body.Rbrace, b.End(), "} else {\n"+m.text(b)+"\n}", order, 0.42, "missing else: %s", firstLine(m.text(b)))
-	}
-}
-
-// across moves the statement next to a compound one into it or out of it.
-func (m *mutator) across(list []ast.Stmt, i int) {
-	body := innerBlock(list[i])
-	if body == nil || len(body.List) == 0 {
-		return
-	}
-	s := list[i]
-	src := func(from, end token.Pos) string { return string(m.d.file.src[m.g.offset(from):m.g.offset(end)]) }
-	move := func(from, end token.Pos, text string, weight float64, how string, what ast.Stmt) {
-		m.replace(from, end, text, order, weight, "%s: %s", how, firstLine(m.text(what)))
-	}
-	first, last := body.List[0], body.List[len(body.List)-1]
-	if len(body.List) > 1 && (isSimple(first) || isDeclared(first)) {
-		second := body.List[1]
-		move(s.Pos(), second.Pos(), m.text(first)+"\n"+src(s.Pos(), body.Lbrace+1)+"\n", 0.25, "moved before the block", first)
-		if isSimple(last) || isReturn(last) {
-			before := body.List[len(body.List)-2]
-			move(before.End(), s.End(), "\n"+src(body.Rbrace, s.End())+"\n"+m.text(last), 0.33, "moved after the block", last)
-		}
-	} else if len(body.List) > 1 && (isSimple(last) || isReturn(last)) {
-		before := body.List[len(body.List)-2]
-		move(before.End(), s.End(), "\n"+src(body.Rbrace, s.End())+"\n"+m.text(last), 0.33, "moved after the block", last)
-	}
-	if i+1 < len(list) && isSimple(list[i+1]) {
-		next := list[i+1]
-		move(last.End(), next.End(), "\n"+m.text(next)+"\n"+src(body.Rbrace, s.End()), 0.3, "moved into the block", next)
-	}
-	if i > 0 && (isSimple(list[i-1]) || isDeclared(list[i-1])) {
-		prev := list[i-1]
-		move(prev.Pos(), first.Pos(), src(s.Pos(), body.Lbrace+1)+"\n"+m.text(prev)+"\n", 0.27, "moved into the block", prev)
-	}
-}
-
-func innerBlock(s ast.Stmt) *ast.BlockStmt {
-	switch s := s.(type) {
-	case *ast.ForStmt:
-		return s.Body
-	case *ast.RangeStmt:
-		return s.Body
-	case *ast.IfStmt:
-		if s.Else == nil {
-			return s.Body
-		}
-	}
-	return nil
-}
-
-// separate makes an if of an else if, and of an else what always happens.
-func (m *mutator) separate(n *ast.IfStmt) {
-	switch e := n.Else.(type) {
-	case *ast.IfStmt:
-		m.replace(n.Body.Rbrace, e.Pos(), "}\n", order, 0.3, "else if → if")
-	case *ast.BlockStmt:
-		if len(n.Body.List) > 0 && len(e.List) > 0 {
-			m.replace(n.Body.Pos(), e.End(), m.text(e)+" else "+m.text(n.Body), order, 0.2, "branches exchanged")
-		}
-	}
 }
 
 // grouping moves parentheses: the classic slip of a + b / c.
@@ -181,10 +106,6 @@ func isDefine(s ast.Stmt) bool {
 }
 
 func isDefer(s ast.Stmt) bool { _, ok := s.(*ast.DeferStmt); return ok }
-
-func isReturn(s ast.Stmt) bool { _, ok := s.(*ast.ReturnStmt); return ok }
-
-func isDeclared(s ast.Stmt) bool { _, ok := s.(*ast.DeclStmt); return ok || isDefine(s) }
 
 func isSimple(s ast.Stmt) bool {
 	switch s := s.(type) {

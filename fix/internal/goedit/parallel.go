@@ -69,39 +69,3 @@ func (m *mutator) secondOfTwo(s ast.Stmt, list []ast.Stmt) {
 		m.before(s, text, missing, 0.7*w, "missing: %s", text)
 	}
 }
-
-// compared are the comparisons of a condition, said of their counterparts too:
-// first == 2 suggests second == 2.
-func (m *mutator) compared(cond ast.Expr) []twin {
-	var out []twin
-	for _, x := range terms(cond) {
-		b, ok := x.(*ast.BinaryExpr)
-		if !ok || b.Op == token.LAND || b.Op == token.LOR || hasCall(b.X) {
-			continue
-		}
-		rest := string(m.d.file.src[m.g.offset(b.X.End()):m.g.offset(b.End())])
-		for _, t := range m.siblings(b.X) {
-			if t.text != m.text(b.Y) {
-				out = append(out, twin{t.text + rest, 0.5 * t.weight})
-			}
-		}
-	}
-	return out
-}
-
-// hollow proposes statements for an empty block: an empty block has a reason only if it says
-// with break that nothing is to be done.
-func (m *mutator) hollow(at token.Pos, stack []ast.Node) {
-	var list []twin
-	for _, e := range m.exits(at, stack) {
-		list = append(list, twin{e.text, 0.9 * e.weight})
-	}
-	for _, i := range m.g.ingredients(m.d.file.dir()).statements {
-		list = append(list, twin{i.text, m.near(i)})
-	}
-	list = append(list, m.suggested(at)...)
-	list = distinct(list)
-	for i, x := range list[:min(len(list), 20)] {
-		m.replace(at, at, "\n"+x.text+"\n", missing, 0.9*x.weight/(1+0.1*float64(i)), "missing: %s", x.text)
-	}
-}

@@ -88,9 +88,6 @@ func rank(g *graph, h Hints) []suspect {
 			if seen != nil {
 				score = math.Pow(score, besideSpectra)
 			}
-			if g.judges(d, h) {
-				score *= judged
-			}
 			if g.isOfError(d, h) {
 				score *= speaks
 			}

@@ -57,7 +57,7 @@ func (m *mutator) plainly(n ast.Node, stack []ast.Node) {
 	case *ast.CallExpr:
 		m.length(n, stack)
 	case *ast.IncDecStmt:
-		m.incDec(n, stack)
+		m.incDec(n)
 	case *ast.AssignStmt:
 		m.assign(n)
 	case *ast.Ident:
@@ -89,7 +89,6 @@ func (m *mutator) typed(n ast.Node, stack []ast.Node) {
 	m.converted(n)
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
-		m.spanned(n, stack)
 		m.operands(n)
 		m.grouping(n)
 		m.fewerOperands(n, stack)
@@ -105,20 +104,16 @@ func (m *mutator) typed(n ast.Node, stack []ast.Node) {
 		m.otherConstant(n, stack)
 		m.named(n, stack)
 	case *ast.SliceExpr:
-		m.halves(n)
 		m.clamped(n.X, n.Low, n.High)
 	case *ast.CallExpr:
 		m.arguments(n)
-		m.around(n)
 		m.conversion(n)
-		m.made(n)
 		m.builtin(n)
 		for _, x := range n.Args {
 			m.wrapped(x)
 			m.moved(x, 0.2)
 		}
 	case *ast.CompositeLit:
-		m.elements(n)
 		m.forgottenElement(n)
 		m.unmade(n)
 	case *ast.Ident:
@@ -130,7 +125,7 @@ func (m *mutator) typed(n ast.Node, stack []ast.Node) {
 		}
 		m.ident(n, stack)
 	case *ast.SelectorExpr:
-		m.selector(n, stack)
+		m.selector(n)
 		m.computed(n, stack)
 	case *ast.IndexExpr:
 		m.wrapped(n.Index)
@@ -142,12 +137,9 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 	switch n := n.(type) {
 	case *ast.FuncDecl:
 		m.entry(n, append(stack, n))
-		m.pointed(n)
 	case *ast.AssignStmt:
 		m.shadowed(n, stack)
 		m.ignored(n, stack)
-		m.grown(n)
-		m.results(n.Rhs, 0.35, "values")
 		if len(n.Lhs) == 1 {
 			m.wrapped(n.Rhs[0])
 			m.moved(n.Rhs[0], kept(n.Lhs[0]))
@@ -155,38 +147,25 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 		}
 		m.crossNames(n)
 	case *ast.IfStmt:
-		m.running(n)
 		m.repeated(n)
-		m.moves(n)
 		m.narrower(n.Cond, stack, leaves(n.Body), 0.3)
-		m.separate(n)
-		m.always(n)
 		m.jump(n.Body.List, append(stack, n), 0.55)
 	case *ast.CaseClause:
 		m.jump(n.Body, append(stack, n), 0.22)
-		m.listed(n)
 		m.oneMoreCase(n)
 		for _, x := range n.List {
 			if m.isBool(x) {
 				m.narrower(x, stack, false, 0.25)
 			}
 		}
-		if len(n.Body) == 0 {
-			m.hollow(n.Colon+1, append(stack, n))
-		}
 	case *ast.ForStmt:
 		if n.Cond != nil {
 			m.narrower(n.Cond, stack, false, 0.25)
-			m.inRange(n)
 			m.wholeOf(n)
 		}
-		m.direction(n)
-		m.stuck(n)
 		m.iteration(n, n.Body, stack)
 		m.jump(n.Body.List, append(stack, n), 0.15)
 	case *ast.RangeStmt:
-		m.part(n)
-		m.element(n)
 		m.pointedAt(n)
 		m.iteration(n, n.Body, stack)
 		m.jump(n.Body.List, append(stack, n), 0.15)
@@ -200,7 +179,6 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 	case *ast.ReturnStmt:
 		m.answers(n, stack)
 		m.unlocked(n, stack)
-		m.results(n.Results, 0.4, "results")
 		for _, x := range n.Results {
 			m.wrapped(x)
 			m.moved(x, 0.25)
@@ -214,9 +192,6 @@ func (m *mutator) statements(n ast.Node, stack []ast.Node) {
 	switch n := n.(type) {
 	case *ast.BlockStmt:
 		m.sequence(n.List, append(stack, n))
-		if len(n.List) == 0 && n.Lbrace.IsValid() {
-			m.hollow(n.Lbrace+1, append(stack, n))
-		}
 	case *ast.CaseClause:
 		m.sequence(n.Body, append(stack, n))
 	case *ast.CommClause:
@@ -232,8 +207,6 @@ func (m *mutator) sequence(list []ast.Stmt, stack []ast.Node) {
 			next = list[i+1]
 			m.neighbours(s, next)
 		}
-		m.needless(s)
-		m.across(list, i)
 		m.forgottenStatement(s, next == nil)
 		m.forgottenUse(s)
 		m.secondOfTwo(s, list)
@@ -244,7 +217,6 @@ func (m *mutator) sequence(list []ast.Stmt, stack []ast.Node) {
 				m.checked(s, next, stack)
 			}
 		case *ast.ExprStmt:
-			m.unused(s, stack)
 			m.locked(s, next)
 		}
 		if isSimple(s) {
@@ -256,9 +228,6 @@ func (m *mutator) sequence(list []ast.Stmt, stack []ast.Node) {
 		}
 		if b := m.bounded(s); len(b) > 0 && i > 0 {
 			m.guarded(s, failing(b), stack, 0.3, 4)
-		}
-		if _, lack := m.taken(s); len(lack) > 0 {
-			m.guarded(s, lack, stack, 0.4, 2)
 		}
 	}
 }

@@ -36,22 +36,8 @@ func proposals(t *testing.T, src string, h Hints) (edits []Edit, after []string)
 var leftOut = []struct{ name, src, want string }{
 	{"the second of two steps", "func Do(n, m int) int {\n\ti, j := 0, 0\n\tfor i < n {\n\t\ti++\n\t}\n\treturn j\n}\n", "\t\ti++\n\t\tj++\n"},
 	{"the second of two links", "type node struct{ next, prev *node }\n\nfunc Do(n, m int) *node {\n\tr := &node{}\n\tr.prev = r\n\treturn r\n}\n", "\tr.next = r\n"},
-	{"the second of two comparisons", "func Do(first, second int) bool {\n\tif first == 2 {\n\t\treturn true\n\t}\n\treturn false\n}\n", "first == 2 && second == 2 {"},
-	{"enough to take from", "func Do(have, n int) (int, bool) {\n\thave -= n\n\treturn have, true\n}\n", "if have < n {"},
-	{"to take only what is there", "func Do(have, n int) int {\n\thave -= n\n\treturn have\n}\n", "if have >= n {\n\t\thave -= n\n\t}"},
-	{"more than the receiver has", "type list struct{ items []int }\n\nfunc (l list) at(n int) int {\n\tif n < 1 {\n\t\treturn 0\n\t}\n\treturn l.items[n-1]\n}\n\nfunc Do(n, m int) int { return list{}.at(n) }\n", "if n < 1 || n > len(l.items) {"},
-	{"the end of a second list", "func Do(n, m int) int {\n\ta, b := make([]int, n), make([]int, m)\n\tk := 0\n\tfor i, j := 0, 0; i < len(a); i++ {\n\t\tk += a[i] - b[j]\n\t\tj++\n\t}\n\treturn k\n}\n", "i < len(a) && j < len(b);"},
-	{"the beginning of a range", "func Do(c, d byte) bool { return c <= '9' }\n", "return c >= '0' && c <= '9'"},
-	{"a range that belongs to another", "func Do(c, d byte) bool { return c >= 'a' && c <= 'z' }\n", "|| c >= 'A' && c <= 'Z'"},
-	{"one more character", "func Do(c, d byte) bool { return c == '-' || c == '*' || c == '/' || c == '%' }\n", "|| c == '+'"},
-	{"one more case", "func Do(c, d byte) bool {\n\tswitch c {\n\tcase '-', '*', '/', '%':\n\t\treturn true\n\t}\n\treturn false\n}\n", "case '-', '*', '/', '%', '+':"},
-	{"an empty case", "func Do(n, m int) (k int) {\n\tswitch n {\n\tcase 0:\n\t\tk++\n\tcase 1:\n\t}\n\treturn k\n}\n", "case 1:\n\t\tk++\n"},
-	{"a better one", "func Do(list ...int) (best int) {\n\tfor _, n := range list {\n\t\tif best == 0 {\n\t\t\tbest = n\n\t\t}\n\t}\n\treturn best\n}\n", "best == 0 || n < best {"},
-	{"a step before it is asked for", "func Do(n, m int) bool {\n\topen := map[int]int{n: m}\n\tif open[n] == 0 {\n\t\treturn true\n\t}\n\treturn false\n}\n", "\topen[n]--\n\tif open[n] == 0 {"},
 	{"the diagonal", "func Do(n, m int) (k int) {\n\tfor i := -1; i < n; i++ {\n\t\tfor j := -1; j < m; j++ {\n\t\t\tif i < 3 {\n\t\t\t\tk++\n\t\t\t}\n\t\t}\n\t}\n\treturn k\n}\n", "(i != 0 || j != 0) {"},
-	{"what is found", "func Do(n, m int) bool {\n\tlist := make([]int, n)\n\ti := 0\n\treturn i < len(list)\n}\n", "i < len(list) && list[i] == m"},
 	{"an error with a reason", "import (\n\t\"errors\"\n\t\"fmt\"\n)\n\nvar ErrDone = errors.New(\"done\")\n\nfunc Do(n, m int) error {\n\terr := errors.New(fmt.Sprint(n))\n\tif err == nil {\n\t\treturn ErrDone\n\t}\n\treturn nil\n}\n", "return fmt.Errorf(\"%w: %w\", ErrDone, err)"},
-	{"a parameter that nobody uses", "func Do(i, mark int) []int {\n\tcells := make([]int, 3)\n\tcells = cells[:2]\n\tprintln(i)\n\treturn cells\n}\n", "cells[i] = mark\n"},
 }
 
 // What was left out is proposed from what stands beside it.
@@ -112,48 +98,5 @@ func TestCopiesAreSuspected(t *testing.T) {
 	}
 	if copied, other := first("2*i + 1", "func right"), first("2*i + 2", "func right"); copied >= other {
 		t.Errorf("the function that is a copy is edited first at place %d, one that is not at %d", copied, other)
-	}
-}
-
-// What tests compare by is suspected last, unless they are about it.
-func TestJudgesAreSuspectedLast(t *testing.T) {
-	files := fstest.MapFS{
-		"go.mod":    {Data: []byte("module m\n\ngo 1.26\n")},
-		"m.go":      {Data: []byte("package m\n\ntype point struct{ x, y int }\n\nfunc (p point) same(o point) bool { return p.x == o.x && p.y == o.y }\n\nfunc Do(n, m int) point { return point{n + 1, m} }\n")},
-		"m_test.go": {Data: []byte("package m\n\nimport \"testing\"\n\nfunc TestDo(t *testing.T) {\n\tif !Do(1, 2).same(point{1, 2}) {\n\t\tt.Error()\n\t}\n}\n\nfunc TestSame(t *testing.T) {\n\tif !Do(1, 2).same(point{1, 2}) {\n\t\tt.Error()\n\t}\n}\n")},
-	}
-	place := func(test string) int {
-		edits, err := Candidates(files, Hints{Failures: []Failure{{Package: "m", Test: test}}}, &Options{Importer: library()(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, e := range edits {
-			if strings.Contains(e.New, "same(") {
-				return i
-			}
-		}
-		t.Fatal("no edit of the method")
-		return 0
-	}
-	if do, same := place("TestDo"), place("TestSame"); do < 5 || same > 1 {
-		t.Errorf("the comparison is first edited at place %d for TestDo and %d for TestSame", do, same)
-	}
-}
-
-// The two halves of a loop's head are turned against each other late, and made
-// to agree early.
-func TestHeadsOfLoops(t *testing.T) {
-	place := func(head string) int {
-		edits, _ := proposals(t, "package m\n\nfunc Do(n, m int) (k int) {\n\tfor "+head+" {\n\t\tk += m\n\t}\n\treturn k\n}\n", Hints{})
-		for i, e := range edits {
-			if e.Rule == "++ → --" {
-				return i
-			}
-		}
-		t.Fatal("no edit of the step")
-		return 0
-	}
-	if sound, odd := place("i := 0; i < n; i++"), place("i := n; i > 0; i++"); odd > 3 || sound < odd+10 {
-		t.Errorf("the step is turned at place %d where it is sound, and at %d where it is not", sound, odd)
 	}
 }

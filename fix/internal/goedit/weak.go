@@ -57,52 +57,6 @@ func isSentinel(o types.Object) bool {
 	return ok && isGlobal(o) && isError(o.Type())
 }
 
-// judged is the weight of predicates that tests compare with: an error in one makes tests of
-// other code fail, and weakening it makes them pass, whatever their fault.
-const judged = 0.2
-
-// judges reports whether a function compares two values of one type, and is called by tests
-// that, by their names, are not about it.
-func (g *graph) judges(d *decl, h Hints) bool {
-	fn, ok := d.node.(*ast.FuncDecl)
-	if !ok {
-		return false
-	}
-	o, ok := g.info.Defs[fn.Name].(*types.Func)
-	if !ok {
-		return false
-	}
-	sig := o.Signature()
-	if sig.Results().Len() != 1 || !types.Identical(sig.Results().At(0).Type(), types.Typ[types.Bool]) {
-		return false
-	}
-	var of []types.Type
-	if r := sig.Recv(); r != nil {
-		of = append(of, r.Type())
-	}
-	for v := range sig.Params().Variables() {
-		of = append(of, v.Type())
-	}
-	if len(of) != 2 || !types.Identical(pointee(of[0]), pointee(of[1])) {
-		return false
-	}
-	for _, f := range h.Failures {
-		if strings.Contains(strings.ToLower(f.Test), strings.ToLower(d.name)) {
-			return false
-		}
-	}
-	return slices.ContainsFunc(g.decls, func(t *decl) bool {
-		return t.file.test && slices.ContainsFunc(t.uses, func(u use) bool { return u.of == d })
-	})
-}
-
-func pointee(t types.Type) types.Type {
-	if p, ok := t.(*types.Pointer); ok {
-		return p.Elem()
-	}
-	return t
-}
-
 // helper is the weight of code in packages that help tests: where a test fails, it is they that
 // say so, in lines that no test executes that passes.
 const helper = 0.02

@@ -189,15 +189,6 @@ func (m *mutator) fewer(n *ast.BinaryExpr) {
 	m.replace(n.Pos(), n.End(), m.text(n.Y), term, 0.25, "without the term %s", m.text(n.X))
 }
 
-// always takes a condition away from what depends on it.
-func (m *mutator) always(n *ast.IfStmt) {
-	if n.Init != nil || n.Else != nil || leaves(n.Body) || len(n.Body.List) == 0 {
-		return
-	}
-	body := string(m.d.file.src[m.g.offset(n.Body.List[0].Pos()):m.g.offset(n.Body.List[len(n.Body.List)-1].End())])
-	m.replace(n.Pos(), n.End(), body, dependent, 0.25, "always, not only if %s", firstLine(m.text(n.Cond)))
-}
-
 // locked proposes to unlock a lock at the end.
 func (m *mutator) locked(s *ast.ExprStmt, next ast.Stmt) {
 	c, ok := s.X.(*ast.CallExpr)

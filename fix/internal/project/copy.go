@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,18 +31,25 @@ type Copy struct {
 }
 
 // TestCommand takes a test command and the variables for it apart, or guesses the command. It returns
-// the directory that the command is for, below dir.
-func TestCommand(dir string, test, env []string) (string, testrun.Command, error) {
+// the directory that the command is for: that of a module below dir, which the command or its caller may name.
+func TestCommand(dir, module string, test, env []string) (string, testrun.Command, error) {
 	var c testrun.Command
 	env, err := testrun.Variables(env)
 	if err != nil {
 		return "", c, err
 	}
+	if err != nil {
+		return "", c, err
+	}
 	if len(test) > 0 {
-		if c, err = testrun.ParseCommand(test); err == nil {
-			dir, err = Inside(dir, c.Dir)
+		if c, err = testrun.ParseCommand(test); err != nil {
+			return "", c, err
 		}
-	} else {
+	}
+	if c.Dir = cmp.Or(c.Dir, module); c.Dir == "." {
+		c.Dir = ""
+	}
+	if dir, err = Inside(dir, c.Dir); err == nil && len(test) == 0 {
 		c.Argv, err = testrun.Guess(dir)
 	}
 	c.Env = slices.Concat(env, c.Env)
@@ -54,13 +62,13 @@ func Make(ctx context.Context, dir, state string) (*workspace.Tree, error) {
 }
 
 // Open opens a working copy in c. wrote is called before a file is changed; an error of it prevents
-// that. unnamed says what tests without names are no use for.
+// that. unnamed says what tests without names are no use for; empty: they are of use.
 func (c *Copy) Open(t *workspace.Tree, module string, test, env []string, timeout time.Duration, rule Rule, wrote func(name string, after []byte) error, unnamed string) error {
 	tests, err := testrun.New(t.Dir(), test, env, timeout, t.StateDir())
 	if err != nil {
 		return err
 	}
-	if !tests.Named() {
+	if unnamed != "" && !tests.Named() {
 		return fmt.Errorf("the tests that %q runs have no names, so %s; name a command of go test or pytest", strings.Join(test, " "), unnamed)
 	}
 	root, err := os.OpenRoot(t.Dir())
@@ -80,6 +88,11 @@ func (c *Copy) Dir() string { return c.Tree.Dir() }
 func (c *Copy) Difference(ctx context.Context, edited func(name string) bool) (Diff, error) {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
+	return c.Changed(ctx, edited)
+}
+
+// Changed is Difference for a caller that holds Mu.
+func (c *Copy) Changed(ctx context.Context, edited func(name string) bool) (Diff, error) {
 	d, err := c.Tree.Diff(ctx)
 	if err != nil {
 		return Diff{}, err
@@ -92,7 +105,7 @@ func (c *Copy) Difference(ctx context.Context, edited func(name string) bool) (D
 func (c *Copy) Apply(d Diff) error {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
-	return c.Tree.Apply(d.diff)
+	return c.Tree.Apply(d.Changes)
 }
 
 // Release lets go of the working copy and leaves it for another process, as when the run is parked.
@@ -125,21 +138,21 @@ func (c *Copy) TestTool() pawl.Tool {
 
 // A Diff is what a run changed in a project.
 type Diff struct {
-	diff   workspace.Diff
-	module string // where the files are in the project
+	Changes workspace.Diff // with paths relative to the module
+	Module  string         // where that is in the project
 }
 
 // String returns the diff in git's unified form, with paths relative to the project; empty: nothing
 // changed.
-func (d Diff) String() string { return d.diff.Beneath(d.module).String() }
+func (d Diff) String() string { return d.Changes.Beneath(d.Module).String() }
 
 // Empty reports whether nothing changed.
-func (d Diff) Empty() bool { return d.diff.Empty() }
+func (d Diff) Empty() bool { return d.Changes.Empty() }
 
 // Files returns the paths that changed, relative to the project, sorted.
 func (d Diff) Files() []string {
 	var paths []string
-	for _, c := range d.diff.Beneath(d.module).Changes {
+	for _, c := range d.Changes.Beneath(d.Module).Changes {
 		paths = append(paths, c.Path)
 	}
 	return paths
