@@ -95,7 +95,7 @@ func TestWorkspaceKilled(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, "new")); err == nil {
 			t.Fatalf("killed at entry %d: the project was changed by the run", lives+1)
 		}
-		if tree, err = workspace.Open(spec.WorkspaceOf(source).State, nil); err != nil {
+		if tree, err = workspace.Open(spec.WorkspaceOf(source).State); err != nil {
 			t.Fatal(err)
 		}
 		d, err := tree.Diff(t.Context())

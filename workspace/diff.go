@@ -29,39 +29,6 @@ type Change struct {
 	Patch string `json:"patch"`
 }
 
-// Kind is the kind of a change.
-type Kind int
-
-// The kinds of change. Turning a file into a link or back is a modification.
-const (
-	Added Kind = iota + 1
-	Modified
-	Deleted
-)
-
-func (k Kind) String() string {
-	switch k {
-	case Added:
-		return "added"
-	case Modified:
-		return "modified"
-	case Deleted:
-		return "deleted"
-	}
-	return fmt.Sprintf("Kind(%d)", int(k))
-}
-
-// Kind returns the kind of the change.
-func (c Change) Kind() Kind {
-	switch {
-	case !c.Old.Exists():
-		return Added
-	case !c.New.Exists():
-		return Deleted
-	}
-	return Modified
-}
-
 // String returns all patches, one after the other. As long as no change is binary, git apply and
 // patch -p1 accept it.
 func (d Diff) String() string {

@@ -25,8 +25,6 @@ type filler struct {
 	pack     *os.File // the originals
 	packed   int64
 	ignored  ignored
-	skip     bool
-	limit    int64
 	size     int64
 	dirs     []dirMode
 }
@@ -37,11 +35,8 @@ type dirMode struct {
 	mode fs.FileMode
 }
 
-func (t *Tree) fill(ctx context.Context, o *Options) error {
-	f := &filler{Tree: t, ctx: ctx, skip: o.SkipIgnored, limit: o.MaxBytes}
-	if f.limit <= 0 {
-		f.limit = DefaultMaxBytes
-	}
+func (t *Tree) fill(ctx context.Context) error {
+	f := &filler{Tree: t, ctx: ctx}
 	if err := os.MkdirAll(t.Dir(), 0o700); err != nil {
 		return err
 	}
@@ -111,13 +106,8 @@ func (f *filler) visit(name string, d fs.DirEntry, err error) error {
 			f.record.Nested = append(f.record.Nested, dir)
 		}
 		return skip
-	case f.include != nil && !f.include(name):
-		return skip
 	}
 	ignored := f.ignored.has(name, d.IsDir())
-	if ignored && f.skip {
-		return skip
-	}
 	info, err := d.Info()
 	if err != nil {
 		return err
@@ -220,8 +210,8 @@ func leadsOut(name, target string) string {
 }
 
 func (f *filler) file(name string, info fs.FileInfo, ignored bool) error {
-	if f.size += info.Size(); f.size > f.limit {
-		return fmt.Errorf("it is larger than %d bytes; is it the project's directory? Leave parts out or raise the limit", f.limit)
+	if f.size += info.Size(); f.size > maxBytes {
+		return fmt.Errorf("it is larger than %d bytes; is it the project's directory?", maxBytes)
 	}
 	in, err := f.from.Open(name)
 	if err != nil {

@@ -41,7 +41,7 @@ func TestMuchIgnored(t *testing.T) {
 	put(t, tree.Dir(), "a.go", "package b\n")
 	must(t, os.Remove(filepath.Join(tree.Dir(), "node_modules"))) // the link
 	put(t, tree.Dir(), "node_modules/new.js", "1\n")
-	tree, err = Open(tree.StateDir(), nil)
+	tree, err = Open(tree.StateDir())
 	must(t, err)
 	d := difference(t, tree)
 	equal(t, []string{"modified a.go"}, kinds(d))
@@ -49,27 +49,4 @@ func TestMuchIgnored(t *testing.T) {
 	must(t, tree.Close())
 	before["a.go"] = "package b\n"
 	equal(t, before, read(t, source))
-}
-
-// A large file is copied with the digest of what was copied.
-func TestShare(t *testing.T) {
-	dir := t.TempDir()
-	put(t, dir, "from", "a content\n")
-	from, err := os.Open(filepath.Join(dir, "from"))
-	must(t, err)
-	defer from.Close()
-	to, err := os.Create(filepath.Join(dir, "to"))
-	must(t, err)
-	defer to.Close()
-	if n, err := share(to, from); n != 10 || err != nil {
-		t.Errorf("%d, %v", n, err)
-	}
-	digest, err := digestOf(to)
-	must(t, err)
-	root, err := os.OpenRoot(dir)
-	must(t, err)
-	defer root.Close()
-	want, err := inspect(root, "from")
-	must(t, err)
-	equal(t, want.Digest, digest)
 }

@@ -56,7 +56,7 @@ func TestRestoreBest(t *testing.T) {
 		must(t, tree.Mark(t.Context(), score))
 	}
 	// Another process goes on with the copy, in a state that is not marked.
-	tree, err := Open(tree.StateDir(), nil)
+	tree, err := Open(tree.StateDir())
 	must(t, err)
 	put(t, tree.Dir(), "d/e", "lost")
 	score, changed, err := tree.RestoreBest(t.Context())

@@ -34,7 +34,7 @@ func (r Recovery) String() string {
 // number of times for a state directory. An error says why the project is still half
 // changed, or why the apply was undone (Undone).
 func Recover(stateDir string) (Recovery, error) {
-	t, err := Open(stateDir, nil)
+	t, err := Open(stateDir)
 	if err != nil {
 		return 0, err
 	}
@@ -48,12 +48,11 @@ func Recover(stateDir string) (Recovery, error) {
 
 // recoverApplies recovers the unfinished applies to a project, as far as their state directories
 // are in dir. A copy of a half changed project would be useless.
-func recoverApplies(dir, source string) (Recovery, error) {
+func recoverApplies(dir, source string) error {
 	states, err := States(dir)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	done := Nothing
 	for _, s := range states {
 		t := &Tree{state: s.Dir}
 		if _, err := os.Lstat(t.journalPath()); err != nil {
@@ -62,13 +61,13 @@ func recoverApplies(dir, source string) (Recovery, error) {
 		if err := t.loadRecord(); err != nil || t.record.Source != source {
 			continue // another project, or unknown
 		}
-		r, err := Recover(s.Dir)
+		// An error without a journal says that the apply was undone, since files had changed.
+		_, err := Recover(s.Dir)
 		if _, left := os.Lstat(t.journalPath()); err != nil && left == nil {
-			return 0, fmt.Errorf("an earlier fix of it died while it changed files, and neither finishing nor undoing that works: %w", err)
+			return fmt.Errorf("an earlier fix of it died while it changed files, and neither finishing nor undoing that works: %w", err)
 		}
-		done = max(done, r) // an error without a journal: the apply was undone, since files had changed
 	}
-	return done, nil
+	return nil
 }
 
 func (t *Tree) recover() (Recovery, error) {

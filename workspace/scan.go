@@ -21,7 +21,7 @@ func (t *Tree) scan(ctx context.Context, root *os.Root, d *Diff) (map[string]Fil
 			return err
 		}
 		known, isKnown := t.record.Files[name]
-		unwanted := path.Base(name) == ".git" || t.include != nil && name != "." && !t.include(name)
+		unwanted := path.Base(name) == ".git"
 		switch {
 		case e.IsDir() && unwanted:
 			return fs.SkipDir

@@ -43,7 +43,7 @@ func TestBeside(t *testing.T) {
 				}
 			}
 			put(t, tree.Dir(), "go.mod", "n\n")
-			tree, err := Open(tree.StateDir(), nil)
+			tree, err := Open(tree.StateDir())
 			must(t, err)
 			d := difference(t, tree)
 			equal(t, []string{"modified go.mod"}, kinds(d))

@@ -18,21 +18,15 @@ import (
 	"strings"
 )
 
-// DefaultMaxBytes bounds a copy if Options does not: enough for a large project with its
-// dependencies, too little for a home directory named by mistake.
-const DefaultMaxBytes = 4 << 30
+// maxBytes bounds a copy: enough for a large project with its dependencies, too little for a home
+// directory named by mistake. It is a variable because tests lower it.
+var maxBytes int64 = 4 << 30
 
-// Options are the options of [Copy] and [Open]; nil is the zero value.
+// Options are the options of [Copy]; nil is the zero value.
 type Options struct {
 	// Dir is where state directories are made; empty: the system's directory for temporary files.
 	// It must not be inside the project.
 	Dir string
-	// Include reports whether a slash-separated path belongs to the tree; nil: all do. It is called
-	// for directories too, and nothing below a refused one is read.
-	Include func(path string) bool
-	// SkipIgnored leaves out files that git ignores. By default they are copied, since
-	// tests may need what is generated or installed; they never take part in a difference.
-	SkipIgnored bool
 	// Beside lists paths, relative to the project and slash-separated, that lead out of it and must
 	// lead to the same place from the copy, such as ../lib. The copy gets a link for each; for a
 	// directory above the project it gets links to all its entries except .git and the way to the
@@ -42,19 +36,15 @@ type Options struct {
 	// the project is the top of a work tree and git is installed. Git does not write to the project
 	// through it.
 	History bool
-	// MaxBytes bounds the size of the copy; zero is [DefaultMaxBytes].
-	MaxBytes int64
 }
 
 // Tree is a working copy. Its methods must not be called concurrently, and only one process
 // may use it at a time.
 type Tree struct {
-	state   string
-	record  record
-	settled Recovery
-	include func(string) bool
-	hook    func() // tests crash here
-	far     far    // tests pretend
+	state  string
+	record record
+	hook   func() // tests crash here
+	far    far    // tests pretend
 }
 
 // far pretends that the state directory is on another file system than the project.
@@ -80,7 +70,7 @@ type LeftOut struct {
 // what was not copied, except .git.
 //
 // If the project belongs to a git repository and git is installed, files that git ignores
-// are marked, so that caches and build results never count as changes. A large directory
+// are copied, since tests may need what is generated or installed, and never count as changes. A large directory
 // that git ignores, such as installed packages, is replaced by a link to the original.
 //
 // If an earlier process died within [Tree.Apply] to the project, and its state directory is in the
@@ -113,11 +103,10 @@ func copyTree(ctx context.Context, source string, o *Options) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	settled, err := recoverApplies(filepath.Dir(state), source)
-	if err != nil {
+	if err := recoverApplies(filepath.Dir(state), source); err != nil {
 		return nil, errors.Join(err, removeAll(state))
 	}
-	t := &Tree{state: state, include: o.Include, settled: settled}
+	t := &Tree{state: state}
 	dir, err := surround(source, filepath.Join(state, "copy"), o.Beside)
 	if err != nil {
 		return nil, errors.Join(err, removeAll(state))
@@ -127,7 +116,7 @@ func copyTree(ctx context.Context, source string, o *Options) (*Tree, error) {
 		return nil, errors.Join(err, removeAll(state))
 	}
 	t.record = record{Version: recordVersion, Source: source, Copy: filepath.ToSlash(at), Files: map[string]entry{}, Originals: map[string]span{}}
-	err = t.fill(ctx, o)
+	err = t.fill(ctx)
 	if err == nil && o.History {
 		err = t.history(ctx)
 	}
@@ -172,17 +161,13 @@ func copyName(source string) string {
 	return name
 }
 
-// Open returns the tree with a state directory, as returned by [Tree.StateDir]. Only the
-// option Include is used.
-func Open(stateDir string, o *Options) (*Tree, error) {
+// Open returns the tree with a state directory, as returned by [Tree.StateDir].
+func Open(stateDir string) (*Tree, error) {
 	stateDir, err := filepath.Abs(stateDir)
 	if err != nil {
 		return nil, err
 	}
 	t := &Tree{state: stateDir}
-	if o != nil {
-		t.include = o.Include
-	}
 	if err := t.loadRecord(); err != nil {
 		return nil, fmt.Errorf("open working copy %s: %w", stateDir, err)
 	}
@@ -201,13 +186,7 @@ func (t *Tree) StateDir() string { return t.state }
 // Source returns the directory of the original.
 func (t *Tree) Source() string { return t.record.Source }
 
-// Settled returns what [Copy] recovered before it copied, because an earlier process had
-// died within [Tree.Apply] to the same project with a state directory next to this one;
-// usually [Nothing].
-func (t *Tree) Settled() Recovery { return max(t.settled, Nothing) }
-
-// LeftOut returns what [Copy] did not copy and why, in order. It does not list .git, what Include
-// refused, and what git ignores under SkipIgnored.
+// LeftOut returns what [Copy] did not copy and why, in order. It does not list .git.
 func (t *Tree) LeftOut() []LeftOut { return t.record.LeftOut }
 
 // Close removes the copy and all state. It fails while an apply is unfinished; see [Recover].

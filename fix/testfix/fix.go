@@ -77,7 +77,7 @@ func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Fix, e
 
 // Open reopens the working copy of an earlier process. The limits override the agent's own.
 func Open(s Source, model pawl.Model, l pawl.Limits) (*Fix, error) {
-	t, err := workspace.Open(s.State, nil)
+	t, err := workspace.Open(s.State)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func completeLate(ctx context.Context, a *app, s *pawl.State) (code int, found b
 	if err != nil || !is {
 		return 0, false, nil //nolint:nilerr // it is reported when the run is resumed
 	}
-	if _, err := workspace.Open(from.state, nil); errors.Is(err, fs.ErrNotExist) {
+	if _, err := workspace.Open(from.state); errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil // the diff was applied; the copy is removed or being removed
 	} else if err != nil {
 		return 0, true, err

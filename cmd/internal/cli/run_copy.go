@@ -75,7 +75,7 @@ func (a *app) copiedAgain(s *pawl.State, made *spec.Spec) (*workspace.Tree, erro
 	if err := recoverCopy(w.State); err != nil {
 		return nil, err
 	}
-	t, err := workspace.Open(w.State, nil)
+	t, err := workspace.Open(w.State)
 	if err != nil {
 		return nil, goneCopy(err, s.Run(), a.typed("pawl", "run", "SPEC", "INPUT"))
 	}
@@ -147,7 +147,7 @@ func ownCopy(ctx context.Context, j pawl.Journal, run string) (*workspace.Tree, 
 	if w == nil {
 		return nil, nil //nolint:nilnil // as above
 	}
-	t, err := workspace.Open(w.State, nil)
+	t, err := workspace.Open(w.State)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // as above
 	}
@@ -210,7 +210,7 @@ func (a *app) reportOf(ctx context.Context, j store, h pawl.Head) (explain.Repor
 	if state == "" {
 		return r, nil
 	}
-	if t, err := workspace.Open(state, nil); err == nil {
+	if t, err := workspace.Open(state); err == nil {
 		r.Recommend(a.typed("pawl", "resume", r.Run), fmt.Sprintf("to apply its change to %s; it was not applied, and is in %s", t.Source(), t.Dir()))
 	}
 	return r, nil
