@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"go/ast"
 	"go/format"
-	"go/parser"
 	"go/token"
 	"maps"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pawl-run/pawl/fix/internal/project"
 )
 
 // The mechanical refactorings.
@@ -161,7 +161,7 @@ func (r *Refactor) with(list []place) (texts map[string]string, done []place, er
 		for _, e := range slices.Backward(list) {
 			text = text[:e.from] + e.with + text[e.to:]
 		}
-		if texts[name], err = tidy(string(data), text); err != nil {
+		if texts[name], err = project.Tidy(string(data), text); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -174,69 +174,6 @@ func (e textEdit) overlaps(o textEdit) bool {
 		return false
 	}
 	return e.from < o.to && o.from < e.to || e.from == o.from && e.from < e.to && o.from < o.to
-}
-
-// tidy formats a Go file and drops the imports that it used before and does not use any more.
-func tidy(before, text string) (string, error) {
-	used := func(text string) (*token.FileSet, *ast.File, map[string]bool, error) {
-		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution|parser.ParseComments)
-		names := map[string]bool{}
-		if err == nil {
-			ast.Inspect(file, func(n ast.Node) bool {
-				if s, ok := n.(*ast.SelectorExpr); ok {
-					if x, ok := s.X.(*ast.Ident); ok {
-						names[x.Name] = true
-					}
-				}
-				return true
-			})
-		}
-		return fset, file, names, err
-	}
-	_, _, was, err := used(before)
-	if err != nil {
-		return "", err
-	}
-	fset, file, is, err := used(text)
-	if err != nil {
-		return "", err
-	}
-	for _, spec := range slices.Backward(file.Imports) {
-		name := importName(spec)
-		if !was[name] || is[name] {
-			continue
-		}
-		from, to := spec.Pos(), spec.End()
-		for _, d := range file.Decls {
-			if g, ok := d.(*ast.GenDecl); ok && len(g.Specs) == 1 && g.Specs[0] == ast.Spec(spec) {
-				from, to = g.Pos(), g.End()
-			}
-		}
-		end := fset.Position(to).Offset
-		if end < len(text) && text[end] == '\n' {
-			end++
-		}
-		text = text[:fset.Position(from).Offset] + text[end:]
-	}
-	out, err := format.Source([]byte(text))
-	return string(out), err
-}
-
-// importName is what an import is called, as far as its path says.
-func importName(spec *ast.ImportSpec) string {
-	if spec.Name != nil {
-		return spec.Name.Name
-	}
-	p, err := strconv.Unquote(spec.Path.Value)
-	if err != nil {
-		return ""
-	}
-	base := path.Base(p)
-	if strings.Trim(base, "v0123456789") == "" { // a major version
-		base = path.Base(path.Dir(p))
-	}
-	return base
 }
 
 // byRulesArgs are the arguments of the tool.

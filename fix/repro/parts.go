@@ -1,15 +1,11 @@
 package repro
 
 import (
-	"bytes"
 	"go/ast"
-	"go/format"
 	"go/parser"
 	"go/token"
 	"slices"
 	"strings"
-
-	"golang.org/x/tools/go/ast/astutil"
 
 	"github.com/pawl-run/pawl/fix/internal/project"
 )
@@ -189,33 +185,6 @@ func commented(text string, at int) int {
 	return line
 }
 
-// tidy formats a file and drops the imports that an earlier form of it used and it does not.
-func tidy(text, earlier string) string {
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "", text, parser.ParseComments)
-	if err != nil {
-		return text // the build says why
-	}
-	old, err := parser.ParseFile(token.NewFileSet(), "", earlier, 0)
-	if err != nil {
-		return text
-	}
-	for _, i := range slices.Clone(file.Imports) {
-		name, path := "", strings.Trim(i.Path.Value, "`\"")
-		if i.Name != nil {
-			name = i.Name.Name
-		}
-		if astutil.UsesImport(old, path) && !astutil.UsesImport(file, path) {
-			astutil.DeleteNamedImport(fset, file, name, path)
-		}
-	}
-	var b bytes.Buffer
-	if format.Node(&b, fset, file) != nil {
-		return text
-	}
-	return b.String()
-}
-
 // extract is a file with the new declarations of another alone, for a package that has that file in
 // another form.
 func extract(text, original string) string {
@@ -235,5 +204,14 @@ func extract(text, original string) string {
 	for _, d := range added(fset, file, text, original) {
 		b.WriteString("\n" + project.TextOf(fset, []byte(text), d) + "\n")
 	}
-	return tidy(b.String(), text)
+	return tidied(b.String(), text)
+}
+
+// tidied is a text that is formatted, without the imports that an earlier form of it used and it does not. A
+// text that does not parse stays: the build says why.
+func tidied(text, earlier string) string {
+	if out, err := project.Tidy(earlier, text); err == nil {
+		return out
+	}
+	return text
 }

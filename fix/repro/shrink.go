@@ -79,7 +79,7 @@ func (r *Repro) shrink(ctx context.Context, t target, h *history, say func(strin
 	last := s.texts
 	for name := range last {
 		if last[name] != "" && last[name] != s.original[name] {
-			last[name] = tidy(last[name], last[name])
+			last[name] = tidied(last[name], last[name])
 		}
 	}
 	if s.accepted == 0 {
@@ -171,7 +171,7 @@ func (s *shrinking) try(ctx context.Context, name, text string) (bool, error) {
 	s.trials++
 	with := maps.Clone(s.texts)
 	if with[name] = text; text != "" && text != s.original[name] {
-		with[name] = tidy(text, s.texts[name])
+		with[name] = tidied(text, s.texts[name])
 	}
 	ok, err := s.run(ctx, with, true)
 	if err != nil || !ok {

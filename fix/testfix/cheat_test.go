@@ -99,22 +99,6 @@ func TestOnlyEdits(t *testing.T) {
 	}
 }
 
-// A project whose tests pass needs no model, and one without tests is not fixed.
-func TestNothingToDo(t *testing.T) {
-	dir := project(t, "interval")
-	write(t, dir, map[string]string{"interval_test.go": "package interval\n\nimport \"testing\"\n\nfunc TestOne(*testing.T) {}\n"})
-	f := open(t, dir, scripted(), nil)
-	if r := drive(t, f); r.Status != pawl.StatusSuccess || r.Usage.ModelCalls != 0 {
-		t.Errorf("passing tests: %v after %d model calls, want success after none", r.Status, r.Usage.ModelCalls)
-	}
-	dir = project(t, "interval")
-	write(t, dir, map[string]string{"interval_test.go": "package interval\n"})
-	f = open(t, dir, scripted(), nil)
-	if r := drive(t, f); r.Status != pawl.StatusNoProgress {
-		t.Errorf("no tests: %v, want no_progress", r.Status)
-	}
-}
-
 func TestNewRefuses(t *testing.T) {
 	empty, plain := t.TempDir(), t.TempDir()
 	write(t, plain, map[string]string{"plain.sh": "exit 0\n"})

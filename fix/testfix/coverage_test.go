@@ -133,18 +133,3 @@ func TestCoverage(t *testing.T) {
 		}
 	}
 }
-
-func TestCoverageNeedsABuild(t *testing.T) {
-	t.Parallel()
-	f := module(t, map[string]string{"m.go": "package m\n\nfunc A() int { return x }\n", "m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n"})
-	if _, err := cover(t, f, args{}); err == nil || !strings.Contains(err.Error(), "example.com/m does not build") {
-		t.Errorf("coverage of what does not build: %v", err)
-	}
-	f = module(t, map[string]string{"m.go": "package m\n", "m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n"})
-	if _, err := cover(t, f, args{}); err == nil || !strings.Contains(err.Error(), "no test fails") {
-		t.Errorf("coverage where nothing fails: %v", err)
-	}
-	if _, err := try(t, f, args{"edits": []args{edit("m.go", "m", "n")}}); err == nil || !strings.Contains(err.Error(), "every test passes") {
-		t.Errorf("try_edits where nothing fails: %v", err)
-	}
-}

@@ -98,16 +98,6 @@ func TestFlaky(t *testing.T) {
 	}
 }
 
-// When nothing else fails, there is nothing to fix.
-func TestOnlyFlaky(t *testing.T) {
-	t.Parallel()
-	f := open(t, wavering(t, false), mechanic.New(), nil)
-	result := drive(t, f)
-	if result.Status != pawl.StatusSuccess || result.Iterations != 0 {
-		t.Errorf("status %v after %d iterations, want success after none", result.Status, result.Iterations)
-	}
-}
-
 // So with a command of which only the exit code is known.
 func TestFlakyCommand(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "p")

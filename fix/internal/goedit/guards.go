@@ -300,27 +300,7 @@ func (m *mutator) narrower(x ast.Expr, stack []ast.Node, leaving bool, weight fl
 	for i, c := range first[:min(len(first), 6)] {
 		m.replace(x.Pos(), x.End(), c.text+" && "+strong, term, weight*c.weight/(1+0.15*float64(i)), "missing term: %s &&", c.text)
 	}
-	var more []twin
-	for _, v := range m.locals(x.Pos()) {
-		if b, ok := v.Type().Underlying().(*types.Basic); ok && b.Info()&types.IsBoolean != 0 {
-			more = append(more, twin{v.Name(), 0.6}, twin{"!" + v.Name(), 0.6})
-		}
-	}
-	ast.Inspect(x, func(n ast.Node) bool {
-		if s, ok := n.(*ast.SelectorExpr); ok && m.typ(s.X) != nil && !hasCall(s.X) {
-			t := structOf(m.typ(s.X))
-			for i := range fieldsOf(t) {
-				if b, ok := t.Field(i).Type().Underlying().(*types.Basic); ok && b.Info()&types.IsBoolean != 0 {
-					f := m.text(s.X) + "." + t.Field(i).Name()
-					more = append(more, twin{f, 0.7}, twin{"!" + f, 0.8})
-				}
-			}
-		}
-		return true
-	})
-	more = append(more, m.borrowed(m.g.ingredients(m.d.file.dir()).conds, 0.7)...)
-	more = append(more, m.offDiagonal(stack)...)
-	more = distinct(more)
+	more := distinct(append(m.borrowed(m.g.ingredients(m.d.file.dir()).conds, 0.7), m.offDiagonal(stack)...))
 	for i, c := range more[:min(len(more), 14)] {
 		if c.text == text {
 			continue

@@ -87,33 +87,6 @@ func rewrites(old string, s textSwap) []string {
 	if s.from != "" && strings.Count(old, s.from) == 1 {
 		out = append(out, strings.Replace(old, s.from, s.to, 1))
 	}
-	// The same separator may be wrong in several places: then the difference
-	// runs from the first to the last, and replacing all of them explains it.
-	if s.from != "" && len(s.from) > len(old) && strings.Contains(s.from, old) {
-		pieces := strings.Split(s.from, old)
-		rest, with, ok := s.to, "", true
-		for i, p := range pieces {
-			at := strings.Index(rest, p)
-			if at < 0 || i == 0 && at != 0 && p != "" {
-				ok = false
-				break
-			}
-			if i > 0 {
-				if p == "" && i == len(pieces)-1 {
-					at = len(rest)
-				}
-				if with != "" && with != rest[:at] {
-					ok = false
-					break
-				}
-				with = rest[:at]
-			}
-			rest = rest[at+len(p):]
-		}
-		if ok && len(pieces) > 1 {
-			out = append(out, with)
-		}
-	}
 	if s.from == "" && len(s.to) <= 8 {
 		out = append(out, old+s.to, s.to+old)
 		for i := 1; i < len(old) && len(old) <= 24; i++ {

@@ -24,58 +24,23 @@ func (m *mutator) neighbours(a, b ast.Stmt) {
 	m.replace(a.Pos(), b.End(), m.text(b)+between+m.text(a), order, weight, "statements exchanged: %s and %s", firstLine(m.text(a)), firstLine(m.text(b)))
 }
 
-// grouping moves parentheses: the classic slip of a + b / c.
+// grouping multiplies before it divides, and moves the parentheses of the classic slip of a + b / c.
 func (m *mutator) grouping(n *ast.BinaryExpr) {
-	strong := func(t token.Token) bool { return t == token.MUL || t == token.QUO || t == token.REM }
-	weak := func(t token.Token) bool { return t == token.ADD || t == token.SUB }
-	y, yIs := n.Y.(*ast.BinaryExpr)
 	x, xIs := n.X.(*ast.BinaryExpr)
-	switch {
-	case weak(n.Op):
-		if yIs && strong(y.Op) {
-			m.replace(n.Pos(), n.End(), "("+m.text(n.X)+" "+n.Op.String()+" "+m.text(y.X)+") "+y.Op.String()+" "+m.text(y.Y), order, 0.5, "parentheses around the sum")
-		}
-		if xIs && strong(x.Op) {
-			m.replace(n.Pos(), n.End(), m.text(x.X)+" "+x.Op.String()+" ("+m.text(x.Y)+" "+n.Op.String()+" "+m.text(n.Y)+")", order, 0.45, "parentheses around the sum")
-		}
-		if yIs && weak(y.Op) {
-			return
-		}
-		if xIs && weak(x.Op) && n.Op == token.SUB || xIs && weak(x.Op) && x.Op == token.SUB {
-			m.replace(n.Pos(), n.End(), m.text(x.X)+" "+x.Op.String()+" ("+m.text(x.Y)+" "+n.Op.String()+" "+m.text(n.Y)+")", order, 0.25, "parentheses around the sum")
-		}
-	case strong(n.Op):
-		if p, ok := n.X.(*ast.ParenExpr); ok {
-			m.replace(p.Pos(), p.End(), m.text(p.X), order, 0.3, "without parentheses")
-		}
-		if p, ok := n.Y.(*ast.ParenExpr); ok {
-			m.replace(p.Pos(), p.End(), m.text(p.X), order, 0.3, "without parentheses")
-		}
-		if n.Op == token.MUL && xIs && x.Op == token.QUO && m.integer(x.X) {
-			m.replace(n.Pos(), n.End(), m.text(x.X)+" * "+m.text(n.Y)+" / "+m.text(x.Y), order, 0.7, "multiplication before division")
-		}
-		if n.Op == token.QUO && xIs && x.Op == token.MUL && m.integer(x.X) {
-			m.replace(n.Pos(), n.End(), m.text(x.X)+" / "+m.text(n.Y)+" * "+m.text(x.Y), order, 0.3, "division before multiplication")
-		}
-		if xIs && strong(x.Op) && n.Op != token.MUL || xIs && strong(x.Op) && x.Op != token.MUL {
-			m.replace(n.Pos(), n.End(), m.text(x.X)+" "+x.Op.String()+" ("+m.text(x.Y)+" "+n.Op.String()+" "+m.text(n.Y)+")", order, 0.3, "parentheses around the product")
-		}
-	case n.Op == token.LAND:
-		if p, ok := n.X.(*ast.ParenExpr); ok {
-			m.replace(p.Pos(), p.End(), m.text(p.X), order, 0.3, "without parentheses")
-		}
-		if p, ok := n.Y.(*ast.ParenExpr); ok {
-			m.replace(p.Pos(), p.End(), m.text(p.X), order, 0.3, "without parentheses")
-		}
-	case n.Op == token.LOR:
-		if yIs && y.Op == token.LAND {
-			m.replace(n.Pos(), n.End(), "("+m.text(n.X)+" || "+m.text(y.X)+") && "+m.text(y.Y), order, 0.4, "parentheses around ||")
-		}
-		if xIs && x.Op == token.LAND {
-			m.replace(n.Pos(), n.End(), m.text(x.X)+" && ("+m.text(x.Y)+" || "+m.text(n.Y)+")", order, 0.4, "parentheses around ||")
-		}
+	y, yIs := n.Y.(*ast.BinaryExpr)
+	sum := n.Op == token.ADD || n.Op == token.SUB
+	if n.Op == token.MUL && xIs && x.Op == token.QUO && m.integer(x.X) {
+		m.replace(n.Pos(), n.End(), m.text(x.X)+" * "+m.text(n.Y)+" / "+m.text(x.Y), order, 0.7, "multiplication before division")
+	}
+	if sum && xIs && isProduct(x.Op) {
+		m.replace(n.Pos(), n.End(), m.text(x.X)+" "+x.Op.String()+" ("+m.text(x.Y)+" "+n.Op.String()+" "+m.text(n.Y)+")", order, 0.45, "parentheses around the sum")
+	}
+	if sum && yIs && isProduct(y.Op) {
+		m.replace(n.Pos(), n.End(), "("+m.text(n.X)+" "+n.Op.String()+" "+m.text(y.X)+") "+y.Op.String()+" "+m.text(y.Y), order, 0.5, "parentheses around the sum")
 	}
 }
+
+func isProduct(t token.Token) bool { return t == token.MUL || t == token.QUO || t == token.REM }
 
 // conversion divides after a conversion to a float in the place of before.
 func (m *mutator) conversion(n *ast.CallExpr) {

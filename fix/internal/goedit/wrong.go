@@ -7,7 +7,6 @@ import (
 	"go/types"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // answers proposes other results for a return statement.
@@ -124,16 +123,6 @@ func isEmpty(x ast.Expr) bool {
 // otherConstant proposes other numbers of the package for one, its negative,
 // and what people mix up: 1000 and 1024, 24 and 60.
 func (m *mutator) otherConstant(n *ast.BasicLit, stack []ast.Node) {
-	if n.Kind == token.FLOAT {
-		v, err := strconv.ParseFloat(n.Value, 64)
-		if err != nil {
-			return
-		}
-		for _, x := range []float64{v * 10, v / 10, v * 2, v / 2, v + 1, v - 1, 1 / max(v, 1e-9)} {
-			m.replace(n.Pos(), n.End(), floatText(x), wrong, 0.25, "constant %s → %s", n.Value, floatText(x))
-		}
-		return
-	}
 	v, ok := small(n)
 	if !ok {
 		return
@@ -173,14 +162,6 @@ func (m *mutator) otherConstant(n *ast.BasicLit, stack []ast.Node) {
 		twins = append(twins, twin{"-1", 0.9})
 	}
 	m.instead(n, distinct(twins), wrong, weight, "constant")
-}
-
-func floatText(f float64) string {
-	s := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(s, ".") {
-		s += ".0"
-	}
-	return s
 }
 
 // fewer takes one side of a compound condition away.

@@ -105,6 +105,9 @@ type GoTested struct {
 	Slowest time.Duration // of the packages that ended by themselves
 	Ran     bool          // some tests were started
 	Stopped error         // why it was ended from here: errFlood, errStuck or errMemory
+
+	exit process.Exit
+	look look
 }
 
 // GoTest runs go test -json with the arguments, each package's tests no longer
@@ -120,9 +123,10 @@ type TestCommand struct {
 	Dir    string
 	Env    []string
 	Limit  time.Duration // of the tests of one package
-	Ahead  time.Duration // of the build before the first of them
+	Ahead  time.Duration // of the build before the first of them; zero: neither time nor output is limited
 	Memory int64
-	Alone  string // the only package, if the command's output does not name it
+	Alone  string                     // the only package, if the command's output does not name it
+	Seen   func(packages, failed int) // called as packages end; may be nil
 }
 
 // Tested runs such a command.
@@ -130,9 +134,12 @@ func (s *Suite) Tested(ctx context.Context, c TestCommand) (GoTested, error) {
 	inner, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	r, w := io.Pipe()
-	clock := &stopwatch{to: w}
-	watch := &watch{to: clock, limit: c.Limit + StartSlack, end: end, timer: time.AfterFunc(c.Ahead, func() { end(ErrStuck) })}
-	defer watch.timer.Stop()
+	clock := &stopwatch{to: w, seen: c.Seen}
+	watch := &watch{to: clock, limit: c.Limit + StartSlack, end: end}
+	if c.Ahead > 0 {
+		watch.timer = time.AfterFunc(c.Ahead, func() { end(ErrStuck) })
+		defer watch.timer.Stop()
+	}
 	type parsed struct {
 		report gotest.Report
 		err    error
@@ -161,7 +168,7 @@ func (s *Suite) Tested(ctx context.Context, c TestCommand) (GoTested, error) {
 	case got.err != nil:
 		return GoTested{}, fmt.Errorf("read the tests' output: %w", got.err)
 	}
-	return GoTested{Report: got.report, Slowest: clock.slowest, Ran: ranAny(got.report), Stopped: why}, nil
+	return GoTested{Report: got.report, Slowest: clock.slowest, Ran: ranAny(got.report), Stopped: why, exit: exit, look: clock.look}, nil
 }
 
 // ranAny reports whether a test binary was built and run.
@@ -180,7 +187,7 @@ type watch struct {
 	to    io.Writer
 	limit time.Duration
 	end   context.CancelCauseFunc
-	timer *time.Timer
+	timer *time.Timer // nil: there are no limits
 	total int
 	line  []byte
 }
@@ -190,7 +197,7 @@ type watch struct {
 const longestStart = 100
 
 func (w *watch) Write(p []byte) (int, error) {
-	if w.total += len(p); w.total > floodLimit {
+	if w.total += len(p); w.timer != nil && w.total > floodLimit {
 		w.end(errFlood)
 		return len(p), nil
 	}
@@ -200,7 +207,7 @@ func (w *watch) Write(p []byte) (int, error) {
 			w.line = append(w.line, piece[:min(len(piece), room)]...)
 		}
 		if ended {
-			if bytes.Contains(w.line, []byte(`"Action":"start"`)) {
+			if w.timer != nil && bytes.Contains(w.line, []byte(`"Action":"start"`)) {
 				w.timer.Reset(w.limit)
 			}
 			w.line = w.line[:0]

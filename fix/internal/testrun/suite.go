@@ -228,33 +228,14 @@ func (s *Suite) runGo(ctx context.Context, command []string, pattern string) (Re
 		argv = slices.Insert(argv, at, "-run="+pattern)
 	}
 
-	r, w := io.Pipe()
-	clock := &stopwatch{to: w, seen: s.Seen}
-	type parsed struct {
-		report gotest.Report
-		err    error
-	}
-	done := make(chan parsed, 1)
-	go func() {
-		report, err := gotest.Parse(r, s.module)
-		_, _ = io.Copy(io.Discard, r) // the command must not wait for a reader that gave up
-		done <- parsed{report, err}
-	}()
-	exit, filled, err := s.start(ctx, argv, clock)
-	_ = w.Close()
-	got := <-done
-	switch {
-	case err != nil:
+	got, err := s.Tested(ctx, TestCommand{Argv: argv, Dir: s.Dir, Env: s.Env, Memory: s.Memory, Seen: s.Seen})
+	if err != nil {
 		return Result{}, fmt.Errorf("run the tests: %w", err)
-	case ctx.Err() != nil:
-		return Result{}, fmt.Errorf("run the tests: %w", context.Cause(ctx))
-	case got.err != nil:
-		return Result{}, fmt.Errorf("read the tests' output: %w", got.err)
 	}
 	if s.Cap == 0 && pattern == "" {
-		s.Cap = min(s.timeout, max(leastTimeout, Patience*clock.slowest).Round(time.Second))
+		s.Cap = min(s.timeout, max(leastTimeout, Patience*got.Slowest).Round(time.Second))
 	}
-	return Result{Report: got.report, Exit: exit, Golang: true, Limit: limit, Filled: filled, look: clock.look}, nil
+	return Result{Report: got.Report, Exit: got.exit, Golang: true, Limit: limit, Filled: errors.Is(got.Stopped, errMemory), look: got.look}, nil
 }
 
 // start runs a command to its end and reports whether it was stopped for filling memory.
