@@ -32,7 +32,7 @@ const (
 	fewNeighbours  = 8  // if so many fail, the tests tell the change from others
 	nearLines      = 2  // how far from the change a neighbour may be
 	mostOthers     = 2
-	mostFull       = 3 // edits with which every test passes that are compared with the fix
+	mostFull       = 4 // edits with which every test passes that are compared with the fix
 )
 
 // An Appraisal says whether a fix that passes all tests is more than plausible. Tests that pass
