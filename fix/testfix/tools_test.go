@@ -136,6 +136,24 @@ func TestEdit(t *testing.T) {
 	}
 }
 
+// A long file is read part by part.
+func TestReadParts(t *testing.T) {
+	f, _ := small(t, nil)
+	long := strings.Repeat("0123456789abcde\n", 10_000)
+	write(t, f.Dir(), map[string]string{"long.txt": long})
+	var whole strings.Builder
+	for start := 1; start <= 10_000; start = 1 + strings.Count(whole.String(), "\n") {
+		got, err := use(t, f, "read_file", args{"path": "long.txt", "start": start})
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole.WriteString(got[:strings.LastIndex(got, "[lines")])
+	}
+	if whole.String() != long {
+		t.Error("the parts of a long file do not make the whole")
+	}
+}
+
 func TestWriteFile(t *testing.T) {
 	f, dir := small(t, nil)
 	if err := os.Symlink("sub", filepath.Join(f.Dir(), "elsewhere")); err != nil {
