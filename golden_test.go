@@ -68,49 +68,19 @@ func full(e Event) Event {
 }
 
 func fill(v reflect.Value, n int) {
-	switch v.Interface().(type) {
-	case time.Time:
-		v.Set(reflect.ValueOf(time.Date(2026, 11, 21, 14, 3, n, 123456789, time.UTC)))
-		return
-	case time.Duration:
-		v.Set(reflect.ValueOf(time.Duration(n) * time.Second))
-		return
-	case json.RawMessage:
-		v.Set(reflect.ValueOf(json.RawMessage(fmt.Sprintf(`{"n":%d,"s":"<é\u2028>"}`, n))))
-		return
-	case []Part:
-		v.Set(reflect.ValueOf([]Part{
+	for _, x := range []any{
+		time.Date(2026, 11, 21, 14, 3, n, 123456789, time.UTC), time.Duration(n) * time.Second,
+		json.RawMessage(fmt.Sprintf(`{"n":%d,"s":"<é\u2028>"}`, n)),
+		[]Part{
 			Thinking{Text: "hm", Opaque: json.RawMessage(`"sig"`), Model: "m"}, Text{"first"},
 			Call{ID: "c_1", Ref: "r1", Tool: "t", Args: json.RawMessage(`{}`)}, Text{"last"},
-		}))
-		return
-	case Class:
-		v.Set(reflect.ValueOf(ClassPanic))
-		return
-	case Status:
-		v.Set(reflect.ValueOf(StatusQueued))
-		return
-	case StopReason:
-		v.Set(reflect.ValueOf(StopPause))
-		return
-	case ToolStatus:
-		v.Set(reflect.ValueOf(ToolUnknown))
-		return
-	case Strategy:
-		v.Set(reflect.ValueOf(StrategyJSON))
-		return
-	case Effect:
-		v.Set(reflect.ValueOf(Write))
-		return
-	case OnDoubt:
-		v.Set(reflect.ValueOf(DoubtTell))
-		return
-	case Trust:
-		v.Set(reflect.ValueOf(Untrusted))
-		return
-	case Judgement:
-		v.Set(reflect.ValueOf(JudgedHinted))
-		return
+		},
+		ClassPanic, StatusQueued, StopPause, ToolUnknown, StrategyJSON, Write, DoubtTell, Untrusted, JudgedHinted,
+	} {
+		if reflect.TypeOf(x) == v.Type() {
+			v.Set(reflect.ValueOf(x))
+			return
+		}
 	}
 	switch v.Kind() {
 	case reflect.String:
