@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"strings"
 	"testing"
 
@@ -12,19 +11,6 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
 )
-
-// auxiliary is a model with a name and a price.
-type auxiliary struct {
-	name  string
-	price *pawl.Price
-	model pawl.ModelFunc
-}
-
-func (n *auxiliary) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: n.name, Price: n.price} }
-
-func (n *auxiliary) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return n.model.Stream(ctx, r)
-}
 
 // asksFirst is a policy that has a model of its own asked about each answer
 // before it ends the run, and goes on without where it cannot be had.
@@ -66,7 +52,7 @@ func TestAdviser(t *testing.T) {
 			return pawl.Reply{}, &pawl.ModelError{Class: class, Message: "out of order"}
 		}
 	}
-	own := &auxiliary{"house/own", &pawl.Price{Input: 1, Output: 1}, answers("Done.")}
+	own := &pricedFunc{"house/own", &pawl.Price{Input: 1, Output: 1}, answers("Done.")}
 	for name, c := range map[string]struct {
 		judge  pawl.Model
 		policy asksFirst
@@ -74,24 +60,24 @@ func TestAdviser(t *testing.T) {
 		end    string
 	}{
 		"asked": {
-			judge: &auxiliary{"house/judge", &pawl.Price{Input: 10, Output: 10}, answers("Yes.")},
+			judge: &pricedFunc{"house/judge", &pawl.Price{Input: 10, Output: 10}, answers("Yes.")},
 			want:  "called turn ; replied turn $0.000110; called judge.test house/judge; replied judge.test $0.001100; success",
 		},
 		"fails for good": {
-			judge: &auxiliary{"house/judge", nil, refuses(pawl.ClassAuth)},
+			judge: &pricedFunc{"house/judge", nil, refuses(pawl.ClassAuth)},
 			want:  "called turn ; replied turn $0.000110; called judge.test house/judge; failed 1; noted; success",
 		},
 		"fails for a while": {
-			judge: &auxiliary{"house/judge", nil, refuses(pawl.ClassNetwork)},
+			judge: &pricedFunc{"house/judge", nil, refuses(pawl.ClassNetwork)},
 			want:  "called turn ; replied turn $0.000110; called judge.test house/judge; failed 1; called judge.test house/judge; failed 2; noted; success",
 		},
 		"is asked all the same": {
-			judge:  &auxiliary{"house/judge", nil, refuses(pawl.ClassAuth)},
+			judge:  &pricedFunc{"house/judge", nil, refuses(pawl.ClassAuth)},
 			policy: asksFirst{stubborn: true},
 			want:   "called turn ; replied turn $0.000110; called judge.test house/judge; failed 1; failed: auth after 1 attempt: out of order; judge.test was asked for all the same",
 		},
 		"is nobody's": {
-			judge:  &auxiliary{"house/judge", nil, answers("Yes.")},
+			judge:  &pricedFunc{"house/judge", nil, answers("Yes.")},
 			policy: asksFirst{called: "house/other"},
 			want:   `called turn ; replied turn $0.000110; failed: judge.test is to ask "house/other", a model that no policy and no loop brings`,
 		},
@@ -147,8 +133,8 @@ func TestAdviser(t *testing.T) {
 		})
 	}
 	agent := pawl.Agent{Name: "a", Model: own, Limits: pawl.Limits{Cost: 1}, Policies: []pawl.Policy{
-		asksFirst{model: &auxiliary{"house/judge", nil, answers("Yes.")}},
-		asksFirst{model: &auxiliary{"house/judge", nil, answers("No.")}},
+		asksFirst{model: &pricedFunc{"house/judge", nil, answers("Yes.")}},
+		asksFirst{model: &pricedFunc{"house/judge", nil, answers("No.")}},
 		asksFirst{},
 	}}
 	_, err := pawl.NewMachine(agent)

@@ -17,7 +17,7 @@ import (
 func declared() pawl.Agent {
 	world := &realm{}
 	return pawl.Agent{
-		Name: "agent", Prompt: "Do it.", Model: pricedFunc{price: &pawl.Price{Input: 1}},
+		Name: "agent", Prompt: "Do it.", Model: pricedFunc{name: "priced", price: &pawl.Price{Input: 1}},
 		Tools: []pawl.Tool{
 			deed{world, pawl.ToolInfo{Name: "look", Effect: pawl.Read}},
 			deed{world, pawl.ToolInfo{Name: "pay"}},

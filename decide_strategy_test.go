@@ -14,13 +14,13 @@ func TestPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	const call = ` {"thought":"t","action":"look","action_input":{"q":"a } b"}} `
-	for _, tt := range []struct{ name, text, args, why string }{
-		{"bare", call, `{"q":"a } b"}`, ""},
+	for _, tt := range []struct{ name, text, calls, why string }{
+		{"bare", call, `look {"q":"a } b"}`, ""},
 		{"with prose", "I {think} so {} not. Here:\n```json\n" + call + "```\nDone }.", "", "has 2 JSON objects"},
-		{"with braces in prose", "I {think} so:\n```json\n" + call + "```\nDone }.", `{"q":"a } b"}`, ""},
-		{"without input", `{"thought":"t","action":"look"}`, `{}`, ""},
-		{"null input", `{"thought":null,"action":"look","action_input":null}`, `{}`, ""},
-		{"input that is none", `{"action":"look","action_input":"x"}`, `"x"`, ""},
+		{"with braces in prose", "I {think} so:\n```json\n" + call + "```\nDone }.", `look {"q":"a } b"}`, ""},
+		{"without input", `{"thought":"t","action":"look"}`, `look {}`, ""},
+		{"null input", `{"thought":null,"action":"look","action_input":null}`, `look {}`, ""},
+		{"input that is none", `{"action":"look","action_input":"x"}`, `look "x"`, ""},
 		{"none", "I will look.", "", "has no JSON object"},
 		{"a list", `[1]`, "", "has no JSON object"},
 		{"two", call + call, "", "has 2 JSON objects"},
@@ -33,22 +33,12 @@ func TestPlans(t *testing.T) {
 		{"two actions", `{"thought":"t","action":"look","action":"drop"}`, "", `has "action" more than once`},
 		{"two actions, one disguised", `{"thought":"t","action":"look","\u0061ction":"drop"}`, "", `has "action" more than once`},
 		{"two inputs", `{"action":"look","action_input":{"q":"a"},"action_input":{"q":"b"}}`, "", `has "action_input" more than once`},
-		{"two inside", `{"action":"look","action_input":{"action":"a","action":"b"}}`, `{"action":"a","action":"b"}`, ""},
+		{"two inside", `{"action":"look","action_input":{"action":"a","action":"b"}}`, `look {"action":"a","action":"b"}`, ""},
 		{"broken before a whole one", `{"thought":}` + call, "", "malformed"},
 	} {
-		e, err := m.Replied(new(pawl.State), pawl.Think{Purpose: pawl.PurposeTurn}, pawl.Say(tt.text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var args []string
-		for _, p := range e.Reply.Parts {
-			if c, ok := p.(pawl.Call); ok {
-				args = append(args, string(c.Args))
-			}
-		}
-		got := strings.Join(args, " and ")
-		if got != tt.args || tt.why == "" && e.Malformed != "" || !strings.Contains(e.Malformed, tt.why) {
-			t.Errorf("%s: arguments %s, want %s; malformed %q, want %q", tt.name, got, tt.args, e.Malformed, tt.why)
+		got, malformed := calls(t, m, tt.text)
+		if strings.Join(got, " and ") != tt.calls || tt.why == "" && malformed != "" || !strings.Contains(malformed, tt.why) {
+			t.Errorf("%s: calls %q, want %s; malformed %q, want %q", tt.name, got, tt.calls, malformed, tt.why)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func ledger(t *testing.T, r *rand.Rand, limits pawl.Limits, models ...*provider)
 	agent := pawl.Agent{Name: "spender", Prompt: strings.Repeat("Do. ", r.IntN(200)), Limits: limits,
 		Tools: []pawl.Tool{rambling{r}}}
 	for i, m := range models {
-		var model pawl.Model = brand{m.name, pricedFunc{m.price, m.reply}}
+		var model pawl.Model = pricedFunc{m.name, m.price, m.reply}
 		if i == 0 {
 			agent.Model = model
 		} else {
@@ -135,13 +135,6 @@ func (r rambling) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
 	}
 	return pawl.Output{JSON: fmt.Appendf(nil, "%q", strings.Repeat("word ", r.IntN(1+1<<r.IntN(12))))}, nil
 }
-
-type brand struct {
-	name string
-	pricedFunc
-}
-
-func (n brand) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: n.name, Price: n.price} }
 
 func ceilings(r *rand.Rand) pawl.Limits {
 	return pawl.Limits{Iterations: 60, Tokens: 500 + r.IntN(60_000), Cost: 0.001 + r.Float64(), ToolErrors: 100}

@@ -287,7 +287,7 @@ func FuzzCeilings(f *testing.F) {
 		figures := []int{-1 << 62, -1, 0, 0, 1, 50, 500, 5000, 50_000, 1 << 62}
 		figure := func() int { return figures[r.IntN(len(figures))] }
 		price := pawl.Price{Input: r.Float64() * 10, Output: r.Float64() * 50, CacheWrite: r.Float64() * 20}
-		model := pricedFunc{&price, func(context.Context, pawl.Request) (pawl.Reply, error) {
+		model := pricedFunc{"priced", &price, func(context.Context, pawl.Request) (pawl.Reply, error) {
 			u := pawl.Usage{Input: figure(), Output: figure(), CacheRead: figure(), CacheWrite: figure(), Reasoning: figure()}
 			if r.IntN(5) == 0 {
 				return pawl.Reply{}, &pawl.ModelError{Class: pawl.Class(1 + r.IntN(6)), Usage: u}
@@ -325,12 +325,14 @@ func FuzzCeilings(f *testing.F) {
 	})
 }
 
+// pricedFunc is a model with a name and a price.
 type pricedFunc struct {
+	name  string
 	price *pawl.Price
 	pawl.ModelFunc
 }
 
-func (p pricedFunc) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: "priced", Price: p.price} }
+func (p pricedFunc) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: p.name, Price: p.price} }
 
 // TestCancelOutlivesCrash: a cancel that was taken in, and whose run died
 // before it could end, still ends the run; one that ended it does not end the next.
