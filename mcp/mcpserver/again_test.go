@@ -21,58 +21,80 @@ func (w *world) restart(t *testing.T) {
 	t.Cleanup(w.server.Close)
 }
 
-// A restarted server knows what its clients wait for and returns it once. After that
-// the same call is a new one.
-func TestStartedAgain(t *testing.T) {
-	w := serve(t)
-	_, run, failed := call(t, w.connect(t, nil), "pay", `{"n":1}`)
-	if !failed {
-		t.Fatal("it did not wait")
-	}
-	w.restart(t)
-	if text, again, _ := call(t, w.connect(t, nil), "pay", `{"n":1}`); again != run || !strings.Contains(text, "waits for approval") {
-		t.Errorf("%s: %s", again, text)
-	}
-	w.restart(t)
-	if _, other, _ := call(t, w.connect(t, nil), "pay", `{"n":2}`); other == run {
-		t.Error("another call waits with the same run")
-	}
-	if err := w.engine.Approve(t.Context(), run, "c_1", "", nil); err != nil {
-		t.Fatal(err)
-	}
-	w.restart(t)
-	if text, again, failed := call(t, w.connect(t, nil), "pay", `{"n":1}`); failed || again != run || text != "paid" || w.paid.Load() != 1 {
-		t.Errorf("%s: %s, paid %d times", again, text, w.paid.Load())
-	}
-	w.restart(t)
-	if _, next, failed := call(t, w.connect(t, nil), "pay", `{"n":1}`); !failed || next == run || w.paid.Load() != 1 {
-		t.Error("a result was given twice")
+// A server knows what its clients wait for, even if it is started again, and returns it once.
+// After that the same call is a new one.
+func TestApproval(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		w := serve(t)
+		c := w.connect(t, nil)
+		again := func(args string) (text, run string, failed bool) {
+			t.Helper()
+			if restart {
+				w.restart(t)
+				c = w.connect(t, nil)
+			}
+			return call(t, c, "pay", args)
+		}
+		text, run, failed := again(`{"n":1}`)
+		if !failed || run == "" || !strings.Contains(text, "pawl approve "+run+" c_1") || w.paid.Load() != 0 {
+			t.Fatalf("%s", text)
+		}
+		if text, same, failed := again(`{ "n": 1 }`); !failed || same != run || !strings.Contains(text, "waits for approval") {
+			t.Errorf("%s: %s", same, text)
+		}
+		if _, other, _ := again(`{"n":2}`); other == run {
+			t.Error("another call waits with the same run")
+		}
+		if err := w.engine.Approve(t.Context(), run, "c_1", "ann", nil); err != nil {
+			t.Fatal(err)
+		}
+		if text, same, failed := again(`{"n":1}`); failed || same != run || text != "paid" || w.paid.Load() != 1 {
+			t.Errorf("%s: %s, paid %d times", same, text, w.paid.Load())
+		}
+		if _, next, failed := again(`{"n":1}`); !failed || next == run || w.paid.Load() != 1 {
+			t.Error("an approval was used twice")
+		}
 	}
 }
 
-// The run may have come to its end while there was no server.
-func TestEndedMeanwhile(t *testing.T) {
+// Somebody else may go on with the run, even while there is no server; the client gets its
+// result all the same, once.
+func TestApprovedElsewhere(t *testing.T) {
 	w := serve(t)
-	_, run, _ := call(t, w.connect(t, nil), "pay", `{"n":1}`)
-	again, err := runs.Calling(w.agent, "pay", runs.MCPClient)
-	if err != nil {
-		t.Fatal(err)
+	for i := range 4 {
+		approve, restart := i%2 == 0, i/2 == 0
+		_, run, _ := call(t, w.connect(t, nil), "pay", `{"n":3}`)
+		want, err := "paid", error(nil)
+		if approve {
+			err = w.engine.Approve(t.Context(), run, "c_1", "", nil)
+		} else {
+			want, err = "too dear", w.engine.Deny(t.Context(), run, "c_1", "", "too dear", nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := runs.Calling(w.agent, "pay", runs.MCPClient)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := w.engine.Resume(t.Context(), again, run, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-h.Done()
+		if restart {
+			w.restart(t)
+		}
+		text, same, failed := call(t, w.connect(t, nil), "pay", `{"n":3}`)
+		if same != run || failed == approve || !strings.Contains(text, want) {
+			t.Errorf("%s: %s", same, text)
+		}
+		if restart {
+			w.restart(t)
+		}
 	}
-	if err := w.engine.Approve(t.Context(), run, "c_1", "", nil); err != nil {
-		t.Fatal(err)
-	}
-	h, err := w.engine.Resume(t.Context(), again, run, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-h.Done()
-	w.restart(t)
-	if text, same, failed := call(t, w.connect(t, nil), "pay", `{"n":1}`); failed || same != run || text != "paid" {
-		t.Errorf("%s: %s", same, text)
-	}
-	w.restart(t)
-	if _, next, failed := call(t, w.connect(t, nil), "pay", `{"n":1}`); !failed || next == run || w.paid.Load() != 1 {
-		t.Error("a result was given twice")
+	if w.paid.Load() != 2 {
+		t.Errorf("paid %d times", w.paid.Load())
 	}
 }
 

@@ -2,13 +2,10 @@ package mcpserver
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/workflow"
 )
@@ -19,17 +16,7 @@ func TestWorkflow(t *testing.T) {
 	double := tool.Func("double", "Double a number.", func(_ context.Context, in number) (number, error) { return number{2 * in.N}, nil }, pawl.Read)
 	each := workflow.ForEach{ID: "each", In: "input", Do: []workflow.Step{workflow.Call{ID: "one", Tool: "double", Args: map[string]any{"n": "{{item}}"}}}}
 	w := &world{agent: workflow.New(pawl.Agent{Name: "flow", Tools: []pawl.Tool{double}}, each)}
-	var err error
-	if w.journal, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"), nil); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.journal.Close() })
-	w.engine = engine.New(w.journal, nil)
-	t.Cleanup(func() { w.engine.Close() })
-	if w.server, err = New(w.engine, w.journal, w.agent, nil); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.server.Close)
+	w.open(t)
 	c := w.connect(t, nil)
 	list, err := c.ListTools(t.Context(), nil)
 	if err != nil {
