@@ -75,16 +75,6 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
-// A redelivery by somebody who does not have the token links to the run only.
-func TestLostToken(t *testing.T) {
-	j, to := open(t), receive(t, nil)
-	r := parked(t, j, "r")
-	deliver(t, outbox(t, j, &webhook.Options{Public: "https://runs.example.org"}, to.hook()), pawl.Result{Run: r.Run})
-	if l := to.got[0].Links; l.Approvals != nil || l.Run == "" {
-		t.Errorf("%+v", l)
-	}
-}
-
 // With a key, every process can link to a request, and each request has its own link.
 func TestLinkByKey(t *testing.T) {
 	j, to := open(t), receive(t, nil)
@@ -315,11 +305,7 @@ func TestImported(t *testing.T) {
 }
 
 func TestWait(t *testing.T) {
-	for n := 1; n < 100; n++ {
-		most := time.Hour
-		if n < 12 {
-			most = 2 * time.Second << (n - 1)
-		}
+	for n, most := range map[int]time.Duration{1: 2 * time.Second, 2: 4 * time.Second, 11: 2048 * time.Second, 12: time.Hour, 99: time.Hour} {
 		longest := time.Duration(0)
 		for range 200 {
 			d := webhook.Wait(n, 0)
@@ -330,8 +316,8 @@ func TestWait(t *testing.T) {
 		if longest < most*3/4 {
 			t.Errorf("after try %d never more than %v of %v", n, longest, most)
 		}
-		if d := webhook.Wait(n, 5*time.Hour); d != 5*time.Hour {
-			t.Errorf("asked for 5 hours: %v", d)
-		}
+	}
+	if d := webhook.Wait(1, 5*time.Hour); d != 5*time.Hour {
+		t.Errorf("asked for 5 hours: %v", d)
 	}
 }
