@@ -60,12 +60,7 @@ func (j *Journal) Search(ctx context.Context, words string, q pawl.Query) iter.S
 func (r *run) match(q pawl.Query, sought []string) (pawl.Head, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.matches(q, sought)
-}
-
-// matches is match for a caller that holds the lock.
-func (r *run) matches(q pawl.Query, sought []string) (pawl.Head, bool) {
-	h := r.head
+	h := &r.head
 	switch {
 	case r.gone,
 		!q.Since.IsZero() && h.Created.Before(q.Since),
@@ -76,13 +71,16 @@ func (r *run) matches(q pawl.Query, sought []string) (pawl.Head, bool) {
 		q.Loop != "" && h.Loop != q.Loop,
 		q.Thread != "" && h.Thread != q.Thread,
 		len(sought) > 0 && !wordset.Match(wordset.Of(r.text), sought),
-		!q.Due.IsZero() && (h.WakeAt.IsZero() || h.WakeAt.After(q.Due)) && (h.Status != pawl.StatusRunning || r.lease.Until.After(time.Now())):
+		!q.Due.IsZero() && (h.WakeAt.IsZero() || h.WakeAt.After(q.Due)) && (h.Status != pawl.StatusRunning || r.lease.Until.After(time.Now())),
+		!labelled(h.Labels, q.Labels):
 		return pawl.Head{}, false
 	}
-	if !labelled(h.Labels, q.Labels) {
-		return pawl.Head{}, false
-	}
-	h.Labels = maps.Clone(h.Labels)
-	h.Lease = r.lease
-	return h, true
+	return r.copied(), true
+}
+
+// copied is the head for somebody else, for a caller that holds the lock.
+func (r *run) copied() pawl.Head {
+	h := r.head
+	h.Labels, h.Lease = maps.Clone(h.Labels), r.lease
+	return h
 }

@@ -128,26 +128,23 @@ func fenced(run string, have, want uint64) error {
 
 // Append adds a batch to a run's log; see [pawl.Journal]. An empty batch is an error.
 func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	if len(b.Records) == 0 {
 		return fmt.Errorf("run %s: a batch needs at least one record", b.Run)
 	}
-	return j.append(&b, nil)
+	return j.append(ctx, &b, nil)
 }
 
 // AppendEntries is Append for entries that are not encoded; the batch has no records. The
 // entries must be normalised, see [pawl.Entry.Normalise], and the caller must not change
 // what they refer to.
 func (j *Journal) AppendEntries(ctx context.Context, b pawl.Batch, entries []pawl.Entry) error {
+	return j.append(ctx, &b, entries)
+}
+
+func (j *Journal) append(ctx context.Context, b *pawl.Batch, entries []pawl.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return j.append(&b, entries)
-}
-
-func (j *Journal) append(b *pawl.Batch, entries []pawl.Entry) error {
 	r, err := j.run(b.Run)
 	if err != nil {
 		return err

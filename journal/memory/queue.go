@@ -114,7 +114,7 @@ func (c *candidate) take(t pawl.Take, now time.Time, q *queue) (pawl.Head, bool)
 	r.lease.Owner, r.lease.Epoch, r.lease.Until = t.Owner, r.lease.Epoch+1, now.Add(t.TTL)
 	taken := line{agent: c.agent, rank: c.place.Rank, taken: true}
 	q.turns[taken] = max(q.turns[taken], c.place.Turn)
-	return r.matches(pawl.Query{}, nil)
+	return r.copied(), true
 }
 
 // now is the head of the run.
