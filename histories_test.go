@@ -13,7 +13,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/journal/memory"
 )
 
 // TestHistories decides again what earlier builds wrote. The logs are never
@@ -26,10 +25,11 @@ func TestHistories(t *testing.T) {
 		version := filepath.Base(filepath.Dir(file))
 		t.Run(version+"/"+strings.TrimSuffix(filepath.Base(file), ".jsonl"), func(t *testing.T) {
 			lines := history(t, file)
-			first, j := must(pawl.DecodeEntry(bytes.Clone(lines[0]))), journalOf(t, lines)
+			first := must(pawl.DecodeEntry(bytes.Clone(lines[0])))
+			e, j := keeping(t, first.Run, lines)
 			d := first.Event.(pawl.RunStarted).Declaration
 			agent := again(t, d)
-			steps, err := engine.New(j, nil).Replay(t.Context(), agent, first.Run)
+			steps, err := e.Replay(t.Context(), agent, first.Run)
 			if err != nil || steps == 0 {
 				t.Fatalf("%d steps agree: %v", steps, err)
 			}
@@ -98,18 +98,6 @@ func ending(t *testing.T, lines [][]byte) string {
 	return status
 }
 
-// journalOf is a journal that holds one log.
-func journalOf(t *testing.T, lines [][]byte) pawl.Journal {
-	t.Helper()
-	j := volatile{memory.New()}
-	run := must(pawl.DecodeEntry(bytes.Clone(lines[0]))).Run
-	must(j.Claim(t.Context(), pawl.Claim{Run: run, Owner: "history", TTL: 1, New: true}))
-	if err := j.Append(t.Context(), pawl.Batch{Run: run, Epoch: 1, Records: lines}); err != nil {
-		t.Fatal(err)
-	}
-	return j
-}
-
 func histories(t *testing.T, which string) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/histories/" + which + "/*.jsonl")
@@ -147,7 +135,8 @@ func TestReplayNotices(t *testing.T) {
 			}
 			changed = append(changed, must(json.Marshal(doc)))
 		}
-		_, err := engine.New(journalOf(t, changed), nil).Replay(t.Context(), agent, first.Run)
+		e, _ := keeping(t, first.Run, changed)
+		_, err := e.Replay(t.Context(), agent, first.Run)
 		return err
 	}
 	if err := replay(nil); err != nil {
@@ -196,7 +185,8 @@ func TestReplayNotices(t *testing.T) {
 	}
 	for i := 1; i < len(lines); i++ { // an entry less
 		without := append(append([][]byte(nil), lines[:i]...), lines[i+1:]...)
-		if _, err := engine.New(journalOf(t, without), nil).Replay(t.Context(), agent, first.Run); err == nil && i < len(lines)-1 {
+		e, _ := keeping(t, first.Run, without)
+		if _, err := e.Replay(t.Context(), agent, first.Run); err == nil && i < len(lines)-1 {
 			t.Errorf("entry %d may be left out", i+1)
 		}
 	}

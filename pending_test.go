@@ -10,14 +10,10 @@ import (
 // What a run waits for says when its time is over, also when it hangs on no call.
 func TestPendingExpires(t *testing.T) {
 	end := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	s := new(State)
-	for i, e := range []Event{
+	s := grown(new(State),
 		RunStarted{Declaration: Declaration{Agent: "a"}, Input: "go"},
 		InputRequested{Call: "stuck", Question: "How on?", Expires: end},
-		RunPaused{Status: StatusWaitingInput},
-	} {
-		s.Fold(Entry{Run: "r", Seq: uint64(i + 1), At: uint64(i), Time: end.Add(-time.Hour), Event: e})
-	}
+		RunPaused{Status: StatusWaitingInput})
 	want := []Pending{{Run: "r", Kind: "input", Call: "stuck", Args: []byte("{}"), Reason: "How on?", ExpiresAt: &end}}
 	if d := cmp.Diff(want, s.Result().Pending); d != "" {
 		t.Error(d)
@@ -36,7 +32,7 @@ func TestPendingDenied(t *testing.T) {
 		ApprovalDecided{Call: "c_1"},
 		RunStopped{Status: StatusDenied},
 	} {
-		s.Fold(Entry{Run: "r", Seq: uint64(i + 1), At: uint64(i), Iteration: 1, Event: e})
+		fold(s, e)
 		if n := len(s.Result().Pending); i == 4 && n != 2 || i == 6 && n != 0 {
 			t.Errorf("after %T, %d calls are pending", e, n)
 		}

@@ -28,15 +28,12 @@ func TestRepairedReply(t *testing.T) {
 		"arguments no JSON":      {Reply{Parts: []Part{Call{Tool: "pay", Args: json.RawMessage("{\xff")}}}, true, "", false},
 	} {
 		s := new(State)
-		add := func(event Event) {
-			s.Fold(Entry{Run: "r", Seq: s.seq + 1, At: s.seq, Iteration: 1, Event: event})
-		}
-		add(RunStarted{Declaration: m.Declaration()})
+		fold(s, RunStarted{Declaration: m.Declaration()})
 		step, ok := m.Decide(s).(Think)
 		if !ok {
 			t.Fatalf("%s: %v", name, m.Decide(s))
 		}
-		add(m.Called(step))
+		fold(s, m.Called(step))
 		replied, err := m.Replied(s, step, c.reply)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -48,7 +45,7 @@ func TestRepairedReply(t *testing.T) {
 		if err != nil || strings.Contains(string(line), `"repaired":true`) != c.repaired {
 			t.Errorf("%s: %s, %v", name, line, err)
 		}
-		add(replied)
+		fold(s, replied)
 		switch step := m.Decide(s).(type) {
 		case Act:
 			if !c.runs {

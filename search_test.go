@@ -19,7 +19,7 @@ func shop() (tools []pawl.Tool) {
 	things := strings.Fields("order invoice customer vendor refund parcel contract ticket meeting employee")
 	for i := range 178 {
 		verb, thing := []string{"create", "list", "update", "archive", "export"}[i/len(things)%5], things[i%len(things)]
-		tools = append(tools, scripted{info: pawl.ToolInfo{
+		tools = append(tools, deed{nil, pawl.ToolInfo{
 			Name:        fmt.Sprintf("region%d__%s_%s", i/50, verb, thing),
 			Description: fmt.Sprintf("Use this to %s one or several of the %ss of region %d. It returns their ids and their state, and the reason where one could not be found.", verb, thing, i/50),
 			Effect:      pawl.Read,
@@ -28,14 +28,6 @@ func shop() (tools []pawl.Tool) {
 		}})
 	}
 	return tools
-}
-
-type scripted struct{ info pawl.ToolInfo }
-
-func (s scripted) Info() pawl.ToolInfo { return s.info }
-
-func (s scripted) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
-	return pawl.Output{JSON: []byte(`"done"`)}, nil
 }
 
 // TestToolsAtHello measures what tools cost before anything was done.
