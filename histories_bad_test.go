@@ -94,8 +94,6 @@ func TestBadHistories(t *testing.T) {
 			saying("resume", err)
 			_, err = e.Fork(t.Context(), agent, "run-1", 1, &engine.ForkOptions{AllowChange: true})
 			saying("fork", err)
-			_, err = e.Step(t.Context(), agent, "run-1", 1)
-			saying("step", err)
 			saying("cancel", e.Cancel(t.Context(), "run-1", "me", "enough"))
 			n := 0
 			for row, err := range j.Read(t.Context(), "run-1", 1) {

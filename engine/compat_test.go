@@ -167,8 +167,6 @@ func TestCompatible(t *testing.T) {
 			if c.parts != "" {
 				_, err := e.Resume(t.Context(), now, "r", more)
 				complains("resume", err)
-				_, err = e.Step(t.Context(), now, "r", uint64(len(was)))
-				complains("step", err)
 				_, err = e.Fork(t.Context(), now, "r", uint64(len(was)), &engine.ForkOptions{ID: "f"})
 				complains("fork", err)
 				if is := logOf(t, j, "r"); len(is) != len(was) {

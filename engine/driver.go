@@ -24,9 +24,7 @@ type driver struct {
 	children children
 	board    board
 
-	steps      int            // how many more steps to take; negative: any number
-	found      uint64         // the last entry when the run was claimed
-	was        pawl.Status    // where the run stood then
+	was        pawl.Status    // where the run stood when it was claimed
 	reconciled map[string]int // the attempts whose tools were asked for the outcome, by call
 	early      bool           // keep what is streamed for the handle's first watcher
 	turn       turn           // of the next model call
@@ -80,12 +78,10 @@ func (d *driver) run(drive func() error) {
 	returned = true
 }
 
-// drive performs steps until the run ends, is suspended or breaks, or until the given
-// number of steps was taken. It is the only loop: a resumed run goes the same way as a new
-// one.
+// drive performs steps until the run ends, is suspended or breaks. It is the only loop: a
+// resumed run goes the same way as a new one.
 func (d *driver) drive() error {
-	for d.steps != 0 {
-		d.steps-- // before the step: a goroutine that takes over must not take it again
+	for {
 		done, err := d.step()
 		switch {
 		case err == errAbandoned:
@@ -97,7 +93,6 @@ func (d *driver) drive() error {
 			return nil
 		}
 	}
-	return d.end()
 }
 
 // step reads the signals, decides, and performs one step. It reports whether the

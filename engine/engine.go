@@ -214,27 +214,6 @@ func (e *Engine) lasting() bool {
 	return !volatile
 }
 
-// Step performs one step of a run that has no owner, and returns the run's seq
-// after it. It fails with pawl.ErrConflict if the log does not end at seq. It is for
-// tests and for hosts with a durable scheduler of their own. Between two steps the run
-// has no owner, so no server may sweep the journal for its agent.
-func (e *Engine) Step(ctx context.Context, agent pawl.Agent, run string, seq uint64) (uint64, error) {
-	d, err := e.reopen(ctx, agent, run, nil)
-	if err != nil {
-		return 0, err
-	}
-	if d.found != seq {
-		d.rec.lease.release()
-		return d.found, fmt.Errorf("run %s stands at entry %d, not %d: %w", run, d.found, seq, pawl.ErrConflict)
-	}
-	h, err := e.launch(ctx, d, 1)
-	if err != nil {
-		return d.found, err
-	}
-	<-h.life.done
-	return d.rec.durable, h.life.err
-}
-
 // Close suspends every run the engine drives and waits until they are suspended.
 func (e *Engine) Close() error {
 	e.mu.Lock()

@@ -44,7 +44,7 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	if err != nil {
 		return nil, err
 	}
-	return e.launch(ctx, d, -1)
+	return e.launch(ctx, d)
 }
 
 func (e *Engine) fork(ctx context.Context, agent pawl.Agent, run string, seq uint64, o *ForkOptions) (*driver, error) {

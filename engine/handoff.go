@@ -80,7 +80,7 @@ func (d *driver) begin(lease pawl.Lease, agent pawl.Agent, link *pawl.Continues)
 		return nil, err
 	}
 	start, _ := r.state.Start()
-	b := beginning{engine: r.engine, agent: agent, machine: m, input: r.state.Input(), link: link, steps: d.steps}
+	b := beginning{engine: r.engine, agent: agent, machine: m, input: r.state.Input(), link: link}
 	b.Thread, b.Labels, b.Files, b.trace = start.Thread, start.Labels, start.Files, start.Traceparent
 	if b.Thread == "" {
 		b.Thread = r.lease.Run
@@ -89,9 +89,6 @@ func (d *driver) begin(lease pawl.Lease, agent pawl.Agent, link *pawl.Continues)
 	clean := r.engine.cleaner(m)
 	p.transcript.Next(p.state, p.runs, clean.parts)
 	r.transcript = window.NewTranscript(0) // the conversation is the leg's now
-	if b.steps > 0 {
-		b.steps = 0 // who takes single steps takes those of the leg, too
-	}
 	return b.begin(d.inbox.life, lease, &p)
 }
 

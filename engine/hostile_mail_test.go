@@ -234,31 +234,6 @@ func TestSignalWhileParking(t *testing.T) {
 	}
 }
 
-// A parked run is cancelled at once, by one signal, once; and can be cancelled again.
-func TestCancelParked(t *testing.T) {
-	j, g := newTap(), newGate()
-	e := engine.New(j, nil)
-	agent := clerk(g, []pawl.Call{call("client", 1)}, []pawl.Call{call("gate", 1)})
-	ends(t, begin(t, e, agent), pawl.StatusWaitingClientTool)
-	for range 2 {
-		must(t, e.Cancel(t.Context(), "r", "x", "enough"))
-		s, err := engine.Load(t.Context(), j, "r")
-		if err != nil || s.Status() != pawl.StatusCancelled {
-			t.Fatal(s.Status(), err)
-		}
-		if err := e.Cancel(t.Context(), "r", "x", "enough"); err == nil {
-			t.Error("a run that is over was cancelled")
-		}
-		ends(t, resume(t, e, agent), pawl.StatusWaitingClientTool)
-	}
-	must(t, e.Submit(t.Context(), "r", "c_1", "x", json.RawMessage(`1`)))
-	h := resume(t, e, agent)
-	<-g.in
-	g.out <- struct{}{}
-	ends(t, h, pawl.StatusSuccess)
-	sound(t, e, j, agent, "r")
-}
-
 // A fork gets none of the letters of the run it comes from.
 func TestForkMail(t *testing.T) {
 	j, g := newTap(), newGate()

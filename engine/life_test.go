@@ -305,59 +305,6 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// TestStep: a run may be driven step by step by others, and comes to the same
-// end; who is behind is told so and changes nothing.
-func TestStep(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		j := memory.New()
-		e := engine.New(j, nil)
-		failing := job{pawl.ToolInfo{Name: "try", Effect: pawl.Read}, func(context.Context, pawl.Invocation) (string, error) {
-			return "", errors.New("no luck")
-		}}
-		script := says(calls("try", 1), calls("try", 2), calls("try", 3), calls("try", 4))
-		first := true
-		a := pawl.Agent{Name: "a", Tools: []pawl.Tool{failing}, Model: pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
-			if first { // until the run is parked
-				first = false
-				<-ctx.Done()
-				return pawl.Reply{}, ctx.Err()
-			}
-			for chunk, err := range script.Stream(ctx, r) {
-				return *chunk.Reply, err
-			}
-			return pawl.Reply{}, nil
-		})}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		run, err := e.Start(ctx, a, "go", &engine.StartOptions{ID: "run"})
-		must(t, err)
-		ends(t, run, pawl.StatusPaused)
-		parked := loaded(t, j, "run")
-		seq := parked.Seq()
-		for n := 0; ; n++ {
-			if _, err := e.Step(t.Context(), a, "run", seq-1); !errors.Is(err, pawl.ErrConflict) {
-				t.Fatalf("a step from behind: %v", err)
-			}
-			next, err := e.Step(t.Context(), a, "run", seq)
-			must(t, err)
-			seq = next
-			s, err := engine.Load(t.Context(), j, "run")
-			if err != nil || s.Seq() != seq {
-				t.Fatalf("at %d, not %d (%v)", s.Seq(), seq, err)
-			}
-			if s.Status().Ended() {
-				if s.Status() != pawl.StatusNoProgress || s.Iteration() != 3 {
-					t.Errorf("ended %v in turn %d: stepping must not reset the counters", s.Verdict(), s.Iteration())
-				}
-				return
-			}
-			if n > 20 {
-				t.Fatal("stepping does not end")
-			}
-		}
-	})
-}
-
 // TestForkOptions: a fork may have other limits, and leaves its origin alone.
 func TestForkOptions(t *testing.T) {
 	bubble(t, func(t *testing.T) {

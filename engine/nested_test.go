@@ -40,7 +40,6 @@ func TestNestedRunIsRefused(t *testing.T) {
 		},
 		"resume": func(ctx context.Context) error { _, err := eng.Resume(ctx, inner, before.Run, nil); return err },
 		"fork":   func(ctx context.Context) error { _, err := eng.Fork(ctx, inner, before.Run, 1, nil); return err },
-		"step":   func(ctx context.Context) error { _, err := eng.Step(ctx, inner, before.Run, 1); return err },
 		"without its end": func(ctx context.Context) error {
 			_, err := engine.Run(context.WithoutCancel(ctx), inner, "go")
 			return err

@@ -78,7 +78,7 @@ func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *Re
 		return nil, err
 	}
 	d.requests.reissue, d.early = true, o != nil && o.Watch
-	return e.launch(ctx, d, -1)
+	return e.launch(ctx, d)
 }
 
 // reopen claims a run, reads it, and resumes it under agent.
@@ -200,8 +200,7 @@ func load(ctx context.Context, d *driver) error {
 	if r.state.Redacted() {
 		return fmt.Errorf("run %s: %w", run, ErrRedacted)
 	}
-	d.found, d.was = r.state.Seq(), r.state.Status()
-	r.durable = d.found
+	d.was, r.durable = r.state.Status(), r.state.Seq()
 	d.inbox.last = r.state.Signal()
 	return e.fetch(ctx, d)
 }

@@ -19,7 +19,7 @@ func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *S
 }
 
 func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartOptions) (*Handle, error) {
-	b := beginning{engine: e, agent: p.agent, machine: p.machine, input: input, steps: -1}
+	b := beginning{engine: e, agent: p.agent, machine: p.machine, input: input}
 	if o != nil {
 		b.StartOptions = *o
 	}
@@ -123,7 +123,6 @@ type beginning struct {
 	machine *pawl.Machine
 	input   string
 	link    *pawl.Continues // after a handoff: what the leg says of those before; nil: there was none
-	steps   int             // to take; see launch
 	trace   string          // of the leg before
 }
 
@@ -145,7 +144,7 @@ func (b *beginning) begin(ctx context.Context, l pawl.Lease, p *past) (*Handle, 
 	if b.queued {
 		return b.engine.enqueue(ctx, d)
 	}
-	return b.engine.launch(ctx, d, b.steps)
+	return b.engine.launch(ctx, d)
 }
 
 // first returns the first event of the run.
@@ -168,9 +167,8 @@ func (b *beginning) first(ctx context.Context, r *recorder, p *past) pawl.Event 
 	return start
 }
 
-// launch makes the driver's first entries durable and drives the run in its own goroutine,
-// for a number of steps; negative: without limit.
-func (e *Engine) launch(ctx context.Context, d *driver, steps int) (*Handle, error) {
+// launch makes the driver's first entries durable and drives the run in its own goroutine.
+func (e *Engine) launch(ctx context.Context, d *driver) (*Handle, error) {
 	r := &d.rec
 	d.inbox.life, r.base = ctx, context.WithoutCancel(ctx) //nolint:fatcontext // set once
 	if err := e.add(ctx, d); err != nil {
@@ -184,7 +182,7 @@ func (e *Engine) launch(ctx context.Context, d *driver, steps int) (*Handle, err
 		close(d.life.done)
 		return nil, err
 	}
-	d.steps, d.detach = steps, context.AfterFunc(ctx, d.inbox.notify)
+	d.detach = context.AfterFunc(ctx, d.inbox.notify)
 	h := &Handle{life: &d.life}
 	if d.early {
 		h.early.Store(d.rec.feed.watch())

@@ -46,17 +46,6 @@ const (
 	Stopped                // it was cancelled
 )
 
-// String returns the reason as a word.
-func (c Cut) String() string {
-	switch c {
-	case Late:
-		return "late"
-	case Stopped:
-		return "stopped"
-	}
-	return "none"
-}
-
 // Said is what a command printed on one stream, as an excerpt.
 type Said struct {
 	Text      string `json:"text"`
@@ -72,7 +61,6 @@ type Fate struct {
 	Exit    *Exit
 	Never   *Attempt
 	Stop    bool // somebody but its supervisor ends the command, see [Dir.Stop]
-	Torn    bool // unreadable data follows
 }
 
 // attempt returns the attempt that the file is about.
@@ -127,9 +115,6 @@ func (f *File) Close() error {
 // of length and content, both as four bytes in little-endian order.
 const frame = 8
 
-// mostRecord limits the length that a damaged frame can claim.
-const mostRecord = 1 << 30
-
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // write appends a record in one write.
@@ -150,21 +135,15 @@ func checksum(length, content []byte) uint32 {
 
 // parse reads the longest valid prefix.
 func parse(data []byte) (f Fate) {
-	for len(data) > 0 {
-		if len(data) < frame {
-			f.Torn = true
-			return f
-		}
-		n := binary.LittleEndian.Uint32(data)
-		if n > mostRecord || uint64(n) > uint64(len(data)-frame) {
-			f.Torn = true
-			return f
+	for len(data) >= frame {
+		n := uint64(binary.LittleEndian.Uint32(data))
+		if n > uint64(len(data)-frame) {
+			break
 		}
 		content := data[frame : frame+int(n)]
 		var r record
 		if checksum(data, content) != binary.LittleEndian.Uint32(data[4:]) || json.Unmarshal(content, &r) != nil {
-			f.Torn = true
-			return f
+			break
 		}
 		f.add(r)
 		data = data[frame+int(n):]
