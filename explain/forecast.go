@@ -36,8 +36,9 @@ type course struct {
 	keep     int // turns that a compaction keeps unchanged
 	window   int // the most tokens of a request; zero: no limit
 
-	aside func() (pawl.Usage, float64) // the cost of judges per turn; nil: none
-	most  pawl.Limits                  // a turn that would exceed them is not made; zero: no limit
+	aside   pawl.Usage  // of judges per turn
+	dollars float64     // of them
+	most    pawl.Limits // a turn that would exceed them is not made; zero: no limit
 }
 
 // run simulates n turns and calls each with the tokens of every request.
@@ -60,9 +61,8 @@ func (c course) run(n int, each func(in, out int)) (o Outcome) {
 		}
 		cost := c.price.Cost(u)
 		said := u.Output
-		if c.aside != nil && !over {
-			more, dollars := c.aside()
-			u, cost = u.Add(more), cost+dollars
+		if !over {
+			u, cost = u.Add(c.aside), cost+c.dollars
 		}
 		o.Iterations++
 		o.InputTokens += u.Input
@@ -131,11 +131,8 @@ const leastWords = 16
 
 // over reports whether a turn, with its judges, exceeds the limits.
 func (c *course) over(o *Outcome, u pawl.Usage) bool {
-	cost := c.price.Cost(u)
-	if c.aside != nil {
-		more, dollars := c.aside()
-		u, cost = u.Add(more), cost+dollars
-	}
+	cost := c.price.Cost(u) + c.dollars
+	u = u.Add(c.aside)
 	return c.most.Tokens > 0 && o.Tokens+u.Total() > c.most.Tokens || c.priced && c.most.Cost > 0 && o.dollars+cost > c.most.Cost
 }
 

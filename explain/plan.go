@@ -131,13 +131,14 @@ func planOf(d *pawl.Declaration, first int, o *PlanOptions) Plan {
 	if c.price.CacheRead > 0 {
 		c.hit = 1
 	}
-	c.aside = judges(d)
-	c.compacts, c.keep, c.window = compacts(d)
+	c.aside, c.dollars = judges(d)
+	context := compaction(d)
+	c.compacts, c.keep, c.window = !context.Never, context.Keep, context.MaxTokens
 	p.Compaction = c.compacts
 
 	low := c
 	low.found = 0
-	low.reply, low.results, low.aside = min(leastReply, reply), min(leastResult, result), nil
+	low.reply, low.results, low.aside, low.dollars = min(leastReply, reply), min(leastResult, result), pawl.Usage{}, 0
 	p.Low = low.run(least, nil)
 	p.Likely = c.run(turns, func(in, out int) {
 		p.Parts.Pinned += min(fixed, in)
@@ -185,15 +186,9 @@ func usual(o *PlanOptions, limit int, single bool, most int, observes bool) (tur
 	return min(turns, limit), result
 }
 
-// compacts reports whether the conversation is compacted when that pays, how
-// many turns are kept, and the most tokens of a request; zero: no limit.
-func compacts(d *pawl.Declaration) (pays bool, keep, window int) {
-	p := compaction(d)
-	return !p.Never, p.Keep, p.MaxTokens
-}
-
 // compaction is what the declaration says of the context policy, or the
-// engine's default.
+// engine's default: whether it never compacts by price, how many turns it keeps,
+// and the most tokens of a request; zero: no limit.
 func compaction(d *pawl.Declaration) (p struct {
 	Keep      int
 	MaxTokens int  `json:"max_tokens"`
@@ -207,10 +202,8 @@ func compaction(d *pawl.Declaration) (p struct {
 	return p
 }
 
-// judges returns the cost per turn of the policies' models; nil: none.
-func judges(d *pawl.Declaration) func() (pawl.Usage, float64) {
-	var u pawl.Usage
-	dollars := 0.0
+// judges returns the use and the dollars per turn of the policies' models.
+func judges(d *pawl.Declaration) (u pawl.Usage, dollars float64) {
 	for i := range d.Auxiliary {
 		if d.Auxiliary[i].Name == compaction(d).Model { // a summary model is not asked at every turn
 			continue
@@ -221,10 +214,7 @@ func judges(d *pawl.Declaration) func() (pawl.Usage, float64) {
 			dollars += p.Cost(one)
 		}
 	}
-	if u == (pawl.Usage{}) {
-		return nil
-	}
-	return func() (pawl.Usage, float64) { return u, dollars }
+	return u, dollars
 }
 
 // ceiling returns the most that the limits permit: all tokens at the highest
@@ -298,7 +288,7 @@ func (p *Plan) assume(d *pawl.Declaration, o *PlanOptions, first, turns, reply, 
 	if n := p.Likely.Iterations; n < turns {
 		say("a ceiling ends it after %s", figure.Count(n, "turn"))
 	}
-	if c.aside != nil {
+	if c.aside != (pawl.Usage{}) {
 		say("%s to a turn for the judges of the run", figure.Count(p.Parts.Asides/max(1, p.Likely.Iterations), "token"))
 	}
 	if d.Limits.Cost == 0 && p.Ceiling.CostUSD != nil {

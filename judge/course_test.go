@@ -92,30 +92,6 @@ func TestConfidenceIsNoCount(t *testing.T) {
 	}
 }
 
-// An unmet goal keeps confidence low; items that get closed raise it, and others
-// that open lower it again.
-func TestConfidenceUnderAGoal(t *testing.T) {
-	run := func(open ...int) (v float64) {
-		s := begin(t, "go")
-		s.tell(pawl.RunResumed{Changed: &pawl.Declaration{Agent: "a", Goal: "metric >= 0", Loop: "react", Strategy: pawl.StrategyNative, Machine: pawl.MachineNumber}})
-		names := []string{"a", "b", "c", "d", "e"}
-		s.tell(pawl.Observed{}, pawl.Measured{Value: -4, Open: names[:4]})
-		for n, left := range open {
-			s.act(look(n))
-			s.tell(pawl.Observed{}, pawl.Measured{Value: -float64(left), Open: names[:left]})
-			v = s.reflect()
-		}
-		return v
-	}
-	if v := run(4, 4, 4, 4, 4, 4, 4, 4, 4, 4); v > 0.5 {
-		t.Errorf("no progress: %v", v)
-	}
-	some, most, back := run(3, 2, 2), run(3, 2, 1), run(3, 1, 4)
-	if !(back < some && some < most && most < 0.9) {
-		t.Errorf("some closed %v, most closed %v, broken again %v", some, most, back)
-	}
-}
-
 // Judged now and then, a run comes to the same as judged each turn.
 func TestCadence(t *testing.T) {
 	turns := []func(*tale){acts(look(1)), acts(fails(2)), acts(look(3)), acts(look(1)), acts(look(4), fails(5))}

@@ -4,10 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -64,45 +61,6 @@ func drive(t *testing.T, agent pawl.Agent) *pawl.State {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// TestRegressionIsTold: once, before the next turn, and of the turn that did it.
-func TestRegressionIsTold(t *testing.T) {
-	told := map[int]int{}
-	turn := 0
-	model := pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-		for _, m := range r.Messages {
-			told[turn] += strings.Count(m.Text(), "Your last turn (edit) broke b")
-		}
-		turn++
-		return does("edit", turn), nil
-	})
-	open := func(ids ...string) pawl.Measured { return pawl.Measured{Value: float64(-len(ids)), Open: ids} }
-	drive(t, pawl.Agent{
-		Name: "mender", Model: model, Tools: []pawl.Tool{edit{}}, Limits: pawl.Limits{Iterations: 4},
-		Goal: measures(stop.Metric(">=", 0), open("a"), open("a"), open("a", "b"), open("a", "b"), open("a")),
-	})
-	if diff := cmp.Diff(map[int]int{0: 0, 1: 0, 2: 1, 3: 1, 4: 1}, told); diff != "" { // what was said stays said
-		t.Error(diff)
-	}
-}
-
-// TestLowerIsBetter: a goal that wants less is not stuck while it gets less.
-func TestLowerIsBetter(t *testing.T) {
-	for _, c := range []struct {
-		success pawl.Condition
-		want    string
-	}{{stop.Metric("<=", 0), "iterations >= 6"}, {stop.Metric(">=", 100), "metric_worse(1)"}} {
-		s := drive(t, pawl.Agent{
-			Name: "mender", Tools: []pawl.Tool{edit{}}, Limits: pawl.Limits{Iterations: 6}, Policies: []pawl.Policy{progress.NoProgress(1, 0, "")},
-			Model: turns(does("edit", 1), does("edit", 2), does("edit", 3), does("edit", 4), does("edit", 5), does("edit", 6)),
-			Goal: measures(c.success, pawl.Measured{Value: 9}, pawl.Measured{Value: 8}, pawl.Measured{Value: 7}, pawl.Measured{Value: 6},
-				pawl.Measured{Value: 5}, pawl.Measured{Value: 4}, pawl.Measured{Value: 3}),
-		})
-		if got := s.Verdict().Leaf; got != c.want {
-			t.Errorf("%v: ended by %s, want %s", c.success, got, c.want)
-		}
-	}
 }
 
 // onward is a loop for which nothing is ever final.

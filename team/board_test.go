@@ -87,33 +87,6 @@ func TestBoardKills(t *testing.T) {
 	}
 }
 
-// TestBoardLease: what a worker has claimed is open again when its run has ended, and the run of the
-// board does not end before it is done.
-func TestBoardLease(t *testing.T) {
-	tries := 0
-	worker := pawl.Agent{Name: "worker", Description: "Works.", Model: pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
-		if _, _, calls := heard(r); tries == 0 && calls == 1 {
-			tries++
-			return pawl.Say("I give up."), nil
-		}
-		return drains(ctx, r)
-	})}
-	says := &says{replies: []pawl.Reply{
-		pawl.Do(do("board_add", `{"tasks":["count"]}`)), pawl.Do(do("worker", `{"input":"Work."}`)), pawl.Say("Done."),
-		pawl.Do(do("worker", `{"input":"Again."}`)), pawl.Do(do("board_finish", `{"task":"t1","result":"x"}`)), pawl.Say("Done now."),
-	}}
-	r, err := engine.Run(t.Context(), team.Board(pawl.Agent{Name: "lead", Model: pawl.ModelFunc(says.reply), Tools: []pawl.Tool{tool.Agent(worker, nil)}}), "Count.")
-	if err != nil || r.Answer != "Done now." || r.Status != pawl.StatusSuccess {
-		t.Fatalf("%v %q: %v", r.Status, r.Answer, err)
-	}
-	if text := fmt.Sprint(says.asked[3].Messages); !strings.Contains(text, "the board still has t1 (open)") {
-		t.Errorf("the model reads %s", text)
-	}
-	if text, failed, _ := heard(says.asked[5]); !failed || !strings.Contains(text, "t1 is done already") {
-		t.Errorf("the model reads %s", text)
-	}
-}
-
 // TestBoardTaint: what a worker with untrusted tools may have written on the board taints all who
 // read it, and nobody else.
 func TestBoardTaint(t *testing.T) {

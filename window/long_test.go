@@ -55,21 +55,3 @@ func called(m pawl.Message, args string) bool {
 	}
 	return false
 }
-
-// TestRefused: a model with a smaller window than anybody knows refuses once, and
-// never again.
-func TestRefused(t *testing.T) {
-	bubbled(t, func(t *testing.T) {
-		m := &meter{trace: traces(t)[8].results, turns: 100, read: simRead, write: simWrite, window: 24_000}
-		entries := play(t, m.agent(100, 0, window.Compact(&window.Options{Never: true})))
-		failed := 0
-		for _, e := range entries {
-			if f, ok := e.Event.(pawl.ModelFailed); ok && f.Class == pawl.ClassTooLong {
-				failed++
-			}
-		}
-		if failed != 1 {
-			t.Errorf("it was refused %d times", failed)
-		}
-	})
-}

@@ -27,9 +27,7 @@ const judgement = `{"type":"object","properties":{"accepted":{"type":"boolean"},
 
 func (c *compiler) vote(n *node, s Vote) {
 	n.width, n.more = cmp.Or(s.Answers, usualAnswers), true
-	if n.width < 1 || n.width > MaxWidth {
-		c.wrong(n.id, "answers", 0, "%d answers (say how many, from 1 to %d)", n.width, MaxWidth)
-	}
+	c.within(n.id, "answers", n.width, MaxWidth)
 	before := len(c.loop.errs)
 	n.arms = []*subflow{c.subflow(n.id, n.id, []Step{Single{ID: "answer", Prompt: s.Prompt, Output: s.Output}}, nil, "")}
 	for _, err := range c.loop.errs[before:] {
@@ -44,9 +42,8 @@ func (c *compiler) list(n *node, in, prompt string, output json.RawMessage) {
 }
 
 func (c *compiler) refine(n *node, s Refine) {
-	if n.max = cmp.Or(s.Max, usualRefines); n.max < 1 || n.max > MaxRounds {
-		c.wrong(n.id, "max", 0, "%d rounds (say how often at most, from 1 to %d)", n.max, MaxRounds)
-	}
+	n.max = cmp.Or(s.Max, usualRefines)
+	c.within(n.id, "max", n.max, MaxRounds)
 	n.do = &block{of: n}
 	c.seen[n.id] = true // what it asks may refer to its own rounds
 	for i, q := range []struct {

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -260,9 +261,8 @@ func (c *compiler) node(n *node) {
 	case ForEach:
 		c.each(n, s)
 	case While:
-		if n.max = s.Max; s.Max < 1 || s.Max > MaxRounds {
-			c.wrong(n.id, "max", 0, "%d rounds (say how often at most, from 1 to %d)", s.Max, MaxRounds)
-		}
+		n.max = s.Max
+		c.within(n.id, "max", n.max, MaxRounds)
 		n.do = &block{of: n}
 		inside := &compiler{loop: &Loop{}, seen: map[string]bool{}, later: map[string]bool{}, goOn: map[string]bool{}}
 		inside.collect(s.Do) // problems were reported once already
@@ -301,6 +301,13 @@ func (c *compiler) question(n *node, key, prompt string, output json.RawMessage)
 	}
 }
 
+// within reports an error for a number that is not from 1 to most.
+func (c *compiler) within(id, key string, n, most int) {
+	if n < 1 || n > most {
+		c.wrong(id, key, 0, "it is %d (write a number from 1 to %d)", n, most)
+	}
+}
+
 // called reports an error if no such tool exists.
 func (c *compiler) called(id, tool string) {
 	var names []string
@@ -333,17 +340,8 @@ func (c *compiler) choice(n *node, s Switch) {
 func (c *compiler) each(n *node, s ForEach) {
 	c.loop.eaches = append(c.loop.eaches, n.id)
 	n.on = c.expression(n.id, "for_each", s.In)
-	n.width, n.as, n.more = s.Width, s.As, s.Continue
-	if n.as == "" {
-		n.as = "item"
-	}
-	if n.width == 0 {
-		n.width = 4
-	}
-	if n.width < 1 || n.width > MaxWidth {
-		c.wrong(n.id, "width", 0, "%d at once (say how many, from 1 to %d)", n.width, MaxWidth)
-		n.width = 1
-	}
+	n.width, n.as, n.more = cmp.Or(s.Width, 4), cmp.Or(s.As, "item"), s.Continue
+	c.within(n.id, "width", n.width, MaxWidth)
 	if n.as == "input" || n.as == "steps" || !stepID.MatchString(n.as) {
 		c.wrong(n.id, "as", 0, "an item may not be called %q", n.as)
 	}
