@@ -142,7 +142,7 @@ func (c *command) open() (line, error) {
 	ctx, cancel := context.WithCancel(context.Background()) // the program runs until the line is closed
 	feed := newFeed()
 	out, put := io.Pipe()
-	said := &noise{kept: excerpt.New(tail, nil)}
+	said := &noise{kept: excerpt.New(tail)}
 	said.to = c.known().Writer(said.kept)
 	run := process.Command{
 		Argv: c.argv, Dir: c.dir, Env: process.CleanEnv(slices.Concat(c.env, c.secrets)...),

@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/cage"
-	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -86,24 +84,4 @@ func (s *Spec) commands(a pawl.Agent) bool {
 		}
 	}
 	return s.observe != nil || s.goal != nil
-}
-
-// enter makes a command run in its cage, if it has one, and returns the
-// function to call when it has ended. The command may always read its program
-// and the files that its author names with it.
-func (c command) enter(run *process.Command) (leave func(), err error) {
-	if c.cage == nil {
-		return func() {}, nil
-	}
-	in, err := c.cage.Inner().Of(c.argv, c.dir)
-	if err != nil {
-		return nil, err
-	}
-	o, err := in.Open(true)
-	if err != nil {
-		return nil, err
-	}
-	run.Env = o.Env(run.Env)
-	run.Through = &process.Through{Argv: o.Argv, Attr: o.Attr, Explain: cage.Explain}
-	return func() { _ = o.Close() }, nil // files that cannot be removed are in the temporary directory
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/excerpt"
-	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -33,36 +32,20 @@ type command struct {
 
 func (s *Spec) command(argv []string) command { return command{argv, s.dir, s.Env, s.cage} }
 
-// run returns the program's output.
-func (c command) run(ctx context.Context) (out string, truncated bool, err error) {
+// run returns what the program prints, as data if that is JSON.
+func (c command) run(ctx context.Context) (text string, data json.RawMessage, truncated bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, commandTime, fmt.Errorf("no result within %v: %w", commandTime, context.DeadlineExceeded))
 	defer cancel()
-	stdout, stderr := excerpt.New(commandOutput, nil), excerpt.New(commandOutput, nil)
-	secrets := known(c.env)
-	toOut, toErr := secrets.Writer(stdout), secrets.Writer(stderr)
-	run := process.Command{
-		Argv: c.argv, Dir: c.dir, Env: process.CleanEnv(c.env...), Stdout: toOut, Stderr: toErr,
-	}
-	leave, err := c.enter(&run)
+	program := tool.Command("command", "It observes or measures.", c.argv, &tool.CommandOptions{Dir: c.dir, Secrets: c.env, Cage: c.cage, MaxOutput: commandOutput})
+	out, err := program.Run(ctx, pawl.Invocation{})
 	if err != nil {
-		return "", false, fmt.Errorf("%s: %w", c.argv[0], err)
+		return "", nil, false, fmt.Errorf("%s: %w", c.argv[0], err)
 	}
-	defer leave()
-	exit, err := process.Run(ctx, run)
-	_, _ = toOut.Close(), toErr.Close() // an excerpt accepts any input
-	switch {
-	case err != nil:
-		return "", false, fmt.Errorf("%s: %w", c.argv[0], err)
-	case exit.Killed:
-		return "", false, fmt.Errorf("%s: %w", c.argv[0], context.Cause(ctx))
-	case exit.Code != 0:
-		said := strings.TrimSpace(stderr.String())
-		if said == "" {
-			said = strings.TrimSpace(stdout.String())
-		}
-		return "", false, fmt.Errorf("%s: %s: %s", c.argv[0], exit, said)
+	if out.JSON[0] == '"' {
+		err = json.Unmarshal(out.JSON, &text)
+		return text, nil, out.Truncated, err
 	}
-	return strings.ToValidUTF8(strings.TrimRight(stdout.String(), "\r\n"), "\ufffd"), stdout.Truncated(), nil
+	return string(out.JSON), out.JSON, false, nil
 }
 
 // observer is observe: {command: …}.
@@ -70,15 +53,8 @@ type observer struct{ command }
 
 // Observe returns the command's output, also as data if it is JSON.
 func (o observer) Observe(ctx context.Context) (pawl.Observation, error) {
-	out, truncated, err := o.run(ctx)
-	if err != nil {
-		return pawl.Observation{}, err
-	}
-	seen := pawl.Observation{Text: out}
-	if !truncated && json.Valid([]byte(out)) {
-		seen.Data = json.RawMessage(strings.TrimSpace(out))
-	}
-	return seen, nil
+	text, data, _, err := o.run(ctx)
+	return pawl.Observation{Text: text, Data: data}, err
 }
 
 // metric is goal: {metric: {command: …}}.
@@ -87,7 +63,7 @@ type metric struct{ command }
 // Measure parses the command's output: a number, or {"value": N, "open": ["id",
 // …]}.
 func (m metric) Measure(ctx context.Context, _ pawl.Observation) (pawl.Measured, error) {
-	out, truncated, err := m.run(ctx)
+	out, _, truncated, err := m.run(ctx)
 	if err != nil {
 		return pawl.Measured{}, err
 	}

@@ -151,8 +151,8 @@ func TestCommandFails(t *testing.T) {
 		return command{argv: []string{"sh", "-c", script}, dir: dir}
 	}
 	for script, want := range map[string]string{
-		"echo no >&2; exit 3": "sh: exit 3: no",
-		"echo no; exit 3":     "sh: exit 3: no",
+		"echo no >&2; exit 3": "sh: exit status 3: no",
+		"echo no; exit 3":     "sh: exit status 3: no",
 	} {
 		if _, err := (observer{c(script)}).Observe(t.Context()); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %q", script, err, want)

@@ -35,18 +35,12 @@ type Policy struct {
 	text   string
 	src    *source
 	limits pawl.Limits
-	models []wildcard
-	deny   []wildcard
+	models []string
+	deny   []string
 	gates  []policyGate
 	root   *node
 
 	budgets []budget.Budget
-}
-
-// wildcard is a pattern and its place.
-type wildcard struct {
-	pattern string
-	place   place
 }
 
 // policyGate is one item under gates.
@@ -91,14 +85,21 @@ func (p *Policy) read(d *document, root *node) {
 		f.fields(policyLimitKeys, n).ceilings(&p.limits)
 	}
 	if n := f.value("models", list, "a list such as [anthropic/*]"); n != nil {
-		p.models = f.patterns("models", "[anthropic/*]")
+		words, at := f.words("models", "[anthropic/*]")
+		p.models = words
+		for i, w := range words {
+			if strings.TrimSpace(w) == "" {
+				f.problem(at[i].place, "models has a blank pattern (write a name, or * for all)")
+			}
+		}
 		if len(n.items) == 0 {
 			d.problem(n.place, "models is empty, which allows none (leave it out to allow all)")
 		}
 	}
-	p.deny = f.patterns("deny", `["shell_*"]`)
-	for _, one := range p.deny {
-		d.standing("deny", one.place, approval.Never(one.pattern), one.pattern)
+	var at []*node
+	p.deny, at = f.words("deny", `["shell_*"]`)
+	for i, one := range p.deny {
+		d.standing("deny", at[i].place, approval.Never(one), one)
 	}
 	f.budgets(&p.budgets)
 	n := f.value("gates", list, `a list such as ["delete_*", {effect: write}]`)
@@ -146,19 +147,6 @@ func (p *Policy) readGate(d *document, n *node) {
 		return
 	}
 	p.gates = append(p.gates, g)
-}
-
-// patterns reads a list of patterns.
-func (f fields) patterns(key, example string) (all []wildcard) {
-	words, at := f.words(key, example)
-	for i, w := range words {
-		if strings.TrimSpace(w) == "" {
-			f.problem(at[i].place, "%s has a blank pattern (write a name, or * for all)", key)
-			continue
-		}
-		all = append(all, wildcard{w, at[i].place})
-	}
-	return all
 }
 
 // stubTool is for checking a rule without an agent.
@@ -238,7 +226,7 @@ func (p *Policy) Apply(a pawl.Agent) (pawl.Agent, error) {
 	}
 	for _, info := range models {
 		if len(p.models) > 0 && !allowed(p.models, info.Name) {
-			d.problem(p.root.get("models").place, "the model %s is not allowed (only %s)", info.Name, patternsOf(p.models))
+			d.problem(p.root.get("models").place, "the model %s is not allowed (only %s)", info.Name, strings.Join(p.models, ", "))
 		}
 		for _, b := range p.budgets {
 			if b.Cost > 0 && info.Price == nil {
@@ -265,8 +253,8 @@ func (p *Policy) rules(a pawl.Agent) (rules []pawl.Policy) {
 		return anyTool(a, func(i pawl.ToolInfo) bool { return glob.Match(pattern, i.Name) })
 	}
 	for _, one := range p.deny {
-		if fits(one.pattern) || strings.HasPrefix(one.pattern, "__") {
-			rules = append(rules, approval.Never(one.pattern))
+		if fits(one) || strings.HasPrefix(one, "__") {
+			rules = append(rules, approval.Never(one))
 		}
 	}
 	for _, g := range p.gates {
@@ -320,22 +308,14 @@ func members(a pawl.Agent) (all []pawl.Agent) {
 
 // allowed reports whether a model matches one of the patterns. Scripted models
 // may be written as in a spec, script:FILE.
-func allowed(patterns []wildcard, model string) bool {
+func allowed(patterns []string, model string) bool {
 	names := []string{model}
 	if file, ok := strings.CutPrefix(model, scriptProvider+"/"); ok {
 		names = append(names, scriptProvider+":"+file)
 	}
-	return slices.ContainsFunc(patterns, func(p wildcard) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return glob.Match(p.pattern, name) })
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return glob.Match(p, name) })
 	})
-}
-
-func patternsOf(all []wildcard) string {
-	words := make([]string, len(all))
-	for i, one := range all {
-		words[i] = one.pattern
-	}
-	return strings.Join(words, ", ")
 }
 
 // Looser lists in what the policy is looser than another one under which a run
@@ -350,16 +330,16 @@ func (p *Policy) Looser(than *Policy) (ways []string) {
 	ceiling(say, "tool_errors", than.limits.ToolErrors, p.limits.ToolErrors)
 	ceiling(say, "depth", than.limits.Depth, p.limits.Depth)
 	if len(than.models) > 0 && len(p.models) == 0 {
-		say("all models are allowed, not only %s", patternsOf(than.models))
+		say("all models are allowed, not only %s", strings.Join(than.models, ", "))
 	}
 	for _, m := range p.models {
-		if len(than.models) > 0 && !slices.ContainsFunc(than.models, func(was wildcard) bool { return within(m.pattern, was.pattern) }) {
-			say("the model %s is allowed", m.pattern)
+		if len(than.models) > 0 && !slices.ContainsFunc(than.models, func(was string) bool { return within(m, was) }) {
+			say("the model %s is allowed", m)
 		}
 	}
 	for _, one := range than.deny {
-		if !slices.ContainsFunc(p.deny, func(n wildcard) bool { return n.pattern == one.pattern }) {
-			say("%s is not denied", one.pattern)
+		if !slices.Contains(p.deny, one) {
+			say("%s is not denied", one)
 		}
 	}
 	for _, g := range than.gates {

@@ -37,12 +37,3 @@ func unsafe(name, value string) error {
 	_, err := redact.New(map[string]string{name: value})
 	return err
 }
-
-// known returns the secrets of variables whose programs may print them.
-func known(names []string) *redact.Secrets {
-	if len(names) == 0 {
-		return nil
-	}
-	all, _ := redact.New(secrets(names)) // each was checked
-	return all
-}

@@ -31,7 +31,7 @@ type job struct {
 // perform runs the command and returns how it ended, without its secrets.
 func (j *job) perform(ctx context.Context, started func(pid int)) *spool.Exit {
 	secrets, _ := redact.New(j.Secrets)
-	stdout, stderr := excerpt.New(j.MaxOutput, nil), excerpt.New(j.MaxOutput, nil)
+	stdout, stderr := excerpt.New(j.MaxOutput), excerpt.New(j.MaxOutput)
 	// Secrets are removed before the text is truncated, which might split one.
 	toOut, toErr := secrets.Writer(stdout), secrets.Writer(stderr)
 	c := process.Command{

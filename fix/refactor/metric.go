@@ -109,7 +109,7 @@ const measureTime = 5 * time.Minute
 func (r *Refactor) run(ctx context.Context) (float64, error) {
 	inner, cancel := context.WithTimeout(ctx, measureTime)
 	defer cancel()
-	out, said := excerpt.New(4<<10, nil), excerpt.New(4<<10, nil)
+	out, said := excerpt.New(4<<10), excerpt.New(4<<10)
 	exit, err := process.Run(inner, process.Command{Argv: r.source.Measure, Dir: r.Tree.Dir(), Env: r.Suite.Env, Stdout: out, Stderr: said, Grace: time.Second})
 	name := r.source.Measure[0]
 	switch {

@@ -288,7 +288,7 @@ func verdictOn(now testrun.Result, test string) outcome {
 
 // git runs git on the copy's own repository, which has no configuration of the project's.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
-	out, said := excerpt.New(1<<20, nil), excerpt.New(4<<10, nil)
+	out, said := excerpt.New(1<<20), excerpt.New(4<<10)
 	exit, err := process.Run(ctx, process.Command{
 		Argv: append([]string{"git", "-c", "core.hooksPath=/dev/null"}, args...), Dir: dir, Stdout: out, Stderr: said,
 		Env: process.CleanEnv("GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"), Grace: time.Second,

@@ -348,7 +348,7 @@ func (c *covering) run(ctx context.Context, u unit, fails bool) (map[place]bool,
 	defer stop()
 	ending, end := context.WithCancelCause(inner)
 	defer end(nil)
-	out := excerpt.New(1, nil)
+	out := excerpt.New(1)
 	exit, err := process.Run(ending, process.Command{
 		Argv: argv, Dir: filepath.Join(c.suite.Dir, filepath.FromSlash(c.dirs[u.pkg])), Env: c.suite.Env,
 		Stdout: out, Stderr: out, Grace: 200 * time.Millisecond,

@@ -103,7 +103,7 @@ func (p *prober) run(ctx context.Context, bin string, x *goedit.Probe) string {
 			pattern = only(x.Test)
 		}
 	}
-	out := excerpt.New(mostPrinted, nil)
+	out := excerpt.New(mostPrinted)
 	inner, end := context.WithTimeout(ctx, probeLimit)
 	defer end()
 	exit, err := process.Run(inner, process.Command{

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
-	"io"
 )
 
 // Buffer is a writer that keeps the first and the last half of its limit,
@@ -12,35 +11,22 @@ import (
 // the limit and never refuses a write, so it can receive any command's output.
 // It must be used from one goroutine at a time.
 type Buffer struct {
-	whole       io.Writer // nil: the whole is discarded
-	err         error     // of whole
-	head, tail  int       // bytes kept of each
-	first, last []byte    // last is a ring once it is full
-	next        int       // index in last of the next byte, which replaces the oldest
+	head, tail  int    // bytes kept of each
+	first, last []byte // last is a ring once it is full
+	next        int    // index in last of the next byte, which replaces the oldest
 	total       int64
 	sum         hash.Hash
 }
 
 // New returns a Buffer that keeps at most limit bytes; zero or less is [DefaultLimit].
-//
-// If the stream is longer than that, all of it is written to whole: the earlier
-// part at the moment of overflow, the rest as it arrives. So whole, which may
-// be nil, gets either nothing or everything.
-func New(limit int, whole io.Writer) *Buffer {
+func New(limit int) *Buffer {
 	head, tail := halves(limit)
-	return &Buffer{whole: whole, head: head, tail: tail, sum: sha256.New()}
+	return &Buffer{head: head, tail: tail, sum: sha256.New()}
 }
 
-// Write accepts all of p. It always succeeds; see [Buffer.Err].
+// Write accepts all of p. It always succeeds.
 func (b *Buffer) Write(p []byte) (int, error) {
 	n := len(p)
-	if b.whole != nil && b.total+int64(n) > int64(b.head+b.tail) {
-		if !b.Truncated() { // nothing is dropped yet, and the ring has not wrapped
-			b.spool(b.first)
-			b.spool(b.last)
-		}
-		b.spool(p)
-	}
 	b.total += int64(n)
 	b.sum.Write(p)
 	if room := min(b.head-len(b.first), len(p)); room > 0 {
@@ -69,16 +55,6 @@ func (b *Buffer) keep(p []byte) {
 	}
 }
 
-func (b *Buffer) spool(p []byte) {
-	if b.err == nil && len(p) > 0 {
-		_, b.err = b.whole.Write(p)
-	}
-}
-
-// Err returns the error of the writer for the whole stream, which gets nothing
-// more after it.
-func (b *Buffer) Err() error { return b.err }
-
 // Total returns the number of bytes written.
 func (b *Buffer) Total() int64 { return b.total }
 
@@ -103,6 +79,3 @@ func (b *Buffer) String() string {
 	}
 	return render(string(b.first), last, b.total, b.sum.Sum(nil))
 }
-
-// Bytes returns the text of [Buffer.String].
-func (b *Buffer) Bytes() []byte { return []byte(b.String()) }

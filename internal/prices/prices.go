@@ -20,17 +20,17 @@ var data []byte
 // A Row is one model. Prices are dollars per million tokens; a zero CacheRead
 // or CacheWrite means that the provider has no separate price for it.
 type Row struct {
-	Provider   string   `json:"provider"` // anthropic, openai or google
-	Name       string   `json:"name"`     // the provider's name of the model
-	Aliases    []string `json:"aliases"`  // other names of the same model
+	Provider   string   `json:"provider"`          // anthropic, openai or google
+	Name       string   `json:"name"`              // the provider's name of the model
+	Aliases    []string `json:"aliases,omitempty"` // other names of the same model
 	Input      float64  `json:"input"`
 	Output     float64  `json:"output"`
-	CacheRead  float64  `json:"cache_read"`
-	CacheWrite float64  `json:"cache_write"`
-	CacheLong  float64  `json:"cache_long"`   // to keep it for an hour; zero: it is not kept
-	Long       Long     `json:"long"`         // zero: the price does not depend on length
-	Search     float64  `json:"web_search"`   // of one, in dollars
-	Session    float64  `json:"code_session"` // of one, in dollars; zero: no charge that a reply tells of
+	CacheRead  float64  `json:"cache_read,omitempty"`
+	CacheWrite float64  `json:"cache_write,omitempty"`
+	CacheLong  float64  `json:"cache_long,omitempty"`   // to keep it for an hour; zero: it is not kept
+	Long       Long     `json:"long,omitzero"`          // zero: the price does not depend on length
+	Search     float64  `json:"web_search,omitempty"`   // of one, in dollars
+	Session    float64  `json:"code_session,omitempty"` // of one, in dollars; zero: no charge that a reply tells of
 }
 
 // Long has the prices of a request whose input has more than From tokens,
@@ -39,9 +39,9 @@ type Long struct {
 	From       int     `json:"from"`
 	Input      float64 `json:"input"`
 	Output     float64 `json:"output"`
-	CacheRead  float64 `json:"cache_read"`
-	CacheWrite float64 `json:"cache_write"`
-	CacheLong  float64 `json:"cache_long"`
+	CacheRead  float64 `json:"cache_read,omitempty"`
+	CacheWrite float64 `json:"cache_write,omitempty"`
+	CacheLong  float64 `json:"cache_long,omitempty"`
 }
 
 type table struct {
@@ -72,11 +72,11 @@ func All() []Row {
 	return rows
 }
 
-// AsOf returns the day of the table's prices, in UTC.
-func AsOf() time.Time { return load().asOf }
-
 // Source returns the source of the table, with its version.
 func Source() string { return load().Source }
+
+// AsOf returns the day of the table's prices, in UTC.
+func AsOf() time.Time { return load().asOf }
 
 // dated matches the suffixes of versions of the same model at the same price: a
 // date, a three-digit release or the word latest.

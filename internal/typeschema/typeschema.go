@@ -34,17 +34,9 @@ import (
 // For is the schema of any type, such as an answer. The bytes are compact and
 // the same for the same type. An error names the field and says what would be
 // right; there is one for each field that is wrong.
-func For[T any]() (json.RawMessage, error) { return ForType(reflect.TypeFor[T]()) }
+func For[T any]() (json.RawMessage, error) { return schemaOf(reflect.TypeFor[T]()) }
 
-// Object is [For] for the arguments of a tool, which have to be a struct, a map
-// with string keys, or a pointer to one of the two.
-func Object[T any]() (json.RawMessage, error) { return ObjectType(reflect.TypeFor[T]()) }
-
-// ForType is [For] with the type as a value. A nil type is an error.
-func ForType(t reflect.Type) (json.RawMessage, error) {
-	if t == nil {
-		return nil, errors.New("no type: name a concrete type")
-	}
+func schemaOf(t reflect.Type) (json.RawMessage, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -63,21 +55,19 @@ func ForType(t reflect.Type) (json.RawMessage, error) {
 	return b, nil
 }
 
-// ObjectType is [Object] with the type as a value.
-func ObjectType(t reflect.Type) (json.RawMessage, error) {
-	const want = "arguments are a struct with a field for each, or a map with string keys"
-	if t == nil {
-		return nil, errors.New("no type: " + want)
-	}
+// Object is [For] for the arguments of a tool, which have to be a struct, a map
+// with string keys, or a pointer to one of the two.
+func Object[T any]() (json.RawMessage, error) {
+	t := reflect.TypeFor[T]()
 	inner := t
 	for inner.Kind() == reflect.Pointer {
 		inner = inner.Elem()
 	}
 	object := inner.Kind() == reflect.Struct || inner.Kind() == reflect.Map
 	if !object || special(inner) != nil || wantsText(inner) {
-		return nil, fmt.Errorf("%s is not an object: %s", t, want)
+		return nil, fmt.Errorf("%s is not an object: arguments are a struct with a field for each, or a map with string keys", t)
 	}
-	schema, err := ForType(t)
+	schema, err := schemaOf(t)
 	if err == nil && inner.Kind() == reflect.Map {
 		// OpenAI refuses parameters without properties.
 		schema = append(json.RawMessage(`{"properties":{},`), schema[1:]...)

@@ -223,7 +223,7 @@ func (s *Suite) GoTool(ctx context.Context, args ...string) ([]byte, error) {
 	inner, end := context.WithTimeoutCause(ctx, buildLimit, ErrStuck)
 	defer end()
 	var out bounded
-	said := excerpt.New(16<<10, nil)
+	said := excerpt.New(16 << 10)
 	exit, err := process.Run(inner, process.Command{
 		Argv: append([]string{s.Argv[0]}, args...), Dir: s.Dir, Env: s.Env, Stdout: &out, Stderr: said, Grace: 700 * time.Millisecond,
 	})

@@ -79,7 +79,7 @@ func (s *Suite) runPytest(ctx context.Context, pattern string) (Result, error) {
 		argv = append(argv, "-k", pattern)
 	}
 	argv = slices.Insert(argv, s.Pytest, "-q", "--junitxml="+s.xml, "-o", "junit_family=xunit1")
-	out := excerpt.New(outputLimit, nil)
+	out := excerpt.New(outputLimit)
 	exit, filled, err := s.start(inner, argv, out)
 	switch {
 	case ctx.Err() != nil:

@@ -252,7 +252,7 @@ func (s *Suite) start(ctx context.Context, argv []string, out io.Writer) (proces
 func (s *Suite) runCommand(ctx context.Context) (Result, error) {
 	inner, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	out := excerpt.New(outputLimit, nil)
+	out := excerpt.New(outputLimit)
 	exit, filled, err := s.start(inner, s.Argv, out)
 	switch {
 	case ctx.Err() != nil:

@@ -3,7 +3,7 @@
 // prices/data.json of its repository at a release. To bring the table up to
 // date, download that file and run in the root of this module
 //
-//	go run ./internal/prices/gen -date 2026-09-23 -version 0.1.8 data.json
+//	go run ./internal/prices/gen -date 2026-09-23 -version 0.1.8 data.json >internal/prices/prices.json
 //
 // with the version and the day of the release. The same file, version and day
 // make the same table, byte for byte.
@@ -16,7 +16,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -28,6 +27,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/prices"
 )
 
 type provider struct {
@@ -55,30 +56,6 @@ type conditional struct {
 		StartDate string `json:"start_date"`
 	} `json:"constraint"`
 	Prices map[string]json.RawMessage `json:"prices"`
-}
-
-// A row is written as package prices reads it.
-type row struct {
-	Provider   string   `json:"provider"`
-	Name       string   `json:"name"`
-	Aliases    []string `json:"aliases,omitempty"`
-	Input      float64  `json:"input"`
-	Output     float64  `json:"output"`
-	CacheRead  float64  `json:"cache_read,omitempty"`
-	CacheWrite float64  `json:"cache_write,omitempty"`
-	CacheLong  float64  `json:"cache_long,omitempty"`
-	Long       *farther `json:"long,omitempty"`
-	Search     float64  `json:"web_search,omitempty"`
-	Session    float64  `json:"code_session,omitempty"`
-}
-
-type farther struct {
-	From       int     `json:"from"`
-	Input      float64 `json:"input"`
-	Output     float64 `json:"output"`
-	CacheRead  float64 `json:"cache_read,omitempty"`
-	CacheWrite float64 `json:"cache_write,omitempty"`
-	CacheLong  float64 `json:"cache_long,omitempty"`
 }
 
 // lasting are the models of OpenAI that keep a request for a day, for nothing more
@@ -128,32 +105,15 @@ var other = regexp.MustCompile(`audio|realtime|image|tts|transcribe|live|search|
 func main() {
 	date := flag.String("date", "", "the day the prices were published, as 2006-01-02")
 	version := flag.String("version", "unversioned", "the release of genai-prices")
-	name := flag.String("o", "internal/prices/prices.json", "the table to write; - is standard output")
 	flag.Parse()
-	if err := table(flag.Args(), *name, *date, *version); err != nil {
+	data, err := os.ReadFile(flag.Arg(0))
+	if err == nil {
+		err = run(data, os.Stdout, *date, *version)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
-}
-
-// table rewrites the table, all of it or nothing.
-func table(args []string, name, date, version string) error {
-	if len(args) != 1 {
-		return errors.New("want one source: the file data.json")
-	}
-	data, err := os.ReadFile(args[0])
-	if err != nil {
-		return err
-	}
-	var out bytes.Buffer
-	if err := run(data, &out, date, version); err != nil {
-		return err
-	}
-	if name == "-" {
-		_, err = out.WriteTo(os.Stdout)
-		return err
-	}
-	return os.WriteFile(name, out.Bytes(), 0o644)
 }
 
 func run(data []byte, out io.Writer, date, version string) error {
@@ -164,7 +124,7 @@ func run(data []byte, out io.Writer, date, version string) error {
 	if err := json.Unmarshal(data, &providers); err != nil {
 		return fmt.Errorf("read the price data: %w", err)
 	}
-	var rows []row
+	var rows []prices.Row
 	for _, p := range providers {
 		keep := want[p.ID]
 		if keep == nil {
@@ -187,19 +147,19 @@ func run(data []byte, out io.Writer, date, version string) error {
 	return write(out, date, version, rows)
 }
 
-func (m model) row(provider, date string) (row, error) {
-	r := row{Provider: provider, Name: m.ID}
+func (m model) row(provider, date string) (prices.Row, error) {
+	r := prices.Row{Provider: provider, Name: m.ID}
 	for _, name := range m.Match.names() {
 		if name != r.Name && !slices.Contains(r.Aliases, name) && !other.MatchString(name) {
 			r.Aliases = append(r.Aliases, name)
 		}
 	}
 	slices.Sort(r.Aliases)
-	prices, err := m.on(date)
+	on, err := m.on(date)
 	if err != nil {
 		return r, err
 	}
-	var far farther
+	var far prices.Long
 	for _, f := range []struct {
 		key       string
 		base, far *float64
@@ -210,7 +170,7 @@ func (m model) row(provider, date string) (row, error) {
 		{"cache_read_mtok", &r.CacheRead, &far.CacheRead, false},
 		{"cache_write_mtok", &r.CacheWrite, &far.CacheWrite, false},
 	} {
-		raw, ok := prices[f.key]
+		raw, ok := on[f.key]
 		if !ok && f.need {
 			return r, fmt.Errorf("no %s", f.key)
 		}
@@ -241,7 +201,7 @@ func (m model) row(provider, date string) (row, error) {
 	r.Search, r.Session = hosted(provider, m.ID)
 	if far.From != 0 {
 		far.CacheLong = long(provider, m.ID, far.Input, far.CacheWrite)
-		r.Long = &far
+		r.Long = far
 	}
 	return r, nil
 }
@@ -289,21 +249,15 @@ func (m match) names() []string {
 }
 
 // write puts one row on a line, so that a new version shows what changed.
-func write(out io.Writer, date, version string, rows []row) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "{\"as_of\": %q, \"source\": %q, \"rows\": [\n", date, "genai-prices "+version)
+func write(out io.Writer, date, version string, rows []prices.Row) error {
+	lines := make([]string, len(rows))
 	for i, r := range rows {
 		line, err := json.Marshal(r)
 		if err != nil {
 			return err
 		}
-		b.Write(line)
-		if i < len(rows)-1 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
+		lines[i] = string(line)
 	}
-	b.WriteString("]}\n")
-	_, err := io.WriteString(out, b.String())
+	_, err := fmt.Fprintf(out, "{\"as_of\": %q, \"source\": %q, \"rows\": [\n%s\n]}\n", date, "genai-prices "+version, strings.Join(lines, ",\n"))
 	return err
 }
