@@ -7,8 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"regexp"
-	"slices"
+	"path"
 	"strings"
 	"time"
 
@@ -50,49 +49,23 @@ it lists the pages in it.`
 	return c
 }
 
-// printPage prints a page as it was written.
-func printPage(con *app, name string) error {
+// printPage prints a page as it was written, or lists the pages in a directory.
+func printPage(a *app, name string) error {
 	name = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(name, "docs/"), "/"), ".md")
-	var names, about []string
-	heading, err := regexp.Compile(`(?im)^#.*\b` + regexp.QuoteMeta(name) + `\b`)
-	if err != nil {
+	if text, err := fs.ReadFile(docs.Pages, name+".md"); err == nil {
+		_, err = a.out.Write(text)
 		return err
 	}
-	err = fs.WalkDir(docs.Pages, ".", func(file string, _ fs.DirEntry, err error) error {
-		page, ok := strings.CutSuffix(file, ".md")
-		if !ok || err != nil {
+	below, err := fs.Glob(docs.Pages, path.Clean(name)+"/*.md") // the error says that the pattern is malformed
+	if err != nil || len(below) == 0 {
+		return misuse("there is no page %s; pawl docs README lists the pages", oneLine(name))
+	}
+	for _, page := range below {
+		if _, err := fmt.Fprintln(a.out, "pawl docs "+strings.TrimSuffix(page, ".md")); err != nil {
 			return err
 		}
-		names = append(names, page)
-		text, err := fs.ReadFile(docs.Pages, file)
-		if heading.Match(text) {
-			about = append(about, page)
-		}
-		return err
-	})
-	if err != nil {
-		return err
 	}
-	if below := slices.DeleteFunc(slices.Clone(names), func(page string) bool { return !strings.HasPrefix(page, name+"/") }); len(below) > 0 {
-		_, err := fmt.Fprintf(con.out, "pawl docs %s\n", strings.Join(below, "\npawl docs "))
-		return err
-	}
-	inFolder := slices.IndexFunc(names, func(page string) bool { return strings.HasSuffix(page, "/"+name) })
-	switch {
-	case slices.Contains(names, name):
-	case inFolder >= 0:
-		name = names[inFolder]
-	case len(about) > 0:
-		return misuse("there is no page %s; pages with it in a heading: pawl docs %s", oneLine(name), strings.Join(about, ", pawl docs "))
-	default:
-		return misuse("there is no page %s%s; pawl docs README lists the pages", oneLine(name), meant(name, names))
-	}
-	text, err := fs.ReadFile(docs.Pages, name+".md")
-	if err != nil {
-		return err
-	}
-	_, err = con.out.Write(text)
-	return err
+	return nil
 }
 
 // serveDocs serves the site until ctx ends.

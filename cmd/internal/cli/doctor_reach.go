@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -127,27 +126,16 @@ func (t target) try(ctx context.Context) finding {
 	return finding{Check: t.check, Grade: well, Detail: fmt.Sprintf("%s at %s answers in %v", t.name, u.Host, time.Since(begun).Round(time.Millisecond))}
 }
 
-// dispatcher checks what --on names: that it answers, that the namespace is there, and that
-// workers ask for runs of the agents.
+// dispatcher checks that what --on names answers and has the namespace, and that workers ask
+// for runs of the agents.
 func (d *doctor) dispatcher(ctx context.Context, on string, agents []*spec.Spec) {
 	system, err := d.dial(ctx, on, slog.New(slog.DiscardHandler))
-	if err == nil {
-		defer system.Close()
-	}
-	lost, absent := errors.AsType[interface {
-		error
-		Namespace() string
-	}](err)
-	if err != nil && !absent {
+	if err != nil {
 		d.find("temporal", ill, "", "%v", err)
 		return
 	}
+	defer system.Close()
 	d.find("temporal", well, "", "the server of %s answers", on)
-	if absent {
-		d.find("namespace", ill, "", "%v", lost)
-		return
-	}
-	d.find("namespace", well, "", "it is there, or the key does not let pawl look")
 	for _, s := range agents {
 		polled, err := system.Polled(ctx, s.Name)
 		switch {

@@ -89,9 +89,8 @@ type liveView struct {
 
 // inFlight is a running call.
 type inFlight struct {
-	run, call, tool string
-	since           time.Time
-	by, said        string // what its run says, and its agent
+	call, tool string
+	since      time.Time
 }
 
 // landed is the running calls without one that has ended.
@@ -155,9 +154,7 @@ func (v *liveView) add(e pawl.Entry, history bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if piece, ok := e.Event.(pawl.ModelDelta); ok {
-		if piece.Agent != "" {
-			hearChild(v.calls, e.Run, piece)
-		} else {
+		if piece.Agent == "" { // else a child says it
 			v.said = heard(v.said, piece)
 		}
 		return
@@ -172,27 +169,6 @@ func (v *liveView) add(e pawl.Entry, history bool) {
 	if v.now().Sub(v.drawn) >= drawEvery {
 		v.draw()
 	}
-}
-
-// hearChild keeps what a child run says beside the call that it is.
-func hearChild(calls []inFlight, run string, piece pawl.ModelDelta) {
-	for i := range calls {
-		if c := &calls[i]; strings.HasPrefix(run+".", c.run+"."+c.call+".") {
-			if piece.From == 0 {
-				c.said = ""
-			}
-			c.by, c.said = piece.Agent, heard(c.said, piece)
-			return
-		}
-	}
-}
-
-// says is what a call shows of what its run says.
-func (c *inFlight) says(most int) string {
-	if said := spoken(c.said, most-terminal.Width(c.by)-5); said != "" {
-		return " · " + oneLine(c.by) + ": " + said
-	}
-	return ""
 }
 
 // heard keeps the end of the last line that a model says.
@@ -213,7 +189,7 @@ func (v *liveView) take(event pawl.Event) {
 		if slices.ContainsFunc(v.calls, func(c inFlight) bool { return c.call == call }) {
 			return // a call that is a run begins twice
 		}
-		v.calls = append(v.calls, inFlight{run: v.state.Run(), call: call, tool: tool, since: v.now()})
+		v.calls = append(v.calls, inFlight{call, tool, v.now()})
 	}
 	switch e := event.(type) {
 	case pawl.ModelCalled:
@@ -267,8 +243,7 @@ func (v *liveView) lines(most int) []string {
 			lines = append(lines, fmt.Sprintf("  and %d more", len(v.calls)-mostCalls))
 			break
 		}
-		line := fmt.Sprintf("  %s %s · %s", oneLine(c.call), oneLine(c.tool), clock(now.Sub(c.since)))
-		lines = append(lines, line+c.says(most-terminal.Width(line)))
+		lines = append(lines, fmt.Sprintf("  %s %s · %s", oneLine(c.call), oneLine(c.tool), clock(now.Sub(c.since))))
 	}
 	if !v.asked.IsZero() {
 		line := "  " + clock(now.Sub(v.asked)) + " · "

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"log/slog"
 	"maps"
 	"sync"
 	"time"
@@ -23,7 +22,7 @@ func deliverForCalls(ctx context.Context, a *app, j store, agent pawl.Agent) (re
 			return nil // other processes deliver for other runs of the journal
 		}
 		return a.webhooks(d.Source)
-	}, &webhook.Options{Allow: a.webhookAllow(), Loopback: true, Log: slog.New(&noticeLog{a: a})})
+	}, &webhook.Options{Allow: a.webhookAllow(), Loopback: true, Log: a.noticeLog()})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -121,10 +121,6 @@ func (w *watch) until(ctx context.Context, now pawl.Result) (pawl.Result, error)
 		}
 		return now, nil
 	}
-	follow := w.Follow
-	if _, live := w.view.(*liveView); live {
-		follow = w.FollowChildren
-	}
 	w.view.begin()
 	defer w.view.end()
 	type received struct {
@@ -136,7 +132,7 @@ func (w *watch) until(ctx context.Context, now pawl.Result) (pawl.Result, error)
 	word := make(chan received)
 	go func() {
 		defer close(word)
-		for e, err := range follow(within, w.run, w.last) {
+		for e, err := range w.Follow(within, w.run, w.last) {
 			select {
 			case word <- received{e, err}:
 			case <-within.Done():

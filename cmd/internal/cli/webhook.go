@@ -47,7 +47,7 @@ func (a *app) tell(ctx context.Context, source string, r pawl.Result) {
 		return
 	}
 	out, err := webhook.New(j, webhook.Always(hooks...), &webhook.Options{
-		Allow: a.webhookAllow(), Loopback: true, Log: slog.New(&noticeLog{a: a}),
+		Allow: a.webhookAllow(), Loopback: true, Log: a.noticeLog(),
 	})
 	if err != nil {
 		a.sayf("pawl: PAWL_WEBHOOK_ALLOW: %v", err)
@@ -101,41 +101,10 @@ func (a *app) awaitDeliveries() {
 	a.deliveries = nil
 }
 
-// noticeLog prints failed deliveries for the person at the terminal.
-type noticeLog struct {
-	a    *app
-	with []slog.Attr
-}
-
-// Enabled leaves out successful deliveries.
-func (l *noticeLog) Enabled(_ context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn && !l.a.quiet
-}
-
-// Handle prints one line.
-func (l *noticeLog) Handle(_ context.Context, r slog.Record) error {
-	host, why := "", ""
-	look := func(at slog.Attr) bool {
-		switch at.Key {
-		case "host":
-			host = " " + at.Value.String()
-		case "why":
-			why = ": " + at.Value.String()
-		}
-		return true
+// noticeLog says which deliveries failed.
+func (con *console) noticeLog() *slog.Logger {
+	if con.quiet {
+		return slog.New(slog.DiscardHandler)
 	}
-	for _, at := range l.with {
-		look(at)
-	}
-	r.Attrs(look)
-	l.a.sayf("%s", strings.Replace(r.Message, "webhook", "webhook"+host, 1)+why)
-	return nil
+	return slog.New(slog.NewTextHandler(con.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
-
-// WithAttrs keeps attributes.
-func (l *noticeLog) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &noticeLog{l.a, append(l.with[:len(l.with):len(l.with)], attrs...)}
-}
-
-// WithGroup is unused.
-func (l *noticeLog) WithGroup(string) slog.Handler { return l }
