@@ -9,7 +9,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
@@ -70,15 +69,7 @@ func (t *talk) command(ctx context.Context, words []string) (leave bool, err err
 	case "/quit":
 		return true, nil
 	}
-	names := make([]string, len(chatCommands))
-	for i, c := range chatCommands {
-		names[i], _, _ = strings.Cut(c[0], " ")
-	}
-	hint := "/help lists the commands"
-	if near := expr.Nearest(words[0], names); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	return false, misuse("there is no command %s; %s", words[0], hint)
+	return false, misuse("there is no command %s; /help lists the commands", words[0])
 }
 
 // undo goes on from before the last exchange, in a thread that branches off there.

@@ -107,7 +107,7 @@ func TestChat(t *testing.T) {
 	c.types("> ", "/cost\r")
 	c.sees("this conversation: 2 messages, ")
 	c.types("> ", "/undoo\r")
-	c.sees("there is no command /undoo; did you mean /undo?")
+	c.sees("there is no command /undoo; /help lists the commands")
 	c.types("> ", "\x04")
 	c.ends(0)
 	c = talk(t, "-c") // what was undone stays undone

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -128,7 +127,7 @@ func runEval(ctx context.Context, a *app, o *evaluating, file *eval.File) (int, 
 			}
 		}
 		if !a.quiet {
-			a.sayf("evaluation %s: %s of %s, each %s; continue it with --id %[1]s", e.id, counted(len(file.Cases), "case"), counted(len(file.Agents), "agent"), times(file.Repeat))
+			a.sayf("evaluation %s: %s of %s, each %s; continue it with --id %[1]s", e.id, counted(len(file.Cases), "case"), counted(len(file.Agents), "agent"), counted(file.Repeat, "time"))
 		}
 		report, err := e.run(ctx, j)
 		if err != nil {
@@ -140,13 +139,6 @@ func runEval(ctx context.Context, a *app, o *evaluating, file *eval.File) (int, 
 		}
 		return code, err
 	})
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return strconv.Itoa(n) + " times"
 }
 
 // concludeEval prints the report and returns the exit code.

@@ -46,9 +46,7 @@ func TestQuestions(t *testing.T) {
 	}{
 		"answered":  {"Friday\nseven\n", []string{"--approvals", "ask"}, 0, []string{"question c_1: Which day?", "question c_1: Which room?", "success"}, ""},
 		"left":      {"\n", []string{"--approvals", "ask"}, 5, []string{"question c_1: Which day?", "waiting_input"}, "Which room?"},
-		"half":      {"Friday\n", []string{"--approvals", "ask"}, 5, []string{"question c_1: Which day?", "question c_1: Which room?", "waiting_input"}, ""},
 		"nobody":    {"", []string{"--approvals", "ask"}, 5, []string{"question c_1: Which day?", "no answer (end of input)", "waiting_input"}, ""},
-		"parked":    {"Friday\n", []string{"--approvals", "park"}, 5, []string{"waiting_input"}, "question c_1"},
 		"unwatched": {"Friday\n", nil, 5, []string{"waiting_input"}, "question c_1"},
 	} {
 		t.Run(name, func(t *testing.T) {

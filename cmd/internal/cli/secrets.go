@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"github.com/pawl-run/pawl"
@@ -29,22 +30,20 @@ func (a *app) options(source string) *engine.Options {
 	if secrets == nil {
 		secrets = map[string]string{}
 	}
-	for _, name := range ownKeys {
-		if value := a.getenv(name); len(value) >= leastKey {
-			secrets[name] = value
-		}
-	}
-	if from, is, err := copyOf(source); is && err == nil {
-		for _, name := range from.env { // one with a value is not found, and is in the log anyway
-			if value := a.getenv(name); len(value) >= leastKey {
-				secrets[name] = value
-			}
-		}
-	}
-	for name, value := range export.Secrets(a.getenv) {
+	keep := func(name, value string) {
 		if len(value) >= leastKey {
 			secrets[name] = value
 		}
+	}
+	names := ownKeys
+	if from, is, err := copyOf(source); is && err == nil {
+		names = slices.Concat(ownKeys, from.env) // one with a value is not found, and is in the log anyway
+	}
+	for _, name := range names {
+		keep(name, a.getenv(name))
+	}
+	for name, value := range export.Secrets(a.getenv) {
+		keep(name, value)
 	}
 	return &engine.Options{Children: true, Abandoned: a.abandoned, Secrets: secrets, Learned: a.learned, HooksOf: a.hooksOf(), Rates: spec.RatesOf(source), Budgets: budgets(source), When: a.registry().When}
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 
-	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -24,19 +23,13 @@ func (h *serveHost) inCopy(ctx context.Context, source string) (worker.Work, err
 	if err != nil {
 		return worker.Work{}, problem(http.StatusConflict, err.Error())
 	}
-	var agent pawl.Agent
-	if made, err = spec.ParseSource(source, &spec.Options{Registry: registry, Workspace: workspaceOf(tree)}); err == nil {
-		agent, err = beside.agentOf(ctx, made, registry)
-	}
 	var w worker.Work
-	if err == nil {
-		w, err = h.work(agent, h.policy, made)
+	if made, err = spec.ParseSource(source, &spec.Options{Registry: registry, Workspace: workspaceOf(tree)}); err == nil {
+		w, err = h.made(ctx, beside, made, registry)
 	}
 	if err != nil {
-		beside.disconnect()
 		return w, errors.Join(err, tree.Close())
 	}
-	w = h.alone(w, beside)
 	released := w.Done
 	kept := func(run string) bool {
 		released(run)

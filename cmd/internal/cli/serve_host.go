@@ -353,6 +353,15 @@ func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage)
 		}
 		return h.inCopy(ctx, agent.Source)
 	}
+	w, err := h.made(ctx, beside, made, registry)
+	if err != nil && codeOf(err) == exitUsage {
+		err = problem(http.StatusUnprocessableEntity, err.Error())
+	}
+	return w, err
+}
+
+// made makes the agent of a spec for one run.
+func (h *serveHost) made(ctx context.Context, beside *app, made *spec.Spec, registry *spec.Registry) (worker.Work, error) {
 	agent, err := beside.agentOf(ctx, made, registry)
 	var w worker.Work
 	if err == nil {
@@ -360,9 +369,6 @@ func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage)
 	}
 	if err != nil {
 		beside.disconnect()
-		if codeOf(err) == exitUsage {
-			return w, problem(http.StatusUnprocessableEntity, err.Error())
-		}
 		return w, err
 	}
 	return h.alone(w, beside), nil

@@ -100,31 +100,25 @@ func forward(ctx context.Context, a *app, j store, p *post, to *runs.Addressee) 
 		err = resume(ctx, root)
 		resumed = err == nil
 	}
-	if changed, ok := errors.AsType[*changedError](err); ok { // it cannot go on by itself, but has what it waited for
-		has := "recorded for run " + root.Run
-		if !to.New {
-			has = fmt.Sprintf("run %s has it already", root.Run)
-		}
-		a.sayf("%s, but its agent has changed: %s; resume it with: %s", has, strings.Join(changed.Parts, ", "), changed.command)
-		report, err := runs.Report(ctx, j, root, a.place())
-		if err != nil || !a.json {
-			return 0, err
-		}
-		return 0, printJSON(a.out, report.Result)
-	}
-	switch {
-	case err != nil:
-		return 0, stuck(ctx, a, j, root, to.New, err)
-	case resumed:
+	if resumed && err == nil {
 		return code, nil
 	}
-	report, err := a.explained(ctx, j, root)
-	if err != nil {
-		return 0, err
+	report, reading := a.explained(ctx, j, root)
+	if reading != nil {
+		return 0, errors.Join(err, reading)
 	}
-	if runs.Owned(root.Lease) && !a.quiet {
+	changed, hasChanged := errors.AsType[*changedError](err)
+	switch {
+	case hasChanged: // it cannot go on by itself, but has what it waited for
+		a.sayf("recorded for run %s, but its agent has changed: %s; resume it with: %s", root.Run, strings.Join(changed.Parts, ", "), changed.command)
+	case err != nil:
+		if !errors.As(err, new(*pawl.HeldError)) {
+			a.sayf("pawl: recorded for run %s, but it cannot resume because of the error below; once that is fixed, %s", root.Run, onward(report))
+		}
+		return 0, err
+	case runs.Owned(root.Lease) && !a.quiet:
 		a.sayf("recorded for run %s, which is driven by %s", root.Run, runs.OwnerText(root.Lease.Owner))
-	} else {
+	default:
 		a.recorded(report, to.Fresh)
 	}
 	if !a.json {
@@ -140,23 +134,6 @@ func ofPawl(s *pawl.State) bool {
 	_, is, err := copyOf(source)
 	_, isReview, _ := review.ParseSource(source) // reworkOf says what is wrong with it
 	return is || isReview || err != nil || spec.IsSource(source)
-}
-
-// stuck explains why a run that has its signal cannot resume. news: it has it only now.
-func stuck(ctx context.Context, a *app, j pawl.Journal, root pawl.Head, news bool, err error) error {
-	if errors.As(err, new(*pawl.HeldError)) {
-		return err
-	}
-	has := "recorded for run " + root.Run
-	if !news {
-		has = fmt.Sprintf("run %s has it already", root.Run)
-	}
-	report, reading := runs.Report(ctx, j, root, a.place())
-	if reading != nil {
-		return errors.Join(err, reading)
-	}
-	a.sayf("pawl: %s, but it cannot resume because of the error below; once that is fixed, %s", has, onward(report))
-	return err
 }
 
 // ours reports whether an owner was this user in this directory.

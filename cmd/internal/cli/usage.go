@@ -104,14 +104,7 @@ func takes(c *cobra.Command, args cobra.PositionalArgs) cobra.PositionalArgs {
 		if args == nil || args(c, given) == nil {
 			return nil
 		}
-		got := fmt.Sprintf("%d arguments", len(given))
-		switch len(given) {
-		case 0:
-			got = "no argument"
-		case 1:
-			got = "1 argument"
-		}
-		return fmt.Errorf("%s got %s; write %s", c.Name(), got, strings.TrimSuffix(c.CommandPath()+strings.TrimPrefix(c.Use, c.Name()), " [flags]"))
+		return fmt.Errorf("%s got %s; write %s", c.Name(), counted(len(given), "argument"), strings.TrimSuffix(c.CommandPath()+strings.TrimPrefix(c.Use, c.Name()), " [flags]"))
 	}
 }
 

@@ -74,7 +74,7 @@ func TestUsage(t *testing.T) {
 		{"rnu|a.yaml", "pawl: there is no command rnu (did you mean run?); pawl ask TEXT asks a question; see pawl --help"},
 		{"nosuch|--help", "pawl: there is no command nosuch; pawl ask TEXT asks a question; see pawl --help"},
 		{"hello", "pawl: there is no command hello (did you mean help?); pawl ask TEXT asks a question; see pawl --help"},
-		{"show", "pawl: show got no argument; write pawl show RUN; see pawl show --help"},
+		{"show", "pawl: show got 0 arguments; write pawl show RUN; see pawl show --help"},
 		{"version|x", "pawl: version got 1 argument; write pawl version; see pawl version --help"},
 		{"settle|last|c_1", "pawl: give one of --happened and --did-not-happen; see pawl settle --help"},
 		{"show|last|--spec|--cost", "pawl: --cost and --spec exclude each other; give one of them; see pawl show --help"},

@@ -9,14 +9,16 @@ import (
 
 var separators = regexp.MustCompile(`^ *\|? *:?-+:? *(?:\| *:?-+:? *)*\|? *$`)
 
-// endTable renders the table that is complete.
+// endTable renders the table that is complete. One that is too wide is text.
 func (m *Writer) endTable() {
 	lines := m.table
 	m.table = nil
-	if len(lines) == 0 {
-		return
+	var rows [][]string
+	for _, line := range lines {
+		rows = append(rows, cells(line))
 	}
-	if len(lines) < 2 || !separators.MatchString(lines[1]) { // text that begins with a bar
+	widths, fits := m.widths(rows)
+	if len(lines) < 2 || !separators.MatchString(lines[1]) || !fits {
 		for _, line := range lines {
 			m.inline(m.begin(line), true)
 			m.out.WriteString("\n")
@@ -24,32 +26,35 @@ func (m *Writer) endTable() {
 		}
 		return
 	}
-	aligns := cells(lines[1])
-	rows := [][]string{cells(lines[0])}
-	for _, line := range lines[2:] {
-		rows = append(rows, cells(line))
-	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for c := range min(len(row), len(widths)) {
-			widths[c] = max(widths[c], m.shownWidth(row[c]))
-		}
-	}
-	m.shrink(widths)
 	for r, row := range rows {
-		style := ""
-		if r == 0 {
-			style = bold
-		}
-		m.row(row, widths, aligns, style)
-		if r == 0 {
-			parts := make([]string, len(widths))
-			for c, w := range widths {
-				parts[c] = strings.Repeat("─", w)
+		var parts []string
+		for c, w := range widths {
+			switch {
+			case r == 1:
+				parts = append(parts, dim+strings.Repeat("─", w)+normal)
+			case c < len(row):
+				parts = append(parts, cell(row[c], w, r == 0, c < len(rows[1]) && strings.HasSuffix(rows[1][c], ":") && !strings.HasPrefix(rows[1][c], ":")))
 			}
-			m.out.WriteString(dim + strings.Join(parts, "  ") + normal + "\n")
 		}
+		m.out.WriteString(strings.TrimRight(strings.Join(parts, "  "), " ") + "\n")
 	}
+}
+
+// widths returns the widths of the columns, and whether a line has room for them.
+func (m *Writer) widths(rows [][]string) (widths []int, fits bool) {
+	total := 0
+	if len(rows) > 1 {
+		widths = make([]int, len(rows[0]))
+	}
+	for c := range widths {
+		for r, row := range rows {
+			if r != 1 && c < len(row) {
+				widths[c] = max(widths[c], shownWidth(row[c]))
+			}
+		}
+		total += widths[c] + 2
+	}
+	return widths, m.width == 0 || total-2 <= m.width
 }
 
 // cells splits a line of a table.
@@ -71,59 +76,23 @@ func cells(line string) []string {
 	return append(all, strings.TrimSpace(line[from:]))
 }
 
-// shrink narrows the widest columns until the table fits.
-func (m *Writer) shrink(widths []int) {
-	const least = 8
-	for m.width > 0 {
-		total, widest := 2*(len(widths)-1), 0
-		for c, w := range widths {
-			total += w
-			if w > widths[widest] {
-				widest = c
-			}
-		}
-		if total <= m.width || widths[widest] <= least {
-			return
-		}
-		widths[widest] = max(least, widths[widest]-(total-m.width), widths[widest]/2)
-	}
-}
-
 // shownWidth is the width of a cell without its delimiters.
-func (m *Writer) shownWidth(cell string) int {
-	n := 0
+func shownWidth(cell string) (n int) {
 	flat(cell, "", true, func(_, text string, _ int) { n += terminal.Width(text) })
 	return n
 }
 
-// row shows a row, whose cells may take several lines.
-func (m *Writer) row(row []string, widths []int, aligns []string, style string) {
-	shown := make([][]string, len(widths))
-	tall := 1
-	for c := range min(len(row), len(widths)) {
-		in := &Writer{width: widths[c], colour: true}
-		flat(row[c], style, true, func(s, text string, _ int) { in.put(s, text) })
-		shown[c] = strings.Split(in.out.String(), "\n")
-		tall = max(tall, len(shown[c]))
+// cell shows a cell, padded to a width.
+func cell(text string, width int, head, right bool) string {
+	style := ""
+	if head {
+		style = bold
 	}
-	for k := range tall {
-		var line strings.Builder
-		for c, w := range widths {
-			text := ""
-			if k < len(shown[c]) {
-				text = shown[c][k]
-			}
-			pad := strings.Repeat(" ", max(0, w-terminal.Width(styles.ReplaceAllString(text, ""))))
-			if c < len(aligns) && strings.HasSuffix(aligns[c], ":") && !strings.HasPrefix(aligns[c], ":") {
-				text, pad = pad+text, ""
-			}
-			line.WriteString(text)
-			if c < len(widths)-1 {
-				line.WriteString(pad + "  ")
-			}
-		}
-		m.out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	in := &Writer{colour: true}
+	flat(text, style, true, func(s, span string, _ int) { in.put(s, span) })
+	pad := strings.Repeat(" ", max(0, width-shownWidth(text)))
+	if right {
+		return pad + in.out.String()
 	}
+	return in.out.String() + pad
 }
-
-var styles = regexp.MustCompile("\x1b\\[[0-9]*m")
