@@ -160,14 +160,14 @@ func (t *talk) begin(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		if err := ready(s, registry, t.model); err != nil {
+		if err := ready(s, registry); err != nil {
 			return err
 		}
 		agent, err := s.Agent(registry)
 		if err != nil {
 			return err
 		}
-		t.a.warn(s, registry, t.model)
+		t.a.warn(s, registry)
 		t.source = agent.Source
 	case t.last != "":
 		s, err := engine.Load(ctx, t.j, t.last)
@@ -215,12 +215,12 @@ func (t *talk) make(ctx context.Context, in *spec.Workspace) error {
 	registry := t.a.registry()
 	s, err := spec.ParseSource(source, &spec.Options{Registry: registry, Workspace: in})
 	if problems, ok := errors.AsType[spec.Problems](err); ok {
-		return flaggedBy(problems, recordedFrom(t.model))
+		return flagged(problems)
 	}
 	if err != nil {
 		return err
 	}
-	if err := readyBy(s, registry, recordedFrom(t.model)); err != nil {
+	if err := ready(s, registry); err != nil {
 		return err
 	}
 	t.a.disconnect()

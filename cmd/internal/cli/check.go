@@ -40,7 +40,7 @@ func checkSpec(a *app, file string, d *driving, mermaid bool) (int, error) {
 	case err != nil:
 		return 0, refused(err)
 	case !a.json:
-		a.warn(s, registry, d.model)
+		a.warn(s, registry)
 		if parts := s.Registered(); len(parts) > 0 {
 			a.sayf("pawl: from this program: %s", strings.Join(parts, ", "))
 		}
@@ -57,7 +57,7 @@ func checkSpec(a *app, file string, d *driving, mermaid bool) (int, error) {
 			Warnings spec.Problems `json:"warnings"`
 		}{append(spec.Problems{}, problems...), spec.Problems{}} // empty lists rather than null
 		if err == nil {
-			found.Warnings = append(found.Warnings, flagged(s.Warnings(registry), d.model)...)
+			found.Warnings = append(found.Warnings, flagged(s.Warnings(registry))...)
 		}
 		for i := range found.Problems { // a file that cannot be read has no lines, but readers count from 1
 			p := &found.Problems[i]

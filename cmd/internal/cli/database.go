@@ -3,11 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/journal/postgres"
@@ -82,18 +80,13 @@ func opened[J store](j J, err error) (store, error) {
 	return j, nil
 }
 
-// openReading opens for reading what could not be opened for writing. If this fails
-// too, its error names both causes.
+// openReading opens for reading what could not be opened for writing.
 func openReading(ctx context.Context, path string, writing error) (store, error) {
 	j, err := sqlite.Open(ctx, path, &sqlite.Options{ReadOnly: true})
-	if err == nil {
-		return j, nil
-	}
-	why := errors.Unwrap(err) // omits the path, which writing names already
-	if _, missing := os.Stat(path); missing != nil || why == nil || strings.Contains(writing.Error(), why.Error()) {
+	if err != nil {
 		return nil, writing
 	}
-	return nil, fmt.Errorf("%w; it cannot be opened for reading either: %w", writing, why)
+	return j, nil
 }
 
 // withRuns is [app.with] for commands that need existing runs. If a named database

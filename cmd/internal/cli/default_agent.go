@@ -54,7 +54,7 @@ func (a *app) defaultAgent(ctx context.Context, name string, d *driving, set set
 	registry := a.registry()
 	s, err := spec.Parse(inlineSpec, raw, &spec.Options{Registry: registry, Model: model, Stop: d.stop, Limits: set.limits})
 	if problems, ok := errors.AsType[spec.Problems](err); ok {
-		problems = flagged(problems, d.model)
+		problems = flagged(problems)
 		for i, p := range problems {
 			if p.File == inlineSpec && p.Line > 1 {
 				problems[i].File, problems[i].Line = o.File, p.Line-1
@@ -65,14 +65,14 @@ func (a *app) defaultAgent(ctx context.Context, name string, d *driving, set set
 	if err != nil {
 		return pawl.Agent{}, err
 	}
-	if err := ready(s, registry, d.model); err != nil {
+	if err := ready(s, registry); err != nil {
 		return pawl.Agent{}, err
 	}
 	agent, err := a.agentOf(ctx, s, registry)
 	if err != nil {
 		return agent, err
 	}
-	a.warn(s, registry, d.model)
+	a.warn(s, registry)
 	return under(set.policy, agent)
 }
 

@@ -14,18 +14,10 @@ func describe(root *cobra.Command) {
 		if !ok {
 			continue
 		}
-		switch c.Name() { // these are cobra's
-		case "help":
+		if c.Name() == "help" { // this and completion are cobra's
 			c.Use, c.Short, c.Long = "help [COMMAND]", "Show the help of a command", ""
-		case "completion":
+		} else if c.Name() == "completion" {
 			c.Use, c.Short, c.Long = "completion SHELL", "Print a shell script that completes commands, flags and runs", ""
-			c.Args = cobra.ArbitraryArgs
-			c.RunE = func(c *cobra.Command, args []string) error {
-				if len(args) > 0 {
-					return fmt.Errorf("there is no completion for %s; write pawl completion bash, fish, powershell or zsh", oneLine(args[0]))
-				}
-				return c.Help()
-			}
 		}
 		if c.Long == "" {
 			c.Long = c.Short + ".\n\n" + strings.TrimSpace(h.long)

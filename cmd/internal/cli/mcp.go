@@ -118,7 +118,7 @@ func agentToServe(ctx context.Context, a *app, s *serving, file string, set sett
 	if err != nil {
 		return agent, err
 	}
-	a.warn(made, registry, s.model)
+	a.warn(made, registry)
 	return under(set.policy, agent)
 }
 

@@ -76,7 +76,7 @@ func (a *app) model(name string) (pawl.Model, error) {
 	registry := a.registry()
 	s, err := spec.Parse("model", []byte("name: model"), &spec.Options{Registry: registry, Model: name})
 	if problems, ok := errors.AsType[spec.Problems](err); ok {
-		return nil, misuse("%s: %s", a.namedBy(name), problems[0].Message)
+		return nil, misuse("%s: %s", modelSetting, problems[0].Message)
 	}
 	if err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func planRun(ctx context.Context, a *app, d *driving, file string, rest []string
 	if err != nil {
 		return 0, refused(err)
 	}
-	a.warn(s, registry, d.model)
+	a.warn(s, registry)
 	p := planned{Plan: explain.PlanOf(machine, o)}
 	if info := machine.Declaration().Model; listed(info) {
 		day, source := prices.AsOf().Format("2006-01-02"), prices.Source()

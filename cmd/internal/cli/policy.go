@@ -86,17 +86,3 @@ func policyFor(s *pawl.State, given *spec.Policy, loosen bool) (*spec.Policy, er
 	}
 	return given, nil
 }
-
-// lower lowers limits to those of a policy; nil: there is none.
-func (con *console) lower(p *spec.Policy) func(pawl.Limits) pawl.Limits {
-	if p == nil {
-		return nil
-	}
-	return func(wanted pawl.Limits) pawl.Limits {
-		held := p.Lower(wanted)
-		if name, _ := p.Source(); held != wanted && !con.quiet {
-			con.sayf("%s: at most %v", name, held)
-		}
-		return held
-	}
-}

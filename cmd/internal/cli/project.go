@@ -123,7 +123,7 @@ func withMembers(source string, of any) string {
 func (p *projecting) drive(ctx context.Context, a *app, in inProject, name string, find func(string) (pawl.Model, error), open func(context.Context, pawl.Model) (*openCopy, error)) (int, error) {
 	model, err := find(name)
 	if err == nil {
-		err = a.readyModel(name, model)
+		err = readyModel(model)
 	}
 	if err != nil {
 		return 0, err
@@ -189,7 +189,7 @@ func reopenCopy(a *app, s *pawl.State, r remake, again *runAgain, o reopening) (
 	}
 	model, err := o.find(again.Model)
 	if err == nil && !r.declared {
-		err = a.readyModel(again.Model, model)
+		err = readyModel(model)
 	}
 	var condition pawl.Condition
 	if err == nil && again.Stop != "" {

@@ -16,36 +16,22 @@ type unreadyError struct{ problems spec.Problems }
 func (e *unreadyError) Error() string { return e.problems.Error() }
 func (e *unreadyError) Unwrap() error { return e.problems }
 
-// ready refuses a spec whose models cannot be called, before a run is recorded that
-// would fail. model is the value of --model.
-func ready(s *spec.Spec, r *spec.Registry, model string) error {
-	return readyBy(s, r, modelFrom(model))
-}
-
-// readyBy is ready; by says what named a model that the spec does not.
-func readyBy(s *spec.Spec, r *spec.Registry, by string) error {
+// ready refuses a spec whose models cannot be called, before a run is recorded that would fail.
+func ready(s *spec.Spec, r *spec.Registry) error {
 	if missing := s.Unready(r); len(missing) > 0 {
-		return &unreadyError{flaggedBy(missing, by)}
+		return &unreadyError{flagged(missing)}
 	}
 	return nil
 }
 
 // readyModel is ready for a model that no spec names.
-func (env *environment) readyModel(name string, m pawl.Model) error {
+func readyModel(m pawl.Model) error {
 	if keyed, ok := m.(spec.Readiness); ok {
 		if err := keyed.Ready(); err != nil {
-			return misuse("%s: %w", env.namedBy(name), err)
+			return misuse("%s: %w", modelSetting, err)
 		}
 	}
 	return nil
-}
-
-// namedBy says what named a model that no spec names.
-func (env *environment) namedBy(model string) string {
-	if model == unfiled(env.getenv("PAWL_MODEL")) {
-		return "PAWL_MODEL"
-	}
-	return "--model"
 }
 
 // unready is the error for a client of the server, which cannot set keys.

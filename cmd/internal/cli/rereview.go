@@ -17,7 +17,7 @@ func reopenReview(a *app, source review.Source, s *pawl.State, r remake) (*work,
 	}
 	model, err := a.model(source.Model)
 	if err == nil && !r.declared {
-		err = a.readyModel(source.Model, model)
+		err = readyModel(model)
 	}
 	if err != nil {
 		return nil, err

@@ -160,7 +160,11 @@ func reopen(ctx context.Context, a *app, j pawl.Journal, s *pawl.State, r *resum
 		_, err = ceilings(agent)
 	}
 	if err == nil {
-		how.Limits, err = over(typed, s.Limits(), runs.PriceOf(agent.Model), a.lower(w.policy))
+		var lower func(pawl.Limits) pawl.Limits
+		if w.policy != nil {
+			lower = w.policy.Lower
+		}
+		how.Limits, err = over(typed, s.Limits(), runs.PriceOf(agent.Model), lower)
 	}
 	if err != nil {
 		w.drop()

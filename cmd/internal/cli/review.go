@@ -128,10 +128,10 @@ func (v *reviewing) reader(a *app) (*reader, error) {
 	case "":
 		return nil, nil
 	case mechanic.Name:
-		return nil, misuse("%s: the mechanic repairs code and cannot review it; name another model, or none for a review by rules", a.namedBy(d.name))
+		return nil, misuse("%s: the mechanic repairs code and cannot review it; name another model, or none for a review by rules", modelSetting)
 	}
 	if d.model, err = a.model(d.name); err == nil {
-		err = a.readyModel(d.name, d.model)
+		err = readyModel(d.model)
 	}
 	return d, err
 }

@@ -22,7 +22,6 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	defer a.disconnect()
 	ctx = a.asked(ctx)
 	root := a.root()
-	a.strictHelp(root)
 	root.SetArgs(joinKeep(asQuestion(root, args)))
 	c, err := root.ExecuteContextC(ctx)
 	var failed *failure
@@ -35,30 +34,6 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	// The remaining errors are cobra's, about the command line.
 	a.sayf("pawl: %s", usageText(c, err))
 	return exitUsage
-}
-
-// strictHelp makes help about an unknown command a usage error.
-func (a *app) strictHelp(root *cobra.Command) {
-	help := root.HelpFunc()
-	root.SetHelpFunc(func(c *cobra.Command, args []string) {
-		if c == root && c.Flags().NArg() > 0 {
-			a.sayf("pawl: %v; see pawl --help", unknownCommand(root, c.Flags().Arg(0)))
-			a.code = exitUsage
-			return
-		}
-		help(c, args)
-	})
-	for _, c := range root.Commands() {
-		if c.Name() == "help" {
-			c.Args = func(_ *cobra.Command, args []string) error {
-				c, rest, err := root.Find(args)
-				if c == root && len(rest) > 0 {
-					return unknownCommand(root, rest[0])
-				}
-				return err
-			}
-		}
-	}
 }
 
 // failure is an error of a command, as opposed to a usage error of cobra.

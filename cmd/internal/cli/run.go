@@ -78,7 +78,7 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 	if err != nil {
 		return 0, err
 	}
-	if err := ready(s, registry, d.model); err != nil && !queue { // the keys are the worker's
+	if err := ready(s, registry); err != nil && !queue { // the keys are the worker's
 		return 0, err
 	}
 	var tree *workspace.Tree
@@ -118,7 +118,7 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 	if agent, err = under(set.policy, agent); err != nil {
 		return 0, err
 	}
-	a.warn(s, registry, d.model)
+	a.warn(s, registry)
 	if o.Labels = withLabels(agent.Labels, set.labels); !named {
 		o.Thread = s.Thread
 	}
@@ -169,7 +169,7 @@ func loadSpec(file string, o *spec.Options) (*spec.Spec, error) {
 	if !ok {
 		return nil, unreadable(file, err)
 	}
-	return nil, flagged(problems, o.Model)
+	return nil, flagged(problems)
 }
 
 // unreadable is the problem of a file that cannot be read. It has no position.
@@ -177,30 +177,12 @@ func unreadable(file string, err error) spec.Problems {
 	return spec.Problems{{File: file, Message: bare(err).Error()}}
 }
 
-// flagged names the flags that caused problems; model is the value of --model.
-func flagged(problems spec.Problems, model string) spec.Problems {
-	return flaggedBy(problems, modelFrom(model))
-}
+// modelSetting is what names a model that a spec does not.
+const modelSetting = "--model or PAWL_MODEL"
 
-// modelFrom says what named a model that the spec does not: --model, if it has a value.
-func modelFrom(flag string) string {
-	if flag == "" {
-		return "PAWL_MODEL"
-	}
-	return "--model"
-}
-
-// recordedFrom is modelFrom for a spec that was recorded with its model.
-func recordedFrom(flag string) string {
-	if flag == "" {
-		return "the run's model"
-	}
-	return "--model"
-}
-
-// flaggedBy is flagged; by says what named the model.
-func flaggedBy(problems spec.Problems, by string) spec.Problems {
-	flags := map[string]string{"model": by, "stop": "--stop", "limits": "--limit", "tools": "--tools", "workflows": "--workflows"}
+// flagged names the flags that caused problems.
+func flagged(problems spec.Problems) spec.Problems {
+	flags := map[string]string{"model": modelSetting, "stop": "--stop", "limits": "--limit", "tools": "--tools", "workflows": "--workflows"}
 	problems = slices.Clone(problems)
 	for i, p := range problems {
 		if p.Line == 0 {
@@ -219,9 +201,9 @@ func ceilings(agent pawl.Agent) (pawl.Limits, error) {
 	return m.Declaration().Limits, nil
 }
 
-// warn prints the spec's warnings. model is the value of --model.
-func (con *console) warn(s *spec.Spec, r *spec.Registry, model string) {
-	for _, p := range flagged(s.Warnings(r), model) {
+// warn prints the spec's warnings.
+func (con *console) warn(s *spec.Spec, r *spec.Registry) {
+	for _, p := range flagged(s.Warnings(r)) {
 		con.sayf("pawl: warning: %v", p)
 	}
 }

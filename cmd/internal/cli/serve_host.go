@@ -182,7 +182,7 @@ func (h *serveHost) open(ctx context.Context, j store) error {
 		if err != nil {
 			return err
 		}
-		h.app.warn(made, registry, h.service.model)
+		h.app.warn(made, registry)
 		w, err := h.work(agent, h.policy, made)
 		if err != nil {
 			return err
@@ -338,7 +338,7 @@ func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage)
 	}
 	made, err := spec.Parse(file, raw, h.options(registry))
 	if problems, ok := errors.AsType[spec.Problems](err); ok {
-		return worker.Work{}, problem(http.StatusUnprocessableEntity, flagged(problems, h.service.model).Error())
+		return worker.Work{}, problem(http.StatusUnprocessableEntity, flagged(problems).Error())
 	}
 	if err != nil {
 		return worker.Work{}, err

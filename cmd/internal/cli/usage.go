@@ -121,35 +121,11 @@ func asks(arg string) bool {
 	return strings.ContainsFunc(arg, unicode.IsSpace) || strings.HasSuffix(arg, "?")
 }
 
-// asQuestion makes `pawl "TEXT"` a question: its first argument that is no flag cannot be
-// a command, since it holds a space or ends with a question mark.
+// asQuestion makes `pawl "TEXT"` a question: without a command, an argument holds a space or ends
+// with a question mark.
 func asQuestion(root *cobra.Command, args []string) []string {
-	ask, _, _ := root.Find([]string{"ask"})
-	for i := 0; i < len(args); i++ {
-		name, _, valued := strings.Cut(args[i], "=")
-		switch {
-		case args[i] == "--" && i+1 < len(args) && asks(args[i+1]):
-			return append([]string{ask.Name()}, args...)
-		case args[i] == "--":
-			return args
-		case !strings.HasPrefix(name, "-") || name == "-":
-			if asks(args[i]) {
-				return append([]string{ask.Name()}, args...)
-			}
-			return args
-		case valued:
-			continue
-		}
-		flag := ask.Flags().Lookup(strings.TrimLeft(name, "-"))
-		if flag == nil {
-			flag = root.PersistentFlags().Lookup(strings.TrimLeft(name, "-"))
-		}
-		if len(name) == 2 {
-			flag = ask.Flags().ShorthandLookup(name[1:])
-		}
-		if flag != nil && flag.NoOptDefVal == "" {
-			i++ // its value
-		}
+	if c, _, _ := root.Find(args); c == root && slices.ContainsFunc(args, asks) { // an unknown command is reported when it is run
+		return append([]string{"ask"}, args...)
 	}
 	return args
 }

@@ -118,7 +118,7 @@ func reworkOf(ctx context.Context, a *app, s *pawl.State, r remake) (*work, erro
 	playing(registry, modelIn(source))
 	made, err := spec.ParseSource(source, &spec.Options{Registry: registry})
 	if problems, ok := errors.AsType[spec.Problems](err); ok {
-		return nil, flaggedBy(problems, recordedFrom(r.model))
+		return nil, flagged(problems)
 	}
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func workFor(ctx context.Context, a *app, made *spec.Spec, registry *spec.Regist
 	var err error
 	if r.declared { // nothing is called
 		agent, err = made.AgentAs(registry, s.Declaration(), r.children...)
-	} else if err = readyBy(made, registry, recordedFrom(r.model)); err == nil {
+	} else if err = ready(made, registry); err == nil {
 		if tree, err = a.copiedAgain(s, made); err == nil {
 			agent, err = a.agentOf(ctx, made, registry)
 		}
