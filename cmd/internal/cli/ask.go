@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/spec"
 )
 
 // asking holds the options of pawl ask.
@@ -232,24 +231,15 @@ func block(name, text string) string {
 }
 
 // readSchema reads the file of a JSON Schema and checks that it is JSON; what it says is
-// checked with the agent. Its error is Problems.
+// checked with the agent.
 func readSchema(name string) (string, error) {
 	data, err := readContext("--schema", name)
-	if err != nil {
-		return "", err
-	}
-	var schema any
-	if err := json.Unmarshal(data, &schema); err != nil {
-		at := len(data)
-		if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
-			at = max(0, min(int(wrong.Offset)-1, len(data)))
+	if err == nil {
+		if wrong := json.Unmarshal(data, new(any)); wrong != nil {
+			err = misuse("--schema: %s: it is not JSON: %w; write a JSON Schema", name, wrong)
 		}
-		before := data[:at]
-		line := bytes.Count(before, []byte("\n")) + 1
-		column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-		return "", spec.Problems{{File: name, Line: line, Column: column, Message: "it is not JSON: " + err.Error() + " (write a JSON Schema)"}}
 	}
-	return string(data), nil
+	return string(data), err
 }
 
 // isTerminal reports whether a reader or writer is a terminal.

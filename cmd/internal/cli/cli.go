@@ -52,8 +52,6 @@ type console struct {
 	err   *lockedWriter
 	json  bool
 	quiet bool
-
-	answer string // the line of a reply that may be the answer; see progress
 }
 
 // environment is where a command finds the runs and the settings of its user.

@@ -117,15 +117,6 @@ func runEval(ctx context.Context, a *app, o *evaluating, file *eval.File) (int, 
 		return 0, err
 	}
 	return a.with(ctx, func(j store) (int, error) {
-		if o.id != "" {
-			earlier, err := heads(ctx, j, pawl.Query{Labels: map[string]string{"eval_id": o.id}}, 1)
-			if err != nil {
-				return 0, err
-			}
-			if len(earlier) == 0 {
-				a.sayf("no earlier runs of %s: a new evaluation", oneLine(o.id))
-			}
-		}
 		if !a.quiet {
 			a.sayf("evaluation %s: %s of %s, each %s; continue it with --id %[1]s", e.id, counted(len(file.Cases), "case"), counted(len(file.Agents), "agent"), counted(file.Repeat, "time"))
 		}

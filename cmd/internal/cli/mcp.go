@@ -5,11 +5,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"io/fs"
 	"net"
 	"net/http"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -146,15 +143,14 @@ func (env *environment) token(file string) (string, error) {
 	if file == "" {
 		return env.getenv("PAWL_TOKEN"), nil
 	}
-	text, err := os.ReadFile(file)
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		return "", misuse("--token-file %s: %w", file, at.Err)
+	keys, err := readKeys(file)
+	if err == nil && len(keys) > 1 {
+		err = misuse("--token-file %s has several tokens, and this server takes one", file)
 	}
-	token := strings.TrimSpace(string(text))
-	if err == nil && token == "" {
-		return "", misuse("--token-file %s contains no token", file)
+	if err != nil {
+		return "", err
 	}
-	return token, err
+	return keys[0].Token, nil
 }
 
 // serveOverHTTP serves until ctx ends.

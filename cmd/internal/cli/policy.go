@@ -25,10 +25,6 @@ func readPolicy(file string) (*spec.Policy, error) {
 	return nil, unreadable(file, err)
 }
 
-// policyKey is the key of the policy in an agent's source, which also holds what the
-// agent's maker wrote.
-const policyKey = "policy"
-
 // policyRecord is a policy as it was when a run began. A process that resumes the run
 // applies it without the file, and cannot apply a looser one.
 type policyRecord struct {
@@ -45,18 +41,11 @@ func under(p *spec.Policy, agent pawl.Agent) (pawl.Agent, error) {
 	if err != nil {
 		return agent, refused(err)
 	}
-	fields := map[string]json.RawMessage{}
-	if err := json.Unmarshal([]byte(agent.Source), &fields); err != nil {
-		return agent, err
-	}
 	name, document := p.Source()
-	fields[policyKey], err = json.Marshal(policyRecord{name, document})
-	if err != nil {
-		return agent, err
-	}
-	b, err := json.Marshal(fields)
-	agent.Source = string(b)
-	return agent, err
+	agent.Source = withMembers(agent.Source, struct {
+		Policy policyRecord `json:"policy"`
+	}{policyRecord{name, document}})
+	return agent, nil
 }
 
 // recordedPolicy is the policy a run began under; nil: none.

@@ -13,37 +13,26 @@ import (
 )
 
 // progress prints an entry in one line, if it concerns people. Where a person sees the
-// result as well, a reply that may be the answer is printed once it is not.
+// result as well, a reply that may be the answer is left out.
 func (con *console) progress(e pawl.Entry) {
+	reply, _ := e.Event.(pawl.ModelReplied)
 	text := progressText(e.Event)
-	if text != "" {
-		text = fmt.Sprintf("[%d] %s", e.Iteration, text)
-	}
-	if _, over := e.Event.(pawl.RunStopped); over {
-		con.answer = ""
-	}
-	if con.answer != "" && !aboutAnswer(e.Event) {
-		con.sayf("%s", con.answer)
-		con.answer = ""
-	}
-	if reply, ok := e.Event.(pawl.ModelReplied); ok && text != "" && !calls(reply.Reply) && con.outTerminal() != nil && !con.json {
-		con.answer, text = text, ""
+	if reply.Purpose != "" && !calls(reply.Reply) && con.outTerminal() != nil && !con.json {
+		text = ""
 	}
 	if text != "" {
-		con.sayf("%s", text)
+		con.sayf("[%d] %s", e.Iteration, text)
 	}
-	if reply, ok := e.Event.(pawl.ModelReplied); ok {
-		for _, h := range reply.Reply.Hosted {
-			came := ""
-			if h.Error != "" {
-				came = ": " + gist(h.Error)
-			}
-			con.sayf("[%d] %s %s %s, run by the provider%s", e.Iteration, h.Call.ID, h.Call.Tool, gistJSON(h.Call.Args), came)
+	for _, h := range reply.Reply.Hosted {
+		came := ""
+		if h.Error != "" {
+			came = ": " + gist(h.Error)
 		}
-		for _, p := range reply.Reply.Parts {
-			if c, is := p.(pawl.Call); is && c.Tool == searchTool {
-				con.sayf("[%d] %s %s %s", e.Iteration, c.ID, c.Tool, gistJSON(c.Args))
-			}
+		con.sayf("[%d] %s %s %s, run by the provider%s", e.Iteration, h.Call.ID, h.Call.Tool, gistJSON(h.Call.Args), came)
+	}
+	for _, p := range reply.Reply.Parts {
+		if c, is := p.(pawl.Call); is && c.Tool == searchTool {
+			con.sayf("[%d] %s %s %s", e.Iteration, c.ID, c.Tool, gistJSON(c.Args))
 		}
 	}
 }
@@ -53,20 +42,6 @@ const searchTool = "tool_search"
 
 func calls(r pawl.Reply) bool {
 	return slices.ContainsFunc(r.Parts, func(p pawl.Part) bool { _, is := p.(pawl.Call); return is })
-}
-
-// aboutAnswer reports whether an entry belongs to the judgement of a reply as an answer.
-func aboutAnswer(event pawl.Event) bool {
-	judging := func(p pawl.Purpose) bool { return strings.HasPrefix(string(p), string(pawl.PurposeJudge)) }
-	switch e := event.(type) {
-	case pawl.Observed, pawl.Measured, pawl.Reflected, pawl.Grounded:
-		return true
-	case pawl.ModelCalled:
-		return judging(e.Purpose)
-	case pawl.ModelReplied:
-		return judging(e.Purpose)
-	}
-	return false
 }
 
 // progressText is the line for an event; empty: it gets none. Other functions print how

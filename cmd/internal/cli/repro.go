@@ -64,36 +64,26 @@ func reproduce(ctx context.Context, a *app, f *reproducing, from, dir string) (i
 	})
 }
 
-// mostDescribed bounds the description of a bug. What is longer is a log, which says too much.
-const mostDescribed = 100 << 10
-
 // description is the text that describes a bug: of a file, of standard input, or the argument itself.
-func (con *console) description(ctx context.Context, from string) (string, error) {
-	text := from
-	info, err := os.Stat(from)
-	switch {
+func (con *console) description(ctx context.Context, from string) (text string, err error) {
+	switch info, missing := os.Stat(from); {
 	case from == "-":
-		if text, err = con.stdin(ctx); err != nil {
-			return "", err
-		}
-	case err == nil && info.IsDir():
-		return "", misuse("%s is a directory; give the description of a bug, or a file with it, before the project's directory", from)
-	case err == nil:
-		data, err := os.ReadFile(from)
-		if err != nil {
-			return "", refused(err)
-		}
-		text = string(data)
-	case !strings.ContainsAny(from, " \n") && strings.ContainsAny(from, "./"):
+		text, err = con.stdin(ctx)
+	case missing != nil && !strings.ContainsAny(from, " \n") && strings.ContainsAny(from, "./"):
 		return "", misuse("file %s does not exist; give the description of a bug, or a file with it", from)
+	case missing != nil:
+		text = from
+	case info.IsDir():
+		return "", misuse("%s is a directory; give the description of a bug, or a file with it, before the project's directory", from)
+	default:
+		var data []byte
+		data, err = readContext("the description", from)
+		text = string(data)
 	}
-	switch {
-	case strings.TrimSpace(text) == "":
-		return "", misuse("the description of the bug is empty; say what happens and what should happen")
-	case len(text) > mostDescribed:
-		return "", misuse("the description of the bug has %d bytes, more than %d; leave only what happens and what should happen", len(text), mostDescribed)
+	if err == nil && strings.TrimSpace(text) == "" {
+		err = misuse("the description of the bug is empty; say what happens and what should happen")
 	}
-	return text, nil
+	return text, err
 }
 
 // reproModel is a model that can write a test.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"slices"
-	"sync"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/a2a"
@@ -45,7 +44,7 @@ func (a *app) options(source string) *engine.Options {
 	for name, value := range export.Secrets(a.getenv) {
 		keep(name, value)
 	}
-	return &engine.Options{Children: true, Abandoned: a.abandoned, Secrets: secrets, Learned: a.learned, HooksOf: a.hooksOf(), Rates: spec.RatesOf(source), Budgets: budgets(source), When: a.registry().When}
+	return &engine.Options{Children: true, Abandoned: a.abandoned, Secrets: secrets, Learned: a.learned, HooksOf: a.hooks, Rates: spec.RatesOf(source), Budgets: budgets(source), When: a.registry().When}
 }
 
 // abandoned cancels the task that a run has at another server, when the run was cancelled while
@@ -80,26 +79,10 @@ func budgets(source string) []budget.Budget {
 	return all
 }
 
-// hooksOf returns the hooks that the spec of an agent names. A spec is read once.
-func (con *console) hooksOf() func(pawl.Declaration) []engine.Hook {
-	var mu sync.Mutex
-	made := map[string][]engine.Hook{}
-	return func(d pawl.Declaration) []engine.Hook {
-		mu.Lock()
-		defer mu.Unlock()
-		hooks, ok := made[d.Source]
-		if !ok {
-			hooks = con.hooks(spec.HooksOf(d.Source))
-			made[d.Source] = hooks
-		}
-		return hooks
-	}
-}
-
-// hooks makes the hooks that a spec names. Hooks that print for people are left out
-// when quiet.
-func (con *console) hooks(named []spec.Hook) (all []engine.Hook) {
-	for _, h := range named {
+// hooks makes the hooks that the spec of an agent names. Hooks that print for people are left
+// out when quiet.
+func (con *console) hooks(d pawl.Declaration) (all []engine.Hook) {
+	for _, h := range spec.HooksOf(d.Source) {
 		switch {
 		case h.Name == "retry":
 			all = append(all, hook.Retry(h.Attempts, nil))

@@ -70,11 +70,7 @@ func (u *upgrading) specs(a *app, args []string) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.Version == "" {
-			versions = append(versions, s.Name+" without a version")
-		} else {
-			versions = append(versions, s.Name+"@"+s.Version)
-		}
+		versions = append(versions, strings.TrimSuffix(s.Name+"@"+s.Version, "@"))
 		if u.to != "" && s.Version != u.to {
 			continue
 		}

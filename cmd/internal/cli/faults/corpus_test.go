@@ -1,12 +1,9 @@
 package faults
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 )
-
-var kindLine = regexp.MustCompile(`(?m)^Kind: .+\.$`)
 
 // The tests of every module fail with the fault and pass without. With the fault the
 // module compiles, unless that is what is wrong.
