@@ -37,10 +37,7 @@ commands.`
   pawl chat support.yaml
   pawl chat -c`
 	c.Flags().BoolVarP(&last, "continue", "c", false, "continue the last conversation")
-	d.modelFlag(c)
-	d.limitFlag(c, false)
-	d.policyFlag(c)
-	d.approvalsFlag(c)
+	d.flag(c, "model", "limit", "policy", "approvals")
 	return c
 }
 

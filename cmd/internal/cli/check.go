@@ -18,11 +18,7 @@ func checkCommand(a *app) *cobra.Command {
 	c := a.command("check SPEC [flags]", "Validate a spec and print every problem", cobra.ExactArgs(1),
 		func(_ context.Context, args []string) (int, error) { return checkSpec(a, args[0], d, mermaid) })
 	c.Flags().BoolVar(&mermaid, "mermaid", false, "print the steps or the graph as a Mermaid flowchart")
-	d.modelFlag(c)
-	d.limitFlag(c, false)
-	d.stopFlag(c)
-	d.policyFlag(c)
-	d.hyphenFlags(c)
+	d.flag(c, "model", "limit", "stop", "policy", "tools", "workflows")
 	return c
 }
 

@@ -78,8 +78,7 @@ worse than in --against, or a run did not take place. 2: FILE is invalid; nothin
 	c.Flags().StringVarP(&o.out, "out", "o", "", "also write the report as JSON to this file")
 	c.Flags().StringVar(&o.against, "against", "", "compare with the report in this file, case by case")
 	c.Flags().Float64Var(&o.tolerance, "tolerance", 0, "with --against: ignore changes of a mean score up to this much")
-	o.labelFlag(c)
-	o.policyFlag(c)
+	o.flag(c, "label", "policy")
 	return c
 }
 

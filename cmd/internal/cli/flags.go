@@ -25,22 +25,33 @@ type driving struct {
 	record func(ctx context.Context, j pawl.Journal, run string) error // the ended run; nil: it is not recorded
 }
 
-func (d *driving) policyFlag(c *cobra.Command) {
-	c.Flags().StringVar(&d.policy, "policy", "", "also apply this policy file: limits, allowed models, denied and gated tools")
-}
-
-func (d *driving) approvalsFlag(c *cobra.Command) {
-	c.Flags().Var(&d.approvals, "approvals", "calls that need approval: ask here, park the run, or deny them (default: ask on a terminal, else park)")
-}
-
-// hyphenFlags adds the flags for Hyphen loop documents.
-func (d *driving) hyphenFlags(c *cobra.Command) {
-	c.Flags().StringVar(&d.tools, "tools", "", "a file with the tools that a Hyphen loop document names as actions")
-	c.Flags().StringVar(&d.workflows, "workflows", "", "a directory with the specs that a Hyphen loop document names as workflows")
-}
-
-func (d *driving) modelFlag(c *cobra.Command) {
-	c.Flags().Var((*modelValue)(&d.model), "model", "use this model, as PROVIDER/NAME or script:FILE (default: the spec's, or $PAWL_MODEL)")
+// flag adds flags that several commands have, by name. raise is --limit for a run that exists.
+func (d *driving) flag(c *cobra.Command, names ...string) {
+	f := c.Flags()
+	for _, name := range names {
+		switch name {
+		case "model":
+			f.Var((*modelValue)(&d.model), name, "use this model, as PROVIDER/NAME or script:FILE (default: the spec's, or $PAWL_MODEL)")
+		case "limit":
+			f.StringArrayVar(&d.limit, name, nil, "limits that override the spec's, as iterations=N,tokens=N,time=30m,cost=2.00")
+		case "raise":
+			f.StringArrayVar(&d.limit, "limit", nil, "new limits, as iterations=N,tokens=N,time=30m,cost=2.00, or relative as iterations=+5")
+		case "stop":
+			f.StringVar(&d.stop, name, "", "a stop condition that replaces the agent's")
+		case "label":
+			f.StringArrayVar(&d.label, name, nil, "a label for the run, as KEY=VALUE; may be repeated")
+		case "events":
+			f.StringVar(&d.events, name, "", "append the run's entries to this file as they happen; - for standard error")
+		case "policy":
+			f.StringVar(&d.policy, name, "", "also apply this policy file: limits, allowed models, denied and gated tools")
+		case "approvals":
+			f.Var(&d.approvals, name, "calls that need approval: ask here, park the run, or deny them (default: ask on a terminal, else park)")
+		case "tools":
+			f.StringVar(&d.tools, name, "", "a file with the tools that a Hyphen loop document names as actions")
+		case "workflows":
+			f.StringVar(&d.workflows, name, "", "a directory with the specs that a Hyphen loop document names as workflows")
+		}
+	}
 }
 
 // A modelValue is the value of --model.
@@ -49,23 +60,3 @@ type modelValue string
 func (m *modelValue) Set(text string) error { *m = modelValue(unfiled(text)); return nil }
 func (m *modelValue) String() string        { return string(*m) }
 func (m *modelValue) Type() string          { return "string" }
-
-func (d *driving) limitFlag(c *cobra.Command, relative bool) {
-	usage := "limits that override the spec's, as iterations=N,tokens=N,time=30m,cost=2.00"
-	if relative {
-		usage = "new limits, as iterations=N,tokens=N,time=30m,cost=2.00, or relative as iterations=+5"
-	}
-	c.Flags().StringArrayVar(&d.limit, "limit", nil, usage)
-}
-
-func (d *driving) stopFlag(c *cobra.Command) {
-	c.Flags().StringVar(&d.stop, "stop", "", "a stop condition that replaces the agent's")
-}
-
-func (d *driving) labelFlag(c *cobra.Command) {
-	c.Flags().StringArrayVar(&d.label, "label", nil, "a label for the run, as KEY=VALUE; may be repeated")
-}
-
-func (d *driving) eventsFlag(c *cobra.Command) {
-	c.Flags().StringVar(&d.events, "events", "", "append the run's entries to this file as they happen; - for standard error")
-}

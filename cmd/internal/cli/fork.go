@@ -39,13 +39,9 @@ func forkCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&r.spec, "spec", "", "continue with the agent of this spec instead of the original one")
 	c.Flags().StringVar(&r.prompt, "prompt", "", "continue with this prompt instead of the original one")
 	e.flags(c)
-	r.modelFlag(c)
-	r.limitFlag(c, true)
-	r.stopFlag(c)
+	r.flag(c, "model", "raise", "stop")
 	c.Flags().StringArrayVar(&r.label, "label", nil, "a label for the fork, as KEY=VALUE, in addition to the run's; may be repeated")
-	r.eventsFlag(c)
-	r.policyFlag(c)
-	r.approvalsFlag(c)
+	r.flag(c, "events", "policy", "approvals")
 	return remotely(a.runArgument(c), "spec", "stop", "policy")
 }
 

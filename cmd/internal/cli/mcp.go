@@ -43,10 +43,7 @@ func mcpCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&s.tokens, "tokens", "", "where --login keeps tokens: sealed by a key in the keyring of the system, or in a file that only you can read (default: keyring, if one answers)")
 	c.Flags().StringVar(&s.address, "http", "", "serve HTTP at this loopback address, such as 127.0.0.1:8081, instead of standard input and output")
 	c.Flags().StringVar(&s.tokenFile, "token-file", "", "the file with the bearer token for HTTP (default: $PAWL_TOKEN, else one is generated and printed)")
-	s.modelFlag(c)
-	s.limitFlag(c, false)
-	s.labelFlag(c)
-	s.policyFlag(c)
+	s.flag(c, "model", "limit", "label", "policy")
 	c.Flags().Var(&s.approvals, "approvals", "calls that need approval: suspend their runs (park), or deny them (default: park)")
 	return c
 }

@@ -23,11 +23,7 @@ func planCommand(a *app) *cobra.Command {
 		func(ctx context.Context, args []string) (int, error) { return planRun(ctx, a, d, args[0], args[1:], o) })
 	c.Flags().IntVar(&o.Iterations, "iterations", 0, "turns of the likely run (default: half its limit, at most 20)")
 	c.Flags().IntVar(&o.Result, "result", 0, "tokens of tool results per turn (default: 1200, or less if the tools return less)")
-	d.modelFlag(c)
-	d.limitFlag(c, false)
-	d.stopFlag(c)
-	d.policyFlag(c)
-	d.hyphenFlags(c)
+	d.flag(c, "model", "limit", "stop", "policy", "tools", "workflows")
 	return looking(c)
 }
 

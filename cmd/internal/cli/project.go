@@ -29,13 +29,7 @@ func (p *projecting) flags(c *cobra.Command, kinds string) {
 	c.Flags().StringVar(&p.test, "test", "", "the command that runs the tests, "+kinds+"without a shell (default: go test ./... for a Go module, pytest for a Python project)")
 	c.Flags().StringArrayVar(&p.env, "env", nil, "a variable for the tests: NAME to pass it on, or NAME=VALUE, which is recorded with the run; may be repeated")
 	c.Flags().BoolVar(&p.dryRun, "dry-run", false, "print the diff without applying it")
-	p.modelFlag(c)
-	p.limitFlag(c, false)
-	p.stopFlag(c)
-	p.labelFlag(c)
-	p.eventsFlag(c)
-	p.policyFlag(c)
-	p.approvalsFlag(c)
+	p.flag(c, "model", "limit", "stop", "label", "events", "policy", "approvals")
 }
 
 // inProject is what the flags say of a run in a copy of a project.

@@ -72,12 +72,7 @@ secret, the command fails, because without the secret the call would be another 
   pawl run agent.yaml "Refund order 7." --model script:testdata/refund.script.yaml`
 	c.Flags().StringVarP(&to, "out", "o", "", "the file to write (default for RUN: standard output)")
 	c.Flags().BoolVar(&raw, "raw", false, "keep likely secrets")
-	d.modelFlag(c)
-	d.limitFlag(c, false)
-	d.stopFlag(c)
-	d.labelFlag(c)
-	d.policyFlag(c)
-	d.approvalsFlag(c)
+	d.flag(c, "model", "limit", "stop", "label", "policy", "approvals")
 	return a.runArgument(c)
 }
 

@@ -39,7 +39,7 @@ func resumeCommand(a *app) *cobra.Command {
 		}
 		return resumeRun(ctx, a, j, h, r)
 	})
-	r.limitFlag(c, true)
+	r.flag(c, "raise")
 	c.Flags().StringVar(&r.spec, "spec", "", "resume with the agent of this spec instead of the original one")
 	c.Flags().BoolVar(&r.allowChange, "allow-change", false, "resume although the agent has changed; the change is recorded")
 	// A run keeps its labels, because people find it by them.
@@ -49,11 +49,7 @@ func resumeCommand(a *app) *cobra.Command {
 		}
 		return err
 	})
-	r.modelFlag(c)
-	r.stopFlag(c)
-	r.eventsFlag(c)
-	r.policyFlag(c)
-	r.approvalsFlag(c)
+	r.flag(c, "model", "stop", "events", "policy", "approvals")
 	return remotely(c, "spec", "allow-change", "model", "stop", "policy")
 }
 

@@ -45,11 +45,7 @@ func reviewCommand(a *app) *cobra.Command {
 		return reviewChange(ctx, a, v, what, dir)
 	})
 	c.Flags().StringVar(&v.format, "format", "", "how to print the findings: text, json, sarif (2.1.0) or github, for annotations of GitHub Actions (default: text, or json with --json)")
-	v.modelFlag(c)
-	v.limitFlag(c, false)
-	v.labelFlag(c)
-	v.eventsFlag(c)
-	v.policyFlag(c)
+	v.flag(c, "model", "limit", "label", "events", "policy")
 	return c
 }
 

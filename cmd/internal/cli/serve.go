@@ -30,7 +30,7 @@ type service struct {
 	a2aKey    string
 	a2a       bool
 	specs     bool
-	most      int
+	most      uint
 	resume    bool
 	verbose   bool
 }
@@ -51,14 +51,11 @@ func serveCommand(a *app) *cobra.Command {
 	s.retention.flags(c.Flags())
 	c.Flags().BoolVar(&s.specs, "allow-specs", false, "let clients send specs, whose commands run here; the specs are not stored in files")
 	c.Flags().BoolVar(&s.resume, "resume", false, "resume the runs of these agents that were paused when an earlier server was stopped; runs whose process died are resumed anyway")
-	c.Flags().IntVar(&s.most, "max-runs", 0, "drive at most this many runs at once; a request for one more gets 429 with Retry-After (default: no limit)")
+	c.Flags().UintVar(&s.most, "max-runs", 0, "drive at most this many runs at once; a request for one more gets 429 with Retry-After (default: no limit)")
 	s.caps.flags(c.Flags())
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "log every request")
 	c.MarkFlagsMutuallyExclusive("addr", "socket")
-	s.modelFlag(c)
-	s.limitFlag(c, false)
-	s.labelFlag(c)
-	s.policyFlag(c)
+	s.flag(c, "model", "limit", "label", "policy")
 	c.Flags().Var(&s.approvals, "approvals", "calls that need approval: suspend their runs (park), or deny them (default: park)")
 	return c
 }
@@ -69,12 +66,6 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 	}
 	if _, _, err := net.SplitHostPort(s.address); err != nil {
 		return 0, misuse("--addr is %q; write an address with a port, such as 127.0.0.1:8080", s.address)
-	}
-	if s.most < 0 {
-		return 0, misuse("--max-runs is %d; it must not be negative", s.most)
-	}
-	if err := s.caps.check(); err != nil {
-		return 0, err
 	}
 	keys, made, err := a.keys(s)
 	if err != nil {
@@ -122,7 +113,7 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 		if err != nil {
 			return 0, err
 		}
-		served, err := server.New(j, h, keys, &server.Options{Triggers: triggers, UI: ui.Handler(), MaxRuns: s.most, MaxPerAgent: s.perAgent, MaxPerTenant: s.perTenant, Metrics: a.scraped(), Hosts: s.hosts, Secure: strings.HasPrefix(strings.ToLower(s.public), "https://"), LinkKey: key, Rests: rests, A2A: protocol, Log: h.log, Place: s.place(listener)})
+		served, err := server.New(j, h, keys, &server.Options{Triggers: triggers, UI: ui.Handler(), MaxRuns: int(s.most), MaxPerAgent: int(s.perAgent), MaxPerTenant: int(s.perTenant), Metrics: a.scraped(), Hosts: s.hosts, Secure: strings.HasPrefix(strings.ToLower(s.public), "https://"), LinkKey: key, Rests: rests, A2A: protocol, Log: h.log, Place: s.place(listener)})
 		if err != nil {
 			return 0, refused(err)
 		}

@@ -28,8 +28,7 @@ func (p *post) flags(c *cobra.Command) {
 	c.Flags().BoolVar(&p.stay, "no-continue", false, "leave the run suspended")
 	c.MarkFlagsMutuallyExclusive("continue", "no-continue")
 	c.Flags().StringVar(&p.by, "by", "", "record the decision as this user (default: the current user)")
-	p.eventsFlag(c)
-	p.approvalsFlag(c)
+	p.flag(c, "events", "approvals")
 }
 
 // sender is the user that a signal is recorded under.

@@ -35,9 +35,7 @@ func workerCommand(a *app) *cobra.Command {
 	s.retention.flags(c.Flags())
 	s.caps.flags(c.Flags())
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "log every run that is taken")
-	s.modelFlag(c)
-	s.limitFlag(c, false)
-	s.policyFlag(c)
+	s.flag(c, "model", "limit", "policy")
 	c.Flags().Var(&s.approvals, "approvals", "calls that need approval: suspend their runs (park), or deny them (default: park)")
 	return c
 }
@@ -60,9 +58,6 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 		return 0, misuse("--grace is %v; it must not be negative", s.grace)
 	case len(args) == 0:
 		return 0, misuse("a worker needs the agents whose runs it drives; name their specs, or a directory of specs")
-	}
-	if err := s.caps.check(); err != nil {
-		return 0, err
 	}
 	if err := s.parks("a worker"); err != nil {
 		return 0, err
@@ -98,7 +93,7 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 			return 0, err
 		}
 		defer quit()
-		o := &worker.Options{Slots: s.slots, Labels: labels, MaxPerAgent: s.perAgent, MaxPerTenant: s.perTenant, Reason: engine.ErrDrain, Rests: rests, Log: h.log}
+		o := &worker.Options{Slots: s.slots, Labels: labels, MaxPerAgent: int(s.perAgent), MaxPerTenant: int(s.perTenant), Reason: engine.ErrDrain, Rests: rests, Log: h.log}
 		w := worker.New(j, workHost{h}, o)
 		if !a.quiet {
 			for _, one := range h.served {
