@@ -103,19 +103,6 @@ var kinds = map[string]pawl.Class{
 	"vector_store_timeout":           pawl.ClassOverloaded,
 }
 
-// vague are kinds that matter only without a status.
-var vague = map[string]pawl.Class{
-	"invalid_request_error": pawl.ClassInvalid,
-	"invalid_image":         pawl.ClassInvalid,
-	"invalid_image_format":  pawl.ClassInvalid,
-	"invalid_base64_image":  pawl.ClassInvalid,
-	"image_too_large":       pawl.ClassInvalid,
-	"image_too_small":       pawl.ClassInvalid,
-	"image_parse_error":     pawl.ClassInvalid,
-	"image_file_too_large":  pawl.ClassInvalid,
-	"empty_image_file":      pawl.ClassInvalid,
-}
-
 // classify classifies an error by the server's code and type, then by its
 // status, and finally by words in its message.
 func classify(e *pawl.ModelError, status int, body []byte) bool {
@@ -126,8 +113,8 @@ func classify(e *pawl.ModelError, status int, body []byte) bool {
 	}
 	for _, kind := range f.kinds {
 		class, ok := kinds[kind]
-		if !ok && e.Class == pawl.ClassUnknown {
-			class, ok = vague[kind]
+		if !ok && e.Class == pawl.ClassUnknown && (kind == "invalid_request_error" || strings.Contains(kind, "image")) {
+			class, ok = pawl.ClassInvalid, true // which is too vague to outweigh a status
 		}
 		if ok {
 			e.Class = class

@@ -31,37 +31,16 @@ func New(doc *Script) (*Model, error) {
 	if m.replies, err = compileAll("replies", doc.Replies); err != nil {
 		return nil, err
 	}
-	for purpose, list := range doc.Purposes {
-		path := "purposes." + string(purpose)
-		if purpose == pawl.PurposeTurn {
-			return nil, fmt.Errorf("script: %s: the turns of the conversation belong under replies", path)
-		}
-		if len(list) == 0 {
-			return nil, fmt.Errorf("script: %s: no replies; want at least one", path)
-		}
-		turns, err := compileAll(path, list)
-		if err != nil {
-			return nil, err
-		}
-		if m.purposes == nil {
-			m.purposes = map[pawl.Purpose][][]reply{}
-		}
-		m.purposes[purpose] = turns
+	if _, ok := doc.Purposes[pawl.PurposeTurn]; ok {
+		return nil, fmt.Errorf("script: purposes.%s: the turns of the conversation belong under replies", pawl.PurposeTurn)
 	}
-	for step, list := range doc.Steps {
-		path := "steps." + step
-		if len(list) == 0 {
-			return nil, fmt.Errorf("script: %s: no replies; want at least one", path)
-		}
-		turns, err := compileAll(path, list)
-		if err != nil {
-			return nil, err
-		}
-		if m.steps == nil {
-			m.steps = map[string][][]reply{}
-		}
-		m.steps[step] = turns
+	if m.purposes, err = compileEach("purposes", doc.Purposes); err != nil {
+		return nil, err
 	}
+	if m.steps, err = compileEach("steps", doc.Steps); err != nil {
+		return nil, err
+	}
+	m.children = map[string]*Model{}
 	for call, child := range doc.Children {
 		if child == nil {
 			return nil, fmt.Errorf("script: children.%s: no script; want at least replies", call)
@@ -72,9 +51,6 @@ func New(doc *Script) (*Model, error) {
 		if err != nil {
 			return nil, fmt.Errorf("children.%s: %w", call, err)
 		}
-		if m.children == nil {
-			m.children = map[string]*Model{}
-		}
 		m.children[call] = made
 	}
 	if p := doc.Price; p != nil {
@@ -84,6 +60,22 @@ func New(doc *Script) (*Model, error) {
 		m.price = &pawl.Price{Input: p.Input, Output: p.Output, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, CacheLong: p.CacheLong, Long: pawl.Tier(p.Long), Search: p.Search, Session: p.Session}
 	}
 	return m, nil
+}
+
+// compileEach compiles lists of replies by what they answer.
+func compileEach[K ~string](under string, lists map[K][]Reply) (map[K][][]reply, error) {
+	all := make(map[K][][]reply, len(lists))
+	for key, list := range lists {
+		path := under + "." + string(key)
+		if len(list) == 0 {
+			return nil, fmt.Errorf("script: %s: no replies; want at least one", path)
+		}
+		var err error
+		if all[key], err = compileAll(path, list); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func compileAll(path string, list []Reply) ([][]reply, error) {

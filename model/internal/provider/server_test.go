@@ -187,7 +187,7 @@ func TestStreams(t *testing.T) {
 
 // The time limit of a client holds for the whole stream, as elsewhere.
 func TestTimeoutOfTheClient(t *testing.T) {
-	got, err := stream(t, Options{HTTPClient: &http.Client{Timeout: 100 * time.Millisecond}}, func(w http.ResponseWriter, r *http.Request) {
+	got, err := stream(t, Options{HTTPClient: &http.Client{Timeout: time.Second}}, func(w http.ResponseWriter, r *http.Request) {
 		events(w, "a")
 		<-r.Context().Done()
 	})
