@@ -109,15 +109,19 @@ func (f *fold) signal(d *Decision, event pawl.Event) {
 			d.Outcome = append(d.Outcome, Phrase("with other arguments: "+data(e.Args)))
 		}
 	case pawl.ToolSettled:
-		d.Subject = phrasef("settlement of %s%s", name(f.label(e.Call)), by(e.By))
+		what, with := "settlement", "it happened, with "
+		if f.editing {
+			what, with = "result", "it is now "
+		}
+		d.Subject = phrasef("%s of %s%s", what, name(f.label(e.Call)), by(e.By))
 		switch {
 		case !e.Happened:
 			d.Why = "it did not happen, so it may be driven again"
 			return
 		case e.Error != "":
-			d.Why = Phrase("it happened and failed: " + said(e.Error))
+			d.Why = Phrase("it failed: " + said(e.Error))
 		default:
-			d.Why = Phrase("it happened, with " + data(e.Result))
+			d.Why = Phrase(with + data(e.Result))
 		}
 		over(e.Call)
 	}
