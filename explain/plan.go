@@ -81,6 +81,8 @@ func PlanOf(m *pawl.Machine, o *PlanOptions) Plan {
 	return planOf(&d, bytes, o)
 }
 
+func tokens(bytes int) int { return (bytes + perToken - 1) / perToken }
+
 // planOf plans a run whose first request has the given number of bytes.
 func planOf(d *pawl.Declaration, first int, o *PlanOptions) Plan {
 	l := d.Limits
@@ -88,8 +90,8 @@ func planOf(d *pawl.Declaration, first int, o *PlanOptions) Plan {
 	if l.Cost > 0 {
 		p.Limits.CostUSD = new(pawl.Decimal(l.Cost))
 	}
-	input := (len(o.Input) + perToken - 1) / perToken
-	fixed := max(0, (first+perToken-1)/perToken-input)
+	input := tokens(len(o.Input))
+	fixed := max(0, tokens(first)-input)
 	most := 0
 	for i := range d.Tools {
 		if !strings.HasPrefix(d.Tools[i].Name, "__") {
@@ -107,7 +109,7 @@ func planOf(d *pawl.Declaration, first int, o *PlanOptions) Plan {
 			turns = min(asked, l.Iterations)
 		}
 		least = min(least, turns)
-		fixed, result = (first+perToken-1)/perToken, bytes/perToken/max(1, asked)
+		fixed, result = tokens(first), bytes/perToken/max(1, asked)
 	}
 	reply := usualReply
 	if d.Sampling.MaxTokens > 0 {
@@ -119,7 +121,7 @@ func planOf(d *pawl.Declaration, first int, o *PlanOptions) Plan {
 	found, all := 0, 0 // tokens of the tools that a search finds, and of all deferred ones
 	for i := range d.Tools {
 		if d.Tools[i].Deferred && known == nil {
-			all += (size(&d.Tools[i]) + perToken - 1) / perToken
+			all += tokens(size(&d.Tools[i]))
 			found++
 		}
 	}

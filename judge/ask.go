@@ -99,12 +99,12 @@ func (a auxiliary) wanted(step pawl.Step) bool {
 	return ok && t.Purpose == a.purpose
 }
 
-// alone refuses a second policy of the same kind: they would read each other's
+// alone refuses a second policy of the same type: they would read each other's
 // replies.
-func alone(a pawl.Agent, kind string, same func(pawl.Policy) bool) error {
+func alone[T pawl.Policy](a pawl.Agent, kind string) error {
 	n := 0
 	for _, p := range a.Policies {
-		if p != nil && same(p) {
+		if _, same := p.(T); same {
 			n++
 		}
 	}

@@ -23,7 +23,7 @@ func (causes) String() string { return "causal()" }
 
 // Check implements [pawl.Checker].
 func (causes) Check(a pawl.Agent) error {
-	return alone(a, "judge.Causal", func(p pawl.Policy) bool { _, ok := p.(causes); return ok })
+	return alone[causes](a, "judge.Causal")
 }
 
 // Review adds the graph before the end of a run. A run that continues after

@@ -83,7 +83,7 @@ func (c checks) AuxiliaryModels() []pawl.Model { return c.models() }
 
 // Check implements [pawl.Checker].
 func (c checks) Check(a pawl.Agent) error {
-	return alone(a, "judge.Grounding", func(p pawl.Policy) bool { _, ok := p.(checks); return ok })
+	return alone[checks](a, "judge.Grounding")
 }
 
 // A ground is the finding about the latest answer, as noted in the log.

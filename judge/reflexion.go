@@ -89,7 +89,7 @@ func (r reflects) Check(a pawl.Agent) error {
 	if r.opt.Every < 0 && r.opt.IgnoreErrors && r.opt.IgnoreLoops {
 		return fmt.Errorf("policies: %v never judges; give it turns, errors or loops to judge after", r)
 	}
-	return alone(a, "judge.Reflexion", func(p pawl.Policy) bool { _, ok := p.(reflects); return ok })
+	return alone[reflects](a, "judge.Reflexion")
 }
 
 // Review adds a judgement of the last turn before the next one.

@@ -82,7 +82,7 @@ func (p steers) Waits() bool { return p.opt.Ask }
 
 // Check implements [pawl.Checker].
 func (p steers) Check(a pawl.Agent) error {
-	return alone(a, "judge.Steer", func(p pawl.Policy) bool { _, ok := p.(steers); return ok })
+	return alone[steers](a, "judge.Steer")
 }
 
 // A ruling is the verdict on a call, as noted in the log.

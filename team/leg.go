@@ -195,25 +195,27 @@ func withPolicies(agent, first pawl.Agent, run pawl.Declaration) pawl.Agent {
 		if has(agent.Policies, source) {
 			continue
 		}
-		for _, a := range Of(&first) {
-			i := slices.IndexFunc(a.Policies, func(p pawl.Policy) bool { return p != nil && p.String() == source })
-			if _, inherits := at(a.Policies, i).(interface {
-				Inherited(s *pawl.State, call string) bool
-			}); inherits {
-				policies = append(policies, a.Policies[i])
-				break
-			}
+		if p := inherited(first, source); p != nil {
+			policies = append(policies, p)
 		}
 	}
 	agent.Policies = append(policies, agent.Policies...)
 	return agent
 }
 
-func at(all []pawl.Policy, i int) any {
-	if i < 0 {
-		return nil
+// inherited returns the policy of a team that child runs inherit, by how it
+// prints; nil: there is none.
+func inherited(first pawl.Agent, source string) pawl.Policy {
+	for _, a := range Of(&first) {
+		for _, p := range a.Policies {
+			if _, inherits := p.(interface {
+				Inherited(s *pawl.State, call string) bool
+			}); inherits && p.String() == source {
+				return p
+			}
+		}
 	}
-	return all[i]
+	return nil
 }
 
 func has(all []pawl.Policy, source string) bool {
