@@ -62,7 +62,7 @@ func serve(t testing.TB, answers map[string][]http.HandlerFunc) (*fake, *Client)
 		list[min(n, len(list)-1)](w, r)
 	}))
 	t.Cleanup(f.Close)
-	c, err := New(f.URL, "secret-token", &Options{Timeout: 2 * time.Second, Idle: 500 * time.Millisecond, Patience: time.Second})
+	c, err := New(f.URL, "secret-token", &Options{Timeout: 2 * time.Second, Idle: 2 * time.Second, Patience: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
