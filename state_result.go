@@ -43,7 +43,7 @@ type Result struct {
 	CostUSD   *Decimal  `json:"cost_usd"`
 	ElapsedMS int64     `json:"elapsed_ms"`
 	Resumable bool      `json:"resumable"`
-	Action    string    `json:"recommended_action"` // a command, where pawl prints the result; else [State.Advice]
+	Action    string    `json:"recommended_action"` // a command, where pawl prints the result; else words that hold wherever the run is driven
 	Pending   []Pending `json:"pending"`
 	Verdict   Verdict   `json:"-"` // Reason and Status together, for Go
 }
@@ -114,7 +114,7 @@ func (s *State) Result() Result {
 	if s.paused != nil && s.status == s.paused.Status {
 		r.Reason.Detail = s.paused.Reason
 	}
-	r.Action, r.Output = s.Advice(), s.output(r.Answer)
+	r.Action, r.Output = s.advise(r.Pending), s.output(r.Answer)
 	if s.declared().Loop == (SingleCall{}).Name() {
 		return r
 	}
@@ -200,15 +200,15 @@ func (p Pending) until(at time.Time) Pending {
 	return p
 }
 
-// Advice says what can be done about a run that stands where this one does, in
-// words that hold wherever it is driven. Commands are a matter of package explain.
-func (s *State) Advice() string {
+// advise says what can be done about a run that stands where this one does and waits
+// for that. Commands are a matter of package explain.
+func (s *State) advise(waits []Pending) string {
 	if why := s.impeded(); why != "" && s.status != StatusSuccess {
 		return why
 	}
 	first := ""
-	if p := s.pendings(); len(p) > 0 {
-		first = p[0].Call
+	if len(waits) > 0 {
+		first = waits[0].Call
 	}
 	for _, c := range s.open {
 		if c.Phase == PhaseAwaitingChild && first == "" {
