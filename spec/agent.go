@@ -185,29 +185,24 @@ func objection(of any, a pawl.Agent) error {
 // contradictions reports what the machine would refuse, at its place in the
 // file.
 func (s *Spec) contradictions(d *document, a pawl.Agent) {
-	if _, single := a.Loop.(pawl.SingleCall); single {
-		const drop = "loop single offers no tools (drop them, or write loop: react)"
-		if t := s.root.get("tools"); t != nil && len(t.items) > 0 {
-			d.problem(t.place, "there are tools, but "+drop)
+	_, single := a.Loop.(pawl.SingleCall)
+	chooses := !single && s.flow == nil
+	const drop = "loop single offers no tools (drop them, or write loop: react)"
+	for _, c := range []struct {
+		wrong     bool
+		key, says string
+	}{
+		{single && len(s.root.all("tools.*")) > 0, "tools", "there are tools, but " + drop},
+		{single && s.builtin, "builtins", "builtins are tools, but " + drop},
+		{single && len(s.handoffs) > 0, "handoffs", "handoffs are tools, but " + drop},
+		{single && s.json, "strategy", "strategy json is a way to call tools, but loop single offers none (write strategy: native)"},
+		{!chooses && s.plan, "plan", "plan is for an agent that chooses its calls (leave it out, or write loop: react)"},
+		{!chooses && s.core != nil, "tool_search", "tool_search is for an agent that chooses its calls (leave it out, or write loop: react)"},
+		{s.earlyReads && (!chooses || s.json || s.serial), "early_reads", "early_reads is for an agent that chooses its calls, several at a time and with strategy native (leave it out, or leave out loop, strategy and parallel)"},
+	} {
+		if c.wrong {
+			d.problem(s.find(c.key), "%s", c.says)
 		}
-		if s.builtin {
-			d.problem(s.find("builtins"), "builtins are tools, but "+drop)
-		}
-		if len(s.handoffs) > 0 {
-			d.problem(s.find("handoffs"), "handoffs are tools, but "+drop)
-		}
-		if s.json {
-			d.problem(s.find("strategy"), "strategy json is a way to call tools, but loop single offers none (write strategy: native)")
-		}
-	}
-	if _, single := a.Loop.(pawl.SingleCall); s.plan && (single || s.flow != nil) {
-		d.problem(s.find("plan"), "plan is for an agent that chooses its calls (leave it out, or write loop: react)")
-	}
-	if _, single := a.Loop.(pawl.SingleCall); s.core != nil && (single || s.flow != nil) {
-		d.problem(s.find("tool_search"), "tool_search is for an agent that chooses its calls (leave it out, or write loop: react)")
-	}
-	if _, single := a.Loop.(pawl.SingleCall); s.earlyReads && (single || s.flow != nil || s.json || s.serial) {
-		d.problem(s.find("early_reads"), "early_reads is for an agent that chooses its calls, several at a time and with strategy native (leave it out, or leave out loop, strategy and parallel)")
 	}
 	if s.serial && s.maxParallel > 1 {
 		d.problem(s.find("max_parallel"), "max_parallel is %d, but with parallel: false one call runs at a time (leave one of them out)", s.maxParallel)

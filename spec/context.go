@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/window"
 )
 
@@ -23,19 +22,5 @@ func (s *Spec) readContext(f fields) {
 	c.choice("compact", &compact)
 	o.Never = compact == 2
 	s.judges.context = o
-	var m seat
-	if c.text("summary_model", &m.name); m.name != "" {
-		m.place = c.n.get("summary_model").place
-		s.judges.models[o] = m
-	}
-}
-
-// plan adds the policy that compacts the conversation.
-func (j *judges) plan(a *pawl.Agent, model func(any) pawl.Model) {
-	if j.context == nil {
-		return
-	}
-	o := *j.context
-	o.Model = model(j.context)
-	a.Policies = append(a.Policies, window.Compact(&o))
+	s.judgedBy(c, "summary_model", o)
 }

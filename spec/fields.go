@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -205,7 +204,7 @@ func (f fields) duration(key string, to *time.Duration) {
 	}
 }
 
-var units = map[string]int64{"": 1, "B": 1, "KB": 1 << 10, "KIB": 1 << 10, "MB": 1 << 20, "MIB": 1 << 20, "GB": 1 << 30, "GIB": 1 << 30}
+var units = map[string]float64{"": 1, "B": 1, "KB": 1 << 10, "KIB": 1 << 10, "MB": 1 << 20, "MIB": 1 << 20, "GB": 1 << 30, "GIB": 1 << 30}
 
 // maxOutput reads the number of bytes that a result may have. A KB is 1024 bytes, as in the default of 16KB.
 func (f fields) maxOutput(to *int) {
@@ -229,13 +228,12 @@ func (f fields) sizeWithin(key string, to *int64, least, most float64, leastName
 	}
 	digits := strings.TrimRight(n.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
 	unit, known := units[strings.ToUpper(strings.TrimSpace(n.text[len(digits):]))]
-	v, ok := new(big.Rat).SetString(digits)
-	if !known || !ok || len(digits) > 20 || strings.ContainsAny(digits, "/_xeE") {
+	v, err := strconv.ParseFloat(digits, 64)
+	if !known || err != nil || strings.ContainsAny(digits, "_xXeE") {
 		f.problem(n.place, "%s is %q, which is not a size (write %s)", key, n.text, example)
 		return
 	}
-	v.Mul(v, new(big.Rat).SetInt64(unit))
-	bytes, _ := v.Float64()
+	bytes := v * unit
 	if bytes < least || bytes > most {
 		f.problem(n.place, "%s is %s (it must be at least %s and at most %s)", key, n.text, leastName, mostName)
 		return

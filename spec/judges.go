@@ -46,7 +46,7 @@ func (s *Spec) readJudge(f fields) {
 			r.problem(r.n.place, "reflexion never judges (write every: 1, on_error: true or on_loop: true)")
 		}
 		s.judges.reflexion = o
-		s.judgedBy(r, o)
+		s.judgedBy(r, "model", o)
 	}
 	if g, ok := j.part("grounding", "{model: anthropic/claude-haiku-4-5}", groundingKeys); ok {
 		o := &judge.GroundingOptions{}
@@ -57,7 +57,7 @@ func (s *Spec) readJudge(f fields) {
 		}
 		g.flag("strict", &o.Strict)
 		s.judges.grounding = o
-		s.judgedBy(g, o)
+		s.judgedBy(g, "model", o)
 	}
 }
 
@@ -76,11 +76,11 @@ func (f fields) part(key, example string, t *table) (fields, bool) {
 	return f.fields(t, n), true
 }
 
-// judgedBy reads the model of a judge.
-func (s *Spec) judgedBy(f fields, o any) {
+// judgedBy reads the model of a judge, whose options are o.
+func (s *Spec) judgedBy(f fields, key string, o any) {
 	var m seat
-	if f.text("model", &m.name); m.name != "" {
-		m.place = f.n.get("model").place
+	if f.text(key, &m.name); m.name != "" {
+		m.place = f.n.get(key).place
 		s.judges.models[o] = m
 	}
 }
@@ -94,7 +94,7 @@ func (s *Spec) readSteer(f fields) {
 	f.flag("ask", &ask)
 	o.Ask = ask
 	s.judges.steer = o
-	s.judgedBy(f, o)
+	s.judgedBy(f, "model", o)
 }
 
 // judge adds the policies that judge, each with its model. A model shared by
@@ -131,5 +131,9 @@ func (s *Spec) judge(d *document, r *Registry, a *pawl.Agent) {
 	if s.judges.causal {
 		a.Policies = append(a.Policies, judge.Causal())
 	}
-	s.judges.plan(a, model)
+	if o := s.judges.context; o != nil {
+		compact := *o
+		compact.Model = model(o)
+		a.Policies = append(a.Policies, window.Compact(&compact))
+	}
 }

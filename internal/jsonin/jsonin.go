@@ -59,8 +59,8 @@ func Broken(text string) error {
 	return nil
 }
 
-// Times counts how often a key stands in an object.
-func Times(object []byte, key string) (n int) {
+// times counts how often a key stands in an object.
+func times(object []byte, key string) (n int) {
 	r := wire.NewReader(object)
 	for r.Open(); r.More(); r.Skip() {
 		if string(r.Key()) == key {
@@ -104,7 +104,7 @@ func Action(text string) (action string, input json.RawMessage, flaw string) {
 		return "", nil, fmt.Sprintf("the reply has %d JSON objects; it needs exactly one", n)
 	}
 	for _, key := range [...]string{"thought", "action", "action_input"} {
-		if Times(object, key) > 1 { // another reader might take the other one
+		if times(object, key) > 1 { // another reader might take the other one
 			return "", nil, fmt.Sprintf("the JSON object has %q more than once", key)
 		}
 	}
