@@ -111,9 +111,7 @@ func TestBudgetEnds(t *testing.T) {
 		if e := events[pawl.ModelCalled](t, j, first.ID())[0]; e.MaxTokens < 500 || e.MaxTokens >= 510 || e.Cost > 0.0051 || e.Reserved > e.MaxTokens+20 {
 			t.Errorf("it reserves %d tokens and $%v for a reply of %d", e.Reserved, e.Cost, e.MaxTokens)
 		}
-		if _, err := b.Replay(t.Context(), costing("a"), first.ID()); err != nil {
-			t.Error(err)
-		}
+		replays(t, b, costing("a"), first.ID())
 		h := begun(t, b, costing("b"), "acme")
 		r := ended(t, h)
 		const why = "the next call does not fit the budget of tenant=acme per day: of $0.0051, $0.0050 are spent; it needs at least $0.0002; the next period begins at 2000-01-02T00:00:00Z"
@@ -129,9 +127,7 @@ func TestBudgetEnds(t *testing.T) {
 		if r := ended(t, again); r.Status != pawl.StatusSuccess {
 			t.Errorf("on the next day it is %v: %s", r.Status, r.Reason.Detail)
 		}
-		if _, err := a.Replay(t.Context(), costing("b"), h.ID()); err != nil {
-			t.Error(err)
-		}
+		replays(t, a, costing("b"), h.ID())
 		for account, got := range balances(t, j) {
 			if got.Spent != (budget.Amount{Tokens: 509, Cost: 5_000_000}) || got.Reserved != (budget.Amount{}) || got.Most.Dollars() != 0.0051 {
 				t.Errorf("%s stands at %+v", account, got)
@@ -154,9 +150,7 @@ func TestBudgetLands(t *testing.T) {
 		if r := ended(t, h); r.Status != pawl.StatusExhausted || r.Answer != "what I know" || !strings.HasPrefix(r.Reason.Leaf, "budget ") {
 			t.Errorf("it ends as %v by %s with %q: %s", r.Status, r.Reason.Leaf, r.Answer, r.Reason.Detail)
 		}
-		if _, err := engine.New(j, nil).Replay(t.Context(), agent, h.ID()); err != nil {
-			t.Error(err)
-		}
+		replays(t, engine.New(j, nil), agent, h.ID())
 	})
 }
 
@@ -181,9 +175,7 @@ func TestBudgetWaits(t *testing.T) {
 		if r := ended(t, again); r.Status != pawl.StatusSuccess {
 			t.Errorf("on the next day it is %v: %s", r.Status, r.Reason.Detail)
 		}
-		if _, err := e.Replay(t.Context(), costing("a"), h.ID()); err != nil {
-			t.Error(err)
-		}
+		replays(t, e, costing("a"), h.ID())
 	})
 }
 

@@ -167,9 +167,8 @@ func TestCanary(t *testing.T) {
 	for range 2 { // saying the same again is harmless
 		must(t, second.Answer(ctx, parked.Run, parked.Pending[0].Call, "ada", "Yes, "+canary))
 	}
-	if h, err = second.Resume(ctx, agent, parked.Run, nil); err != nil {
-		t.Fatal(err)
-	}
+	h, err = second.Resume(ctx, agent, parked.Run, nil)
+	must(t, err)
 	ended := watch(h)
 	if ended.Status != pawl.StatusExhausted || ended.Iterations != 3 || !strings.Contains(said.String(), "It is {{secret:CANARY}}.") {
 		t.Errorf("ended as %v after %d turns", ended.Status, ended.Iterations)

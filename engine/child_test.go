@@ -108,9 +108,8 @@ func TestChildByItself(t *testing.T) {
 	ends(t, h, pawl.StatusWaitingApproval)
 	must(t, e.Approve(t.Context(), "r.c_1", "c_1", "test", nil))
 	c.Policies, c.Limits = agent.Policies, pawl.Limits{}
-	if h, err = e.Resume(t.Context(), c, "r.c_1", &engine.ResumeOptions{AllowChange: true}); err != nil {
-		t.Fatal(err)
-	}
+	h, err = e.Resume(t.Context(), c, "r.c_1", &engine.ResumeOptions{AllowChange: true})
+	must(t, err)
 	ends(t, h, pawl.StatusSuccess)
 	woken := 0
 	for letter, err := range j.Signals(t.Context(), "r", 0) {
@@ -122,9 +121,8 @@ func TestChildByItself(t *testing.T) {
 	if woken != 1 {
 		t.Errorf("the parent was told %d times", woken)
 	}
-	if h, err = e.Resume(t.Context(), agent, "r", nil); err != nil {
-		t.Fatal(err)
-	}
+	h, err = e.Resume(t.Context(), agent, "r", nil)
+	must(t, err)
 	ends(t, h, pawl.StatusSuccess)
 	if l.len() != 1 {
 		t.Errorf("what was paid: %v", l.lines)

@@ -289,9 +289,8 @@ func TestToolRemoved(t *testing.T) {
 				}
 				must(t, e.Resolve(t.Context(), "r", "c_1", "me", engine.Resolution{DidNotHappen: true}))
 				h = resume(t, e, now)
-				if res, err = wait(t, h); err != nil {
-					t.Fatal(err)
-				}
+				res, err = wait(t, h)
+				must(t, err)
 			}
 			if c.client { // who has been asked for it may still do it, and answer
 				if res.Status != pawl.StatusWaitingClientTool {

@@ -240,9 +240,8 @@ func TestForkForgetsWhoSupervised(t *testing.T) {
 	h, err := e.Fork(t.Context(), agent, "r", s.Seq(), nil)
 	must(t, err)
 	ends(t, h, pawl.StatusWaitingDoubt)
-	if s, err = engine.Load(t.Context(), j, h.ID()); err != nil {
-		t.Fatal(err)
-	}
+	s, err = engine.Load(t.Context(), j, h.ID())
+	must(t, err)
 	if c, _ := s.Call("c_1"); c.Supervised != "" || c.Phase != pawl.PhaseInDoubt {
 		t.Errorf("in the fork it is %v, supervised by %q", c.Phase, c.Supervised)
 	}

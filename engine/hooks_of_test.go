@@ -62,9 +62,8 @@ func TestHooksOfAgents(t *testing.T) {
 	clear(saw)
 	own, err := e.AgentOf(t.Context(), agent, "r.c_1.c_1")
 	must(t, err)
-	if h, err = engine.New(j, o).Resume(t.Context(), own, "r.c_1.c_1", nil); err != nil {
-		t.Fatal(err)
-	}
+	h, err = engine.New(j, o).Resume(t.Context(), own, "r.c_1.c_1", nil)
+	must(t, err)
 	ends(t, h, pawl.StatusWaitingApproval)
 	if diff := cmp.Diff(map[string][]string{"r.c_1.c_1": clerks}, saw); diff != "" {
 		t.Errorf("who watched the child alone (-want +got):\n%s", diff)

@@ -74,9 +74,7 @@ func TestLeftBehind(t *testing.T) {
 					t.Errorf("%s %s: %v", c.ID, c.Tool, c.Status)
 				}
 			}
-			if _, err := e.Replay(t.Context(), agent, h.ID()); err != nil {
-				t.Error(err)
-			}
+			replays(t, e, agent, h.ID())
 		})
 	}
 	all.Wait()
@@ -122,9 +120,7 @@ func TestAtTheDeadline(t *testing.T) {
 			if res, err := h.Wait(t.Context()); err != nil || res.Status != pawl.StatusSuccess {
 				t.Error(res.Verdict, err)
 			}
-			if _, err := e.Replay(t.Context(), agent, h.ID()); err != nil {
-				t.Error(err)
-			}
+			replays(t, e, agent, h.ID())
 		})
 	}
 	all.Wait()

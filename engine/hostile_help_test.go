@@ -289,3 +289,11 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// replays holds that a run would be decided again as it was.
+func replays(t *testing.T, e *engine.Engine, agent pawl.Agent, run string) {
+	t.Helper()
+	if _, err := e.Replay(t.Context(), agent, run); err != nil {
+		t.Error(err)
+	}
+}

@@ -95,9 +95,8 @@ func TestKeyKilled(t *testing.T) {
 				if err != nil || r.Status != pawl.StatusInterrupted || !r.Resumable || !h.Found() {
 					t.Fatal(r.Status, err)
 				}
-				if h, err = e.Start(t.Context(), agent, "go", o); err != nil {
-					t.Fatal(err)
-				}
+				h, err = e.Start(t.Context(), agent, "go", o)
+				must(t, err)
 				r, err = wait(t, h)
 			}
 			if err != nil || r.Status != pawl.StatusSuccess || h.Found() != durable || l.count("pay c_3") != 1 {

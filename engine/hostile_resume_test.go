@@ -74,3 +74,18 @@ func TestHooksAcrossCrashes(t *testing.T) {
 		}
 	}
 }
+
+// A run that is cancelled by a hook can be resumed; the same entry does not
+// cancel it again.
+func TestHookCancelledResumes(t *testing.T) {
+	j, l := newTap(), new(ledger)
+	w := &witness{seen: map[uint64]bool{}, forbids: func(e pawl.Entry) bool {
+		_, ok := e.Event.(pawl.ModelReplied)
+		return ok && e.Iteration == 3
+	}}
+	agent := spender(l.add)
+	e := engine.New(j, &engine.Options{Hooks: []engine.Hook{w}})
+	ends(t, begin(t, e, agent), pawl.StatusCancelled)
+	ends(t, resume(t, e, agent), pawl.StatusSuccess)
+	sound(t, e, j, agent, "r")
+}

@@ -105,9 +105,7 @@ func TestThreadRace(t *testing.T) {
 	if len(runs) != 24 || len(answers) != 24 {
 		t.Errorf("%d runs, answers %v", len(runs), answers)
 	}
-	if _, err := engine.New(j, nil).Replay(t.Context(), agent, runs[23]); err != nil {
-		t.Error(err)
-	}
+	replays(t, engine.New(j, nil), agent, runs[23])
 }
 
 // A process that is killed before the first entry of the next run is durable leaves
@@ -271,9 +269,7 @@ func TestThreadCeilings(t *testing.T) {
 		if fits := tokens > 6000; fits != (r.Status == pawl.StatusSuccess) || fits != (len(last.Messages) > 0) {
 			t.Errorf("with %d tokens: %v, %d messages", tokens, r.Status, len(last.Messages))
 		}
-		if _, err := e.Replay(t.Context(), agent, r.Run); err != nil {
-			t.Error(err)
-		}
+		replays(t, e, agent, r.Run)
 	}
 	// A provider that counts far more than four bytes a token is believed.
 	agent.Model = pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
@@ -300,9 +296,7 @@ func TestThreadSecrets(t *testing.T) {
 	if got := texts(*last); got != "the word is {{secret:WORD}}|1|which word?" {
 		t.Errorf("it was sent %q", got)
 	}
-	if _, err := knowing.Replay(t.Context(), agent, r.Run); err != nil {
-		t.Error(err)
-	}
+	replays(t, knowing, agent, r.Run)
 }
 
 // A run that gets the id of one that is gone does not get the keys of its calls.
@@ -323,9 +317,7 @@ func TestThreadKeysAnew(t *testing.T) {
 		if err != nil || r.Run != engine.ThreadRun("talk", "") {
 			t.Fatal(r.Run, err)
 		}
-		if _, err := engine.New(j, nil).Replay(t.Context(), agent, r.Run); err != nil {
-			t.Error(err)
-		}
+		replays(t, engine.New(j, nil), agent, r.Run)
 	}
 	slices.Sort(keys)
 	if len(slices.Compact(keys)) != 4 {

@@ -152,9 +152,7 @@ func TestImportGoesOn(t *testing.T) {
 	if err != nil || s.Signal() != 2 { // the first is the import's own; see package webhook
 		t.Errorf("the last letter read is %d, not 2: %v", s.Signal(), err)
 	}
-	if _, err := here.Replay(t.Context(), agent, "r"); err != nil {
-		t.Error(err)
-	}
+	replays(t, here, agent, "r")
 }
 
 // TestImportCancelled: a cancel that is asked for here is not taken for one from

@@ -333,9 +333,7 @@ func TestForkOptions(t *testing.T) {
 		if after, err := engine.Load(t.Context(), j, "run"); err != nil || after.Seq() != before.Seq() {
 			t.Errorf("the origin has grown to %d entries (%v)", after.Seq(), err)
 		}
-		if _, err := e.Replay(t.Context(), a, fork.ID()); err != nil {
-			t.Error(err)
-		}
+		replays(t, e, a, fork.ID())
 		other := a
 		other.Prompt = "Another."
 		if _, err := e.Replay(t.Context(), other, "run"); err == nil || !strings.Contains(err.Error(), "prompt") {

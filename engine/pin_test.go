@@ -59,9 +59,7 @@ func TestPinnedTools(t *testing.T) {
 		must(t, err)
 		r, err := h.Wait(t.Context())
 		must(t, err)
-		if _, err := e.Replay(t.Context(), a, r.Run); err != nil {
-			t.Error(err)
-		}
+		replays(t, e, a, r.Run)
 		return r
 	}
 	for _, step := range []struct {

@@ -126,9 +126,7 @@ func TestRateParks(t *testing.T) {
 			t.Errorf("resumed, it is %v after %v, %v", r.Status, time.Since(began), err)
 		}
 		for _, h := range all {
-			if _, err := e.Replay(t.Context(), agent, h.ID()); err != nil {
-				t.Error(err)
-			}
+			replays(t, e, agent, h.ID())
 		}
 	})
 }

@@ -83,9 +83,7 @@ func TestHookThatHangs(t *testing.T) {
 		if left != 1 || seen.last() != "model.replied" || watched < 4 {
 			t.Errorf("left behind %d times, last asked about %s, the other about %d", left, seen.last(), watched)
 		}
-		if _, err := e.Replay(t.Context(), agent, "r"); err != nil {
-			t.Error(err)
-		}
+		replays(t, e, agent, "r")
 		if err := e.Close(); err != nil {
 			t.Error(err)
 		}

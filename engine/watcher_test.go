@@ -82,9 +82,8 @@ func TestWatcherIsToldOfEverything(t *testing.T) {
 	}
 	before := len(g.seen)
 	must(t, e.Approve(t.Context(), "r.c_1", "c_1", "me", nil))
-	if h, err = e.Resume(t.Context(), boss(clerk), "r", nil); err != nil {
-		t.Fatal(err)
-	}
+	h, err = e.Resume(t.Context(), boss(clerk), "r", nil)
+	must(t, err)
 	ends(t, h, pawl.StatusSuccess)
 	if got := g.seen[before]; !strings.HasSuffix(got, "run.resumed") {
 		t.Errorf("of the resumed run it is told %s first", got)
