@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -27,7 +26,11 @@ func approveCommand(a *app) *cobra.Command {
 		if scope != "call" && scope != "run" {
 			return 0, misuse("--scope is %q; write call, or run for all calls of the run with equal arguments", scope)
 		}
-		return decide(ctx, a, args, all, p, cmp.Or(given("--args", with != nil), given("--token", token != "")), runs.Approval(p.sender(), &engine.ApproveOptions{
+		one := tokenFlag(token)
+		if with != nil {
+			one = "--args"
+		}
+		return decide(ctx, a, args, all, p, one, runs.Approval(p.sender(), &engine.ApproveOptions{
 			ForRun: scope == "run", Args: with, Token: token,
 		}))
 	})
@@ -43,7 +46,7 @@ func denyCommand(a *app) *cobra.Command {
 	p := &post{}
 	all, reason, token := false, "", ""
 	c := a.command("deny RUN [CALL…] [flags]", "Deny calls that wait for approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
-		return decide(ctx, a, args, all, p, given("--token", token != ""), runs.Denial(p.sender(), reason, &engine.DenyOptions{Token: token}))
+		return decide(ctx, a, args, all, p, tokenFlag(token), runs.Denial(p.sender(), reason, &engine.DenyOptions{Token: token}))
 	})
 	c.Flags().StringVar(&token, "token", "", "the token of the request (not needed with access to the database)")
 	c.Flags().BoolVar(&all, "all", false, "deny every call that waits")
@@ -52,12 +55,12 @@ func denyCommand(a *app) *cobra.Command {
 	return remotely(a.runArgument(c), "no-continue")
 }
 
-// given returns a flag that was given; empty: it was not.
-func given(flag string, was bool) string {
-	if was {
-		return flag
+// tokenFlag is the flag that applies to one call only; empty: it was not given.
+func tokenFlag(token string) string {
+	if token == "" {
+		return ""
 	}
-	return ""
+	return "--token"
 }
 
 // decide approves or denies calls: those named, all, or the only one. one is the

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -46,12 +47,23 @@ func (d *driving) flag(c *cobra.Command, names ...string) {
 			f.StringVar(&d.policy, name, "", "also apply this policy file: limits, allowed models, denied and gated tools")
 		case "approvals":
 			f.Var(&d.approvals, name, "calls that need approval: ask here, park the run, or deny them (default: ask on a terminal, else park)")
+		case "parking":
+			f.Var(&d.approvals, "approvals", "calls that need approval: suspend their runs (park), or deny them (default: park)")
 		case "tools":
 			f.StringVar(&d.tools, name, "", "a file with the tools that a Hyphen loop document names as actions")
 		case "workflows":
 			f.StringVar(&d.workflows, name, "", "a directory with the specs that a Hyphen loop document names as workflows")
 		}
 	}
+}
+
+// parks checks --approvals for a process without a terminal.
+func (d *driving) parks(what string) error {
+	if d.approvals == modeAsk {
+		return misuse("--approvals ask needs a terminal, which %s does not have; write park or deny", what)
+	}
+	d.approvals = cmp.Or(d.approvals, modePark)
+	return nil
 }
 
 // A modelValue is the value of --model.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -43,16 +42,14 @@ func mcpCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&s.tokens, "tokens", "", "where --login keeps tokens: sealed by a key in the keyring of the system, or in a file that only you can read (default: keyring, if one answers)")
 	c.Flags().StringVar(&s.address, "http", "", "serve HTTP at this loopback address, such as 127.0.0.1:8081, instead of standard input and output")
 	c.Flags().StringVar(&s.tokenFile, "token-file", "", "the file with the bearer token for HTTP (default: $PAWL_TOKEN, else one is generated and printed)")
-	s.flag(c, "model", "limit", "label", "policy")
-	c.Flags().Var(&s.approvals, "approvals", "calls that need approval: suspend their runs (park), or deny them (default: park)")
+	s.flag(c, "model", "limit", "label", "policy", "parking")
 	return c
 }
 
 func serveMCP(ctx context.Context, a *app, s *serving, file string) (int, error) {
-	if s.approvals == modeAsk {
-		return 0, misuse("--approvals ask needs a terminal, which an MCP server does not have; write park or deny")
+	if err := s.parks("an MCP server"); err != nil {
+		return 0, err
 	}
-	s.approvals = cmp.Or(s.approvals, modePark)
 	if s.tokenFile != "" && s.address == "" {
 		return 0, misuse("--token-file is for --http; a server on standard input and output needs no token")
 	}

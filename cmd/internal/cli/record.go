@@ -34,7 +34,7 @@ func recordCommand(a *app) *cobra.Command {
 					return 0, err
 				}
 			}
-			if !isFile(args[0]) && !isSpecName(args[0]) {
+			if !isFile(args[0]) {
 				if len(args) > 1 {
 					return 0, misuse("%s is no spec, and a run takes no INPUT", args[0])
 				}
@@ -86,15 +86,6 @@ func placeFor(file string) error {
 		return misuse("-o %s exists already; name another file, or remove it first", file)
 	}
 	return nil
-}
-
-// isSpecName reports whether an argument can only mean a spec.
-func isSpecName(name string) bool {
-	switch filepath.Ext(name) {
-	case ".yaml", ".yml", ".json":
-		return true
-	}
-	return strings.ContainsRune(name, filepath.Separator)
 }
 
 // record writes the script of a run.

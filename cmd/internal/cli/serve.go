@@ -55,8 +55,7 @@ func serveCommand(a *app) *cobra.Command {
 	s.caps.flags(c.Flags())
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "log every request")
 	c.MarkFlagsMutuallyExclusive("addr", "socket")
-	s.flag(c, "model", "limit", "label", "policy")
-	c.Flags().Var(&s.approvals, "approvals", "calls that need approval: suspend their runs (park), or deny them (default: park)")
+	s.flag(c, "model", "limit", "label", "policy", "parking")
 	return c
 }
 

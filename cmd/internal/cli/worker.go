@@ -35,8 +35,7 @@ func workerCommand(a *app) *cobra.Command {
 	s.retention.flags(c.Flags())
 	s.caps.flags(c.Flags())
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "log every run that is taken")
-	s.flag(c, "model", "limit", "policy")
-	c.Flags().Var(&s.approvals, "approvals", "calls that need approval: suspend their runs (park), or deny them (default: park)")
+	s.flag(c, "model", "limit", "policy", "parking")
 	return c
 }
 
@@ -130,18 +129,6 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 		}
 		return exitPaused, nil
 	})
-}
-
-// parks checks --approvals for a process without a terminal.
-func (s *service) parks(what string) error {
-	switch s.approvals {
-	case modeAsk:
-		return misuse("--approvals ask needs a terminal, which %s does not have; write park or deny", what)
-	case "":
-		s.approvals = modePark
-	case modePark, modeDeny:
-	}
-	return nil
 }
 
 // A workHost makes the agents of a worker.

@@ -66,8 +66,9 @@ func (e *Editor) Line(ctx context.Context, text string, remember bool) (string, 
 	e.mu.Unlock()
 	e.past.add = remember
 	e.term.SetPrompt(text)
-	stop := e.resize()
-	defer stop()
+	if w, h, err := term.GetSize(int(e.in.Fd())); err == nil && w > 0 {
+		_ = e.term.SetSize(w, h) // the line is drawn as wide as the terminal is now
+	}
 	e.term.SetBracketedPasteMode(true)
 	defer e.term.SetBracketedPasteMode(false)
 	if was {
