@@ -257,19 +257,3 @@ func TestBeyondRepair(t *testing.T) {
 		})
 	}
 }
-
-func TestMeasureIsJSON(t *testing.T) {
-	dir := project(t, "build")
-	f := open(t, dir, mechanic.New(), nil)
-	o, err := f.Agent().Observer(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := f.Agent().Goal.Metric(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := (pawl.Measured{Value: -1, Open: []string{"example.com/build [build]"}}); !cmp.Equal(m, want) {
-		t.Errorf("measure %+v of %s, want %+v", m, o.Data, want)
-	}
-}

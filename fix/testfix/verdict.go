@@ -130,9 +130,6 @@ func (v verdict) plain(n testrun.Result, b *strings.Builder) {
 	}
 	b.WriteString("\n")
 	v.flakes(b)
-	if len(n.Places) > 0 {
-		fmt.Fprintf(b, "It names %s.\n", strings.Join(n.Places, ", "))
-	}
 	b.WriteString("Its output:\n" + n.Output)
 	if !strings.HasSuffix(n.Output, "\n") {
 		b.WriteString("\n")

@@ -110,28 +110,3 @@ func corpus(t testing.TB) []string {
 	}
 	return names
 }
-
-// maxRank is the worst place of a right edit that is still a repair in
-// reasonable time.
-const maxRank = 80
-
-func TestRankOfTheRightEdit(t *testing.T) {
-	var ranks []int
-	for _, name := range corpus(t) {
-		c := readFaulty(t, name)
-		edits, err := Candidates(c.files, c.hints, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := c.rankOf(edits)
-		ranks = append(ranks, r)
-		base := strings.TrimSuffix(filepath.Base(name), ".txtar")
-		if r == 0 || r > maxRank {
-			t.Errorf("%s: the right edit is at place %d of %d, want 1 to %d", base, r, len(edits), maxRank)
-			continue
-		}
-		t.Logf("%-13s place %2d of %3d: %s", base, r, len(edits), edits[r-1].Rule)
-	}
-	slices.Sort(ranks)
-	t.Logf("median place %d, worst %d, of %d modules", ranks[len(ranks)/2], ranks[len(ranks)-1], len(ranks))
-}

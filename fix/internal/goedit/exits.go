@@ -80,11 +80,6 @@ func (m *mutator) plain(sig *types.Signature, pos token.Pos) []twin {
 			if mentions(m.clues.text, e.text) {
 				w = 1.4
 			}
-			for _, part := range words(e.text) {
-				if strings.Contains(strings.ToLower(m.clues.text), part) && part != "err" {
-					w += 0.2
-				}
-			}
 			out = append(out, twin{with(e.text), w})
 		}
 		// A test that wants an error seldom asks for more.

@@ -7,7 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -193,21 +192,6 @@ func TestPackageThatFailsAsAWhole(t *testing.T) {
 	}
 }
 
-func TestApply(t *testing.T) {
-	for _, tt := range []struct{ src, old, want, err string }{
-		{"abc", "b", "aXc", ""},
-		{"abcb", "b", "", "occurs 2 times"},
-		{"aaa", "aa", "", "occurs 2 times"},
-		{"abc", "x", "", "occurs 0 times"},
-		{"abc", "", "", "is empty"},
-	} {
-		got, err := Apply([]byte(tt.src), Edit{File: "f.go", Old: tt.old, New: "X"})
-		if string(got) != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
-			t.Errorf("Apply(%q, %q) = %q, %v, want %q, error with %q", tt.src, tt.old, got, err, tt.want, tt.err)
-		}
-	}
-}
-
 // TestNeeded reads as an agent would and comes to the same list.
 func TestNeeded(t *testing.T) {
 	for _, name := range []string{"permissions", "leapyear"} {
@@ -247,30 +231,13 @@ func FuzzCandidates(f *testing.F) {
 	})
 }
 
-func BenchmarkCandidates(b *testing.B) {
-	c := readFaulty(b, path.Join("testdata", "corpus", "tokens.txtar"))
-	for b.Loop() {
-		if _, err := Candidates(c.files, c.hints, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// Apply makes the edit on the text of its file. It fails unless Old occurs
-// exactly once.
+// Apply makes the edit on the text of its file. It fails unless each old text occurs exactly once.
 func Apply(src []byte, e Edit) ([]byte, error) {
-	switch n := occurrences(string(src), e.Old); {
-	case e.Old == "":
-		return nil, fmt.Errorf("edit of %s: the text to replace is empty", e.File)
-	case n != 1:
-		return nil, fmt.Errorf("edit of %s: the text to replace occurs %d times, want exactly once: %q", e.File, n, e.Old)
-	}
-	src = bytes.Replace(src, []byte(e.Old), []byte(e.New), 1)
-	for _, p := range e.Also {
-		var err error
-		if src, err = Apply(src, Edit{File: e.File, Old: p.Old, New: p.New}); err != nil {
-			return nil, err
+	for _, p := range append([]Piece{{e.Old, e.New}}, e.Also...) {
+		if n := occurrences(string(src), p.Old); n != 1 {
+			return nil, fmt.Errorf("edit of %s: the text to replace occurs %d times, want exactly once: %q", e.File, n, p.Old)
 		}
+		src = bytes.Replace(src, []byte(p.Old), []byte(p.New), 1)
 	}
 	return src, nil
 }

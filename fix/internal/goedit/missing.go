@@ -14,45 +14,8 @@ func (m *mutator) jump(b []ast.Stmt, stack []ast.Node, weight float64) {
 	}
 	last := b[len(b)-1]
 	for i, e := range m.exits(last.End(), stack) {
-		if e.text == "continue" && endsLoop(stack) || e.text == "return" && endsFunction(stack) {
-			continue // which changes nothing
-		}
 		m.after(last, e.text, jump, weight*e.weight/(1+0.2*float64(i)), "missing: %s", e.text)
 	}
-}
-
-// endsLoop reports whether the next iteration follows the innermost node.
-func endsLoop(stack []ast.Node) bool {
-	for i := len(stack) - 1; i > 0; i-- {
-		switch n := stack[i].(type) {
-		case *ast.ForStmt, *ast.RangeStmt:
-			return true
-		case *ast.BlockStmt:
-			if last := len(n.List) - 1; i+1 < len(stack) && (last < 0 || n.List[last] != stack[i+1]) {
-				return false
-			}
-		case *ast.CaseClause, *ast.CommClause:
-			return false
-		}
-	}
-	return false
-}
-
-// endsFunction reports whether the end of a function without results follows.
-func endsFunction(stack []ast.Node) bool {
-	for i := len(stack) - 1; i > 0; i-- {
-		switch n := stack[i].(type) {
-		case *ast.FuncDecl, *ast.FuncLit:
-			return true
-		case *ast.ForStmt, *ast.RangeStmt, *ast.CaseClause, *ast.CommClause:
-			return false
-		case *ast.BlockStmt:
-			if last := len(n.List) - 1; i+1 < len(stack) && (last < 0 || n.List[last] != stack[i+1]) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // branch proposes another way out of a loop.

@@ -2,7 +2,6 @@ package goedit
 
 import (
 	"math"
-	"slices"
 	"strings"
 )
 
@@ -28,14 +27,11 @@ const (
 	farUse      = 0.6  // added for a use that is not near the failing line
 	nearLines   = 8    // how far above the failing line a use is near
 	sharedGuilt = 0.4  // how much passing tests exonerate the lines they execute
-	namedFunc   = 1.5  // the message or the test's name contains its name
 	onStack     = 1.6  // a trace goes through it
 	onLine      = 2.0  // the very line that a trace names
 	farBlame    = 0.3  // of lines that the graph does not reach but the spectra do
 	// With spectra, the call graph adds little: the power that its score is raised to.
 	besideSpectra = 0.35
-
-	sameWord = 0.15 // for each word that its name shares with the test's, at most three
 )
 
 // rank returns the declarations that the failing tests reach, in the order of
@@ -49,7 +45,7 @@ func rank(g *graph, h Hints) []suspect {
 			if !d.file.editable {
 				continue
 			}
-			score := closeness(n) * affinity(d, f) / float64(len(h.Failures))
+			score := closeness(n) / float64(len(h.Failures))
 			dir, _ := g.dirOf(f.Package)
 			for i, l := range f.Locations {
 				if g.find(dir, l) != d.file || !d.contains(g, l.Line) {
@@ -107,23 +103,6 @@ func (d *decl) contains(g *graph, line int) bool {
 	return g.line(d.node.Pos()) <= line && line <= g.line(d.node.End())
 }
 
-// affinity says how much the words of a failure point to d.
-func affinity(d *decl, f Failure) float64 {
-	a := 1.0
-	name := strings.ToLower(d.name)
-	if len(name) > 2 && (mentions(f.Message, d.name) || strings.Contains(strings.ToLower(f.Test), name)) {
-		a *= namedFunc
-	}
-	mine := words(d.name + " " + d.recv)
-	shared := 0
-	for _, w := range words(f.Test) {
-		if slices.Contains(mine, w) {
-			shared++
-		}
-	}
-	return a * (1 + sameWord*float64(min(shared, 3)))
-}
-
 // mentions reports whether a text contains a name as a whole word.
 func mentions(text, name string) bool {
 	for i := 0; ; {
@@ -141,30 +120,4 @@ func mentions(text, name string) bool {
 
 func isWord(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-}
-
-// words splits names at case changes, digits and signs: "ParseDate_zero" is
-// parse, date and zero. Words of one or two letters say too little.
-func words(s string) []string {
-	var out []string
-	start := 0
-	flush := func(end int) {
-		if w := strings.ToLower(s[start:end]); len(w) > 2 && w != "test" && !slices.Contains(out, w) {
-			out = append(out, w)
-		}
-		start = end
-	}
-	for i := range len(s) {
-		c := s[i]
-		upper := 'A' <= c && c <= 'Z'
-		letter := upper || 'a' <= c && c <= 'z'
-		if !letter {
-			flush(i)
-			start = i + 1
-		} else if upper && i > start && !('A' <= s[i-1] && s[i-1] <= 'Z') {
-			flush(i)
-		}
-	}
-	flush(len(s))
-	return out
 }

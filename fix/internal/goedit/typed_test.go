@@ -106,28 +106,3 @@ func TestRanks(t *testing.T) {
 		t.Errorf("%d of %d right edits are among the first 100, want nine tenths", early, len(now))
 	}
 }
-
-// TestTypedEditsAreSound checks what is promised, and that every edit compiles.
-func TestTypedEditsAreSound(t *testing.T) {
-	imp := library()(t)
-	for _, name := range []string{"testdata/typed/alias.txtar", "testdata/corpus/stack.txtar", "testdata/corpus/graph.txtar"} {
-		c := readFaulty(t, name)
-		edits, err := Candidates(c.files, c.hints, &Options{Importer: imp, Limit: 160})
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkEdits(t, c.files, edits)
-		for i, e := range edits {
-			if i%8 != 0 {
-				continue // each costs a check of the whole package
-			}
-			after, err := Apply(c.files[e.File].Data, e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := wholeCheck(c, e.File, after, imp); err != nil {
-				t.Errorf("%s: %+v: %v", name, e, err)
-			}
-		}
-	}
-}

@@ -15,7 +15,6 @@ type Details struct {
 	// Passing lists top-level tests that pass in packages where others fail.
 	Passing []string `json:"passing,omitempty"`
 	Output  string   `json:"output,omitempty"` // of a command whose tests have no names
-	At      []string `json:"at,omitempty"`     // file:line that Output names
 	Flaky   []string `json:"flaky,omitempty"`  // failed, and are no part of the goal
 }
 
@@ -47,7 +46,7 @@ const (
 func (n Result) Details() Details {
 	if !n.Named() {
 		return Details{
-			Summary: "the test command ended with " + n.Exit.String(), Failures: []Failure{}, Output: n.Output, At: n.Places, Flaky: n.Flaky,
+			Summary: "the test command ended with " + n.Exit.String(), Failures: []Failure{}, Output: n.Output, Flaky: n.Flaky,
 		}
 	}
 	r := n.Report

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
 	"github.com/pawl-run/pawl/fix/internal/junit"
+	"github.com/pawl-run/pawl/internal/beneath"
 	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/process"
 )
@@ -153,4 +154,14 @@ func fromJunit(in junit.Report) gotest.Report {
 	r.Failed = len(r.Failures)
 	r.OK = len(r.Packages) > 0 && r.Failed == 0
 	return r
+}
+
+// exists reports whether a path is a file or directory of the project.
+func (s *Suite) exists(name string) bool {
+	p, err := beneath.Local(name)
+	if err != nil {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(s.Dir, filepath.FromSlash(p)))
+	return err == nil
 }

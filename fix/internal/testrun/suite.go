@@ -152,7 +152,6 @@ type Result struct {
 	Output string // of any other command
 	Golang bool
 	Pytest bool
-	Places []string      // file:line, as output names them
 	Limit  time.Duration // the time limit of a package's tests
 	Took   time.Duration
 	Filled bool     // it was stopped for filling memory
@@ -260,8 +259,7 @@ func (s *Suite) runCommand(ctx context.Context) (Result, error) {
 	case err != nil:
 		return Result{}, fmt.Errorf("run the tests: %w", err)
 	}
-	text := strings.ReplaceAll(out.String(), s.Dir+"/", "")
-	return Result{Exit: exit, Output: text, Places: s.places(text), Filled: filled}, nil
+	return Result{Exit: exit, Output: strings.ReplaceAll(out.String(), s.Dir+"/", ""), Filled: filled}, nil
 }
 
 // stopwatch passes a stream of test events on and notes how long the slowest
