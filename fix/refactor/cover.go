@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/tools/cover"
+
 	"github.com/pawl-run/pawl/fix/internal/gotest"
 	"github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/fix/internal/testrun"
@@ -70,12 +72,17 @@ func (r *Refactor) asWas(ctx context.Context, edits []edit) (*asWas, error) {
 	if state == "" { // it is the baseline, which passes; what fails with coverage alone is no matter
 		w.report = gotest.Report{}
 	}
-	text, err := os.ReadFile(profile)
+	profiles, err := cover.ParseProfiles(profile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("run the tests on the code as it was: %w", err)
 	}
-	for line := range strings.Lines(string(text)) {
-		w.read(strings.TrimSpace(line), r.Suite.Module())
+	for _, p := range profiles {
+		name, inside := strings.CutPrefix(p.FileName, r.Suite.Module()+"/")
+		for _, b := range p.Blocks {
+			if inside && b.NumStmt > 0 {
+				w.blocks[name] = append(w.blocks[name], block{b.StartLine, b.EndLine, b.Count > 0})
+			}
+		}
 	}
 	r.was = w
 	return w, nil
@@ -105,33 +112,6 @@ func (r *Refactor) restored(ctx context.Context, dir string, edits []edit) (*tes
 		}
 	}
 	return testrun.New(t.Dir(), r.source.Test, r.source.Env, r.source.Timeout, dir)
-}
-
-// read reads a line of a profile: name.go:line.column,line.column statements count.
-func (w *asWas) read(line, module string) {
-	file, rest, ok := strings.Cut(line, ".go:")
-	fields := strings.Fields(rest)
-	if !ok || len(fields) != 3 || fields[1] == "0" {
-		return
-	}
-	name, inside := strings.CutPrefix(file+".go", module+"/")
-	if !inside {
-		return
-	}
-	span, end, _ := strings.Cut(fields[0], ",")
-	from, err := strconv.Atoi(strings.Split(span, ".")[0])
-	to, err2 := strconv.Atoi(strings.Split(end, ".")[0])
-	if err != nil || err2 != nil {
-		return
-	}
-	// The same block is in the profile once for each test binary.
-	b := block{from, to, fields[2] != "0"}
-	at := slices.IndexFunc(w.blocks[name], func(o block) bool { return o.from == from && o.to == to })
-	if at < 0 {
-		w.blocks[name] = append(w.blocks[name], b)
-	} else if b.runs {
-		w.blocks[name][at].runs = true
-	}
 }
 
 // untested lists the lines of a file as it was that another text changes and no test executes. What nothing

@@ -84,23 +84,14 @@ func red(report gotest.Report, test []string) error {
 		if more := len(failed) - 5; more > 0 {
 			shown += fmt.Sprintf(" and %d more", more)
 		}
-		for _, f := range report.Failures {
-			if strings.Contains(f.Output, "No module named pytest") {
-				return fmt.Errorf("No module named pytest: install it with %q, or name the command that runs the tests", test[0]+" -m pip install pytest") //nolint:staticcheck // Python's own words
-			}
+		if err := testrun.NoPytest(report, test); err != nil {
+			return err
 		}
-		return fmt.Errorf("%s %s: %w; fix them first, as with pawl fix", shown, verb(len(failed)), ErrRed)
+		return fmt.Errorf("tests fail: %s: %w; fix them first, as with pawl fix", shown, ErrRed)
 	case report.Passed == 0:
 		return fmt.Errorf("no test ran: %w; write some first", ErrRed)
 	}
 	return nil
-}
-
-func verb(n int) string {
-	if n == 1 {
-		return "fails"
-	}
-	return "fail"
 }
 
 // What may be open beside tests.

@@ -49,11 +49,11 @@ func (r *Repro) Check(ctx context.Context, seen func(packages, failed int)) (Bas
 	if b.Passed > 0 {
 		return b, nil
 	}
+	if err := testrun.NoPytest(first.Report, r.source.Test); err != nil {
+		return b, err
+	}
 	for _, f := range first.Report.Failures {
-		switch {
-		case strings.Contains(f.Output, "No module named pytest"):
-			return b, fmt.Errorf("No module named pytest: install it with %q, or name the command that runs the tests", r.source.Test[0]+" -m pip install pytest") //nolint:staticcheck // Python's own words
-		case f.Kind == gotest.KindBuild, f.Kind == gotest.KindSetup:
+		if f.Kind == gotest.KindBuild || f.Kind == gotest.KindSetup {
 			return b, fmt.Errorf("no test can run, so none can fail for the bug: %s: %s", f.ID, complaint(f.Output))
 		}
 	}

@@ -51,13 +51,12 @@ func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Check
 	if len(c.Elsewhere) > 0 {
 		c.Why = f.whyElsewhere()
 	}
+	if err := testrun.NoPytest(now.report(), f.source.Test); err != nil && now.ran.Pytest {
+		return c, err
+	}
 	for _, x := range now.report().Failures {
 		if x.Kind != gotest.KindBuild && x.Kind != gotest.KindSetup {
 			continue
-		}
-		if now.ran.Pytest && strings.Contains(x.Output, "No module named pytest") {
-			python := f.source.Test[0]
-			return c, fmt.Errorf("No module named pytest: install it with %q, or name the command that runs the tests", python+" -m pip install pytest") //nolint:staticcheck // Python's own words
 		}
 		if c.Unbuilt == "" {
 			c.Unbuilt = x.ID

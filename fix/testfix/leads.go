@@ -1,6 +1,7 @@
 package testfix
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -73,44 +74,11 @@ func clipped(s string) string { return excerpt.Clip(strings.Join(strings.Fields(
 
 // suspects names the lines that failing tests execute, those first that few passing tests do.
 func suspects(b *strings.Builder, lines map[place]counts, failing int) {
-	type span struct {
-		file     string
-		from, to int
-		counts
-	}
-	var list []span
-	places := make([]place, 0, len(lines))
-	for p, c := range lines {
-		if c.failed > 0 {
-			places = append(places, p)
-		}
-	}
-	slices.SortFunc(places, func(x, y place) int {
-		if x.file != y.file {
-			return strings.Compare(x.file, y.file)
-		}
-		return x.line - y.line
-	})
-	for _, p := range places {
-		if n := len(list); n > 0 && list[n-1].file == p.file && list[n-1].to == p.line-1 && list[n-1].counts == lines[p] {
-			list[n-1].to = p.line
-			continue
-		}
-		list = append(list, span{p.file, p.line, p.line, lines[p]})
-	}
+	list := spans(lines, guilty(lines))
 	if len(list) == 0 {
 		return
 	}
-	slices.SortStableFunc(list, func(x, y span) int {
-		a, c := suspicion(x.counts, failing), suspicion(y.counts, failing)
-		switch {
-		case a > c:
-			return -1
-		case a < c:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(list, func(x, y span) int { return cmp.Compare(suspicion(y.counts, failing), suspicion(x.counts, failing)) })
 	b.WriteString("Lines that failing tests execute, the most suspicious first, with the number of failing and passing tests:\n")
 	for _, s := range list[:min(len(list), mostLines)] {
 		fmt.Fprintf(b, "- %s:%d-%d %d/%d\n", s.file, s.from, s.to, s.failed, s.passed)

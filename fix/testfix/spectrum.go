@@ -2,13 +2,14 @@ package testfix
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
+
+	"golang.org/x/tools/cover"
 )
 
 // place is a line of a file, by its path relative to the project's root.
@@ -20,28 +21,26 @@ type place struct {
 // counts says how many failing and how many passing tests executed a line.
 type counts struct{ failed, passed int }
 
-// readProfile returns the lines that a test executed, from the text of a cover profile, whose
-// lines are file:line.column,line.column statements count. The file has its package's import
-// path; dirs maps import paths to directories.
+// readProfile returns the lines that a test executed, from a cover profile. Its files have their
+// package's import path; dirs maps import paths to directories.
 func readProfile(text []byte, dirs map[string]string) map[place]bool {
+	profiles, err := cover.ParseProfilesFromReader(bytes.NewReader(text))
+	if err != nil {
+		return nil // it was cut short
+	}
 	out := map[place]bool{}
-	for line := range bytes.Lines(text) {
-		name, rest, ok := strings.Cut(string(bytes.TrimSpace(line)), ".go:")
-		f := strings.FieldsFunc(rest, func(r rune) bool { return r == '.' || r == ',' || r == ' ' })
-		if !ok || len(f) != 6 || f[5] == "0" {
-			continue
-		}
-		from, err1 := strconv.Atoi(f[0])
-		to, err2 := strconv.Atoi(f[2])
-		dir, known := dirs[path.Dir(name)]
-		if err1 != nil || err2 != nil || !known || to < from || to-from > 1<<16 {
-			continue
-		}
-		if f[3] == "1" && to > from {
-			to-- // a block that ends before its last line begins
-		}
-		for n := from; n <= to; n++ {
-			out[place{path.Join(dir, path.Base(name)+".go"), n}] = true
+	for _, p := range profiles {
+		dir, known := dirs[path.Dir(p.FileName)]
+		for _, b := range p.Blocks {
+			if !known || b.Count == 0 {
+				continue
+			}
+			if b.EndCol == 1 && b.EndLine > b.StartLine {
+				b.EndLine-- // a block that ends before its last line begins
+			}
+			for n := b.StartLine; n <= b.EndLine; n++ {
+				out[place{path.Join(dir, path.Base(p.FileName)), n}] = true
+			}
 		}
 	}
 	return out
@@ -62,23 +61,9 @@ func suspicion(c counts, failing int) float64 {
 // neighbouring lines with equal counts, such as "12-15:2/0 17:2/3". Above a size the least
 // suspicious lines are left out, and counted.
 func spectrum(lines map[place]counts, failing, most int) (files map[string]string, left int) {
-	kept := make([]place, 0, len(lines))
-	for p, c := range lines {
-		if c.failed > 0 {
-			kept = append(kept, p)
-		}
-	}
+	kept := guilty(lines)
 	slices.SortFunc(kept, func(a, b place) int {
-		x, y := suspicion(lines[a], failing), suspicion(lines[b], failing)
-		switch {
-		case x != y && x > y:
-			return -1
-		case x != y:
-			return 1
-		case a.file != b.file:
-			return strings.Compare(a.file, b.file)
-		}
-		return a.line - b.line
+		return cmp.Or(cmp.Compare(suspicion(lines[b], failing), suspicion(lines[a], failing)), strings.Compare(a.file, b.file), a.line-b.line)
 	})
 	for n := len(kept); ; n = n * 3 / 4 {
 		files = ranges(lines, kept[:n])
@@ -93,32 +78,49 @@ func spectrum(lines map[place]counts, failing, most int) (files map[string]strin
 }
 
 func ranges(lines map[place]counts, kept []place) map[string]string {
-	byFile := map[string][]int{}
-	for _, p := range kept {
-		byFile[p.file] = append(byFile[p.file], p.line)
-	}
 	out := map[string]string{}
-	for name := range maps.Keys(byFile) {
-		numbers := byFile[name]
-		slices.Sort(numbers)
-		var b strings.Builder
-		for i := 0; i < len(numbers); {
-			c := lines[place{name, numbers[i]}]
-			j := i
-			for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 && lines[place{name, numbers[j+1]}] == c {
-				j++
-			}
-			if b.Len() > 0 {
-				b.WriteByte(' ')
-			}
-			fmt.Fprint(&b, numbers[i])
-			if j > i {
-				fmt.Fprintf(&b, "-%d", numbers[j])
-			}
-			fmt.Fprintf(&b, ":%d/%d", c.failed, c.passed)
-			i = j + 1
+	for _, s := range spans(lines, kept) {
+		text := fmt.Sprint(s.from)
+		if s.to > s.from {
+			text += fmt.Sprintf("-%d", s.to)
 		}
-		out[name] = b.String()
+		if out[s.file] != "" {
+			out[s.file] += " "
+		}
+		out[s.file] += fmt.Sprintf("%s:%d/%d", text, s.failed, s.passed)
 	}
 	return out
+}
+
+// span is neighbouring lines with equal counts.
+type span struct {
+	file     string
+	from, to int
+	counts
+}
+
+// spans joins lines, in the order of files and lines.
+func spans(lines map[place]counts, kept []place) []span {
+	kept = slices.Clone(kept)
+	slices.SortFunc(kept, func(a, b place) int { return cmp.Or(strings.Compare(a.file, b.file), a.line-b.line) })
+	var list []span
+	for _, p := range kept {
+		if n := len(list) - 1; n >= 0 && list[n].file == p.file && list[n].to == p.line-1 && list[n].counts == lines[p] {
+			list[n].to = p.line
+			continue
+		}
+		list = append(list, span{p.file, p.line, p.line, lines[p]})
+	}
+	return list
+}
+
+// guilty are the lines that failing tests executed.
+func guilty(lines map[place]counts) []place {
+	var list []place
+	for p, c := range lines {
+		if c.failed > 0 {
+			list = append(list, p)
+		}
+	}
+	return list
 }

@@ -165,3 +165,13 @@ func (s *Suite) exists(name string) bool {
 	_, err = os.Stat(filepath.Join(s.Dir, filepath.FromSlash(p)))
 	return err == nil
 }
+
+// NoPytest says how to get pytest, if a run shows that it is missing.
+func NoPytest(r gotest.Report, test []string) error {
+	for _, f := range r.Failures {
+		if strings.Contains(f.Output, "No module named pytest") {
+			return fmt.Errorf("No module named pytest: install it with %q, or name the command that runs the tests", test[0]+" -m pip install pytest") //nolint:staticcheck // Python's own words
+		}
+	}
+	return nil
+}
