@@ -7,8 +7,8 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// A BusyError says that a run cannot be driven now: a worker drives as many as it may, or calls
-// to a provider wait for its rate, see [Engine.Ready].
+// A BusyError says that a run cannot be driven now: the engine drives as many as it may, see
+// Options.MaxRuns, or calls to a provider wait for its rate, see [Engine.Ready].
 type BusyError struct {
 	Max int // runs; zero: it is the rate
 
@@ -22,4 +22,31 @@ func (e *BusyError) Error() string {
 		return fmt.Sprintf("calls to %s wait %v for the rate that it is asked at; try again later, or raise the rate", e.Provider, e.Wait.Round(time.Second))
 	}
 	return fmt.Sprintf("no more than %s can be driven here at once; try again when one has ended or waits, or raise the limit", figure.Count(e.Max, "run"))
+}
+
+// room reports a *BusyError before anything is claimed for a run. Adding the run decides.
+func (e *Engine) room() error {
+	if e.opt.MaxRuns <= 0 {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.full()
+}
+
+// full is room for a caller that holds mu.
+func (e *Engine) full() error {
+	if e.opt.MaxRuns <= 0 {
+		return nil
+	}
+	n := 0
+	for _, d := range e.live {
+		if !d.rec.hooks.driven {
+			n++
+		}
+	}
+	if n >= e.opt.MaxRuns {
+		return &BusyError{Max: e.opt.MaxRuns}
+	}
+	return nil
 }

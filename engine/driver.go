@@ -26,6 +26,7 @@ type driver struct {
 
 	was        pawl.Status    // where the run stood when it was claimed
 	reconciled map[string]int // the attempts whose tools were asked for the outcome, by call
+	leg        bool           // another run has handed over to it, whose place among the engine's runs it takes
 	early      bool           // keep what is streamed for the handle's first watcher
 	turn       turn           // of the next model call
 	tight      tight

@@ -75,6 +75,9 @@ type Options struct {
 	Secrets map[string]string
 	// Learned are further secrets, which come to be known after the engine was made. Nil: none.
 	Learned *Learned
+	// Filters change text before it becomes an event, in order, after secrets are
+	// replaced.
+	Filters []Filter
 	// Hooks watch entries between append and effect, in order.
 	Hooks []Hook
 	// HooksOf returns the hooks of one agent, such as those its spec names. They
@@ -84,6 +87,10 @@ type Options struct {
 	HooksOf func(pawl.Declaration) []Hook
 	// Watchers observe every run of the engine, and change nothing.
 	Watchers []Watcher
+	// MaxRuns is how many runs the engine drives at once, child runs not counted.
+	// Beyond it, Start, Resume and Fork fail with a [*BusyError] and record nothing.
+	// Zero: any number.
+	MaxRuns int
 	// Rates are the most that may be asked of providers, by the first part of their models'
 	// names, as in anthropic/claude-sonnet-4-5. All programs that share the journal share
 	// them, and should set the same; the journal must be a [Limiter]. A call that exceeds a

@@ -40,6 +40,9 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	if o == nil {
 		o = &ForkOptions{}
 	}
+	if err := e.room(); err != nil {
+		return nil, err
+	}
 	d, err := e.fork(ctx, agent, run, seq, o)
 	if err != nil {
 		return nil, err

@@ -56,6 +56,12 @@ func (e *Engine) add(ctx context.Context, d *driver) error {
 		e.mu.Unlock()
 		return errClosed
 	}
+	if !d.rec.hooks.driven && !d.leg {
+		if err := e.full(); err != nil {
+			e.mu.Unlock()
+			return err
+		}
+	}
 	d.life = life{id: d.rec.lease.Run, engine: e, driver: d, done: make(chan struct{})}
 	e.live[d.rec.lease.Run] = d
 	if b := &e.beat; !b.on {

@@ -67,10 +67,14 @@ func provider(m pawl.ModelInfo) string {
 	return name
 }
 
-// Ready returns nil if a run of an agent can begin or go on now. It is a *BusyError if calls to
-// the provider of the agent's model wait more than five seconds for its rate. ahead is how many
-// runs of the agent were begun just before, and may not have called yet.
+// Ready returns nil if a run of an agent can begin or go on now. If not, the error is a
+// *BusyError: the engine drives as many runs as it may, or calls to the provider of the
+// agent's model wait more than five seconds for its rate. ahead is how many runs of the agent
+// were begun just before, and may not have called yet.
 func (e *Engine) Ready(ctx context.Context, agent pawl.Agent, ahead int) error {
+	if err := e.room(); err != nil {
+		return err
+	}
 	var of string
 	if d, ok := agent.Model.(pawl.Describer); ok {
 		of = provider(d.Describe())

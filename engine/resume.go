@@ -70,6 +70,11 @@ var (
 // differs from the one it began with, and with a *SpentError if the run has used up the
 // given limits.
 func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*Handle, error) {
+	if o == nil || !o.driven {
+		if err := e.room(); err != nil {
+			return nil, err
+		}
+	}
 	d, err := e.reopen(ctx, agent, run, o)
 	if o != nil && o.Upgrade == UpgradeFork && errors.As(err, new(*ChangedError)) {
 		d, err = e.resumeFork(ctx, agent, run, o)

@@ -18,14 +18,19 @@ import (
 // changes it. Changed thinking loses the data that the provider wants back with it. While a
 // reply streams, the filter gets one line at a time.
 //
-// The policies of an agent that are also Filters are applied in order, after secrets are
-// replaced.
+// If a policy of the agent is also a Filter, it is applied after those of [Options].
 type Filter interface {
 	Filter(text string) string
 }
 
+// FilterFunc makes a Filter of a function.
+type FilterFunc func(string) string
+
+// Filter calls f.
+func (f FilterFunc) Filter(text string) string { return f(text) }
+
 // A cleaner prepares text before it becomes an event: it removes the secrets, then applies
-// the policies that are filters. A filter sees
+// the filters, the engine's and those of the policies that are filters too. A filter sees
 // no secret, and secrets that it produces, as by decoding, are removed as well.
 type cleaner struct {
 	secrets *redact.Secrets
@@ -34,13 +39,13 @@ type cleaner struct {
 
 // cleaner returns the cleaner for the machine's agent; nil: the agent is unknown.
 func (e *Engine) cleaner(m *pawl.Machine) cleaner {
-	c := cleaner{secrets: e.secrets}
+	c := cleaner{e.secrets, e.opt.Filters}
 	if m == nil {
 		return c
 	}
 	for _, p := range m.Agent().Policies {
 		if f, ok := p.(Filter); ok {
-			c.filters = append(c.filters, f)
+			c.filters = append(c.filters[:len(c.filters):len(c.filters)], f)
 		}
 	}
 	return c

@@ -41,6 +41,9 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 	if err == nil {
 		err = nested(ctx)
 	}
+	if err == nil && !b.driven && !b.queued {
+		err = e.room()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +135,7 @@ func (b *beginning) begin(ctx context.Context, l pawl.Lease, p *past) (*Handle, 
 	d := b.engine.newDriver(b.machine, l)
 	r := &d.rec
 	r.continues(p)
-	r.hooks.driven, r.hooks.above, d.early = b.driven, b.hooks, b.Watch
+	r.hooks.driven, r.hooks.above, d.early, d.leg = b.driven, b.hooks, b.Watch, b.link != nil && b.link.By != ""
 	r.feed.above = b.above
 	err := r.lease.caught(func() error { // a filter may panic
 		r.appendIn(0, 0, b.first(ctx, r, p))

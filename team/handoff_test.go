@@ -169,6 +169,19 @@ func last(r pawl.Request) string {
 	return ""
 }
 
+// TestOneSlot: an engine that drives one run at a time drives all of its legs.
+func TestOneSlot(t *testing.T) {
+	triage := &says{replies: []pawl.Reply{pawl.Do(hand("billing", `{"reason":"a refund"}`))}}
+	billing := &says{replies: []pawl.Reply{pawl.Say("Done.")}}
+	h, err := engine.New(memory.New(), &engine.Options{MaxRuns: 1}).Start(t.Context(), desk(triage, billing), "Go.", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := h.Wait(t.Context()); err != nil || r.Answer != "Done." {
+		t.Errorf("%s, %v", r.Answer, err)
+	}
+}
+
 func TestContradictions(t *testing.T) {
 	model := pawl.ModelFunc((&says{}).reply)
 	good := pawl.Agent{Name: "billing", Model: model}

@@ -1,0 +1,52 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+)
+
+// An engine drives MaxRuns at once. One more is refused and leaves no trace; when one has
+// ended, the next may start.
+func TestMaxRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := pawl.Agent{Name: "slow", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+			time.Sleep(time.Minute)
+			return pawl.Say("Done."), nil
+		})}
+		j := memory.New()
+		e := engine.New(j, &engine.Options{MaxRuns: 2})
+		var last *engine.Handle
+		for range 2 {
+			h, err := e.Start(t.Context(), slow, "Go.", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = h
+		}
+		_, err := e.Start(t.Context(), slow, "Go.", &engine.StartOptions{ID: "third"})
+		if busy, ok := errors.AsType[*engine.BusyError](err); !ok || busy.Max != 2 {
+			t.Fatalf("the third run: %v", err)
+		}
+		if _, err := engine.Load(t.Context(), j, "third"); !errors.Is(err, pawl.ErrUnknownRun) {
+			t.Errorf("the third run is in the journal: %v", err)
+		}
+		if _, err := last.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		h, err := e.Start(t.Context(), slow, "Go.", &engine.StartOptions{ID: "third"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := h.Wait(t.Context()); err != nil || r.Err() != nil {
+			t.Errorf("%v, %v", err, r.Err())
+		}
+	})
+}
