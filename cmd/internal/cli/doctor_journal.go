@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -101,6 +102,10 @@ func (d *doctor) sqlite(ctx context.Context, path string) store {
 	full := absolute(path)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if err := writable(filepath.Dir(full)); err != nil {
+			d.find("journal", ill, setRight, "%s cannot be made: %v", full, err)
+			return nil
+		}
 		d.find("journal", well, "", "%s does not exist yet, and the first run makes it", full)
 		return nil
 	}
@@ -126,6 +131,21 @@ func (d *doctor) sqlite(ctx context.Context, path string) store {
 	}
 	d.find("journal", well, "", "%s, %s", full, room(info.Size()))
 	return j
+}
+
+// writable reports why no file can be made in a directory, or else in the nearest above it that exists.
+func writable(dir string) error {
+	for filepath.Dir(dir) != dir {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	f, err := os.CreateTemp(dir, ".pawl-doctor-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // late is how long a run may need a process before the doctor says so: a server would have

@@ -14,10 +14,24 @@ func describe(root *cobra.Command) {
 		if !ok {
 			continue
 		}
-		if c.Name() == "help" { // this and completion are cobra's
+		switch c.Name() { // these are cobra's, which take any argument
+		case "help":
 			c.Use, c.Short, c.Long = "help [COMMAND]", "Show the help of a command", ""
-		} else if c.Name() == "completion" {
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if of, rest, _ := root.Find(args); of == root && len(rest) > 0 {
+					return unknownCommand(root, rest[0])
+				}
+				return nil
+			}
+		case "completion":
 			c.Use, c.Short, c.Long = "completion SHELL", "Print a shell script that completes commands, flags and runs", ""
+			c.Args = cobra.ArbitraryArgs
+			c.RunE = func(c *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return fmt.Errorf("there is no completion for %s; write pawl completion bash, fish, powershell or zsh", oneLine(args[0]))
+				}
+				return c.Help()
+			}
 		}
 		if c.Long == "" {
 			c.Long = c.Short + ".\n\n" + strings.TrimSpace(h.long)

@@ -138,8 +138,8 @@ func (env *environment) token(file string) (string, error) {
 		return env.getenv("PAWL_TOKEN"), nil
 	}
 	keys, err := readKeys(file)
-	if err == nil && len(keys) > 1 {
-		err = misuse("--token-file %s has several tokens, and this server takes one", file)
+	if err == nil && (len(keys) > 1 || keys[0].Scopes != nil) { // it would grant more than the scopes say
+		err = misuse("--token-file %s has several tokens, or scopes, which this server does not know; write one token alone", file)
 	}
 	if err != nil {
 		return "", err

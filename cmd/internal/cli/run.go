@@ -87,8 +87,9 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 		}()
 	}
 	claim := func(run string) {
-		if j := a.current(); tree != nil && j != nil { // else a second signal has closed it
-			begun = works(context.WithoutCancel(ctx), j, run, tree)
+		if tree != nil {
+			j := a.current()
+			begun = j == nil || works(context.WithoutCancel(ctx), j, run, tree) // nil: a second signal has closed it
 		}
 	}
 	agent, err := a.agentOf(ctx, s, registry)

@@ -121,11 +121,21 @@ func asks(arg string) bool {
 	return strings.ContainsFunc(arg, unicode.IsSpace) || strings.HasSuffix(arg, "?")
 }
 
-// asQuestion makes `pawl "TEXT"` a question: without a command, an argument holds a space or ends
-// with a question mark.
+// asQuestion makes `pawl "TEXT"` a question: without a command, the first argument holds a space or
+// ends with a question mark. Before it there are only flags and what may be their values: else a
+// misspelt command would ask a model.
 func asQuestion(root *cobra.Command, args []string) []string {
-	if c, _, _ := root.Find(args); c == root && slices.ContainsFunc(args, asks) { // an unknown command is reported when it is run
-		return append([]string{"ask"}, args...)
+	flag := func(arg string) bool { return strings.HasPrefix(arg, "-") }
+	if c, _, _ := root.Find(args); c != root { // an unknown command is reported when it is run
+		return args
+	}
+	for i, arg := range args {
+		switch {
+		case asks(arg):
+			return append([]string{"ask"}, args...)
+		case !flag(arg) && (i == 0 || !flag(args[i-1]) || strings.Contains(args[i-1], "=")):
+			return args
+		}
 	}
 	return args
 }

@@ -72,6 +72,10 @@ func TestUsage(t *testing.T) {
 	}{
 		{"run|--limti|x", "pawl: --limti is no flag of pawl run (did you mean --limit?); see pawl run --help"},
 		{"rnu|a.yaml", "pawl: there is no command rnu (did you mean run?); pawl ask TEXT asks a question; see pawl --help"},
+		{"rnu|a.yaml|Do a thing.", "pawl: there is no command rnu (did you mean run?); pawl ask TEXT asks a question; see pawl --help"},
+		{"help|rnu", "pawl: there is no command rnu (did you mean run?); pawl ask TEXT asks a question; see pawl help --help"},
+		{"completion|fsh", "pawl: there is no completion for fsh; write pawl completion bash, fish, powershell or zsh; see pawl completion --help"},
+		{"rnu|--label|a=b c|--model|script:four.yaml", "pawl: --label is no flag of pawl; see pawl --help"},
 		{"hello", "pawl: there is no command hello (did you mean help?); pawl ask TEXT asks a question; see pawl --help"},
 		{"show", "pawl: show got 0 arguments; write pawl show RUN; see pawl show --help"},
 		{"version|x", "pawl: version got 1 argument; write pawl version; see pawl version --help"},

@@ -18,7 +18,8 @@ const longest = 365 * 24 * time.Hour
 //     date (RFC 9110, 10.2.3). What they say counts even when it is zero or lies
 //     in the past.
 //   - Words and fields of the body, as in "try again in 6m0s", "resets in 27h 13m",
-//     "retryDelay":"34s" or "resets_in_seconds":97200; the longest of them.
+//     "retryDelay":"34s", "resets_in_seconds":97200 or "access on 2026-03-02 at 00:00 UTC";
+//     the longest of them.
 //   - The headers that tell when a limit that has nothing remaining is reset:
 //     x-ratelimit-reset-* and anthropic-ratelimit-*-reset; the longest of them.
 //     They come last because they say when all of a limit is back, not when some is.
@@ -60,13 +61,19 @@ func inLimits(h http.Header, now time.Time) time.Duration {
 	return most
 }
 
-const spans = `((?:\d[\d.]*\s*[a-z]*\s*)+)`
+const (
+	spans  = `((?:\d[\d.]*\s*[a-z]*\s*)+)`
+	moment = `\d{4}-\d\d-\d\d(?:T| at | )\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?`
+)
 
 var (
-	asked  = regexp.MustCompile(`(?i)\b(?:again|retry|resets?)[ _]?(?:(?:in|after|delay)(_?ms)?(?:_?seconds)?["\s:]*` + spans + `|at["\s:]*(\d{10,13}))`)
+	asked  = regexp.MustCompile(`(?i)\b(?:again|retry|resets?|access)[ _]?(?:(?:in|after|delay)(_?ms)?(?:_?seconds)?["\s:]*` + spans + `|(?:at|on)?["\s:]*(\d{10,13}|` + moment + `))`)
 	span   = regexp.MustCompile(`(?i)^` + spans + `$`)
 	amount = regexp.MustCompile(`(?i)(\d[\d.]*)\s*([a-z]*)`)
 )
+
+// forms are those of moments in texts, which may lack their seconds and their zone.
+var forms = []string{time.RFC3339, "2006-01-02T15:04Z07:00", time.DateTime, "2006-01-02 15:04", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04"}
 
 func inBody(body []byte, now time.Time) time.Duration {
 	var most time.Duration
@@ -89,8 +96,10 @@ func parseWait(s string, now time.Time) (time.Duration, bool) {
 	if at, err := http.ParseTime(s); err == nil {
 		return within(float64(at.Sub(now))), true
 	}
-	if at, err := time.Parse(time.RFC3339, s); err == nil {
-		return within(float64(at.Sub(now))), true
+	for _, form := range forms {
+		if at, err := time.Parse(form, strings.Replace(s, " at ", " ", 1)); err == nil {
+			return within(float64(at.Sub(now))), true
+		}
 	}
 	n, err := strconv.ParseFloat(s, 64)
 	switch {
