@@ -70,7 +70,13 @@ var rules = []struct {
 	{regexp.MustCompile(`^unknown field (\w+) in struct literal`), (*builder).undefined},
 	{regexp.MustCompile(`^"([^"]+)" imported (?:as \w+ )?and not used$`), (*builder).imported},
 	{regexp.MustCompile(`^declared and not used: (\w+)$`), (*builder).unused},
+	{regexp.MustCompile(`^missing return$`), (*builder).missingReturn},
+	{regexp.MustCompile(`^(?:not enough|too many) return values have \((.*)\) want \((.*)\)$`), (*builder).results},
 	{regexp.MustCompile(`^no new variables on left side of :=$`), (*builder).noNew},
+	{regexp.MustCompile(`^cannot use (.+) \(.*\) as (\S+) value in `), (*builder).convert},
+	{regexp.MustCompile(`^invalid operation: (.+) ([-+*/%&|<>=!]+) (.+) \(mismatched types (\S+) and (\S+)\)$`), (*builder).mismatch},
+	{regexp.MustCompile(`^cannot use .+ as value$`), (*builder).compare},
+	{regexp.MustCompile(`^syntax error: `), (*builder).syntax},
 }
 
 // buildEdits proposes edits of code that does not compile.
@@ -224,3 +230,40 @@ func (b *builder) unused(c complaint, m []string) {
 }
 
 func (b *builder) noNew(c complaint, _ []string) { b.swap(c, ":=", "=", ":= → =") }
+
+func (b *builder) compare(c complaint, _ []string) { b.swap(c, " = ", " == ", "= → ==") }
+
+// convert makes a value of the type that is wanted.
+func (b *builder) convert(c complaint, m []string) {
+	for _, to := range []string{m[2] + "(" + m[1] + ")", "&" + m[1], "*" + m[1]} {
+		b.swap(c, m[1], to, m[1]+" → "+to)
+	}
+}
+
+// mismatch converts an operand to the type of the other.
+func (b *builder) mismatch(c complaint, m []string) {
+	x, op, y := m[1], " "+m[2]+" ", m[3]
+	c.col = 1 // it points at either operand
+	b.swap(c, x+op+y, x+op+m[4]+"("+y+")", "operand converted to "+m[4])
+	b.swap(c, x+op+y, m[5]+"("+x+")"+op+y, "operand converted to "+m[5])
+}
+
+// syntax adds or takes away what ends a line.
+func (b *builder) syntax(c complaint, _ []string) {
+	lines := strings.Split(b.files[c.file], "\n")
+	for _, n := range []int{c.line, c.line - 1} {
+		if n < 1 || n > len(lines) {
+			continue
+		}
+		for _, end := range []string{")", ",", " {", "}", "]", "("} {
+			for how, with := range []string{lines[n-1] + end, strings.TrimSuffix(lines[n-1], end)} {
+				after := slices.Clone(lines)
+				after[n-1] = with
+				text := strings.Join(after, "\n")
+				if _, err := parser.ParseFile(token.NewFileSet(), c.file, text, parser.SkipObjectResolution); err == nil {
+					b.add(c.file, text, []string{"with ", "without "}[how]+strings.TrimSpace(end)+" at the end")
+				}
+			}
+		}
+	}
+}

@@ -70,7 +70,7 @@ func TestBuildEdits(t *testing.T) {
 			t.Errorf("of %v it proposes %q, none of the first four of which makes the line %q", own, got, want)
 		})
 	}
-	if len(wants) < 6 || len(wants) != len(files)-1 {
+	if len(wants) < 12 || len(wants) != len(files)-1 {
 		t.Errorf("%d lines for %d faults", len(wants), len(files)-1)
 	}
 }

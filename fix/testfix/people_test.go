@@ -52,8 +52,8 @@ func people(t *testing.T) []person {
 	return list
 }
 
-// someProof is how many faults the long checks take; PEOPLE names a set of them, or a module, and
-// PEOPLE_TIME limits the search for each.
+// someProof is how many faults the long checks take; PEOPLE names a set of them, or is part of
+// a module/file@version, and PEOPLE_TIME limits the search for each.
 const someProof = 8
 
 // TestPeople fixes faults of people's making without a model, and compares what it calls
@@ -66,7 +66,7 @@ func TestPeople(t *testing.T) {
 	var rows []string
 	count := map[string]int{}
 	for i, p := range people(t) {
-		if set != "" && p.set != set && !strings.Contains(p.module+"/"+p.file, set) || set == "" && i >= someProof {
+		if set != "" && p.set != set && !strings.Contains(p.module+"/"+p.file+"@"+p.new, set) || set == "" && i >= someProof {
 			continue
 		}
 		began := time.Now()
