@@ -2,6 +2,7 @@ package pawl_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -149,4 +150,32 @@ no_progress(-1, fail): the window may not be negative, and then is fail, escalat
 			t.Error(cmp.Diff(strings.Split(c.want, "\n"), strings.Split(got, "\n")))
 		}
 	}
+}
+
+// restless is a loop that only ever records.
+type restless struct{}
+
+func (restless) Name() string { return "restless" }
+func (restless) Next(s *pawl.State) pawl.Step {
+	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: "restless", Name: "n", Value: fmt.Append(nil, s.Seq())}}}
+}
+
+// A loop that only ever records is stopped, too.
+func TestNoRunaway(t *testing.T) {
+	m := must(pawl.NewMachine(pawl.Agent{Name: "restless", Model: pawl.ModelFunc(nil), Loop: restless{}}))
+	s := new(pawl.State)
+	var event pawl.Event = pawl.RunStarted{Declaration: m.Declaration()}
+	for range 2000 {
+		s.Fold(pawl.Entry{Run: "r", Seq: s.Seq() + 1, At: s.Seq(), Event: event})
+		switch step := m.Decide(s).(type) {
+		case pawl.Record:
+			event = step.Events[0]
+		case pawl.Finish:
+			if v := step.Verdict; v.Status != pawl.StatusFailed || !strings.Contains(v.Detail, "restless") {
+				t.Errorf("it ends as %v", v)
+			}
+			return
+		}
+	}
+	t.Error("it never ends")
 }
