@@ -3,7 +3,6 @@ module github.com/pawl-run/pawl/cmd
 go 1.26.0
 
 require (
-	github.com/aws/aws-sdk-go-v2 v1.48.0
 	github.com/goccy/go-yaml v1.19.2
 	github.com/google/go-cmp v0.7.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
@@ -23,7 +22,6 @@ require (
 )
 
 require (
-	github.com/aws/smithy-go v1.28.9 // indirect
 	github.com/aymanbagabas/go-udiff v0.4.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect

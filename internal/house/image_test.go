@@ -24,7 +24,7 @@ import (
 
 // mostBytes is the most that the stripped command may have; docs/decisions/0034 has what is
 // large.
-const mostBytes = 42_700_000
+const mostBytes = 40_000_000
 
 // instruction is one of a Dockerfile, as testdata/image/read.js prints it.
 type instruction struct {

@@ -38,8 +38,8 @@ func docsCommand(a *app) *cobra.Command {
 		})
 	c.Long = `Serve the documentation of this version on this machine, with a search, until
 Ctrl-C. The command needs no network. With PAGE, such as tutorial or howto/slack, it
-prints that page as Markdown instead; with a directory, such as howto or decisions,
-it lists the pages in it.`
+prints that page as Markdown instead; with a directory, such as howto, it lists the
+pages in it.`
 	c.Example = `  pawl docs
   pawl docs tutorial
   pawl docs --out public   # a static site, for any web server`

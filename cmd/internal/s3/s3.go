@@ -7,8 +7,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -17,17 +15,13 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	signer "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
 // A Bucket stores objects below a prefix. It implements archive.Store.
 type Bucket struct {
 	base   *url.URL // of the prefix, ends in a slash
 	region string
-	keys   aws.Credentials
-	signer *signer.Signer
+	keys   keys
 	client *http.Client
 }
 
@@ -41,11 +35,10 @@ func Open(at string, getenv func(string) string) (*Bucket, error) {
 	}
 	b := &Bucket{
 		region: cmp.Or(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), "us-east-1"),
-		keys:   aws.Credentials{AccessKeyID: getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: getenv("AWS_SECRET_ACCESS_KEY"), SessionToken: getenv("AWS_SESSION_TOKEN")},
-		signer: signer.NewSigner(func(o *signer.SignerOptions) { o.DisableURIPathEscaping = true }), // S3 signs the path as it is sent
+		keys:   keys{getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN")},
 		client: &http.Client{Timeout: 5 * time.Minute},
 	}
-	if b.keys.AccessKeyID == "" || b.keys.SecretAccessKey == "" {
+	if b.keys.id == "" || b.keys.secret == "" {
 		return nil, fmt.Errorf("%s needs keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", at)
 	}
 	prefix := strings.Trim(u.Path, "/")
@@ -111,12 +104,7 @@ func (b *Bucket) send(ctx context.Context, method string, at *url.URL, data []by
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(data)
-	digest := hex.EncodeToString(sum[:])
-	r.Header.Set("X-Amz-Content-Sha256", digest)
-	if err := b.signer.SignHTTP(ctx, b.keys, r, digest, "s3", b.region, time.Now()); err != nil {
-		return nil, err
-	}
+	b.keys.sign(r, data, b.region, time.Now())
 	return b.client.Do(r)
 }
 

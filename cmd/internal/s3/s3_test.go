@@ -30,7 +30,7 @@ type fake struct {
 	busy    int // how many requests to refuse first
 }
 
-var credential = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=key-id/(\d{8})/eu-central-1/s3/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$`)
+var credential = regexp.MustCompile(`^AWS4-HMAC-SHA256 Credential=key-id/(\d{8})/eu-central-1/s3/aws4_request,SignedHeaders=([a-z0-9;-]+),Signature=([0-9a-f]{64})$`)
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()

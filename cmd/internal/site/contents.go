@@ -3,10 +3,8 @@ package site
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -48,13 +46,6 @@ func contents(pages map[string]*Page) ([]Section, error) {
 				}
 				target := string(link.Destination)
 				name := source(target)
-				if pages[name] == nil && path.Base(name) == home {
-					listing, err := directory(pages, path.Dir(name))
-					if err != nil {
-						return nil, err
-					}
-					pages[name] = listing
-				}
 				if pages[name] == nil {
 					errs = append(errs, fmt.Errorf("docs/%s lists %s, which is not a page", home, target))
 					continue
@@ -65,25 +56,6 @@ func contents(pages map[string]*Page) ([]Section, error) {
 		}
 	}
 	return sections, errors.Join(errs...)
-}
-
-// directory makes the page that lists the pages of a directory, in order of their names.
-func directory(pages map[string]*Page, dir string) (*Page, error) {
-	var below []*Page
-	var b strings.Builder
-	base := path.Base(dir)
-	fmt.Fprintf(&b, "# %s%s\n\n", strings.ToUpper(base[:1]), base[1:])
-	for _, name := range slices.Sorted(maps.Keys(pages)) {
-		if path.Dir(name) == dir {
-			below = append(below, pages[name])
-			fmt.Fprintf(&b, "- [%s](%s)\n", pages[name].Title, path.Base(name))
-		}
-	}
-	p, err := parse(path.Join(dir, home), []byte(b.String()))
-	if err == nil {
-		p.below = below
-	}
-	return p, err
 }
 
 // firstLink returns the first link of an item of a list, or nil.
@@ -107,14 +79,11 @@ func source(address string) string {
 	return strings.TrimSuffix(address, ".html") + ".md"
 }
 
-// inOrder lists the pages in the order of the contents. A page of a directory comes
-// after the page that lists the directory.
+// inOrder lists the pages in the order of the contents.
 func inOrder(sections []Section) []*Page {
 	var order []*Page
 	for _, s := range sections {
-		for _, p := range s.Pages {
-			order = append(append(order, p), p.below...)
-		}
+		order = append(order, s.Pages...)
 	}
 	return order
 }

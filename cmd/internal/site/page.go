@@ -28,7 +28,6 @@ type Page struct {
 
 	tree   ast.Node
 	source []byte
-	below  []*Page // the pages of the directory that it lists
 }
 
 // A Heading is a place in a page.
@@ -101,13 +100,14 @@ func parse(name string, source []byte) (*Page, error) {
 	return p, nil
 }
 
-// outside reports whether a link leads out of docs but stays in the repository.
+// outside reports whether a link leads out of the site but stays in the repository.
 func (p *Page) outside(target string) bool {
-	return strings.HasPrefix(path.Join(path.Dir(p.Source), target), "../")
+	target = path.Join(path.Dir(p.Source), target)
+	return strings.HasPrefix(target, "../") || path.Dir(target) == "decisions" || target == "decisions"
 }
 
 // rewrite turns a link between Markdown files into one between pages. It returns
-// nothing for a file of the repository outside docs, which the site does not have.
+// nothing for a file of the repository that the site does not have.
 func (p *Page) rewrite(target string) string {
 	file, fragment, found := strings.Cut(target, "#")
 	switch {
@@ -117,8 +117,6 @@ func (p *Page) rewrite(target string) string {
 		return ""
 	case path.Ext(file) == ".md":
 		file = address(file)
-	case path.Ext(file) == "":
-		file = path.Join(file, "index.html")
 	}
 	if found {
 		return file + "#" + fragment

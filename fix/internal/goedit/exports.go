@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"go/importer"
 	"go/token"
 	"go/types"
 	"io"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/tools/go/gcexportdata"
 )
 
 // Exports builds what the module in dir and its tests import, if needed, and returns an
@@ -39,7 +40,7 @@ func Exports(ctx context.Context, dir string, env []string, more ...string) (typ
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("list the imports of the module in %s: %w: %s", dir, err, tail(stderr.String()))
 	}
-	e := &exports{files: map[string]string{}}
+	e := &exports{files: map[string]string{}, fset: token.NewFileSet(), read: map[string]*types.Package{}}
 	for dec := json.NewDecoder(&stdout); ; {
 		var p struct{ ImportPath, Export, ForTest string }
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
@@ -54,7 +55,6 @@ func Exports(ctx context.Context, dir string, env []string, more ...string) (typ
 	if len(e.files) == 0 {
 		return nil, fmt.Errorf("go list built nothing in %s: want the root of a Go module that has a package that builds: %s", dir, tail(stderr.String()))
 	}
-	e.from = importer.ForCompiler(token.NewFileSet(), "gc", e.open)
 	return e, nil
 }
 
@@ -62,22 +62,34 @@ func Exports(ctx context.Context, dir string, env []string, more ...string) (typ
 type exports struct {
 	mu    sync.Mutex
 	files map[string]string // by import path
-	from  types.Importer
+	fset  *token.FileSet
+	read  map[string]*types.Package
 }
 
 // Import implements [types.Importer].
 func (e *exports) Import(path string) (*types.Package, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.from.Import(path)
-}
-
-func (e *exports) open(path string) (io.ReadCloser, error) {
+	if path == "unsafe" {
+		return types.Unsafe, nil
+	}
+	if p := e.read[path]; p != nil && p.Complete() {
+		return p, nil
+	}
 	name, ok := e.files[path]
 	if !ok {
 		return nil, fmt.Errorf("package %s was not built: the module did not import it, or it has errors", path)
 	}
-	return os.Open(name)
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := gcexportdata.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("export data of %s: %w", path, err)
+	}
+	return gcexportdata.Read(r, e.fset, e.read, path)
 }
 
 // tail is the end of a long text, which says what went wrong.
