@@ -38,9 +38,6 @@ func TestCommand(dir, module string, test, env []string) (string, testrun.Comman
 	if err != nil {
 		return "", c, err
 	}
-	if err != nil {
-		return "", c, err
-	}
 	if len(test) > 0 {
 		if c, err = testrun.ParseCommand(test); err != nil {
 			return "", c, err

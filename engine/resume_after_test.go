@@ -1,0 +1,42 @@
+package engine_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/model/script"
+)
+
+// Of several programs that saw a run at the same entry, the first resumes it. The others learn that it
+// has moved, also when it has no owner any more.
+func TestResumeAfter(t *testing.T) {
+	j := memory.New()
+	e := engine.New(j, nil)
+	agent := pawl.Agent{Name: "a", Model: script.Replies(pawl.Say("x"), pawl.Say("y"), pawl.Say("z")), Limits: pawl.Limits{Iterations: 1}, Output: []byte(`{"type": "integer"}`)}
+	h := begin(t, e, agent)
+	ends(t, h, pawl.StatusExhausted)
+	s, err := engine.Load(t.Context(), j, "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := engine.ResumeOptions{After: s.Seq(), Limits: pawl.Limits{Iterations: 2}}
+	if h, err = e.Resume(t.Context(), agent, "r", &o); err != nil {
+		t.Fatal(err)
+	}
+	<-h.Done()
+	if _, err := e.Resume(t.Context(), agent, "r", &o); !errors.Is(err, pawl.ErrConflict) {
+		t.Errorf("the second to resume it gets %v", err)
+	}
+	now, err := engine.Load(t.Context(), j, "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.After, o.Limits.Iterations = now.Seq(), 3
+	if h, err = e.Resume(t.Context(), agent, "r", &o); err != nil {
+		t.Fatalf("the lease was not given up: %v", err)
+	}
+	<-h.Done()
+}
