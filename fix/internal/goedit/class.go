@@ -41,3 +41,26 @@ func usual(c class) float64 {
 	}
 	return 1
 }
+
+// leaning is what the runtime's messages say of the kind of fault: a factor for each class.
+func (c *clues) leaning() map[class]float64 {
+	out := map[class]float64{}
+	for k := comparison; k <= wrong; k++ {
+		out[k] = 1
+	}
+	for _, t := range []struct {
+		said  bool
+		times map[class]float64
+	}{
+		{c.outside, map[class]float64{bounds: 1.5, comparison: 1.5, step: 1.2, guard: 1.5, missing: 0.6}},
+		{c.hangs, map[class]float64{comparison: 1.4, step: 1.5, negation: 1.2, bounds: 1.2}},
+		{c.nilPointer || c.nilMap, map[class]float64{comparison: 1.5, negation: 1.4, boolean: 1.3, guard: 2, missing: 0.5}},
+	} {
+		if t.said {
+			for k, by := range t.times {
+				out[k] *= by
+			}
+		}
+	}
+	return out
+}

@@ -128,7 +128,7 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 	g := newGraph(m, outside)
 	suspects := rank(g, h)
 	clues := newClues(h)
-	gap := g.gap(h)
+	gap, lean := g.gap(h), clues.leaning()
 	var sites []site
 	for _, s := range suspects {
 		if !s.decl.file.editable {
@@ -142,7 +142,7 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 			if c.mild() {
 				c.weight *= gap
 			}
-			c.weight *= s.score * usual(c.class) * line * alone
+			c.weight *= s.score * lean[c.class] * usual(c.class) * line * alone
 			sites = append(sites, c)
 		}
 	}

@@ -2,6 +2,8 @@ package goedit
 
 import (
 	"math"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -27,6 +29,8 @@ const (
 	farUse      = 0.6  // added for a use that is not near the failing line
 	nearLines   = 8    // how far above the failing line a use is near
 	sharedGuilt = 0.4  // how much passing tests exonerate the lines they execute
+	namedFunc   = 1.5  // the message or the test's name contains its name
+	sameWord    = 0.15 // for each word that its name shares with the test's, at most three
 	onStack     = 1.6  // a trace goes through it
 	onLine      = 2.0  // the very line that a trace names
 	farBlame    = 0.3  // of lines that the graph does not reach but the spectra do
@@ -45,7 +49,7 @@ func rank(g *graph, h Hints) []suspect {
 			if !d.file.editable {
 				continue
 			}
-			score := closeness(n) / float64(len(h.Failures))
+			score := closeness(n) * affinity(d, f) / float64(len(h.Failures))
 			dir, _ := g.dirOf(f.Package)
 			for i, l := range f.Locations {
 				if g.find(dir, l) != d.file || !d.contains(g, l.Line) {
@@ -101,6 +105,36 @@ func closeness(dist float64) float64 { return 1 / (1 + perCall*math.Max(0, dist-
 
 func (d *decl) contains(g *graph, line int) bool {
 	return g.line(d.node.Pos()) <= line && line <= g.line(d.node.End())
+}
+
+// affinity says how much the words of a failure point to d. The tests that people write are named
+// after what they are about.
+func affinity(d *decl, f Failure) float64 {
+	a, name := 1.0, strings.ToLower(d.name)
+	if len(name) > 2 && (mentions(f.Message, d.name) || strings.Contains(strings.ToLower(f.Test), name)) {
+		a = namedFunc
+	}
+	mine, shared := words(d.name+" "+d.recv), 0
+	for _, w := range words(f.Test) {
+		if slices.Contains(mine, w) {
+			shared++
+		}
+	}
+	return a * (1 + sameWord*float64(min(shared, 3)))
+}
+
+var word = regexp.MustCompile(`[A-Z]+[a-z]*|[a-z]+`)
+
+// words are the words of names, each once: "ParseDate_zero" is parse, date and zero. Words of one
+// or two letters say too little.
+func words(s string) []string {
+	var list []string
+	for _, w := range word.FindAllString(s, -1) {
+		if w = strings.ToLower(w); len(w) > 2 && w != "test" && !slices.Contains(list, w) {
+			list = append(list, w)
+		}
+	}
+	return list
 }
 
 // mentions reports whether a text contains a name as a whole word.
