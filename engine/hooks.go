@@ -111,7 +111,7 @@ func (c *hookCall) perform(ctx context.Context) {
 			if slices.Contains(c.disabled, i) {
 				continue
 			}
-			d := directed{index: i, hook: h.Name(), entry: e}
+			d := directed{index: i, hook: nameOf(h), entry: e}
 			c.at.Store(&directed{index: i, hook: d.hook})
 			d.Direction = askHook(ctx, h, c.state, e)
 			if d.Cancel || d.Retry || len(d.Notes) > 0 {
@@ -202,6 +202,16 @@ func withTimeout(ctx context.Context, limit time.Duration, do func(context.Conte
 	}
 }
 
+// nameOf returns the name of a hook; its type, if Name panics.
+func nameOf(h Hook) (name string) {
+	defer func() {
+		if recover() != nil {
+			name = fmt.Sprintf("%T", h)
+		}
+	}()
+	return h.Name()
+}
+
 func askHook(ctx context.Context, h Hook, s *pawl.State, e pawl.Entry) (d Direction) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -238,7 +248,7 @@ func (e *Engine) hooksOf(d pawl.Declaration, above []Hook, driven bool, parent s
 	}
 	own := slices.Clip(e.agentHooks(d))
 	for _, h := range above {
-		if !slices.ContainsFunc(own, func(o Hook) bool { return o.Name() == h.Name() }) {
+		if !slices.ContainsFunc(own, func(o Hook) bool { return nameOf(o) == nameOf(h) }) {
 			own = append(own, h)
 		}
 	}

@@ -103,15 +103,16 @@ func TestPanicsAreFailures(t *testing.T) {
 		set  func(*pawl.Agent, *fuse)
 		says string
 	}{
-		"loop":      {func(a *pawl.Agent, f *fuse) { a.Loop = badLoop{f} }, "the loop bad"},
-		"condition": {func(a *pawl.Agent, f *fuse) { a.Stop = badCondition{f} }, "the condition iterations >= 9"},
-		"policy":    {func(a *pawl.Agent, f *fuse) { a.Policies = []pawl.Policy{badPolicy{f}} }, "the policy bad_policy"},
-		"look":      {func(a *pawl.Agent, f *fuse) { a.Policies = []pawl.Policy{badLook{badPolicy{f}}} }, "the policy bad_policy"},
-		"filter":    {func(a *pawl.Agent, f *fuse) { a.Policies = []pawl.Policy{badFilter{badPolicy{f}}} }, "the filter bad_policy"},
-		"observer":  {func(a *pawl.Agent, f *fuse) { a.Observer = badWorld{f}.Observe }, "the observer of bomb"},
-		"metric":    {func(a *pawl.Agent, f *fuse) { a.Goal = goal(reached, badWorld{f}) }, "the metric of bomb"},
-		"goal":      {func(a *pawl.Agent, f *fuse) { a.Goal = goal(badCondition{f}, badWorld{&off}) }, "the condition iterations >= 9"},
-		"tool":      {func(a *pawl.Agent, f *fuse) { a.Tools = []pawl.Tool{badTool{look, f}} }, "code"},
+		"loop":                 {func(a *pawl.Agent, f *fuse) { a.Loop = badLoop{f} }, "the loop bad"},
+		"condition":            {func(a *pawl.Agent, f *fuse) { a.Stop = badCondition{f} }, "the condition iterations >= 9"},
+		"policy":               {func(a *pawl.Agent, f *fuse) { a.Policies = []pawl.Policy{badPolicy{f}} }, "the policy bad_policy"},
+		"look":                 {func(a *pawl.Agent, f *fuse) { a.Policies = []pawl.Policy{badLook{badPolicy{f}}} }, "the policy bad_policy"},
+		"filter":               {func(a *pawl.Agent, f *fuse) { a.Policies = []pawl.Policy{badFilter{badPolicy{f}}} }, "the filter bad_policy"},
+		"filter of the engine": {func(*pawl.Agent, *fuse) {}, "the filter engine.FilterFunc"},
+		"observer":             {func(a *pawl.Agent, f *fuse) { a.Observer = badWorld{f}.Observe }, "the observer of bomb"},
+		"metric":               {func(a *pawl.Agent, f *fuse) { a.Goal = goal(reached, badWorld{f}) }, "the metric of bomb"},
+		"goal":                 {func(a *pawl.Agent, f *fuse) { a.Goal = goal(badCondition{f}, badWorld{&off}) }, "the condition iterations >= 9"},
+		"tool":                 {func(a *pawl.Agent, f *fuse) { a.Tools = []pawl.Tool{badTool{look, f}} }, "code"},
 	} {
 		for turn := range int32(3) {
 			t.Run(fmt.Sprint(name, turn), func(t *testing.T) {
@@ -128,9 +129,12 @@ func TestPanicsAreFailures(t *testing.T) {
 				j := newTap()
 				var told bytes.Buffer
 				o := &engine.Options{Log: slog.New(slog.NewTextHandler(&told, nil))}
+				if name == "filter of the engine" {
+					o.Filters = []engine.Filter{engine.FilterFunc(func(text string) string { f.burn(); return text })}
+				}
 				e := engine.New(j, o)
 				f.left.Store(turn)
-				if name != "filter" || turn > 0 { // which is asked about the input before there is a log
+				if !strings.HasPrefix(name, "filter") || turn > 0 { // which is asked about the input before there is a log
 					f.lit.Store(true)
 				} else {
 					j.on(func(_ pawl.Batch, write func() error) error {
@@ -166,6 +170,35 @@ func TestPanicsAreFailures(t *testing.T) {
 			})
 		}
 	}
+}
+
+// badHook panics when it is asked for its name.
+type badHook struct{ *fuse }
+
+func (b badHook) Name() string {
+	b.burn()
+	return "bad"
+}
+
+func (b badHook) Entry(_ context.Context, _ *pawl.State, e pawl.Entry) engine.Direction {
+	if _, replied := e.Event.(*pawl.ModelReplied); replied || e.Type() == "model.replied" {
+		return engine.Direction{Cancel: true, Reason: "enough"}
+	}
+	return engine.Direction{}
+}
+
+// The name of a hook that panics does no harm, at the end of a run neither.
+func TestHookNamesPanic(t *testing.T) {
+	var f fuse
+	f.lit.Store(true)
+	j := newTap()
+	agent := pawl.Agent{Name: "bomb", Model: turns()}
+	e := engine.New(j, &engine.Options{Hooks: []engine.Hook{badHook{&f}}})
+	res := ends(t, begin(t, e, agent), pawl.StatusCancelled)
+	if !strings.Contains(res.Verdict.Detail, "engine_test.badHook") {
+		t.Errorf("the run ended with %v", res.Verdict)
+	}
+	sound(t, e, j, agent, "r")
 }
 
 // A hook that panics changes neither its run nor what the other hooks are asked.

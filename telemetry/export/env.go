@@ -81,6 +81,11 @@ func (s settings) outlet(signal string) (*outlet, error) {
 	if o.headers, err = s.headers(signal); err != nil {
 		return nil, err
 	}
+	trust, err := s.trust(signal, address)
+	if err != nil {
+		return nil, err
+	}
+	o.http = client(trust)
 	return o, nil
 }
 

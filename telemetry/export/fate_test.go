@@ -219,6 +219,30 @@ func TestReceiverIsOfNoUse(t *testing.T) {
 	}
 }
 
+// A receiver that takes a part only says how much it refused, and why.
+func TestReceiverRefusesAPart(t *testing.T) {
+	for body, want := range map[string]string{
+		"": "", "\x0a\x00": "",
+		"\x0a\x08\x08\x03\x12\x04full": "metrics cannot be sent: the collector refused 3: full",
+		"\x0a\x08\x08\x03":             "metrics cannot be sent: the collector's answer is not one of the protocol: unexpected EOF",
+	} {
+		part := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/x-protobuf")
+			_, _ = io.WriteString(w, body)
+		}))
+		told := ""
+		vars := map[string]string{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": part.URL}
+		e, err := export.Open(func(name string) string { return vars[name] }, &export.Options{Failed: func(err error) { told = err.Error() }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Shutdown(t.Context()); err != nil || told != want {
+			t.Errorf("of the answer %q is told %q, %v, want %q", body, told, err, want)
+		}
+		part.Close()
+	}
+}
+
 // Metrics count from where the reader of them wants it.
 func TestTemporality(t *testing.T) {
 	for value, want := range map[string]metricspb.AggregationTemporality{

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/pawl-run/pawl/internal/excerpt"
 )
 
@@ -23,6 +26,7 @@ type outlet struct {
 	url     string
 	headers map[string]string
 	gzip    bool
+	http    *http.Client
 	timeout time.Duration // of one batch, tries and all
 	end     *end
 }
@@ -33,7 +37,15 @@ const firstWait = 300 * time.Millisecond
 
 // client keeps data and keys at their destination: it follows no redirects, which would send
 // the headers along.
-var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+func client(trust *tls.Config) *http.Client {
+	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if usual, ok := http.DefaultTransport.(*http.Transport); ok && trust != nil {
+		by := usual.Clone()
+		by.TLSClientConfig = trust
+		c.Transport = by
+	}
+	return c
+}
 
 // send sends a batch within the time for one, and until the end at most: processors let a batch
 // continue that they have given up waiting for. It reports errors itself: errors that exporters
@@ -90,13 +102,16 @@ func (o *outlet) try(ctx context.Context, body []byte) (after time.Duration, err
 	if o.gzip {
 		r.Header.Set("Content-Encoding", "gzip")
 	}
-	answer, err := client.Do(r)
+	answer, err := o.http.Do(r)
 	if err != nil {
 		return -1, err
 	}
 	defer func() { _ = answer.Body.Close() }()
 	said, err := io.ReadAll(io.LimitReader(answer.Body, mostRead))
 	if answer.StatusCode/100 == 2 {
+		if err == nil && answer.Header.Get("Content-Type") == "application/x-protobuf" {
+			err = refused(said)
+		}
 		return -1, err
 	}
 	err = fmt.Errorf("the collector answered %s: %s", answer.Status, said)
@@ -106,6 +121,39 @@ func (o *outlet) try(ctx context.Context, body []byte) (after time.Duration, err
 		return time.Duration(max(0, seconds)) * time.Second, err
 	}
 	return -1, err
+}
+
+// refused is the error for what a receiver did not take of a batch. Its answer has one field, a
+// message of a count and a text.
+func refused(answer []byte) error {
+	_, _, n := protowire.ConsumeTag(answer)
+	if n < 0 {
+		return nil
+	}
+	partial, m := protowire.ConsumeBytes(answer[n:])
+	if m < 0 {
+		return fmt.Errorf("the collector's answer is not one of the protocol: %w", protowire.ParseError(m))
+	}
+	var count uint64
+	var why string
+	for len(partial) > 0 {
+		number, kind, n := protowire.ConsumeTag(partial)
+		m := protowire.ConsumeFieldValue(number, kind, partial[max(n, 0):])
+		if n < 0 || m < 0 {
+			return fmt.Errorf("the collector's answer is not one of the protocol: %w", protowire.ParseError(min(n, m)))
+		}
+		switch {
+		case number == 1 && kind == protowire.VarintType:
+			count, _ = protowire.ConsumeVarint(partial[n:])
+		case number == 2 && kind == protowire.BytesType:
+			why, _ = protowire.ConsumeString(partial[n:])
+		}
+		partial = partial[n+m:]
+	}
+	if count == 0 && why == "" {
+		return nil
+	}
+	return fmt.Errorf("the collector refused %d: %s", count, why)
 }
 
 // mostRead is how much of an answer is read, in bytes.
