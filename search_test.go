@@ -77,7 +77,7 @@ func TestSearchKills(t *testing.T) {
 			return pawl.Say("Refunded."), nil
 		})
 		return pawl.Agent{Name: "clerk", Model: model, Core: []string{}, Tools: append(shop(), tool.Func("refund", "Refund a customer.", pay, pawl.Write))}
-	}, "Refund.")
+	}, "Refund.", nil)
 	if last, ok := log[len(log)-1].Event.(pawl.RunStopped); !ok || last.Status != pawl.StatusSuccess || len(log) != 12 {
 		t.Errorf("the log has %d entries and ends with %+v", len(log), last)
 	}

@@ -340,7 +340,7 @@ func TestKills(t *testing.T) {
 			log := pawltest.KillEverywhere(t, func() pawl.Agent {
 				peers = append(peers, newPeer(t))
 				return build(a2a.Agent("peer", "A peer.", peers[len(peers)-1].URL, nil))
-			}, "print")
+			}, "print", nil)
 			if len(log) < 8 || len(peers) < 2*(len(log)-1) {
 				t.Errorf("the log has %d entries, and there were %d runs", len(log), len(peers))
 			}

@@ -111,7 +111,7 @@ func TestEarlyReadsKilled(t *testing.T) {
 		}}
 	}
 	kinds := map[string]int{}
-	for _, e := range pawltest.KillEverywhere(t, build, "Read.") {
+	for _, e := range pawltest.KillEverywhere(t, build, "Read.", nil) {
 		switch ev := e.Event.(type) {
 		case pawl.ToolStarted:
 			kinds[fmt.Sprint("started ", ev.Early)]++

@@ -28,15 +28,20 @@ import (
 // must be decided again in the same way.
 //
 //	func TestKills(t *testing.T) {
-//		pawltest.KillEverywhere(t, newAgent, "Refund order 7.")
+//		pawltest.KillEverywhere(t, newAgent, "Refund order 7.", nil)
 //	}
 //
 // build makes an agent with tools that act on a new world, such as one in memory. Its
 // model must reply by the request alone, as a script does. A Write whose outcome the log
 // does not know is resolved by what its tool really did.
-func KillEverywhere(t *testing.T, build func() pawl.Agent, input string) []pawl.Entry {
+//
+// o are the options of the engines. An agent with approvals needs an Approver there, which
+// decides about the same call in the same way each time. Without a Backoff, failed model
+// calls are retried at once.
+func KillEverywhere(t *testing.T, build func() pawl.Agent, input string, o *engine.Options) []pawl.Entry {
 	t.Helper()
-	first := newSurvivor(build)
+	o = atOnce(o)
+	first := newSurvivor(build, o)
 	result, err := first.begin(t.Context(), first.journal, input)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +74,7 @@ func KillEverywhere(t *testing.T, build func() pawl.Agent, input string) []pawl.
 				name += " and what it led to"
 			}
 			t.Run(name, func(t *testing.T) {
-				s := newSurvivor(build)
+				s := newSurvivor(build, o)
 				result, err := s.begin(t.Context(), &dying{Journal: s.journal, run: e.Run, last: e.Seq, acting: acting}, input)
 				switch {
 				case err != nil:
@@ -116,6 +121,7 @@ type outcome struct {
 type survivor struct {
 	agent   pawl.Agent
 	journal *memory.Journal
+	options *engine.Options
 
 	mu      sync.Mutex
 	replies int                // that the agent's models gave
@@ -128,8 +134,8 @@ type effect struct {
 	out   pawl.Output
 }
 
-func newSurvivor(build func() pawl.Agent) *survivor {
-	s := &survivor{journal: memory.New(), writes: map[string]*effect{}}
+func newSurvivor(build func() pawl.Agent, o *engine.Options) *survivor {
+	s := &survivor{journal: memory.New(), options: o, writes: map[string]*effect{}}
 	s.agent = s.watch(build())
 	for _, mate := range team.Of(&s.agent)[1:] {
 		*mate = s.watch(*mate)
@@ -140,11 +146,21 @@ func newSurvivor(build func() pawl.Agent) *survivor {
 // mostPaused is how often a run that is paused is resumed.
 const mostPaused = 20
 
-// atOnce retries failed model calls at once.
-var atOnce = &engine.Options{Backoff: func(int) time.Duration { return 0 }}
+// atOnce returns options with which failed model calls are retried at once, unless they say
+// when.
+func atOnce(o *engine.Options) *engine.Options {
+	if o == nil {
+		o = &engine.Options{}
+	}
+	own := *o
+	if own.Backoff == nil {
+		own.Backoff = func(int) time.Duration { return 0 }
+	}
+	return &own
+}
 
 func (s *survivor) begin(ctx context.Context, j pawl.Journal, input string) (pawl.Result, error) {
-	e := engine.New(j, atOnce)
+	e := engine.New(j, s.options)
 	defer e.Close() // nothing of a dead process goes on
 	h, err := e.Start(ctx, s.agent, input, &engine.StartOptions{ID: killedRun})
 	if err != nil {
@@ -162,7 +178,7 @@ func (s *survivor) begin(ctx context.Context, j pawl.Journal, input string) (paw
 // resume resumes the run until it ends or waits for somebody else than this test.
 func (s *survivor) resume(t *testing.T) pawl.Result {
 	t.Helper()
-	e := engine.New(s.journal, atOnce)
+	e := engine.New(s.journal, s.options)
 	for paused := 0; ; {
 		run, ended := s.unended(t)
 		if ended != nil {
@@ -239,7 +255,7 @@ func (s *survivor) resolve(ctx context.Context, e *engine.Engine, p pawl.Pending
 func (s *survivor) outcome(t *testing.T, r pawl.Result) outcome {
 	t.Helper()
 	for _, run := range append([]string{killedRun}, r.Legs...) {
-		if _, err := engine.New(s.journal, nil).Replay(t.Context(), s.agent, run); err != nil {
+		if _, err := engine.New(s.journal, s.options).Replay(t.Context(), s.agent, run); err != nil {
 			t.Errorf("replay: %v", err)
 		}
 	}

@@ -48,7 +48,7 @@ var teller = pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply,
 })
 
 func TestKillEverywhere(t *testing.T) {
-	log := pawltest.KillEverywhere(t, func() pawl.Agent { return desk(teller) }, "Pay.")
+	log := pawltest.KillEverywhere(t, func() pawl.Agent { return desk(teller) }, "Pay.", nil)
 	if last, ok := log[len(log)-1].Event.(pawl.RunStopped); !ok || last.Status != pawl.StatusSuccess {
 		t.Errorf("the log ends with %+v", log[len(log)-1].Event)
 	}
@@ -69,7 +69,7 @@ func TestBroken(t *testing.T) {
 				}
 				return pawl.Do(pawl.Call{Tool: "refund", Args: []byte(`{"order":2}`)}), nil
 			}))
-		}, "Pay.")
+		}, "Pay.", nil)
 	case "lying": // its tool says of a call that it did not take place
 		pay := func(context.Context, order) (string, error) { return "paid", nil }
 		deny := func(context.Context, pawl.Invocation) (pawl.Output, bool, error) { return pawl.Output{}, false, nil }
@@ -82,7 +82,7 @@ func TestBroken(t *testing.T) {
 			})
 			refund := tool.FuncWith("refund", "Refunds.", pay, pawl.Write, &tool.Options{Reconcile: deny})
 			return pawl.Agent{Name: "desk", Model: model, Tools: []pawl.Tool{refund}}
-		}, "Pay.")
+		}, "Pay.", nil)
 	}
 }
 

@@ -19,11 +19,11 @@ import (
 // Transcript runs an agent of your own on an input, with a journal in memory, and compares
 // the log with a file that has an entry on each line, as [Line] writes it. With the flag
 // -rewrite it writes the file instead: read the difference before you commit it. It
-// returns the result of the run.
-func Transcript(t testing.TB, file string, agent pawl.Agent, input string) pawl.Result {
+// returns the result of the run. o are the options of the engine, as for [KillEverywhere].
+func Transcript(t testing.TB, file string, agent pawl.Agent, input string, o *engine.Options) pawl.Result {
 	t.Helper()
 	ctx, j := context.Background(), memory.New()
-	h, err := engine.New(j, atOnce).Start(ctx, agent, input, &engine.StartOptions{ID: "run"})
+	h, err := engine.New(j, atOnce(o)).Start(ctx, agent, input, &engine.StartOptions{ID: "run"})
 	if err != nil {
 		t.Fatal(err)
 	}

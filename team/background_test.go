@@ -73,7 +73,7 @@ func TestBackgroundKills(t *testing.T) {
 		0: pawl.Do(do("scout", `{"input":"north"}`), do("scout", `{"input":"south"}`)),
 		2: pawl.Do(do("collect", `{"id":"c_1"}`), do("collect", `{}`)),
 	}
-	log := pawltest.KillEverywhere(t, func() pawl.Agent { return inBackground(replies, atOnce) }, "Scout.")
+	log := pawltest.KillEverywhere(t, func() pawl.Agent { return inBackground(replies, atOnce) }, "Scout.", nil)
 	begun := map[string]bool{}
 	for _, e := range log {
 		if c, ok := e.Event.(pawl.ChildStarted); ok && c.Background {

@@ -74,7 +74,7 @@ func changes(log []pawl.Entry) (all []team.Change) {
 func TestBoardKills(t *testing.T) {
 	for workers := 1; workers <= 2; workers++ {
 		t.Run(fmt.Sprint(workers), func(t *testing.T) {
-			log := pawltest.KillEverywhere(t, func() pawl.Agent { return swarm(workers) }, "Count.")
+			log := pawltest.KillEverywhere(t, func() pawl.Agent { return swarm(workers) }, "Count.", nil)
 			done := map[string]int{}
 			for _, c := range changes(log) {
 				done[c.Do+" "+c.Task]++

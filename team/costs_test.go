@@ -210,7 +210,7 @@ func TestCosts(t *testing.T) {
 			}
 		}
 		t.Run(p.name, func(t *testing.T) {
-			pawltest.KillEverywhere(t, func() pawl.Agent { return p.build(t) }, "about three")
+			pawltest.KillEverywhere(t, func() pawl.Agent { return p.build(t) }, "about three", nil)
 		})
 	}
 	t.Log(table)

@@ -147,7 +147,7 @@ func TestKills(t *testing.T) {
 				return pawl.Say("You have your money."), nil
 			})}
 		return triage
-	}, "I was charged twice.")
+	}, "I was charged twice.", nil)
 	runs := map[string]bool{}
 	for _, e := range log {
 		runs[e.Run] = true

@@ -45,7 +45,7 @@ func TestRemember(t *testing.T) {
 		}
 		return pawl.Agent{Name: "lead", Model: pawl.ModelFunc(lead), Tools: []pawl.Tool{tool.Agent(counts(), &tool.AgentOptions{Remember: true})}}
 	}
-	pawltest.KillEverywhere(t, build, "Count.")
+	pawltest.KillEverywhere(t, build, "Count.", nil)
 	if r := drive(t, memory.New(), build()); r.Answer != "a a+b a+c" {
 		t.Errorf("%v: %s", r.Verdict, r.Answer)
 	}
@@ -62,7 +62,7 @@ func TestContinues(t *testing.T) {
 			workflow.Run{ID: "title", Agent: counts(), Input: "b", Continues: "draft"},
 		)
 	}
-	pawltest.KillEverywhere(t, build, "Count.")
+	pawltest.KillEverywhere(t, build, "Count.", nil)
 	if r := drive(t, memory.New(), build()); r.Answer != "a+a+b" {
 		t.Errorf("%v: %s", r.Verdict, r.Answer)
 	}
@@ -96,7 +96,7 @@ func TestSingleContinues(t *testing.T) {
 			return workflow.New(a, workflow.Single{ID: "draft", Prompt: "a"}, title)
 		},
 	} {
-		pawltest.KillEverywhere(t, build, "Count.")
+		pawltest.KillEverywhere(t, build, "Count.", nil)
 		if r := drive(t, memory.New(), build()); r.Answer != "a+b" && r.Answer != "a" {
 			t.Errorf("%s: %v: %s", name, r.Verdict, r.Answer)
 		}
@@ -129,7 +129,7 @@ func TestCarry(t *testing.T) {
 			}
 			return pawl.Agent{Name: "lead", Model: pawl.ModelFunc(lead), Tools: []pawl.Tool{note, tool.Agent(sees(), &tool.AgentOptions{Carry: carry})}}
 		}
-		pawltest.KillEverywhere(t, build, "Scout.")
+		pawltest.KillEverywhere(t, build, "Scout.", nil)
 		if r := drive(t, memory.New(), build()); r.Answer != want+"|"+want {
 			t.Errorf("%s: %v: %q", carry, r.Verdict, r.Answer)
 		}
@@ -151,7 +151,7 @@ func TestCarry(t *testing.T) {
 				workflow.Run{ID: "one", Agent: first, Input: "a"},
 				workflow.Run{ID: "other", Agent: a, Input: "b", Continues: "one", Carry: carry})
 		}
-		pawltest.KillEverywhere(t, build, "Count.")
+		pawltest.KillEverywhere(t, build, "Count.", nil)
 		if r := drive(t, memory.New(), build()); r.Answer != want {
 			t.Errorf("step %s: %v: %q", carry, r.Verdict, r.Answer)
 		}

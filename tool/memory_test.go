@@ -126,5 +126,5 @@ func TestMemoryKills(t *testing.T) {
 				return pawl.Say(fmt.Sprint(list)), nil
 			}
 		})}
-	}, "Go.")
+	}, "Go.", nil)
 }

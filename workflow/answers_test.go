@@ -168,7 +168,7 @@ func TestAnswersSurvive(t *testing.T) {
 			workflow.Refine{ID: "f", Prompt: "{{steps.r.output}} {{steps.v.output}}", Judge: "Is it good?"},
 			workflow.Merge{ID: "m", In: "steps.r.output", Prompt: "{{steps.f.rounds}}"},
 		)
-	}, `["a","b"]`)
+	}, `["a","b"]`, nil)
 	last, ok := log[len(log)-1].Event.(pawl.RunStopped)
 	if !ok || last.Status != pawl.StatusSuccess || last.Answer != "2\n\n1. b\n\n2. a" {
 		t.Errorf("undisturbed it ends with %+v", log[len(log)-1].Event)
@@ -186,7 +186,7 @@ func TestVoting(t *testing.T) {
 			return pawl.Say("wait"), nil
 		})}, answers)
 	}
-	pawltest.KillEverywhere(t, func() pawl.Agent { return build(2) }, "Ship it?") // of which neither is needless
+	pawltest.KillEverywhere(t, func() pawl.Agent { return build(2) }, "Ship it?", nil) // of which neither is needless
 	r, err := engine.Run(t.Context(), build(5), "Ship it?")
 	if err != nil || string(r.Output) != `"wait"` || r.Usage.ModelCalls < 3 || r.Usage.ModelCalls > 5 {
 		t.Errorf("%v: %q after %d calls, %v", r.Verdict, r.Output, r.Usage.ModelCalls, err)

@@ -33,7 +33,7 @@ func landing(last ...workflow.Step) pawl.Agent {
 // the run can still be resumed, and then ends with its last step.
 func TestFinal(t *testing.T) {
 	final := workflow.Final{ID: "end", Prompt: "Say what is known."}
-	pawltest.KillEverywhere(t, func() pawl.Agent { return landing(final) }, "Go.")
+	pawltest.KillEverywhere(t, func() pawl.Agent { return landing(final) }, "Go.", nil)
 	r, err := engine.Run(t.Context(), landing(final), "Go.")
 	if err != nil || r.Status != pawl.StatusExhausted || r.Usage.ModelCalls != 2 {
 		t.Fatal(r.Verdict, r.Usage, err)
@@ -70,7 +70,7 @@ func TestGraphFinal(t *testing.T) {
 			workflow.Edge{From: "two", To: "one", If: "steps.two.rounds < 3", Join: workflow.JoinAny})
 	}
 	final := workflow.Final{ID: "end", Prompt: "Say what is known."}
-	pawltest.KillEverywhere(t, func() pawl.Agent { return build(2, final) }, "Go.")
+	pawltest.KillEverywhere(t, func() pawl.Agent { return build(2, final) }, "Go.", nil)
 	e := engine.New(memory.New(), nil)
 	h, err := e.Start(t.Context(), build(2, final), "Go.", nil)
 	if err != nil {

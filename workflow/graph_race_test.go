@@ -104,7 +104,7 @@ func TestGraphSurvives(t *testing.T) {
 			edges(0, "draft each", `each keep if steps.draft.output == "zz"`, "keep slow", "keep fast"),
 			edges(workflow.First, "slow end", "fast end"),
 		)...)
-	}, `["a","b"]`)
+	}, `["a","b"]`, nil)
 	last, ok := log[len(log)-1].Event.(pawl.RunStopped)
 	if !ok || last.Status != pawl.StatusSuccess || last.Answer != `["azz"]` {
 		t.Errorf("undisturbed it ends with %+v", log[len(log)-1].Event)

@@ -76,7 +76,7 @@ func caterer(m pawl.Model) pawl.Agent {
 }
 
 func TestPlanSurvives(t *testing.T) {
-	log := pawltest.KillEverywhere(t, func() pawl.Agent { return caterer(cook(thoughts)) }, lunch)
+	log := pawltest.KillEverywhere(t, func() pawl.Agent { return caterer(cook(thoughts)) }, lunch, nil)
 	var thinks []string
 	for _, e := range log {
 		if call, ok := e.Event.(pawl.ModelCalled); ok {

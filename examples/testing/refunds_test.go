@@ -1,9 +1,12 @@
 package refunds_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
+	"github.com/pawl-run/pawl/engine"
 	refunds "github.com/pawl-run/pawl/examples/testing"
 	"github.com/pawl-run/pawl/pawltest"
 )
@@ -11,7 +14,7 @@ import (
 func TestRefund(t *testing.T) {
 	ledger := &refunds.Ledger{Dollars: map[int]float64{7: 40}}
 	agent := refunds.Agent(pawltest.Script(t, "testdata/refund.script.yaml"), ledger)
-	result := pawltest.Transcript(t, "testdata/refund.txt", agent, "Refund order 7.")
+	result := pawltest.Transcript(t, "testdata/refund.txt", agent, "Refund order 7.", nil)
 	if err := result.Err(); err != nil || len(ledger.Dollars) > 0 {
 		t.Errorf("%v, and the ledger has %v", err, ledger.Dollars)
 	}
@@ -21,5 +24,20 @@ func TestKills(t *testing.T) {
 	pawltest.KillEverywhere(t, func() pawl.Agent {
 		ledger := &refunds.Ledger{Dollars: map[int]float64{7: 40}}
 		return refunds.Agent(pawltest.Script(t, "testdata/refund.script.yaml"), ledger)
-	}, "Refund order 7.")
+	}, "Refund order 7.", nil)
+}
+
+// An agent with approvals: the test decides in the place of a person.
+func TestApproved(t *testing.T) {
+	asked := func() pawl.Agent {
+		ledger := &refunds.Ledger{Dollars: map[int]float64{7: 40}}
+		agent := refunds.Agent(pawltest.Script(t, "testdata/refund.script.yaml"), ledger)
+		agent.Policies = []pawl.Policy{approval.For("refund")}
+		return agent
+	}
+	ann := &engine.Options{Approver: engine.ApproverFunc(func(_ context.Context, r engine.Request) (engine.Decision, error) {
+		return engine.Decision{Approve: r.Tool == "refund", By: "ann"}, nil
+	})}
+	pawltest.Transcript(t, "testdata/approved.txt", asked(), "Refund order 7.", ann)
+	pawltest.KillEverywhere(t, asked, "Refund order 7.", ann)
 }

@@ -57,7 +57,7 @@ func TestVotes(t *testing.T) {
 }
 
 func TestSurvives(t *testing.T) {
-	pawltest.KillEverywhere(t, func() pawl.Agent { return panel(ways(4), "ship wait wait ship wait") }, question)
+	pawltest.KillEverywhere(t, func() pawl.Agent { return panel(ways(4), "ship wait wait ship wait") }, question, nil)
 }
 
 func TestCheck(t *testing.T) {

@@ -55,7 +55,7 @@ func paper() pawl.Agent {
 }
 
 func TestSurvives(t *testing.T) {
-	log := pawltest.KillEverywhere(t, paper, "monday")
+	log := pawltest.KillEverywhere(t, paper, "monday", nil)
 	if last, ok := log[len(log)-1].Event.(pawl.RunStopped); !ok || last.Status != pawl.StatusSuccess || last.Answer != "2 rounds" {
 		t.Errorf("undisturbed it ends with %+v", log[len(log)-1].Event)
 	}

@@ -118,7 +118,7 @@ func TestKilled(t *testing.T) {
 		}
 		return reply, err
 	}
-	log := pawltest.KillEverywhere(t, func() pawl.Agent { return review.Agent(pawl.ModelFunc(model), pawl.Limits{}) }, input)
+	log := pawltest.KillEverywhere(t, func() pawl.Agent { return review.Agent(pawl.ModelFunc(model), pawl.Limits{}) }, input, nil)
 	var s pawl.State
 	for _, e := range log {
 		s.Fold(e)

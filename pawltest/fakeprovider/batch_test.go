@@ -113,7 +113,7 @@ func TestBatchKills(t *testing.T) {
 				fake, url := batchServer(t, nil)
 				fakes = append(fakes, fake)
 				return batchAgent(make(url))
-			}, "Which colour?")
+			}, "Which colour?", nil)
 			for i, fake := range fakes {
 				if n := fake.Batches(); n != 2 {
 					t.Errorf("kill %d: %d batches were bought, not 2", i, n)

@@ -158,7 +158,7 @@ func TestHosted(t *testing.T) {
 func TestHostedIsKilledEverywhere(t *testing.T) {
 	log := pawltest.KillEverywhere(t, func() pawl.Agent {
 		return pawl.Agent{Name: "searcher", Model: searcher(true), Tools: []pawl.Tool{tool.Hosted(tool.WebSearch, nil), tool.Hosted(tool.CodeExecution, nil), noter()}}
-	}, "How many people live in Bern?")
+	}, "How many people live in Bern?", nil)
 	if last, ok := log[len(log)-1].Event.(pawl.RunStopped); !ok || last.Status != pawl.StatusSuccess {
 		t.Errorf("the log ends with %+v", log[len(log)-1].Event)
 	}
