@@ -100,7 +100,14 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 		c.missing = true
 		return nil, nil
 	case state.Seq() == 0:
-		return c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Files: c.files, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks, follows: c.follows, above: c.above})
+		h, err := c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Files: c.files, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks, follows: c.follows, above: c.above})
+		if held, ok := errors.AsType[*pawl.HeldError](err); ok { // by an owner that lost the parent before it wrote anything
+			if err := c.engine.pause(ctx, max(time.Until(held.Lease.Until), time.Millisecond)); err != nil {
+				return nil, err
+			}
+			return c.drive(ctx)
+		}
+		return h, err
 	}
 	c.state, c.result = state, state.Result()
 	if st := state.Status(); st.Ended() && (st != pawl.StatusCancelled || cancelledBy != byParent(c.parent)) {

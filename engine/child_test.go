@@ -226,3 +226,20 @@ func TestChildInvalid(t *testing.T) {
 		}
 	}
 }
+
+// A child that the parent's former owner claimed, and of which it wrote nothing before it was
+// stopped, begins when its lease has lapsed.
+func TestChildClaimedByZombie(t *testing.T) {
+	j, l := newTap(), &ledger{}
+	if _, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: "r.c_1", Owner: "first", TTL: 100 * time.Millisecond, New: true}); err != nil {
+		t.Fatal(err)
+	}
+	agent := boss(paying(l))
+	agent.Policies = nil
+	e := engine.New(j, nil)
+	ends(t, begin(t, e, agent), pawl.StatusSuccess)
+	if l.len() != 1 {
+		t.Errorf("what was paid: %v", l.lines)
+	}
+	sound(t, e, j, agent, "r")
+}
