@@ -95,12 +95,12 @@ func TestDocumentation(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	contents := "# Contents\n\n## All\n\n- [One](one.md)\n- [More](more)\n"
+	contents := "# Contents\n\n## All\n\n- [One](one.md)\n- [Decisions](decisions)\n"
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  string // "" for no error
 	}{
-		"whole":       {map[string]string{"README.md": contents, "one.md": "# One\n\n[x](more/two.md#a-b) [y](../go.mod)", "more/two.md": "# Two\n\n## `A` [b](../one.md)"}, ""},
+		"whole":       {map[string]string{"README.md": contents, "one.md": "# One\n\n[x](more/two.md#a-b) [y](../go.mod) [z](decisions/0001.md)", "more/two.md": "# Two\n\n## `A` [b](../one.md)"}, ""},
 		"no contents": {map[string]string{"one.md": "# One"}, "docs/README.md is missing"},
 		"no title":    {map[string]string{"README.md": contents, "one.md": "text"}, "docs/one.md has no title"},
 		"not a page":  {map[string]string{"README.md": contents}, "docs/README.md lists one.html, which is not a page"},
@@ -120,7 +120,7 @@ func TestNewRefuses(t *testing.T) {
 
 func TestServe(t *testing.T) {
 	s, err := site.New(fstest.MapFS{
-		"README.md":    {Data: []byte("# Contents\n\n- [Sub](sub)\n")},
+		"README.md":    {Data: []byte("# Contents\n\n- [Sub](sub/one.md)\n")},
 		"sub/one.md":   {Data: []byte("# One\n\nfirst\n\n## Deep `down`\n\nsecond <script>bad</script> [gone](../../x.go) [there](one.md#deep-down)\n")},
 		"sub/one.png":  {Data: []byte("picture")},
 		"sub/two.json": {Data: []byte("{}")},
@@ -129,9 +129,8 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for target, want := range map[string][]string{
-		"/":                {`<a href="sub/index.html">Sub</a>`},
-		"/sub/":            {`<a href="one.html">One</a>`, `href="../style.css"`},
-		"/sub/one.html":    {`<h2 id="deep-down">`, `<a href="one.html#deep-down">there</a>`, " gone ", `<a href="#deep-down">Deep down</a>`},
+		"/":                {`<a href="sub/one.html">Sub</a>`},
+		"/sub/one.html":    {`<h2 id="deep-down">`, `<a href="one.html#deep-down">there</a>`, " gone ", `href="../style.css"`, `<a href="#deep-down">Deep down</a>`},
 		"/sub/one.png":     {"picture"},
 		"/search-index.js": {`{"path":"sub/one.html#deep-down","title":"One","heading":"Deep down","text":"second`},
 		"/search.js":       {"searchIndex"},
