@@ -3,6 +3,7 @@ package spec
 import (
 	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -50,8 +51,8 @@ func (s *source) offset(text string, byteOffset int) place {
 }
 
 // within returns the place of a character of a text node, counted from 1. It
-// returns false if the line of it stands in the file in other characters,
-// because of escapes or folding.
+// returns false if the file has other characters before it, because of folding
+// or rare escapes.
 func (s *source) within(n *node, column int) (place, bool) {
 	text := []rune(n.text)
 	if column-1 > len(text) {
@@ -73,8 +74,31 @@ func (s *source) within(n *node, column int) (place, bool) {
 	case plain:
 	}
 	i := s.index(at)
-	if end := i + len(before); i < 0 || end > len(s.runes) || !slices.Equal(s.runes[i:end], before) {
+	if i < 0 {
 		return n.place, false
 	}
-	return place{at.line, at.column + len(before)}, true
+	for _, r := range before {
+		width := 0
+		if i < len(s.runes) {
+			width = n.width(s.runes[i:], r)
+		}
+		if width == 0 {
+			return n.place, false
+		}
+		i += width
+	}
+	return s.place(i), true
+}
+
+// width returns how many characters at the start of src write r; zero: they do not.
+func (n *node) width(src []rune, r rune) int {
+	switch {
+	case n.style == double && src[0] == '\\' && len(src) > 1 && src[1] == 'u':
+		return 6 * len(utf16.Encode([]rune{r}))
+	case n.style == double && src[0] == '\\', n.style == single && r == '\'':
+		return 2
+	case src[0] == r:
+		return 1
+	}
+	return 0
 }

@@ -50,7 +50,7 @@ type Spec struct {
 	json        bool  // strategy: json
 	output      []byte
 	tools       []toolSpec
-	toolsUnread bool     // some of them have no name that is known
+	toolsUnread []string // patterns for the names of those with problems
 	own         []string // builtin tools
 	hosted      []hostedSpec
 	agents      []delegate

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -38,7 +39,9 @@ type toolSpec struct {
 func (s *Spec) readTools(f fields) {
 	n := f.value("tools", list, "a list of tools, each with name, description and command")
 	if n == nil {
-		s.toolsUnread = f.n.get("tools") != nil
+		if f.n.get("tools") != nil {
+			s.toolsUnread = []string{"*"}
+		}
 		return
 	}
 	taken := map[string]int{}
@@ -46,9 +49,24 @@ func (s *Spec) readTools(f fields) {
 		named, problems := len(taken)+len(s.servers), len(f.problems)
 		s.readEntry(f, item, taken)
 		if len(f.problems) > problems && len(taken)+len(s.servers) == named {
-			s.toolsUnread = true
+			s.toolsUnread = append(s.toolsUnread, s.mayBe(item))
 		}
 	}
+}
+
+// mayBe returns a pattern for the names that the tools of an entry with problems may have.
+func (s *Spec) mayBe(item *node) string {
+	file := cmp.Or(item.get("agent"), item.get("workflow"))
+	switch {
+	case item.name() != "":
+		return item.name()
+	case file != nil:
+		_, root := readDocument(file.text, s.family.files[s.at(file.text)])
+		return cmp.Or(root.name(), strings.TrimSuffix(filepath.Base(file.text), filepath.Ext(file.text)))
+	case item.get("mcp").name() != "":
+		return item.get("mcp").name() + "__*"
+	}
+	return "*"
 }
 
 // readEntry reads an entry, whose keys say what kind of tool it is.
