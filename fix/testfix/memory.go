@@ -27,16 +27,30 @@ const (
 	courseName = "fix-course.json"
 )
 
-// best is the state with the fewest open tests so far, none of which passed at
-// first.
+// best is the state with the fewest open tests so far, none of which passed at first.
 type best struct {
-	Value  float64        `json:"value"`
+	Open   int            `json:"open"`
 	Passed int            `json:"passed"`
+	Report gotest.Report  `json:"report"`
 	Diff   workspace.Diff `json:"diff"`
 }
 
-func (b *best) below(v verdict) bool {
-	return v.value() > b.Value || v.value() == b.Value && v.Passed > b.Passed
+// below reports whether a later state is better. A test that had no verdict in the best state and
+// fails now does not count against the later state; one that has lost its verdict does.
+func (b *best) below(v verdict, now gotest.Report, edits bool) bool {
+	d := gotest.Compare(b.Report, now)
+	open := 0
+	for _, id := range v.Open {
+		if !slices.Contains(d.Revealed, id) {
+			open++
+		}
+	}
+	for _, id := range slices.Concat(d.Still, d.Hidden) {
+		if !edits && !slices.Contains(v.Open, id) && !slices.Contains(v.Flaky, id) {
+			open++
+		}
+	}
+	return open < b.Open || open == b.Open && v.Passed > b.Passed
 }
 
 // wrote notes that a file is about to be edited, durably and before it is: a
@@ -109,10 +123,10 @@ func (f *Fix) remember(ctx context.Context, now testrun.Result) (verdict, error)
 	}
 	v := judge(*f.first, now, f.source.AllowTestEdits)
 	v.Flaky = f.flaky
-	if f.best != nil && (!f.best.below(v) || regressed(f.first.Report, v)) {
+	if f.best != nil && (!f.best.below(v, now.Report, f.source.AllowTestEdits) || regressed(f.first.Report, v)) {
 		return v, nil
 	}
-	b := best{Value: v.value(), Passed: v.Passed}
+	b := best{Open: len(v.Open), Passed: v.Passed, Report: now.Report}
 	if len(f.edited) > 0 {
 		d, err := f.diff(ctx)
 		if err != nil {

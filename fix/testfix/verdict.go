@@ -18,6 +18,10 @@ type verdict struct {
 	Open    []string `json:"open,omitempty"`
 	// Gone are those of Open that do not fail but have no verdict any more.
 	Gone []string `json:"gone,omitempty"`
+	// Cut says which packages ended early, as "m [panic in TestA]". That keeps other tests of the
+	// package from running, and such a name hides them, like "m [build]" does. It is left out when
+	// all tests of the package had a verdict at first, since those are Gone.
+	Cut []string `json:"cut,omitempty"`
 	// Flaky are tests that fail by chance: they are never among Open.
 	Flaky []string `json:"flaky,omitempty"`
 }
@@ -32,7 +36,7 @@ func judge(first, now testrun.Result, edits bool) verdict {
 		return verdict{Failed: 1, Open: []string{testrun.NoSuccess}}
 	}
 	r := now.Report
-	v := verdict{Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped, Open: r.Open()}
+	v := verdict{Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped, Open: r.Open(), Cut: cut(first.Report, r)}
 	if !edits {
 		d := gotest.Compare(first.Report, r)
 		for _, id := range slices.Concat(d.Still, d.Hidden, notRunNow(first.Report, r)) {
@@ -57,6 +61,23 @@ func judge(first, now testrun.Result, edits bool) verdict {
 	return v
 }
 
+// cut lists the packages that ended early in a test now, and did not run to their end at first.
+func cut(first, now gotest.Report) (ids []string) {
+	for _, f := range now.Failures {
+		if f.Test == "" || f.Kind != gotest.KindPanic && f.Kind != gotest.KindTimeout {
+			continue
+		}
+		whole := slices.ContainsFunc(first.Packages, func(p gotest.Package) bool { return p.Path == f.Package && p.FailedBuild == "" }) &&
+			!slices.ContainsFunc(first.Failures, func(x gotest.Failure) bool {
+				return x.Package == f.Package && x.Kind != gotest.KindTest && x.Kind != gotest.KindRace
+			})
+		if !whole {
+			ids = append(ids, fmt.Sprintf("%s [%s in %s]", f.Package, f.Kind, f.Test))
+		}
+	}
+	return ids
+}
+
 // notRunNow lists the tests that passed in packages which a later run does not
 // mention at all.
 func notRunNow(first, now gotest.Report) (ids []string) {
@@ -76,8 +97,6 @@ func notRunNow(first, now gotest.Report) (ids []string) {
 
 // stopped is the model's message about tests that guard ended.
 const stopped = "The tests were stopped because they were filling the memory: something does not end."
-
-func (v verdict) value() float64 { return float64(-len(v.Open)) }
 
 // text is the run for the model: first the counts, then what is open, one line each, then the
 // tests' output, as far as it fits.
@@ -101,6 +120,9 @@ func (v verdict) text(n testrun.Result) string {
 		if more := len(v.Gone) - 20; more > 0 {
 			fmt.Fprintf(&b, "and %d more\n", more)
 		}
+	}
+	for _, id := range v.Cut {
+		fmt.Fprintf(&b, "%s ended the package, so its later tests did not run. If they fail once they run, no edit broke them.\n", id)
 	}
 	if n.Filled {
 		b.WriteString(stopped + "\n")

@@ -2,6 +2,7 @@ package testfix
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
 	"github.com/pawl-run/pawl/fix/internal/testrun"
+	"github.com/pawl-run/pawl/internal/gauge"
 	"github.com/pawl-run/pawl/internal/process"
 )
 
@@ -60,15 +62,35 @@ func TestJudge(t *testing.T) {
 		if d := cmp.Diff(c.open, v.Open); d != "" {
 			t.Errorf("%s: open (-want +got):\n%s", c.name, d)
 		}
-		if want := float64(-len(c.open)); v.value() != want {
-			t.Errorf("%s: value %v, want %v", c.name, v.value(), want)
-		}
 		text := v.text(c.now)
 		for _, id := range c.open {
 			if !strings.HasPrefix(id, "[") && !strings.Contains(text, id) {
 				t.Errorf("%s: the text does not name %s:\n%s", c.name, id, text)
 			}
 		}
+	}
+}
+
+// A test that a panic kept from running is not broken when it runs and fails: what hid it was
+// open, and the state without the panic is the better one, though more is open.
+func TestCut(t *testing.T) {
+	died := events(t, 1, "fail A")
+	died.Report.Failures[0].Kind = gotest.KindPanic
+	shown := events(t, 1, "pass A", "fail B", "fail C")
+	first, then := judge(died, died, false), judge(died, shown, false)
+	if d := cmp.Diff([]string{"m [panic in TestA]"}, first.Cut); d != "" || len(then.Cut) > 0 {
+		t.Errorf("cut short, then %v (-want +got):\n%s", then.Cut, d)
+	}
+	if _, broke, _ := gauge.Moved(slices.Concat(first.Open, first.Cut), then.Open); len(broke) > 0 {
+		t.Errorf("broke %v", broke)
+	}
+	if v := judge(shown, died, false); len(v.Cut) > 0 || len(v.Open) != 3 {
+		t.Errorf("once all ran, %v is cut short, and %v open", v.Cut, v.Open)
+	}
+	was := best{Open: 1, Report: died.Report}
+	now := best{Open: 2, Passed: 1, Report: shown.Report}
+	if !was.below(then, shown.Report, false) || now.below(first, died.Report, false) {
+		t.Error("the state with the panic is the better one")
 	}
 }
 

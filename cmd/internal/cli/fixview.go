@@ -3,9 +3,11 @@ package cli
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/testfix"
+	"github.com/pawl-run/pawl/internal/gauge"
 )
 
 // fixView shows a fix while it runs: a line for each test whose verdict changes, for what the
@@ -77,18 +79,25 @@ const mostFlips = 12
 // compare returns a line for each test whose verdict differs from the measure before.
 func (v *fixView) compare(open []string) []string {
 	var passes, fails []string
+	_, _, shown := gauge.Moved(v.open, open)
 	for _, id := range v.open {
-		if !slices.Contains(open, id) {
+		if !slices.Contains(open, id) && !cutShort(id) {
 			passes = append(passes, "passes now: "+id)
 		}
 	}
 	for _, id := range open {
 		switch {
+		case cutShort(id):
+			if !slices.Contains(v.open, id) {
+				fails = append(fails, id+" kept the tests after it from running")
+			}
 		case v.first == nil:
 			fails = append(fails, "fails: "+id)
 		case slices.Contains(v.open, id):
 		case slices.Contains(v.first, id):
 			fails = append(fails, "fails again: "+id)
+		case slices.Contains(shown, id):
+			fails = append(fails, "ran for the first time, and fails: "+id)
 		default:
 			fails = append(fails, "newly fails: "+id)
 		}
@@ -97,6 +106,12 @@ func (v *fixView) compare(open []string) []string {
 		v.first = append([]string{}, open...)
 	}
 	return append(most(passes, "pass now"), most(fails, "fail")...)
+}
+
+// cutShort reports whether a name is not that of a test but of a package that ended in one.
+func cutShort(id string) bool {
+	_, why, _ := strings.Cut(id, " [")
+	return strings.HasSuffix(why, "]") && strings.Contains(why, " in ")
 }
 
 func most(lines []string, verb string) []string {

@@ -28,6 +28,7 @@ func TestFixView(t *testing.T) {
 		pawl.Observed{Text: "FAIL"}, pawl.Measured{Value: -2, Open: []string{"m.TestB", "m.TestC\x1b[2J"}})
 	add(2, pawl.ToolFinished{Call: "c2", Tool: "edit_file", Status: pawl.ToolFailed, Error: "old does not occur"},
 		pawl.Measured{Value: -2, Open: []string{"m.TestA"}})
+	add(3, pawl.Measured{Value: -2, Open: []string{"m.TestA", "m [panic in TestA]"}}, pawl.Measured{Value: -2, Open: []string{"m.TestD"}})
 	want := `[0] fails: m.TestA
 [0] fails: m.TestB
 [1] Looking at the sum.
@@ -38,6 +39,9 @@ func TestFixView(t *testing.T) {
 [2] passes now: m.TestB
 [2] passes now: m.TestC
 [2] fails again: m.TestA
+[3] m [panic in TestA] kept the tests after it from running
+[3] passes now: m.TestA
+[3] ran for the first time, and fails: m.TestD
 `
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
