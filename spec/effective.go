@@ -11,9 +11,12 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/team"
+	"github.com/pawl-run/pawl/workflow"
 )
 
 // An Effective is the agent of a run in the form of a spec. It is immutable.
@@ -37,14 +40,10 @@ func Of(s *pawl.State, callers ...*pawl.State) Effective {
 			_, model = madeFrom(caller.Declaration())
 		}
 	}
-	switch {
-	case origin == nil:
-		e.declared(d)
-	case origin.hyphen:
-		e.declared(d)
-		e.set("input", textNode(origin.Input))
-	default:
+	if origin != nil {
 		e.root = origin.effective()
+	} else {
+		e.declared(d)
 	}
 	e.set("model", e.model(d, origin, model))
 	if rec, ok := recordOf(d.Source); ok && rec.Prompt != "" {
@@ -198,6 +197,17 @@ func (e *Effective) declared(d pawl.Declaration) {
 	switch {
 	case d.Loop == "react" || d.Loop == "single":
 		e.set("loop", textNode(d.Loop))
+	case strings.HasPrefix(d.Loop, "plan-execute("):
+		var l workflow.PlanExecute
+		if _, err := fmt.Sscanf(d.Loop, "plan-execute(%d)", &l.Plans); err == nil {
+			n := &node{kind: mapping}
+			n.put("plan-execute", &node{kind: mapping})
+			n.pairs[0].value.put("plans", numberNode(l.Plans))
+			e.set("loop", n)
+		}
+	case d.Loop == "graph" && d.Steps != nil:
+		e.set("loop", textNode(d.Loop))
+		e.graph(jsonNode(d.Steps))
 	case d.Loop == "workflow" && d.Steps != nil:
 		e.set("loop", textNode(d.Loop))
 		e.set("steps", jsonNode(d.Steps))
@@ -223,12 +233,16 @@ func (e *Effective) declared(d pawl.Declaration) {
 		n.flag("observation", a.IgnoreObservation, no())
 		e.set("approvals", n)
 	}
-	for _, t := range d.Tools {
-		if own, ok := strings.CutPrefix(t.Name, "__"); !ok {
-			e.note("tool: %s, of the program", t.Name)
-		} else if own != "complete__" {
-			e.set("builtins", yes())
+	e.tools(d.Tools)
+	for source, parameters := range d.PoliciesOf("data_flow") {
+		var p struct{ Strict bool }
+		if json.Unmarshal(parameters, &p) != nil { // a log from before parameters were declared
+			p.Strict = strings.Contains(source, "strict")
 		}
+		flow := &node{kind: mapping}
+		flow.flag("data_flow", !p.Strict, yes())
+		flow.flag("data_flow", p.Strict, textNode("strict"))
+		e.set("guard", flow)
 	}
 	switch {
 	case d.Goal != "":
@@ -236,6 +250,93 @@ func (e *Effective) declared(d pawl.Declaration) {
 	case d.Observes:
 		e.note("observe: the program looks at the world")
 	}
+}
+
+// graph adds the nodes and edges of a graph.
+func (e *Effective) graph(declared *node) {
+	nodes := &node{kind: mapping}
+	for _, item := range declared.get("nodes").items {
+		id := item.get("id").text
+		item.drop("id")
+		nodes.put(id, item)
+	}
+	e.set("nodes", nodes)
+	e.set("edges", declared.get("edges"))
+}
+
+// tools adds the tools that a spec can express; the others are Go functions.
+func (e *Effective) tools(declared []pawl.ToolInfo) {
+	core, search := &node{kind: list}, &node{kind: mapping}
+	search.put("core", core)
+	all, own := &node{kind: list}, map[pawl.Trust]*node{0: {kind: list}, pawl.Trusted: {kind: list}, pawl.Untrusted: {kind: list}}
+	for _, t := range declared {
+		if !t.Deferred && !strings.HasPrefix(t.Name, "__") && t.Name != "tool_search" {
+			core.items = append(core.items, textNode(t.Name))
+		}
+		switch {
+		case t.Name == "tool_search":
+			e.set("tool_search", search)
+		case strings.HasPrefix(t.Name, "__"):
+			if t.Name != "__complete__" {
+				e.set("builtins", yes())
+			}
+		case memoryOf(t) != nil:
+			e.set("memory", memoryOf(t))
+		case t.Name == approval.PlanTool, team.IsBoardTool(t), team.IsBackgroundTool(t): // plan, board and background add them
+		case t.Hosted != (pawl.Usage{}):
+			all.items = append(all.items, hostedNode(t))
+		case t.Client:
+			all.items = append(all.items, clientNode(t))
+		case isOwn(t):
+			label := max(t.Trust, pawl.Trusted)
+			if label == max(ownTools[t.Name](&Spec{dir: "."}).Info().Trust, pawl.Trusted) {
+				label = 0 // the tool's own default
+			}
+			own[label].items = append(own[label].items, textNode(t.Name))
+		default:
+			e.note("tool: %s, of the program", t.Name)
+		}
+	}
+	for label := range pawl.Untrusted + 1 {
+		if len(own[label].items) == 0 {
+			continue
+		}
+		n := &node{kind: mapping}
+		if n.put("builtin", own[label]); label > 0 {
+			n.put("trust", textNode(label.String()))
+		}
+		all.items = append(all.items, n)
+	}
+	if len(all.items) > 0 {
+		e.set("tools", all)
+	}
+}
+
+// isOwn reports whether a tool is built into Pawl.
+func isOwn(t pawl.ToolInfo) bool {
+	make, ok := ownTools[t.Name]
+	if !ok {
+		return false
+	}
+	info := make(&Spec{dir: "."}).Info()
+	return info.Description == t.Description && bytes.Equal(info.Input, t.Input)
+}
+
+// clientNode is the entry of a tool that the client of a run executes.
+func clientNode(t pawl.ToolInfo) *node {
+	n := &node{kind: mapping}
+	n.put("name", textNode(t.Name))
+	n.put("description", textNode(t.Description))
+	n.put("client", yes())
+	if t.Input != nil {
+		n.put("input", jsonNode(t.Input))
+	}
+	n.put("effect", textNode(t.Effect.String()))
+	n.flag("stuck", t.Exempt, textNode("exempt"))
+	n.flag("trust", t.Trust == pawl.Untrusted, textNode(t.Trust.String()))
+	n.words("reaches", t.Reaches)
+	n.words("content", t.Content)
+	return n
 }
 
 func limitsNode(l pawl.Limits) *node {
@@ -296,4 +397,12 @@ func (n *node) mapTexts(change func(string) string) *node {
 		c.items = append(c.items, item.mapTexts(change))
 	}
 	return c
+}
+
+func (n *node) words(key string, words []string) {
+	all := &node{kind: list}
+	for _, word := range words {
+		all.items = append(all.items, textNode(word))
+	}
+	n.flag(key, len(words) > 0, all)
 }

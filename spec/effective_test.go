@@ -60,8 +60,12 @@ func TestEffectiveReadsBack(t *testing.T) {
 	for _, name := range []string{"REFUND_TOKEN", "DESK_TOKEN", "HOOK_SECRET", "LEDGER_SECRET", "PORTER_SECRET"} {
 		t.Setenv(name, "a-long-secret-token")
 	}
-	for _, file := range filesLike(t, dir+"/specs/*.yaml") {
-		s, err := Load(file, &Options{Registry: registry(), Limits: pawl.Limits{Iterations: 7}})
+	for _, file := range append(filesLike(t, dir+"/specs/*.yaml"), dir+"/hyphen/triage.json") {
+		o := &Options{Registry: registry(), Limits: pawl.Limits{Iterations: 7}}
+		if strings.HasSuffix(file, ".json") {
+			o.Tools, o.Model = dir+"/hyphen/tools.yaml", "script:"+dir+"/hyphen/script.yaml"
+		}
+		s, err := Load(file, o)
 		if err != nil && strings.HasSuffix(file, "caged.yaml") {
 			t.Log("left out, since this machine cannot enforce a cage: ", err)
 			continue
@@ -123,13 +127,12 @@ func TestEffectiveOfProgram(t *testing.T) {
 	a := pawl.Agent{
 		Name: "a", Description: "Looks: up", Prompt: "First line.\n\n  Second: line.\nkey=sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789",
 		Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("x"), nil }),
-		Tools: []pawl.Tool{look, tool.Client("pick", "Pick.", json.RawMessage(`{"type":"object","properties":{"n":{"type":"number"}}}`), nil)},
+		Tools: []pawl.Tool{look, tool.AskHuman(), tool.Client("pick", "Pick.", json.RawMessage(`{"type":"object","properties":{"n":{"type":"number"}}}`), nil)},
 		Stop:  stop.Iterations(3), Limits: pawl.Limits{Tokens: 1000}, Serial: true, Trace: true, ResultKey: "r",
 		Approvals: pawl.Approvals{StopOnDeny: true}, Sampling: pawl.Sampling{Temperature: -1, MaxTokens: 50},
 	}
 	e := Of(begun(t, a, nil))
 	const want = `# tool: look, of the program
-# tool: pick, of the program
 # model: func, of the program
 # the answer is @r in the result's context
 # policy: context(keep 5)
@@ -143,6 +146,13 @@ prompt: |-
     Second: line.
   key=[redacted]
 loop: react
+tools:
+  - name: pick
+    description: Pick.
+    client: true
+    input: {type: object, properties: {"n": {type: number}}}
+    effect: write
+  - {builtin: [ask_human]}
 parallel: false
 trace: true
 stop: iterations >= 3
@@ -163,7 +173,7 @@ approvals: {on_deny: stop}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, got)
 	}
-	if !s.serial || !s.trace || !strings.HasPrefix(s.prompt, "First line.\n\n  Second: line.\nkey=") {
+	if len(s.tools) != 1 || len(s.own) != 1 || !s.serial || !s.trace || !strings.HasPrefix(s.prompt, "First line.\n\n  Second: line.\nkey=") {
 		t.Errorf("%+v", s)
 	}
 }

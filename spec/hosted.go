@@ -38,3 +38,13 @@ func (s *Spec) unhosted(d *document, a pawl.Agent) {
 		}
 	}
 }
+
+// hostedNode is the entry of a hosted tool.
+func hostedNode(t pawl.ToolInfo) *node {
+	n := &node{kind: mapping}
+	n.put("hosted", textNode(t.Name))
+	n.put("max_calls", numberNode(t.MaxCalls))
+	n.put("max_output", numberNode(t.MaxOutput))
+	n.flag("trust", t.Trust != pawl.Untrusted, textNode(pawl.Trusted.String()))
+	return n
+}

@@ -39,7 +39,6 @@ func (s *Spec) readHyphen(f fields) {
 	if f.n.get("properties").kind == mapping {
 		p.need("properties")
 	}
-	s.hyphen = true
 	s.Input, s.json, s.builtin, s.dir, s.project, s.stale = hyphenInput, true, true, s.base, s.base, staleWarn
 	s.cage = s.opt.around.to(s.dir)
 	var mode int
@@ -99,7 +98,10 @@ func (s *Spec) readOnStuck(f fields) {
 		hint = "" // Hyphen ignores it with any other action
 	}
 	policy := progress.NoProgress(max(1, turns-1), then, hint)
-	s.stuck = &policy
+	s.stuck, s.onStuck = &policy, &node{kind: mapping}
+	s.onStuck.put("window", numberNode(max(1, turns-1)))
+	s.onStuck.put("then", textNode(then.String()))
+	s.onStuck.said("hint", hint)
 }
 
 // readHyphenTools reads the list of tools.

@@ -183,6 +183,17 @@ func TestHyphenKinds(t *testing.T) {
 	if err != nil || names(as) != want {
 		t.Errorf("%v: %s", err, names(as))
 	}
+	// As a spec it is the same agent.
+	whole := Effective{root: again.effective()}.String()
+	for _, part := range []string{lib + "/run.sh", lib + "/serve.sh", lib + "/clerk.yaml", "allow: [read, list]", "allow: [search]", "read_file", "clerk.yaml\n    approval: required"} {
+		if !strings.Contains(whole, part) {
+			t.Errorf("as a spec it lacks %s:\n%s", part, whole)
+		}
+	}
+	if strings.Contains(whole, "idle") || strings.Contains(whole, "write_file") {
+		t.Errorf("as a spec it has more than was named:\n%s", whole)
+	}
+
 	write(t, dir, "loop.json", `{"type": "loop", "properties": {"objective": "x", "model": "mechanic", "tools": [
  {"type": "action", "name": "files__raed"}, {"type": "action", "name": "web__search"}]}}`)
 	if s, err = Load(filepath.Join(dir, "loop.json"), o); err != nil {

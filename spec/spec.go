@@ -98,7 +98,7 @@ type Spec struct {
 	remotes    []remoteAgent
 	servers    []MCPServer
 	remote     map[string][]pawl.Tool // tools of the servers, by name; nil: not connected
-	hyphen     bool                   // it is a Hyphen document
+	onStuck    *node                  // no_progress of a Hyphen document; nil: not one
 }
 
 // model is the model section of a spec.
