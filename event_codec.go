@@ -101,7 +101,7 @@ type replied struct {
 	Priced    bool         `wire:"-"`
 	Malformed string       `wire:"malformed,omit"`
 	Estimated bool         `wire:"estimated,omit"`
-	room      []layout     `wire:"-"` // for Parts, where the order is the usual one
+	Room      []layout     `wire:"-"` // for Parts, where the order is the usual one
 }
 
 // A layout is a part of a reply in its place. It names a call.
@@ -116,14 +116,14 @@ type layout struct {
 // Clear empties the form and keeps its room for calls and parts.
 func (f *replied) Clear() {
 	clear(f.Calls)
-	clear(f.room)
-	*f = replied{Calls: f.Calls[:0], room: f.room[:0]}
+	clear(f.Room)
+	*f = replied{Calls: f.Calls[:0], Room: f.Room[:0]}
 }
 
 // Take fills the form, and reports whether Give makes the same of it.
 func (f *replied) Take(e *ModelReplied) (exact bool) {
 	r := &e.Reply
-	calls, parts := f.Calls[:0], f.room[:0]
+	calls, parts := f.Calls[:0], f.Room[:0]
 	*f = replied{Purpose: e.Purpose, Text: joinText(r.Parts), Hosted: r.Hosted, Stop: r.Stop, Repaired: r.Repaired, Usage: r.Usage,
 		Cost: e.Cost, Priced: e.Priced, Malformed: e.Malformed, Estimated: e.Estimated}
 	usual, named := true, true
@@ -150,7 +150,7 @@ func (f *replied) Take(e *ModelReplied) (exact bool) {
 	if len(calls) > 0 {
 		f.Calls = calls
 	}
-	if f.room = parts; usual {
+	if f.Room = parts; usual {
 		return exact
 	}
 	f.Parts = parts

@@ -64,9 +64,10 @@ func TestApprovedElsewhere(t *testing.T) {
 	for i := range 4 {
 		approve, restart := i%2 == 0, i/2 == 0
 		_, run, _ := call(t, w.connect(t, nil), "pay", `{"n":3}`)
-		want, err := "paid", error(nil)
+		var want string
+		var err error
 		if approve {
-			err = w.engine.Approve(t.Context(), run, "c_1", "", nil)
+			want, err = "paid", w.engine.Approve(t.Context(), run, "c_1", "", nil)
 		} else {
 			want, err = "too dear", w.engine.Deny(t.Context(), run, "c_1", "", "too dear", nil)
 		}

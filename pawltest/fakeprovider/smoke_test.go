@@ -28,8 +28,6 @@ type sight struct {
 
 func (s sight) whole() bool { return s.status == 200 && s.err == nil && !s.hung }
 
-func (s sight) has(text string) bool { return strings.Contains(s.body, text) }
-
 // count is how many events there are.
 func count(stream string) int { return strings.Count(stream, "data: ") }
 

@@ -165,7 +165,7 @@ func numbers[N int64 | float64](points []metricdata.DataPoint[N]) message {
 		point.fixed64(3, nanos(p.Time))
 		switch v := any(p.Value).(type) {
 		case int64:
-			point.fixed64(6, uint64(v)) //nolint:gosec // its two's complement is meant
+			point.fixed64(6, uint64(v)) // its two's complement
 		case float64:
 			point.double(4, v)
 		}
@@ -252,7 +252,7 @@ func value(v attribute.Value) message {
 	case attribute.BOOL:
 		m = protowire.AppendVarint(protowire.AppendTag(m, 2, protowire.VarintType), flag(v.AsBool()))
 	case attribute.INT64:
-		m = protowire.AppendVarint(protowire.AppendTag(m, 3, protowire.VarintType), uint64(v.AsInt64())) //nolint:gosec // its two's complement is meant
+		m = protowire.AppendVarint(protowire.AppendTag(m, 3, protowire.VarintType), uint64(v.AsInt64())) // its two's complement
 	case attribute.FLOAT64:
 		m.double(4, v.AsFloat64())
 	case attribute.STRINGSLICE:

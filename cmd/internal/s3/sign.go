@@ -28,12 +28,12 @@ func (k keys) sign(r *http.Request, body []byte, region string, now time.Time) {
 		headers[strings.ToLower(name)] = strings.Join(values, ",")
 	}
 	names := slices.Sorted(maps.Keys(headers))
-	request := r.Method + "\n" + r.URL.EscapedPath() + "\n\n"
-	for _, name := range names {
-		request += name + ":" + headers[name] + "\n"
-	}
 	signed := strings.Join(names, ";")
-	request += "\n" + signed + "\n" + digest(body)
+	lines := []string{r.Method, r.URL.EscapedPath(), ""}
+	for _, name := range names {
+		lines = append(lines, name+":"+headers[name])
+	}
+	request := strings.Join(append(lines, "", signed, digest(body)), "\n")
 
 	scope := strings.Join([]string{at[:8], region, "s3", "aws4_request"}, "/")
 	key := []byte("AWS4" + k.secret)

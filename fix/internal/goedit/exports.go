@@ -85,7 +85,7 @@ func (e *exports) Import(path string) (*types.Package, error) {
 		return nil, err
 	}
 	defer f.Close()
-	r, err := gcexportdata.NewReader(f)
+	r, err := gcexportdata.NewReader(f) //nolint:staticcheck // for these files there is no other reader; go/packages has this one, too
 	if err != nil {
 		return nil, fmt.Errorf("export data of %s: %w", path, err)
 	}
