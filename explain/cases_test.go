@@ -310,6 +310,7 @@ func rare(log []pawl.Entry) []pawl.Entry {
 	step(pawl.Grounded{Claims: []string{"they are blue"}})
 	step(pawl.CausesFound{Graph: json.RawMessage(`{"c_1":["c_2"]}`)})
 	step(pawl.Noted{By: "votes", Name: "tally", Value: json.RawMessage(`{"ayes":1}`)})
+	step(pawl.Noted{By: "__budget__", Name: "refused", Value: json.RawMessage(`{"leaf":"budget tenant=acme per day","detail":"the next call does not fit"}`)})
 	step(pawl.HookDirected{Hook: "guard", Direction: "retry", Reason: "not polite"})
 	step(pawl.Grounded{OK: true})
 	return log

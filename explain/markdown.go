@@ -91,7 +91,11 @@ func (r *Report) head(b *strings.Builder) {
 func (r *Report) Used() string {
 	text := figure.Count(r.Iterations, "iteration") + ", " + figure.Count(r.ToolCalls, "tool call")
 	if !r.rules {
-		text += ", " + figure.Count(r.Usage.Input, "token") + " in, " + figure.Group(r.Usage.Output) + " out"
+		text += ", "
+		if r.Spending.Tokens.Failed.Tokens > 0 { // replies that broke off count as the longest that they may have had
+			text += "at most "
+		}
+		text += figure.Count(r.Usage.Input, "token") + " in, " + figure.Group(r.Usage.Output) + " out"
 		if r.CostUSD != nil {
 			text += ", " + dollars(*r.CostUSD)
 		}

@@ -65,6 +65,11 @@ func (r *Report) parts(b *strings.Builder) {
 	}
 }
 
+// partsOf says what the parts of a run's tokens are whose names do not.
+var partsOf = map[string]string{
+	"pinned": ": prompt, tools and schema", "verbatim": ": what was said", "results": " of tools", "asides": ": judges and summaries", "failed": " attempts", "children": ": child runs",
+}
+
 // spent describes what the tokens were used for.
 func (r *Report) spent(b *strings.Builder) {
 	s := &r.Spending
@@ -84,7 +89,7 @@ func (r *Report) spent(b *strings.Builder) {
 		if share.CostUSD != nil {
 			cost = dollars(*share.CostUSD)
 		}
-		fmt.Fprintf(b, "| %s | %s | %.0f %% | %s |\n", part, figure.Group(share.Tokens), 100*float64(share.Tokens)/float64(all), cost)
+		fmt.Fprintf(b, "| %s | %s | %.0f %% | %s |\n", part+partsOf[part], figure.Group(share.Tokens), 100*float64(share.Tokens)/float64(all), cost)
 	}
 	if n := s.Tokens.Reasoning.Tokens; n > 0 {
 		fmt.Fprintf(b, "\nOf the output, reasoning took %s.\n", figure.Count(n, "token"))

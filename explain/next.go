@@ -279,7 +279,7 @@ func (a *adviser) may(does Phrase, flags []string, why Phrase) ([]string, Phrase
 		})
 		flags = append(flags, "--spec SPEC", "--allow-change")
 		if a.origin == byProgram {
-			return flags, why + "; here that takes a spec, and the program that started the run " + does + " it without one", true
+			return flags, why + "; from here that needs the spec, from the program that started the run it does not", true
 		}
 		return flags, why + "; the run that called it is gone, so its agent is not known otherwise", true
 	case does == "resumes" && len(a.r.opt.Place.Changed) > 0 && !named("--allow-change"):
@@ -295,12 +295,16 @@ func typed(command string) Phrase { return Phrase(openName + oneLine(command) + 
 // waiting lists how to answer what the run and its children wait for.
 func (a *adviser) waiting(s *pawl.State) {
 	some, all := a.r.answered()
-	if some {
-		a.resume("to go on with the answer, which is recorded")
-	}
 	known := a.r.opt.Waits
 	if known == nil {
 		known = a.r.Pending
+	}
+	if some {
+		why := Phrase("to use what is recorded")
+		if i := slices.IndexFunc(known, func(p pawl.Pending) bool { return p.AnsweredAt == nil }); i >= 0 {
+			why += Phrase("; " + name(known[i].Call) + " still waits")
+		}
+		a.resume(why)
 	}
 	a.answer(known)
 	for c := range s.Open() {
@@ -371,7 +375,13 @@ func (a *adviser) exhausted(s *pawl.State) {
 		if a.r.opt.Place.Server || a.origin == byFix || a.origin == byReview {
 			a.resume("to go on once the budget is higher")
 		} else {
-			a.resume("to go on with a spec that has a higher budget", "--spec SPEC")
+			inSpec, inPolicy := budgeted(s.Declaration().Source)
+			if inPolicy {
+				a.resume("to go on with a policy file that has a higher budget", "--policy POLICY")
+			}
+			if inSpec || !inPolicy {
+				a.resume("to go on with a spec that has a higher budget", "--spec SPEC")
+			}
 		}
 		if err == nil && !begun {
 			a.resume("to go on when the next period has begun")
@@ -389,6 +399,17 @@ func (a *adviser) exhausted(s *pawl.State) {
 		why = "to go on with another stop condition; the one that held would hold again"
 	}
 	a.resume(why, flags...)
+}
+
+// budgeted reports whether the spec and the policy file in an agent's source have budgets.
+func budgeted(source string) (inSpec, inPolicy bool) {
+	type file struct{ Document string }
+	var of struct {
+		file
+		Policy file
+	}
+	_ = json.Unmarshal([]byte(source), &of) // the content is up to the program
+	return strings.Contains(of.Document, "budgets"), strings.Contains(of.Policy.Document, "budgets")
 }
 
 // usedUp returns the limits to raise: the one that ended the run, and those that would

@@ -105,6 +105,11 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why Phrase) {
 		if subject, why, is := ruled(e); is {
 			return subject, why
 		}
+		if e.By == "__budget__" {
+			var over struct{ Detail string }
+			_ = json.Unmarshal(e.Value, &over)
+			return "a budget refuses the next model call", Phrase(said(over.Detail))
+		}
 		return Phrase("a note " + name(e.Name)), phrasef("%s noted %s", name(e.By), data(e.Value))
 	case pawl.ModelDelta:
 		return "a piece of a reply", ""

@@ -106,7 +106,7 @@ func TestCache(t *testing.T) {
 	if k.Saved.Tokens < 5000 || *k.NetUSD >= *k.Saved.CostUSD || math.Abs(float64(*k.NetUSD-(*k.Saved.CostUSD-*k.CostUSD))) > 1e-9 {
 		t.Errorf("compaction saved %+v, net %v of cost %v", k.Saved, *k.NetUSD, *k.CostUSD)
 	}
-	for _, want := range []string{"39 % of the input was read from the cache", "avoidable misses: 6,100 tokens", "shortened 1 time (1 result left out)", "1 result had to be read again", "| pinned |", "| results |"} {
+	for _, want := range []string{"39 % of the input was read from the cache", "avoidable misses: 6,100 tokens", "shortened 1 time (1 result left out)", "1 result had to be read again", "| pinned: prompt, tools and schema |", "| results of tools |"} {
 		if !strings.Contains(r.Markdown(), want) {
 			t.Errorf("the report does not say %q:\n%s", want, r.Markdown())
 		}

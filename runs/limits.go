@@ -54,7 +54,9 @@ func (l *Limits) Say(name, value string, relative bool) (err error) {
 			err = fmt.Errorf("the most is %d", mostIterations)
 		}
 	case name == "time":
-		if to.Time, err = time.ParseDuration(value); err == nil && to.Time <= 0 {
+		if to.Time, err = time.ParseDuration(value); err != nil {
+			err = fmt.Errorf("%q is not a duration such as 5s or 5m", value)
+		} else if to.Time <= 0 {
 			err = errors.New("it must be positive")
 		}
 	case name == "cost":

@@ -87,6 +87,10 @@ func (d *document) syntax(err error) {
 		GetToken() *token.Token
 		GetMessage() string
 	}
+	if strings.HasPrefix(d.text, "#!") {
+		d.problem(place{1, 1}, "this is a script, not a spec")
+		return
+	}
 	if errors.As(err, &located) && located.GetToken() != nil {
 		d.problem(at(located.GetToken()), "%s", plainFault(located.GetMessage()))
 		return

@@ -56,7 +56,7 @@ func keyOf(secret string) ([]byte, error) {
 		return nil, errors.New("the webhook has no secret")
 	}
 	if err != nil || len(key) == 0 {
-		return nil, fmt.Errorf("the secret of a webhook must be %s and a key in base64, or any other text", secretPrefix)
+		return nil, fmt.Errorf("the secret of a webhook begins with %s, but what follows is not a key in base64", secretPrefix)
 	}
 	return key, nil
 }

@@ -68,7 +68,10 @@ func Import(ctx context.Context, j pawl.Journal, r io.Reader) (Imported, error) 
 		f.lines = append(f.lines, line)
 		err = f.store(ctx, j)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, pawl.ErrRunExists): // it names the run
+		return Imported{}, fmt.Errorf("import: %w", err)
+	case err != nil:
 		return Imported{}, fmt.Errorf("import run %s: %w", f.head.Run, err)
 	}
 	got := Imported{

@@ -144,9 +144,9 @@ func (s *asker) show(r engine.Request, args json.RawMessage) {
 	}
 	row("why", r.Reason)
 	row("the model says", gist(r.Thought))
-	row("relies on", strings.Join(slices.Sorted(maps.Keys(r.Witnesses)), ", "))
+	row("lapses if one of these changes", strings.Join(slices.Sorted(maps.Keys(r.Witnesses)), ", "))
 	if !r.Expires.IsZero() {
-		row("stands until", fmt.Sprintf("%s (%s)", r.Expires.Local().Format(time.DateTime), figure.Duration(r.Expires.Sub(s.now()).Round(time.Second))))
+		row("expires", fmt.Sprintf("%s (in %s)", r.Expires.Local().Format(time.DateTime), figure.Duration(r.Expires.Sub(s.now()).Round(time.Second))))
 	}
 	s.a.err.tell(b.String())
 }

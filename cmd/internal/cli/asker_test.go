@@ -65,7 +65,7 @@ func TestAsking(t *testing.T) {
 		never []string
 	}{
 		"yes each time": {"y\nyes\nonce\n", 0, 3, []string{
-			"approve c_1? pay\n    {\n      \"amount\": 200\n    }\n  why: pay needs approval\n  the model says: I shall pay now.\n  relies on: command line, ledger.csv, program, working directory\n  stands until: ",
+			"approve c_1? pay\n    {\n      \"amount\": 200\n    }\n  why: pay needs approval\n  the model says: I shall pay now.\n  lapses if one of these changes: command line, ledger.csv, program, working directory\n  expires: ",
 			"approve c_3? pay\n    {\n      \"amount\": 7\n",
 		}, []string{"waits"}},
 		"for the run":             {"r\ny\n", 0, 3, []string{"approve c_3?"}, []string{"approve c_2?"}},

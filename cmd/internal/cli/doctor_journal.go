@@ -225,7 +225,7 @@ func (d *doctor) runs(ctx context.Context, j store) error {
 		}
 	}
 	if !found {
-		d.find("runs", well, "", "none needs a process or a person")
+		d.find("runs", well, "", "none lacks a process, and no write is in doubt")
 	}
 	return nil
 }

@@ -119,9 +119,13 @@ func (t target) try(ctx context.Context) finding {
 		}
 		return finding{t.check, g, fmt.Sprintf("%s: %v", t.name, err), "check the address, the name service, proxies (HTTPS_PROXY) and firewalls between here and there"}
 	}
-	_ = r.Body.Close() // the answer to HEAD has none
-	if r.StatusCode >= http.StatusInternalServerError {
-		return finding{t.check, doubt, fmt.Sprintf("%s at %s answers %s", t.name, u.Host, r.Status), "look at its status page; runs retry, and pause when it stays down"}
+	_ = r.Body.Close()                                                                               // the answer to HEAD has none
+	if r.StatusCode >= http.StatusInternalServerError && r.StatusCode != http.StatusNotImplemented { // 501: it does not know HEAD
+		remedy := "look at its log; runs do not wait for it"
+		if t.check == "provider" {
+			remedy = "look at its status page; runs retry, and pause when it stays down"
+		}
+		return finding{t.check, doubt, fmt.Sprintf("%s at %s answers %s", t.name, u.Host, r.Status), remedy}
 	}
 	return finding{Check: t.check, Grade: well, Detail: fmt.Sprintf("%s at %s answers in %v", t.name, u.Host, time.Since(begun).Round(time.Millisecond))}
 }

@@ -46,6 +46,14 @@ func TestDoctorProviders(t *testing.T) {
 	if got := examined(openai, reach); !strings.HasPrefix(got, "warning provider: openai at 127.0.0.1") {
 		t.Errorf("a provider that is broken: %s", got)
 	}
+	if f := (target{"webhook", "hook", web.URL}).try(t.Context()); f.Grade != doubt || !strings.Contains(f.Remedy, "runs do not wait") {
+		t.Errorf("a webhook that is broken: %v", f)
+	}
+	status = http.StatusNotImplemented
+	if f := (target{"webhook", "hook", web.URL}).try(t.Context()); f.Grade != well {
+		t.Errorf("a webhook that takes POST only: %v", f)
+	}
+	status = http.StatusServiceUnavailable
 	got := examined([]string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + web.URL + "/otlp"}, reach)
 	if !strings.Contains(got, "warning telemetry: ") || !strings.Contains(got, "warning keys: no provider has a key") {
 		t.Errorf("a collector that is broken: %s", got)

@@ -347,7 +347,7 @@ func endingSince(ctx context.Context, a *app, r *pawl.Result, why string) {
 
 // figures is what a run used, in one line.
 func figures(r pawl.Result) string {
-	text := fmt.Sprintf("%s, %s, %s in, %d out", counted(r.Iterations, "iteration"), counted(r.ToolCalls, "tool call"), counted(r.Usage.Input, "token"), r.Usage.Output)
+	text := fmt.Sprintf("%s, %s, %s in, %s out", counted(r.Iterations, "iteration"), counted(r.ToolCalls, "tool call"), figure.Count(r.Usage.Input, "token"), figure.Group(r.Usage.Output))
 	if r.CostUSD != nil {
 		text += ", " + figure.Dollars(float64(*r.CostUSD))
 	}
@@ -373,8 +373,11 @@ func pendingText(p pawl.Pending) string {
 	if p.Reason != "" {
 		text += ": " + gist(p.Reason)
 	}
-	if p.AnsweredAt != nil {
+	switch {
+	case p.AnsweredAt != nil:
 		text += " (answered by " + gist(p.AnsweredBy) + ", not yet read)"
+	case p.ExpiresAt != nil && p.ExpiresAt.Before(time.Now()):
+		text += " (expired " + when(*p.ExpiresAt) + ")"
 	}
 	return text
 }

@@ -38,7 +38,7 @@ func fixCommand(a *app) *cobra.Command {
 		}
 		return fixProject(ctx, a, f, dir)
 	})
-	c.Long = "Fix the failing tests of the project in DIR (default: the current directory). The agent works in a copy.\nWhen every test passes, the command applies the diff of the copy to the project, once. Of several\nGo modules it fixes the first whose tests fail, after those that it requires, and names the others."
+	c.Long = "Fix the failing tests of the project in DIR (default: the current directory). The agent works in a copy.\nWhen every test passes, the command applies the diff of the copy to the project, once. Of several\nGo modules whose tests fail, it fixes one that requires none of the others, and names the others."
 	c.Flags().BoolVar(&f.allowEdits, "allow-test-edits", false, "allow edits to tests")
 	c.Flags().StringVar(&f.keep, "keep", "", "apply the diff even if tests still fail; best: the state in which the fewest failed")
 	c.Flags().Lookup("keep").NoOptDefVal = testfix.Last.String()

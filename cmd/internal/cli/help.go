@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -27,10 +28,16 @@ func describe(root *cobra.Command) {
 			c.Use, c.Short, c.Long = "completion SHELL", "Print a shell script that completes commands, flags and runs", ""
 			c.Args = cobra.ArbitraryArgs
 			c.RunE = func(c *cobra.Command, args []string) error {
+				const write = "write pawl completion bash, fish, powershell or zsh"
 				if len(args) > 0 {
-					return fmt.Errorf("there is no completion for %s; write pawl completion bash, fish, powershell or zsh", oneLine(args[0]))
+					return fmt.Errorf("there is no completion for %s; %s", oneLine(args[0]), write)
 				}
-				return c.Help()
+				return errors.New(write)
+			}
+			for _, shell := range c.Commands() {
+				_, load, _ := strings.Cut(shell.Long, "\n\n")
+				shell.Short = "Print the script for " + shell.Name()
+				shell.Long = shell.Short + ".\n\n" + strings.NewReplacer("#### ", "", "'bash-completion'", "bash-completion").Replace(load)
 			}
 		}
 		if c.Long == "" {

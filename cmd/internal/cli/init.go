@@ -47,6 +47,9 @@ func writeStarter(a *app, name string) error {
 		if errors.Is(err, fs.ErrExist) {
 			return misuse("%s exists already and was not changed; give another NAME", f.name)
 		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return misuse("there is no directory %s; make it first", filepath.Dir(f.name))
+		}
 		return err
 	}
 	a.sayf("run it: pawl run %s", files[0].name)

@@ -159,12 +159,16 @@ func (v *liveView) add(e pawl.Entry, history bool) {
 		}
 		return
 	}
+	turn := v.state.Iteration()
 	v.state.Fold(e)
 	v.since = v.now()
 	if history {
 		return
 	}
 	v.take(e.Event)
+	if v.state.Iteration() != turn { // else lines of a turn stand above the figures of the one before
+		v.draw()
+	}
 	v.print(e)
 	if v.now().Sub(v.drawn) >= drawEvery {
 		v.draw()

@@ -137,7 +137,12 @@ func TestLiveView(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", d)
 		}
 	}
-	add(pawl.RunStarted{Declaration: pawl.Declaration{Limits: pawl.Limits{Iterations: 20, Tokens: 500_000, Time: 30 * time.Minute, Cost: 2}}}, pawl.ModelCalled{Purpose: pawl.PurposeTurn})
+	for _, e := range []pawl.Event{pawl.RunStarted{Declaration: pawl.Declaration{Limits: pawl.Limits{Iterations: 20, Tokens: 500_000, Time: 30 * time.Minute, Cost: 2}}}, pawl.ModelCalled{Purpose: pawl.PurposeTurn}} {
+		seq++
+		v.add(pawl.Entry{Run: "r", Seq: seq, At: seq - 1, Iteration: 1, Time: now, Event: e}, false)
+	}
+	shows("turn 1/20 · 0/500k tokens · 0s/30m0s\n  0.0 s · waiting for the model") // a new turn is drawn at once
+	add()
 	shows("turn 1/20 · 0/500k tokens · 1s/30m0s\n  1.0 s · waiting for the model")
 	add(pawl.ModelDelta{Text: "First.\nSecond \x1b[2Jline sk-an"})
 	shows("turn 1/20 · 0/500k tokens · 2s/30m0s\n  2.0 s · Second line")

@@ -45,7 +45,7 @@ func TestLimits(t *testing.T) {
 		{text: "iterations=+0", bad: "at least 1"},
 		{text: "iterations=+-5", bad: "at least 1"},
 		{text: "iterations=1.5", bad: "not a whole number"},
-		{text: "time=30", bad: "missing unit"},
+		{text: "time=30", bad: `"30" is not a duration such as 5s or 5m`},
 		{text: "time=-3s", bad: "must be positive"},
 		{text: "cost=NaN", bad: "must be positive"},
 		{text: "cost=0", bad: "must be positive"},

@@ -70,7 +70,7 @@ func policyFor(s *pawl.State, given *spec.Policy, loosen bool) (*spec.Policy, er
 		return given, nil
 	}
 	if ways := given.Looser(was); ways != nil {
-		return nil, misuse("--policy allows more than the policy the run began under: %s; give one that is at least as strict, or leave it out for that one",
+		return nil, misuse("--policy allows more than the policy the run began under: %s; give one that is at least as strict, or leave out --policy to keep that one",
 			strings.Join(ways, ", "))
 	}
 	return given, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -66,8 +67,10 @@ func signalRemote(ctx context.Context, a *app, r *remote, p *post, h pawl.Head, 
 		return 0, err
 	}
 	before := root.Seq
+	sent := false
 	code, err := driveRemote(ctx, a, r, &p.driving, before, func(ctx context.Context) (pawl.Result, error) {
 		err := say(to)
+		sent = err == nil
 		if err == nil && !driven(mail.last.Status) {
 			if root, err = runs.Head(ctx, r, root.Run); err == nil && root.Seq == before {
 				err = errStays
@@ -76,6 +79,9 @@ func signalRemote(ctx context.Context, a *app, r *remote, p *post, h pawl.Head, 
 		return mail.last, err
 	})
 	if !errors.Is(err, errStays) {
+		if sent && err != nil {
+			err = fmt.Errorf("recorded for run %s, which the server resumes; watching it failed: %w", root.Run, err)
+		}
 		return code, err
 	}
 	report, err := runs.Report(ctx, r, root, a.place())

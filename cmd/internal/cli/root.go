@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 const about = `pawl runs agents: loops of a model and its tools that cannot run away, cannot
@@ -24,6 +26,11 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	root := a.root()
 	root.SetArgs(joinKeep(asQuestion(root, args)))
 	c, err := root.ExecuteContextC(ctx)
+	if c == root && len(args) > 0 && !strings.HasPrefix(args[0], "-") && errors.As(err, new(*pflag.NotExistError)) {
+		err = unknownCommand(root, args[0]) // which has no flags
+	}
+	if _, flag := errors.AsType[*pflag.NotExistError](err); c == root && len(args) > 0 && !strings.HasPrefix(args[0], "-") && (flag || err == nil && a.code == 0) {
+	}
 	var failed *failure
 	switch {
 	case err == nil:
@@ -87,6 +94,15 @@ func (a *app) root() *cobra.Command {
 	group("develop", "Develop:", initCommand(a), checkCommand(a), replayCommand(a), recordCommand(a), evalCommand(a), schemaCommand(a), docsCommand(a), versionCommand(a))
 	root.SetHelpCommandGroupID("develop")
 	root.SetCompletionCommandGroupID("develop")
+	usual := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if c == root && c.Flags().NArg() > 0 {
+			a.sayf("pawl: %s", usageText(c, unknownCommand(c, c.Flags().Arg(0))))
+			a.code = exitUsage
+			return
+		}
+		usual(c, args)
+	})
 	root.SetIn(a.in)
 	root.SetOut(a.out) // before the command that prints completions is made
 	root.SetErr(a.err)

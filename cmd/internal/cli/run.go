@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -168,6 +169,9 @@ func loadSpec(file string, o *spec.Options) (*spec.Spec, error) {
 
 // unreadable is the problem of a file that cannot be read. It has no position.
 func unreadable(file string, err error) spec.Problems {
+	if errors.Is(err, syscall.EISDIR) {
+		err = errors.New("this is a directory; name a file")
+	}
 	return spec.Problems{{File: file, Message: bare(err).Error()}}
 }
 

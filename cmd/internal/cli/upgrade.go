@@ -31,14 +31,14 @@ func upgradeCommand(a *app) *cobra.Command {
 			if err != nil {
 				return 0, err
 			}
-			return a.withRuns(ctx, func(j store) (int, error) { return 0, upgradeRuns(ctx, a, j, u, specs) })
+			return a.withRuns(ctx, func(j store) (int, error) { return upgradeRuns(ctx, a, j, u, specs) })
 		})
 	c.Long = `Compare the suspended runs of the agents in the specs with those specs. Without
 specs, compare all suspended runs with the current files of their specs. For each
 run whose agent has changed, print what changed and what the rule of the new spec
 (upgrade: refuse, compatible or fork) does with the run, and then apply the rule.
 The command drives no run: the runs stay suspended, and what they wait for stays
-valid. Runs with an owner stay unchanged.`
+valid. Runs with an owner stay unchanged. Exit code 1 means that a run was refused.`
 	c.Example = `  pawl upgrade --dry-run              # which waiting runs does my change touch?
   pawl upgrade agents/ --to 3         # move them to version 3`
 	c.Flags().BoolVar(&u.dry, "dry-run", false, "print what would happen, and change nothing")
@@ -102,11 +102,11 @@ type upgraded struct {
 	Fork    string   `json:"fork"`
 }
 
-func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[string]string) error {
+func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[string]string) (int, error) {
 	var waiting []pawl.Head
 	for h, err := range j.List(ctx, pawl.Query{}) {
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if _, named := specs[h.Agent]; (named || specs == nil) && runs.Parked(h) && !runs.IsChild(h) {
 			waiting = append(waiting, h)
@@ -114,17 +114,19 @@ func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[s
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	touched := 0
+	outcomes := map[string]int{}
 	for _, h := range waiting {
 		line, err := upgradeRun(ctx, a, j, h, specs[h.Agent], u.dry)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if line == nil {
 			continue
 		}
+		outcomes[line.Outcome]++
 		if touched++; a.json {
 			if err := printJSON(a.out, line); err != nil {
-				return err
+				return 0, err
 			}
 			continue
 		}
@@ -134,12 +136,23 @@ func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[s
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", line.Run, line.Agent, line.Status, cmp.Or(line.From, "-"), cmp.Or(line.To, "-"), line.Outcome, line.Why)
 	}
 	if err := w.Flush(); err != nil {
-		return err
+		return 0, err
 	}
 	if !a.quiet {
-		a.sayf("%d of %s waiting or paused with a changed agent", touched, counted(len(waiting), "run"))
+		did := ""
+		if touched > 0 {
+			form := ": moved %d, forked %d, refused %d"
+			if u.dry {
+				form = ": would move %d, fork %d and refuse %d"
+			}
+			did = fmt.Sprintf(form, outcomes["compatible"], outcomes["fork"], outcomes["refused"])
+		}
+		a.sayf("%d of %s waiting or paused with a changed agent%s", touched, counted(len(waiting), "run"), did)
 	}
-	return nil
+	if outcomes["refused"] > 0 {
+		return 1, nil
+	}
+	return 0, nil
 }
 
 // upgradeRun plans or does the upgrade of one run; nil: its agent has not changed.

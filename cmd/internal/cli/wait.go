@@ -16,7 +16,7 @@ import (
 
 func waitCommand(a *app) *cobra.Command {
 	var timeout time.Duration
-	c := a.command("wait RUN [flags]", "Wait until a run ends or is suspended, and exit with the code that run would", cobra.ExactArgs(1),
+	c := a.command("wait RUN [flags]", "Wait until a run ends or is suspended, and exit as pawl run does", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			if timeout < 0 {
 				return 0, misuse("--timeout is %v; it must not be negative", timeout)

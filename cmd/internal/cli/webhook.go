@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,5 +107,32 @@ func (con *console) noticeLog() *slog.Logger {
 	if con.quiet {
 		return slog.New(slog.DiscardHandler)
 	}
-	return slog.New(slog.NewTextHandler(con.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return slog.New(&spokenLog{con: con})
+}
+
+// A spokenLog prints warnings as lines of the command.
+type spokenLog struct {
+	con  *console
+	with []slog.Attr
+}
+
+func (*spokenLog) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+func (s *spokenLog) WithGroup(string) slog.Handler              { return s }
+
+func (s *spokenLog) WithAttrs(more []slog.Attr) slog.Handler {
+	return &spokenLog{s.con, append(slices.Clip(s.with), more...)}
+}
+
+func (s *spokenLog) Handle(_ context.Context, r slog.Record) error {
+	var all []string
+	say := func(a slog.Attr) bool {
+		all = append(all, a.Key+" "+a.Value.String())
+		return true
+	}
+	for _, a := range s.with {
+		say(a)
+	}
+	r.Attrs(say)
+	s.con.sayf("pawl: %s: %s", r.Message, strings.Join(all, ", "))
+	return nil
 }
