@@ -38,6 +38,10 @@ tools:
 			t.Errorf("%s has %d calls at once, external: %v", info.Name, info.MaxParallel, info.External)
 		}
 	}
+	w := s.Warnings(registry())
+	if len(w) != 1 || w[0].Line != 6 || !strings.Contains(w[0].Message, "put is a write") {
+		t.Errorf("it warns of %v", w)
+	}
 }
 
 // A spec that starts Reads early is told where that can have no effect.

@@ -88,6 +88,22 @@ spec.yaml:3:21: skills has a number in its list (write text; put it in quotes if
 	}
 }
 
+// A skill that is carried out with a tool the agent does not have is likely not meant.
+func TestSkillWarnings(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"s/k/SKILL.md": "---\nname: k\ndescription: d\nallowed-tools: Read ask_*\n---\n",
+		"spec.yaml":    "name: a\nmodel: mechanic\nskills: [./s]\ntools: [{builtin: [ask_human]}]\n",
+	})
+	s, err := Load(filepath.Join(dir, "spec.yaml"), &Options{Registry: registry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := s.Warnings(registry())
+	if len(w) != 1 || w[0].Message != "the skill k is carried out with Read, which the agent does not have" {
+		t.Error(w)
+	}
+}
+
 // A skill whose instructions are somebody else's file, or none, is told.
 func TestSkillLeadsOut(t *testing.T) {
 	dir := tree(t, map[string]string{"secret.md": "---\nname: a\ndescription: d\n---\nsecret\n", "s/a/x": ""})

@@ -275,6 +275,7 @@ dir: none
 tools:
   - {name: t, description: d, command: [./x.sh]}
   - {name: u, description: d, command: [./y.sh]}
+  - {name: v, description: d, command: [z], witness: [./x.sh, y, /]}
 approvals: {gates: ["delete_*"]}
 triggers:
   - {watch: .}
@@ -292,9 +293,11 @@ triggers:
 		"spec.yaml:4:6: there is no directory none (commands run in it)",
 		"spec.yaml:6:41: ./x.sh cannot be executed (chmod +x it, or name its interpreter first)",
 		"spec.yaml:7:41: there is no file ./y.sh in the spec's directory",
-		"spec.yaml:8:21: delete_* gates no tool there is",
-		"spec.yaml:11:13: there is no folder inbox (nothing starts until there is)",
-		"spec.yaml:13:26: the variable PAWL_SPEC_UNSET is not set (no server serves the webhook without it)",
+		"spec.yaml:8:63: the witness y is not there (it counts as missing; what makes it appear voids an approval)",
+		"spec.yaml:8:66: the witness / is not a file (calls that need approval would be refused)",
+		"spec.yaml:9:21: delete_* gates no tool there is",
+		"spec.yaml:12:13: there is no folder inbox (nothing starts until there is)",
+		"spec.yaml:14:26: the variable PAWL_SPEC_UNSET is not set (no server serves the webhook without it)",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

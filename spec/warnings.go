@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/glob"
 	"github.com/pawl-run/pawl/internal/prices"
 )
@@ -52,6 +53,19 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 	}
 	s.untriggered(d)
 	s.programs(d, nil)
+	s.relied(d, nil)
+	for _, n := range slices.Concat(s.root.all("cage.files.read.*"), s.root.all("cage.files.write.*")) {
+		path := s.witness(n.text)
+		if _, err := os.Stat(path); err != nil {
+			d.problem(n.place, "there is no %s (commands are refused until it is there)", filepath.Clean(path))
+		}
+	}
+	for _, t := range s.root.all("tools.*") {
+		if n, effect := t.get("max_parallel"), t.get("effect"); n != nil && t.get("command") != nil && (effect == nil || effect.text == "write") {
+			d.problem(n.place, "max_parallel has no effect: %s is a write, and a write runs alone (if it is not a write, declare its effect)", t.name())
+		}
+	}
+	s.unskilled(d)
 	s.unearly(d)
 	s.ungated(d)
 	s.unheld(d)
@@ -62,6 +76,7 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 			used[t.name] = true
 		}
 		l.programs(own, used)
+		l.relied(own, used)
 		d.problems = append(d.problems, own.problems...)
 	}
 	if r != nil && !(s.model.name == "" && s.family.member()) {
@@ -128,6 +143,39 @@ func (s *Spec) programs(d *document, used map[string]bool) {
 			d.problem(n.place, "there is no file %s in the spec's directory", n.text)
 		case info.IsDir() || info.Mode()&0o111 == 0:
 			d.problem(n.place, "%s cannot be executed (chmod +x it, or name its interpreter first)", n.text)
+		}
+	}
+}
+
+// relied checks that the witnesses of the same tools are files.
+func (s *Spec) relied(d *document, used map[string]bool) {
+	for _, t := range s.root.all("tools.*") {
+		if used != nil && !used[t.name()] {
+			continue
+		}
+		for _, n := range t.all("witness.*") {
+			switch info, err := os.Stat(s.witness(n.text)); {
+			case err != nil:
+				d.problem(n.place, "the witness %s is not there (it counts as missing; what makes it appear voids an approval)", n.text)
+			case !info.Mode().IsRegular():
+				d.problem(n.place, "the witness %s is not a file (calls that need approval would be refused)", n.text)
+			}
+		}
+	}
+}
+
+// unskilled warns about skills whose tools the agent does not have.
+func (s *Spec) unskilled(d *document) {
+	if len(s.skills) == 0 || len(s.servers) > 0 {
+		return // the servers may have the tools
+	}
+	a, _ := s.assemble(nil, nil)
+	for _, one := range s.skills {
+		for _, pattern := range one.Allowed {
+			found := slices.ContainsFunc(a.Tools, func(t pawl.Tool) bool { return glob.Match(pattern, t.Info().Name) })
+			if !found && !strings.HasPrefix(pattern, "__") {
+				d.problem(s.find("skills"), "the skill %s is carried out with %s, which the agent does not have", one.Name, pattern)
+			}
 		}
 	}
 }
