@@ -69,7 +69,7 @@ func TestReconcile(t *testing.T) {
 		{name: "ended", argv: part(t, "say", `{"a":1}`), want: `true {"a":1} <nil>`},
 		{name: "failed", argv: part(t, "say", "out", "no such ticket", "3"), want: "true  exit status 3: no such ticket"},
 		{name: "died", argv: part(t, "die", "9"), want: "true  killed by SIGKILL: half a res"},
-		{name: "missing", argv: []string{"/nowhere/at/all"}, want: `true  cannot start "/nowhere/at/all": there is no file /nowhere/at/all; a path with a slash is relative to the working directory`},
+		{name: "missing", argv: []string{"/nowhere/at/all"}, want: `true  cannot start "/nowhere/at/all": there is no file /nowhere/at/all; create it or name another program`},
 		{name: "stopped", argv: hang, why: errors.New("enough"), want: "false  the outcome of the command is unknown: it was cut short", told: "stopped: enough"},
 		{name: "stopped read", argv: hang, effect: pawl.Read, why: errors.New("enough"), want: "false  <nil>", told: "stopped: enough"},
 		{name: "late", argv: hang, why: context.DeadlineExceeded, want: "true  no result within 1m0s; killed by SIGTERM", told: "stopped: context deadline exceeded"},

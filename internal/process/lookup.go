@@ -35,7 +35,11 @@ func locate(c Command) (string, error) {
 		}
 		switch info, err := os.Stat(full); {
 		case errors.Is(err, fs.ErrNotExist):
-			return fail(err, "there is no file %s; a path with a slash is relative to the working directory", full)
+			hint := "create it or name another program"
+			if full != name {
+				hint = "a path with a slash is relative to the working directory"
+			}
+			return fail(err, "there is no file %s; %s", full, hint)
 		case err != nil:
 			return fail(err, "%v", err)
 		case info.IsDir():
