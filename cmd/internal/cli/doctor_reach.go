@@ -119,8 +119,10 @@ func (t target) try(ctx context.Context) finding {
 		}
 		return finding{t.check, g, fmt.Sprintf("%s: %v", t.name, err), "check the address, the name service, proxies (HTTPS_PROXY) and firewalls between here and there"}
 	}
-	_ = r.Body.Close()                                                                               // the answer to HEAD has none
-	if r.StatusCode >= http.StatusInternalServerError && r.StatusCode != http.StatusNotImplemented { // 501: it does not know HEAD
+	_ = r.Body.Close() // the answer to HEAD has none
+
+	// What does not know HEAD answers, too.
+	if r.StatusCode >= http.StatusInternalServerError && r.StatusCode != http.StatusNotImplemented {
 		remedy := "look at its log; runs do not wait for it"
 		if t.check == "provider" {
 			remedy = "look at its status page; runs retry, and pause when it stays down"
