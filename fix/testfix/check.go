@@ -66,6 +66,8 @@ func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Check
 		}
 	}
 	switch {
+	case now.ran.NoCommand(f.source.Test):
+		return c, fmt.Errorf("the test command %q does not exist; name the one that runs the tests, such as go test ./...: %s", strings.Join(f.source.Test, " "), strings.TrimSpace(now.ran.Output))
 	case slices.Equal(c.Open, []string{testrun.NoTests}):
 		return c, f.noTest()
 	case len(c.Open) == 0 && c.Passed == 0 && len(c.Elsewhere) > 0:

@@ -57,6 +57,14 @@ func (s *Suite) Again(ctx context.Context, first Result) ([]string, error) {
 	return wavering, nil
 }
 
+// NoCommand reports whether a shell or the go command says that there is no such command.
+func (n Result) NoCommand(argv []string) bool {
+	if n.Named() || n.Exit.Killed {
+		return false
+	}
+	return n.Exit.Code == 127 || len(argv) > 1 && isGo(argv[0]) && strings.HasPrefix(n.Output, "go "+argv[1]+": unknown command")
+}
+
 // Chancy returns the packages with a failure that may be one of chance, and those whose tests
 // did not end in time.
 func Chancy(now Result) (packages []string, slow map[string]bool) {
