@@ -116,7 +116,7 @@ func (m *matcher) node(n ast.Node) bool {
 
 // operands matches a comparison or calculation of a value with itself.
 func (m *matcher) operands(n *ast.BinaryExpr) {
-	if left, ok := n.X.(*ast.BinaryExpr); ok && left.Op == token.SUB && literal(n.Y) {
+	if left, ok := n.X.(*ast.BinaryExpr); ok && (n.Op == token.EQL || n.Op == token.NEQ) && left.Op == token.SUB && literal(n.Y) {
 		m.number[left] = true // x-x == 0 asks whether x is a finite number
 	}
 	switch _, name := n.X.(*ast.Ident); n.Op {
