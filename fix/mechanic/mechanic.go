@@ -91,7 +91,7 @@ func (m model) reply(r pawl.Request) pawl.Reply {
 	}
 	reply := m.next(mind)
 	if mind.told != "" {
-		why := "It cannot use the hint (" + brief(mind.told) + "), since it goes by rules alone; a language model reads hints: give pawl a provider's key. "
+		why := "It ignores the hint (" + brief(mind.told) + "), since it only tries edits by rules; a language model reads hints: give pawl a provider's key. "
 		reply.Parts = append([]pawl.Part{pawl.Text{Text: why}}, reply.Parts...)
 	}
 	return reply

@@ -86,6 +86,17 @@ func TestTwoFaults(t *testing.T) {
 	}
 }
 
+// An edit that fixes all that is open, and shows what did not run before, is kept at once.
+func TestFreed(t *testing.T) {
+	for _, open := range []map[string]string{{"m.TestA": "panic"}, {"m.TestA": "panic", "m.TestB": "test"}} {
+		l := &level{files: memory{"a.go": "x := 1\n"}, outcome: outcome{open: open}}
+		l.partial = []partial{{edit: tryEdit{editArgs: editArgs{Path: "a.go", Old: "1", New: "2"}}, fixed: []string{"m.TestA"}}}
+		if _, keeps := new(mind).choose(l, false); keeps != (len(open) == 1) {
+			t.Errorf("with %v open, it keeps the edit: %v", open, keeps)
+		}
+	}
+}
+
 // An edit that was made and not told of is found by looking.
 func TestLostEdits(t *testing.T) {
 	for _, took := range []bool{true, false} {
@@ -174,7 +185,7 @@ func TestHints(t *testing.T) {
 			t.Fatalf("it gave up: %s", answer)
 		}
 		text := pawl.Reply{Parts: w.talk[said].Parts}.Text()
-		if got := strings.Contains(text, "It cannot use the hint (`Look at Small first, please.`)"); got != want {
+		if got := strings.Contains(text, "It ignores the hint (`Look at Small first, please.`)"); got != want {
 			t.Errorf("turn %d says so: %v, want %v: %s", i, got, want, text)
 		}
 	}

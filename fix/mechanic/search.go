@@ -32,12 +32,12 @@ func (m *mind) pending() (pawl.Reply, bool) {
 }
 
 // choose picks the edit to keep: one that fixes all tests; else the one that fixes most, at
-// once if there are plainly several faults, when it fixes a whole fault and nothing better
-// was found for long enough, or at the end. A single edit that fixes all is better than two
+// once if there are plainly several faults or only tests fail that did not run before, when it
+// fixes a whole fault and nothing better was found for long enough, or at the end. A single edit that fixes all is better than two
 // that each fix a part: the second may only suit the tests that the first has left.
 func (m *mind) choose(l *level, end bool) (partial, bool) {
 	var best *partial
-	whole := false
+	whole, freed := false, false
 	for i, p := range l.partial {
 		after, fits := p.edit.on(l.files)
 		if !fits || l.been[digest(l.files, after)] || m.bars(p.edit) {
@@ -49,12 +49,13 @@ func (m *mind) choose(l *level, end bool) (partial, bool) {
 		w := l.several || l.whole(p)
 		if best == nil || w && !whole || w == whole && len(p.fixed) > len(best.fixed) {
 			best, whole = &l.partial[i], w
+			freed = !l.outcome.more && len(p.fixed) == len(l.outcome.open)
 		}
 	}
 	if best == nil {
 		return partial{}, false
 	}
-	return *best, end || l.several || whole && len(l.tried) >= l.first+patience
+	return *best, end || l.several || freed || whole && len(l.tried) >= l.first+patience
 }
 
 // whole reports whether an edit fixes every failing test that executes the changed code. Then
@@ -108,7 +109,7 @@ func (m model) search(mind *mind) pawl.Reply {
 		return mind.giveUp("It cannot read the code: " + err.Error() + ".")
 	}
 	if batch, rules := mind.untried(top, list, min(max(batchSize, len(l.tried)), mostBatch)); len(batch) > 0 {
-		thought := fmt.Sprintf("Trying %d edits after %d of %d: %s.", len(batch), len(l.tried), len(list), strings.Join(rules, "; "))
+		thought := fmt.Sprintf("Trying %d edits, after %d of %d possible ones: %s.", len(batch), len(l.tried), len(list), strings.Join(rules, "; "))
 		return do(thought, []pawl.Call{call(tryEdits, tryArgs{batch})})
 	}
 	if p, ok := mind.choose(l, true); ok {

@@ -48,6 +48,10 @@ func (v *fixView) says(event pawl.Event) []string {
 	case pawl.ToolStarted, pawl.ToolReused:
 	case pawl.Measured:
 		return v.compare(e.Open)
+	case pawl.ProgressJudged:
+		if text = progressText(event); e.Judgement == pawl.JudgedRefuted && len(v.open) > 0 {
+			text = "it says it is done, but the tests fail"
+		}
 	case pawl.Observed:
 		if e.Failed { // the tests did not run
 			text = progressText(event)
@@ -78,6 +82,10 @@ const mostFlips = 12
 
 // compare returns a line for each test whose verdict differs from the measure before.
 func (v *fixView) compare(open []string) []string {
+	open = slices.Clone(open)
+	if i := slices.Index(open, "[exit code]"); i >= 0 {
+		open[i] = "the test command"
+	}
 	var passes, fails []string
 	_, _, shown := gauge.Moved(v.open, open)
 	for _, id := range v.open {

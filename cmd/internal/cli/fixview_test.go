@@ -27,7 +27,7 @@ func TestFixView(t *testing.T) {
 		pawl.ToolFinished{Call: "c1", Tool: "edit_file", Status: pawl.ToolOK, Result: []byte(`"sum.go: replaced at line 3"`)},
 		pawl.Observed{Text: "FAIL"}, pawl.Measured{Value: -2, Open: []string{"m.TestB", "m.TestC\x1b[2J"}})
 	add(2, pawl.ToolFinished{Call: "c2", Tool: "edit_file", Status: pawl.ToolFailed, Error: "old does not occur"},
-		pawl.Measured{Value: -2, Open: []string{"m.TestA"}})
+		pawl.Measured{Value: -2, Open: []string{"m.TestA"}}, pawl.ProgressJudged{Judgement: pawl.JudgedRefuted, Detail: "done is claimed"})
 	add(3, pawl.Measured{Value: -2, Open: []string{"m.TestA", "m [panic in TestA]"}}, pawl.Measured{Value: -2, Open: []string{"m.TestD"}})
 	want := `[0] fails: m.TestA
 [0] fails: m.TestB
@@ -39,6 +39,7 @@ func TestFixView(t *testing.T) {
 [2] passes now: m.TestB
 [2] passes now: m.TestC
 [2] fails again: m.TestA
+[2] it says it is done, but the tests fail
 [3] m [panic in TestA] kept the tests after it from running
 [3] passes now: m.TestA
 [3] ran for the first time, and fails: m.TestD

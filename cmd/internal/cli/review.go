@@ -155,7 +155,7 @@ func reviewByRules(ctx context.Context, a *app, change *review.Change, r *review
 		}
 	}
 	if !a.quiet {
-		a.sayf("no key is set and PAWL_MODEL names no model: no model is asked, and the findings are those of rules, which see less than a reader")
+		a.sayf("no key is set and PAWL_MODEL names no model: no model is asked, and only fixed rules look at the code; a model also finds faults that no rule describes")
 	}
 	return printReview(a, r, format)
 }
