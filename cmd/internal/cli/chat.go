@@ -70,12 +70,13 @@ func chat(ctx context.Context, a *app, d *driving, args []string, last bool) (in
 	}
 	return open(ctx, func(j store) (int, error) {
 		t := &talk{a: a, d: d, j: j, editor: prompt.New(in, a.terminal()), thread: newThread(), model: d.model, settings: set}
+		of := ""
 		if last {
-			if err := t.find(ctx); err != nil {
+			if of, err = t.find(ctx); err != nil {
 				return 0, err
 			}
 		}
-		if err := t.begin(ctx, args); err != nil {
+		if err := t.begin(ctx, args, of); err != nil {
 			return 0, err
 		}
 		return t.loop(ctx)
@@ -121,8 +122,8 @@ type talk struct {
 	running string      // the run that answers; guarded by a.mu
 }
 
-// find finds the last conversation.
-func (t *talk) find(ctx context.Context) error {
+// find finds the last conversation, and returns a run of it that has its agent.
+func (t *talk) find(ctx context.Context) (string, error) {
 	found, err := headsOf(ctx, t.j, pawl.Query{}, 1, func(h pawl.Head) bool {
 		return strings.HasPrefix(h.Thread, threadPrefix) && !runs.IsChild(h)
 	})
@@ -130,26 +131,28 @@ func (t *talk) find(ctx context.Context) error {
 		err = misuse("there is no conversation to continue; pawl chat begins one")
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	t.thread, t.last = found[0].Thread, found[0].Run
 	for {
+		run := t.last
 		gone, err := t.isUndone(ctx)
 		if err != nil || !gone {
-			return err
+			return run, err
 		}
-		s, err := engine.Load(ctx, t.j, t.last)
+		s, err := engine.Load(ctx, t.j, run)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if t.back(s); t.last == "" {
-			return misuse("the messages of the last conversation are all undone; pawl chat begins one")
+			t.a.sayf("the messages of the last conversation are all undone; it begins again")
+			return run, nil
 		}
 	}
 }
 
-// begin makes the agent: that of a spec, of the conversation, or the default one.
-func (t *talk) begin(ctx context.Context, args []string) error {
+// begin makes the agent: that of a spec, of a run of the conversation, or the default one.
+func (t *talk) begin(ctx context.Context, args []string, of string) error {
 	switch {
 	case len(args) > 0:
 		registry := t.a.registry()
@@ -166,13 +169,13 @@ func (t *talk) begin(ctx context.Context, args []string) error {
 		}
 		t.a.warn(s, registry)
 		t.source = agent.Source
-	case t.last != "":
-		s, err := engine.Load(ctx, t.j, t.last)
+	case of != "":
+		s, err := engine.Load(ctx, t.j, of)
 		if err != nil {
 			return err
 		}
 		if t.source = s.Declaration().Source; !spec.IsSource(t.source) {
-			return misuse("run %s was not started from a spec, so its agent is not known here; give a SPEC", t.last)
+			return misuse("run %s was not started from a spec, so its agent is not known here; give a SPEC", of)
 		}
 		if t.policy, err = policyFor(s, t.policy, false); err != nil {
 			return err

@@ -183,6 +183,13 @@ func TestChatGoesOn(t *testing.T) {
 	c.sees("word by word by word by word by word by word")
 	c.types("> ", "you?\r")
 	c.sees("Still here.")
+	c.types("> ", "/undo\r")
+	c.types("> ", "/undo\r")
+	c.types("> ", "\x04")
+	c.ends(0)
+	c = talk(t, "-c") // with the same agent, although no message is left
+	c.sees("it begins again")
+	c.sees("desk: script/desk.script.yaml")
 	c.types("> ", "\x04")
 	c.ends(0)
 }

@@ -103,7 +103,7 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 			return 0, err
 		}
 		hooks := &clientHooks{ready: make(chan struct{})}
-		rests, quit, err := deliverAll(ctx, a, s, j, public, key, hooks.of, h.log)
+		rests, quit, err := deliverAll(ctx, a, s, j, nil, public, key, hooks.of, h.log)
 		if err != nil {
 			return 0, err
 		}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"slices"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/webhook"
@@ -26,10 +27,15 @@ func (s *service) publicURL(l net.Listener) (string, error) {
 	return s.public, nil
 }
 
-// deliverAll delivers the webhooks of all runs of the journal, until quit. Call the
-// returned function with a run that this process releases.
-func deliverAll(ctx context.Context, a *app, s *service, j store, public string, key []byte, more func(context.Context, string) ([]webhook.Hook, error), log *slog.Logger) (rests func(pawl.Result), quit func(), err error) {
-	out, stop, err := outbox(ctx, j, func(d pawl.Declaration) []webhook.Hook { return a.webhooks(d.Source) }, &webhook.Options{
+// deliverAll delivers the webhooks of all runs of the journal, or of those of some agents,
+// until quit. Call the returned function with a run that this process releases.
+func deliverAll(ctx context.Context, a *app, s *service, j store, agents []string, public string, key []byte, more func(context.Context, string) ([]webhook.Hook, error), log *slog.Logger) (rests func(pawl.Result), quit func(), err error) {
+	out, stop, err := outbox(ctx, j, func(d pawl.Declaration) []webhook.Hook {
+		if agents != nil && !slices.Contains(agents, d.Agent) {
+			return nil // other processes deliver for them
+		}
+		return a.webhooks(d.Source)
+	}, &webhook.Options{
 		Allow: a.webhookAllow(), Loopback: !s.specs, Public: public, LinkKey: key, More: more, Log: log,
 	})
 	if err != nil {

@@ -87,7 +87,11 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 				return 0, err
 			}
 		}
-		rests, quit, err := deliverAll(ctx, a, &s.service, j, public, key, nil, h.log)
+		agents, err := workHost{h}.Names(ctx)
+		if err != nil {
+			return 0, err
+		}
+		rests, quit, err := deliverAll(ctx, a, &s.service, j, agents, public, key, nil, h.log)
 		if err != nil {
 			return 0, err
 		}
