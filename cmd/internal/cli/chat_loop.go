@@ -199,8 +199,12 @@ func (t *talk) settle(ctx context.Context) (ended bool, err error) {
 
 // drive drives a run to its end and shows how it ended.
 func (t *talk) drive(ctx context.Context, agent pawl.Agent, limits pawl.Limits, after uint64, begin begin) error {
+	show := func() {}
+	if in, ok := t.a.in.(*os.File); ok {
+		show = hideKeys(in) // what is typed meanwhile is shown at the next prompt
+	}
 	t.a.mu.Lock()
-	t.a.stop = t.cancel
+	t.a.stop, t.a.showKeys = t.cancel, show
 	t.a.mu.Unlock()
 	result, err := t.a.drive(ctx, t.d, agent, limits, after, func(ctx context.Context) (*engine.Handle, error) {
 		h, err := begin(ctx)
@@ -213,8 +217,9 @@ func (t *talk) drive(ctx context.Context, agent pawl.Agent, limits pawl.Limits, 
 		return h, err
 	})
 	t.a.mu.Lock()
-	t.a.stop, t.running = nil, ""
+	t.a.stop, t.a.showKeys, t.running = nil, nil, ""
 	t.a.mu.Unlock()
+	show()
 	if err != nil {
 		return err
 	}

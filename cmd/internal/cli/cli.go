@@ -35,11 +35,12 @@ type app struct {
 	ends       []func() error                     // close the connections to MCP servers
 	deliveries []chan struct{}                    // each closed when the webhooks of a run are done
 
-	mu      sync.Mutex
-	journal store       // open, if any
-	driven  string      // the run that is driven here, if any
-	lines   typedLines  // typed input, once a question was asked
-	stop    func() bool // takes an interrupt instead of the command; nil, or false: the command ends
+	mu       sync.Mutex
+	journal  store       // open, if any
+	driven   string      // the run that is driven here, if any
+	lines    typedLines  // typed input, once a question was asked
+	showKeys func()      // has the terminal show what is typed again; nil: it does
+	stop     func() bool // takes an interrupt instead of the command; nil, or false: the command ends
 
 	// viewer makes the view of a run for a command that announces its runs itself.
 	viewer func() view
@@ -131,9 +132,12 @@ func (i *interruption) Error() string { return fmt.Sprintf("stopped by a signal 
 // as its result. The runs then have no owner and can be resumed.
 func (a *app) leave() {
 	a.mu.Lock()
-	j, run := a.journal, a.driven
+	j, run, show := a.journal, a.driven, a.showKeys
 	a.journal = nil
 	a.mu.Unlock()
+	if show != nil {
+		show()
+	}
 	a.err.setStatus("")
 	if run != "" {
 		a.sayf("left run %s as it is; go on with: %s", run, a.typed("pawl", "resume", run))

@@ -6,6 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The requests that get and set the mode of a terminal.
+const getMode, setMode = unix.TIOCGETA, unix.TIOCSETA
+
 // flushInput drops typed input that was not read yet, where the system can.
 func flushInput(f *os.File) {
 	const read = 1 // FREAD of sys/fcntl.h: the input queue

@@ -6,5 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The requests that get and set the mode of a terminal.
+const getMode, setMode = unix.TCGETS, unix.TCSETS
+
 // flushInput drops typed input that was not read yet, where the system can.
 func flushInput(f *os.File) { _ = unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH) }
