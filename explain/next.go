@@ -30,6 +30,10 @@ type Place struct {
 	// Changed are the parts of the run's agent that its files there have changed since
 	// it was recorded, which a resumption must allow.
 	Changed []string
+	// Held returns the file of the policy that an agent's source records, and which of a run's
+	// limits are the most that it allows, as leaves of a stop condition name them. Nil: there
+	// are no policies.
+	Held func(source string, l pawl.Limits) (file string, kinds []string)
 }
 
 // Command returns a command as typed at the place.
@@ -270,7 +274,7 @@ func (a *adviser) may(does Phrase, flags []string, why Phrase) ([]string, Phrase
 		return nil, why, false
 	case (a.origin == byFix || a.origin == byReview) && named("--spec"):
 		return nil, why, false // it has no stop condition to change
-	case far && named("--spec", "--model", "--stop"):
+	case far && named("--spec", "--model", "--stop", "--policy"):
 		a.missed = "; it goes on where its database is, with: " + typed("pawl resume "+a.run+" "+strings.Join(flags, " "))
 		return nil, why, false
 	case a.origin == byProgram || a.orphan:
@@ -389,6 +393,12 @@ func (a *adviser) exhausted(s *pawl.State) {
 		return
 	}
 	kind := refusal(s)
+	if of := a.r.opt.Place.Held; of != nil && kind != "" {
+		if file, kinds := of(s.Declaration().Source, s.Limits()); slices.Contains(kinds, kind) {
+			a.resume(Phrase("to go on once "+file+" allows more"), "--policy "+shell(file), "--allow-change")
+			return
+		}
+	}
 	var flags []string
 	why := Phrase("to go on with a higher limit")
 	if limits := usedUp(s, kind); limits != nil {

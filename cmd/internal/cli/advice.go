@@ -17,9 +17,9 @@ import (
 func (env *environment) place() explain.Place {
 	switch {
 	case env.server != "":
-		return explain.Place{Flags: []string{"--server", env.server}, Server: true}
+		return explain.Place{Flags: []string{"--server", env.server}, Server: true, Held: heldBy}
 	case env.database == "": // the next command reads the same environment
-		return explain.Place{}
+		return explain.Place{Held: heldBy}
 	}
 	name := env.database
 	if u, err := url.Parse(name); err == nil && u.User != nil {
@@ -27,7 +27,7 @@ func (env *environment) place() explain.Place {
 			name = "URL" // the URL may hold a password
 		}
 	}
-	return explain.Place{Flags: []string{"--database", name}}
+	return explain.Place{Flags: []string{"--database", name}, Held: heldBy}
 }
 
 // place is where the user types the next command, and what the user's token allows there.

@@ -3,9 +3,13 @@ package cli
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -74,4 +78,55 @@ func policyFor(s *pawl.State, given *spec.Policy, loosen bool) (*spec.Policy, er
 			strings.Join(ways, ", "))
 	}
 	return given, nil
+}
+
+// held returns the file of a policy, and which of a run's limits are the most that it
+// allows, as leaves of a stop condition name them.
+func held(p *spec.Policy, l pawl.Limits) (file string, kinds []string) {
+	if p == nil {
+		return "", nil
+	}
+	most := p.Lower(pawl.Limits{Iterations: math.MaxInt, Tokens: math.MaxInt, Time: math.MaxInt64, Cost: math.MaxFloat64})
+	for kind, at := range map[string]bool{
+		"iterations": l.Iterations >= most.Iterations, "tokens": l.Tokens >= most.Tokens, "elapsed": l.Time >= most.Time, "cost": l.Cost >= most.Cost,
+	} {
+		if at {
+			kinds = append(kinds, kind)
+		}
+	}
+	file, _ = p.Source()
+	return file, kinds
+}
+
+// heldBy is [held] by the policy that an agent's source records.
+func heldBy(source string, l pawl.Limits) (file string, kinds []string) {
+	p, err := recordedPolicy(source)
+	if err != nil {
+		return "", nil
+	}
+	return held(p, l)
+}
+
+// heldError says that a run was not resumed because a limit of its policy is used up.
+type heldError struct {
+	*engine.SpentError
+	file string
+}
+
+func (e *heldError) Error() string {
+	return fmt.Sprintf("run %s would end at once: %s (%s), and %s allows no more; raise the limit there, and resume with --policy %s --allow-change",
+		e.Run, e.Leaf, e.Used, e.file, e.file)
+}
+
+func (e *heldError) Unwrap() error { return e.SpentError }
+
+// spent explains why a run has used up its limits, if a policy holds them down.
+func (w *work) spent(err error) error {
+	if spent, ok := errors.AsType[*engine.SpentError](err); ok && !spent.Stop {
+		kind, _, _ := strings.Cut(spent.Leaf, " ")
+		if file, kinds := held(w.policy, w.limits); slices.Contains(kinds, kind) {
+			return &heldError{spent, file}
+		}
+	}
+	return err
 }

@@ -182,7 +182,7 @@ func driveWork(ctx context.Context, a *app, d *driving, w *work, after uint64, b
 	})
 	if err != nil {
 		w.drop()
-		return 0, err
+		return 0, w.spent(err)
 	}
 	return w.conclude(ctx, result)
 }

@@ -33,7 +33,7 @@ func (s *service) place(l net.Listener) explain.Place {
 			at = "unix://" + path
 		}
 	}
-	return explain.Place{Flags: []string{"--server", cmp.Or(s.public, at)}, Server: true}
+	return explain.Place{Flags: []string{"--server", cmp.Or(s.public, at)}, Server: true, Held: heldBy}
 }
 
 // socket is a listener that removes its Unix socket when closed.
