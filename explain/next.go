@@ -393,12 +393,6 @@ func (a *adviser) exhausted(s *pawl.State) {
 		return
 	}
 	kind := refusal(s)
-	if of := a.r.opt.Place.Held; of != nil && kind != "" {
-		if file, kinds := of(s.Declaration().Source, s.Limits()); slices.Contains(kinds, kind) {
-			a.resume(Phrase("to go on once "+file+" allows more"), "--policy "+shell(file), "--allow-change")
-			return
-		}
-	}
 	var flags []string
 	why := Phrase("to go on with a higher limit")
 	if limits := usedUp(s, kind); limits != nil {
@@ -407,6 +401,12 @@ func (a *adviser) exhausted(s *pawl.State) {
 	if higher := raiseStop(s); higher != "" {
 		flags = append(flags, "--stop "+higher)
 		why = "to go on with another stop condition; the one that held would hold again"
+	}
+	if of := a.r.opt.Place.Held; of != nil && kind != "" {
+		if file, kinds := of(s.Declaration().Source, s.Limits()); slices.Contains(kinds, kind) {
+			flags = append(flags, "--policy "+shell(file), "--allow-change")
+			why = Phrase("to go on once " + file + " allows more")
+		}
 	}
 	a.resume(why, flags...)
 }

@@ -114,7 +114,7 @@ type heldError struct {
 }
 
 func (e *heldError) Error() string {
-	return fmt.Sprintf("run %s would end at once: %s (%s), and %s allows no more; raise the limit there, and resume with --policy %s --allow-change",
+	return fmt.Sprintf("run %s would end at once: %s (%s), and %s allows no more; raise the limit there, and resume again with --policy %s --allow-change",
 		e.Run, e.Leaf, e.Used, e.file, e.file)
 }
 
