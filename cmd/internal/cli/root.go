@@ -29,8 +29,6 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	if c == root && len(args) > 0 && !strings.HasPrefix(args[0], "-") && errors.As(err, new(*pflag.NotExistError)) {
 		err = unknownCommand(root, args[0]) // which has no flags
 	}
-	if _, flag := errors.AsType[*pflag.NotExistError](err); c == root && len(args) > 0 && !strings.HasPrefix(args[0], "-") && (flag || err == nil && a.code == 0) {
-	}
 	var failed *failure
 	switch {
 	case err == nil:
