@@ -101,7 +101,8 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 		return nil, nil
 	case state.Seq() == 0:
 		h, err := c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Files: c.files, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks, follows: c.follows, above: c.above})
-		if held, ok := errors.AsType[*pawl.HeldError](err); ok { // by an owner that lost the parent before it wrote anything
+		held, ok := errors.AsType[*pawl.HeldError](err)
+		if ok && ParseOwner(held.Lease.Owner).Process != Self().Process { // another process lost the parent before it wrote anything
 			if err := c.engine.pause(ctx, max(time.Until(held.Lease.Until), time.Millisecond)); err != nil {
 				return nil, err
 			}
