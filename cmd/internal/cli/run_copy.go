@@ -145,11 +145,11 @@ func ownCopy(ctx context.Context, j pawl.Journal, run string) (*workspace.Tree, 
 	}
 	w := spec.WorkspaceOf(s.Declaration().Source)
 	if w == nil {
-		return nil, nil //nolint:nilnil // as above
+		return nil, nil //nolint:nilnil // it works in none
 	}
 	t, err := workspace.Open(w.State)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // as above
+		return nil, nil //nolint:nilnil // it was applied and removed
 	}
 	return t, err
 }
