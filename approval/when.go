@@ -20,8 +20,7 @@ import (
 // because an argument is missing or null (unless it is compared with null) or
 // has another type than the value it is compared with. The rest of the
 // predicate may still decide: args.kind == "gift" && args.amount > 100 does not
-// ask about another kind without an amount.
-// another kind without an amount.
+// ask about a call of another kind that has no amount.
 func When(pattern, predicate string) pawl.Policy {
 	tree, err := expr.Parse(predicate)
 	if err == nil {

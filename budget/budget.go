@@ -1,8 +1,14 @@
-// Package budget says what many runs together may spend.
+// Package budget limits what many runs spend together, such as 5 dollars a day for
+// each tenant. The limits of a single run are pawl.Limits.
 //
-// A [Budget] limits the model calls of all runs that have the same value of a label, in a
-// period of UTC. A call is reserved in the commit that records its intent, and settled in the
-// commit that records its result, so the accounts of a [Ledger] follow from the logs.
+// A [Budget] limits the model calls of all runs that have the same value of a
+// label, in a period of UTC. Give budgets to engine.Options.Budgets, or to the key
+// budgets of a spec. The journal must be a [Ledger]; the journals of this module
+// are.
+//
+// A call is reserved in the commit that records its intent, and settled in the
+// commit that records its result. So the logs and the accounts of a ledger always
+// agree.
 package budget
 
 import (

@@ -215,6 +215,31 @@ func preconditions(r *recorder, name string, args json.RawMessage) (seen map[str
 	return answer.seen, answer.err
 }
 
+// approvalHolds checks, immediately before a call starts, that its approved preconditions still
+// hold. If not, it records that, and the call does not start.
+func approvalHolds(r *recorder, at uint64, d *pawl.Classified) bool {
+	if !d.Approved {
+		return true
+	}
+	c, _ := r.state.Call(d.Call.ID)
+	if c.Attempt == 0 && !c.Expires.IsZero() && time.Now().After(c.Expires) {
+		r.append(at, pawl.ApprovalExpired{Call: c.ID})
+		return false
+	}
+	if c.Preconditions == nil {
+		return true
+	}
+	now, err := preconditions(r, c.Tool, d.Call.Args)
+	changed := canon.Differing(c.Preconditions, now)
+	if err != nil {
+		changed = []string{r.clean.text(err.Error())}
+	}
+	if changed != nil {
+		r.append(at, pawl.ApprovalInvalidated{Call: c.ID, Changed: changed})
+	}
+	return changed == nil
+}
+
 // expire ends the requests that were not decided in time. If the run was resumed without a
 // decision, it ends all requests so that they are made again, since their tokens may be lost.
 func (q *requests) expire() {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/team"
 )
 
@@ -225,31 +224,6 @@ func timeFor(r *recorder, at uint64, c *pawl.Classified, now time.Time) time.Dur
 		r.append(at, c.NotRun())
 	}
 	return left
-}
-
-// approvalHolds checks, immediately before a call starts, that its approved preconditions still
-// hold. If not, it records that, and the call does not start.
-func approvalHolds(r *recorder, at uint64, d *pawl.Classified) bool {
-	if !d.Approved {
-		return true
-	}
-	c, _ := r.state.Call(d.Call.ID)
-	if c.Attempt == 0 && !c.Expires.IsZero() && time.Now().After(c.Expires) {
-		r.append(at, pawl.ApprovalExpired{Call: c.ID})
-		return false
-	}
-	if c.Preconditions == nil {
-		return true
-	}
-	now, err := preconditions(r, c.Tool, d.Call.Args)
-	changed := canon.Differing(c.Preconditions, now)
-	if err != nil {
-		changed = []string{r.clean.text(err.Error())}
-	}
-	if changed != nil {
-		r.append(at, pawl.ApprovalInvalidated{Call: c.ID, Changed: changed})
-	}
-	return changed == nil
 }
 
 // perform runs the tool.

@@ -1,5 +1,6 @@
-// Package guard checks texts for personal data, secrets, forbidden topics, and
-// instructions planted where data belongs.
+// Package guard has guardrails: rules that check the texts of a run for personal
+// data, secrets, forbidden topics and prompt injection, and a policy that follows
+// untrusted data ([DataFlow]).
 //
 //	g := guard.New(
 //		guard.PII(guard.Redact),
@@ -9,28 +10,31 @@
 //	)
 //	agent.Policies = append(agent.Policies, g)
 //
-// A [Guard] is a policy and a filter. Redacted text is replaced before it
-// becomes an event, so neither the model nor the log gets it; calls keep their
-// place and get the redacted arguments. Blocked text stays in the log and goes
-// no further: an input ends the run as failed before any model is called, a
-// reply has its calls refused, a final answer is withheld and the run fails, a
-// tool's result or an observation ends the run before a model reads it. A
-// warning is only noted.
+// A [Guard] is a policy and a filter. Each rule has an [Action]:
+//
+//   - Redact replaces the text before it becomes an event, so neither the model
+//     nor the log gets it. Calls keep their place and get redacted arguments.
+//   - Block stops the text, which stays in the log. An input, a tool's result or an
+//     observation ends the run as failed before a model reads it. The calls of a
+//     reply are refused. A final answer is withheld, and the run fails.
+//   - Warn adds a note to the log.
+//   - Retry sends a reply back to the model with the reason.
 //
 // # Detection
 //
 // Detection is deterministic and takes time linear in the text. It verifies
 // checksums and registered lengths or prefixes where they exist; elsewhere it
-// requires a form that people write. A weak sign alone (a semicolon, a
-// backtick, a bare number) is not a finding.
+// requires a form that people write. A weak sign alone (a semicolon, a backtick,
+// a bare number) is not a finding.
 //
-// Instructions are detected by the words of known attacks. A reworded attack is
-// missed, and a text about attacks is reported: the check is an alarm, not a
-// barrier. Tool permissions and approvals are the barriers.
+// Injection detects the words of known attacks. It misses a reworded attack, and
+// it reports a text about attacks: the check is an alarm, not a barrier. Tool
+// permissions and approvals are the barriers.
 //
 // # Data flow
 //
-// [DataFlow] is such a barrier. It does not look for attacks. Once a model has
-// read untrusted text, it requires approval before the model acts on a value
-// that no trusted source has named.
+// DataFlow is such a barrier. It does not look for attacks. Once a model has read
+// untrusted text, it requires approval before the model acts on a value that no
+// trusted source has named. The literature calls this information flow control or
+// taint tracking.
 package guard

@@ -1,7 +1,12 @@
-// Package judge has policies that review a run while it executes. [Reflexion]
-// reviews its progress, [Grounding] compares its answer with the results of
-// tools, [Steer] decides whether a call should run, and [Causal] records which
-// call led to which.
+// Package judge has policies that review a run while it executes, by rules or with
+// a model as the judge:
+//
+//   - [Reflexion] reviews the progress of the run and gives it a confidence.
+//   - [Grounding] compares the answer with the results of tools.
+//   - [Steer] decides before each call whether it should run.
+//   - [Causal] records which call led to which.
+//
+// Each is a pawl.Policy:
 //
 //	agent.Policies = []pawl.Policy{
 //		judge.Reflexion(nil),
@@ -10,23 +15,24 @@
 //		judge.Steer("Never write to anybody outside the company.", &judge.SteerOptions{Model: small}),
 //	}
 //
-// Each is a [pawl.Policy]. It records each finding once and shows it to the
-// model before its next turn.
+// It records each finding once and shows it to the model before its next turn. To
+// score finished runs against expected answers, use pawl eval instead.
 //
 // # Rules and judges
 //
-// [Reflexion] uses rules, which cost nothing, unless it has a model.
-// [Grounding] without a model checks the values of an answer; checking its
-// claims needs a model. [Steer] always asks a model. A policy asks by a
-// [pawl.Think] of its own purpose ("judge.reflexion", "judge.grounding",
-// "judge.steer"), so its tokens and dollars are reserved, the call is retried
-// when the provider is busy, and it is in the log like any other call. The
-// model gets what it judges as one JSON document, in which text from a tool
-// cannot pass for an instruction of the policy, and answers in JSON.
+// A judge is the model that a policy asks. Reflexion uses rules, which cost
+// nothing, unless it has a model. Grounding without a model checks the values of an
+// answer; checking its claims needs a model. Steer always asks a model.
 //
-// A judge is the model that a policy asks. A missing judge never ends a run. If it cannot be asked (its provider is
-// down, or the remaining tokens, dollars or time do not suffice) or its answer
-// is unusable (no JSON, two objects, a confidence of 7), Reflexion falls back
-// to rules and Grounding to values, and the record says so and why. Steer has
-// no fallback and fails closed; see [Steer].
+// A policy asks by a [pawl.Think] with a purpose of its own ("judge.reflexion",
+// "judge.grounding", "judge.steer"). So its tokens and dollars are reserved, the
+// call is retried when the provider is busy, and it is in the log like any other
+// call. The judge gets one JSON document and answers in JSON. Text from a tool is a
+// string in that document, so it cannot pass for an instruction of the policy.
+//
+// A missing judgement never ends a run. If the judge cannot be asked (its provider
+// is down, or the remaining tokens, dollars or time do not suffice) or its answer
+// is unusable (no JSON, two objects, a confidence of 7), Reflexion falls back to
+// rules and Grounding to values, and the record gives the reason. Steer has no
+// fallback and fails closed; see [Steer].
 package judge

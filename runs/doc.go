@@ -1,6 +1,11 @@
-// Package runs lists the runs of a journal ([List]), reports on one ([Report]), and
-// removes from its log what must not be shown. It finds the call that a signal is for
-// ([Addressee]) and the run that resumes after a signal ([Forward]), and decides whether
-// a run can be resumed or cancelled ([Resumable], [Cancel]). The command line and the
-// HTTP server share it.
+// Package runs is what a command line and a server need around an engine. It works
+// on a journal and drives no run itself; package engine does.
+//
+//   - [List] lists runs, and [Report] explains one without what looks like a secret.
+//   - [Address] finds the call that a signal (an approval, an answer, a result) is
+//     for, and [Forward] resumes the run that the signal woke.
+//   - [Resumable] says whether a run can be resumed, and if not, why.
+//   - [Calling] makes a run of a single tool call, and [Record] a script of a run.
+//
+// The command pawl and package server share it.
 package runs

@@ -1,20 +1,21 @@
-// Package window plans which part of a run's conversation a model sees. At first it
-// is everything. When repeating it costs more than omitting it, the results of old
-// calls are omitted, or a summary replaces all but the latest turns. The log keeps what
+// Package window manages the context window of a model: it plans which part of a
+// run's conversation the model sees. At first that is everything. When repeating
+// the conversation costs more than omitting parts of it, the results of old calls
+// are omitted, or a summary replaces all but the latest turns. The log keeps what
 // the model no longer sees.
 //
 // [Compact] is the policy that shortens a conversation, before a limit or when it
-// saves money. A [Transcript] builds the messages of a request from the log. [Pin] is
-// text in the prompt, which is never shortened.
+// saves money. A [Transcript] builds the messages of a request from the log.
+// [Pin] makes text of the prompt, which is never shortened.
 //
-// Compaction by price is a rent-or-buy problem. A provider that has the beginning of a
-// request in its cache charges little for reading it again, and more than usual for
-// writing new text. Keeping old text costs rent with every request. Omitting it has a
-// price: the text after it must be written again, and a summary must be made. Compact
-// shortens the conversation once the rent paid so far equals that price. This costs at
-// most twice as much as a strategy that knows the future (Karlin, Manasse, Rudolph and
-// Sleator, "Competitive snoopy caching", 1988). Compact does not shorten if the remaining
-// turns cannot earn the price back.
+// Compaction by price is a rent-or-buy problem. A provider that has the beginning of
+// a request in its cache charges little for reading it again, and more than usual
+// for writing new text. Keeping old text costs rent with every request. Omitting it
+// has a price: the text after it must be written again, and a summary must be made.
+// Compact shortens the conversation once the rent paid so far equals that price.
+// This costs at most twice as much as a strategy that knows the future (Karlin,
+// Manasse, Rudolph and Sleator, "Competitive snoopy caching", 1988). Compact does
+// not shorten if the remaining turns cannot earn the price back.
 package window
 
 import (

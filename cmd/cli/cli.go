@@ -1,17 +1,18 @@
-// Package cli is the command pawl, for programs that add tools, loops and policies of
-// their own:
+// Package cli is the command pawl as a library, for programs that add tools, loops,
+// conditions and policies of their own to it:
 //
 //	func main() {
 //		cli.Main(&spec.Registry{
 //			Tools:    []pawl.Tool{tool.Func("quote", "Quote a price.", quote, pawl.Read)},
 //			Loops:    map[string]pawl.Loop{"panel": voting.Loop{Votes: 3, Options: ways}},
-//			Policies: map[string]pawl.Policy{"house": approval.ForEffect(pawl.Write, nil)},
+//			Policies: map[string]pawl.Policy{"house": approval.ForEffect(pawl.Write)},
 //		})
 //	}
 //
-// Its specs name the tools under builtin, a loop as loop: panel, and policies as
-// policies: [house]. Their runs are resumed by any process of a program with the same
-// registry.
+// The program has every command of pawl. Its specs name the tools under builtin, a
+// loop as loop: panel, and policies as policies: [house]. Any process of a program
+// with the same registry can resume its runs. The program in examples/team is a
+// complete one. To run agents without a command line, use package engine.
 package cli
 
 import (

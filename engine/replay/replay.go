@@ -1,5 +1,6 @@
-// Package replay decides the steps of a recorded run again, and compares them with the
-// log. It calls nothing and writes nothing.
+// Package replay checks that a log is deterministic: it decides every step of a
+// recorded run again and compares each with the log. It calls no model and no tool,
+// and writes nothing. Engine.Replay and the command pawl replay use it.
 package replay
 
 import (

@@ -1,5 +1,6 @@
-// Package memory is a [Journal] that lives as long as its process, for tests and for programs that
-// need not resume runs.
+// Package memory is a [pawl.Journal] in memory. Its runs are lost when the process
+// ends. Use it for tests and for programs that never resume a run. It is not the
+// memory of an agent; for that see tool.Memory.
 package memory
 
 import (

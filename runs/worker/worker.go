@@ -1,11 +1,11 @@
-// Package worker drives runs of a journal: those that somebody starts here, and those that
-// need an owner and have none. The latter are queued runs, runs whose owner died, runs that
-// are paused until a time that has come, and runs with a signal that nobody has read. A
-// server has a worker; pawl worker is one by itself; so can any program be that drives
-// runs.
+// Package worker drives the runs of a journal: those that its program starts, and
+// those that need an owner and have none. The latter are queued runs, runs whose
+// owner died, runs that are due after a pause, and runs with an unread signal. A
+// server contains a worker, the command pawl worker is only a worker, and a program
+// of your own can have one ([New]).
 //
-// Any number of workers may share one journal. Each finds the same runs; the lease decides
-// which of them drives a run.
+// Any number of workers may share one journal. All of them find the same runs; the
+// lease decides which of them drives a run.
 package worker
 
 import (
