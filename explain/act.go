@@ -9,60 +9,72 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// act explains a batch of calls and their results.
-func (f *fold) act(d *Decision) {
-	d.Step = "act"
-	f.acted = nil
-	var ids []string // in the order in which they were classified
-	came := map[string]Phrase{}
-	var whys []Phrase
-	var tasks []Phrase
-	for _, e := range f.step {
-		if line, ok := onBoard(e.Event); ok {
-			tasks = append(tasks, line)
-			continue
-		}
-		id, reason, outcome := f.disposed(e, &d.tally)
-		if id == "" {
-			continue
-		}
-		if !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-		if reason != "" && !slices.Contains(whys, reason) {
-			whys = append(whys, reason)
-		}
-		if outcome != "" {
-			came[id] = outcome
-		}
-		switch e.Event.(type) {
-		case pawl.ToolFinished, pawl.ToolReused, pawl.ToolRefused:
-			f.answered = append(f.answered, id)
-			f.acted = append(f.acted, id)
-		}
+// doing is what an act did so far.
+type doing struct {
+	calls []did // in the order in which they were classified
+	whys  []Phrase
+	tasks []Phrase
+}
+
+// did is what became of a call.
+type did struct {
+	id, label string
+	line      Phrase // the call
+	came      Phrase
+}
+
+// do takes in an entry of an act.
+func (f *fold) do(e pawl.Entry) {
+	if line, ok := onBoard(e.Event); ok {
+		f.doing.tasks = append(f.doing.tasks, line)
+		return
 	}
-	slices.SortFunc(ids, byNumber)
-	labels := make([]string, len(ids))
-	for i, id := range ids {
-		labels[i] = f.label(id)
-		line := Phrase(name(labels[i]))
-		if c, ok := f.before.Call(id); ok {
+	id, why, came := f.disposed(e, &f.decision.tally)
+	if id == "" {
+		return
+	}
+	i := slices.IndexFunc(f.doing.calls, func(c did) bool { return c.id == id })
+	if i < 0 {
+		i = len(f.doing.calls)
+		f.doing.calls = append(f.doing.calls, did{id: id, label: id, line: Phrase(name(id)), came: "no outcome is in the log"})
+		if c, ok := f.state.Call(id); ok {
 			args := c.Args
 			if c.Edited != nil {
 				args = c.Edited
 			}
-			line += Phrase(" " + data(args))
+			f.doing.calls[i].label = id + " " + c.Tool
+			f.doing.calls[i].line = Phrase(name(f.doing.calls[i].label) + " " + data(args))
 		}
-		came[id] = cmp.Or(came[id], "no outcome is in the log")
-		d.Outcome = append(d.Outcome, line+" → "+came[id])
 	}
-	d.Outcome = append(d.Outcome, tasks...)
+	if came != "" {
+		f.doing.calls[i].came = came
+	}
+	if why != "" && !slices.Contains(f.doing.whys, why) {
+		f.doing.whys = append(f.doing.whys, why)
+	}
+	switch e.Event.(type) {
+	case pawl.ToolFinished, pawl.ToolReused, pawl.ToolRefused:
+		f.answered = append(f.answered, id)
+		f.acted = append(f.acted, id)
+	}
+}
+
+// act explains a batch of calls and their results.
+func (f *fold) act(d *Decision) {
+	calls, whys := f.doing.calls, f.doing.whys
+	slices.SortFunc(calls, func(a, b did) int { return byNumber(a.id, b.id) })
+	labels := make([]string, len(calls))
+	for i, c := range calls {
+		labels[i] = c.label
+		d.Outcome = append(d.Outcome, c.line+" → "+c.came)
+	}
+	d.Outcome = append(d.Outcome, f.doing.tasks...)
 	d.Subject = Phrase(names(labels, 4))
 	if len(whys) > 4 {
 		whys = append(whys[:4:4], phrasef("and %d more", len(whys)-4))
 	}
-	d.Why = join(whys, "; ")
-	d.Why = cmp.Or(d.Why, "it was called")
+	d.Why = cmp.Or(join(whys, "; "), "it was called")
+	f.doing = doing{calls: calls[:0], whys: f.doing.whys[:0]}
 }
 
 // byNumber orders the ids of calls as the model made them.
@@ -156,7 +168,7 @@ func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came Phrase
 
 // whyRun returns the reason why a call ran at this point.
 func (f *fold) whyRun(e pawl.ToolStarted) Phrase {
-	c, _ := f.before.Call(e.Call)
+	c, _ := f.state.Call(e.Call)
 	switch {
 	case c.Phase == pawl.PhaseLost:
 		return phrasef("%s was lost when the run's process ended; driven again, since its tool is %v (attempt %d)", name(e.Call), e.Effect, e.Attempt)

@@ -23,9 +23,10 @@ type fold struct {
 	graph     json.RawMessage // the latest graph of causes
 	trying
 	tracing
-	money  spender
-	step   []pawl.Entry
-	before *pawl.State // before the step
+	money    spender
+	step     []pawl.Entry
+	decision Decision // of the step
+	doing    doing
 
 	// The causes of the next turn, since the previous one.
 	answered []string
@@ -48,7 +49,7 @@ type fold struct {
 
 func newFold(o *Options) *fold {
 	f := &fold{
-		state: new(pawl.State), before: new(pawl.State), trend: gauge.Unknown, money: newSpender(),
+		state: new(pawl.State), trend: gauge.Unknown, money: newSpender(),
 		decisions: []Decision{}, cost: map[string]Part{}, failures: []Failure{},
 	}
 	if o != nil {
@@ -57,30 +58,31 @@ func newFold(o *Options) *fold {
 	return f
 }
 
+// add takes an entry in. What an entry says depends on the state before it.
 func (f *fold) add(e pawl.Entry) {
-	was, before := spentBy(f.state), f.before
-	if outside(e.Event) || len(f.step) == 0 || f.step[0].At != e.At { // a step begins
-		before = f.state.Clone()
+	external := outside(e.Event)
+	if external || len(f.step) > 0 && f.step[0].At != e.At {
+		f.close()
 	}
+	switch {
+	case external:
+		f.outside(e)
+		f.declare(e.Event)
+	case len(f.step) == 0:
+		f.begin(e)
+		fallthrough
+	default:
+		if f.step = append(f.step, e); f.decision.Step == "act" {
+			f.do(e)
+		}
+	}
+	was := spentBy(f.state)
 	f.state.Fold(e)
 	if !f.state.InFlight() {
 		f.quiet = e.Seq
 	}
 	f.account(e, was)
 	f.tracing.add(e, f.state)
-	if outside(e.Event) {
-		f.close()
-		f.outside(e, before)
-		f.declare(e.Event)
-		return
-	}
-	if len(f.step) > 0 && f.step[0].At != e.At {
-		f.close()
-	}
-	if len(f.step) == 0 {
-		f.before = before
-	}
-	f.step = append(f.step, e)
 }
 
 // declare keeps the declaration, because the state returns a copy.
@@ -111,18 +113,31 @@ func outside(event pawl.Event) bool {
 	return false
 }
 
+// begin begins the step whose first entry comes next, and says why it is made.
+func (f *fold) begin(e pawl.Entry) {
+	f.decision = Decision{Seq: e.Seq, Iteration: e.Iteration, Time: e.Time, Step: kind(e.Event, f.state)}
+	switch f.decision.Step {
+	case "think":
+		f.think(&f.decision, e.Event)
+	case "observe":
+		f.observe(&f.decision)
+	case "act":
+		f.acted = nil
+	}
+}
+
 // close explains the collected step.
 func (f *fold) close() {
 	if len(f.step) == 0 {
 		return
 	}
-	first, last := f.step[0], f.step[len(f.step)-1]
-	d := Decision{Seq: first.Seq, Iteration: first.Iteration, Time: first.Time, last: last.Seq}
-	switch kind(first.Event, f.before) {
+	d := f.decision
+	d.last = f.step[len(f.step)-1].Seq
+	switch d.Step {
 	case "think":
-		f.think(&d)
+		f.thought(&d)
 	case "observe":
-		f.observe(&d)
+		f.observed(&d)
 	case "act":
 		f.act(&d)
 	case "await":

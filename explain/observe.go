@@ -7,21 +7,26 @@ import (
 	"github.com/pawl-run/pawl/internal/gauge"
 )
 
-// observe explains an observation and its effect on the goal.
+// observe says why the run observes.
 func (f *fold) observe(d *Decision) {
-	d.Step, d.Subject = "observe", "the world"
+	d.Subject = "the world"
 	switch {
 	case len(f.acted) > 0:
 		d.Why = phrasef("after %s, which may have changed it", names(f.acted, 4))
-	case f.before.Iteration() == 0:
+	case f.state.Iteration() == 0:
 		d.Why = "before the first turn"
 	case f.back:
 		d.Why = "since the run was resumed"
-	case f.before.Done():
+	case f.state.Done():
 		d.Why = "since the model says that it is done"
 	default:
 		d.Why = "to see where it stands"
 	}
+	f.acted, f.back = nil, false
+}
+
+// observed explains an observation and its effect on the goal.
+func (f *fold) observed(d *Decision) {
 	measured := false
 	for _, e := range f.step {
 		switch e := e.Event.(type) {
@@ -40,7 +45,6 @@ func (f *fold) observe(d *Decision) {
 	if goal := f.decl.Goal; goal != "" && !measured {
 		d.Outcome = append(d.Outcome, phrasef("the goal %s could not be measured", name(goal)))
 	}
-	f.acted, f.back = nil, false
 }
 
 // measured describes how the goal moved, by its number and by the names of the

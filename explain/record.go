@@ -11,7 +11,6 @@ import (
 
 // record explains facts that the machine recorded.
 func (f *fold) record(d *Decision) {
-	d.Step = "record"
 	for i, e := range f.step {
 		subject, why := f.recorded(e.Event, &d.tally)
 		if i == 0 {
@@ -170,7 +169,7 @@ var judgements = map[pawl.Judgement]Phrase{
 
 func (f *fold) await(d *Decision) {
 	e, _ := f.step[0].Event.(pawl.RunPaused)
-	d.Step, d.Subject, d.Why = "await", Phrase(e.Status.String()), Phrase(said(e.Reason))
+	d.Subject, d.Why = Phrase(e.Status.String()), Phrase(said(e.Reason))
 	if !e.WakeAt.IsZero() {
 		d.Outcome = append(d.Outcome, Phrase("it wants to go on at "+stamp(e.WakeAt)))
 	}

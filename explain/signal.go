@@ -6,7 +6,7 @@ import (
 )
 
 // outside explains an external event.
-func (f *fold) outside(e pawl.Entry, before *pawl.State) {
+func (f *fold) outside(e pawl.Entry) {
 	d := Decision{Seq: e.Seq, Iteration: e.Iteration, Time: e.Time, last: e.Seq, Step: "signal"}
 	switch e := e.Event.(type) {
 	case pawl.RunStarted:
@@ -16,7 +16,7 @@ func (f *fold) outside(e pawl.Entry, before *pawl.State) {
 			d.Why = phrasef("%s handed over: %s", name(c.By), said(c.Reason))
 		}
 	case pawl.RunResumed:
-		f.resumed(&d, e, before)
+		f.resumed(&d, e)
 	case pawl.RunForked:
 		f.forked = e
 		d.Step, d.Subject = "fork", Phrase("of run "+name(e.From)+by(e.By))
@@ -32,8 +32,8 @@ func (f *fold) outside(e pawl.Entry, before *pawl.State) {
 			}
 		}
 	case pawl.RunExtended:
-		d.Step, d.Subject = "extend", Phrase("limits are "+before.Limits().Merge(e.Limits).String())
-		d.Why = phrasef("they were %s%s", before.Limits(), by(e.By))
+		d.Step, d.Subject = "extend", Phrase("limits are "+f.state.Limits().Merge(e.Limits).String())
+		d.Why = phrasef("they were %s%s", f.state.Limits(), by(e.By))
 		if e.Stop != "" {
 			d.Outcome = append(d.Outcome, Phrase("the stop condition is now "+name(e.Stop)))
 		}
@@ -129,19 +129,19 @@ func (f *fold) signal(d *Decision, event pawl.Event) {
 
 // resumed explains a resume: the new owner, how long the run was idle, and the
 // calls that were lost.
-func (f *fold) resumed(d *Decision, e pawl.RunResumed, before *pawl.State) {
+func (f *fold) resumed(d *Decision, e pawl.RunResumed) {
 	d.tally.count("resume")
 	edited := f.editing
 	f.back, f.editing = true, false
 	d.Step, d.Subject = "resume", Phrase("owner "+name(person(e.Owner)))
-	still := d.Time.Sub(before.Time())
-	switch status := before.Status(); {
+	still := d.Time.Sub(f.state.Time())
+	switch status := f.state.Status(); {
 	case edited || len(f.decisions) > 0 && f.decisions[len(f.decisions)-1].Step == "fork":
 		d.Why = "the fork is started"
-	case status == pawl.StatusRunning && before.InFlight():
-		d.Why = phrasef("the owner before, %s, was gone with work in flight; %s passed", name(person(before.Owner())), figure.Lasting(still))
+	case status == pawl.StatusRunning && f.state.InFlight():
+		d.Why = phrasef("the owner before, %s, was gone with work in flight; %s passed", name(person(f.state.Owner())), figure.Lasting(still))
 	case status == pawl.StatusRunning:
-		d.Why = phrasef("the owner before, %s, was gone; %s passed", name(person(before.Owner())), figure.Lasting(still))
+		d.Why = phrasef("the owner before, %s, was gone; %s passed", name(person(f.state.Owner())), figure.Lasting(still))
 	default:
 		d.Why = phrasef("the run was %v for %s", status, figure.Lasting(still))
 	}
@@ -149,9 +149,9 @@ func (f *fold) resumed(d *Decision, e pawl.RunResumed, before *pawl.State) {
 	if f.flight != nil {
 		called, _ := f.flight.Event.(pawl.ModelCalled)
 		d.Outcome = append(d.Outcome, phrasef("the model call of entry %d is lost and booked at %s tokens", f.flight.Seq, figure.Group(called.Reserved)))
-		f.lost, f.flight = true, nil
+		f.lost = true
 	}
-	for c := range before.Open() {
+	for c := range f.state.Open() {
 		if c.Phase == pawl.PhaseStarted {
 			d.Outcome = append(d.Outcome, phrasef("%s is lost: %s", name(c.ID+" "+c.Tool), fate(c)))
 		}

@@ -106,6 +106,7 @@ func (f *fold) account(e pawl.Entry, was spent) {
 			if called != nil {
 				part, failed = string(called.Purpose), 1
 			}
+			f.flight = nil
 		}
 	case pawl.ChildStopped:
 		part = "children"

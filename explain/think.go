@@ -13,9 +13,9 @@ import (
 // maxStrikes is how many replies of one iteration the machine may reject.
 const maxStrikes = 3
 
-func (f *fold) think(d *Decision) {
-	d.Step = "think"
-	called, ok := f.step[0].Event.(pawl.ModelCalled)
+// think says what a model is asked for, and why.
+func (f *fold) think(d *Decision, first pawl.Event) {
+	called, ok := first.(pawl.ModelCalled)
 	switch {
 	case !ok && f.editing:
 		d.Subject, d.Why = Phrase("reply"+by(f.forked.By)), "it was edited"
@@ -46,6 +46,10 @@ func (f *fold) think(d *Decision) {
 		}
 	}
 	f.lost, f.early = false, nil
+}
+
+// thought explains a model call's outcome.
+func (f *fold) thought(d *Decision) {
 	took := f.step[len(f.step)-1].Time.Sub(d.Time)
 	for _, e := range f.step {
 		switch e := e.Event.(type) {
@@ -60,14 +64,15 @@ func (f *fold) think(d *Decision) {
 		}
 	}
 	if len(d.Outcome) == 0 {
+		called, _ := f.step[0].Event.(pawl.ModelCalled)
 		d.Outcome = []Phrase{phrasef("the log has no outcome of it; %s tokens are reserved", figure.Group(called.Reserved))}
 	}
 }
 
 // whyThink returns the reason for a model call.
 func (f *fold) whyThink(c pawl.ModelCalled) Phrase {
-	failed, ok := f.before.Failure()
-	if missed, _ := f.before.Missed(c.Purpose); missed.Class != 0 {
+	failed, ok := f.state.Failure()
+	if missed, _ := f.state.Missed(c.Purpose); missed.Class != 0 {
 		failed, ok = missed, true
 	}
 	switch {
@@ -108,7 +113,7 @@ func (f *fold) whyThink(c pawl.ModelCalled) Phrase {
 	switch {
 	case len(causes) > 0:
 		return join(causes, "; ")
-	case f.before.Iteration() == 0:
+	case f.state.Iteration() == 0:
 		return "the run begins"
 	case c.View.Step != "":
 		return "it is the next step"
