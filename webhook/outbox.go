@@ -124,8 +124,12 @@ func New(journal Store, hooks func(pawl.Declaration) []Hook, o *Options) (*Outbo
 func (o *Outbox) Deliver(ctx context.Context, result pawl.Result) (left int, err error) {
 	o.remember(result)
 	defer o.forget(result.Run)
+	return o.deliver(ctx, result.Run)
+}
+
+func (o *Outbox) deliver(ctx context.Context, run string) (left int, err error) {
 	for {
-		next, left, err := o.step(ctx, result.Run)
+		next, left, err := o.step(ctx, run)
 		if err != nil && ctx.Err() == nil {
 			return left, err
 		}

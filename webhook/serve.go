@@ -3,6 +3,8 @@ package webhook
 import (
 	"context"
 	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -82,6 +84,24 @@ func (o *Outbox) Serve(ctx context.Context) {
 	for ; working > 0; working-- {
 		<-done
 	}
+}
+
+// Flush delivers, until ctx ends, what [Outbox.Tell] named and [Outbox.Serve] has not delivered. Call it before
+// Serve ends.
+func (o *Outbox) Flush(ctx context.Context) {
+	o.mu.Lock()
+	runs := slices.Collect(maps.Keys(o.due))
+	runs = slices.AppendSeq(runs, maps.Keys(o.busy))
+	o.mu.Unlock()
+	var all sync.WaitGroup
+	for _, run := range runs {
+		all.Go(func() {
+			if left, err := o.deliver(ctx, run); err != nil || left > 0 {
+				o.opt.Log.Warn("webhooks are not delivered yet; pawl serve, or the next command that drives the run, retries", "run", run, "left", left)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // ripe removes and returns the runs that are due, at most room of them, and sets next to the

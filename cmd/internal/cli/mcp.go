@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/mcp/mcpserver"
 	"github.com/pawl-run/pawl/spec"
+	"github.com/pawl-run/pawl/webhook"
 )
 
 // serving holds the options of pawl mcp.
@@ -75,11 +76,15 @@ func serveMCP(ctx context.Context, a *app, s *serving, file string) (int, error)
 		}
 		eng := a.engine(j, &s.driving, agent)
 		defer eng.Close()
-		rests, quit, err := deliverForCalls(ctx, a, j, agent)
-		if err != nil {
-			return 0, err
+		var rests func(pawl.Result)
+		if a.webhooks(agent.Source) != nil {
+			tell, quit, err := deliverAll(ctx, a, j, []string{agent.Name}, &webhook.Options{Loopback: true, Log: a.noticeLog()})
+			if err != nil {
+				return 0, err
+			}
+			defer quit()
+			rests = tell
 		}
-		defer quit()
 		server, err := mcpserver.New(eng, j, agent, &mcpserver.Options{Version: thisBuild().Version, Labels: set.labels, Rests: rests, Place: a.place()})
 		if err != nil {
 			return 0, refused(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server"
 	"github.com/pawl-run/pawl/server/ui"
+	"github.com/pawl-run/pawl/webhook"
 )
 
 // A service holds the options of pawl serve.
@@ -103,7 +104,7 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 			return 0, err
 		}
 		hooks := &clientHooks{ready: make(chan struct{})}
-		rests, quit, err := deliverAll(ctx, a, s, j, nil, public, key, hooks.of, h.log)
+		rests, quit, err := deliverAll(ctx, a, j, nil, &webhook.Options{Loopback: !s.specs, Public: public, LinkKey: key, More: hooks.of, Log: h.log})
 		if err != nil {
 			return 0, err
 		}

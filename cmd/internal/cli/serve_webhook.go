@@ -2,10 +2,10 @@ package cli
 
 import (
 	"context"
-	"log/slog"
 	"net"
 	"net/url"
 	"slices"
+	"sync"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/webhook"
@@ -27,31 +27,28 @@ func (s *service) publicURL(l net.Listener) (string, error) {
 	return s.public, nil
 }
 
-// deliverAll delivers the webhooks of all runs of the journal, or of those of some agents,
-// until quit. Call the returned function with a run that this process releases.
-func deliverAll(ctx context.Context, a *app, s *service, j store, agents []string, public string, key []byte, more func(context.Context, string) ([]webhook.Hook, error), log *slog.Logger) (rests func(pawl.Result), quit func(), err error) {
-	out, stop, err := outbox(ctx, j, func(d pawl.Declaration) []webhook.Hook {
+// deliverAll delivers the webhooks of all runs of the journal, or of those of some agents, until quit, which delivers
+// what this process has released last. Call rests with a run that it releases.
+func deliverAll(ctx context.Context, a *app, j store, agents []string, o *webhook.Options) (rests func(pawl.Result), quit func(), err error) {
+	o.Allow = a.webhookAllow()
+	out, err := webhook.New(j, func(d pawl.Declaration) []webhook.Hook {
 		if agents != nil && !slices.Contains(agents, d.Agent) {
 			return nil // other processes deliver for them
 		}
 		return a.webhooks(d.Source)
-	}, &webhook.Options{
-		Allow: a.webhookAllow(), Loopback: !s.specs, Public: public, LinkKey: key, More: more, Log: log,
-	})
+	}, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, misuse("PAWL_WEBHOOK_ALLOW: %w", err)
 	}
-	rests = func(r pawl.Result) {
-		if ctx.Err() == nil {
-			out.Tell(r)
-			return
-		}
-		// The server was told to stop, suspended the run, and waits for this.
-		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellForLeaving)
-		defer cancel()
-		if left, err := out.Deliver(within, r); err != nil || left > 0 {
-			log.Warn("webhooks are left to the next server", "run", r.Run, "left", left)
-		}
-	}
-	return rests, stop, nil
+	ctx = context.WithoutCancel(ctx) // the runs are suspended when it ends, and their webhooks delivered after that
+	serving, cancel := context.WithCancel(ctx)
+	var served sync.WaitGroup
+	served.Go(func() { out.Serve(serving) })
+	return out.Tell, func() {
+		within, done := context.WithTimeout(ctx, tellForLeaving)
+		defer done()
+		out.Flush(within)
+		cancel()
+		served.Wait()
+	}, nil
 }

@@ -70,21 +70,6 @@ func (a *app) tell(ctx context.Context, source string, r pawl.Result) {
 	}()
 }
 
-// outbox delivers webhooks until stop, which waits for the last delivery.
-func outbox(ctx context.Context, j store, hooks func(pawl.Declaration) []webhook.Hook, o *webhook.Options) (_ *webhook.Outbox, stop func(), _ error) {
-	out, err := webhook.New(j, hooks, o)
-	if err != nil {
-		return nil, nil, misuse("PAWL_WEBHOOK_ALLOW: %w", err)
-	}
-	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		out.Serve(serving)
-	}()
-	return out, func() { cancel(); <-done }, nil
-}
-
 // deliverOf is tell for a run that a command has ended without driving it.
 func deliverOf(ctx context.Context, a *app, j store, run string) error {
 	s, err := engine.Load(ctx, j, run)

@@ -10,6 +10,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs/worker"
+	"github.com/pawl-run/pawl/webhook"
 )
 
 // A shift holds the options of pawl worker.
@@ -91,7 +92,7 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 		if err != nil {
 			return 0, err
 		}
-		rests, quit, err := deliverAll(ctx, a, &s.service, j, agents, public, key, nil, h.log)
+		rests, quit, err := deliverAll(ctx, a, j, agents, &webhook.Options{Loopback: true, Public: public, LinkKey: key, Log: h.log})
 		if err != nil {
 			return 0, err
 		}
