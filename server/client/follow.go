@@ -39,7 +39,7 @@ func (c *Client) FollowChildren(ctx context.Context, run string, after uint64) i
 // its owner. If its agent handed over, that is the result of the run that has the conversation.
 func (c *Client) Wait(ctx context.Context, run string) (pawl.Result, error) {
 	for {
-		r, err := c.rests(ctx, run)
+		r, err := c.Watch(ctx, run, 0, nil)
 		if n := len(r.Legs); err != nil || n == 0 || r.Legs[n-1] == run {
 			return r, err
 		}
@@ -47,42 +47,64 @@ func (c *Client) Wait(ctx context.Context, run string) (pawl.Result, error) {
 	}
 }
 
-// rests returns the result of a run itself once it has no owner.
-func (c *Client) rests(ctx context.Context, run string) (pawl.Result, error) {
+// Watch is [Client.Wait] for a run itself, whatever its agent handed over. It calls show, unless nil, with
+// what [Client.Follow] yields until then.
+func (c *Client) Watch(ctx context.Context, run string, after uint64, show func(pawl.Entry)) (pawl.Result, error) {
 	r, err := c.Run(ctx, run)
-	if err != nil || !driven(r.Status) {
+	if err != nil {
 		return r, err
+	}
+	if !driven(r.Status) {
+		if show == nil {
+			return r, nil
+		}
+		for e, err := range c.Entries(ctx, run, after) {
+			if err != nil {
+				return r, err
+			}
+			show(e)
+		}
+		return r, nil
+	}
+	type received struct {
+		entry pawl.Entry
+		err   error
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	word, failed := make(chan struct{}, 1), make(chan error, 1)
+	word := make(chan received)
 	go func() {
-		for e, err := range c.Follow(ctx, run, 0) {
-			if err != nil {
-				failed <- err
+		defer close(word)
+		for e, err := range c.Follow(ctx, run, after) {
+			select {
+			case word <- received{e, err}:
+			case <-ctx.Done():
 				return
 			}
-			switch e.Event.(type) {
-			case pawl.RunPaused, pawl.RunStopped:
-				select {
-				case word <- struct{}{}:
-				default:
-				}
-			}
 		}
-		failed <- nil
 	}()
 	for {
-		var broken error
+		over := false
 		select {
-		case <-word:
-		case broken = <-failed:
+		case w, more := <-word:
+			if w.err != nil {
+				return r, w.err
+			}
+			if more && show != nil {
+				show(w.entry)
+			}
+			switch w.entry.Event.(type) {
+			case nil: // the stream has ended
+				over = true
+			case pawl.RunPaused, pawl.RunStopped:
+			default:
+				continue
+			}
 		case <-time.After(lookAnyway): // the loss of an owner is not streamed
+		case <-ctx.Done():
+			return r, context.Cause(ctx)
 		}
-		if broken != nil {
-			return pawl.Result{}, broken
-		}
-		if r, err = c.Run(ctx, run); err != nil || !driven(r.Status) {
+		if r, err = c.Run(ctx, run); err != nil || over || !driven(r.Status) {
 			return r, err
 		}
 	}
@@ -91,7 +113,7 @@ func (c *Client) rests(ctx context.Context, run string) (pawl.Result, error) {
 func driven(s pawl.Status) bool { return s == pawl.StatusRunning || s == pawl.StatusQueued }
 
 // lookAnyway is how often a silent run is polled.
-const lookAnyway = 10 * time.Second
+const lookAnyway = 5 * time.Second
 
 // errBrokenOff says that the caller stopped reading the stream.
 var errBrokenOff = errors.New("broken off")

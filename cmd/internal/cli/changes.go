@@ -18,8 +18,8 @@ const (
 // changesOf returns wait, which returns when a run may have changed or ctx ends, and stop,
 // which ends the subscription.
 func changesOf(ctx context.Context, j pawl.Journal, run string) (wait func() error, stop func()) {
-	if r, ok := j.(*remote); ok {
-		return r.news(ctx, run)
+	if _, far := j.(*remote); far {
+		return func() error { return pause(ctx, lookAnyway) }, func() {}
 	}
 	teller, ok := j.(interface {
 		WatchLogs(ctx context.Context) iter.Seq2[string, error]

@@ -175,37 +175,6 @@ func (r *remote) lines(ctx context.Context, f runs.Filter) iter.Seq2[client.RunL
 	})
 }
 
-// news is [news] for a run at a server: its pauses and its end.
-func (r *remote) news(ctx context.Context, run string) (wait func() error, stop func()) {
-	listening, stop := context.WithCancel(ctx)
-	word := make(chan error, 1)
-	go func() {
-		for e, err := range r.Follow(listening, run, 0) {
-			switch e.Event.(type) {
-			case nil, pawl.RunPaused, pawl.RunStopped:
-				select {
-				case word <- err:
-				default:
-				}
-			}
-		}
-	}()
-	return func() error {
-		select {
-		case err := <-word:
-			return err
-		case <-time.After(lookAtServer):
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}, stop
-}
-
-// lookAtServer is how often a server is polled for what it does not stream: that a run
-// has lost its owner.
-const lookAtServer = 5 * time.Second
-
 // errRemote is the error of every write.
 var errRemote = errors.New("runs of a server can only be read here; the server writes them")
 

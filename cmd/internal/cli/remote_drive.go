@@ -46,7 +46,7 @@ func driveRemote(ctx context.Context, a *app, r *remote, d *driving, after uint6
 		w.last = 0 // it counts what was used before
 	}
 	for looks := 0; ; {
-		if result, err = w.until(ctx, result); err != nil {
+		if result, err = w.until(ctx); err != nil {
 			if ctx.Err() != nil && !a.quiet {
 				a.sayf("run %s continues at the server (started here %s ago); watch it: %s; cancel it: %s", w.run, figure.Lasting(time.Since(began)),
 					a.typed("pawl", "events", w.run, "--follow"), a.typed("pawl", "cancel", w.run))
@@ -70,10 +70,10 @@ func driveRemote(ctx context.Context, a *app, r *remote, d *driving, after uint6
 		answered := func(p pawl.Pending) bool { return p.AnsweredAt != nil }
 		parking := w.halted.Waiting() && slices.ContainsFunc(result.Pending, answered) // the server resumes it with the answer
 		outdated := result.Status.Waiting() && w.last > after && !w.halted.Waiting()   // the run has gone on since the server's reply
-		if (parking || outdated) && looks < lookForAnswer {
+		if (parking || outdated) && looks < mostLooks {
 			looks++
 			select {
-			case <-time.After(lookAtServer / 100):
+			case <-time.After(lookForAnswer):
 			case <-ctx.Done():
 				return 0, context.Cause(ctx)
 			}
@@ -93,8 +93,11 @@ func driveRemote(ctx context.Context, a *app, r *remote, d *driving, after uint6
 	}
 }
 
-// lookForAnswer is how often a waiting run is polled after its answer was sent.
-const lookForAnswer = 40
+// How often, and how many times, a waiting run is polled after its answer was sent.
+const (
+	lookForAnswer = 50 * time.Millisecond
+	mostLooks     = 40
+)
 
 // watch shows a run at a server, and streams it.
 type watch struct {
@@ -111,65 +114,14 @@ type watch struct {
 }
 
 // until watches until the run has no owner, and returns its result.
-func (w *watch) until(ctx context.Context, now pawl.Result) (pawl.Result, error) {
-	if !driven(now.Status) {
-		for e, err := range w.Entries(ctx, w.run, w.last) {
-			if err != nil {
-				return now, err
-			}
-			w.show(e)
-		}
-		return now, nil
-	}
+func (w *watch) until(ctx context.Context) (pawl.Result, error) {
 	w.view.begin()
 	defer w.view.end()
-	type received struct {
-		e   pawl.Entry
-		err error
+	result, err := w.Watch(ctx, w.run, w.last, w.show)
+	if _, refused := errors.AsType[*client.Problem](err); err != nil && !refused && w.halted != 0 && ctx.Err() == nil {
+		err = &fault{exitCode(w.halted), fmt.Errorf("run %s is %v; the connection to the server failed: %w", w.run, w.halted, err)}
 	}
-	within, cancel := context.WithCancel(ctx)
-	defer cancel()
-	word := make(chan received)
-	go func() {
-		defer close(word)
-		for e, err := range w.Follow(within, w.run, w.last) {
-			select {
-			case word <- received{e, err}:
-			case <-within.Done():
-				return
-			}
-		}
-	}()
-	for {
-		var look, over bool
-		select {
-		case h, more := <-word:
-			switch {
-			case ctx.Err() != nil:
-				return now, context.Cause(ctx)
-			case !more:
-				look, over = true, true
-			case h.err != nil:
-				return now, h.err
-			default:
-				look = w.show(h.e)
-			}
-		case <-time.After(lookAtServer):
-			look = true
-		case <-ctx.Done():
-			return now, context.Cause(ctx)
-		}
-		if !look {
-			continue
-		}
-		result, err := w.Run(ctx, w.run)
-		if _, refused := errors.AsType[*client.Problem](err); err != nil && !refused && w.halted != 0 && ctx.Err() == nil {
-			return result, &fault{exitCode(w.halted), fmt.Errorf("run %s is %v; the connection to the server failed: %w", w.run, w.halted, err)}
-		}
-		if err != nil || over || !driven(result.Status) {
-			return result, err
-		}
-	}
+	return result, err
 }
 
 // announceAt says which model a server asks, and how much it may use.
@@ -179,34 +131,31 @@ func (con *console) announceAt(server string, d pawl.Declaration, l pawl.Limits)
 
 func driven(s pawl.Status) bool { return s == pawl.StatusRunning || s == pawl.StatusQueued }
 
-// show shows an entry, and reports whether the run may have halted with it.
-func (w *watch) show(e pawl.Entry) bool {
+// show shows an entry, and notes the status at which the log halts.
+func (w *watch) show(e pawl.Entry) {
 	if e.Seq == 0 { // a piece of a reply
 		w.view.add(e, false)
 	}
 	if e.Seq <= w.last {
-		return false
+		return
 	}
 	w.last = e.Seq
 	w.view.add(e, e.Seq <= w.after)
 	if e.Seq <= w.after {
-		return false
+		return
 	}
 	w.events.add(e)
-	switch begun := e.Event.(type) {
+	w.halted = 0
+	switch event := e.Event.(type) {
 	case pawl.RunStarted:
 		if w.announce && !w.quiet {
-			w.announceAt(w.server, begun.Declaration, begun.Declaration.Limits)
+			w.announceAt(w.server, event.Declaration, event.Declaration.Limits)
 		}
 	case pawl.RunPaused:
-		w.halted = begun.Status
-		return true
+		w.halted = event.Status
 	case pawl.RunStopped:
-		w.halted = begun.Status
-		return true
+		w.halted = event.Status
 	}
-	w.halted = 0
-	return false
 }
 
 // sentLimits converts checked limits to the server's form.
