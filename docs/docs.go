@@ -1,6 +1,5 @@
-// Package docs holds the pages of the documentation, as they are in this
-// directory, so that the command can serve them. README.md is the contents.
-// The decisions are for readers of the code, who have the repository.
+// Package docs embeds the pages of this directory, the documentation, so that the command can
+// serve them. README.md is the table of contents. The decisions are not embedded.
 package docs
 
 import "embed"

@@ -1,11 +1,12 @@
-// Package explain turns a run's log into a report: why it stopped, what it did
-// and why, what it cost, and what to do next. It reads only the log, so it
-// works with any journal, for any run, at any time.
+// Package explain turns a run's log into a report: why the run stopped, what it did
+// and why, what it cost, and what to do next. It reads only the log, so it works
+// with any journal, for any run, at any time. The command pawl explain prints the
+// report; for traces and metrics, use package telemetry.
 //
-// A report shows text from models, tools and people. Redact the entries first
-// if secrets or personal data must not be shown. The package itself removes
-// control sequences, and in Markdown puts all such text in code spans and
-// fences, so that it cannot forge a heading or a command.
+// A report shows text from models, tools and people. Redact the entries first if
+// secrets or personal data must not be shown. The package itself removes control
+// sequences, and in Markdown puts all such text in code spans and fences, so that
+// it cannot forge a heading or a command.
 package explain
 
 import (

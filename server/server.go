@@ -1,10 +1,13 @@
-// Package server serves runs over HTTP: it starts them, streams them, takes signals for
-// them, and resumes them.
+// Package server serves runs over HTTP, with a JSON API, server-sent events and the run
+// inspector. Clients start runs, follow them, send them signals (approvals, answers, results,
+// messages) and resume them. The command pawl serve is this server; docs/server.md describes its
+// routes, and package server/client is a client in Go. A [Host] of the program's own says which
+// agents there are.
 //
-// Every request needs a bearer token, even on this machine: any page in any browser here
-// can send requests to a loopback port. Against such pages, the server also checks the
-// Host and Origin headers, and allows nothing across origins. A run that a key may not
-// see is indistinguishable from one that does not exist.
+// Every request needs a bearer token, even on this machine: any page in any browser here can
+// send requests to a loopback port. Against such pages, the server also checks the Host and
+// Origin headers, and allows no cross-origin requests. A run that a key may not see cannot be
+// distinguished from one that does not exist.
 package server
 
 import (

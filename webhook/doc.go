@@ -1,7 +1,7 @@
-// Package webhook notifies others of pauses and endings of runs, by requests signed by the
-// Standard Webhooks specification.
+// Package webhook sends an HTTP request when a run waits, pauses or ends. Requests are signed by
+// the Standard Webhooks specification.
 //
-//	out := webhook.New(journal, webhook.Always(webhook.Hook{
+//	out, err := webhook.New(journal, webhook.Always(webhook.Hook{
 //		URL: "https://hooks.example.org/pawl", Secret: os.Getenv("HOOK_SECRET"),
 //	}), nil)
 //	…
@@ -10,9 +10,9 @@
 //	left, err := out.Deliver(ctx, result) // until all is delivered, or ctx ends
 //
 // The log of a run is the outbox: it has the events to notify of, and the run's inbox records
-// the deliveries. A notice is delivered at least once, always with the same id; the notices of a
-// run are delivered in order, for each hook separately. A long-running program calls
-// [Outbox.Serve], which also delivers for runs that other processes drove.
+// the deliveries. A notice is delivered at least once, always with the same id. Each hook gets
+// the notices of a run in order. A long-running program calls [Outbox.Serve], which also delivers
+// for runs that other processes drove.
 //
-// Receivers check notices with [Verify].
+// A receiver checks a notice with [Verify].
 package webhook

@@ -1,6 +1,6 @@
-// Package workflow runs known steps in a known order. A ReAct loop spends a
-// model call on every choice; a workflow calls the model only in the steps that
-// say so.
+// Package workflow runs known steps in a known order, as a list ([New]) or as a graph
+// ([Graph]). A ReAct loop spends a model call on every choice; a workflow calls the
+// model only in the steps that say so.
 //
 //	desk := workflow.New(pawl.Agent{Name: "desk", Model: model, Tools: tools},
 //		workflow.Single{ID: "kind", Prompt: "A bug or a question? {{input}}", Output: workflow.OneOf("bug", "question")},
@@ -10,10 +10,10 @@
 //		}},
 //	)
 //
-// A workflow is another loop over the same machine: its runs are durable,
-// bounded, suspended, resumed, forked, replayed and explained like any other,
-// its tools need the same approvals, and every branch, item and agent is a
-// child run with a share of the budget.
+// A workflow is a [pawl.Loop], so its runs are durable and bounded, and can be
+// suspended, resumed, forked, replayed and explained like any other. Its tools need
+// the same approvals. Every branch, item and agent is a child run with a share of
+// the limits.
 //
 // # Data
 //

@@ -1,4 +1,4 @@
-// Package advice says what can be done about a run, by its status.
+// Package advice says what a person can do about a run, by the run's status.
 package advice
 
 import "strings"

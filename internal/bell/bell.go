@@ -1,4 +1,4 @@
-// Package bell notifies listeners which of many things have changed.
+// Package bell is a notifier: listeners learn the names of the things that have changed.
 package bell
 
 import (

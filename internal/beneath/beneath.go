@@ -1,10 +1,9 @@
-// Package beneath reads, changes, lists and searches text files beneath a
-// directory for a model, which is not trusted with paths.
+// Package beneath reads, changes, lists and searches the text files below a directory, for a
+// model, which is not trusted with paths.
 //
-// The kernel resolves paths, through [os.Root], so neither dots nor links lead
-// out of the directory. Only regular files are read; a pipe or device cannot
-// block. Errors are written for the model: they name the path it gave, and do
-// not reveal the directory.
+// The kernel resolves paths, through os.Root, so neither dots nor links lead out of the
+// directory. Only regular files are read; a pipe or device cannot block. Errors are written for
+// the model: they name the path that it gave, and do not reveal the directory.
 package beneath
 
 import (

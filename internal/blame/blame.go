@@ -1,4 +1,5 @@
-// Package blame names the user code that panicked.
+// Package blame turns a panic in code that the program supplied, such as a policy, into an error
+// that names this code and the line.
 package blame
 
 import (

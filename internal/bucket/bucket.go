@@ -1,4 +1,4 @@
-// Package bucket computes the buckets of a rate, which journals keep.
+// Package bucket computes the token buckets of a rate limit, which journals store.
 package bucket
 
 import "time"

@@ -1,10 +1,9 @@
-// Package cage confines a command by means of the kernel: to some files, to no
-// network, and to limits on memory and processes.
+// Package cage is a sandbox: the kernel confines a command to some files, to no network, and to
+// limits on memory and processes.
 //
-// A process can only impose most of these on itself, irrevocably. So the
-// program starts itself in the command's place; the new process confines itself
-// and then executes the command: [Enter] does this in the new process,
-// [Cage.Open] prepares it in the parent.
+// A process can impose most of these restrictions only on itself, irrevocably. So the program
+// starts itself in the command's place; the new process confines itself and then executes the
+// command. [Cage.Open] prepares this in the parent, and [Enter] does it in the new process.
 package cage
 
 import (

@@ -1,4 +1,4 @@
-// Package deep copies values.
+// Package deep makes deep copies of values.
 package deep
 
 import "reflect"

@@ -1,4 +1,4 @@
-// Package ends finds what two sequences have in common at their ends.
+// Package ends finds the common beginning and the common end of two sequences.
 package ends
 
 // Common returns how many elements two sequences share at the beginning, and

@@ -1,8 +1,8 @@
-// Package finder finds things by the words of their names and descriptions.
+// Package finder searches things by the words of their names and descriptions.
 //
-// What it finds stands in logs and is decided again on replay, so that the same
-// things and the same query must give the same result in every build: scores are
-// whole numbers, and a change of them raises the machine's number.
+// A search is recorded in a log and decided again on replay, so the same things and the same
+// query must give the same result in every build. Therefore scores are whole numbers, and a
+// change of them raises pawl.MachineNumber.
 package finder
 
 import (

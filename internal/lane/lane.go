@@ -1,4 +1,5 @@
-// Package lane reads from the labels of a run where it goes in a queue.
+// Package lane reads the place of a run in a queue (its tenant and its priority) from the labels
+// of the run.
 package lane
 
 import (

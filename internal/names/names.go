@@ -1,4 +1,4 @@
-// Package names gives enums their text.
+// Package names converts enums to text and back.
 package names
 
 import (

@@ -1,15 +1,12 @@
-// Package redact keeps secrets out of texts, in two ways that are not to be
-// confused.
+// Package redact removes secrets from texts, in two ways:
 //
-// [Secrets] knows values. What it finds it replaces by a reference that names
-// the secret, {{secret:NAME}}, from which the value can be put back. It is used
-// on what comes in, before a text becomes an event.
+//   - [Secrets] knows the values. It replaces each by a reference with the name of the secret,
+//     {{secret:NAME}}, from which the value can be restored. It is for texts that come in, before
+//     they become events.
+//   - [Text] and [JSON] do not know the values. They guess by the form of vendors' keys and by the
+//     names of keys, and what they remove is lost. They are only for texts that go out.
 //
-// [Text] and [JSON] know nothing and go by what a text looks like: the shapes
-// of the keys of known vendors, and the names of keys. They guess, they lose
-// what they take out, and they are used only on what leaves.
-//
-// All of it is deterministic and takes time in proportion to the text.
+// Both are deterministic and take time linear in the text.
 package redact
 
 import "strings"

@@ -1,4 +1,4 @@
-// Package tally counts calls by tool.
+// Package tally counts the calls of each tool.
 package tally
 
 import (

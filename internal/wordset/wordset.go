@@ -1,4 +1,4 @@
-// Package wordset cuts texts into words for a search, in the same way for every journal.
+// Package wordset splits texts into words for a search, in the same way for every journal.
 package wordset
 
 import (

@@ -1,7 +1,8 @@
-// Package keyring has the key that seals files of tokens, in the keyring of the system: the
-// Secret Service of a Linux desktop, the Keychain of macOS, the Credential Manager of Windows.
+// Package keyring stores the key that encrypts the token files of MCP servers in the keyring of
+// the system: the Secret Service of a Linux desktop, the Keychain of macOS, the Credential
+// Manager of Windows.
 //
-// The keyring holds one key and no tokens: tokens can be longer than an entry may be on
+// The keyring holds this one key and no tokens: tokens can be longer than an entry may be on
 // macOS and Windows, and each renewal would write to it.
 package keyring
 

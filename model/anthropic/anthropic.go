@@ -1,32 +1,38 @@
 // Package anthropic implements models behind Anthropic's Messages API, always
 // streamed.
 //
-// What it sends: each message's results first, then the rest; neighbouring
-// messages of one role as one; calls and results under the run's own ids, which
-// are unique where the provider's need not be; thinking blocks as they came,
-// unless another model wrote them or nothing follows them; no empty text.
-// Whatever stands in the conversation is sent as something the API takes: names
-// of tools that break its rules with _ in them, arguments that are not an object as
-// an empty one, text that is not Unicode with U+FFFD. A file the API would
-// refuse is replaced by a text that says why. The system prompt and the
-// last message are marked for the prompt cache. When a request has no tools
-// though its messages have calls, which the API refuses, the tools called are
-// declared by name and the choice of tools is none.
+// In a request,
 //
-// ThinkingTokens below 1024 turn thinking off, because the API takes no smaller
-// budget; models since Claude 4.6 decide how much to think, so for them any
-// budget just turns thinking on. A request for thinking drops the temperature,
-// which the API would refuse. A request that is refused for its thinking, as
-// when another model began the turn or a signature is no longer valid, is sent
-// once more without it; a refusal costs nothing.
+//   - the results of a message come first, then the rest, and neighbouring messages
+//     of one role are joined;
+//   - calls and results have the run's own ids, which are unique, as the ids of a
+//     provider need not be;
+//   - thinking blocks are unchanged. They are left out if another model wrote them
+//     or nothing follows them;
+//   - empty texts are left out;
+//   - the system prompt and the last message are marked for the prompt cache;
+//   - the called tools are declared by name, with the tool choice none, if there are
+//     calls and no tools, which the API would refuse.
 //
-// Hosted tools are sent as the API's server tools. Their blocks go back as they came,
-// calls with their results. The API limits the uses of its web search only.
+// Content that the API would refuse is adapted: invalid characters in names of tools
+// become _, arguments that are not an object become an empty one, invalid UTF-8
+// becomes U+FFFD, and a file outside the limits becomes a text with the reason.
 //
-// An output schema is sent as the API's output format if the model supports it
-// and the API guarantees all of the schema; otherwise only the reply is
-// validated. Options of the sampling are put into the request under their own
-// names and replace existing fields; null removes a field.
+// ThinkingTokens below 1024 turn thinking off, because the API accepts no smaller
+// budget. Models since Claude 4.6 decide how much to think, so for them any budget
+// turns thinking on. A request with thinking has no temperature, because the API
+// accepts no other than its default. If a request is refused for its thinking, as
+// when another model began the turn or a signature is no longer valid, it is sent
+// once more without it; the refusal costs nothing.
+//
+// Hosted tools are sent as the API's server tools. Their blocks are sent back
+// unchanged, calls with their results. Of the limits on their uses, the API
+// enforces only that of the web search.
+//
+// An output schema is sent as the API's output format if the model supports it and
+// the API guarantees all of the schema; otherwise only the reply is validated.
+// Options of the sampling are put into the request under their own names and
+// replace existing fields; null removes a field.
 package anthropic
 
 import (

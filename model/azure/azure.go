@@ -1,10 +1,10 @@
 // Package azure implements OpenAI's models on Azure, behind version 1 of the API of an Azure
-// OpenAI resource: [New] uses Chat Completions, [NewResponses] the Responses API, as package
-// model/openai has them. A model is named as its deployment is.
+// OpenAI resource: [New] uses Chat Completions, [NewResponses] the Responses API. Requests and
+// replies are those of package model/openai. A model is named by its deployment.
 //
-// Requests have the resource's key, or else a token of Microsoft Entra ID from
-// azidentity.DefaultAzureCredential: of environment variables, a workload or managed identity,
-// or of a person who has logged in with az, azd or Azure PowerShell.
+// A request is authorised by the key of the resource, if there is one. Otherwise it has a token
+// of Microsoft Entra ID from azidentity.DefaultAzureCredential: from environment variables, a
+// workload or managed identity, or a person's login with az, azd or Azure PowerShell.
 package azure
 
 import (

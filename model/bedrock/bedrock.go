@@ -2,24 +2,31 @@
 // (ConverseStream). A model is named by its id, the id of an inference profile, or an ARN of
 // either.
 //
-// Requests are signed with the credentials of the AWS SDK: of environment variables, of a
-// profile with its roles and single sign-on, of a web identity, a container or an instance; or
-// they have the API key in AWS_BEARER_TOKEN_BEDROCK.
+// A request is signed with the credentials of the AWS SDK: from environment variables, a profile
+// with its roles and single sign-on, a web identity, a container or an instance. If
+// AWS_BEARER_TOKEN_BEDROCK is set, the request has that API key instead.
 //
-// What it sends: each message's results first, then the rest; neighbouring messages of one role
-// as one; calls and results under the run's own ids; reasoning that has a signature, as it came,
-// to the model that wrote it; no empty text. Names of tools that break the API's rules have _ in
-// them, arguments that are not an object are an empty one, and a file the API would refuse is
-// replaced by a text that says why. The API refuses calls in a request without tools, so the tools
-// called are then declared. Requests to Claude and Nova mark the system prompt and the last
-// message for the cache.
+// In a request,
 //
-// ThinkingTokens are for Claude, as in package model/anthropic; a request that is refused for its
-// thinking is sent once more without it. An output schema is sent to Claude since 4.5, in the form
-// that Anthropic guarantees, and as in package model/anthropic; to other models it is not, because
-// few take one: the reply is validated. Options of the sampling are fields of the Converse request by their own
-// names (topP, stopSequences, guardrailConfig, …), and all others are put into
-// additionalModelRequestFields, such as top_k; null removes a field.
+//   - the results of a message come first, then the rest, and neighbouring messages of one role
+//     are joined;
+//   - calls and results have the run's own ids;
+//   - reasoning with a signature is sent, unchanged, to the model that wrote it;
+//   - empty texts are left out;
+//   - the system prompt and the last message are marked for the cache, for Claude and Nova;
+//   - the called tools are declared if there are calls and no tools, which the API would refuse.
+//
+// Content that the API would refuse is adapted: invalid characters in names of tools become _,
+// arguments that are not an object become an empty one, and a file outside the limits becomes a
+// text with the reason.
+//
+// ThinkingTokens are for Claude, as in package model/anthropic. If a request is refused for its
+// thinking, it is sent once more without it. An output schema is sent to Claude since 4.5, as in
+// package model/anthropic. Few other models accept one, so for them only the reply is validated.
+//
+// Options of the sampling that the Converse API has (topP, stopSequences, guardrailConfig, …) are
+// put into the request under their own names. All others, such as top_k, are put into
+// additionalModelRequestFields. Null removes a field.
 package bedrock
 
 import (

@@ -1,14 +1,14 @@
-// Package pipe has models that another program serves, so that a program links no adapter
-// with a large dependency that it seldom needs: pawl starts pawl-bedrock for the models of
-// Amazon Bedrock, and pawl-bedrock is
+// Package pipe runs models in a second program, so that the first one does not link an adapter
+// with large dependencies that it seldom needs. The command pawl uses it for Amazon Bedrock: it
+// starts pawl-bedrock, which is
 //
 //	func main() { os.Exit(pipe.Main(open)) }
 //
-// The two speak HTTP/2 through the standard input and output of the program: many calls at
-// once, each with its own cancellation, and no port that others could use. The program is
-// started by the first call. If it ends, the calls under way fail with class network, which
-// the run repeats, and the next call starts the program again. It ends with the program that
-// started it, however that ends.
+// The two programs speak HTTP/2 through the standard input and output of the second: many calls
+// at once, each with its own cancellation, and no port that others could use. The first call
+// starts the program. If the program ends, the calls in progress fail with the class network, so
+// the run retries them, and the next call starts the program again. It also ends when the
+// program that started it ends, in whatever way.
 package pipe
 
 import (

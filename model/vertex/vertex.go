@@ -1,11 +1,12 @@
-// Package vertex implements Google's Gemini models on Vertex AI, as package model/google has
-// them, and Anthropic's, whose names begin with claude-, as package model/anthropic has them:
-// the APIs differ in their addresses, in how they authenticate, and in where the version of
-// Anthropic's API is.
+// Package vertex implements models on Google's Vertex AI: Gemini as in package model/google, and
+// Claude, for names that begin with claude-, as in package model/anthropic. Only three things
+// differ from those packages: the addresses, the authentication, and the place of Anthropic's
+// version in a request.
 //
-// Requests have a token of the Application Default Credentials: of the file that
+// Requests have a token of the Application Default Credentials: from the file that
 // GOOGLE_APPLICATION_CREDENTIALS names (a key of a service account, or a federation of workload
-// identities), of gcloud auth application-default login, or of the metadata server of Google Cloud.
+// identities), from gcloud auth application-default login, or from the metadata server of Google
+// Cloud.
 package vertex
 
 import (

@@ -1,12 +1,10 @@
-// Package fakeprovider is an HTTP server that speaks the wires of model
-// providers and goes wrong on demand, for testing agents and the adapters
-// beneath them.
+// Package fakeprovider is an HTTP server that imitates the APIs of model providers and fails on
+// demand, for testing agents and model adapters.
 //
-// A [Server] answers with the replies of any [pawl.Model], its brain: a script,
-// a function, another provider. It reads a request from its wire, checks it as
-// strictly as the provider would, asks the brain, and writes the reply as that
-// provider streams it: in its order of events, with its ids, usage, signatures
-// and reasons for stopping.
+// A [Server] answers with the replies of any [pawl.Model], its brain: a script, a function,
+// another provider. It reads a request in the format of its API, checks it as strictly as the
+// provider would, asks the brain, and writes the reply as that provider streams it: with its
+// order of events, ids, usage, signatures and stop reasons.
 //
 //	POST …/messages                               Anthropic Messages
 //	POST …/chat/completions                       OpenAI Chat Completions
@@ -16,30 +14,26 @@
 //
 // # What it checks
 //
-// A request that a provider would refuse is answered 400 in the provider's own
-// words, and [Request.Problems] has all that is wrong with it: calls and results
-// that are not paired, ids given twice, empty texts, marks for the cache that
-// are too many or in the wrong place, reasoning that was changed or left out,
-// arguments that are not an object, text that is not Unicode. What was sent is
-// remembered by its signature, so that replaying it can be checked, across
-// restarts of the server as well.
+// A request that a provider would refuse gets status 400 and the provider's own words.
+// [Request.Problems] has everything that is wrong with it: calls and results that are not paired,
+// repeated ids, empty texts, cache marks that are too many or in the wrong place, reasoning that
+// was changed or left out, arguments that are not an object, text that is not Unicode. Reasoning
+// carries a signature, so a server that was restarted checks it as well.
 //
-// # How it goes wrong
+// # Faults
 //
-// A [Fault] is one way in which a provider fails; [Faults] lists them, with the
-// rows of the catalogue they come from. Options give each request its fault.
-// Some change the reply before it is written, some the events of its stream,
-// some the bytes on their way; each of them strikes at a place that [Fault.At]
-// can move. [Request.Struck] says whether it found anything to strike: half of
-// a call cannot be cut off a reply without calls. Anything random follows from
-// [Options.Seed].
+// A [Fault] is one way in which a provider fails; [Faults] lists them. Options give each request
+// its fault. Some faults change the reply before it is written, some the events of its stream,
+// some the bytes. Each applies at a certain place, which [Fault.At] moves. [Request.Struck] says
+// whether the reply had such a place: half of a call cannot be cut off a reply without calls.
+// Everything random follows from [Options.Seed].
 //
-// # What differs from the real thing
+// # Differences from a provider
 //
-// The brain's reply is taken whole before the first byte goes out. Tokens are
-// counted as bytes/4 where the brain reports no usage. Thinking is sent
-// even when none is asked for. A pause is known to Anthropic only; elsewhere it is the
-// end of the turn. Chat Completions send thinking as reasoning_content and want
-// it back with its calls, as DeepSeek does. Google answers a wrong key with 400,
-// and so does this.
+//   - The server has the brain's whole reply before it sends the first byte.
+//   - Tokens are counted as bytes/4 if the brain reports no usage.
+//   - Thinking is sent even when the request does not ask for it.
+//   - A pause exists at Anthropic only; elsewhere it is the end of the turn.
+//   - Chat Completions send thinking as reasoning_content and want it back with its calls, as
+//     DeepSeek does.
 package fakeprovider

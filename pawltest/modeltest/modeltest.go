@@ -1,11 +1,11 @@
-// Package modeltest checks that a model keeps the contract of [pawl.Model]: that
-// a provider reads what it was asked, that a run gets what the provider said, and
-// that the stream between them behaves when either goes away.
+// Package modeltest is a conformance suite for implementations of [pawl.Model]. It checks that
+// the provider gets what was asked, that the run gets what the provider replied, and that the
+// stream between them ends correctly when either side goes away.
 //
-// The suite knows no wire. It is given a function that puts a provider which
-// answers as a brain does behind the model under test: mostly a loopback server
-// that decodes the wire into a [pawl.Request], asks the brain, and encodes its
-// reply. For the wires of the big providers that is pawltest/fakeprovider.
+// The suite does not know the provider's API. The caller gives it a function that connects the
+// model under test to a provider whose replies a given model, the brain, makes. That provider is
+// usually a loopback server that decodes a request into a [pawl.Request], asks the brain, and
+// encodes its reply. For the APIs of the big providers, use pawltest/fakeprovider:
 //
 //	func TestConformance(t *testing.T) {
 //		modeltest.Run(t, func(t testing.TB, brain pawl.Model) pawl.Model {
@@ -16,10 +16,9 @@
 //		}, nil)
 //	}
 //
-// A provider may take a reply of the brain whole before it answers, or pass it
-// on as it comes. It may show calls and results under ids of its own choice, as
-// long as they pair, and refuse requests as strictly as the real one does: a
-// refusal fails the rule that caused it.
+// The provider may wait for the brain's whole reply or stream it. It may give calls and results
+// ids of its own, as long as they pair. It may refuse requests as strictly as the real one does:
+// a refusal fails the rule that caused it.
 package modeltest
 
 import (
