@@ -43,8 +43,8 @@ type Agent struct {
 	// Core names the tools that the model is shown from the start, with * for any
 	// characters. For the others it has the tool tool_search. Nil: it is shown all.
 	Core []string
-	// EarlyReads has calls of Reads start when the model has written their arguments, before
-	// the reply is complete. None does if a policy or a hook could stop it.
+	// EarlyReads starts calls of Reads as soon as the model has written their arguments, before
+	// the reply is complete, unless a policy or a hook could stop them.
 	EarlyReads bool
 	Builtins   bool // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
 

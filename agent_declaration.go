@@ -12,13 +12,14 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// MachineNumber names what this build decides. It is raised when the pure part
-// would decide an old log otherwise; every log holds the number it was written under.
+// MachineNumber is the version of the decisions that this build makes. It is raised when the
+// machine would decide an old log differently. Every log records the number it was written
+// with.
 const MachineNumber = 4
 
-// A Declaration is what of an agent is data. It stands in run.started whole,
-// with a digest for each part, so that resuming under a changed agent is
-// noticed and named.
+// A Declaration is the part of an agent that is data. The event run.started records it with a
+// digest of each part, so that resuming with a changed agent is detected and the changed parts
+// are named.
 type Declaration struct {
 	Agent       string            `wire:"agent"`
 	Description string            `wire:"description,omit"`
@@ -80,9 +81,9 @@ func policyKind(source string) string {
 	return kind
 }
 
-// Differences names the parts in which two declarations differ, sorted, of tools
-// also which lines of the version. Limits, how many calls run at once, source and
-// what is shown of the result may differ freely and are not compared.
+// Differences returns the names of the parts in which two declarations differ, sorted. For a
+// changed tool it also names the lines of the version that differ. Limits, parallelism, the
+// source and how the result is shown may differ and are not compared.
 func (d Declaration) Differences(other Declaration) []string {
 	parts := canon.Differing(d.Digests, other.Digests)
 	for i, part := range parts {

@@ -17,10 +17,10 @@ type Limits struct {
 	Cost       float64       `wire:"cost,omit"`        // dollars; zero: none. Needs a price for the model
 	ToolErrors int           `wire:"tool_errors,omit"` // failing tool turns in a row; default 3
 	Attempts   int           `wire:"attempts,omit"`    // failures of one class that a model call may have; default 4
-	Margin     float64       `wire:"margin,omit"`      // added to what is estimated of an input, as a fraction; default 0.1. Three has a token for each byte
+	Margin     float64       `wire:"margin,omit"`      // fraction added to the estimate of an input; default 0.1. 3 reserves one token a byte
 	Depth      int           `wire:"depth,omit"`       // child runs within child runs; default 10, negative: no child runs
 	Handoffs   int           `wire:"handoffs,omit"`    // of a thread; zero: 5
-	Rounds     int           `wire:"rounds,omit"`      // runs of each node of a graph; zero: no limit, and no cycle
+	Rounds     int           `wire:"rounds,omit"`      // runs of each node of a graph; zero: the graph may have no cycle
 }
 
 const maxIterations = 10_000

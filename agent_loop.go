@@ -63,25 +63,23 @@ func doneVerdict() Verdict {
 	return verdict(StatusSuccess, "done", "the model answered without calling a tool")
 }
 
-// A Policy reviews every step before the engine takes it. Review is pure, and
-// it may only tighten: move a call's classification to a stricter one, lower
-// MaxTokens, put a Think or a Record before the step, reject the reply
-// ([State.Reject]), or finish the run. It may also replace the end of a run
-// that would succeed or exhaust a limit with an answer that must not be given.
-// Anything looser is ignored and ends the run as failed, naming the policy.
+// A Policy reviews every step before the engine takes it. Review is pure, and it may only
+// tighten: move a call's classification to a stricter one, lower MaxTokens, put a Think or a
+// Record before the step, reject the reply ([State.Reject]), or finish the run. It may also
+// replace the end of a run that would succeed or exhaust a limit, if its answer must not be
+// given. Any other change is ignored and ends the run as failed, naming the policy.
 //
-// Review is called again, after every other policy, until no policy changes the
-// step. A policy must therefore look for a fact in the State before it records
-// it, or it would record it twice.
+// Review is called again, after every other policy, until no policy changes the step. A policy
+// must therefore look for a fact in the State before it records it, or it would record it
+// twice.
 //
-// String names the policy with its parameters, as in no_progress(3), and is
-// digested: a run does not resume under weaker policies. For programs that read
-// the log, a policy may also declare its parameters as data; see [PolicyInfo].
+// String names the policy with its parameters, as in no_progress(3), and is digested: a run
+// does not resume under weaker policies. For programs that read the log, a policy may also
+// declare its parameters as data; see [PolicyInfo].
 //
-// A policy with a method Inherited(s *State, call string) bool that returns true
-// also reviews the run that is a call of its agent's run; see [Delegate]. A policy
-// with a method LeavesActs() bool that returns true is not asked about an [Act].
-// The State belongs to the caller, as in [Loop].
+// A policy with a method Inherited(s *State, call string) bool that returns true also reviews
+// the child run of that call; see [Delegate]. A policy with a method LeavesActs() bool that
+// returns true is not asked about an Act. The State belongs to the caller, as in Loop.
 type Policy interface {
 	Review(*State, Step) Step
 	String() string

@@ -45,9 +45,9 @@ type ModelInfo struct {
 	Batch    bool   `wire:"batch,omit"`    // its calls are batches, which go on without the run; see [ModelError]
 }
 
-// Wire is the most that a model's requests have in addition to their texts, so
-// that the limits hold from the first request on. The zero Wire is unknown:
-// requests are then estimated by their texts alone.
+// Wire is an upper bound of what a model's requests contain in addition to their texts, so that
+// the limits hold from the first request on. The zero Wire is unknown: requests are then
+// estimated by their texts alone.
 type Wire struct {
 	Frame   int `wire:"frame,omit"`         // bytes around all
 	Message int `wire:"message,omit"`       // bytes around a message, a call or a result
@@ -66,7 +66,7 @@ type Request struct {
 
 	System    string
 	Messages  []Message
-	Marks     []int // after so many messages, rising and two at most, requests are likely to be the same up to there
+	Marks     []int // for the cache: the numbers of leading messages that other requests probably have too, ascending, at most two
 	Tools     []ToolInfo
 	Output    json.RawMessage // JSON Schema the reply's text should follow; nil: free text
 	MaxTokens int             // the most the reply may spend, thinking included
@@ -86,11 +86,11 @@ type Sampling struct {
 	Cache          string                     `wire:"cache,omit"`       // how long the provider keeps requests in its cache: 5m, 1h or off; empty: what costs less, see window.Compact
 }
 
-// A Chunk is a piece of a reply on its way. Text and Thinking are increments;
-// Call is the name of a tool whose call has just begun. Ready is a call whose
-// arguments are complete; each call of the reply may be in one chunk, in order. Reply is
-// set on the last chunk only. An empty chunk shows nothing and says that the provider is
-// at work: a stream without any chunk is taken for dead after a while.
+// A Chunk is a piece of a reply that is being streamed. Text and Thinking are increments; Call
+// is the name of a tool whose call has just begun. Ready is a call whose arguments are
+// complete; each call of the reply may be in one chunk, in order. Reply is set on the last
+// chunk only. An empty chunk says that the provider is still working: a stream without chunks
+// times out.
 type Chunk struct {
 	Text     string
 	Thinking string
@@ -109,8 +109,9 @@ type Reply struct {
 	Hosted   []HostedCall
 }
 
-// A HostedCall is a call of a [ToolInfo].Hosted tool, which the provider ran while it made
-// the reply: it cannot be held or refused. What the provider wants back of it is in Parts.
+// A HostedCall is a call of a [ToolInfo.Hosted] tool, which the provider ran while it made the
+// reply, so that it could not be held or refused. What has to be sent back to the provider is
+// in Parts.
 type HostedCall struct {
 	Call   Call            `wire:",inline"`
 	Result json.RawMessage `wire:"result,omit"`
@@ -132,7 +133,7 @@ func Do(calls ...Call) Reply {
 // Text returns the reply's text.
 func (r Reply) Text() string { return joinText(r.Parts) }
 
-// ModelFunc makes a model of any function that answers whole.
+// ModelFunc makes a model of a function that returns the whole reply at once.
 type ModelFunc func(context.Context, Request) (Reply, error)
 
 // Stream calls f and yields its reply as the only chunk.
@@ -203,10 +204,10 @@ func (r StopReason) String() string                { return stopReasons.String(r
 func (r StopReason) MarshalText() ([]byte, error)  { return stopReasons.Marshal(r) }
 func (r *StopReason) UnmarshalText(b []byte) error { return stopReasons.Unmarshal(r, b) }
 
-// Class sorts the ways a model call can fail, by what helps.
+// Class classifies the failures of a model call by what helps.
 type Class int
 
-// The classes. The first five are worth another attempt; the rest are not.
+// The classes. The first six are transient: another attempt may succeed.
 const (
 	ClassRateLimit  Class = 1 + iota // too many requests; RetryAfter may say when
 	ClassOverloaded                  // the provider is busy or broken (5xx, 529)
@@ -238,8 +239,8 @@ func (c *Class) UnmarshalText(b []byte) error { return classes.Unmarshal(c, b) }
 // Transient reports whether the same request may succeed when sent again.
 func (c Class) Transient() bool { return c >= ClassRateLimit && c <= ClassUnknown }
 
-// Elsewhere reports whether another model may serve where this one does not,
-// without the same request having to be tried again first.
+// Elsewhere reports whether another model may succeed where this one failed, so that the run
+// asks its next fallback without another attempt at this one.
 func (c Class) Elsewhere() bool { return c == ClassQuota || c == ClassAuth || c == ClassNotFound }
 
 // A ModelError is a failed model call. Adapters return it, so that the machine
@@ -283,7 +284,8 @@ func asModelError(err error) *ModelError {
 	return &ModelError{Class: ClassUnknown, Message: err.Error(), Err: err}
 }
 
-// A Decimal prints, also as JSON, in full: with at most nine digits after the point.
+// A Decimal is a number that prints, also as JSON, without an exponent and with at most nine
+// digits after the point.
 type Decimal = meter.Decimal
 
 // Price is what a model costs, in dollars per million tokens. A zero CacheRead
@@ -294,7 +296,7 @@ type Price struct {
 	Output     float64 `wire:"output"`
 	CacheRead  float64 `wire:"cache_read,omit"`
 	CacheWrite float64 `wire:"cache_write,omit"`
-	CacheLong  float64 `wire:"cache_long,omit"`   // of writing what is kept for an hour; zero: nothing is
+	CacheLong  float64 `wire:"cache_long,omit"`   // of writing text that is kept for an hour; zero: not offered
 	Long       Tier    `wire:"long,omit"`         // of requests with a long input; zero: they cost no more
 	Search     float64 `wire:"web_search,omit"`   // of one search by the provider, in dollars
 	Session    float64 `wire:"code_session,omit"` // of one session in which it runs code, in dollars
@@ -307,6 +309,6 @@ type Tier = meter.Tier
 // Half is the price of a batch, in which tokens cost half.
 func (p Price) Half() Price { return Price(meter.Rates(p).Half()) }
 
-// Cost is what one request cost in dollars that used u. It is of one request,
-// never of a sum: a tier goes by the length of each.
+// Cost returns the dollars of one request that used u. The usage must not be the sum of several
+// requests, because a tier depends on the length of each.
 func (p Price) Cost(u Usage) float64 { return meter.Rates(p).Cost(meter.Use(u)) }

@@ -23,13 +23,12 @@ const maxBlind = 3
 // patience is the longest a run sleeps for a provider; beyond it the run pauses.
 const patience = 5 * time.Minute
 
-// Decide returns the step that must happen next. It is pure and total: the
-// same machine and state always give the same step. It may be asked only when
-// nothing is in flight (see [State.InFlight]); otherwise it answers for the
-// state as if what is in flight were still to do.
+// Decide returns the step that must happen next. It is pure and total: the same machine and
+// state always give the same step. The caller must have finished what is in flight (see
+// [State.InFlight]); otherwise Decide answers as if that still had to be done.
 //
-// The order is: what was begun is settled; success, then the stop condition;
-// the loop; the policies, to a fixed point; the limits.
+// The order is: what was begun is settled; success, then the stop condition; the loop; the
+// policies, until none changes the step; the limits.
 func (m *Machine) Decide(s *State) Step {
 	step := m.propose(s)
 	if t, ok := step.(Think); ok {

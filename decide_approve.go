@@ -18,9 +18,9 @@ import (
 // defaultTTL is how long a request for approval stands when the agent does not say.
 const defaultTTL = 24 * time.Hour
 
-// liftApproved lets those calls go that policies want asked about and that have
-// been: what was decided about a call, or about equal ones for the whole run.
-// Policies need not know what was liftApproved.
+// liftApproved lets those calls run that a policy holds and that were approved: by a decision
+// about the call, or about equal calls for the whole run. Policies need not know about
+// decisions.
 func (m *Machine) liftApproved(s *State, step Step) Step {
 	act, ok := step.(Act)
 	if !ok {
@@ -56,8 +56,8 @@ func (m *Machine) liftApproved(s *State, step Step) Step {
 	return step // whose calls these are; putting act into an interface again would cost an allocation
 }
 
-// Hold is the entry that asks for approval of a call: what the engine took
-// of the world beside what was decided, bound to the agent as it is now.
+// Hold returns the event that asks for approval of a call. It binds the decision to the call,
+// to the preconditions that the engine found, and to the agent as it is now.
 func (m *Machine) Hold(s *State, d Classified, tokenHash string, witnesses map[string]string) ApprovalRequested {
 	ttl := cmp.Or(m.agent.Approvals.TTL, defaultTTL)
 	e := ApprovalRequested{Call: d.Call.ID, Tool: d.Call.Tool, Args: d.Call.Args, Reason: d.Why,

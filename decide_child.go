@@ -13,15 +13,15 @@ import (
 	"github.com/pawl-run/pawl/internal/meter"
 )
 
-// A Delegate is a tool whose calls are runs of another agent: child runs, each
-// with a log of its own. Its id is the id of the parent, a dot, and the call's
-// id, as in 01J….c_3.
+// A Delegate is a tool whose calls are runs of another agent: child runs, each with a log of
+// its own. The id of a child run is the id of its parent, a dot, and the call's id, as in
+// 01J….c_3.
 //
-// The engine does not call Run. A child's limits are allocated from what is
-// left of its parent's when the child starts, and its use is booked to the
-// parent when it stops. A child waits, pauses and is cancelled with its parent.
-// When a parent resumes after it lost its owner, its children resume too; they
-// never start again. The child's answer is the call's result.
+// The engine does not call Run. A child's limits are allocated from what is left of its
+// parent's when the child starts, and its use is booked to the parent when it stops. A child
+// waits, pauses and is cancelled with its parent. When a parent resumes after it lost its
+// owner, its children resume too; they never start again. The child's answer is the call's
+// result.
 type Delegate interface {
 	Tool
 	// Agent returns the agent. It is called once, when the run is prepared.
@@ -72,8 +72,8 @@ func (m *Machine) delegate(d Delegate, a *armed) error {
 	return nil
 }
 
-// Child returns the agent of a call that is a run of its own, with the limits
-// allocated to it and the policies it inherits, and its input. s is its parent.
+// Child returns the agent and the input of a call that runs as a child run of s. The agent has
+// the limits allocated to it and the policies that it inherits.
 func (m *Machine) Child(s *State, d Classified) (agent Agent, input string, err error) {
 	defer blame.On("tool", d.Call.Tool)
 	t := m.tools[d.Call.Tool]

@@ -235,7 +235,7 @@ func (m *Machine) act(s *State, valid *call) Step {
 	return Await{Status: waiting[first.Phase].status, Reason: waitsFor(first)}
 }
 
-// Dropped returns the open calls that the loop needs no longer; see [Loop].
+// Dropped returns the open calls that the loop no longer needs; see [Loop].
 func (m *Machine) Dropped(s *State) []string {
 	l, ok := m.loop.(interface{ Dropped(*State) []string })
 	if !ok || !s.looped {
@@ -319,10 +319,10 @@ func (m *Machine) classify(s *State, c *call, valid bool, d *Classified) {
 	}
 }
 
-// Early returns the next call of the reply that is being streamed as it may start now,
-// and whether it may: only as long as all calls of the reply before it have started.
-// Nothing that may follow from the complete reply can stop a call of a Read, except that
-// its result is not used.
+// Early returns the classification of the next call of a reply that is being streamed, and
+// whether it may start before the reply is complete. It may only if all earlier calls of the
+// reply have started. Nothing in the complete reply can stop a call of a Read, except that its
+// result is not used.
 func (m *Machine) Early(s *State, c Call) (d Classified, ok bool) {
 	c.ID, c.Args = callID(s.counter+len(s.early)+1), wire.Args(c.Args)
 	t, stops := m.tools[c.Tool], func(p Policy) bool { return !leavesActs(p) }
@@ -346,8 +346,8 @@ func (s *State) discard() (r Record) {
 	return r
 }
 
-// Facts are the entries a classification other than CallRun stands for. The
-// engine adds to them what only it can know (an expiry, witnesses).
+// Facts returns the events that record a classification other than CallRun. The engine adds to
+// them what only it can know (an expiry, preconditions).
 func (d Classified) Facts() []Event {
 	switch d.Do {
 	case CallReuse:

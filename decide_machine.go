@@ -169,8 +169,8 @@ func (m *Machine) declare(model ModelInfo, fallback, auxiliary []ModelInfo) {
 // Agent returns the agent the machine was made of.
 func (m *Machine) Agent() Agent { return m.agent }
 
-// Under returns the machine as a log says that it was: with the prices of a
-// declaration that does not differ otherwise and, unless nil, another stop condition.
+// Under returns the machine with the prices of a recorded declaration, which otherwise equals
+// its own, and, unless nil, with another stop condition.
 func (m *Machine) Under(d Declaration, stop Condition) *Machine {
 	now := *m
 	now.decl.Model.Price, now.decl.Fallback, now.decl.Auxiliary = d.Model.Price, d.Fallback, d.Auxiliary
@@ -180,7 +180,7 @@ func (m *Machine) Under(d Declaration, stop Condition) *Machine {
 	return &now
 }
 
-// Asked returns the model that t asks, and what is declared of it.
+// Asked returns the model that t asks, and its declaration.
 func (m *Machine) Asked(t Think) (Model, ModelInfo) {
 	for i := range m.auxiliary {
 		if info := m.decl.Auxiliary[i]; t.Model != "" && info.Name == t.Model {
@@ -232,7 +232,7 @@ func describe(m Model) ModelInfo {
 	return info
 }
 
-// Declaration returns what of the agent is data. It must not be changed.
+// Declaration returns the part of the agent that is data. It must not be changed.
 func (m *Machine) Declaration() Declaration { return m.decl }
 
 // Tool returns the tool of a name.

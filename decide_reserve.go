@@ -54,9 +54,9 @@ func (m *Machine) fill(s *State, t Think) Think {
 	return m.clamp(s, t)
 }
 
-// Estimate is the input tokens a request is expected to have, and its bytes:
-// what its model was seen to count, or else four bytes a token, but never less
-// than any model counted last time plus what came since.
+// Estimate returns the expected input tokens of a request, and its bytes. The model's earlier
+// counts determine the tokens; before the first count they are four bytes each. They are never
+// fewer than any model counted last time plus what was added since.
 func (m *Machine) Estimate(s *State, t *Think) (tokens, bytes int) {
 	v := &t.View
 	bytes = m.bytes(s, v)

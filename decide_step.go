@@ -88,7 +88,7 @@ type Classified struct {
 	facts *Record   // for Reuse of a pure tool: its answer
 }
 
-// NotRun is the entry for a call whose turn came when the run's time was over.
+// NotRun returns the event for a call that did not start because the run's time was used up.
 func (d Classified) NotRun() Event { return notRun(&d.Call, "") }
 
 // Info is what the call's tool declares; the zero ToolInfo for an unknown one.

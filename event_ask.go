@@ -57,12 +57,13 @@ type InputRequested struct {
 	Expires  time.Time `wire:"expires_at,omit"`
 }
 
-// InputGiven is the answer to that question; without a Call, a message that nobody asked for.
+// InputGiven is the answer to an [InputRequested]; without a Call, it is a message that nobody
+// asked for.
 type InputGiven struct {
 	Call   string `wire:"call"`
 	Text   string `wire:"text"`
 	By     string `wire:"by,omit"`
-	After  bool   `wire:"after,omit"` // the model reads the message when it would be done
+	After  bool   `wire:"after,omit"` // the model reads the message when it would otherwise be done
 	Signal int64  `wire:"letter,omit"`
 }
 

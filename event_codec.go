@@ -196,7 +196,7 @@ func (f *replied) Give(e *ModelReplied) error {
 }
 
 // AppendJSON appends the entry as one line of the log, without a line break. It
-// cannot fail for an entry that Normalise was successful with.
+// cannot fail after [Entry.Normalise] has succeeded.
 func (e Entry) AppendJSON(dst []byte) ([]byte, error) {
 	c, name, err := codec(e.Event)
 	if err != nil {
@@ -206,11 +206,10 @@ func (e Entry) AppendJSON(dst []byte) ([]byte, error) {
 	return line.Append(dst, name, c, e.Event)
 }
 
-// Normalise makes the event and the time what the log can say of them: what
-// would be read of them as written. JSON loses white space, text what is not
-// UTF-8, a time its place and what the log does not resolve; what is empty takes
-// one form. The memory of the event is not written to. An event that cannot be
-// written, as one of a number that is not finite, is an error.
+// Normalise changes the event and the time to what a reader of the log would get: JSON loses
+// its white space, text its invalid UTF-8, a time its location and the digits that the log does
+// not store, and empty values take one form. It does not write to memory that the event refers
+// to. An event that cannot be written, such as one with an infinite number, is an error.
 func (e *Entry) Normalise() error {
 	c, name, err := codec(e.Event)
 	if err != nil {

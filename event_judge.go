@@ -15,10 +15,9 @@ type Reflected struct {
 	Hint       string  `wire:"hint,omit"`
 }
 
-// Grounded says whether an answer is supported by the run's inputs and results.
-// A rejected answer counts as none: the model goes on, and reads Hint. An
-// accepted answer may also have a Hint, which asks the model to check the
-// Claims once more.
+// Grounded says whether an answer is supported by the run's inputs and results. A rejected
+// answer does not end the run: the model reads Hint and goes on. An accepted answer may also
+// have a Hint, which asks the model to check the Claims once more.
 type Grounded struct {
 	OK     bool     `wire:"ok"`
 	Claims []string `wire:"claims,omit"` // what is not supported
@@ -37,7 +36,7 @@ type Judgement int
 // The judgements.
 const (
 	JudgedRefuted   Judgement = 1 + iota // the model called it done, the goal says it is not
-	JudgedRepeating                      // it gets nowhere: its latest turns follow a pattern
+	JudgedRepeating                      // the run is stuck: its latest turns follow a pattern
 	JudgedHinted                         // a hint was put before the model
 	JudgedRegressed                      // the last turn made the goal's measure worse
 )

@@ -29,8 +29,9 @@ type RunPaused struct {
 	Batch  string    `wire:"batch,omit"`   // the provider's batch that has the request of the model call; empty: none
 }
 
-// RunResumed is appended by each new owner. From here on, effects that were in progress count as
-// lost, and the counters that ended the run are zero. Changed is the new declaration, if it may differ.
+// RunResumed is appended by each new owner. From here on, effects that were in progress count
+// as lost, and the counters that ended the run are reset. Changed is the new declaration, if it
+// may differ.
 type RunResumed struct {
 	Owner   string       `wire:"owner"`
 	Epoch   uint64       `wire:"epoch"`
@@ -58,9 +59,8 @@ type RunForked struct {
 	Edited bool              `wire:"edited,omit"` // By wrote the entry that follows, in place of entry Seq+1 of the other run
 }
 
-// RunStopped ends a run. If its status is resumable, the run may go on later.
-// The Leaf is panic for a run that ended because code of its agent panicked:
-// the engine writes that in place of what could not be decided.
+// RunStopped ends a run. If its status is resumable, the run may go on later. Leaf is panic if
+// code of the agent panicked, so that nothing could be decided.
 type RunStopped struct {
 	Status    Status `wire:"status,omit"`
 	Condition string `wire:"condition"`
@@ -101,8 +101,9 @@ type ChildStopped struct {
 	ModelCalls int `wire:"model_calls,omit"`
 }
 
-// HookDirected records what a hook made of an entry. A retry withdraws the reply, or reopens
-// the call, whose entry it names. A refused retry changes nothing. [State.Retry] makes one.
+// HookDirected records what a hook directed after an entry. A retry withdraws the reply, or
+// reopens the call, whose entry it names. A refused retry changes nothing. [State.Retry] makes
+// one.
 type HookDirected struct {
 	Hook      string `wire:"hook"`
 	Direction string `wire:"direction"` // cancel, retry, or retry refused

@@ -27,7 +27,7 @@ type ToolStatus int
 // The ways a call ends.
 const (
 	ToolOK        ToolStatus = 1 + iota
-	ToolFailed               // "error" in the log: the tool said no
+	ToolFailed               // "error" in the log: the tool returned an error
 	ToolTimeout              // its deadline passed
 	ToolCancelled            // stopped early, without an effect that matters
 	ToolUnknown              // a Write whose outcome is unknown

@@ -76,13 +76,13 @@ type Remover interface {
 
 // A Claim asks for a lease.
 //
-// With Epoch zero it takes a lease: a fresh one if the run is unknown (New must be set; a known
+// With Epoch zero it takes a lease: a new one if the run is unknown (New must be set; a known
 // run is ErrRunExists), has no owner, or has one whose lease has lapsed; else it fails with a
-// *HeldError. Over names the epoch of a live lease whose owner the caller knows to be gone, and
-// takes that over. Every taking raises the epoch by one.
+// [*HeldError]. Over names the epoch of a live lease whose owner the caller knows to be gone,
+// and takes that over. Each time a lease is taken, its epoch rises by one.
 //
-// With Epoch set it renews that lease, or with TTL zero or less gives it up; ErrFenced if
-// another owner has taken the run over.
+// With Epoch set it renews that lease or, with a TTL of zero or less, releases it. It fails
+// with ErrFenced if another owner has taken the run over.
 type Claim struct {
 	Run         string
 	Owner       string // opaque text that others see
@@ -103,9 +103,9 @@ type Take struct {
 	Owner    string
 	TTL      time.Duration
 	Max      int               // the most runs to take
-	Agents   []string          // of these agents; those named first go first among equals
-	Labels   map[string]string // that the runs must have
-	Except   []string          // runs to leave
+	Agents   []string          // only of these agents; among equal runs, those of agents named first; nil: of any agent
+	Labels   map[string]string // that the runs must have; nil: any
+	Except   []string          // ids of runs not to take
 	AgentMax map[string]int    // the most runs of an agent that may have an owner
 	LaneMax  int               // the most runs of a lane that may have an owner; zero: any number
 }
@@ -126,8 +126,8 @@ type Row struct {
 	Data []byte
 }
 
-// A Head is the little a list shows of a run without folding its log. The journal stores it
-// with every append and fills Lease when it lists.
+// A Head is the summary of a run, which a list shows without folding its log. The journal
+// stores it with every append and fills Lease when it lists.
 type Head struct {
 	Run, Agent, Loop string
 	Status           Status
@@ -153,7 +153,7 @@ type Query struct {
 	Labels              map[string]string // all of them must match
 	Since, Until        time.Time         // only runs whose Created is not before Since, and before Until
 	Max                 int               // zero: no limit
-	Due                 time.Time         // only runs whose WakeAt is set and not after this, or that run with no lease live by the journal's clock
+	Due                 time.Time         // only runs whose WakeAt is set and not after Due, and running ones whose lease has lapsed by the journal's clock; zero: all
 }
 
 // A Signal is a message to a run from outside. It is durable before it is acknowledged, and
@@ -178,7 +178,7 @@ const (
 	SignalResult                           // hands in a client tool's result
 	SignalResolution                       // resolves an unknown outcome
 	SignalCancel                           // asks the run to end
-	SignalNote                             // adds a note to the log; it wakes nobody
+	SignalNote                             // adds a note to the log; it resumes no run
 	SignalChild                            // a child run with another driver has ended
 	SignalDelivery                         // records who was notified of a run; the run ignores it
 )

@@ -48,10 +48,10 @@ type Thinking struct {
 	Model  string
 }
 
-// A Call is a model's request to run a tool. ID is given by the run (c_1, c_2, …), unique within it;
-// Ref is what the provider called it, kept only for wires that need it back. Args is valid JSON,
-// though not always an object: what a model sent that was no JSON at all stands here as a JSON
-// string and is refused like any other invalid argument.
+// A Call is a model's request to run a tool. ID is given by the run (c_1, c_2, …), unique
+// within it; Ref is the provider's id, for APIs that need it back. Args is valid JSON, though
+// not always an object: arguments that were not JSON are a JSON string here, and are refused
+// like any other invalid argument.
 type Call struct {
 	ID   string          `wire:"call"`
 	Tool string          `wire:"tool"`

@@ -13,10 +13,10 @@ import (
 type Continues struct {
 	Run   string `wire:"run"`
 	Seq   uint64 `wire:"seq"`               // the last entry that belongs to it
-	Bytes int    `wire:"bytes,omit"`        // of conversation, so that the first request is estimated with it
-	Input int    `wire:"input_tokens,omit"` // tokens a provider is likely to count of it; zero: none has counted
+	Bytes int    `wire:"bytes,omit"`        // of conversation, for the estimate of the first request
+	Input int    `wire:"input_tokens,omit"` // tokens that a provider probably counts for it; zero: unknown
 
-	Found     []string `wire:"found,omit"`     // the tools that it was shown, of those that are deferred
+	Found     []string `wire:"found,omit"`     // the deferred tools that the model was shown
 	Untrusted bool     `wire:"untrusted,omit"` // there is untrusted text in it; see [State.Tainted]
 
 	By      string   `wire:"by,omit"`      // the agent that handed over; empty: a person goes on
@@ -31,10 +31,10 @@ type Continues struct {
 // Next is the state in which a run begins that continues the run of s.
 func (s *State) Next() *State { return &State{facts: facts{earlier: s.Clone()}} }
 
-// Earlier is the state of the run that this one continues, and whether there is
-// one. A state folded from this run's log alone does not have it: the engine
-// adds it to the states it drives and replays. Policies use it to know all that
-// the model may read; walking back costs O(runs).
+// Earlier returns the state of the run that this one continues, and whether there is one. A
+// state that was folded from this run's log alone does not have it: the engine adds it to the
+// states it drives and replays. Policies use it to know all that the model may read. Walking
+// back costs O(runs).
 func (s *State) Earlier() (*State, bool) { return s.earlier, s.earlier != nil }
 
 // unknownOutcome names an equal Write whose outcome is unknown, in this run or

@@ -187,15 +187,15 @@ func (s *State) park(batch string) {
 	s.parked.batch, s.parked.call, s.thinking = batch, s.thinking, reservation{}
 }
 
-// Batch is the provider's batch that a model call of the run is in, and which model was
-// asked, as in a [Think]; empty: none is, or nobody knows.
+// Batch returns the provider's batch that has a model call of the run, and which model was
+// asked, as a [Think]; empty: there is none, or it is not known.
 func (s *State) Batch() (batch string, asked Think) {
 	c := &s.parked.call
 	return s.parked.batch, Think{Model: c.auxiliary, Prepared: Prepared{Fallback: c.fallback}}
 }
 
-// Abandoned is the event that gives such a call up, at the most that it may cost, and
-// whether there is one: no run ends before.
+// Abandoned returns the event that gives up a model call in a provider's batch, booked at the
+// most that it may cost, and whether there is such a call. A run must record it before it ends.
 func (s *State) Abandoned() (ModelFailed, bool) {
 	c := &s.parked.call
 	return ModelFailed{Class: ClassLost, Message: "the run ends while a batch of the provider may have its request", Attempt: s.attempt, Usage: c.usage, Cost: c.cost}, c.made
@@ -256,10 +256,11 @@ func (s *State) Time() time.Time { return s.time }
 // Created is when the run began: the time of its first entry or, of a fork, of the fork.
 func (s *State) Created() time.Time { return s.created }
 
-// Status is where the run stands. A run that lost its owner still says Running.
+// Status returns the run's status. A run that lost its owner is still StatusRunning here; see
+// runs.EffectiveStatus.
 func (s *State) Status() Status { return s.status }
 
-// Verdict is how the run ended; undecided while it turns.
+// Verdict returns how the run ended. While the run goes on, it does not hold.
 func (s *State) Verdict() Verdict { return s.verdict }
 
 // Declaration is what the run began with; the zero Declaration before it began.
@@ -342,7 +343,7 @@ func (s *State) Stalled() int { return s.stalled }
 // run or answered its own question. Repetitions count from there.
 func (s *State) ResetIterations() int { return s.resetIterations }
 
-// Confidence is the latest one, between 0 and 1, and whether there is one.
+// Confidence returns the latest confidence, between 0 and 1, and whether there is one.
 func (s *State) Confidence() (float64, bool) { return s.confidence, s.confident }
 
 // Metric is the goal's latest value, and whether it was ever measured.
@@ -514,7 +515,7 @@ func (s *State) latest(want func(*call) bool) iter.Seq[CallState] {
 // Turns yields the turns so far, in order.
 func (s *State) Turns() iter.Seq[Turn] { return s.turns.All() }
 
-// Tracks yields what the finished turns left behind, latest first.
+// Tracks yields the digests of the finished turns, latest first.
 func (s *State) Tracks() iter.Seq[Track] {
 	trail, last := s.trail, s.track
 	return func(yield func(Track) bool) {
@@ -560,7 +561,7 @@ func (s *State) SuccessfulCalls(tool string) iter.Seq[CallState] {
 	return s.latest(func(c *call) bool { return c.Tool == tool && c.ok() })
 }
 
-// RejectedIterations counts the iterations in a row that ended without a plan.
+// RejectedIterations counts the latest iterations in a row without a usable reply.
 func (s *State) RejectedIterations() int { return s.rejected }
 
 // LastRejection is why the latest rejected reply was rejected.
@@ -572,8 +573,8 @@ func (s *State) Failure() (ModelFailed, bool) { return value(s.failure) }
 // Judged is the latest judgement of progress.
 func (s *State) Judged() (ProgressJudged, bool) { return value(s.judged) }
 
-// InFlight reports whether a model call or tool runs: the log has its intent
-// and not its outcome.
+// InFlight reports whether a model call or a tool is running: the log has its intent and not
+// its outcome.
 func (s *State) InFlight() bool { return s.thinking.made || s.Waits(PhaseStarted) }
 
 // Answer is the run's answer: the loop's own, the model's final answer, the

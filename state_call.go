@@ -15,7 +15,7 @@ import (
 type CallState struct {
 	Call
 	Iteration     int
-	Step          string // the loop's word for it, when the loop made the call
+	Step          string // the loop's label, if the loop made the call; see [State.Step]
 	Phase         Phase
 	Attempt       int // tool.started entries so far
 	Effect        Effect
@@ -41,7 +41,7 @@ type CallState struct {
 	Child         string            // the id of its child run, when its tool is an agent
 	Trust         Trust             // what its tool was labelled when it was answered; zero: Trusted
 	UserTexts     int               // how many texts by people the run had when the call was made; see [State.UserTexts]
-	Prior         int               // how many calls were over when it was made
+	Prior         int               // how many calls were answered when it was made
 	Blob          string            // digest of the whole result, when Result is an excerpt of it
 }
 
@@ -148,7 +148,7 @@ func (c *call) state() CallState {
 	}
 }
 
-// Phase is where a call stands.
+// Phase is the state of a call.
 type Phase int
 
 // The phases. A call is open until it is Answered.
@@ -224,9 +224,8 @@ func (t *Turn) said(by Strategy) string {
 	return t.Thought
 }
 
-// A Track describes one finished turn by digests: enough to tell whether a run
-// repeats itself. Zero is the digest of nothing. Calls of exempt tools do not
-// count.
+// A Track describes one finished turn by digests, which suffice to tell whether a run repeats
+// itself. Zero is the digest of nothing. Calls of exempt tools do not count.
 type Track struct {
 	Iteration int
 	Thought   uint64    // the text of the reply, or its thinking

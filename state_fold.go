@@ -334,11 +334,10 @@ const (
 	refuseRetry = "retry refused"
 )
 
-// Retry is the entry for a hook that wants what e records made again: the reply
-// to a turn, asked for again as a rejected one is, or the result of a Read or
-// Idempotent call, run again with the key it had, at most twice. Both only while
-// nothing has followed from it. Anything else is refused: the entry says why,
-// and changes nothing.
+// Retry returns the event for a hook that wants to repeat what e records: the reply to a turn,
+// which is asked for again like a rejected one, or a Read or Idempotent call, which runs again
+// with the same key, at most twice. Both are possible only while nothing has followed from e.
+// Otherwise the event says why the retry is refused, and changes nothing.
 func (s *State) Retry(hook, reason string, e Entry) HookDirected {
 	d := HookDirected{Hook: hook, Direction: directRetry, Reason: reason, Entry: e.Seq}
 	if done, ok := e.Event.(ToolFinished); ok {

@@ -12,7 +12,8 @@ import (
 	"github.com/pawl-run/pawl/internal/meter"
 )
 
-// Result is what a run has come to, as the command line and the server print it. Its JSON has every key always but legs and the uses of hosted tools.
+// A Result is the outcome of a run so far, as the command line and the server print it. Its
+// JSON always has every key, except legs and the uses of hosted tools.
 type Result struct {
 	Run    string            `json:"run"`
 	Agent  string            `json:"agent"`

@@ -17,7 +17,7 @@ import (
 
 // StepState is the state of the latest step of a loop under a name.
 type StepState struct {
-	Label string          // its whole label
+	Label string          // the whole label, with the part after an @
 	Seq   uint64          // of the entry that began it
 	Done  bool            // it has its answer
 	OK    bool            // the answer is not an error
@@ -30,10 +30,9 @@ type StepState struct {
 	Before *StepState
 }
 
-// Step returns the state of the latest step that was begun under a name, and
-// whether there is one. Steps that failed are forgotten when the run resumes
-// after its end, so that a loop can begin them once more; Step then returns the
-// one before.
+// Step returns the state of the latest step that was begun under a name, and whether there is
+// one. When a run resumes after its end, the steps that failed are forgotten, so that a loop
+// can begin them again; Step then returns the step before.
 func (s *State) Step(name string) (StepState, bool) {
 	st, ok := s.steps[name]
 	if !ok {

@@ -20,14 +20,13 @@ type gathered struct {
 	count int
 }
 
-// Gather computes something from the calls of all turns before the present one
-// and passes it to use. begin returns the value for no calls, and add puts in
-// one call after the other, oldest first. The State keeps the value under the
-// name by, so that each call is added about once in a run, and a policy that
-// needs the past pays only for what is new.
+// Gather computes a value from the calls of all turns before the present one and passes it to
+// use. begin returns the value for no calls, and add adds one call to it; add is called for the
+// oldest call first. The State keeps the value under the name by. So each call is added about
+// once in a run, and a policy that needs the past pays only for what is new.
 //
-// The value must follow from the calls and the beginning of the run alone. use
-// must not keep its argument.
+// The value must depend on nothing but the calls and the beginning of the run. use must not
+// keep its argument.
 func (s *State) Gather(by string, begin func() any, add func(made any, c CallState), use func(made any)) {
 	s.gather(by, begin, func(made any, c *call) { add(made, c.state()) }, use)
 }
