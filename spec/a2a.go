@@ -30,15 +30,9 @@ func (s *Spec) readRemote(f fields, item *node, taken map[string]int) {
 	}
 	r := remoteAgent{options: f.runOptions(), at: n.place}
 	m.text("url", &r.url)
-	m.need("a2a")
 	m.flag("trusted", &r.remote.Trusted)
 	m.duration("timeout", &r.remote.Timeout)
-	if m.text("token", &r.token); r.token != "" {
-		s.beyond = append(s.beyond, r.token)
-		if !variable.MatchString(r.token) {
-			f.problem(n.get("token").place, "token is %q (write the name of a variable, whose value is taken from the environment)", r.token)
-		}
-	}
+	s.secret(m, "token", &r.token)
 	if r.url == "" {
 		return
 	}
@@ -91,11 +85,8 @@ func (f fields) runOptions() (o tool.AgentOptions) {
 	f.maxOutput(&o.MaxOutput)
 	f.count("max_calls", &o.MaxCalls, 1, "5")
 	f.count("max_parallel", &o.MaxParallel, 1, "3")
-	stuck, parallel, effect := 0, true, 0
-	f.choice("stuck", &stuck)
-	f.flag("parallel", &parallel)
-	f.choice("effect", &effect)
-	o.Exempt, o.Alone, o.Effect = stuck == 1, !parallel, pawl.Effect(effect)
-	f.label(&o.Trust)
+	o.Exempt, o.Alone = f.word("stuck") == "exempt", f.off("parallel")
+	choose(f, "effect", &o.Effect)
+	choose(f, "trust", &o.Trust)
 	return o
 }

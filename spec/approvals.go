@@ -20,18 +20,9 @@ type gate struct {
 
 // readApprovals reads {ttl: 1h, on_deny: tell, observation: true, gates: ["delete_*"]}.
 func (s *Spec) readApprovals(f fields) {
-	n := f.n.get("approvals")
-	if n == nil {
-		return
-	}
-	a := f.fields(approvalsKeys, n)
+	a := f.fields(approvalsKeys, f.n.get("approvals"))
 	a.duration("ttl", &s.approvals.TTL)
-	var onDeny int
-	a.choice("on_deny", &onDeny)
-	s.approvals.StopOnDeny = onDeny == 2
-	observation := true
-	a.flag("observation", &observation)
-	s.approvals.IgnoreObservation = !observation
+	s.approvals.StopOnDeny, s.approvals.IgnoreObservation = a.word("on_deny") == "stop", a.off("observation")
 	patterns, at := a.words("gates", `["delete_*"]`)
 	for i, p := range patterns {
 		s.gates = append(s.gates, gate{"gates", at[i], f.src, p, approval.For(p)})
@@ -62,7 +53,6 @@ func (f fields) readGate(tool string) (gate, bool) {
 		return gate{}, false
 	}
 	g := f.fields(whenKeys, n)
-	g.need(key)
 	when := g.value("when", text, "a condition on arguments such as args.amount > 100")
 	if when == nil {
 		return gate{}, false

@@ -10,28 +10,17 @@ const budgetExample = "[{label: tenant, per: day, cost: 50}]"
 
 // budgets reads a list of budgets, which may not contradict each other.
 func (f fields) budgets(to *[]budget.Budget) {
-	n := f.value("budgets", list, "a list such as "+budgetExample)
-	if n == nil {
-		return
-	}
-	for _, item := range n.items {
-		if item.kind == 0 {
-			continue
-		}
+	for _, item := range f.items("budgets", budgetExample) {
 		var b budget.Budget
-		per, then, before := 0, 0, len(f.problems)
+		before := len(f.problems)
 		of := f.fields(budgetKeys, item)
-		if item.kind == mapping {
-			of.need("a budget")
-		}
 		of.text("label", &b.Label)
-		of.choice("per", &per)
+		choose(of, "per", &b.Per)
 		if of.measure("cost", &b.Cost, "50") && b.Cost == 0 {
 			of.problem(item.get("cost").place, "cost is 0 (it must be above 0)")
 		}
 		of.count("tokens", &b.Tokens, 1, "1000000")
-		of.choice("then", &then)
-		b.Per, b.Wait = budget.Period(per), then == 2
+		b.Wait = of.word("then") == "wait"
 		if len(f.problems) > before { // which leaves too little to compare
 			continue
 		}

@@ -37,9 +37,7 @@ func (s *Spec) readCage(f fields) {
 	}
 	c := f.fields(cageKeys, n)
 	s.cage = &tool.Cage{}
-	var network int
-	c.choice("network", &network)
-	s.cage.NoNetwork = network == 1
+	s.cage.NoNetwork = c.word("network") == "none"
 	c.sizeWithin("memory", &s.cage.Memory, leastMemory, mostMemory, "1MB", "1024GB")
 	c.count("processes", &s.cage.Processes, 1, "64")
 	if files := n.get("files"); files != nil && files.kind != 0 {

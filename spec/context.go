@@ -12,15 +12,10 @@ func (s *Spec) readContext(f fields) {
 	}
 	c := f.fields(contextKeys, n)
 	o := &window.Options{}
-	keep, compact := 5, 0
-	c.count("keep", &keep, 0, "5")
-	if o.Keep = keep; keep == 0 {
-		o.Keep = -1
-	}
+	c.countOr("keep", &o.Keep, "5")
 	s.pins, _ = c.words("pins", `["Invoices are in euros."]`)
 	c.count("max_tokens", &o.MaxTokens, 1, "32000")
-	c.choice("compact", &compact)
-	o.Never = compact == 2
+	o.Never = c.word("compact") == "never"
 	s.judges.context = o
 	s.judgedBy(c, "summary_model", o)
 }

@@ -46,7 +46,7 @@ func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
 	d.options = f.runOptions()
 	f.flag("background", &d.options.Background)
 	f.flag("memory", &d.options.Remember)
-	if d.options.Carry = f.carry(); d.options.Remember && d.options.Carry != "" {
+	if d.options.Carry = f.word("carry"); d.options.Remember && d.options.Carry != "" {
 		f.problem(item.get("carry").place, "carry is for a run that goes on with the conversation of its caller, and with memory it goes on with its own (leave one of them out)")
 	}
 	if d.options.Remember && d.options.Background {

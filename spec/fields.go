@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,18 +18,20 @@ type fields struct {
 	t *table
 }
 
-// fields reads a mapping with the keys of a table. It reads nothing from other
-// kinds of values.
+// fields reads a mapping with the keys of a table, and reports which are missing and which
+// unknown. It reads nothing from other kinds of values; nil: there is none.
 func (d *document) fields(t *table, n *node) fields { return d.titled(t.title, t, n) }
 
 // titled is fields for a mapping with another title than its table's.
 func (d *document) titled(what string, t *table, n *node) fields {
 	known := t.names()
-	if n.kind == 0 {
-		return fields{d, &node{kind: mapping, place: n.place}, t}
-	}
-	if n.kind != mapping {
+	switch {
+	case n == nil:
+		return fields{d, &node{kind: mapping}, t}
+	case n.kind != mapping && n.kind != 0:
 		d.problem(n.place, "%s is %v (write a mapping with %s)", what, n.kind, strings.Join(known[:min(3, len(known))], ", "))
+		fallthrough
+	case n.kind == 0:
 		return fields{d, &node{kind: mapping, place: n.place}, t}
 	}
 	for i, p := range n.pairs {
@@ -43,7 +46,21 @@ func (d *document) titled(what string, t *table, n *node) fields {
 			n.meant(i, expr.Nearest(p.key, known))
 		}
 	}
-	return fields{d, n, t}
+	f := fields{d, n, t}
+	for _, k := range t.keys {
+		if k.needed {
+			f.lacks(f.called(what), k.name)
+		}
+	}
+	return f
+}
+
+// called returns what to call the mapping where it lacks a key.
+func (f fields) called(title string) string {
+	if name := f.n.get(f.t.named); f.t.named != "" && name != nil && name.kind == text && strings.TrimSpace(name.text) != "" {
+		return title + " " + name.text
+	}
+	return cmp.Or(f.t.one, title)
 }
 
 // mostListed is how many valid keys are listed for an unknown one.
@@ -71,15 +88,6 @@ func (f fields) value(key string, want kind, example string) *node {
 		return nil
 	}
 	return n
-}
-
-// need reports required keys that are missing.
-func (f fields) need(what string) {
-	for _, k := range f.t.keys {
-		if k.needed {
-			f.lacks(what, k.name)
-		}
-	}
 }
 
 // lacks reports that a key is missing.
@@ -136,6 +144,22 @@ func (f fields) text(key string, to *string) {
 	*to = n.text
 }
 
+// off reports whether a key that is true by default is false.
+func (f fields) off(key string) bool {
+	on := true
+	f.flag(key, &on)
+	return !on
+}
+
+// items returns the items of a list that are not empty.
+func (f fields) items(key, example string) []*node {
+	n := f.value(key, list, "a list such as "+example)
+	if n == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(n.items), func(item *node) bool { return item.kind == 0 })
+}
+
 // flag reads true or false.
 func (f fields) flag(key string, to *bool) {
 	if n := f.value(key, boolean, "true or false"); n != nil {
@@ -159,6 +183,14 @@ func (f fields) count(key string, to *int, least int, example string) {
 		f.problem(n.place, "%s is %d (it must be at least %d)", key, v, least)
 	default:
 		*to = v
+	}
+}
+
+// countOr is count where zero says none, which the options of Go write as -1. usual is the default.
+func (f fields) countOr(key string, to *int, usual string) {
+	*to, _ = strconv.Atoi(usual)
+	if f.count(key, to, 0, usual); *to == 0 {
+		*to = -1
 	}
 }
 
@@ -241,27 +273,39 @@ func (f fields) sizeWithin(key string, to *int64, least, most float64, leastName
 	*to = int64(bytes)
 }
 
-// choice reads one of the words of a key; zero if it is none of them.
-func (f fields) choice(key string, to *int) {
+// word reads one of the words of a key; empty: it is none of them.
+func (f fields) word(key string) string {
 	words := f.t.words(key)
 	n := f.value(key, text, strings.Join(words, " or "))
-	if n == nil {
-		return
-	}
-	if i := slices.Index(words, n.text); i >= 0 {
-		*to = i + 1
-		return
-	}
-	f.problem(n.place, "%s is %q%s", key, n.text, expr.DidYouMean(n.text, words))
-}
-
-// carry reads what an agent sees of a conversation; empty: it does not say.
-func (f fields) carry() string {
-	var carry int
-	if f.choice("carry", &carry); carry == 0 {
+	switch {
+	case n == nil:
+		return ""
+	case !slices.Contains(words, n.text):
+		f.problem(n.place, "%s is %q%s", key, n.text, expr.DidYouMean(n.text, words))
 		return ""
 	}
-	return f.t.words("carry")[carry-1]
+	return n.text
+}
+
+// choose reads one of the words of a key as the constant of that number, from 1.
+func choose[T ~int](f fields, key string, to *T) {
+	if i := slices.Index(f.t.words(key), f.word(key)); i >= 0 {
+		*to = T(i + 1)
+	}
+}
+
+// secret reads the name of a variable whose value is a secret, and reports whether it is one.
+// Commands do not get it.
+func (s *Spec) secret(f fields, key string, to *string) bool {
+	if f.text(key, to); *to == "" {
+		return false
+	}
+	if !variable.MatchString(*to) {
+		f.problem(f.n.get(key).place, "%s is %q (write the name of a variable, whose value is taken from the environment)", key, *to)
+		return false
+	}
+	s.beyond = append(s.beyond, *to)
+	return true
 }
 
 // words reads a list of texts, with the place of each.

@@ -63,17 +63,13 @@ func (s *Spec) readNode(f fields, p pair) {
 
 func readEdge(f fields, n *node) (e workflow.Edge) {
 	f = f.fields(edgeKeys, n)
-	if n.kind == mapping {
-		f.need("the edge")
-	}
 	if f.text("from", &e.From); e.From == "" && f.n.get("from") != nil {
 		e.From = "?" // a node that is not known, rather than the beginning
 	}
 	f.text("to", &e.To)
 	e.If = f.expression("if")
-	reduce := 0
-	f.choice("reduce", &reduce)
-	e.Reduce = workflow.Reduce(max(0, reduce-1)) // list is the first word
+	choose(f, "reduce", &e.Reduce)
+	e.Reduce = max(0, e.Reduce-1) // list is the first word
 	at := f.n.get("join")
 	if at == nil || at.kind == 0 {
 		return e

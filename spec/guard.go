@@ -14,19 +14,12 @@ import (
 // readGuard reads {pii: redact, secrets: block, injection: warn, topics: [...],
 // data_flow: true}, and topics beside it.
 func (s *Spec) readGuard(f fields) {
-	var rules []guard.Rule
-	if n := f.n.get("guard"); n != nil {
-		rules = s.guardRules(f.fields(guardKeys, n))
+	rules := s.guardRules(f.fields(guardKeys, f.n.get("guard")))
+	t, do := f.fields(topicKeys, f.n.get("topics")), guard.Block
+	if t.word("then") == "retry" {
+		do = guard.Retry
 	}
-	if n := f.n.get("topics"); n != nil {
-		t := f.fields(topicKeys, n)
-		t.need(topicKeys.name)
-		do, then := guard.Block, 0
-		if t.choice("then", &then); then == 2 {
-			do = guard.Retry
-		}
-		rules = append(rules, t.topics("deny", do)...)
-	}
+	rules = append(rules, t.topics("deny", do)...)
 	if len(rules) > 0 {
 		s.guard = guard.New(rules...)
 	}
@@ -42,9 +35,9 @@ func (s *Spec) guardRules(g fields) []guard.Rule {
 		{"secrets", guard.Secrets},
 		{"injection", guard.Injection},
 	} {
-		do := 0
-		if g.choice(rule.key, &do); do > 0 {
-			rules = append(rules, rule.make(guard.Action(do)))
+		do := guard.Action(0)
+		if choose(g, rule.key, &do); do > 0 {
+			rules = append(rules, rule.make(do))
 		}
 	}
 	switch flow := g.n.get("data_flow"); {
@@ -73,14 +66,6 @@ func (f fields) topics(key string, do guard.Action) []guard.Rule {
 		return nil
 	}
 	return []guard.Rule{rule}
-}
-
-// label reads the trust label of a tool's results.
-func (f fields) label(to *pawl.Trust) {
-	label := 0
-	if f.choice("trust", &label); label > 0 {
-		*to = pawl.Trust(label)
-	}
 }
 
 // labelled adds the labels of builtin tools and of tools of servers to the

@@ -34,11 +34,11 @@ func (s *Spec) readHandoffs(f fields) {
 		s.family.team = map[string]*Spec{s.family.trail[0]: s}
 	}
 	for _, item := range n.items {
-		file, carry := item, 0
+		var carry team.Carry
+		file := item
 		if item.kind == mapping {
 			one := f.fields(handoffKeys, item)
-			one.need("a handoff")
-			one.choice("carry", &carry)
+			choose(one, "carry", &carry)
 			file = one.value("agent", text, "a spec, such as ./billing.yaml")
 		}
 		if file == nil || file.kind == 0 {
@@ -59,7 +59,7 @@ func (s *Spec) readHandoffs(f fields) {
 		case !known && !s.readMate(f, file, path):
 			continue
 		}
-		s.handoffs = append(s.handoffs, handoff{path, team.Carry(carry)})
+		s.handoffs = append(s.handoffs, handoff{path, carry})
 	}
 }
 

@@ -14,16 +14,10 @@ type Hook struct {
 // word to its options. Steering is a policy, not a hook.
 func (s *Spec) readHooks(f fields) {
 	const example = "[log, {retry: {attempts: 3}}, {steer: {policy: Never write to anybody outside the company.}}]"
-	n := f.value("hooks", list, "a list such as "+example)
-	if n == nil {
-		return
-	}
 	seen := map[string]bool{}
-	for _, item := range n.items {
+	for _, item := range f.items("hooks", example) {
 		name, options := item.text, &node{kind: mapping, place: item.place}
 		switch {
-		case item.kind == 0:
-			continue
 		case item.kind == mapping && len(item.pairs) == 1:
 			name = item.pairs[0].key
 			if v := item.pairs[0].value; v.kind != 0 {
@@ -42,9 +36,7 @@ func (s *Spec) readHooks(f fields) {
 		case "steer":
 			s.readSteer(f.fields(steerKeys, options))
 		case "log":
-			format := 0
-			f.fields(logKeys, options).choice("format", &format)
-			s.Hooks = append(s.Hooks, Hook{Name: name, JSON: format == 2})
+			s.Hooks = append(s.Hooks, Hook{Name: name, JSON: f.fields(logKeys, options).word("format") == "json"})
 		case "retry":
 			h := Hook{Name: name, Attempts: 3}
 			f.fields(retryKeys, options).count("attempts", &h.Attempts, 1, "3")

@@ -17,14 +17,13 @@ type hostedSpec struct {
 // readHosted reads {hosted: web_search, max_calls: 3}.
 func (s *Spec) readHosted(f fields, item *node, taken map[string]int) {
 	f = f.titled("tool", hostedKeys, item)
-	var which int
-	if f.choice("hosted", &which); which == 0 {
+	h := hostedSpec{name: f.word("hosted"), at: item.get("hosted").place}
+	if h.name == "" {
 		return
 	}
-	h := hostedSpec{name: hostedNames[which-1], at: item.get("hosted").place}
 	f.count("max_calls", &h.options.MaxCalls, 1, "5")
 	f.maxOutput(&h.options.MaxOutput)
-	f.label(&h.options.Trust)
+	choose(f, "trust", &h.options.Trust)
 	if f.names(h.name, h.at, taken) {
 		s.hosted = append(s.hosted, h)
 	}

@@ -28,7 +28,6 @@ var alwaysThere = map[string]bool{
 
 // readHyphen reads a Hyphen loop document.
 func (s *Spec) readHyphen(f fields) {
-	f.need(f.t.title)
 	said := f.n.get("properties")
 	if mode := said.get("mode"); mode != nil && mode.text == "foreach" && said.get("objective") == nil {
 		f.problem(mode.place, "mode is %q, a step over the data of a Hyphen workflow and not an agent (a loop document that runs by itself has mode react)", mode.text)
@@ -36,13 +35,9 @@ func (s *Spec) readHyphen(f fields) {
 		return
 	}
 	p := f.fields(hyphenLoopKeys, f.n.get("properties"))
-	if f.n.get("properties").kind == mapping {
-		p.need("properties")
-	}
 	s.Input, s.json, s.builtin, s.dir, s.project, s.stale = hyphenInput, true, true, s.base, s.base, staleWarn
 	s.cage = s.opt.around.to(s.dir)
-	var mode int
-	p.choice("mode", &mode)
+	p.word("mode")
 	objective := ""
 	if p.text("objective", &objective); objective != "" {
 		s.prompt = "You are an AI agent. Your objective is:\n" + objective
@@ -86,14 +81,11 @@ func agentNameOf(path string) string {
 // readOnStuck reads {iterations: 3, action: escalate}. Hyphen counts all equal
 // turns, Pawl those after the first.
 func (s *Spec) readOnStuck(f fields) {
-	turns, action, hint := 3, 0, ""
-	if n := f.n.get("on_stuck"); n != nil {
-		o := f.fields(hyphenStuckKeys, n)
-		o.count("iterations", &turns, 1, "3")
-		o.choice("action", &action)
-		o.text("hint", &hint)
-	}
-	then := []progress.Then{progress.Fail, progress.Fail, progress.Escalate, progress.Hint}[action]
+	turns, then, hint := 3, progress.Fail, ""
+	o := f.fields(hyphenStuckKeys, f.n.get("on_stuck"))
+	o.count("iterations", &turns, 1, "3")
+	choose(o, "action", &then)
+	o.text("hint", &hint)
 	if then != progress.Hint {
 		hint = "" // Hyphen ignores it with any other action
 	}
@@ -106,36 +98,32 @@ func (s *Spec) readOnStuck(f fields) {
 
 // readHyphenTools reads the list of tools.
 func (s *Spec) readHyphenTools(f fields) {
-	list := f.value("tools", list, `a list such as [{"type": "action", "name": "lookup_ticket"}]`)
-	if list == nil {
+	items := f.items("tools", `[{"type": "action", "name": "lookup_ticket"}]`)
+	if items == nil {
 		return
 	}
 	library := s.library(f.document)
 	first := map[string]int{}
-	for _, item := range list.items {
-		if item.kind == 0 {
-			continue
-		}
-		kind, name := 0, ""
+	for _, item := range items {
+		name := ""
 		t := f.fields(hyphenToolKeys, item)
 		if t.n != item {
 			continue
 		}
-		t.need("the tool")
-		t.choice("type", &kind)
+		kind := t.word("type")
 		at := item.get("name")
-		if id := item.get("id"); kind == 2 && id != nil {
+		if id := item.get("id"); kind == "workflow" && id != nil {
 			t.text("id", &name)
 			at = id
 		} else {
 			t.text("name", &name)
 		}
 		switch {
-		case kind == 1 && item.get("id") != nil:
+		case kind == "action" && item.get("id") != nil:
 			t.problem(item.get("id").place, "id is for workflows, and this is an action (write name)")
-		case kind == 0:
+		case kind == "":
 			continue
-		case at == nil && kind == 1:
+		case at == nil && kind == "action":
 			t.problem(item.place, "the tool has no name (give it one)")
 		case at == nil:
 			t.problem(item.place, "the tool has no id (name the workflow)")
@@ -149,8 +137,8 @@ func (s *Spec) readHyphenTools(f fields) {
 		}
 		first[name] = at.place.line
 		switch {
-		case kind == 1 && alwaysThere[name]: // some documents declare these tools anyway
-		case kind == 1:
+		case kind == "action" && alwaysThere[name]: // some documents declare these tools anyway
+		case kind == "action":
 			s.action(t.document, at, name, library)
 		default:
 			s.workflow(t.document, at, name)

@@ -34,15 +34,9 @@ func (s *Spec) readJudge(f fields) {
 	j.flag("causal", &s.judges.causal)
 	if r, ok := j.part("reflexion", "{every: 1}", reflexionKeys); ok {
 		o := &judge.ReflexionOptions{}
-		every, onError, onLoop := 1, true, true
-		r.count("every", &every, 0, "1")
-		r.flag("on_error", &onError)
-		r.flag("on_loop", &onLoop)
-		if o.Every = every; every == 0 {
-			o.Every = -1 // judge only after errors and loops
-		}
-		o.IgnoreErrors, o.IgnoreLoops = !onError, !onLoop
-		if every == 0 && !onError && !onLoop {
+		r.countOr("every", &o.Every, "1") // none: judge only after errors and loops
+		o.IgnoreErrors, o.IgnoreLoops = r.off("on_error"), r.off("on_loop")
+		if o.Every < 0 && o.IgnoreErrors && o.IgnoreLoops {
 			r.problem(r.n.place, "reflexion never judges (write every: 1, on_error: true or on_loop: true)")
 		}
 		s.judges.reflexion = o
@@ -50,11 +44,7 @@ func (s *Spec) readJudge(f fields) {
 	}
 	if g, ok := j.part("grounding", "{model: anthropic/claude-haiku-4-5}", groundingKeys); ok {
 		o := &judge.GroundingOptions{}
-		replans := 2
-		g.count("replans", &replans, 0, "2")
-		if o.Replans = replans; replans == 0 {
-			o.Replans = -1
-		}
+		g.countOr("replans", &o.Replans, "2")
 		g.flag("strict", &o.Strict)
 		s.judges.grounding = o
 		s.judgedBy(g, "model", o)
@@ -87,12 +77,10 @@ func (s *Spec) judgedBy(f fields, key string, o any) {
 
 // readSteer reads {policy: …, model: …, writes_only: false, ask: true}.
 func (s *Spec) readSteer(f fields) {
-	ask := true
-	o := &judge.SteerOptions{}
+	o := &judge.SteerOptions{Ask: true}
 	f.text("policy", &s.judges.policy)
 	f.flag("writes_only", &o.WritesOnly)
-	f.flag("ask", &ask)
-	o.Ask = ask
+	f.flag("ask", &o.Ask)
 	s.judges.steer = o
 	s.judgedBy(f, "model", o)
 }

@@ -7,6 +7,8 @@ import "slices"
 type table struct {
 	name  string // in the definitions of the schema
 	title string // its name in problems: "the spec", "limits"
+	one   string // the same where a key is missing; empty: the title
+	named string // the key whose text goes with the title instead; empty: none
 	about string
 	keys  []key
 	more  object // parts of the schema other than the keys

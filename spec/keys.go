@@ -127,7 +127,7 @@ var memoryKeys = &table{name: "memory", title: "memory", about: "What runs remem
 	{name: "max", value: aCount(1), otherwise: "1000", about: "memories that there may be for one of them", inGo: "tool.MemoryOptions.Max"},
 }}
 
-var handoffKeys = &table{name: "handoff", title: "handoff", about: "An agent that the model may hand the conversation over to.", keys: []key{
+var handoffKeys = &table{name: "handoff", title: "handoff", one: "a handoff", about: "An agent that the model may hand the conversation over to.", keys: []key{
 	{name: "agent", needed: true, value: aText, about: "its spec, relative to this one. One that names no model has that of the first agent", inGo: "team.Handoff"},
 	{name: "carry", value: carryWord, otherwise: "the model chooses, and `all` if it does not",
 		about: "what the next agent sees: the whole conversation, what a person said last with a summary by the agent that hands over, or only what a person said last", inGo: "team.Options.Carry"},
@@ -281,7 +281,7 @@ var priceKeys = &table{name: "price", title: "a price", about: "Dollars a millio
 	{name: "long", value: in(longKeys), otherwise: "no other prices", about: "what requests with a long input cost", inGo: "pawl.Price.Long"},
 }}
 
-var longKeys = &table{name: "long", title: "long", about: "Dollars a million tokens of a request, all of it, whose input is longer than `from`.", keys: []key{
+var longKeys = &table{name: "long", title: "long", one: "the price of long input", about: "Dollars a million tokens of a request, all of it, whose input is longer than `from`.", keys: []key{
 	{name: "from", needed: true, value: aCount(1), about: "tokens of input, cached or not, that a request may have before it costs this", inGo: "pawl.Tier.From"},
 	{name: "input", needed: true, value: aMeasure(false), about: "of the request", inGo: "pawl.Tier.Input"},
 	{name: "output", needed: true, value: aMeasure(false), about: "of the reply", inGo: "pawl.Tier.Output"},

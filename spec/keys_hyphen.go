@@ -19,7 +19,7 @@ var (
 		{name: "include_reasoning_trace", value: aFlag, otherwise: "false", about: "show the reasoning trace with the result", inGo: "pawl.Agent.Trace"},
 		{name: "result_key", value: aText, about: "what the result's context knows the answer by", inGo: "pawl.Agent.ResultKey"},
 	}}
-	hyphenToolKeys = &table{name: "hyphen_tool", title: "a tool", about: "A tool by its name: an action of `--tools FILE`, or a workflow of `--workflows DIR`.", keys: []key{
+	hyphenToolKeys = &table{name: "hyphen_tool", title: "a tool", one: "the tool", about: "A tool by its name: an action of `--tools FILE`, or a workflow of `--workflows DIR`.", keys: []key{
 		{name: "type", needed: true, value: oneOf("action", "workflow"), about: "where it is looked up", inGo: "spec.Options.Tools"},
 		{name: "name", value: aText, about: "the action", inGo: "spec.Options.Tools"},
 		{name: "id", value: aText, about: "the workflow", inGo: "spec.Options.Workflows"},

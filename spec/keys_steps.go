@@ -39,7 +39,7 @@ var (
 
 // stepTable returns the table of a kind of step, which is a type in Go.
 func stepTable(kind, about, inGo string, keys ...key) *table {
-	return &table{name: kind + "-step", title: "step", about: about, keys: append([]key{
+	return &table{name: kind + "-step", title: "step", one: "the step", named: "id", about: about, keys: append([]key{
 		{name: "id", needed: true, value: shape{says: "up to 40 letters, digits, _ and -", schema: object{"type": "string", "pattern": "^[a-zA-Z0-9_-]{1,40}$"}},
 			about: "what it is called in the log, and by the steps after it, as in `{{steps.ID.output}}`", inGo: inGo + ".ID"},
 		{name: "if", value: anExpr, otherwise: "always", about: "leave the step out unless this holds", inGo: inGo + ".If"},
@@ -83,7 +83,7 @@ var workflowStepKeys = stepTable("workflow", "Another workflow, as a child run."
 	key{name: "workflow", needed: true, value: anyText, about: "its spec, relative to this one", inGo: "workflow.Run.Agent"},
 	key{name: "input", value: anInput, otherwise: "what the workflow was asked", about: "what it is asked", inGo: "workflow.Run.Input"})
 
-var finalStepKeys = &table{name: "final-step", title: "step", about: "The last of a workflow's steps or of a graph's nodes, for its end at a limit.", keys: []key{
+var finalStepKeys = &table{name: "final-step", title: "step", one: "the step", named: "id", about: "The last of a workflow's steps or of a graph's nodes, for its end at a limit.", keys: []key{
 	{name: "id", needed: true, value: anyText, about: "what it is called", inGo: "workflow.Final.ID"},
 	{name: "final", needed: true, value: shape{says: "text", schema: object{"type": "string", "pattern": `\S`}},
 		about: "at a limit, what the model is asked for in one call: an answer [from the steps that are finished](workflow.md#budgets-and-children)", inGo: "workflow.Final.Prompt"},
@@ -111,7 +111,7 @@ var whileStepKeys = stepTable("while", "Steps again and again. Its output is tha
 	key{name: "max", needed: true, value: aCount(1), about: "how often at most", inGo: "workflow.While.Max"},
 	key{name: "do", needed: true, value: innerSteps, about: "the steps", inGo: "workflow.While.Do"})
 
-var edgeKeys = &table{name: "edge", title: "edge", about: "An edge of a graph.", keys: []key{
+var edgeKeys = &table{name: "edge", title: "edge", one: "the edge", about: "An edge of a graph.", keys: []key{
 	{name: "from", value: anyText, otherwise: "the beginning of the run", about: "the node that it leads from", inGo: "workflow.Edge.From"},
 	{name: "to", needed: true, value: anyText, about: "the node that it leads to", inGo: "workflow.Edge.To"},
 	{name: "if", value: anExpr, otherwise: "always", about: "take the edge only if this holds when the node before is over", inGo: "workflow.Edge.If"},

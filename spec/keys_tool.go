@@ -20,7 +20,7 @@ var effectWord = oneOf("read", "idempotent", "write")
 var trustWord = oneOf("trusted", "untrusted")
 
 var toolKeys = &table{
-	name: "tool", title: "tool", about: "A tool: a program, or, with `client: true`, something that the client that started the run does.",
+	name: "tool", title: "tool", one: "the tool", named: "name", about: "A tool: a program, or, with `client: true`, something that the client that started the run does.",
 	keys: []key{
 		{name: "name", needed: true, value: shape{says: "up to 64 letters, digits, _ and -", schema: object{"type": "string", "pattern": "^(_?[a-zA-Z0-9-][a-zA-Z0-9_-]{0,62}|_)$"}},
 			about: "what the model calls it", inGo: "pawl.ToolInfo.Name"},

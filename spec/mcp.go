@@ -77,42 +77,22 @@ func (s *Spec) readAuth(m fields, server *MCPServer) {
 	if n == nil {
 		return
 	}
-	f := m.fields(mcpAuthKeys, n)
-	if n.kind != mapping {
+	in, ok := m.fields(mcpAuthKeys, n).part("oauth", "{client: pawl}", oauthKeys)
+	if !ok {
 		return
 	}
-	f.need("auth")
-	how := f.n.get("oauth")
-	switch {
-	case how == nil:
-		return
-	case how.kind == mapping:
-	case how.kind == boolean && how.text == "true":
-		how = &node{kind: mapping, place: how.place}
-	case how.kind == boolean:
-		return
-	}
-	o := &OAuth{}
-	in := f.fields(oauthKeys, how)
+	o := &OAuth{Credentials: in.word("grant") == "client_credentials"}
 	in.text("client", &o.Client)
-	in.text("secret", &o.Secret)
-	var grant int
-	in.choice("grant", &grant)
-	o.Credentials = grant == 2
+	s.secret(in, "secret", &o.Secret)
 	switch {
 	case m.n.get("url") == nil:
 		m.problem(n.place, "auth is for a url (a program gets the variables under env)")
 	case server.Token != "":
 		m.problem(n.place, "there is a token and auth (leave one out)")
-	case o.Secret != "" && !variable.MatchString(o.Secret):
-		m.problem(how.get("secret").place, "secret is %q (write the name of a variable, whose value is taken from the environment)", o.Secret)
 	case o.Credentials && (o.Client == "" || o.Secret == ""):
-		m.problem(how.place, "client_credentials needs a client and a secret (name the client, and the variable with its secret)")
+		m.problem(in.n.place, "client_credentials needs a client and a secret (name the client, and the variable with its secret)")
 	case o.Secret != "" && o.Client == "":
-		m.problem(how.get("secret").place, "there is a secret and no client (name the client)")
-	}
-	if o.Secret != "" {
-		s.beyond = append(s.beyond, o.Secret)
+		m.problem(in.n.get("secret").place, "there is a secret and no client (name the client)")
 	}
 	server.OAuth = o
 }
@@ -141,15 +121,12 @@ func (s *Spec) readServer(f fields, item *node) {
 		server.Cage = s.cage
 	}
 	m.text("name", &server.Name)
-	m.need("mcp")
 	if at := n.get("name"); server.Name != "" && (len(server.Name) > longestServer || !serverName.MatchString(server.Name)) {
 		f.problem(at.place, "name is %q (use 1 to %d letters and digits, with single _ or - between them)", server.Name, longestServer)
 	}
 	m.flag("trusted", &server.Trusted)
 	m.text("url", &server.URL)
-	if m.text("token", &server.Token); server.Token != "" {
-		s.beyond = append(s.beyond, server.Token)
-	}
+	s.secret(m, "token", &server.Token)
 	s.readAuth(m, &server)
 	if command := n.get("command"); command != nil {
 		server.Command = s.argv(m, "command", "[npx, -y, some-server]")
@@ -169,7 +146,7 @@ func (s *Spec) readServer(f fields, item *node) {
 			}
 		}
 	}
-	f.label(&server.trust)
+	choose(f, "trust", &server.trust)
 	f.duration("timeout", &server.Timeout)
 	f.maxOutput(&server.MaxOutput)
 	f.count("max_parallel", &server.MaxParallel, 1, "3")
@@ -199,8 +176,6 @@ func (f fields) checkServer(m fields, server *MCPServer) {
 		f.problem(m.n.place, "mcp has neither command nor url (list the program and its arguments, or write where the server is)")
 	case server.Token != "" && address == nil:
 		f.problem(m.n.get("token").place, "token is for a url (a program gets the variables under env)")
-	case server.Token != "" && !variable.MatchString(server.Token):
-		f.problem(m.n.get("token").place, "token is %q (write the name of a variable, whose value is taken from the environment)", server.Token)
 	}
 	if server.URL == "" {
 		return

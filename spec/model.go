@@ -38,10 +38,10 @@ func (s *Spec) readModel(f fields) {
 	m.temperature(sampling)
 	m.count("max_tokens", &sampling.MaxTokens, 1, "4096")
 	m.count("thinking", &sampling.ThinkingTokens, 0, "2048")
-	var cache int
-	m.choice("cache", &cache)
 	m.flag("batch", &s.model.batch)
-	sampling.Cache = [...]string{"", "", "5m", "1h", "off"}[cache]
+	if sampling.Cache = m.word("cache"); sampling.Cache == "auto" {
+		sampling.Cache = ""
+	}
 	names, at := m.words("fallback", "[openai/gpt-5-mini]")
 	for i, name := range names {
 		s.model.fallback = append(s.model.fallback, model{name: name, place: at[i].place})

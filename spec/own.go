@@ -31,7 +31,7 @@ func (s *Spec) readOwn(f fields, item *node, taken map[string]int) {
 		return
 	}
 	var trust pawl.Trust
-	f.label(&trust)
+	choose(f, "trust", &trust)
 	for _, n := range names.items {
 		if s.ownTool(n.text) == nil {
 			f.problem(n.place, "there is no builtin tool %q%s", n.text, expr.DidYouMean(n.text, s.ownNamed()))
@@ -54,9 +54,6 @@ func (s *Spec) readOwn(f fields, item *node, taken map[string]int) {
 // readFetch reads {allow: [docs.example.org]}.
 func (s *Spec) readFetch(f fields) {
 	n := f.n.get("fetch")
-	if n == nil {
-		return
-	}
 	hosts, at := f.fields(fetchKeys, n).words("allow", "[docs.example.org]")
 	if a := n.get("allow"); a != nil && a.kind == list && len(a.items) == 0 {
 		f.problem(a.place, "allow is empty (name hosts, or leave it out for all that are public)")

@@ -122,10 +122,8 @@ func (p *Policy) readGate(d *document, n *node) {
 		d.standing("gates", n.place, approval.For(g.tool), g.tool)
 	case mapping:
 		f := d.fields(policyGateKeys, n)
-		effect := 0
 		f.text("tool", &g.tool)
-		f.choice("effect", &effect)
-		g.effect = pawl.Effect(effect)
+		choose(f, "effect", &g.effect)
 		when := f.value("when", text, "a condition on arguments such as args.amount > 100")
 		switch {
 		case n.get("tool") != nil && n.get("effect") != nil:

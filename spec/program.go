@@ -52,9 +52,7 @@ func (s *Spec) readLoop(f fields) {
 	}
 	s.readFlow(f, kind == "workflow")
 	s.readGraph(f, kind == "graph")
-	var strategy int
-	f.choice("strategy", &strategy)
-	s.json = strategy == 2
+	s.json = f.word("strategy") == "json"
 }
 
 // loop reads the name of the loop, where it stands, and its options.

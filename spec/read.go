@@ -1,12 +1,10 @@
 package spec
 
 import (
-	"cmp"
 	"path/filepath"
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/progress"
 )
 
@@ -27,16 +25,13 @@ func (s *Spec) readInput(f fields) {
 
 // read reads the keys of the top level.
 func (s *Spec) read(f fields) {
-	f.need("the spec")
 	f.text("name", &s.Name)
 	if s.Name != "" && !agentName.MatchString(s.Name) {
 		f.problem(f.n.get("name").place, "name is %q (use lower-case letters, digits and hyphens)", s.Name)
 	}
 	f.text("description", &s.Description)
 	f.text("version", &s.Version)
-	var upgrade int
-	f.choice("upgrade", &upgrade)
-	s.Upgrade = engine.Upgrade(upgrade)
+	choose(f, "upgrade", &s.Upgrade)
 	s.readInput(f)
 	f.text("thread", &s.Thread)
 	s.alone(f)
@@ -52,9 +47,7 @@ func (s *Spec) read(f fields) {
 	}
 	s.readWorkspace(f)
 	f.flag("builtins", &s.builtin)
-	parallel := true
-	f.flag("parallel", &parallel)
-	s.serial = !parallel
+	s.serial = f.off("parallel")
 	f.count("max_parallel", &s.maxParallel, 1, "10")
 	s.readCage(f)
 	s.readLoop(f) // the steps run in the cage
@@ -88,7 +81,7 @@ func (s *Spec) read(f fields) {
 	s.readTriggers(f)
 	s.readPrices(f)
 	s.stale = staleWarn
-	f.choice("price_staleness", &s.stale)
+	choose(f, "price_staleness", &s.stale)
 }
 
 func (s *Spec) readLabels(f fields) {
@@ -122,14 +115,10 @@ func (s *Spec) readEnv(f fields) {
 }
 
 func (s *Spec) readLimits(f fields) {
-	n := f.n.get("limits")
-	if n == nil {
-		return
-	}
-	l := f.fields(limitKeys, n)
+	l := f.fields(limitKeys, f.n.get("limits"))
 	l.ceilings(&s.limits)
 	if l.measure("margin", &s.limits.Margin, "0.1") && (s.limits.Margin == 0 || s.limits.Margin > mostMargin) {
-		l.problem(n.get("margin").place, "margin is %v (write a fraction above 0, such as 0.1)", s.limits.Margin)
+		l.problem(l.n.get("margin").place, "margin is %v (write a fraction above 0, such as 0.1)", s.limits.Margin)
 	}
 	l.count("handoffs", &s.limits.Handoffs, 1, "5")
 	l.count("rounds", &s.limits.Rounds, 1, "5")
@@ -156,11 +145,11 @@ func (s *Spec) readProgress(f fields) {
 		return
 	}
 	p := f.fields(progressKeys, n)
-	window, then, hint := progress.Window, 0, ""
+	window, then, hint := progress.Window, progress.Fail, ""
 	p.count("window", &window, 0, "3")
-	p.choice("then", &then)
+	choose(p, "then", &then)
 	p.text("hint", &hint)
-	policy := progress.NoProgress(window, cmp.Or(progress.Then(then), progress.Fail), hint)
+	policy := progress.NoProgress(window, then, hint)
 	s.stuck = &policy
 }
 
@@ -170,9 +159,6 @@ func (s *Spec) readGoal(f fields) {
 		return
 	}
 	g := f.fields(goalKeys, n)
-	if n.kind == mapping {
-		g.need("goal")
-	}
 	s.goal = &goal{metric: s.readCommand(g, "metric", "[./score.sh]"), success: g.value("success", text, "a condition such as metric >= 0")}
 }
 
@@ -184,9 +170,6 @@ func (s *Spec) readPrices(f fields) {
 	s.prices = map[string]pawl.Price{}
 	for _, p := range n.pairs {
 		row := f.titled("the price of "+p.key, priceKeys, p.value)
-		if p.value.kind == mapping {
-			row.need("the price of " + p.key)
-		}
 		var price pawl.Price
 		row.measure("input", &price.Input, "1.0")
 		row.measure("output", &price.Output, "4.0")
@@ -197,7 +180,6 @@ func (s *Spec) readPrices(f fields) {
 		row.measure("code_session", &price.Session, "0.03")
 		if n := row.value("long", mapping, "a mapping such as {from: 200000, input: 2.0, output: 6.0}"); n != nil {
 			long := row.fields(longKeys, n)
-			long.need("the price of long input")
 			long.count("from", &price.Long.From, 1, "200000")
 			long.measure("input", &price.Long.Input, "2.0")
 			long.measure("output", &price.Long.Output, "6.0")

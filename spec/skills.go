@@ -15,7 +15,7 @@ import (
 )
 
 // The keys of the head of a SKILL.md. Keys of other programs are ignored.
-var skillKeys = &table{name: "skill", title: "the head of a skill", about: "The YAML at the beginning of a `SKILL.md`. Other keys are passed over.", keys: []key{
+var skillKeys = &table{name: "skill", title: "the head of a skill", one: "the skill", about: "The YAML at the beginning of a `SKILL.md`. Other keys are passed over.", keys: []key{
 	{name: "name", needed: true, value: shape{says: "up to 64 letters a-z, digits, hyphens", schema: object{"type": "string"}}, about: "the name of its folder", inGo: "skill.Skill.Name"},
 	{name: "description", needed: true, value: aText, about: "what it is for and when to use it, in at most 1024 bytes", inGo: "skill.Skill.Description"},
 	{name: "allowed-tools", value: either(aText, wordList), otherwise: "any", about: "names or patterns of the tools it is carried out with, in a text between spaces", inGo: "skill.Skill.Allowed"},
@@ -166,9 +166,6 @@ func readSkill(path, dir, content string) (one skill.Skill, problems Problems) {
 		})
 	}
 	f := d.fields(skillKeys, root)
-	if root.kind == mapping {
-		f.need("the skill")
-	}
 	one.Dir = dir
 	f.text("name", &one.Name)
 	f.text("description", &one.Description)

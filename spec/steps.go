@@ -93,11 +93,6 @@ func (s *Spec) readStep(f fields, n *node) stepSpec {
 	f = f.titled("step", stepTables[which], n)
 	id := ""
 	f.text("id", &id)
-	name := "the step"
-	if id != "" {
-		name = "step " + id
-	}
-	f.need(name)
 	s.flow.byID[id] = append(s.flow.byID[id], n)
 	if stepKinds[which] == "final" {
 		last := workflow.Final{ID: id}
@@ -105,10 +100,9 @@ func (s *Spec) readStep(f fields, n *node) stepSpec {
 		s.flow.asks = true
 		return func(func(*Spec) pawl.Agent) workflow.Step { return last }
 	}
-	h, suspend := stepHead{id: id, when: f.expression("if")}, 0
-	f.choice("suspend", &suspend)
+	h := stepHead{id: id, when: f.expression("if")}
+	choose(f, "suspend", &h.at)
 	f.count("weight", &h.weight, 1, "2")
-	h.at = workflow.Suspend(suspend)
 	switch stepKinds[which] {
 	case "single":
 		return s.singleStep(f, h)
@@ -200,29 +194,18 @@ func (f fields) expression(key string) string {
 
 func (s *Spec) singleStep(f fields, h stepHead) stepSpec {
 	s.flow.asks = true
-	step := workflow.Single{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Carry: f.carry()}
+	step := workflow.Single{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Carry: f.word("carry")}
 	f.text("continues", &step.Continues)
-	if n := f.n.get("single"); n != nil {
-		one := f.fields(singleKeys, n)
-		if n.kind == mapping {
-			one.need("single")
-		}
-		one.text("prompt", &step.Prompt)
-		step.Output = one.schema("output")
-	}
+	one := f.fields(singleKeys, f.n.get("single"))
+	one.text("prompt", &step.Prompt)
+	step.Output = one.schema("output")
 	return func(func(*Spec) pawl.Agent) workflow.Step { return step }
 }
 
 // answerStep reads a step that makes one answer of several.
 func (s *Spec) answerStep(f fields, h stepHead, kind string) stepSpec {
 	s.flow.asks = true
-	one := fields{document: f.document, n: &node{kind: mapping}, t: voteKeys}
-	if n := f.n.get(kind); n != nil {
-		one = f.fields(map[string]*table{"vote": voteKeys, "rank": rankKeys, "merge": mergeKeys, "refine": refineKeys}[kind], n)
-		if n.kind == mapping {
-			one.need(kind)
-		}
-	}
+	one := f.fields(map[string]*table{"vote": voteKeys, "rank": rankKeys, "merge": mergeKeys, "refine": refineKeys}[kind], f.n.get(kind))
 	prompt := ""
 	one.text("prompt", &prompt)
 	var step workflow.Step
@@ -278,7 +261,7 @@ func (s *Spec) runStep(f fields, h stepHead, kind string) stepSpec {
 			f.problem(n.place, "input is %v (write text, or a mapping)", n.kind)
 		}
 	}
-	after, carry := "", f.carry()
+	after, carry := "", f.word("carry")
 	f.text("continues", &after)
 	step := workflow.Run{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Input: input, Continues: after, Carry: carry}
 	var sub *Spec
@@ -347,9 +330,7 @@ func (s *Spec) eachStep(f fields, h stepHead) stepSpec {
 	step := workflow.ForEach{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, In: f.expression("for_each")}
 	f.text("as", &step.As)
 	f.count("width", &step.Width, 1, "4")
-	var onError int
-	f.choice("on_error", &onError)
-	step.Continue = onError == 2
+	step.Continue = f.word("on_error") == "continue"
 	do := s.innerSteps(f, "do", 1)
 	return func(agent func(*Spec) pawl.Agent) workflow.Step {
 		step := step

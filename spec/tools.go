@@ -118,17 +118,12 @@ func (s *Spec) readTool(f fields, n *node) (t toolSpec) {
 	f.text("description", &t.description)
 	f.flag("client", &t.client)
 	t.input = f.arguments("input")
-	var effect, doubt, stuck int
-	f.choice("effect", &effect)
-	f.choice("on_doubt", &doubt)
-	f.choice("stuck", &stuck)
-	f.label(&t.options.Trust)
-	t.options.Reaches, t.options.Content = f.flows(t.input, "reaches"), f.flows(t.input, "content")
-	parallel := true
-	f.flag("parallel", &parallel)
 	o := &t.options
-	o.Input, o.Effect, o.OnDoubt = t.input, pawl.Effect(effect), pawl.OnDoubt(doubt)
-	o.Exempt, o.Alone = stuck == 1, !parallel
+	choose(f, "effect", &o.Effect)
+	choose(f, "on_doubt", &o.OnDoubt)
+	choose(f, "trust", &o.Trust)
+	o.Input, o.Reaches, o.Content = t.input, f.flows(t.input, "reaches"), f.flows(t.input, "content")
+	o.Exempt, o.Alone = f.word("stuck") == "exempt", f.off("parallel")
 	f.duration("timeout", &o.Timeout)
 	f.maxOutput(&o.MaxOutput)
 	f.count("max_calls", &o.MaxCalls, 1, "5")
@@ -137,11 +132,7 @@ func (s *Spec) readTool(f fields, n *node) (t toolSpec) {
 	o.Witness = s.readWitness(f)
 	t.gate, t.gated = f.readGate(t.name)
 
-	what := "the tool"
-	if t.name != "" {
-		what = "tool " + t.name
-	}
-	f.need(what)
+	what := f.called(f.t.title)
 	if !t.client {
 		f.lacks(what, "command")
 		t.argv = s.argv(f, "command", "[./lookup.sh]")
@@ -217,6 +208,5 @@ func (s *Spec) readCommand(f fields, key, example string) []string {
 	if n.kind != mapping {
 		return nil
 	}
-	c.need(key)
 	return s.argv(c, "command", example)
 }

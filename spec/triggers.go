@@ -29,14 +29,7 @@ var triggerName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
 // readTriggers reads a list of {cron: "0 8 * * 1-5", input: …}.
 func (s *Spec) readTriggers(f fields) {
-	n := f.value("triggers", list, `a list such as [{cron: "0 8 * * 1-5", input: Good morning.}]`)
-	if n == nil {
-		return
-	}
-	for _, item := range n.items {
-		if item.kind == 0 {
-			continue
-		}
+	for _, item := range f.items("triggers", `[{cron: "0 8 * * 1-5", input: Good morning.}]`) {
 		t := f.fields(triggerKeys, item)
 		if item.kind == mapping {
 			s.readTrigger(t, item)
@@ -54,7 +47,7 @@ var triggerOf = map[string][]string{
 func (s *Spec) readTrigger(f fields, item *node) {
 	var t Trigger
 	var zone string
-	kind, missed, sign := "", 0, 0
+	kind := ""
 	for _, one := range []string{"cron", "webhook", "watch"} {
 		if item.get(one) == nil {
 			continue
@@ -76,10 +69,7 @@ func (s *Spec) readTrigger(f fields, item *node) {
 	}
 	f.text("cron", &t.Cron)
 	f.text("zone", &zone)
-	f.choice("missed", &missed)
 	f.text("webhook", &t.Webhook)
-	f.choice("sign", &sign)
-	f.text("secret", &t.Secret)
 	f.text("key", &t.Key)
 	f.text("signal", &t.Signal)
 	f.text("watch", &t.Watch)
@@ -91,10 +81,7 @@ func (s *Spec) readTrigger(f fields, item *node) {
 			t.When[p.key] = p.value.text
 		}
 	}
-	t.MakeUp, t.Zone = missed == 2, time.UTC
-	if sign > 0 {
-		t.Sign = triggerKeys.words("sign")[sign-1]
-	}
+	t.MakeUp, t.Sign, t.Zone = f.word("missed") == "once", f.word("sign"), time.UTC
 	if zone != "" {
 		var err error
 		if t.Zone, err = time.LoadLocation(zone); err != nil {
@@ -126,13 +113,8 @@ func (s *Spec) checkTriggerHook(f fields, item *node, t *Trigger) {
 	case slices.ContainsFunc(s.Triggers, func(o Trigger) bool { return o.Webhook == t.Webhook }):
 		f.problem(at, "there is another webhook %s (give each a name of its own)", t.Webhook)
 	}
-	switch {
-	case t.Secret == "":
+	if !s.secret(f, "secret", &t.Secret) && t.Secret == "" {
 		f.problem(item.place, "the webhook %s has no secret (name a variable with what its sender signs with)", t.Webhook)
-	case !variable.MatchString(t.Secret):
-		f.problem(item.get("secret").place, "secret is %q (write the name of a variable, whose value is taken from the environment)", t.Secret)
-	default:
-		s.beyond = append(s.beyond, t.Secret)
 	}
 	switch {
 	case item.get("start") != nil && t.Signal != "":

@@ -21,26 +21,20 @@ type Webhook struct {
 
 // readWebhooks reads a list of {url: https://…, secret: NAME, events: [run.stopped]}.
 func (s *Spec) readWebhooks(f fields) {
-	n := f.value("webhooks", list, "a list such as [{url: https://hooks.example.org/pawl, secret: HOOK_SECRET}]")
-	if n == nil {
-		return
-	}
-	for _, item := range n.items {
-		if item.kind == 0 {
-			continue
-		}
+	for _, item := range f.items("webhooks", "[{url: https://hooks.example.org/pawl, secret: HOOK_SECRET}]") {
 		w := Webhook{at: item.place}
 		h := f.fields(webhookKeys, item)
-		if item.kind == mapping {
-			h.need("a webhook")
-		}
 		if h.text("url", &w.URL); w.URL != "" {
 			if err := webhook.CheckURL(w.URL); err != nil {
 				h.problem(item.get("url").place, "url cannot be posted to (%v)", err)
 			}
 		}
-		h.text("secret", &w.Secret)
-		s.checkSecret(h, item.get("secret"), w.Secret)
+		// reading a recorded run does not need the secret
+		if s.secret(h, "secret", &w.Secret) && s.opt.family == nil && os.Getenv(w.Secret) != "" {
+			if err := webhook.CheckSecret(os.Getenv(w.Secret)); err != nil {
+				h.problem(item.get("secret").place, "the variable %s: %v", w.Secret, err)
+			}
+		}
 		words, at := h.words("events", "[run.waiting, run.stopped]")
 		for i, word := range words {
 			var e webhook.Event
@@ -78,26 +72,6 @@ func (s *Spec) unheard(d *document) {
 		if !slices.ContainsFunc(s.Webhooks, func(w Webhook) bool { return w.URL == u.url }) {
 			d.problems = append(d.problems, Problem{u.file, u.at.line, u.at.column, fmt.Sprintf(
 				"the webhook is not called for an agent of %s (name it in %[1]s as well, or leave it out here)", filepath.Base(s.path))})
-		}
-	}
-}
-
-// checkSecret checks the variable with a webhook's secret. Reading a recorded run does not need it.
-func (s *Spec) checkSecret(f fields, n *node, name string) {
-	if name == "" {
-		return
-	}
-	if !variable.MatchString(name) {
-		f.problem(n.place, "secret is %q (write the name of a variable, whose value is taken from the environment)", name)
-		return
-	}
-	s.beyond = append(s.beyond, name)
-	if s.opt.family != nil {
-		return
-	}
-	if value := os.Getenv(name); value != "" {
-		if err := webhook.CheckSecret(value); err != nil {
-			f.problem(n.place, "the variable %s: %v", name, err)
 		}
 	}
 }

@@ -12,11 +12,10 @@ type Workspace struct {
 
 // readWorkspace reads workspace: copy, after dir.
 func (s *Spec) readWorkspace(f fields) {
-	var how int
-	f.choice("workspace", &how)
+	copied := f.word("workspace") == "copy"
 	s.project = s.dir
 	if !s.family.member() {
-		if s.Copied = how == 1; s.Copied && s.opt.Workspace != nil {
+		if s.Copied = copied; s.Copied && s.opt.Workspace != nil {
 			s.family.workspace = s.opt.Workspace
 		}
 	}
