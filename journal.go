@@ -103,7 +103,7 @@ type Take struct {
 	Owner    string
 	TTL      time.Duration
 	Max      int               // the most runs to take
-	Agents   []string          // only of these agents; among equal runs, those of agents named first; nil: of any agent
+	Agents   []string          // only of these agents; among equal runs, those of agents named first
 	Labels   map[string]string // that the runs must have; nil: any
 	Except   []string          // ids of runs not to take
 	AgentMax map[string]int    // the most runs of an agent that may have an owner

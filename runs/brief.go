@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// A Brief is what a list shows of a run beyond its head. Its texts are at most 300 bytes
-// long, on one line, and without what looks like a secret.
+// A Brief is what a list shows of a run in addition to its head. Its texts have at most 300
+// bytes, are on one line, and have no apparent secrets.
 type Brief struct {
 	Input  string
 	Answer string
@@ -21,8 +21,8 @@ type Brief struct {
 
 const mostBrief = 300
 
-// BriefOf summarises the run of a head. Of a run that is driven it reads one entry, of
-// others the log.
+// BriefOf returns the brief of a run. It reads one entry of a run that is driven now, and the
+// whole log of any other.
 func BriefOf(ctx context.Context, j pawl.Journal, h pawl.Head) (Brief, error) {
 	var s *pawl.State
 	var err error

@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-run/pawl/team"
 )
 
-// A Decided is what somebody outside decided about a run, as its log has it. Its text has
-// at most 300 bytes, is on one line, and is without what looks like a secret.
+// A Decided is one decision of a person or a client about a run, from the log. Its Text has at
+// most 300 bytes, is on one line, and has no apparent secrets.
 type Decided struct {
 	Seq       uint64
 	Time      time.Time
@@ -26,8 +26,8 @@ type Decided struct {
 	Priced    bool    // whether Cost means anything
 }
 
-// DecidedIn reads what was decided about a run, in order. What a fork shares with another
-// run was decided there, and is left out.
+// DecidedIn returns the decisions about a run, in order. Those in the entries that a fork
+// shares with another run are left out.
 func DecidedIn(ctx context.Context, j pawl.Journal, run string) (all []Decided, err error) {
 	s := new(pawl.State)
 	edited := ""

@@ -15,8 +15,9 @@ func IsChild(h pawl.Head) bool { return h.Parent != "" && strings.HasPrefix(h.Ru
 // IsMemory reports whether a run is a memory of another; see tool.Memory.
 func IsMemory(h pawl.Head) bool { return h.Agent == engine.MemoryAgent && h.Loop == engine.MemoryAgent }
 
-// Line gives the runs that lead to one, itself the last.
-func Line(ctx context.Context, j pawl.Journal, run string) ([]*pawl.State, error) {
+// Lineage returns the states of a run and of the runs that it descends from, outermost first
+// and the run itself last.
+func Lineage(ctx context.Context, j pawl.Journal, run string) ([]*pawl.State, error) {
 	s, err := engine.Load(ctx, j, run)
 	if err != nil {
 		return nil, err
@@ -25,12 +26,12 @@ func Line(ctx context.Context, j pawl.Journal, run string) ([]*pawl.State, error
 	if parent == "" {
 		return []*pawl.State{s}, nil
 	}
-	line, err := Line(ctx, j, parent)
+	line, err := Lineage(ctx, j, parent)
 	return append(line, s), err
 }
 
-// Root is the run that a run descends from, as far as there still is one; itself,
-// if it is nobody's child. It folds no log.
+// Root returns the outermost run that a run descends from and that still exists: itself, if it
+// is not a child. It folds no log.
 func Root(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Head, error) {
 	for IsChild(h) {
 		parent, err := Head(ctx, j, h.Parent)
@@ -45,7 +46,7 @@ func Root(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Head, error) {
 	return h, nil
 }
 
-// RootOf is the current head of the run that a run descends from.
+// RootOf is [Root] for a run of which only the id is known.
 func RootOf(ctx context.Context, j pawl.Journal, run string) (pawl.Head, error) {
 	h, err := Head(ctx, j, run)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/pawl-run/pawl/team"
 )
 
-// Handed says who handed over to a run, and why; nil: nobody did.
+// Handed returns how a run continues the conversation of the run whose agent handed over to it;
+// nil: no agent did.
 func Handed(ctx context.Context, j pawl.Journal, run string) (*pawl.Continues, error) {
 	for e, err := range engine.Entries(ctx, j, run, 1) {
 		start, _ := e.Event.(pawl.RunStarted)
@@ -23,8 +24,8 @@ func Handed(ctx context.Context, j pawl.Journal, run string) (*pawl.Continues, e
 	return nil, nil
 }
 
-// NextLeg is the run that a run has handed over to, and what that run says of it; nil: it has
-// handed over to none.
+// NextLeg returns the run that a run has handed over to, and how that run continues the
+// conversation; nil: it has not handed over.
 func NextLeg(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Head, *pawl.Continues, error) {
 	if h.Status != pawl.StatusSuccess {
 		return h, nil, nil
@@ -40,8 +41,8 @@ func NextLeg(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Head, *pawl
 	return next, from, err
 }
 
-// Leg is the run that has the conversation of a run now: the run itself, unless its agent handed
-// over.
+// Leg returns the run that has the conversation of a run now: the run itself, or the last one
+// after its handoffs.
 func Leg(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Head, error) {
 	for {
 		next, from, err := NextLeg(ctx, j, h)
@@ -52,9 +53,9 @@ func Leg(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Head, error) {
 	}
 }
 
-// Tell has a request, such as a message, reach the run that has the conversation of a run, and
-// returns the head of that one. A run without an owner that is asked to end has ended by then.
-// It is a *ConflictError if the run is over already.
+// Tell makes a request, such as sending a message, of the run that has the conversation of a
+// run now (see [Leg]), and returns the head of that run. After a request to end a run that has
+// no owner, that run has ended. If the run is over already, the error is a [*ConflictError].
 func Tell(ctx context.Context, j pawl.Journal, h pawl.Head, request func(ctx context.Context, run string) error) (pawl.Head, error) {
 	for {
 		h, err := Leg(ctx, j, h)

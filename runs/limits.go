@@ -14,20 +14,20 @@ import (
 	"github.com/pawl-run/pawl/team"
 )
 
-// Limits are ceilings as people say them: each is absolute or, with a sign,
-// added to the one in force.
+// Limits are changes of limits as a person writes them: each is absolute or, with a sign, added
+// to the limit in force.
 type Limits struct {
 	Set   pawl.Limits
 	Added pawl.Limits
 }
 
-// LimitForms says how ceilings are written.
+// LimitForms says how limits are written.
 const LimitForms = "iterations=N, tokens=N, time=30m, cost=2.00, tool_errors=N, depth=N, handoffs=N or rounds=N"
 
-// mostIterations is as high as that ceiling goes.
+// mostIterations is the highest limit of iterations.
 const mostIterations = 10_000
 
-// counts are the ceilings that are whole numbers.
+// counts are the limits that are whole numbers.
 var counts = map[string]func(*pawl.Limits) *int{
 	"iterations":  func(l *pawl.Limits) *int { return &l.Iterations },
 	"tokens":      func(l *pawl.Limits) *int { return &l.Tokens },
@@ -37,8 +37,8 @@ var counts = map[string]func(*pawl.Limits) *int{
 	"rounds":      func(l *pawl.Limits) *int { return &l.Rounds },
 }
 
-// Say takes one ceiling by its name and its value, such as 30m, or +5 where the
-// ceilings may be relative. The error says what is wrong with the value.
+// Say sets one limit by its name and its value, such as 30m, or +5 if relative is set. The
+// error says what is wrong with the value.
 func (l *Limits) Say(name, value string, relative bool) (err error) {
 	to := &l.Set
 	if plain, plus := strings.CutPrefix(value, "+"); plus {
@@ -84,9 +84,9 @@ func count(text string) (int, error) {
 
 var errMuch = errors.New("what is added is more than can be counted")
 
-// Over returns the limits of a run after l is applied to its present ones; zero where l
-// says nothing. A limit in dollars needs the price of the run's model; nil: it has none.
-// lower, unless nil, lowers the limits of the run to the most that is allowed.
+// Over returns the limits of a run after l is applied to its present ones; fields that l does
+// not mention are zero. A limit in dollars needs the price of the run's model; nil: it has
+// none. lower, unless nil, reduces the limits to the most that is allowed.
 func (l Limits) Over(now pawl.Limits, price *pawl.Price, lower func(pawl.Limits) pawl.Limits) (pawl.Limits, error) {
 	next := l.Set
 	now.Handoffs = cmp.Or(now.Handoffs, team.DefaultHandoffs)

@@ -12,33 +12,32 @@ import (
 
 // A Filter selects runs by their effective status; see [EffectiveStatus].
 type Filter struct {
-	Query    pawl.Query  // what the journal selects by; its Status is not looked at
-	Status   pawl.Status // where they stand, Interrupted and Expired included; zero: anywhere
-	Waiting  bool        // where they wait for somebody, whatever for; then Status is zero
-	Children bool        // child runs, too, and memories, which a list of the agent memory has in any case
-	Search   string      // words that occur in what people said in the run or in its answer, or begin a word there
-	// After are runs of a list before this one, in its order: this one begins behind
-	// the last of them that there still is, however it stands now.
+	Query    pawl.Query  // selects by what the journal knows; its Status is ignored
+	Status   pawl.Status // the effective status; zero: any
+	Waiting  bool        // runs that wait for somebody, in any waiting status; Status must then be zero
+	Children bool        // also lists child runs and memories; memories are always in a list of the agent memory
+	Search   string      // words, or beginnings of words, in what people said in the run or in its answer
+	// After are the ids of the last runs of the previous page of this list, in its order: the
+	// list continues after the last of them that still exists, whatever its status is now.
 	After []string
-	// Skip, unless nil, leaves out what it says of the head that the journal
-	// keeps, before anything is read of the log.
+	// Skip, unless nil, leaves out the runs for whose head it returns true. It gets the head as
+	// the journal keeps it, before the log is read.
 	Skip func(pawl.Head) bool
 }
 
 // A Searcher is a journal that finds runs by their text; see [pawl.Batch]. The journals
 // of this module are Searchers.
 type Searcher interface {
-	// Search is List for the runs in whose text each of the given words occurs or begins
-	// a word, whatever its case. What is not a letter, mark or digit separates words;
-	// no words are no restriction.
+	// Search is List for the runs whose text has each of the given words, whole or as the
+	// beginning of a word, in any case. All but letters, marks and digits separate words.
+	// Without words it selects all runs.
 	Search(ctx context.Context, words string, q pawl.Query) iter.Seq2[pawl.Head, error]
 }
 
 // ErrNoSearch says that a journal is not a [Searcher].
 var ErrNoSearch = errors.New("the journal of these runs cannot search their text")
 
-// ErrGone says that none of the runs is there any more that a list was to begin
-// behind.
+// ErrGone says that a list cannot continue, because all runs in Filter.After have been deleted.
 var ErrGone = errors.New("the runs at which the list was to go on are gone; start the list again")
 
 // List yields the heads of the runs that a filter selects, newest first, with
@@ -179,9 +178,9 @@ func (f *Filter) selects(h pawl.Head) bool {
 	return f.Skip == nil || !f.Skip(h)
 }
 
-// Stand selects by a status as it is written; waiting is every status of a run that waits
-// for somebody.
-func (f *Filter) Stand(text string) error {
+// SetStatus selects by the name of a status. The name waiting selects every status in which a
+// run waits for somebody.
+func (f *Filter) SetStatus(text string) error {
 	if f.Waiting = text == "waiting"; f.Waiting {
 		return nil
 	}

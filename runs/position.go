@@ -6,16 +6,16 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// Positions tells where queued runs stand. The queue is read at the first question; later
-// ones get what it was then.
+// Positions finds the positions of queued runs. It reads the queue once, at the first call of
+// Of.
 type Positions struct {
 	Journal pawl.Journal
 
 	of map[string]int
 }
 
-// Of is the position of a run in the queue, from 1; zero: it is not queued, or the journal
-// does not say.
+// Of returns the position of a run in the queue, from 1; zero: the run is not queued, or the
+// journal is not a [Queue].
 func (p *Positions) Of(ctx context.Context, h pawl.Head) (int, error) {
 	q, ok := p.Journal.(Queue)
 	if h.Status != pawl.StatusQueued || !ok {

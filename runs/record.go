@@ -18,7 +18,7 @@ type RecordOptions struct {
 	Raw bool
 }
 
-// A Recording is a script that plays a run again.
+// A Recording is a script that replays the models of a run.
 type Recording struct {
 	Script   *script.Script
 	Redacted []string // places that lost what looked like a secret, such as "turn 3"

@@ -56,7 +56,7 @@ func TestRested(t *testing.T) {
 	if err != nil || now.Status != pawl.StatusRunning {
 		t.Error(now.Status, err)
 	}
-	then, err := runs.Rested(t.Context(), j, waited.Run, explain.Place{})
+	then, err := runs.LastReport(t.Context(), j, waited.Run, explain.Place{})
 	if err != nil || then.Status != pawl.StatusWaitingClientTool || len(then.Pending) != 1 || then.Pending[0].Call != "c_1" {
 		t.Error(then.Status, then.Pending, err)
 	}

@@ -9,24 +9,25 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// ErrElsewhere says that a run is left to another program to resume.
+// ErrElsewhere says that another program must resume a run.
 var ErrElsewhere = errors.New("the run must be resumed by another program")
 
-// Parked reports whether a run is suspended and has no owner.
-func Parked(h pawl.Head) bool {
+// Suspended reports whether a run waits or is paused and has no owner, so that it can be
+// resumed.
+func Suspended(h pawl.Head) bool {
 	return (h.Status == pawl.StatusPaused || h.Status == pawl.StatusQueued || h.Status.Waiting()) && !Owned(h.Lease)
 }
 
-// Forward resumes the root of a run that got a signal, if the root is parked, and
-// returns it as it stands then. If the signal is not fresh, a waiting run stays as it is:
-// resuming would repeat its requests and invalidate their tokens. It is no error if
-// another process resumes the root first, which then reads the signal, nor if resume
-// fails with ErrElsewhere.
+// Forward resumes the root of a run that got a signal, if the root is suspended, and returns
+// its head as it is then. If the signal is not fresh (see [Addressee].Fresh), a waiting run
+// stays as it is: resuming would repeat its requests and invalidate their tokens. It is not an
+// error if another process resumes the root first, which then reads the signal, or if resume
+// fails with [ErrElsewhere].
 func Forward(ctx context.Context, j pawl.Journal, run string, fresh bool, resume func(ctx context.Context, root pawl.Head) error) (root pawl.Head, resumed bool, err error) {
 	if root, err = RootOf(ctx, j, run); err != nil {
 		return root, false, err
 	}
-	if !Parked(root) || root.Status.Waiting() && !fresh {
+	if !Suspended(root) || root.Status.Waiting() && !fresh {
 		return root, false, nil
 	}
 	err = resume(ctx, root)

@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-run/pawl/internal/outage"
 )
 
-// A Desk takes signals for runs: an [engine.Engine], or a server by its client.
-type Desk interface { //nolint:interfacebloat // one method for each signal
+// A Sender sends signals to runs. It is an [engine.Engine] or a client of a server.
+type Sender interface { //nolint:interfacebloat // one method for each signal
 	Approve(ctx context.Context, run, call, by string, o *engine.ApproveOptions) error
 	Deny(ctx context.Context, run, call, by, reason string, o *engine.DenyOptions) error
 	Answer(ctx context.Context, run, call, by, text string) error
@@ -20,42 +20,45 @@ type Desk interface { //nolint:interfacebloat // one method for each signal
 	Resolve(ctx context.Context, run, call, by string, r engine.Resolution) error
 }
 
-// A Signal is what a user says to a call that waits.
+// A Signal is the decision of a user about a call that waits.
 type Signal struct {
 	kind string // of what the call waits for
-	send func(ctx context.Context, to Desk, run, call string) error
+	send func(ctx context.Context, to Sender, run, call string) error
 }
 
 // Approval approves a call.
 func Approval(by string, o *engine.ApproveOptions) Signal {
-	return Signal{"approval", func(ctx context.Context, to Desk, run, call string) error { return to.Approve(ctx, run, call, by, o) }}
+	return Signal{"approval", func(ctx context.Context, to Sender, run, call string) error { return to.Approve(ctx, run, call, by, o) }}
 }
 
 // Denial denies a call.
 func Denial(by, reason string, o *engine.DenyOptions) Signal {
-	return Signal{"approval", func(ctx context.Context, to Desk, run, call string) error {
+	return Signal{"approval", func(ctx context.Context, to Sender, run, call string) error {
 		return to.Deny(ctx, run, call, by, reason, o)
 	}}
 }
 
 // Answer answers a question.
 func Answer(by, text string) Signal {
-	return Signal{"input", func(ctx context.Context, to Desk, run, call string) error { return to.Answer(ctx, run, call, by, text) }}
+	return Signal{"input", func(ctx context.Context, to Sender, run, call string) error {
+		return to.Answer(ctx, run, call, by, text)
+	}}
 }
 
 // Result is that of a call that the client runs.
 func Result(by string, result json.RawMessage) Signal {
-	return Signal{"client_tool", func(ctx context.Context, to Desk, run, call string) error {
+	return Signal{"client_tool", func(ctx context.Context, to Sender, run, call string) error {
 		return to.Submit(ctx, run, call, by, result)
 	}}
 }
 
 // Resolution resolves an unknown outcome.
 func Resolution(by string, r engine.Resolution) Signal {
-	return Signal{"doubt", func(ctx context.Context, to Desk, run, call string) error { return to.Resolve(ctx, run, call, by, r) }}
+	return Signal{"doubt", func(ctx context.Context, to Sender, run, call string) error { return to.Resolve(ctx, run, call, by, r) }}
 }
 
-// An Addressee is a run that gets signals for calls of its own and of its children.
+// An Addressee is a run to which signals are sent, for its own calls and for those of its
+// children.
 type Addressee struct {
 	State   *pawl.State
 	Pending []pawl.Pending // what the run and its children wait for
@@ -67,22 +70,23 @@ type Addressee struct {
 	New bool
 
 	journal pawl.Journal
-	to      Desk
+	to      Sender
 }
 
-// Address looks up what a run waits for. desk makes the desk that its signals go to.
-func Address(ctx context.Context, j pawl.Journal, run string, desk func(*pawl.State) Desk) (*Addressee, error) {
+// Address looks up what a run and its children wait for. The signals go to the result of
+// sender.
+func Address(ctx context.Context, j pawl.Journal, run string, sender func(*pawl.State) Sender) (*Addressee, error) {
 	s, err := engine.Load(ctx, j, run)
 	if err != nil {
 		return nil, err
 	}
 	pending, err := engine.Pending(ctx, j, s)
-	return &Addressee{State: s, Pending: pending, journal: j, to: desk(s)}, err
+	return &Addressee{State: s, Pending: pending, journal: j, to: sender(s)}, err
 }
 
-// Find returns what waits under a call's id: the run's own call, or else that of its
-// only child that has one. If none waits, the result has no Kind and names the run. An
-// *AmbiguousError lists the calls of several children.
+// Find returns what waits under a call's id: the run's own call, or else that of the only child
+// that has one. If nothing waits, the result has an empty Kind, and its Run is the run. If
+// several children have such a call, the error is an [*AmbiguousError].
 func (a *Addressee) Find(kind, call string) (pawl.Pending, error) {
 	run := a.State.Run()
 	var found []pawl.Pending
@@ -146,7 +150,7 @@ func Waiting(pending []pawl.Pending, kind string) []pawl.Pending {
 	return list
 }
 
-// A RefusedError says why a signal does not fit the call, or a run cannot be recorded.
+// A RefusedError says why a signal does not fit its call, or why a run cannot be recorded.
 type RefusedError struct{ Err error }
 
 func (e *RefusedError) Error() string { return e.Err.Error() }
@@ -165,7 +169,7 @@ func conflict(format string, args ...any) error {
 	return &ConflictError{fmt.Sprintf(format, args...), false}
 }
 
-// An AmbiguousError says that several children of a run have a waiting call of an id.
+// An AmbiguousError says that several children of a run have a waiting call with the same id.
 type AmbiguousError struct {
 	Run, Call  string
 	Candidates []pawl.Pending

@@ -12,8 +12,8 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 )
 
-// Head looks a run up by its whole id; pawl.ErrUnknownRun if there is none. A run
-// that was claimed and not begun yet has no Seq.
+// Head looks a run up by its whole id; [pawl.ErrUnknownRun] if there is none. A run that was
+// claimed and has not begun has no Seq.
 func Head(ctx context.Context, j pawl.Journal, run string) (pawl.Head, error) {
 	for h, err := range j.List(ctx, pawl.Query{Run: run}) {
 		if err != nil {
@@ -26,14 +26,14 @@ func Head(ctx context.Context, j pawl.Journal, run string) (pawl.Head, error) {
 	return pawl.Head{}, pawl.ErrUnknownRun
 }
 
-// Owned reports whether somebody drives a run now: a lease whose owner is known
-// to be gone is nobody's.
+// Owned reports whether a process drives the run now. A lease whose owner is known to be gone
+// does not count.
 func Owned(l pawl.Lease) bool {
 	return l.Until.After(time.Now()) && !engine.ParseOwner(l.Owner).Gone()
 }
 
-// EffectiveStatus is the status of a run as a caller sees it. A log cannot know that
-// the run's owner is gone, nor that what it asked for has expired.
+// EffectiveStatus returns the status of a run as a caller sees it: interrupted if its owner is
+// gone, and expired if its request has expired. The log alone cannot tell either.
 func EffectiveStatus(ctx context.Context, j pawl.Journal, h pawl.Head) (pawl.Status, error) {
 	switch {
 	case h.Status == pawl.StatusRunning && !Owned(h.Lease):
@@ -64,8 +64,8 @@ func expired(pending []pawl.Pending, now time.Time) bool {
 	return len(pending) > 0
 }
 
-// Report explains a run as it stands now, and thereby gives its result. What
-// looks like a secret is out of it. Its advice is for commands typed at place.
+// Report explains a run as it is now; the report includes the run's result. What looks like a
+// secret is removed. Its advice is commands to type at place.
 func Report(ctx context.Context, j pawl.Journal, h pawl.Head, place explain.Place) (explain.Report, error) {
 	for {
 		r, err := report(ctx, j, h, place)
@@ -139,9 +139,9 @@ func waits(ctx context.Context, j pawl.Journal, s *pawl.State) ([]pawl.Pending, 
 	return list, err
 }
 
-// Rested is the Report of a run as of its last end or pause. A caller that waited for
+// LastReport returns the Report of a run as of its last end or pause. A caller that waited for
 // that gets it even if the run has been resumed since.
-func Rested(ctx context.Context, j pawl.Journal, run string, place explain.Place) (explain.Report, error) {
+func LastReport(ctx context.Context, j pawl.Journal, run string, place explain.Place) (explain.Report, error) {
 	var rest uint64
 	for e, err := range engine.Entries(ctx, j, run, 1) {
 		if err != nil {

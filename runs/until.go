@@ -10,10 +10,10 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// ErrNoEntry says that a run's log does not go as far as an entry.
+// ErrNoEntry says that a run's log is shorter than the caller expects.
 var ErrNoEntry = errors.New("no entry")
 
-// Until folds a run's log up to an entry, which must be there.
+// Until folds a run's log up to the entry at. If the log is shorter, the error is [ErrNoEntry].
 func Until(ctx context.Context, j pawl.Journal, run string, at uint64) (*pawl.State, error) {
 	s := new(pawl.State)
 	for e, err := range engine.Entries(ctx, j, run, 1) {
@@ -34,8 +34,8 @@ func Until(ctx context.Context, j pawl.Journal, run string, at uint64) (*pawl.St
 	return s, nil
 }
 
-// Relabelled are the labels of a fork that has more than the run it comes from,
-// or others of the same names; nil: those of the run, if more has none.
+// Relabelled returns the labels of a fork: those of the run that it comes from, with the labels
+// in more added or replaced. If more is empty it returns nil, which keeps those of the run.
 func Relabelled(s *pawl.State, more map[string]string) map[string]string {
 	if len(more) == 0 {
 		return nil

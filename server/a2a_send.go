@@ -234,7 +234,7 @@ func (s *Server) a2aReply(x *exchange, agent string, m *a2a.Message, content sai
 	if err != nil {
 		return "", 0, err
 	}
-	to, err := runs.Address(ctx, s.journal, leg, func(*pawl.State) runs.Desk { return at })
+	to, err := runs.Address(ctx, s.journal, leg, func(*pawl.State) runs.Sender { return at })
 	if err != nil {
 		return "", 0, err
 	}

@@ -60,7 +60,7 @@ func (s *Server) signal(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	to, err := runs.Address(ctx, s.journal, h.Run, func(*pawl.State) runs.Desk { return at })
+	to, err := runs.Address(ctx, s.journal, h.Run, func(*pawl.State) runs.Sender { return at })
 	if err != nil {
 		return nil, err
 	}

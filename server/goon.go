@@ -59,7 +59,7 @@ func (s *Server) after(x *exchange, run string, h *engine.Handle) (any, error) {
 	r, err := s.result(x.Context(), run)
 	if err == nil && r.Status == pawl.StatusRunning { // another process has resumed it
 		var rested explain.Report
-		rested, err = runs.Rested(x.Context(), s.journal, run, s.options.Place)
+		rested, err = runs.LastReport(x.Context(), s.journal, run, s.options.Place)
 		r = rested.Result
 	}
 	if err != nil {

@@ -152,7 +152,7 @@ func (s *Server) filter(x *exchange) (f runs.Filter, size int, err error) {
 		return f, 0, err
 	}
 	if status := q.Get("status"); status != "" {
-		if err := f.Stand(status); err != nil {
+		if err := f.SetStatus(status); err != nil {
 			return f, 0, invalid("status: " + err.Error())
 		}
 	}

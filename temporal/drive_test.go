@@ -130,7 +130,7 @@ func mailer(sent *[]string) pawl.Agent {
 
 func (h *house) approve(run string) {
 	h.t.Helper()
-	to, err := runs.Address(h.t.Context(), h.journal, run, func(*pawl.State) runs.Desk { return h.Engine })
+	to, err := runs.Address(h.t.Context(), h.journal, run, func(*pawl.State) runs.Sender { return h.Engine })
 	if err == nil {
 		err = to.Signal(h.t.Context(), to.Pending[0].Call, runs.Approval("ada", nil))
 	}

@@ -363,7 +363,7 @@ func (w *town) ended(run string) {
 // approve approves what a run waits for.
 func (w *town) approve(run string) {
 	w.t.Helper()
-	to, err := runs.Address(w.t.Context(), w.journal, run, func(*pawl.State) runs.Desk { return w.engine })
+	to, err := runs.Address(w.t.Context(), w.journal, run, func(*pawl.State) runs.Sender { return w.engine })
 	if err == nil && len(to.Pending) == 0 {
 		err = errors.New("it waits for nothing")
 	}

@@ -118,7 +118,7 @@ func (k *waker) signal(ctx context.Context, mail pawl.Inbox, run string) error {
 	if errors.Is(err, pawl.ErrUnknownRun) {
 		return nil
 	}
-	if err != nil || last == 0 || !runs.Parked(root) {
+	if err != nil || last == 0 || !runs.Suspended(root) {
 		return err
 	}
 	agents, err := k.host.Names(ctx)

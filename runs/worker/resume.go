@@ -115,7 +115,7 @@ func (s *sweeper) still(ctx context.Context, h pawl.Head, why reason) (root pawl
 	if err != nil || !slices.Contains(s.agents, root.Agent) || !labelled(root, s.worker.options.Labels) {
 		return root, false, err
 	}
-	parked := runs.Parked(root)
+	parked := runs.Suspended(root)
 	switch why {
 	case ownerDied:
 		same := now.Status == pawl.StatusRunning && now.Lease.Epoch == h.Lease.Epoch

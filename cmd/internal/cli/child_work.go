@@ -20,7 +20,7 @@ func childWork(ctx context.Context, a *app, j pawl.Journal, s *pawl.State, r rem
 	if child == "" || err != nil {
 		return nil, err
 	}
-	line, err := runs.Line(ctx, j, child)
+	line, err := runs.Lineage(ctx, j, child)
 	if errors.Is(err, pawl.ErrUnknownRun) {
 		return nil, &orphanError{s.Run(), child}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// remoteMail is a [runs.Desk] that sends signals to a server, and keeps the latest result.
+// remoteMail is a [runs.Sender] that sends signals to a server, and keeps the latest result.
 type remoteMail struct {
 	*remote
 	last pawl.Result
@@ -25,7 +25,7 @@ func (m *remoteMail) said(r pawl.Result, err error) error {
 	return err
 }
 
-// Approve implements runs.Desk.
+// Approve implements runs.Sender.
 func (m *remoteMail) Approve(ctx context.Context, run, call, by string, o *engine.ApproveOptions) error {
 	scope := "call"
 	if o.ForRun {
@@ -34,22 +34,22 @@ func (m *remoteMail) Approve(ctx context.Context, run, call, by string, o *engin
 	return m.said(m.Client.Approve(ctx, run, call, client.Approve{Token: o.Token, Args: o.Args, Scope: scope, By: by}))
 }
 
-// Deny implements runs.Desk.
+// Deny implements runs.Sender.
 func (m *remoteMail) Deny(ctx context.Context, run, call, by, reason string, o *engine.DenyOptions) error {
 	return m.said(m.Client.Deny(ctx, run, call, client.Deny{Token: o.Token, Reason: reason, By: by}))
 }
 
-// Answer implements runs.Desk.
+// Answer implements runs.Sender.
 func (m *remoteMail) Answer(ctx context.Context, run, call, by, text string) error {
 	return m.said(m.Client.Answer(ctx, run, call, client.Answer{Text: text, By: by}))
 }
 
-// Submit implements runs.Desk.
+// Submit implements runs.Sender.
 func (m *remoteMail) Submit(ctx context.Context, run, call, by string, result json.RawMessage) error {
 	return m.said(m.Client.Submit(ctx, run, call, client.Submit{Result: result, By: by}))
 }
 
-// Resolve implements runs.Desk.
+// Resolve implements runs.Sender.
 func (m *remoteMail) Resolve(ctx context.Context, run, call, by string, r engine.Resolution) error {
 	return m.said(m.Client.Settle(ctx, run, call, client.Settle{Happened: r.Happened, DidNotHappen: r.DidNotHappen, By: by}))
 }
@@ -62,7 +62,7 @@ func signalRemote(ctx context.Context, a *app, r *remote, p *post, h pawl.Head, 
 		return 0, err
 	}
 	mail := &remoteMail{remote: r}
-	to, err := runs.Address(ctx, r, h.Run, func(*pawl.State) runs.Desk { return mail })
+	to, err := runs.Address(ctx, r, h.Run, func(*pawl.State) runs.Sender { return mail })
 	if err != nil {
 		return 0, err
 	}

@@ -64,7 +64,7 @@ func replayAt(ctx context.Context, a *app, j pawl.Journal, run string) (steps in
 // decideAgain replays a run. differs is the first difference; err says that the run
 // cannot be replayed.
 func decideAgain(ctx context.Context, a *app, j pawl.Journal, run string) (steps int, differs, err error) {
-	line, err := runs.Line(ctx, j, run)
+	line, err := runs.Lineage(ctx, j, run)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -33,7 +33,7 @@ func runsCommand(a *app) *cobra.Command {
 		}
 		f := runs.Filter{Search: search, Children: children}
 		if status != "" {
-			if err := f.Stand(status); err != nil {
+			if err := f.SetStatus(status); err != nil {
 				return 0, refused(err)
 			}
 		}

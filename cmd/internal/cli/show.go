@@ -56,7 +56,7 @@ func showCommand(a *app) *cobra.Command {
 
 // showSpec prints the agent of a run as it is in force.
 func (con *console) showSpec(ctx context.Context, j store, h pawl.Head) error {
-	line, err := runs.Line(ctx, j, h.Run)
+	line, err := runs.Lineage(ctx, j, h.Run)
 	if err != nil && !errors.Is(err, pawl.ErrUnknownRun) {
 		return err
 	}

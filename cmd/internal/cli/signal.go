@@ -52,7 +52,7 @@ func signalRun(ctx context.Context, a *app, ref string, p *post, say func(j pawl
 		if r, ok := j.(*remote); ok {
 			return signalRemote(ctx, a, r, p, h, said)
 		}
-		to, err := runs.Address(ctx, j, h.Run, func(s *pawl.State) runs.Desk { return engine.New(j, a.options(s.Declaration().Source)) })
+		to, err := runs.Address(ctx, j, h.Run, func(s *pawl.State) runs.Sender { return engine.New(j, a.options(s.Declaration().Source)) })
 		if err == nil {
 			err = engine.MarkAnswered(ctx, j, to.Pending)
 		}

@@ -108,7 +108,7 @@ func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[s
 		if err != nil {
 			return 0, err
 		}
-		if _, named := specs[h.Agent]; (named || specs == nil) && runs.Parked(h) && !runs.IsChild(h) {
+		if _, named := specs[h.Agent]; (named || specs == nil) && runs.Suspended(h) && !runs.IsChild(h) {
 			waiting = append(waiting, h)
 		}
 	}
