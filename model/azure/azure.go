@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
 	"net/url"
 	"os"
@@ -32,9 +31,6 @@ import (
 // scope is what a token is for.
 const scope = "https://cognitiveservices.azure.com/.default"
 
-// readyTime is how long Ready waits for a token, which the SDK may ask several services for.
-const readyTime = 20 * time.Second
-
 // Options are what a model may be given beside its name.
 type Options struct {
 	APIKey     string                 // empty: AZURE_OPENAI_API_KEY, unless there is a Provider, and if that is empty, too, the credential counts
@@ -45,34 +41,24 @@ type Options struct {
 }
 
 // A Model is a deployment at Azure. It may be used by many runs at once.
-type Model struct {
-	wire
-	name  string
-	login *login // nil: there is a key, or an error
-	err   error
-}
+type Model struct{ cloud }
 
-// wire is what both of package openai's models have.
-type wire interface {
-	pawl.Model
-	pawl.Describer
-	Takes(files []pawl.File) error
-}
+type cloud = provider.Cloud
 
 // New returns the model azure/NAME, for a deployment with that name. The endpoint is that of
 // the resource, such as https://contoso.openai.azure.com; empty is AZURE_OPENAI_ENDPOINT. What
 // is missing is reported by Ready, and by the first call.
 func New(endpoint, deployment string, o *Options) *Model {
-	return build("azure", endpoint, deployment, o, func(w *openai.Options) wire { return openai.New(deployment, w) })
+	return build("azure", endpoint, deployment, o, func(w *openai.Options) provider.Wire { return openai.New(deployment, w) })
 }
 
 // NewResponses is New for the model azure-responses/NAME, which is spoken to through the
 // Responses API.
 func NewResponses(endpoint, deployment string, o *Options) *Model {
-	return build("azure-responses", endpoint, deployment, o, func(w *openai.Options) wire { return openai.NewResponses(deployment, w) })
+	return build("azure-responses", endpoint, deployment, o, func(w *openai.Options) provider.Wire { return openai.NewResponses(deployment, w) })
 }
 
-func build(prefix, endpoint, deployment string, o *Options, open func(*openai.Options) wire) *Model {
+func build(prefix, endpoint, deployment string, o *Options, open func(*openai.Options) provider.Wire) *Model {
 	if o == nil {
 		o = &Options{}
 	}
@@ -82,16 +68,13 @@ func build(prefix, endpoint, deployment string, o *Options, open func(*openai.Op
 		key = cmp.Or(key, os.Getenv("AZURE_OPENAI_API_KEY"))
 	}
 	prefix = cmp.Or(o.Provider, prefix)
-	m := &Model{name: prefix + "/" + deployment, err: err}
 	w := &openai.Options{BaseURL: base, HTTPClient: o.HTTPClient, Price: o.Price, Provider: prefix, Header: http.Header{}}
 	if key != "" && o.Credential == nil {
 		w.Header.Set("Api-Key", key)
 	} else {
-		m.login = &login{credential: o.Credential}
-		w.Key = m.login.token
+		w.Key = (&login{credential: o.Credential}).token
 	}
-	m.wire = open(w)
-	return m
+	return &Model{provider.Behind(w.Key, prefix+"/"+deployment, open(w), err, "; the identity needs the role Cognitive Services OpenAI User on the resource")}
 }
 
 // base is the address of the API of a resource.
@@ -105,46 +88,6 @@ func base(endpoint string) (string, error) {
 	}
 	const path = "/openai/v1"
 	return strings.TrimSuffix(strings.TrimRight(endpoint, "/"), path) + path, nil
-}
-
-// Describe returns the name azure/NAME, the endpoint, and the price.
-func (m *Model) Describe() pawl.ModelInfo {
-	if m.err != nil {
-		return pawl.ModelInfo{Name: m.name}
-	}
-	return m.wire.Describe()
-}
-
-// Ready returns an error if the model cannot be called, because there is no endpoint, or
-// neither a key nor a token. It asks for a token, but calls no model.
-func (m *Model) Ready() error {
-	if m.err != nil || m.login == nil {
-		return m.err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), readyTime)
-	defer cancel()
-	if _, err := m.login.token(ctx, ""); err != nil {
-		return fmt.Errorf("no key for %s: %w", m.name, err)
-	}
-	return nil
-}
-
-// Stream sends the request and yields the reply as it arrives.
-func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
-		if m.err != nil {
-			yield(pawl.Chunk{}, &pawl.ModelError{Class: pawl.ClassAuth, Message: m.err.Error(), Err: m.err})
-			return
-		}
-		for c, err := range m.wire.Stream(ctx, r) {
-			if e, ok := errors.AsType[*pawl.ModelError](err); ok && e.Class == pawl.ClassAuth && m.login != nil {
-				e.Message += "; the identity needs the role Cognitive Services OpenAI User on the resource"
-			}
-			if !yield(c, err) {
-				return
-			}
-		}
-	}
 }
 
 // A login gets tokens, and keeps one until shortly before it expires: not all credentials of

@@ -41,7 +41,6 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -50,10 +49,7 @@ import (
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-const (
-	loginTime = 20 * time.Second // for credentials, which the SDK may ask several services for
-	remedy    = "set AWS_PROFILE and run aws sso login, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_BEARER_TOKEN_BEDROCK"
-)
+const remedy = "set AWS_PROFILE and run aws sso login, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_BEARER_TOKEN_BEDROCK"
 
 var vendor = &provider.Vendor{
 	Name:  "bedrock",
@@ -80,11 +76,12 @@ type Options struct {
 }
 
 // A Model is a model on Bedrock. It may be used by many runs at once.
-type Model struct {
-	server provider.Server
-	login  func(ctx context.Context, refused string) (string, error)
-	err    error
-}
+type Model struct{ cloud }
+
+type cloud = provider.Cloud
+
+// converse is a model without its login.
+type converse struct{ server provider.Server }
 
 // New returns the model bedrock/NAME in a region, such as eu-central-1; an empty region is
 // that of AWS_REGION or of the profile. It reads the environment and the files of the AWS
@@ -95,7 +92,6 @@ func New(region, name string, o *Options) *Model {
 	}
 	c, err := config.LoadDefaultConfig(context.Background(), config.WithRegion(region))
 	region = cmp.Or(region, c.Region)
-	m := &Model{err: placed(region, err)}
 	s := &signer{region: region, credentials: c.Credentials}
 	if o.Credentials != nil {
 		s.credentials = aws.NewCredentialsCache(o.Credentials)
@@ -106,18 +102,18 @@ func New(region, name string, o *Options) *Model {
 	}
 	s.next = client.Transport
 	client.Transport = s
-	m.login = s.login
+	login := s.login
 	token := o.BearerToken
 	if o.Provider == "" {
 		token = cmp.Or(token, os.Getenv("AWS_BEARER_TOKEN_BEDROCK"))
 	}
 	if token != "" && o.Credentials == nil {
-		m.login = func(context.Context, string) (string, error) { return token, nil }
+		login = func(context.Context, string) (string, error) { return token, nil }
 	}
-	m.server = vendor.Server("bedrock", name, provider.Options{
-		Provider: cmp.Or(o.Provider, "bedrock"), BaseURL: cmp.Or(o.BaseURL, os.Getenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME"), host(region)), HTTPClient: &client, Price: o.Price, Key: m.login,
-	})
-	return m
+	m := &converse{vendor.Server("bedrock", name, provider.Options{
+		Provider: cmp.Or(o.Provider, "bedrock"), BaseURL: cmp.Or(o.BaseURL, os.Getenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME"), host(region)), HTTPClient: &client, Price: o.Price, Key: login,
+	})}
+	return &Model{provider.Behind(login, m.server.Full, m, placed(region, err), "")}
 }
 
 func host(region string) string {
@@ -141,26 +137,9 @@ func placed(region string, err error) error {
 	return nil
 }
 
-// Ready returns an error if the model cannot be called, because there is no region or no
-// credentials. It may ask for credentials, but calls no model.
-func (m *Model) Ready() error {
-	if m.err != nil {
-		return m.err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), loginTime)
-	defer cancel()
-	if _, err := m.login(ctx, ""); err != nil {
-		return fmt.Errorf("no key for %s: %w", m.server.Full, err)
-	}
-	return nil
-}
-
 // Describe returns the name bedrock/NAME, the endpoint, and the price if it is given, or if it
 // is in the price table and requests go to AWS.
-func (m *Model) Describe() pawl.ModelInfo {
-	if m.err != nil {
-		return pawl.ModelInfo{Name: m.server.Full}
-	}
+func (m *converse) Describe() pawl.ModelInfo {
 	wire := pawl.Wire{Frame: 500, Message: 250, Tool: 150}
 	if claude(m.server.Name) {
 		wire.Prompt = 530 // the most that Anthropic adds for tools, see model/anthropic
@@ -173,15 +152,12 @@ func (m *Model) Describe() pawl.ModelInfo {
 }
 
 // Takes implements engine.Taker: pictures and PDFs within the API's limits.
-func (m *Model) Takes(files []pawl.File) error { return limits.Takes(m.server.Full, files) }
+func (m *converse) Takes(files []pawl.File) error { return limits.Takes(m.server.Full, files) }
 
 // Stream sends the request and yields the reply as it arrives.
-func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+func (m *converse) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return m.server.Stream(ctx, r, "/model/"+url.QueryEscape(m.server.Name)+"/converse-stream", func(refused error) ([]byte, provider.Reader, error) {
-		switch {
-		case m.err != nil:
-			return nil, nil, &pawl.ModelError{Class: pawl.ClassAuth, Message: m.err.Error(), Err: m.err}
-		case refused != nil && !forThinking(refused):
+		if refused != nil && !forThinking(refused) {
 			return nil, nil, refused
 		}
 		body, err := m.body(r, refused == nil)

@@ -50,7 +50,7 @@ var (
 type object = map[string]any
 
 // body returns the request as JSON, without thinking unless recall is set.
-func (m *Model) body(r pawl.Request, recall bool) ([]byte, error) {
+func (m *converse) body(r pawl.Request, recall bool) ([]byte, error) {
 	name, limit := m.server.Name, provider.Limit(r)
 	config, more := object{"maxTokens": limit}, object{}
 	body := object{"messages": m.messages(r, recall), "inferenceConfig": config}
@@ -96,7 +96,7 @@ func (m *Model) body(r pawl.Request, recall bool) ([]byte, error) {
 }
 
 // point is a mark for the cache; nil: the model has none.
-func (m *Model) point(r pawl.Request) any {
+func (m *converse) point(r pawl.Request) any {
 	switch {
 	case r.Sampling.Cache == "off" || !caching.MatchString(m.server.Name):
 		return nil
@@ -142,7 +142,7 @@ type message struct {
 
 // messages returns the turns of the conversation. Claude takes four marks for the cache: after
 // the system prompt, the last message, and the marked places of earlier and later requests.
-func (m *Model) messages(r pawl.Request, recall bool) []message {
+func (m *converse) messages(r pawl.Request, recall bool) []message {
 	list := []message{}
 	var place []int // index in the list, by turn
 	documents := 0
@@ -180,7 +180,7 @@ func (m *Model) messages(r pawl.Request, recall bool) []message {
 }
 
 // said returns an assistant's turn. It must not end with reasoning.
-func (m *Model) said(parts []pawl.Part, recall bool) (list []any) {
+func (m *converse) said(parts []pawl.Part, recall bool) (list []any) {
 	end := 0
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -205,7 +205,7 @@ func (m *Model) said(parts []pawl.Part, recall bool) (list []any) {
 func id(own, ref string) string { return provider.Name(cmp.Or(own, ref)) }
 
 // asked returns a user's turn. A document needs a text beside it.
-func (m *Model) asked(parts []pawl.Part, documents *int) []any {
+func (m *converse) asked(parts []pawl.Part, documents *int) []any {
 	var results, rest []any
 	lone := false
 	for _, p := range parts {
@@ -234,7 +234,7 @@ func (m *Model) asked(parts []pawl.Part, documents *int) []any {
 	return append(results, rest...)
 }
 
-func (m *Model) result(r pawl.ToolResult) any {
+func (m *converse) result(r pawl.ToolResult) any {
 	text := r.Text()
 	if strings.TrimSpace(text) == "" {
 		text = provider.Empty

@@ -17,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"os"
 	"regexp"
@@ -51,19 +50,12 @@ type Options struct {
 }
 
 // A Model is a model on Vertex AI. It may be used by many runs at once.
-type Model struct {
-	served
-	name  string
-	login *login
-	err   error
-}
+type Model struct{ cloud }
 
-// served is a model of the package that has its wire.
-type served interface {
-	pawl.Model
-	Describe() pawl.ModelInfo
-	Takes(files []pawl.File) error
-}
+type cloud = provider.Cloud
+
+// role is what an identity may lack.
+const role = "; the identity needs the role Vertex AI User in the project, and the API aiplatform.googleapis.com must be enabled there"
 
 // New returns the model vertex/NAME, such as vertex/gemini-3-flash or
 // vertex/claude-sonnet-4-5@20250929, in a project and a location. Empty are GOOGLE_CLOUD_PROJECT, and GOOGLE_CLOUD_LOCATION or else global. What is
@@ -75,24 +67,24 @@ func New(project, location, name string, o *Options) *Model {
 	project = cmp.Or(project, os.Getenv("GOOGLE_CLOUD_PROJECT"))
 	location = cmp.Or(location, os.Getenv("GOOGLE_CLOUD_LOCATION"), "global")
 	own := cmp.Or(o.Provider, "vertex")
-	m := &Model{name: own + "/" + name, login: &login{tokens: o.Tokens}, err: placed(project, location)}
+	l, err := &login{tokens: o.Tokens}, placed(project, location)
 	client := http.Client{}
 	if o.HTTPClient != nil {
 		client = *o.HTTPClient
 	}
 	publishers := cmp.Or(strings.TrimRight(o.BaseURL, "/"), host(location)) + "/v1/projects/" + project + "/locations/" + location + "/publishers/"
 	if !strings.HasPrefix(name, "claude-") {
-		client.Transport = &transport{client.Transport, m.login, gemini}
-		m.served = google.New(name, &google.Options{BaseURL: publishers + "google", HTTPClient: &client, Price: o.Price, Key: m.login.token, Provider: own})
-		return m
+		client.Transport = &transport{client.Transport, l, gemini}
+		w := google.New(name, &google.Options{BaseURL: publishers + "google", HTTPClient: &client, Price: o.Price, Key: l.token, Provider: own})
+		return &Model{provider.Behind(l.token, own+"/"+name, w, err, role)}
 	}
 	p := o.Price
 	if p == nil && provider.At(publishers, ".googleapis.com") {
 		p = price(name, location)
 	}
-	client.Transport = &transport{client.Transport, m.login, claude(name)}
-	m.served = anthropic.New(name, &anthropic.Options{BaseURL: publishers + "anthropic", HTTPClient: &client, Price: p, Key: m.login.token, Provider: own})
-	return m
+	client.Transport = &transport{client.Transport, l, claude(name)}
+	w := anthropic.New(name, &anthropic.Options{BaseURL: publishers + "anthropic", HTTPClient: &client, Price: p, Key: l.token, Provider: own})
+	return &Model{provider.Behind(l.token, own+"/"+name, w, err, role)}
 }
 
 var regional = regexp.MustCompile(`^claude-[a-z]+-(4-[5-9]|[5-9])`) // costs a tenth more than at the location global
@@ -135,46 +127,6 @@ func placed(project, location string) error {
 		return fmt.Errorf("GOOGLE_CLOUD_LOCATION is %q; write a location such as global or europe-west4", location)
 	}
 	return nil
-}
-
-// Describe returns the name vertex/NAME, the endpoint, and the price.
-func (m *Model) Describe() pawl.ModelInfo {
-	if m.err != nil {
-		return pawl.ModelInfo{Name: m.name}
-	}
-	return m.served.Describe()
-}
-
-// Ready returns an error if the model cannot be called, because there is no project or no
-// token. It asks for a token, but calls no model.
-func (m *Model) Ready() error {
-	if m.err != nil {
-		return m.err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), tokenTime)
-	defer cancel()
-	if _, err := m.login.token(ctx, ""); err != nil {
-		return fmt.Errorf("no key for %s: %w", m.name, err)
-	}
-	return nil
-}
-
-// Stream sends the request and yields the reply as it arrives.
-func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
-		if m.err != nil {
-			yield(pawl.Chunk{}, &pawl.ModelError{Class: pawl.ClassAuth, Message: m.err.Error(), Err: m.err})
-			return
-		}
-		for c, err := range m.served.Stream(ctx, r) {
-			if e, ok := errors.AsType[*pawl.ModelError](err); ok && e.Class == pawl.ClassAuth {
-				e.Message += "; the identity needs the role Vertex AI User in the project, and the API aiplatform.googleapis.com must be enabled there"
-			}
-			if !yield(c, err) {
-				return
-			}
-		}
-	}
 }
 
 // A transport puts requests of another API into the form of Vertex AI.
