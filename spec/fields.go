@@ -129,6 +129,8 @@ var needs = map[string]string{ //nolint:gosec // what to do about a secret, and 
 	"to":          "name the node that it leads to",
 	"in":          "give a list, such as steps.ask.output",
 	"judge":       "say what a good answer is",
+	"per":         "say how long it lasts: hour, day, month or total",
+	"from":        "tokens of input above which it counts, such as 200000",
 }
 
 // text reads a text that is not blank.
