@@ -305,24 +305,16 @@ var testFlags = []string{"run", "skip", "short", "cpu", "parallel", "shuffle", "
 // or those that are not, which the build takes.
 func runFlags(flags []string, binary bool) []string {
 	var out []string
-	for i := 0; i < len(flags); i++ {
-		name, value, whole := strings.Cut(strings.TrimLeft(flags[i], "-"), "=")
-		name = strings.TrimPrefix(name, "test.")
-		piece := flags[i : i+1]
-		if !whole && slices.Contains(testrun.Separate, name) && i+1 < len(flags) {
-			i++
-			value, whole = flags[i], true
-			piece = flags[i-1 : i+1]
-		}
+	for _, f := range testrun.Flags(flags) {
 		switch {
-		case slices.Contains(testFlags, name) != binary:
+		case slices.Contains(testFlags, f.Name) != binary:
 		case !binary:
-			out = append(out, piece...)
-		case name == "run": // ours goes before it
-		case whole:
-			out = append(out, "-test."+name+"="+value)
+			out = append(out, f.As...)
+		case f.Name == "run": // ours goes before it
+		case f.Given:
+			out = append(out, "-test."+f.Name+"="+f.Value)
 		default:
-			out = append(out, "-test."+name)
+			out = append(out, "-test."+f.Name)
 		}
 	}
 	return out

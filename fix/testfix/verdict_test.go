@@ -29,7 +29,7 @@ func events(t *testing.T, code int, words ...string) testrun.Result {
 		fmt.Fprintf(&b, `{"Action":"%s","Package":"m","Test":"Test%s"}`+"\n", action, test)
 	}
 	fmt.Fprintf(&b, `{"Action":"%s","Package":"m"}`+"\n", end)
-	r, err := gotest.Parse(strings.NewReader(b.String()), "")
+	r, err := gotest.Parse(strings.NewReader(b.String()), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func TestRecordedStreams(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			r, err := Parse(f, "ex.test/m")
+			r, err := Parse(f, "ex.test/m", nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -77,7 +77,7 @@ func goTest(t *testing.T, dir string) Report {
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	r, err := Parse(bytes.NewReader(out), "example")
+	r, err := Parse(bytes.NewReader(out), "example", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,13 +12,14 @@ import (
 // maxLine bounds one line of the stream; the rest of a longer one is dropped.
 const maxLine = 1 << 20
 
-// event is one line of go test -json: a TestEvent or, with ImportPath, a
+// Event is one line of go test -json: a TestEvent or, with ImportPath, a
 // BuildEvent.
-type event struct {
+type Event struct {
 	Action      string
 	Package     string
 	Test        string
 	Output      string
+	Elapsed     float64 // seconds
 	ImportPath  string
 	FailedBuild string
 }
@@ -31,8 +32,10 @@ type event struct {
 //
 // A stream that ends early is not an error: its packages are reported as unfinished. The error
 // is the reader's; the Report then holds what came before.
-func Parse(r io.Reader, module string) (Report, error) {
-	s := &stream{module: module, packages: map[string]*pkg{}, builds: map[string]*build{}}
+//
+// seen is called with each event as it is read; nil: it is not called.
+func Parse(r io.Reader, module string, seen func(Event)) (Report, error) {
+	s := &stream{module: module, seen: seen, packages: map[string]*pkg{}, builds: map[string]*build{}}
 	br := bufio.NewReaderSize(r, 64<<10)
 	var err error
 	for err == nil {
@@ -64,6 +67,7 @@ func readLine(br *bufio.Reader) (string, error) {
 // stream is the state while reading.
 type stream struct {
 	module   string
+	seen     func(Event)
 	packages map[string]*pkg
 	builds   map[string]*build
 	stray    text
@@ -107,10 +111,13 @@ func (s *stream) line(line string) {
 			js = js[i:]
 		}
 	}
-	var e event
+	var e Event
 	if !strings.HasPrefix(js, "{") || json.Unmarshal([]byte(js), &e) != nil || e.Action == "" {
 		s.plainLine(line)
 		return
+	}
+	if s.seen != nil {
+		s.seen(e)
 	}
 	if strings.HasPrefix(e.Action, "build-") {
 		b := s.build(e.ImportPath)
@@ -157,7 +164,7 @@ func (s *stream) build(name string) *build {
 	return b
 }
 
-func (p *pkg) event(e event) {
+func (p *pkg) event(e Event) {
 	if e.Test == "" {
 		p.own(e)
 		return
@@ -188,7 +195,7 @@ func (p *pkg) event(e event) {
 var verdicts = map[string]Status{"pass": StatusPass, "skip": StatusSkip, "fail": StatusFail}
 
 // own handles an event of the package itself.
-func (p *pkg) own(e event) {
+func (p *pkg) own(e Event) {
 	switch e.Action {
 	case "output":
 		switch line := strings.TrimSpace(e.Output); {

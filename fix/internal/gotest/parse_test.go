@@ -13,7 +13,7 @@ import (
 
 func parseLines(t *testing.T, lines ...string) Report {
 	t.Helper()
-	r, err := Parse(strings.NewReader(strings.Join(lines, "\n")), "m")
+	r, err := Parse(strings.NewReader(strings.Join(lines, "\n")), "m", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,14 +103,14 @@ func TestOneEndlessLine(t *testing.T) {
 	if n := len(f.Output); f.ID != "m.TestA" || n == 0 || n > 2*showBytes+100 {
 		t.Errorf("%s has %d bytes of output, want some and at most about %d", f.ID, n, 2*showBytes)
 	}
-	if _, err := Parse(strings.NewReader(strings.Repeat("y", 3*maxLine)), ""); err != nil {
+	if _, err := Parse(strings.NewReader(strings.Repeat("y", 3*maxLine)), "", nil); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestReaderError(t *testing.T) {
 	boom := errors.New("boom")
-	r, err := Parse(io.MultiReader(strings.NewReader(ev("fail", "m", "TestA", "")+"\n"), iotest.ErrReader(boom)), "")
+	r, err := Parse(io.MultiReader(strings.NewReader(ev("fail", "m", "TestA", "")+"\n"), iotest.ErrReader(boom)), "", nil)
 	if !errors.Is(err, boom) {
 		t.Errorf("err = %v, want %v", err, boom)
 	}
@@ -124,7 +124,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("# m [m.test]\nx.go:1:2: no\n" + ev("output", "m", "", "FAIL\tm [build failed]\n") + "\n" + ev("fail", "m", "", ""))
 	f.Add(ev("output", "m", "T", "x_test.go:1: got: a\nwant:\n-b\n+c\n(") + "\n" + ev("fail", "m", "T", ""))
 	f.Fuzz(func(t *testing.T, s string) {
-		r, err := Parse(strings.NewReader(s), "m")
+		r, err := Parse(strings.NewReader(s), "m", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pawl-run/pawl/fix/internal/gotest"
 	"github.com/pawl-run/pawl/fix/internal/junit"
 )
 
@@ -34,13 +35,10 @@ func TestRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b strings.Builder
-		for _, c := range r.Cases {
-			fmt.Fprintf(&b, "%v %s", c.Status, c.ID())
-			if len(c.At) > 0 {
-				fmt.Fprintf(&b, " at %v", c.At)
-			}
-			b.WriteString("\n")
-			for l := range strings.Lines(c.Output) {
+		b.WriteString(strings.Join(verdicts(r), "\n") + "\n")
+		for _, f := range r.Failures {
+			fmt.Fprintf(&b, "%s (%v) at %v\n", f.ID, f.Kind, f.Locations)
+			for l := range strings.Lines(f.Output) {
 				b.WriteString(strings.TrimRight("| "+l, " \n") + "\n")
 			}
 		}
@@ -63,20 +61,16 @@ func TestRecorded(t *testing.T) {
 func TestParse(t *testing.T) {
 	for _, c := range []struct{ name, xml, ids, err string }{
 		{"another runner", `<testsuite><testcase classname="org.Sum" name="adds"/><testcase classname="org.Sum" name="halves"><failure message="no"/></testcase></testsuite>`,
-			"passed org.Sum::adds, failed org.Sum::halves", ""},
-		{"a class in a class", `<testsuite><testcase classname="t.test_a.A.B" name="test_c" file="t/test_a.py"/></testsuite>`, "passed t/test_a.py::A::B::test_c", ""},
+			"pass org.Sum::adds, fail org.Sum::halves", ""},
+		{"a class in a class", `<testsuite><testcase classname="t.test_a.A.B" name="test_c" file="t/test_a.py"/></testsuite>`, "pass t/test_a.py::A::B::test_c", ""},
 		{"a failure after an error", `<testsuite><testcase file="a.py" classname="a" name="x"><error/></testcase><testcase file="a.py" classname="a" name="x"><failure/></testcase></testsuite>`,
-			"failed a.py::x", ""},
-		{"cut short", `<testsuite><testcase classname="a" name="x"/><testcase classname="a" na`, "passed a::x", "unexpected EOF"},
+			"fail a.py::x", ""},
+		{"cut short", `<testsuite><testcase classname="a" name="x"/><testcase classname="a" na`, "pass a::x", "unexpected EOF"},
 		{"empty", ``, "", "the file is empty"},
 		{"something else", `{"no": "xml"}`, "", "the file is empty"},
 	} {
 		r, err := junit.Parse(strings.NewReader(c.xml), "")
-		var ids []string
-		for _, x := range r.Cases {
-			ids = append(ids, x.Status.String()+" "+x.ID())
-		}
-		if got := strings.Join(ids, ", "); got != c.ids {
+		if got := strings.Join(verdicts(r), ", "); got != c.ids {
 			t.Errorf("%s: %s, want %s", c.name, got, c.ids)
 		}
 		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
@@ -99,18 +93,28 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := junit.Parse(strings.NewReader(string(data)), "/project")
 		seen := map[string]bool{}
-		for _, c := range r.Cases {
-			if id := c.ID(); seen[id] {
-				t.Errorf("%q is there twice (%v)", id, err)
-			} else {
-				seen[id] = true
+		for _, p := range r.Packages {
+			for _, test := range p.Tests {
+				if id := p.ID(test.Name); seen[id] {
+					t.Errorf("%q is there twice (%v)", id, err)
+				} else {
+					seen[id] = true
+				}
 			}
-			if len(c.Output) > 9<<10 || len(c.At) > 20 {
-				t.Errorf("%q has %d bytes of output and %d places", c.ID(), len(c.Output), len(c.At))
-			}
-			if c.Status < junit.Passed || c.Status > junit.Errored {
-				t.Errorf("%q is %v", c.ID(), c.Status)
+		}
+		for _, x := range r.Failures {
+			if len(x.Output) > 9<<10 || len(x.Locations) > 20 {
+				t.Errorf("%q has %d bytes of output and %d places", x.ID, len(x.Output), len(x.Locations))
 			}
 		}
 	})
+}
+
+func verdicts(r gotest.Report) (list []string) {
+	for _, p := range r.Packages {
+		for _, t := range p.Tests {
+			list = append(list, t.Status.String()+" "+p.ID(t.Name))
+		}
+	}
+	return list
 }

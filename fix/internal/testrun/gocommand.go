@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,9 +34,9 @@ type GoCommand struct {
 	Args     []string // -args and what follows it
 }
 
-// Separate lists the flags of go build and go test whose value may stand in an
+// separate lists the flags of go build and go test whose value may stand in an
 // argument of its own; see go help build and go help testflag.
-var Separate = []string{
+var separate = []string{
 	"C", "p", "asmflags", "buildmode", "compiler", "gccgoflags", "gcflags", "installsuffix", "ldflags", "mod", "modfile",
 	"overlay", "pgo", "pkgdir", "tags", "toolexec", "covermode", "coverpkg", "coverprofile", "run", "skip", "bench",
 	"benchtime", "blockprofile", "blockprofilerate", "count", "cpu", "cpuprofile", "fuzz", "fuzztime", "fuzzminimizetime",
@@ -51,34 +52,54 @@ var own = []string{
 	"blockprofile", "cpuprofile", "memprofile", "mutexprofile", "trace", "outputdir",
 }
 
+// A Flag is a flag of a go command.
+type Flag struct {
+	Name  string // without dashes and "test."
+	Value string
+	Given bool     // it has a value
+	As    []string // how it is written: one argument, or two
+}
+
+// flagAt reads the flag that stands at a place among arguments.
+func flagAt(args []string, i int) Flag {
+	f := Flag{As: args[i : i+1]}
+	f.Name, f.Value, f.Given = strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+	f.Name = strings.TrimPrefix(f.Name, "test.")
+	if !f.Given && slices.Contains(separate, f.Name) && i+1 < len(args) {
+		f.Value, f.Given, f.As = args[i+1], true, args[i:i+2]
+	}
+	return f
+}
+
+// Flags reads a list of nothing but flags.
+func Flags(args []string) (list []Flag) {
+	for i := 0; i < len(args); i += len(list[len(list)-1].As) {
+		list = append(list, flagAt(args, i))
+	}
+	return list
+}
+
 // ParseGoCommand reads the arguments after go test.
 func ParseGoCommand(argv []string) (GoCommand, error) {
 	var g GoCommand
-	for i := 0; i < len(argv); i++ {
-		a := argv[i]
-		if a == "-args" || a == "--args" {
-			g.Args = slices.Clone(argv[i:])
-			break
-		}
-		if !strings.HasPrefix(a, "-") {
-			g.Packages = append(g.Packages, a)
+	for i := 0; i < len(argv); {
+		if !strings.HasPrefix(argv[i], "-") {
+			g.Packages = append(g.Packages, argv[i])
+			i++
 			continue
 		}
-		name, _, whole := strings.Cut(strings.TrimLeft(a, "-"), "=")
-		name = strings.TrimPrefix(name, "test.")
-		piece := argv[i : i+1]
-		if !whole && slices.Contains(Separate, name) && i+1 < len(argv) {
-			piece = argv[i : i+2]
-			i++
-		}
+		f := flagAt(argv, i)
 		switch {
-		case name == "overlay" || name == "C":
-			return GoCommand{}, fmt.Errorf("the test command has -%s, which cannot be combined with this; use edit_file and run_tests", name)
-		case name == "vet":
-			g.Vet = piece
-		case !slices.Contains(own, name):
-			g.Build = append(g.Build, piece...)
+		case f.Name == "args":
+			g.Args, f.As = slices.Clone(argv[i:]), argv[i:]
+		case f.Name == "overlay" || f.Name == "C":
+			return GoCommand{}, fmt.Errorf("the test command has -%s, which cannot be combined with this; use edit_file and run_tests", f.Name)
+		case f.Name == "vet":
+			g.Vet = f.As
+		case !slices.Contains(own, f.Name):
+			g.Build = append(g.Build, f.As...)
 		}
+		i += len(f.As)
 	}
 	if len(g.Packages) == 0 {
 		g.Packages = []string{"."}
@@ -107,7 +128,7 @@ type GoTested struct {
 	Stopped error         // why it was ended from here: errFlood, errStuck or errMemory
 
 	exit process.Exit
-	look look
+	ends endings
 }
 
 // GoTest runs go test -json with the arguments, each package's tests no longer
@@ -134,11 +155,13 @@ func (s *Suite) Tested(ctx context.Context, c TestCommand) (GoTested, error) {
 	inner, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	r, w := io.Pipe()
-	clock := &stopwatch{to: w, seen: c.Seen}
-	watch := &watch{to: clock, limit: c.Limit + StartSlack, end: end}
+	ends := endings{seen: c.Seen}
+	output, started := int64(math.MaxInt64), func() {}
 	if c.Ahead > 0 {
-		watch.timer = time.AfterFunc(c.Ahead, func() { end(ErrStuck) })
-		defer watch.timer.Stop()
+		// The tests' own time-out cannot be relied on: it does not count what runs before main.
+		timer := time.AfterFunc(c.Ahead, func() { end(ErrStuck) })
+		defer timer.Stop()
+		output, started = floodLimit, func() { timer.Reset(c.Limit + StartSlack) }
 	}
 	type parsed struct {
 		report gotest.Report
@@ -146,12 +169,21 @@ func (s *Suite) Tested(ctx context.Context, c TestCommand) (GoTested, error) {
 	}
 	done := make(chan parsed, 1)
 	go func() {
-		report, err := gotest.Parse(r, s.module)
+		from := &io.LimitedReader{R: r, N: output}
+		report, err := gotest.Parse(from, s.module, func(e gotest.Event) {
+			ends.add(e)
+			if e.Action == "start" { // the tests of a package
+				started()
+			}
+		})
+		if from.N == 0 {
+			end(errFlood)
+		}
 		_, _ = io.Copy(io.Discard, r) // the command must not wait for a reader that gave up
 		done <- parsed{report, err}
 	}()
 	exit, err := process.Run(inner, process.Command{
-		Argv: c.Argv, Dir: c.Dir, Env: c.Env, Stdout: watch, Stderr: watch, Grace: 700 * time.Millisecond,
+		Argv: c.Argv, Dir: c.Dir, Env: c.Env, Stdout: w, Stderr: w, Grace: 700 * time.Millisecond,
 		Started: func(pid int) { go Guard(inner, pid, c.Memory, end) },
 	})
 	if c.Alone != "" && exit.Code != 0 { // which test2json leaves out when a test dies
@@ -168,7 +200,7 @@ func (s *Suite) Tested(ctx context.Context, c TestCommand) (GoTested, error) {
 	case got.err != nil:
 		return GoTested{}, fmt.Errorf("read the tests' output: %w", got.err)
 	}
-	return GoTested{Report: got.report, Slowest: clock.slowest, Ran: ranAny(got.report), Stopped: why, exit: exit, look: clock.look}, nil
+	return GoTested{Report: got.report, Slowest: ends.slowest, Ran: ranAny(got.report), Stopped: why, exit: exit, ends: ends}, nil
 }
 
 // ranAny reports whether a test binary was built and run.
@@ -178,43 +210,6 @@ func ranAny(r gotest.Report) bool {
 			return x.Package == p.Path && (x.Kind == gotest.KindBuild || x.Kind == gotest.KindSetup)
 		})
 	})
-}
-
-// watch passes the output of go test -json on and stops a command that prints
-// without end, or whose tests have been running for too long. The tests' own
-// time-out cannot be relied on: it does not count what runs before main.
-type watch struct {
-	to    io.Writer
-	limit time.Duration
-	end   context.CancelCauseFunc
-	timer *time.Timer // nil: there are no limits
-	total int
-	line  []byte
-}
-
-// longestStart is more than what precedes the package in the event that a
-// package's tests begin.
-const longestStart = 100
-
-func (w *watch) Write(p []byte) (int, error) {
-	if w.total += len(p); w.timer != nil && w.total > floodLimit {
-		w.end(errFlood)
-		return len(p), nil
-	}
-	for rest := p; len(rest) > 0; {
-		piece, after, ended := bytes.Cut(rest, []byte("\n"))
-		if room := longestStart - len(w.line); room > 0 {
-			w.line = append(w.line, piece[:min(len(piece), room)]...)
-		}
-		if ended {
-			if w.timer != nil && bytes.Contains(w.line, []byte(`"Action":"start"`)) {
-				w.timer.Reset(w.limit)
-			}
-			w.line = w.line[:0]
-		}
-		rest = after
-	}
-	return w.to.Write(p)
 }
 
 // GoTool runs a go command that prints something to be read, such as go list,
@@ -337,18 +332,10 @@ func (s *Suite) Modules(ctx context.Context, g GoCommand, packages []string) ([]
 // Listable drops the flags that go list does not know.
 func Listable(flags []string) []string {
 	var out []string
-	for i := 0; i < len(flags); i++ {
-		name, _, whole := strings.Cut(strings.TrimLeft(flags[i], "-"), "=")
-		alone := whole || !slices.Contains(Separate, name)
-		switch name {
+	for _, f := range Flags(flags) {
+		switch f.Name {
 		case "tags", "race", "msan", "asan", "mod", "modfile", "compiler", "buildvcs":
-			out = append(out, flags[i])
-			if !alone {
-				out = append(out, flags[i+1])
-			}
-		}
-		if !alone {
-			i++
+			out = append(out, f.As...)
 		}
 	}
 	return out

@@ -1,11 +1,12 @@
 package testrun
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pawl-run/pawl/fix/internal/gotest"
 )
 
 // A test that never ends costs its whole time-out, and a time-out of a minute is
@@ -23,38 +24,46 @@ var waiting = []string{"sleep", "IO wait", "syscall", "select", "wait", "GC"}
 
 var goroutineState = regexp.MustCompile(`^goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[([^\],]+)`)
 
-// look is what the events of a run show of tests that did not end.
-type look struct {
-	late    bool          // some did not
-	ended   bool          // some did
-	slowest time.Duration // of these
-	waits   bool          // something may yet have come
+// endings is what the events of a run show of the tests that ended, and of those that did not.
+type endings struct {
+	seen    func(packages, failed int) // called as packages end; may be nil
+	ended   int                        // packages
+	failed  int                        // of them
+	slowest time.Duration              // of them, if it ended by itself
+
+	late  bool          // some tests did not end
+	some  bool          // some did
+	test  time.Duration // the slowest of these
+	waits bool          // something may yet have come
 }
 
 // endless reports whether waiting longer for a test is pointless.
-func (l look) endless() bool {
-	return l.late && l.ended && !l.waits && l.slowest*farSlower < firstLimit
+func (n *endings) endless() bool {
+	return n.late && n.some && !n.waits && n.test*farSlower < firstLimit
 }
 
-// read takes in a line of the events of go test.
-func (l *look) read(line []byte) {
-	var e struct {
-		Action, Test, Output string
-		Elapsed              float64
-	}
-	if json.Unmarshal(line, &e) != nil {
-		return
-	}
-	switch e.Action {
-	case "pass", "fail":
-		// A test that the time-out cut off also fails, after all of the time.
-		if took := time.Duration(e.Elapsed * float64(time.Second)); e.Test != "" && took < firstLimit*9/10 {
-			l.ended, l.slowest = true, max(l.slowest, took)
-		}
-	case "output":
-		l.late = l.late || strings.HasPrefix(e.Output, "panic: test timed out after ")
+// add takes in an event of go test.
+func (n *endings) add(e gotest.Event) {
+	took := time.Duration(e.Elapsed * float64(time.Second))
+	switch {
+	case e.Action == "output":
+		n.late = n.late || strings.HasPrefix(e.Output, "panic: test timed out after ")
 		if m := goroutineState.FindStringSubmatch(e.Output); m != nil {
-			l.waits = l.waits || slices.Contains(waiting, m[1])
+			n.waits = n.waits || slices.Contains(waiting, m[1])
+		}
+	case e.Action != "pass" && e.Action != "fail":
+	case e.Test != "":
+		// A test that the time-out cut off also fails, after all of the time.
+		if took < firstLimit*9/10 {
+			n.some, n.test = true, max(n.test, took)
+		}
+	case e.Package != "":
+		n.slowest = max(n.slowest, took)
+		if n.ended++; e.Action == "fail" {
+			n.failed++
+		}
+		if n.seen != nil {
+			n.seen(n.ended, n.failed)
 		}
 	}
 }

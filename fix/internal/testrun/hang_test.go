@@ -1,6 +1,11 @@
 package testrun
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/pawl-run/pawl/fix/internal/gotest"
+)
 
 func TestEndless(t *testing.T) {
 	const quick = `{"Action":"pass","Test":"TestA","Elapsed":0.01}`
@@ -23,11 +28,11 @@ func TestEndless(t *testing.T) {
 		{"slow tests beside it", []string{quick, `{"Action":"pass","Test":"TestC","Elapsed":1.5}`, late, state("running")}, false},
 		{"no events", []string{"x", "null", late}, false},
 	} {
-		var l look
-		for _, line := range c.lines {
-			l.read([]byte(line))
+		var n endings
+		if _, err := gotest.Parse(strings.NewReader(strings.Join(c.lines, "\n")), "", n.add); err != nil {
+			t.Fatal(err)
 		}
-		if l.endless() != c.want {
+		if n.endless() != c.want {
 			t.Errorf("%s: endless is %v, want %v", c.name, !c.want, c.want)
 		}
 	}

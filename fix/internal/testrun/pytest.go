@@ -95,65 +95,18 @@ func (s *Suite) runPytest(ctx context.Context, pattern string) (Result, error) {
 
 // readPytest reads pytest's report; without a report it uses the output.
 func (s *Suite) readPytest(exit process.Exit, output string) gotest.Report {
-	var read junit.Report
 	f, err := os.Open(s.xml)
 	if err == nil {
+		var read gotest.Report
 		read, err = junit.Parse(f, s.Dir)
 		_ = f.Close() // it was only read
+		if err == nil {
+			return read
+		}
 	}
-	if err != nil {
-		return gotest.Report{Failed: 1, Failures: []gotest.Failure{{
-			ID: noReport, Kind: gotest.KindSetup, Output: fmt.Sprintf("pytest ended with %s and wrote no report:\n%s", exit, output),
-		}}}
-	}
-	return fromJunit(read)
-}
-
-var fromStatus = map[junit.Status]gotest.Status{
-	junit.Passed: gotest.StatusPass, junit.Skipped: gotest.StatusSkip, junit.Failed: gotest.StatusFail, junit.Errored: gotest.StatusFail,
-}
-
-// fromJunit converts a report of pytest into the form in which runs are compared: a file of
-// tests counts as a package.
-func fromJunit(in junit.Report) gotest.Report {
-	r := gotest.Report{}
-	files := map[string]*gotest.Package{}
-	for _, c := range in.Cases {
-		p := files[c.Suite()]
-		if p == nil {
-			p = &gotest.Package{Path: c.Suite(), Status: gotest.StatusPass, Join: "::"}
-			files[c.Suite()] = p
-		}
-		if c.Test() != "" {
-			p.Tests = append(p.Tests, gotest.Test{Name: c.Test(), Status: fromStatus[c.Status]})
-		}
-		switch c.Status {
-		case junit.Passed:
-			r.Passed++
-			continue
-		case junit.Skipped:
-			r.Skipped++
-			continue
-		}
-		p.Status = gotest.StatusFail
-		f := gotest.Failure{ID: c.ID(), Package: c.Suite(), Test: c.Test(), Kind: gotest.KindTest, Output: c.Output}
-		if c.Test() == "" {
-			f.Kind = gotest.KindSetup
-		}
-		for _, l := range c.At {
-			f.Locations = append(f.Locations, gotest.Location(l))
-		}
-		r.Failures = append(r.Failures, f)
-	}
-	for _, p := range files {
-		slices.SortFunc(p.Tests, func(a, b gotest.Test) int { return strings.Compare(a.Name, b.Name) })
-		r.Packages = append(r.Packages, *p)
-	}
-	slices.SortFunc(r.Packages, func(a, b gotest.Package) int { return strings.Compare(a.Path, b.Path) })
-	slices.SortFunc(r.Failures, func(a, b gotest.Failure) int { return strings.Compare(a.ID, b.ID) })
-	r.Failed = len(r.Failures)
-	r.OK = len(r.Packages) > 0 && r.Failed == 0
-	return r
+	return gotest.Report{Failed: 1, Failures: []gotest.Failure{{
+		ID: noReport, Kind: gotest.KindSetup, Output: fmt.Sprintf("pytest ended with %s and wrote no report:\n%s", exit, output),
+	}}}
 }
 
 // exists reports whether a path is a file or directory of the project.

@@ -1,9 +1,7 @@
 package testrun
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -139,10 +137,7 @@ func environment(state string, own []string) []string {
 }
 
 func hasFlag(args []string, name string) bool {
-	return slices.ContainsFunc(args, func(a string) bool {
-		a, _, _ = strings.Cut(strings.TrimLeft(a, "-"), "=")
-		return a == name || a == "test."+name
-	})
+	return slices.ContainsFunc(args, func(a string) bool { return flagAt([]string{a}, 0).Name == name })
 }
 
 // Result is what one run of the tests brought.
@@ -155,7 +150,7 @@ type Result struct {
 	Limit  time.Duration // the time limit of a package's tests
 	Took   time.Duration
 	Filled bool     // it was stopped for filling memory
-	look   look     // at what did not end, of go test
+	ends   endings  // of go test
 	Flaky  []string // failed and are left out, since they do so by chance
 }
 
@@ -177,7 +172,7 @@ func (s *Suite) hurried(ctx context.Context, pattern string) (Result, error) {
 		s.hurry = firstLimit
 		now, err := s.Once(ctx, s.Argv, pattern)
 		s.hurry = 0
-		if err != nil || !now.look.late || now.look.endless() {
+		if err != nil || !now.ends.late || now.ends.endless() {
 			return now, err
 		}
 		s.Cap = 0
@@ -234,7 +229,7 @@ func (s *Suite) runGo(ctx context.Context, command []string, pattern string) (Re
 	if s.Cap == 0 && pattern == "" {
 		s.Cap = min(s.timeout, max(leastTimeout, Patience*got.Slowest).Round(time.Second))
 	}
-	return Result{Report: got.Report, Exit: got.exit, Golang: true, Limit: limit, Filled: errors.Is(got.Stopped, errMemory), look: got.look}, nil
+	return Result{Report: got.Report, Exit: got.exit, Golang: true, Limit: limit, Filled: errors.Is(got.Stopped, errMemory), ends: got.ends}, nil
 }
 
 // start runs a command to its end and reports whether it was stopped for filling memory.
@@ -260,58 +255,4 @@ func (s *Suite) runCommand(ctx context.Context) (Result, error) {
 		return Result{}, fmt.Errorf("run the tests: %w", err)
 	}
 	return Result{Exit: exit, Output: strings.ReplaceAll(out.String(), s.Dir+"/", ""), Filled: filled}, nil
-}
-
-// stopwatch passes a stream of test events on and notes how long the slowest
-// package took that came to an end by itself.
-type stopwatch struct {
-	to      io.Writer
-	line    []byte
-	late    bool // the line is too long to be the event looked for
-	slowest time.Duration
-	look    look
-	ended   int // packages
-	failed  int // of them
-	seen    func(packages, failed int)
-}
-
-// An event that ends a package is about 150 bytes long.
-const longestEvent = 4 << 10
-
-func (w *stopwatch) Write(p []byte) (int, error) {
-	for rest := p; len(rest) > 0; {
-		piece, after, ended := bytes.Cut(rest, []byte("\n"))
-		if w.late = w.late || len(w.line)+len(piece) > longestEvent; !w.late {
-			w.line = append(w.line, piece...)
-		}
-		if ended {
-			w.read()
-			w.line, w.late = w.line[:0], false
-		}
-		rest = after
-	}
-	return w.to.Write(p)
-}
-
-func (w *stopwatch) read() {
-	var e struct {
-		Action, Package, Test string
-		Elapsed               float64
-	}
-	if w.late {
-		return
-	}
-	w.look.read(w.line)
-	if !bytes.Contains(w.line, []byte(`"Elapsed"`)) || json.Unmarshal(w.line, &e) != nil {
-		return
-	}
-	if e.Test == "" && (e.Action == "pass" || e.Action == "fail") && e.Package != "" {
-		w.slowest = max(w.slowest, time.Duration(e.Elapsed*float64(time.Second)))
-		if w.ended++; e.Action == "fail" {
-			w.failed++
-		}
-		if w.seen != nil {
-			w.seen(w.ended, w.failed)
-		}
-	}
 }

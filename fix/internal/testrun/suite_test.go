@@ -29,18 +29,16 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-func TestStopwatch(t *testing.T) {
-	var b strings.Builder
-	w := &stopwatch{to: &b}
-	text := `{"Action":"pass","Package":"m","Test":"TestA","Elapsed":9}` + "\nno event\n" + strings.Repeat("x", 2*longestEvent) +
-		"\n" + `{"Action":"fail","Package":"m","Elapsed":1.5}` + "\n" + `{"Action":"pass","Package":"n","Elapsed":0.5}` + "\n"
-	for i := 0; i < len(text); i += 7 {
-		if _, err := w.Write([]byte(text[i:min(i+7, len(text))])); err != nil {
-			t.Fatal(err)
-		}
+// The slowest package counts, and not the slowest test.
+func TestSlowest(t *testing.T) {
+	var n endings
+	for _, e := range []gotest.Event{
+		{Action: "pass", Package: "m", Test: "TestA", Elapsed: 9}, {Action: "fail", Package: "m", Elapsed: 1.5}, {Action: "pass", Package: "n", Elapsed: 0.5},
+	} {
+		n.add(e)
 	}
-	if w.slowest.Seconds() != 1.5 || b.String() != text {
-		t.Errorf("slowest %v, want 1.5s; passed on: %v", w.slowest, b.String() == text)
+	if n.slowest.Seconds() != 1.5 || n.ended != 2 || n.failed != 1 {
+		t.Errorf("%+v, want two packages, one of which failed after 1.5 s", n)
 	}
 }
 
