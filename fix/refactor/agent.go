@@ -2,21 +2,16 @@ package refactor
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/fix/internal/testrun"
-	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/workspace"
 )
-
-const noteBy = "refactor"
 
 const prompt = `You refactor code: you change its form and not what it does. You work in a copy of the project; your changes are applied to the original when you are done and everything below holds.
 
@@ -38,22 +33,15 @@ const (
 
 // Agent returns the agent. Its observer and tools work in the copy, so it can have one run at a time.
 func (r *Refactor) Agent() pawl.Agent {
-	var limits pawl.Limits
-	if m, ok := r.model.(interface{ Limits() pawl.Limits }); ok {
-		limits = m.Limits() // a model that sets its own limits
-	}
-	return pawl.Agent{
+	return project.Agent(pawl.Agent{
 		Name:        "refactor",
 		Description: "changes the form of code and not what it does",
 		Prompt:      prompt,
 		Model:       r.model,
 		Tools:       r.tools(),
 		Observer:    r.observe,
-		Goal:        &pawl.Goal{Metric: measure, Success: stop.Metric(">=", 0)},
-		Policies:    []pawl.Policy{project.GivesUp{By: noteBy}},
-		Limits:      limits.Merge(r.limits),
 		Source:      r.source.String(),
-	}
+	}, "refactor", r.limits)
 }
 
 func (r *Refactor) tools() []pawl.Tool {
@@ -118,25 +106,7 @@ func (r *Refactor) observe(ctx context.Context) (pawl.Observation, error) {
 		return pawl.Observation{}, err
 	}
 	v := r.verdict(l)
-	data, err := json.Marshal(v)
-	if err != nil {
-		return pawl.Observation{}, fmt.Errorf("write the test results: %w", err)
-	}
-	text := l.text
-	if l.state == r.told {
-		text = "Unchanged since the last run of the tests."
-	}
-	r.told = l.state
-	return pawl.Observation{Text: text + "\n" + v.text(), Data: data}, nil
-}
-
-// measure counts what is missing; less is better.
-func measure(_ context.Context, o pawl.Observation) (pawl.Measured, error) {
-	var v verdict
-	if err := json.Unmarshal(o.Data, &v); err != nil {
-		return pawl.Measured{}, fmt.Errorf("read the test results: %w", err)
-	}
-	return pawl.Measured{Value: float64(-len(v.Open)), Open: v.Open}, nil
+	return r.Observation(l.state, l.text, v.Text("Nothing is open."), v)
 }
 
 // Recorded returns the agent of a run as its source describes it, to replay the run's log. It needs no

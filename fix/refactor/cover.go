@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/tools/cover"
 
@@ -111,7 +112,7 @@ func (r *Refactor) restored(ctx context.Context, dir string, edits []edit) (*tes
 			return nil, err
 		}
 	}
-	return testrun.New(t.Dir(), r.source.Test, r.source.Env, r.source.Timeout, dir)
+	return testrun.New(t.Dir(), r.source.Test, r.source.Env, time.Duration(r.source.Timeout), dir)
 }
 
 // untested lists the lines of a file as it was that another text changes and no test executes. What nothing

@@ -2,8 +2,6 @@ package refactor
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -11,14 +9,15 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/fix/internal/testrun"
 )
 
 // before is what the tests and the metric said before the first edit.
 type before struct {
-	Report gotest.Report `json:"report"`
-	Flaky  []string      `json:"flaky,omitempty"` // they fail by chance, and are left out
-	Value  float64       `json:"value"`           // of the metric
+	project.Before
+
+	Value float64 `json:"value"` // of the metric
 }
 
 // A Baseline is what the tests and the metric said before the first edit.
@@ -54,15 +53,11 @@ func (r *Refactor) first(ctx context.Context) (*before, error) {
 	if known != nil {
 		return known, nil
 	}
-	now, err := r.Suite.Run(ctx, "")
+	base, err := r.Baseline(ctx)
 	if err != nil {
 		return nil, err
 	}
-	flaky, err := r.Suite.Again(ctx, now)
-	if err != nil {
-		return nil, err
-	}
-	first := &before{Report: now.Without(flaky).Report, Flaky: flaky}
+	first := &before{Before: base}
 	if err := red(first.Report, r.source.Test); err != nil {
 		return nil, err
 	}
@@ -103,22 +98,10 @@ const (
 
 // verdict is the data of an observation, and the basis of the goal's measure.
 type verdict struct {
-	Open []string `json:"open,omitempty"` // what is missing; empty: nothing
-	Why  []string `json:"why,omitempty"`  // what there is to say of each
-	Was  float64  `json:"was"`            // the metric before the first edit
-	Now  float64  `json:"now"`
-}
+	project.Missing
 
-func (v *verdict) miss(id, why string) {
-	v.Open = append(v.Open, id)
-	v.Why = append(v.Why, why)
-}
-
-func (v *verdict) text() string {
-	if len(v.Open) == 0 {
-		return "Nothing is open.\n"
-	}
-	return "Open:\n- " + strings.Join(v.Why, "\n- ") + "\n"
+	Was float64 `json:"was"` // the metric before the first edit
+	Now float64 `json:"now"`
 }
 
 // looked is what is known of a state of the files.
@@ -141,7 +124,7 @@ func (r *Refactor) verdict(l *looked) verdict {
 	defer r.Mu.Unlock()
 	if !slices.Contains(v.Open, openChange) && r.memory.Finished != l.state && !r.nothing(v) {
 		v.Open, v.Why = slices.Clip(v.Open), slices.Clip(v.Why)
-		v.miss(openDone, "call finished when the goal is reached")
+		v.Miss(openDone, "call finished when the goal is reached")
 	}
 	return v
 }
@@ -181,7 +164,7 @@ func (r *Refactor) lookAt(ctx context.Context, state string) (*looked, error) {
 	if len(edits) == 0 {
 		l.text = "Nothing was changed yet. " + first.Report.Summary(2000)
 		if !r.nothing(l.verdict) {
-			l.miss(openChange, "a change towards the goal")
+			l.Miss(openChange, "a change towards the goal")
 		}
 	} else if err := r.judge(ctx, l, first, edits); err != nil {
 		return nil, err
@@ -191,15 +174,11 @@ func (r *Refactor) lookAt(ctx context.Context, state string) (*looked, error) {
 
 // state digests the files that differ.
 func (r *Refactor) state() string {
-	sum := sha256.New()
+	var names []string
 	for _, e := range r.edits() {
-		text := ""
-		if e.now != nil {
-			text = *e.now
-		}
-		fmt.Fprintf(sum, "%q %v %x\n", e.name, e.now != nil, sha256.Sum256([]byte(text)))
+		names = append(names, e.name)
 	}
-	return hex.EncodeToString(sum.Sum(nil))
+	return r.Files.State(names)
 }
 
 // judge finds out what is open in a state.
@@ -221,11 +200,11 @@ func (r *Refactor) judge(ctx context.Context, l *looked, first *before, edits []
 	now = now.Without(first.Flaky)
 	l.text = now.Report.Summary(6000)
 	for _, id := range broken {
-		l.miss(id, id+" passed before and does not pass now")
+		l.Miss(id, id+" passed before and does not pass now")
 	}
 	for _, f := range now.Report.Failures {
 		if !slices.Contains(broken, f.ID) {
-			l.miss(f.ID, f.ID+" fails")
+			l.Miss(f.ID, f.ID+" fails")
 		}
 	}
 	if len(l.Open) > 0 {
@@ -237,34 +216,19 @@ func (r *Refactor) judge(ctx context.Context, l *looked, first *before, edits []
 		}
 	}
 	if l.Now, err = r.value(ctx); err != nil {
-		l.miss(openMetric, "the measure cannot be taken any more: "+err.Error())
+		l.Miss(openMetric, "the measure cannot be taken any more: "+err.Error())
 		return nil //nolint:nilerr // the model reads it
 	}
 	if !(l.Now < l.Was) {
-		l.miss(openMetric, fmt.Sprintf("%s must become less: they were %v and are %v", metricWords[r.source.Metric], l.Was, l.Now))
+		l.Miss(openMetric, fmt.Sprintf("%s must become less: they were %v and are %v", metricWords[r.source.Metric], l.Was, l.Now))
 	}
 	return nil
 }
 
 // broken lists what passed at first and does not pass now, in order. A test that is gone counts.
 func (r *Refactor) broken(first *before, now testrun.Result) []string {
-	d := gotest.Compare(first.Report, now.Report)
-	var broken []string
-	for _, id := range slices.Concat(d.Broken, d.Hidden) {
-		if first.Report.Passes(id) && !slices.Contains(first.Flaky, id) {
-			broken = append(broken, id)
-		}
-	}
-	for _, p := range first.Report.Packages {
-		if slices.ContainsFunc(now.Report.Packages, func(q gotest.Package) bool { return q.Path == p.Path }) {
-			continue
-		}
-		for _, t := range p.Tests {
-			if t.Status == gotest.StatusPass {
-				broken = append(broken, p.ID(t.Name))
-			}
-		}
-	}
+	broken := slices.Concat(gotest.Lost(first.Report, now.Report), gotest.NotRun(first.Report, now.Report))
+	broken = slices.DeleteFunc(broken, func(id string) bool { return slices.Contains(first.Flaky, id) })
 	slices.Sort(broken)
 	return slices.Compact(broken)
 }
@@ -277,7 +241,7 @@ func (r *Refactor) judgeGo(ctx context.Context, l *looked, first *before, edits 
 			return err
 		}
 		for _, c := range changes {
-			l.miss("[api] "+c, "the exported API changes: "+c)
+			l.Miss("[api] "+c, "the exported API changes: "+c)
 		}
 	}
 	was, err := r.asWas(ctx, edits)
@@ -285,7 +249,7 @@ func (r *Refactor) judgeGo(ctx context.Context, l *looked, first *before, edits 
 		return err
 	}
 	for _, f := range was.report.Without(first.Flaky).Failures {
-		l.miss(f.ID, f.ID+" fails on the code as it was, so it does not describe what that did")
+		l.Miss(f.ID, f.ID+" fails on the code as it was, so it does not describe what that did")
 	}
 	for _, e := range edits {
 		if e.test || !isGo(e.name) || e.old == nil {
@@ -297,7 +261,7 @@ func (r *Refactor) judgeGo(ctx context.Context, l *looked, first *before, edits 
 		}
 		if lines := r.untested(was, e.name, *e.old, now, edits); len(lines) > 0 {
 			place := e.name + ":" + spans(lines)
-			l.miss("[untested] "+place, place+" (of the file as it was) is changed, and no test executes it; undo, add a test of it first, and change it then")
+			l.Miss("[untested] "+place, place+" (of the file as it was) is changed, and no test executes it; undo, add a test of it first, and change it then")
 		}
 	}
 	return nil

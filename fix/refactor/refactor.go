@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -54,7 +53,6 @@ type Refactor struct {
 	model  pawl.Model
 
 	known   map[string]*looked      // by state; guarded by Running
-	told    string                  // the state of the files at the last observation; guarded by Running
 	was     *asWas                  // guarded by Running
 	loaded  map[string][]*goPackage // of the code as it was, "", and as it is, by state; guarded by Running
 	fixable map[string][]place      // what go fix finds in the code as it is, by state; guarded by Running
@@ -100,8 +98,7 @@ func New(ctx context.Context, dir, goal string, model pawl.Model, o *Options) (*
 		return nil, err
 	}
 	r, err := start(t, model, Source{
-		Dir: t.Source(), Module: filepath.ToSlash(c.Dir), State: t.StateDir(), Goal: strings.TrimSpace(goal), Metric: metric, Measure: o.Measure, AllowAPI: o.AllowAPI,
-		Test: c.Argv, Env: c.Env, Timeout: o.Timeout,
+		Source: project.SourceOf(t, c, o.Timeout), Goal: strings.TrimSpace(goal), Metric: metric, Measure: o.Measure, AllowAPI: o.AllowAPI,
 	}, o.Limits)
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -129,7 +126,7 @@ func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Refac
 	r := &Refactor{source: s, kind: KindOf(s.Goal), limits: l, model: model}
 	r.known, r.memory.Edited = map[string]*looked{}, map[string]*string{}
 	r.loaded, r.fixable = map[string][]*goPackage{}, map[string][]place{}
-	if err := r.Copy.Open(t, s.Module, s.Test, s.Env, s.Timeout, project.Kept, r.wrote, "it is not known which of them pass"); err != nil {
+	if err := r.Copy.Open(t, s.Source, project.Kept, r.wrote, "it is not known which of them pass"); err != nil {
 		return nil, err
 	}
 	return r, nil

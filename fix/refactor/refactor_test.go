@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/fix/refactor"
 	"github.com/pawl-run/pawl/journal/memory"
 )
@@ -195,7 +196,9 @@ func TestRefused(t *testing.T) {
 }
 
 func TestSource(t *testing.T) {
-	s := refactor.Source{Dir: "/home/ann/ledger", Module: "app", State: "/tmp/pawl-tree-1", Goal: "tidy", Metric: "cmd", Measure: []string{"wc"}, AllowAPI: true, Test: []string{"go", "test", "./..."}, Env: []string{"CI=1"}, Timeout: 90}
+	s := refactor.Source{Goal: "tidy", Metric: "cmd", Measure: []string{"wc"}, AllowAPI: true, Source: project.Source{
+		Dir: "/home/ann/ledger", Module: "app", State: "/tmp/pawl-tree-1", Test: []string{"go", "test", "./..."}, Env: []string{"CI=1"}, Timeout: 90,
+	}}
 	got, ours, err := refactor.ParseSource(s.String())
 	if d := cmp.Diff(s, got); d != "" || !ours || err != nil {
 		t.Errorf("ParseSource(%s) = %v, %v (-want +got):\n%s", s, ours, err, d)

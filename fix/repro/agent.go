@@ -2,15 +2,10 @@ package repro
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/project"
-	"github.com/pawl-run/pawl/stop"
 )
-
-const noteBy = "repro"
 
 const prompt = `You reproduce a bug: you write a test that fails because of it. You work in a copy of the project; your test is added to the original when it fails as it should.
 
@@ -26,18 +21,15 @@ How to go about it:
 
 // Agent returns the agent. Its observer and tools work in the copy, so it can have one run at a time.
 func (r *Repro) Agent() pawl.Agent {
-	return pawl.Agent{
+	return project.Agent(pawl.Agent{
 		Name:        "repro",
 		Description: "writes a failing test for a bug",
 		Prompt:      prompt,
 		Model:       r.model,
 		Tools:       r.tools(),
 		Observer:    r.observe,
-		Goal:        &pawl.Goal{Metric: measure, Success: stop.Metric(">=", 0)},
-		Policies:    []pawl.Policy{project.GivesUp{By: noteBy}},
-		Limits:      r.limits,
 		Source:      r.source.String(),
-	}
+	}, "repro", r.limits)
 }
 
 func (r *Repro) tools() []pawl.Tool { return append(r.Files.Tools(), r.TestTool()) }
@@ -50,25 +42,7 @@ func (r *Repro) observe(ctx context.Context) (pawl.Observation, error) {
 	if err != nil {
 		return pawl.Observation{}, err
 	}
-	data, err := json.Marshal(l.verdict)
-	if err != nil {
-		return pawl.Observation{}, fmt.Errorf("write the test results: %w", err)
-	}
-	text := l.text
-	if l.state == r.told {
-		text = "Unchanged since the last run of the tests.\n" + l.open()
-	}
-	r.told = l.state
-	return pawl.Observation{Text: text, Data: data}, nil
-}
-
-// measure counts what is missing; less is better.
-func measure(_ context.Context, o pawl.Observation) (pawl.Measured, error) {
-	var v verdict
-	if err := json.Unmarshal(o.Data, &v); err != nil {
-		return pawl.Measured{}, fmt.Errorf("read the test results: %w", err)
-	}
-	return pawl.Measured{Value: float64(-len(v.Open)), Open: v.Open}, nil
+	return r.Observation(l.state, l.text, l.Text("The new test fails as it should: "+l.Test), l.verdict)
 }
 
 // Recorded returns the agent of a run as its source describes it, to replay the run's log. It needs no

@@ -34,7 +34,7 @@ func (r *Repro) Finish(ctx context.Context, say func(string)) (Found, error) {
 		return Found{}, err
 	}
 	if len(l.Open) > 0 {
-		return Found{}, fmt.Errorf("%w: %s", errNotYet, strings.Join(l.why, "; "))
+		return Found{}, fmt.Errorf("%w: %s", errNotYet, strings.Join(l.Why, "; "))
 	}
 	t := l.target
 	since, h, err := r.since(ctx, t, say)

@@ -2,8 +2,6 @@ package repro
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"path"
@@ -18,12 +16,6 @@ import (
 
 // Runs is in how many runs of its own, all of them, a new test must fail the same way.
 const Runs = 5
-
-// before is what the tests said before the first edit. Every other run is compared with it.
-type before struct {
-	Report gotest.Report `json:"report"`
-	Flaky  []string      `json:"flaky,omitempty"` // they fail by chance, and are left out
-}
 
 // A Baseline is what the tests said before the first edit.
 type Baseline struct {
@@ -69,31 +61,28 @@ func complaint(text string) string {
 }
 
 // first is what the tests said before the first edit, in this process or an earlier one.
-func (r *Repro) first(ctx context.Context) (*before, error) {
+func (r *Repro) first(ctx context.Context) (*project.Before, error) {
 	r.Mu.Lock()
 	known := r.memory.First
 	r.Mu.Unlock()
 	if known != nil {
 		return known, nil
 	}
-	now, err := r.Suite.Run(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	flaky, err := r.Suite.Again(ctx, now)
+	before, err := r.Baseline(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
-	r.memory.First = &before{now.Without(flaky).Report, flaky}
+	r.memory.First = &before
 	return r.memory.First, project.Save(r.source.State, memoryName, r.memory)
 }
 
 // verdict is the data of an observation, and the basis of the goal's measure.
 type verdict struct {
-	Test string   `json:"test,omitempty"` // the identity of the new test that fails as it should
-	Open []string `json:"open,omitempty"` // what is missing; empty: nothing
+	project.Missing
+
+	Test string `json:"test,omitempty"` // the identity of the new test that fails as it should
 }
 
 // looked is what the tests say of a state of the files.
@@ -102,8 +91,7 @@ type looked struct {
 
 	state  string
 	text   string
-	why    []string // what there is to say of each that is open
-	target target   // if nothing is open
+	target target // if nothing is open
 }
 
 // noTest stands among what is open for the test that there is not yet.
@@ -111,28 +99,16 @@ const noTest = "[new test]"
 
 const wanted = "a new test that fails because of the bug"
 
-// miss adds to what is open.
-func (l *looked) miss(id, why string) {
-	l.Open = append(l.Open, id)
-	l.why = append(l.why, why)
-}
-
 // target is a new test that fails as it should.
 type target struct {
 	pkg, test string
 	failures  []gotest.Failure // of a run of its own
 }
 
-func (l *looked) open() string {
-	if len(l.Open) == 0 {
-		return "The new test fails as it should: " + l.Test + "\n"
-	}
-	return "Open:\n- " + strings.Join(l.why, "\n- ") + "\n"
-}
-
 // look runs the tests that the edits can affect, unless the edited files are as they were.
 func (r *Repro) look(ctx context.Context) (*looked, error) {
-	state := r.state()
+	edited := r.edited()
+	state := r.Files.State(edited)
 	if r.latest != nil && r.latest.state == state {
 		return r.latest, nil
 	}
@@ -141,10 +117,9 @@ func (r *Repro) look(ctx context.Context) (*looked, error) {
 		return nil, err
 	}
 	l := &looked{state: state}
-	edited := r.edited()
 	if len(edited) == 0 {
-		l.miss(noTest, wanted)
-		l.text = "No test was added yet. Before any edit: " + first.Report.Summary(2000) + "\n" + l.open()
+		l.Miss(noTest, wanted)
+		l.text = "No test was added yet. Before any edit: " + first.Report.Summary(2000)
 		r.latest = l
 		return l, nil
 	}
@@ -153,13 +128,13 @@ func (r *Repro) look(ctx context.Context) (*looked, error) {
 	if err != nil {
 		return nil, err
 	}
-	if broken := others(first.Report, now.Report); len(broken) > 0 { // by chance, perhaps
+	if broken := gotest.Lost(first.Report, now.Report); len(broken) > 0 { // by chance, perhaps
 		second, err := r.Suite.Once(ctx, r.Suite.Only(packages), "")
 		if err != nil {
 			return nil, err
 		}
 		if chance := slices.DeleteFunc(broken, func(id string) bool { return !second.Report.Passes(id) }); len(chance) > 0 {
-			first = &before{first.Report, append(slices.Clone(first.Flaky), chance...)}
+			first = &project.Before{Report: first.Report, Flaky: append(slices.Clone(first.Flaky), chance...)}
 			r.Mu.Lock()
 			r.memory.First = first
 			err := project.Save(r.source.State, memoryName, r.memory)
@@ -176,19 +151,9 @@ func (r *Repro) look(ctx context.Context) (*looked, error) {
 			return nil, err
 		}
 	}
-	l.text = now.Report.Summary(6000) + "\n" + l.open()
+	l.text = now.Report.Summary(6000)
 	r.latest = l
 	return l, nil
-}
-
-// state digests the edited files.
-func (r *Repro) state() string {
-	sum := sha256.New()
-	for _, name := range r.edited() {
-		data, _, err := r.Files.Read(name)
-		fmt.Fprintf(sum, "%q %v %x\n", name, err == nil, sha256.Sum256(data))
-	}
-	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // packages are the import paths of the packages that edited files belong to: a test file belongs to
@@ -207,18 +172,11 @@ func (r *Repro) packages(edited []string) []string {
 	return out
 }
 
-// others lists what passed at first and does not pass now, of the packages that ran.
-func others(first, now gotest.Report) []string {
-	d := gotest.Compare(first, now)
-	known := slices.Concat(d.Broken, d.Hidden)
-	return slices.DeleteFunc(known, func(id string) bool { return !first.Passes(id) })
-}
-
 // judge says what is missing, and otherwise which test is to be repeated.
-func (l *looked) judge(first *before, now testrun.Result) (pkg, test string) {
-	for _, id := range others(first.Report, now.Report) {
+func (l *looked) judge(first *project.Before, now testrun.Result) (pkg, test string) {
+	for _, id := range gotest.Lost(first.Report, now.Report) {
 		if !slices.Contains(first.Flaky, id) {
-			l.miss(id, id+" passed before and does not pass now; leave the other tests as they are")
+			l.Miss(id, id+" passed before and does not pass now; leave the other tests as they are")
 		}
 	}
 	was := map[string]bool{}
@@ -237,13 +195,13 @@ func (l *looked) judge(first *before, now testrun.Result) (pkg, test string) {
 				pkg, test = f.Package, top(f.Test)
 			}
 		default:
-			l.miss(f.ID, f.ID+" "+unfit(f, now.Pytest))
+			l.Miss(f.ID, f.ID+" "+unfit(f, now.Pytest))
 		}
 	}
 	if len(l.Open) > 0 || test != "" {
 		return pkg, test
 	}
-	l.miss(noTest, wanted)
+	l.Miss(noTest, wanted)
 	for _, p := range now.Report.Packages {
 		for _, t := range p.Tests {
 			if was[p.Path+"\x00"+top(t.Name)] || strings.Contains(t.Name, "/") {
@@ -251,9 +209,9 @@ func (l *looked) judge(first *before, now testrun.Result) (pkg, test string) {
 			}
 			switch t.Status {
 			case gotest.StatusPass:
-				l.miss(p.ID(t.Name), p.ID(t.Name)+" passes, so it does not show the bug")
+				l.Miss(p.ID(t.Name), p.ID(t.Name)+" passes, so it does not show the bug")
 			case gotest.StatusSkip:
-				l.miss(p.ID(t.Name), p.ID(t.Name)+" was skipped, so it shows nothing")
+				l.Miss(p.ID(t.Name), p.ID(t.Name)+" was skipped, so it shows nothing")
 			}
 		}
 	}
@@ -307,7 +265,7 @@ func (r *Repro) repeat(ctx context.Context, pkg, test string, l *looked) (target
 			t.failures = now.Failures
 		}
 		if ways := signature(now.Failures); ways == "" || ways != signature(t.failures) {
-			l.miss(l.Test, fmt.Sprintf("%s fails by chance: run %d of %d by itself went another way than the one before; make it fail in every run", l.Test, i+1, Runs))
+			l.Miss(l.Test, fmt.Sprintf("%s fails by chance: run %d of %d by itself went another way than the one before; make it fail in every run", l.Test, i+1, Runs))
 			return target{}, nil
 		}
 	}

@@ -44,15 +44,14 @@ type Repro struct {
 	model  pawl.Model
 
 	latest *looked // guarded by Running
-	told   string  // the state of the files at the last observation; guarded by Running
 
 	memory memory // guarded by Mu
 }
 
 // memory is what a Repro knows beside the log, since it belongs to the copy.
 type memory struct {
-	Edited []string `json:"edited,omitempty"` // sorted
-	First  *before  `json:"first,omitempty"`
+	Edited []string        `json:"edited,omitempty"` // sorted
+	First  *project.Before `json:"first,omitempty"`
 }
 
 const memoryName = "repro.json"
@@ -71,9 +70,7 @@ func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Repro,
 	if err != nil {
 		return nil, err
 	}
-	r, err := start(t, model, Source{
-		Dir: t.Source(), Module: filepath.ToSlash(c.Dir), State: t.StateDir(), Test: c.Argv, Env: c.Env, Timeout: o.Timeout,
-	}, o.Limits)
+	r, err := start(t, model, Source{project.SourceOf(t, c, o.Timeout)}, o.Limits)
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
@@ -98,7 +95,7 @@ func Open(s Source, model pawl.Model, l pawl.Limits) (*Repro, error) {
 
 func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Repro, error) {
 	r := &Repro{source: s, limits: l, model: model}
-	if err := r.Copy.Open(t, s.Module, s.Test, s.Env, s.Timeout, project.Tests, r.wrote, "a new one cannot be told from the others"); err != nil {
+	if err := r.Copy.Open(t, s.Source, project.Tests, r.wrote, "a new one cannot be told from the others"); err != nil {
 		return nil, err
 	}
 	return r, nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	shared "github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/fix/repro"
 	"github.com/pawl-run/pawl/journal/memory"
 )
@@ -139,7 +140,7 @@ func TestKilled(t *testing.T) {
 }
 
 func TestSource(t *testing.T) {
-	s := repro.Source{Dir: "/home/ann/ledger", Module: "app", State: "/tmp/pawl-tree-1", Test: []string{"go", "test", "./..."}, Env: []string{"CI=1"}, Timeout: 90}
+	s := repro.Source{Source: shared.Source{Dir: "/home/ann/ledger", Module: "app", State: "/tmp/pawl-tree-1", Test: []string{"go", "test", "./..."}, Env: []string{"CI=1"}, Timeout: 90}}
 	got, ours, err := repro.ParseSource(s.String())
 	if d := cmp.Diff(s, got); d != "" || !ours || err != nil {
 		t.Errorf("ParseSource(%s) = %v, %v (-want +got):\n%s", s, ours, err, d)

@@ -249,7 +249,7 @@ func (h *history) at(ctx context.Context, i int) (outcome, error) {
 			return skipped, nil // something else has its place
 		}
 	}
-	suite, err := testrun.New(h.dir, h.r.source.Test, h.r.source.Env, h.r.source.Timeout, h.r.source.State)
+	suite, err := testrun.New(h.dir, h.r.source.Test, h.r.source.Env, time.Duration(h.r.source.Timeout), h.r.source.State)
 	if err != nil {
 		return skipped, nil //nolint:nilerr // the command that runs the tests did not exist
 	}

@@ -1,23 +1,10 @@
 package repro
 
-import (
-	"errors"
-	"path/filepath"
-	"time"
-
-	"github.com/pawl-run/pawl/fix/internal/project"
-)
+import "github.com/pawl-run/pawl/fix/internal/project"
 
 // A Source says where a run's agent came from: enough to make it again, given the model. Agent.Source
 // of this package's agents holds it as JSON.
-type Source struct {
-	Dir     string        `json:"dir"`              // the project, or its module that is tested
-	Module  string        `json:"module,omitempty"` // that module's directory relative to the project; empty: the project itself
-	State   string        `json:"state"`            // the state directory of its working copy
-	Test    []string      `json:"test"`             // the test command
-	Env     []string      `json:"env,omitempty"`    // variables for the tests, as Options.Env
-	Timeout time.Duration `json:"-"`                // as Options.Timeout
-}
+type Source struct{ project.Source }
 
 // sourceKind distinguishes a reproduction from other sources of agents.
 const sourceKind = "repro"
@@ -25,15 +12,8 @@ const sourceKind = "repro"
 // ParseSource reads what Source.String wrote. The second result is false for the source of another
 // kind of agent; the error is about a source of this kind.
 func ParseSource(text string) (Source, bool, error) {
-	var s Source
-	if is, err := project.ParseSource(text, sourceKind, "a reproduction", &s, &s.Timeout); !is || err != nil {
-		return Source{}, is, err
-	}
-	if !filepath.IsAbs(s.State) || len(s.Test) == 0 {
-		return Source{}, true, errors.New("source of a reproduction: it needs an absolute state directory and a test command")
-	}
-	return s, true, nil
+	return project.ParseSource[Source](text, sourceKind, "a reproduction")
 }
 
 // String writes the source as JSON.
-func (s Source) String() string { return project.SourceText(sourceKind, s, s.Timeout) }
+func (s Source) String() string { return project.SourceText(sourceKind, s) }

@@ -27,21 +27,22 @@ type Reviewing struct {
 // sourceKind distinguishes a review from other sources of agents.
 const sourceKind = "review"
 
+// Check says what the source lacks.
+func (s Source) Check() error {
+	if s.Model == "" || len(s.Files) == 0 {
+		return errors.New("it needs a model and files")
+	}
+	return nil
+}
+
 // ParseSource reads what Source.String wrote. The second result is false for the source of
 // another kind of agent; the error is about a source of this kind.
 func ParseSource(text string) (Source, bool, error) {
-	var s Source
-	if is, err := project.ParseSource(text, sourceKind, "a review", &s, nil); !is || err != nil {
-		return Source{}, is, err
-	}
-	if s.Model == "" || len(s.Files) == 0 {
-		return Source{}, true, errors.New("source of a review: it needs a model and files")
-	}
-	return s, true, nil
+	return project.ParseSource[Source](text, sourceKind, "a review")
 }
 
 // String writes the source as JSON.
-func (s Source) String() string { return project.SourceText(sourceKind, s, 0) }
+func (s Source) String() string { return project.SourceText(sourceKind, s) }
 
 // Conclude completes the report with the results of a run, and keeps each of them in the
 // cache. It returns the files without a result. Nil is no cache.

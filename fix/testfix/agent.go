@@ -3,7 +3,6 @@ package testfix
 import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/project"
-	"github.com/pawl-run/pawl/stop"
 )
 
 // noteBy is who notes that a model gave up.
@@ -23,22 +22,15 @@ How to go about it:
 // Agent returns the agent. Its observer and tools work in the copy, so it can
 // have one run at a time.
 func (f *Fix) Agent() pawl.Agent {
-	var limits pawl.Limits
-	if m, ok := f.model.(interface{ Limits() pawl.Limits }); ok {
-		limits = m.Limits() // a model that sets its own limits
-	}
-	return pawl.Agent{
+	return project.Agent(pawl.Agent{
 		Name:        "fix",
 		Description: "fixes the failing tests of a project",
 		Prompt:      f.prompt(),
 		Model:       f.model,
 		Tools:       f.tools(),
 		Observer:    f.observe,
-		Goal:        &pawl.Goal{Metric: measure, Success: stop.Metric(">=", 0)},
-		Policies:    []pawl.Policy{project.GivesUp{By: noteBy}},
-		Limits:      limits.Merge(f.limits),
 		Source:      f.source.String(),
-	}
+	}, noteBy, f.limits)
 }
 
 func (f *Fix) prompt() string {

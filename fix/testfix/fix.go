@@ -67,7 +67,7 @@ func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Fix, e
 		return nil, err
 	}
 	f, err := start(t, model, Source{
-		Dir: t.Source(), Module: filepath.ToSlash(c.Dir), State: t.StateDir(), Test: c.Argv, Env: c.Env, AllowTestEdits: o.AllowTestEdits, Keep: keep, Timeout: o.Timeout,
+		Source: project.SourceOf(t, c, o.Timeout), AllowTestEdits: o.AllowTestEdits, Keep: keep,
 	}, o.Limits)
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -97,7 +97,7 @@ func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Fix, 
 	if s.AllowTestEdits {
 		rule = project.All
 	}
-	if err := f.Copy.Open(t, s.Module, s.Test, s.Env, s.Timeout, rule, f.wrote, ""); err != nil {
+	if err := f.Copy.Open(t, s.Source, rule, f.wrote, ""); err != nil {
 		return nil, err
 	}
 	f.Files.Changed = f.changed

@@ -205,13 +205,3 @@ func (f *Fix) observe(ctx context.Context) (pawl.Observation, error) {
 	f.observed = c.state
 	return pawl.Observation{Text: text, Data: data}, nil
 }
-
-// measure counts what is open, one for each test and each package that ended early; less is better.
-func measure(_ context.Context, o pawl.Observation) (pawl.Measured, error) {
-	var v verdict
-	if err := json.Unmarshal(o.Data, &v); err != nil {
-		return pawl.Measured{}, fmt.Errorf("read the test results: %w", err)
-	}
-	open := slices.Concat(v.Open, v.Cut)
-	return pawl.Measured{Value: float64(-len(open)), Open: open}, nil
-}

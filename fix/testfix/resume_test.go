@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	shared "github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/journal/memory"
@@ -182,8 +183,8 @@ func TestGivesUpAgain(t *testing.T) {
 
 func TestSource(t *testing.T) {
 	s := testfix.Source{
-		Dir: "/home/ann/ledger", State: "/tmp/pawl-tree-1", Test: []string{"go", "test", "-run", "A|B", "./..."},
-		AllowTestEdits: true, Keep: testfix.Best, Timeout: 90 * time.Second,
+		Source:         shared.Source{Dir: "/home/ann/ledger", State: "/tmp/pawl-tree-1", Test: []string{"go", "test", "-run", "A|B", "./..."}, Timeout: shared.Timeout(90 * time.Second)},
+		AllowTestEdits: true, Keep: testfix.Best,
 	}
 	got, ours, err := testfix.ParseSource(s.String())
 	if d := cmp.Diff(s, got); d != "" || !ours || err != nil {

@@ -39,7 +39,7 @@ func judge(first, now testrun.Result, edits bool) verdict {
 	v := verdict{Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped, Open: r.Open(), Cut: cut(first.Report, r)}
 	if !edits {
 		d := gotest.Compare(first.Report, r)
-		for _, id := range slices.Concat(d.Still, d.Hidden, notRunNow(first.Report, r)) {
+		for _, id := range slices.Concat(d.Still, d.Hidden, gotest.NotRun(first.Report, r)) {
 			if !slices.Contains(now.Flaky, id) && !slices.Contains(v.Open, id) && !slices.Contains(v.Gone, id) {
 				v.Gone = append(v.Gone, id)
 			}
@@ -73,23 +73,6 @@ func cut(first, now gotest.Report) (ids []string) {
 			})
 		if !whole {
 			ids = append(ids, fmt.Sprintf("%s [%s in %s]", f.Package, f.Kind, f.Test))
-		}
-	}
-	return ids
-}
-
-// notRunNow lists the tests that passed in packages which a later run does not
-// mention at all.
-func notRunNow(first, now gotest.Report) (ids []string) {
-	heard := map[string]bool{}
-	for _, p := range now.Packages {
-		heard[p.Path] = true
-	}
-	for _, p := range first.Packages {
-		for _, t := range p.Tests {
-			if !heard[p.Path] && t.Status == gotest.StatusPass {
-				ids = append(ids, p.ID(t.Name))
-			}
 		}
 	}
 	return ids

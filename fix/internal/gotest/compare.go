@@ -61,6 +61,30 @@ func Compare(before, after Report) Delta {
 	return d
 }
 
+// Lost lists what passed before and does not pass in the packages that ran later, in order.
+func Lost(before, after Report) []string {
+	d := Compare(before, after)
+	lost := slices.DeleteFunc(slices.Concat(d.Broken, d.Hidden), func(id string) bool { return !before.Passes(id) })
+	slices.Sort(lost)
+	return slices.Compact(lost)
+}
+
+// NotRun lists the tests that passed before in packages that a later run does not mention at all.
+func NotRun(before, after Report) (ids []string) {
+	is := index(after)
+	for _, p := range before.Packages {
+		if _, ran := is.packages[p.Path]; ran {
+			continue
+		}
+		for _, t := range p.Tests {
+			if t.Status == StatusPass {
+				ids = append(ids, p.ID(t.Name))
+			}
+		}
+	}
+	return ids
+}
+
 // verdictIndex looks up a Report.
 type verdictIndex struct {
 	open     map[string]bool

@@ -28,6 +28,8 @@ type Copy struct {
 
 	Running sync.Mutex // held while tests run
 	Mu      sync.Mutex // guards the tree, and what the agent knows of it
+
+	told string // the state of the files at the last observation; guarded by Running
 }
 
 // TestCommand takes a test command and the variables for it apart, or guesses the command. It returns
@@ -60,20 +62,20 @@ func Make(ctx context.Context, dir, state string) (*workspace.Tree, error) {
 
 // Open opens a working copy in c. wrote is called before a file is changed; an error of it prevents
 // that. unnamed says what tests without names are no use for; empty: they are of use.
-func (c *Copy) Open(t *workspace.Tree, module string, test, env []string, timeout time.Duration, rule Rule, wrote func(name string, after []byte) error, unnamed string) error {
-	tests, err := testrun.New(t.Dir(), test, env, timeout, t.StateDir())
+func (c *Copy) Open(t *workspace.Tree, s Source, rule Rule, wrote func(name string, after []byte) error, unnamed string) error {
+	tests, err := testrun.New(t.Dir(), s.Test, s.Env, time.Duration(s.Timeout), t.StateDir())
 	if err != nil {
 		return err
 	}
 	if unnamed != "" && !tests.Named() {
-		return fmt.Errorf("the tests that %q runs have no names, so %s; name a command of go test or pytest", strings.Join(test, " "), unnamed)
+		return fmt.Errorf("the tests that %q runs have no names, so %s; name a command of go test or pytest", strings.Join(s.Test, " "), unnamed)
 	}
 	root, err := os.OpenRoot(t.Dir())
 	if err != nil {
 		return fmt.Errorf("open the working copy: %w", err)
 	}
-	c.Tree, c.Root, c.Suite, c.Module = t, root, tests, module
-	c.Files = &Files{Root: root, Rule: rule, Wrote: wrote, Changed: func(string, []byte, []byte) {}, Fixed: CommandFiles(t.Dir(), test)}
+	c.Tree, c.Root, c.Suite, c.Module = t, root, tests, s.Module
+	c.Files = &Files{Root: root, Rule: rule, Wrote: wrote, Changed: func(string, []byte, []byte) {}, Fixed: CommandFiles(t.Dir(), s.Test)}
 	return nil
 }
 
@@ -158,25 +160,4 @@ func (d Diff) Files() []string {
 // Tests returns those of the paths that are tests or their data.
 func (d Diff) Tests() []string {
 	return slices.DeleteFunc(d.Files(), func(name string) bool { return !IsTest(name) })
-}
-
-// Recorded makes an agent one for the replay of its runs, which needs no working copy: its tools and
-// its observer are only declared, and refuse to run.
-func Recorded(agent pawl.Agent) pawl.Agent {
-	for i, t := range agent.Tools {
-		agent.Tools[i] = recorded{t}
-	}
-	agent.Observer = func(context.Context) (pawl.Observation, error) {
-		return pawl.Observation{}, errRecorded
-	}
-	return agent
-}
-
-var errRecorded = errors.New("this agent is for replay only: it has no working copy")
-
-// recorded is a tool without its function.
-type recorded struct{ pawl.Tool }
-
-func (recorded) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
-	return pawl.Output{}, errRecorded
 }

@@ -1,6 +1,8 @@
 package project
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"os"
@@ -36,6 +38,16 @@ type Files struct {
 
 // Read returns the content of a text file.
 func (f *Files) Read(name string) ([]byte, fs.FileMode, error) { return beneath.Read(f.Root, name) }
+
+// State digests files.
+func (f *Files) State(names []string) string {
+	sum := sha256.New()
+	for _, name := range names {
+		data, _, err := f.Read(name)
+		fmt.Fprintf(sum, "%q %v %x\n", name, err == nil, sha256.Sum256(data))
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
 
 // Writable says why a file may not be changed. A link is never written through: its target
 // may be a test, and replacing the file would replace the link.

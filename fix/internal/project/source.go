@@ -2,46 +2,75 @@ package project
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
+
+	"github.com/pawl-run/pawl/fix/internal/testrun"
+	"github.com/pawl-run/pawl/workspace"
 )
 
-// ParseSource reads the source of an agent, which SourceText wrote: a JSON object with its kind and
-// the time-out of its tests besides the members of into. It reports whether the source is of the kind.
-// what names such an agent in errors, which are about a source of this kind. Nil: it has no time-out.
-func ParseSource(text, kind, what string, into any, timeout *time.Duration) (is bool, err error) {
-	var head struct {
-		Kind    string          `json:"kind"`
-		Timeout json.RawMessage `json:"timeout"`
-	}
-	if json.Unmarshal([]byte(text), &head) != nil || head.Kind != kind {
-		return false, nil
-	}
-	var limit string
-	err = json.Unmarshal([]byte(text), into)
-	if err == nil && head.Timeout != nil {
-		err = json.Unmarshal(head.Timeout, &limit)
-	}
-	if err != nil {
-		return true, fmt.Errorf("source of %s: %w", what, err)
-	}
-	if limit != "" && timeout != nil {
-		if *timeout, err = time.ParseDuration(limit); err != nil {
-			return true, fmt.Errorf("source of %s: timeout: %w", what, err)
-		}
-	}
-	return true, nil
+// A Source says what working copy an agent has, and how its tests run: enough to open it again. Agent.Source
+// has it as JSON, with more members for each kind of agent.
+type Source struct {
+	Dir     string   `json:"dir"`               // the project, or its module that the agent works on
+	Module  string   `json:"module,omitempty"`  // that module's directory relative to the project; empty: the project itself
+	State   string   `json:"state"`             // the state directory of its working copy
+	Test    []string `json:"test"`              // the test command
+	Env     []string `json:"env,omitempty"`     // variables for the tests, as Options.Env
+	Timeout Timeout  `json:"timeout,omitempty"` // as Options.Timeout
 }
 
-// SourceText writes the source of an agent, a struct with a member at least, as JSON.
-func SourceText(kind string, source any, timeout time.Duration) string {
+// A Timeout is a duration that is written as in Go, such as 1m0s.
+type Timeout time.Duration
+
+// MarshalText writes the duration.
+func (t Timeout) MarshalText() ([]byte, error) { return []byte(time.Duration(t).String()), nil }
+
+// UnmarshalText reads a duration.
+func (t *Timeout) UnmarshalText(text []byte) error {
+	d, err := time.ParseDuration(string(text))
+	*t = Timeout(d)
+	return err
+}
+
+// SourceOf is the source of an agent with a new working copy.
+func SourceOf(t *workspace.Tree, c testrun.Command, timeout time.Duration) Source {
+	return Source{Dir: t.Source(), Module: filepath.ToSlash(c.Dir), State: t.StateDir(), Test: c.Argv, Env: c.Env, Timeout: Timeout(timeout)}
+}
+
+// Check says what the source lacks.
+func (s Source) Check() error {
+	if !filepath.IsAbs(s.State) || len(s.Test) == 0 {
+		return errors.New("it needs an absolute state directory and a test command")
+	}
+	return nil
+}
+
+// ParseSource reads the source of a kind of agent, which SourceText wrote. It reports whether the source is of
+// the kind. what names such an agent in errors, which are about a source of this kind.
+func ParseSource[S interface{ Check() error }](text, kind, what string) (s S, is bool, err error) {
+	var head struct{ Kind string }
+	if json.Unmarshal([]byte(text), &head) != nil || head.Kind != kind {
+		return s, false, nil
+	}
+	var read S
+	err = json.Unmarshal([]byte(text), &read)
+	if err == nil {
+		err = read.Check()
+	}
+	if err != nil {
+		return s, true, fmt.Errorf("source of %s: %w", what, err)
+	}
+	return read, true, nil
+}
+
+// SourceText writes the source of a kind of agent, a struct with a member at least, as JSON.
+func SourceText(kind string, source any) string {
 	text, err := json.Marshal(source)
 	if err != nil {
 		return fmt.Sprintf("%s: %v", kind, err)
 	}
-	head := fmt.Sprintf(`{"kind":%q,`, kind)
-	if timeout != 0 {
-		head += fmt.Sprintf(`"timeout":%q,`, timeout.String())
-	}
-	return head + string(text[1:])
+	return fmt.Sprintf(`{"kind":%q,`, kind) + string(text[1:])
 }
