@@ -3,7 +3,6 @@ package refactor_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/fix/refactor"
 	"github.com/pawl-run/pawl/journal/memory"
 )
@@ -194,25 +192,3 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
-
-func TestSource(t *testing.T) {
-	s := refactor.Source{Goal: "tidy", Metric: "cmd", Measure: []string{"wc"}, AllowAPI: true, Source: project.Source{
-		Dir: "/home/ann/ledger", Module: "app", State: "/tmp/pawl-tree-1", Test: []string{"go", "test", "./..."}, Env: []string{"CI=1"}, Timeout: 90,
-	}}
-	got, ours, err := refactor.ParseSource(s.String())
-	if d := cmp.Diff(s, got); d != "" || !ours || err != nil {
-		t.Errorf("ParseSource(%s) = %v, %v (-want +got):\n%s", s, ours, err, d)
-	}
-	for text, want := range map[string]bool{
-		"": false, "spec.yaml": false, `{"kind":"fix"}`: false, `{"kind":"refactor"}`: true,
-		`{"kind":"refactor","state":"/s","test":["go"],"goal":"x"}`:                             true,
-		`{"kind":"refactor","state":"/s","test":["go"],"goal":"x","metric":"y","timeout":"1y"}`: true,
-	} {
-		_, ours, err := refactor.ParseSource(text)
-		if ours != want || ours && err == nil {
-			t.Errorf("ParseSource(%q) = %v, %v, want %v and an error if it is", text, ours, err, want)
-		}
-	}
-}
-
-var errDead = errors.New("the process is dead")

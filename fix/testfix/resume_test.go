@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	shared "github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/journal/memory"
@@ -178,27 +176,5 @@ func TestGivesUpAgain(t *testing.T) {
 			t.Errorf("detail %q, want %q in it", result.Verdict.Detail, text)
 		}
 		run, err = e.Resume(t.Context(), f.Agent(), run.ID(), nil)
-	}
-}
-
-func TestSource(t *testing.T) {
-	s := testfix.Source{
-		Source:         shared.Source{Dir: "/home/ann/ledger", State: "/tmp/pawl-tree-1", Test: []string{"go", "test", "-run", "A|B", "./..."}, Timeout: shared.Timeout(90 * time.Second)},
-		AllowTestEdits: true, Keep: testfix.Best,
-	}
-	got, ours, err := testfix.ParseSource(s.String())
-	if d := cmp.Diff(s, got); d != "" || !ours || err != nil {
-		t.Errorf("ParseSource(%s) = %v, %v (-want +got):\n%s", s, ours, err, d)
-	}
-	for text, want := range map[string]bool{
-		"": false, "spec.yaml": false, `{"kind":"spec"}`: false, `{"kind":"fix"}`: true,
-		`{"kind":"fix","state":"relative","test":["go"],"keep":"best"}`: true,
-		`{"kind":"fix","state":"/s","test":["go"],"keep":"some"}`:       true,
-		`{"kind":"fix","state":"/s","test":[],"keep":"best"}`:           true,
-	} {
-		_, ours, err := testfix.ParseSource(text)
-		if ours != want || ours && err == nil {
-			t.Errorf("ParseSource(%q) = %v, %v, want %v and an error if it is", text, ours, err, want)
-		}
 	}
 }
