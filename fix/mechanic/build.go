@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pawl-run/pawl/fix/internal/gotest"
 )
 
 // complaint is a message of the compiler.
@@ -21,10 +23,10 @@ type complaint struct {
 var complained = regexp.MustCompile(`^(?:vet: )?(\S+\.go):(\d+):(\d+): (.+)$`)
 
 // complaints reads the messages of what does not build, each once.
-func (d *details) complaints() []complaint {
+func complaints(failures []gotest.Failure) []complaint {
 	var list []complaint
-	for _, f := range d.Failures {
-		if f.Kind != "build" {
+	for _, f := range failures {
+		if f.Kind != gotest.KindBuild {
 			continue
 		}
 		for line := range strings.Lines(f.Output) {

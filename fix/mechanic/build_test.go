@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/pawl-run/pawl/fix/internal/gotest"
 )
 
 // What the compiler says of a fault leads to the edit that fixes it, among the
@@ -49,10 +51,7 @@ func TestBuildEdits(t *testing.T) {
 	if err == nil {
 		t.Fatal("all of it builds")
 	}
-	var d details
-	d.Failures = slices.Grow(d.Failures, 1)[:1] // of a type without a name
-	d.Failures[0].Kind, d.Failures[0].Output = "build", string(said)
-	list := d.complaints()
+	list := complaints([]gotest.Failure{{Kind: gotest.KindBuild, Output: string(said)}})
 	for name, want := range wants {
 		t.Run(name, func(t *testing.T) {
 			file := name + "/m.go"

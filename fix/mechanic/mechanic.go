@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -202,7 +201,7 @@ func (m *mind) moves(files memory) []pawl.Call {
 // needed are the files to read before edits can be proposed.
 func (m *mind) needed(l *level) []string {
 	h := l.hints()
-	for _, c := range l.details.complaints() { // where it does not build, and around it
+	for _, c := range complaints(l.details.Failures) { // where it does not build, and around it
 		h.Failures = append(h.Failures, goedit.Failure{Package: m.packageIn(path.Dir(c.file))})
 	}
 	have := maps.Clone(m.now)
@@ -235,18 +234,9 @@ func (m *mind) reads(paths []string) []pawl.Call {
 func (l *level) hints() goedit.Hints {
 	var h goedit.Hints
 	for _, f := range l.details.Failures {
-		if beyond[f.Kind] {
-			continue
+		if !beyond[f.Kind.String()] {
+			h.Failures = append(h.Failures, f)
 		}
-		x := goedit.Failure{Package: f.Package, Test: f.Test, Message: f.Output, Got: f.Got, Want: f.Want}
-		for _, at := range f.At {
-			if i := strings.LastIndexByte(at, ':'); i >= 0 {
-				if n, err := strconv.Atoi(at[i+1:]); err == nil {
-					x.Locations = append(x.Locations, goedit.Location{File: at[:i], Line: n})
-				}
-			}
-		}
-		h.Failures = append(h.Failures, x)
 	}
 	h.Spectra = l.lines
 	for _, id := range l.details.Passing {

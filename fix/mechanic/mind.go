@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/goedit"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 )
 
 // memory holds the files read so far, by path.
@@ -61,7 +62,7 @@ type part struct {
 type level struct {
 	files    memory
 	outcome  outcome
-	details  *details
+	details  *testrun.Details
 	asked    bool // for coverage, whatever the answer
 	lines    map[goedit.Location]goedit.Spectrum
 	profiled int             // failing tests that lines are known of
@@ -78,21 +79,6 @@ type partial struct {
 	edit  tryEdit
 	all   bool
 	fixed []string
-}
-
-// details are the failures in the form of the tool run_tests.
-type details struct {
-	Failures []struct {
-		ID      string   `json:"id"`
-		Package string   `json:"package"`
-		Test    string   `json:"test"`
-		Kind    string   `json:"kind"`
-		Output  string   `json:"output"`
-		At      []string `json:"at"`
-		Got     string   `json:"got"`
-		Want    string   `json:"want"`
-	} `json:"failures"`
-	Passing []string `json:"passing"`
 }
 
 func (m *mind) base() *level {

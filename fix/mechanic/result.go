@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 )
 
 // readArgs and editArgs are the arguments of the tools.
@@ -42,7 +43,7 @@ func (m *mind) result(c pawl.Call, r pawl.ToolResult) {
 	case readFile:
 		m.read(a.Path, r)
 	case runTests:
-		var d details
+		var d testrun.Details
 		if !r.Failed && json.Unmarshal(r.Content, &d) == nil && m.base() != nil && !m.dirty() {
 			m.base().details = &d
 		}

@@ -29,7 +29,7 @@ const mostLists = 16
 // candidates lists the edits to try on a state of the files, likeliest first: those from
 // compiler messages before those from test failures.
 func (s *shelf) candidates(l *level) ([]candidate, error) {
-	files, h, build := l.files, l.hints(), l.details.complaints()
+	files, h, build := l.files, l.hints(), complaints(l.details.Failures)
 	sum := sha256.New()
 	for _, c := range build {
 		fmt.Fprintf(sum, "%q %d %d %q\n", c.file, c.line, c.col, c.text)

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 )
 
 // world is a project without a toolchain: what its tests say is a function of
@@ -50,31 +52,21 @@ func (w *world) observation() string {
 }
 
 // kindOf takes the kind from a message such as "panic: index out of range".
-func kindOf(message string) string {
-	kind, _, ok := strings.Cut(message, ": ")
-	if ok && hides[kind] {
-		return kind
+func kindOf(message string) (k gotest.Kind) {
+	kind, _, _ := strings.Cut(message, ": ")
+	if k.UnmarshalText([]byte(kind)) != nil {
+		return gotest.KindTest
 	}
-	return "test"
+	return k
 }
 
 func (w *world) details() string {
-	type failure struct {
-		ID      string `json:"id"`
-		Package string `json:"package"`
-		Test    string `json:"test"`
-		Kind    string `json:"kind"`
-		Output  string `json:"output"`
-	}
-	var d struct {
-		Failures []failure `json:"failures"`
-		Passing  []string  `json:"passing"`
-	}
+	var d testrun.Details
 	failing := w.tests(w.files)
 	for _, id := range w.all {
 		pkg := packageOf(id)
 		if message, fails := failing[id]; fails {
-			d.Failures = append(d.Failures, failure{id, pkg, strings.TrimPrefix(id, pkg+"."), kindOf(message), message})
+			d.Failures = append(d.Failures, gotest.Failure{ID: id, Package: pkg, Test: strings.TrimPrefix(id, pkg+"."), Kind: kindOf(message), Output: message})
 		} else {
 			d.Passing = append(d.Passing, id)
 		}

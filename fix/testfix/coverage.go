@@ -101,7 +101,7 @@ func (f *Fix) cover(ctx context.Context, a coverArgs) (coverage, error) {
 			return coverage{}, err
 		case hit != nil:
 			out.Failing++
-			c.count(hit, counts{failed: 1})
+			c.count(hit, counts{Failed: 1})
 		default:
 			out.Without = append(out.Without, testName(u))
 		}
@@ -115,7 +115,7 @@ func (f *Fix) cover(ctx context.Context, a coverArgs) (coverage, error) {
 			return coverage{}, err
 		case hit != nil:
 			out.Passing++
-			c.count(hit, counts{passed: 1})
+			c.count(hit, counts{Passed: 1})
 		}
 	}
 	if ctx.Err() != nil {
@@ -237,7 +237,7 @@ type covering struct {
 func (c *covering) count(hit map[place]bool, by counts) {
 	for p := range hit {
 		n := c.lines[p]
-		c.lines[p] = counts{n.failed + by.failed, n.passed + by.passed}
+		c.lines[p] = counts{Failed: n.Failed + by.Failed, Passed: n.Passed + by.Passed}
 	}
 }
 

@@ -81,7 +81,7 @@ func suspects(b *strings.Builder, lines map[place]counts, failing int) {
 	slices.SortStableFunc(list, func(x, y span) int { return cmp.Compare(suspicion(y.counts, failing), suspicion(x.counts, failing)) })
 	b.WriteString("Lines that failing tests execute, the most suspicious first, with the number of failing and passing tests:\n")
 	for _, s := range list[:min(len(list), mostLines)] {
-		fmt.Fprintf(b, "- %s:%d-%d %d/%d\n", s.file, s.from, s.to, s.failed, s.passed)
+		fmt.Fprintf(b, "- %s:%d-%d %d/%d\n", s.file, s.from, s.to, s.Failed, s.Passed)
 	}
 }
 
@@ -109,12 +109,7 @@ func (f *Fix) ranking(ctx context.Context, base cached) ([]goedit.Edit, error) {
 		return known.edits, nil
 	}
 	h := hintsOf(base.report())
-	if lines := f.spectrumOf(base.state); len(lines) > 0 {
-		h.Spectra = map[goedit.Location]goedit.Spectrum{}
-		for p, c := range lines {
-			h.Spectra[goedit.Location{File: p.file, Line: p.line}] = goedit.Spectrum{Failed: c.failed, Passed: c.passed}
-		}
-	}
+	h.Spectra = f.spectrumOf(base.state)
 	list, err := goedit.Candidates(f.Root.FS(), h, &goedit.Options{Limit: mostRanked, Importer: f.imports(ctx)})
 	if err != nil {
 		return nil, err
@@ -137,15 +132,7 @@ type ranked struct {
 }
 
 func hintsOf(r gotest.Report) goedit.Hints {
-	h := goedit.Hints{}
-	for _, x := range r.Failures {
-		y := goedit.Failure{Package: x.Package, Test: x.Test, Message: x.Output, Got: x.Got, Want: x.Want}
-		for _, l := range x.Locations {
-			y.Locations = append(y.Locations, goedit.Location(l))
-		}
-		h.Failures = append(h.Failures, y)
-	}
-	return h
+	return goedit.Hints{Failures: r.Failures}
 }
 
 func proposed(e goedit.Edit) tryEdit {

@@ -10,16 +10,17 @@ import (
 	"strings"
 
 	"golang.org/x/tools/cover"
+
+	"github.com/pawl-run/pawl/fix/internal/goedit"
+	"github.com/pawl-run/pawl/fix/internal/gotest"
 )
 
-// place is a line of a file, by its path relative to the project's root.
-type place struct {
-	file string
-	line int
-}
-
-// counts says how many failing and how many passing tests executed a line.
-type counts struct{ failed, passed int }
+// place is a line of a file, by its path relative to the project's root, and counts how many failing and how many
+// passing tests executed it.
+type (
+	place  = gotest.Location
+	counts = goedit.Spectrum
+)
 
 // readProfile returns the lines that a test executed, from a cover profile. Its files have their
 // package's import path; dirs maps import paths to directories.
@@ -39,7 +40,7 @@ func readProfile(text []byte, dirs map[string]string) map[place]bool {
 				b.EndLine-- // a block that ends before its last line begins
 			}
 			for n := b.StartLine; n <= b.EndLine; n++ {
-				out[place{path.Join(dir, path.Base(p.FileName)), n}] = true
+				out[place{File: path.Join(dir, path.Base(p.FileName)), Line: n}] = true
 			}
 		}
 	}
@@ -51,10 +52,10 @@ func readProfile(text []byte, dirs map[string]string) map[place]bool {
 // spectrum-based fault localization", TAIC PART 2007, found it the best of
 // those in use.
 func suspicion(c counts, failing int) float64 {
-	if c.failed == 0 || failing == 0 {
+	if c.Failed == 0 || failing == 0 {
 		return 0
 	}
-	return float64(c.failed) / math.Sqrt(float64(failing)*float64(c.failed+c.passed))
+	return float64(c.Failed) / math.Sqrt(float64(failing)*float64(c.Failed+c.Passed))
 }
 
 // spectrum describes the lines that failing tests executed: for each file, ranges of
@@ -63,7 +64,7 @@ func suspicion(c counts, failing int) float64 {
 func spectrum(lines map[place]counts, failing, most int) (files map[string]string, left int) {
 	kept := guilty(lines)
 	slices.SortFunc(kept, func(a, b place) int {
-		return cmp.Or(cmp.Compare(suspicion(lines[b], failing), suspicion(lines[a], failing)), strings.Compare(a.file, b.file), a.line-b.line)
+		return cmp.Or(cmp.Compare(suspicion(lines[b], failing), suspicion(lines[a], failing)), strings.Compare(a.File, b.File), a.Line-b.Line)
 	})
 	for n := len(kept); ; n = n * 3 / 4 {
 		files = ranges(lines, kept[:n])
@@ -87,7 +88,7 @@ func ranges(lines map[place]counts, kept []place) map[string]string {
 		if out[s.file] != "" {
 			out[s.file] += " "
 		}
-		out[s.file] += fmt.Sprintf("%s:%d/%d", text, s.failed, s.passed)
+		out[s.file] += fmt.Sprintf("%s:%d/%d", text, s.Failed, s.Passed)
 	}
 	return out
 }
@@ -102,14 +103,14 @@ type span struct {
 // spans joins lines, in the order of files and lines.
 func spans(lines map[place]counts, kept []place) []span {
 	kept = slices.Clone(kept)
-	slices.SortFunc(kept, func(a, b place) int { return cmp.Or(strings.Compare(a.file, b.file), a.line-b.line) })
+	slices.SortFunc(kept, func(a, b place) int { return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line) })
 	var list []span
 	for _, p := range kept {
-		if n := len(list) - 1; n >= 0 && list[n].file == p.file && list[n].to == p.line-1 && list[n].counts == lines[p] {
-			list[n].to = p.line
+		if n := len(list) - 1; n >= 0 && list[n].file == p.File && list[n].to == p.Line-1 && list[n].counts == lines[p] {
+			list[n].to = p.Line
 			continue
 		}
-		list = append(list, span{p.file, p.line, p.line, lines[p]})
+		list = append(list, span{p.File, p.Line, p.Line, lines[p]})
 	}
 	return list
 }
@@ -118,7 +119,7 @@ func spans(lines map[place]counts, kept []place) []span {
 func guilty(lines map[place]counts) []place {
 	var list []place
 	for p, c := range lines {
-		if c.failed > 0 {
+		if c.Failed > 0 {
 			list = append(list, p)
 		}
 	}

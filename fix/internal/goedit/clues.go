@@ -28,20 +28,20 @@ func newClues(h Hints) *clues {
 	c := &clues{h: h}
 	var b strings.Builder
 	for _, f := range h.Failures {
-		b.WriteString(f.Message)
+		b.WriteString(f.Output)
 		b.WriteString("\n")
 		b.WriteString(f.Test)
 		b.WriteString("\n")
 		got, want := f.Got, f.Want
-		if got == "" || want == "" || strings.Contains(f.Message, want+"\n") {
+		if got == "" || want == "" || strings.Contains(f.Output, want+"\n") {
 			// Only the message has values of several lines.
-			if g, w, ok := gotWant(f.Message); ok {
+			if g, w, ok := gotWant(f.Output); ok {
 				got, want = g, w
 			}
 		}
 		c.swaps = append(c.swaps, textSwaps(got, want)...)
 		// A test that continues after an error reports several differences.
-		for line := range strings.Lines(f.Message) {
+		for line := range strings.Lines(f.Output) {
 			if g, w, ok := gotWant(line); ok && g != got && len(c.swaps) < mostSwaps {
 				c.swaps = append(c.swaps, textSwaps(g, w)...)
 			}

@@ -65,7 +65,7 @@ func parseHints(t testing.TB, s string) Hints {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.Locations = append(f.Locations, Location{file, n})
+			f.Locations = append(f.Locations, Location{File: file, Line: n})
 		case "cover": // FILE FROM-TO FAILED/PASSED
 			var file string
 			var from, to int
@@ -77,14 +77,14 @@ func parseHints(t testing.TB, s string) Hints {
 				h.Spectra = map[Location]Spectrum{}
 			}
 			for n := from; n <= to; n++ {
-				h.Spectra[Location{file, n}] = s
+				h.Spectra[Location{File: file, Line: n}] = s
 			}
 		case "got":
 			if _, err := fmt.Sscanf(rest, "%q want %q", &f.Got, &f.Want); err != nil {
 				t.Fatal(err)
 			}
 		case "|":
-			f.Message += rest + "\n"
+			f.Output += rest + "\n"
 		}
 	}
 	return h

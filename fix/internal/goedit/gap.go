@@ -38,7 +38,7 @@ func (g *graph) gap(h Hints) float64 {
 				cases = max(cases, g.cases(d))
 			}
 		}
-		reports := max(1, siblings[top(f)], len(aReport.FindAllString(f.Message, -1)))
+		reports := max(1, siblings[top(f)], len(aReport.FindAllString(f.Output, -1)))
 		if cases > 0 {
 			sum += math.Log2(float64(max(cases, reports)) / float64(reports))
 			n++

@@ -17,8 +17,8 @@ func TestBesideTheFault(t *testing.T) {
 		"m_test.go":        {Data: []byte("package m\n\nimport (\n\t\"testing\"\n\n\t\"m/assert\"\n)\n\nfunc TestDo(t *testing.T) {\n\tassert.NoError(t, Do(10))\n}\n")},
 	}
 	h := Hints{Failures: []Failure{{Package: "m", Test: "TestDo"}}, Spectra: map[Location]Spectrum{
-		{"m.go", 6}: {1, 0}, {"m.go", 7}: {1, 0}, {"m.go", 13}: {1, 3}, {"m.go", 14}: {1, 0},
-		{"assert/assert.go", 9}: {1, 3}, {"assert/assert.go", 10}: {1, 0},
+		{File: "m.go", Line: 6}: {1, 0}, {File: "m.go", Line: 7}: {1, 0}, {File: "m.go", Line: 13}: {1, 3}, {File: "m.go", Line: 14}: {1, 0},
+		{File: "assert/assert.go", Line: 9}: {1, 3}, {File: "assert/assert.go", Line: 10}: {1, 0},
 	}}
 	edits, err := Candidates(files, h, &Options{Importer: library()(t)})
 	if err != nil {
@@ -43,7 +43,7 @@ func TestGap(t *testing.T) {
 			"go.mod": {Data: []byte("module m\n\ngo 1.26\n")}, "m.go": {Data: []byte(src)},
 			"m_test.go": {Data: []byte("package m\n\nimport \"testing\"\n\nfunc TestWarm(t *testing.T) {\n\tfor _, k := range []kind{" + table.String() + "} {\n\t\tif !Warm(k) {\n\t\t\tt.Error(k)\n\t\t}\n\t}\n}\n")},
 		}
-		h := Hints{Failures: []Failure{{Package: "m", Test: "TestWarm", Message: "m_test.go:8: 2\n"}}}
+		h := Hints{Failures: []Failure{{Package: "m", Test: "TestWarm", Output: "m_test.go:8: 2\n"}}}
 		edits, err := Candidates(files, h, &Options{Importer: library()(t)})
 		if err != nil {
 			t.Fatal(err)

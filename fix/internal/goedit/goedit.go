@@ -22,7 +22,8 @@ import (
 	"io/fs"
 	"math"
 	"slices"
-	"strconv"
+
+	"github.com/pawl-run/pawl/fix/internal/gotest"
 )
 
 // Edit replaces one piece of one file.
@@ -69,27 +70,14 @@ type Spectrum struct{ Failed, Passed int }
 
 // Failure is one failing test or, with an empty Test, a package that fails as
 // a whole.
-type Failure struct {
-	Package, Test string
-	Message       string
-	Got, Want     string
-	Locations     []Location
-}
+type Failure = gotest.Failure
 
 // Test names a test by import path and name, subtests with slashes.
 type Test struct{ Package, Name string }
 
 // Location is a line of a file, relative to the module's root or, if it is in
 // the failing package, a base name.
-type Location struct {
-	File string
-	Line int
-}
-
-// MarshalText makes file:line of l, so that Hints can be written as JSON.
-func (l Location) MarshalText() ([]byte, error) {
-	return strconv.AppendInt([]byte(l.File+":"), int64(l.Line), 10), nil
-}
+type Location = gotest.Location
 
 // Options may be nil.
 type Options struct {

@@ -167,8 +167,8 @@ func TestThePanickingLineComesFirst(t *testing.T) {
 	const src = "package m\n\nfunc F(xs []int) int {\n\tn := 2 + 3\n\tn = n * 4\n\tn = n - 7\n\treturn n + xs[n]\n}\n"
 	files := mapFS(map[string]string{"go.mod": "module m", "m.go": src, "m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) { F(nil) }\n"})
 	edits, err := Candidates(files, Hints{Failures: []Failure{{
-		Package: "m", Test: "TestF", Message: "panic: runtime error: index out of range [13] with length 0",
-		Locations: []Location{{"m.go", 7}, {"m_test.go", 5}},
+		Package: "m", Test: "TestF", Output: "panic: runtime error: index out of range [13] with length 0",
+		Locations: []Location{{File: "m.go", Line: 7}, {File: "m_test.go", Line: 5}},
 	}}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func FuzzCandidates(f *testing.F) {
 	f.Add("package m\nfunc F(x []int) int {\n\treturn x[len(x)] + x[F(nil)-1] +\n\n\n1 }; func G() bool { return !true && F(nil) <= -1 }")
 	f.Fuzz(func(t *testing.T, src string) {
 		files := mapFS(map[string]string{"go.mod": "module m", "m.go": src})
-		edits, err := Candidates(files, Hints{Failures: []Failure{{Package: "m", Message: src}}}, &Options{Limit: 40})
+		edits, err := Candidates(files, Hints{Failures: []Failure{{Package: "m", Output: src}}}, &Options{Limit: 40})
 		if err != nil {
 			return
 		}

@@ -111,7 +111,7 @@ func (d *decl) contains(g *graph, line int) bool {
 // after what they are about.
 func affinity(d *decl, f Failure) float64 {
 	a, name := 1.0, strings.ToLower(d.name)
-	if len(name) > 2 && (mentions(f.Message, d.name) || strings.Contains(strings.ToLower(f.Test), name)) {
+	if len(name) > 2 && (mentions(f.Output, d.name) || strings.Contains(strings.ToLower(f.Test), name)) {
 		a = namedFunc
 	}
 	mine, shared := words(d.name+" "+d.recv), 0

@@ -119,7 +119,7 @@ func TestRepairs(t *testing.T) {
 			if strings.Count(src, c.old) != 1 {
 				t.Fatalf("%q occurs %d times", c.old, strings.Count(src, c.old))
 			}
-			h := Hints{Failures: []Failure{{Package: "m", Test: "Test", Message: c.message}}}
+			h := Hints{Failures: []Failure{{Package: "m", Test: "Test", Output: c.message}}}
 			edits, after := proposals(t, src, h)
 			want := strings.Replace(src, c.old, c.right, 1)
 			for i, text := range after {

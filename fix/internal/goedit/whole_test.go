@@ -168,8 +168,8 @@ func FuzzTyped(f *testing.F) {
 		}
 		files := mapFS(map[string]string{"go.mod": "module m", "m.go": src})
 		h := Hints{
-			Failures: []Failure{{Package: "m", Message: message, Got: message, Want: strings.ToUpper(message)}},
-			Spectra:  map[Location]Spectrum{{"m.go", line}: {failed, passed}, {"m.go", line + 1}: {1, 1}},
+			Failures: []Failure{{Package: "m", Output: message, Got: message, Want: strings.ToUpper(message)}},
+			Spectra:  map[Location]Spectrum{{File: "m.go", Line: line}: {failed, passed}, {File: "m.go", Line: line + 1}: {1, 1}},
 		}
 		nobody := importerFunc(func(p string) (*types.Package, error) { return nil, errors.New("nothing here") })
 		edits, err := Candidates(files, h, &Options{Importer: nobody, Limit: 20})

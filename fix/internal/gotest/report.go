@@ -9,7 +9,10 @@
 package gotest
 
 import (
+	"bytes"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -43,7 +46,7 @@ type Failure struct {
 	// runtime and addresses; at most about 8 kB, truncated in the middle.
 	Output string `json:"output,omitempty"`
 	// Locations are the places that Output names, in its order, at most 20.
-	Locations []Location `json:"locations,omitempty"`
+	Locations []Location `json:"at,omitempty"`
 	// Got and Want are the two values when the message puts them in one of
 	// the common forms ("got X, want Y", "f() = X, want Y", "expected Y, got
 	// X", "X != Y", a -want +got diff); both are empty otherwise.
@@ -55,8 +58,25 @@ type Failure struct {
 // directory if the module's path is known (see ParseIn); otherwise it is as in the stream,
 // often a base name. Line counts from one.
 type Location struct {
-	File string `json:"file"`
-	Line int    `json:"line"`
+	File string
+	Line int
+}
+
+// String returns file:line.
+func (l Location) String() string { return l.File + ":" + strconv.Itoa(l.Line) }
+
+// MarshalText writes file:line.
+func (l Location) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads file:line.
+func (l *Location) UnmarshalText(text []byte) (err error) {
+	at := bytes.LastIndexByte(text, ':')
+	if at < 0 {
+		return fmt.Errorf("%q is no place in a file", text)
+	}
+	l.File = string(text[:at])
+	l.Line, err = strconv.Atoi(string(text[at+1:]))
+	return err
 }
 
 // Package is what became of one package.

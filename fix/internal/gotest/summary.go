@@ -61,6 +61,3 @@ func (f Failure) excerpt(room int) string {
 	}
 	return head + out + "\n"
 }
-
-// String returns file:line.
-func (l Location) String() string { return fmt.Sprintf("%s:%d", l.File, l.Line) }

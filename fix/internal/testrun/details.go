@@ -9,25 +9,13 @@ import (
 
 // Details is the run as data, for a tool's result.
 type Details struct {
-	Summary  string    `json:"summary"`
-	Failures []Failure `json:"failures"`
-	More     int       `json:"more,omitempty"` // failures left out
+	Summary  string           `json:"summary"`
+	Failures []gotest.Failure `json:"failures"`
+	More     int              `json:"more,omitempty"` // failures left out
 	// Passing lists top-level tests that pass in packages where others fail.
 	Passing []string `json:"passing,omitempty"`
 	Output  string   `json:"output,omitempty"` // of a command whose tests have no names
 	Flaky   []string `json:"flaky,omitempty"`  // failed, and are no part of the goal
-}
-
-// Failure is one thing that fails.
-type Failure struct {
-	ID      string   `json:"id"`
-	Package string   `json:"package,omitempty"`
-	Test    string   `json:"test,omitempty"`
-	Kind    string   `json:"kind"`
-	Output  string   `json:"output,omitempty"`
-	At      []string `json:"at,omitempty"` // file:line
-	Got     string   `json:"got,omitempty"`
-	Want    string   `json:"want,omitempty"`
 }
 
 // MaxResult is how many bytes a result may have. It is JSON, in which a byte of
@@ -46,7 +34,7 @@ const (
 func (n Result) Details() Details {
 	if !n.Named() {
 		return Details{
-			Summary: "the test command ended with " + n.Exit.String(), Failures: []Failure{}, Output: n.Output, Flaky: n.Flaky,
+			Summary: "the test command ended with " + n.Exit.String(), Failures: []gotest.Failure{}, Output: n.Output, Flaky: n.Flaky,
 		}
 	}
 	r := n.Report
@@ -54,20 +42,14 @@ func (n Result) Details() Details {
 	if n.Pytest {
 		summary = strings.TrimSuffix(summary, "packages") + "files"
 	}
-	d := Details{Summary: summary, Failures: []Failure{}, More: max(0, len(r.Failures)-mostFailures), Flaky: n.Flaky}
+	d := Details{Summary: summary, Failures: []gotest.Failure{}, More: max(0, len(r.Failures)-mostFailures), Flaky: n.Flaky}
 	shown := r.Failures[:min(len(r.Failures), mostFailures)]
 	failing := map[string]bool{}
 	for _, f := range shown {
 		failing[f.Package] = true
-		out, _ := excerpt.Cut(f.Output, mostOutput/len(shown))
-		x := Failure{
-			ID: f.ID, Package: f.Package, Test: f.Test, Kind: f.Kind.String(), Output: out,
-			Got: clip(f.Got), Want: clip(f.Want),
-		}
-		for _, l := range f.Locations {
-			x.At = append(x.At, l.String())
-		}
-		d.Failures = append(d.Failures, x)
+		f.Output, _ = excerpt.Cut(f.Output, mostOutput/len(shown))
+		f.Got, f.Want = clip(f.Got), clip(f.Want)
+		d.Failures = append(d.Failures, f)
 	}
 	for _, p := range r.Packages {
 		for _, t := range p.Tests {
