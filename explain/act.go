@@ -29,7 +29,7 @@ func (f *fold) do(e pawl.Entry) {
 		f.doing.tasks = append(f.doing.tasks, line)
 		return
 	}
-	id, why, came := f.disposed(e, &f.decision.tally)
+	id, why, came := f.disposed(e)
 	if id == "" {
 		return
 	}
@@ -97,16 +97,12 @@ func (f *fold) label(id string) string {
 
 // disposed reads one entry of an act: the call, the reason for its class, and
 // its outcome.
-func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came Phrase) {
+func (f *fold) disposed(entry pawl.Entry) (id string, why, came Phrase) {
 	switch e := entry.Event.(type) {
 	case pawl.ToolStarted:
 		return e.Call, f.whyRun(e), "started, and no outcome is in the log"
 	case pawl.ToolFinished:
 		f.changed(entry, e)
-		t.count("call")
-		if e.Status != pawl.ToolOK {
-			t.count("failed call")
-		}
 		if slices.Contains(f.early, e.Call) {
 			why = f.caller(e.Call) + phrasef(" called %s; it had begun early", name(e.Tool))
 		}
@@ -119,7 +115,6 @@ func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came Phrase
 			f.because("it is shown the tools that were found")
 		}
 	case pawl.ToolReused:
-		t.count("reused result")
 		return e.Call, f.caller(e.Call) + phrasef(" called %s again with the same arguments; answered from the log", name(e.Tool)),
 			phrasef("reused the result of %s", name(e.Of))
 	case pawl.ToolRefused:
@@ -127,23 +122,18 @@ func (f *fold) disposed(entry pawl.Entry, t *tally) (id string, why, came Phrase
 			f.early = slices.DeleteFunc(f.early, func(id string) bool { return id == e.Call })
 			return e.Call + " (early)", phrasef("discarded %s: %s", name(e.Tool), said(e.Why)), "discarded"
 		}
-		t.count("refused call")
 		return e.Call, phrasef("refused %s: %s", name(e.Tool), said(e.Why)), Phrase("refused: " + said(e.Why))
 	case pawl.ToolDoubted:
-		t.count("doubt")
 		return e.Call, "", Phrase("in doubt: " + said(e.Why))
 	case pawl.ApprovalRequested:
-		t.count("question to a person or client")
 		p := Phrase("held for a person: " + said(e.Reason))
 		if !e.Expires.IsZero() {
 			p += Phrase(", until " + stamp(e.Expires))
 		}
 		return e.Call, phrasef("%s needs approval: %s", name(e.Tool), said(e.Reason)), p
 	case pawl.InputRequested:
-		t.count("question to a person or client")
 		return e.Call, f.caller(e.Call) + " asked a person", Phrase("asked: " + said(e.Question))
 	case pawl.ClientToolRequested:
-		t.count("question to a person or client")
 		return e.Call, phrasef("%s is the client's to run; handed over", name(e.Tool)), "handed to the client"
 	case pawl.MemoryStored:
 		return e.Call, f.caller(e.Call) + phrasef(" stored a value under %s", name(e.Key)), ""

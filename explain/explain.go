@@ -97,8 +97,7 @@ type Decision struct {
 	Why       Phrase    `json:"why"`
 	Outcome   []Phrase  `json:"outcome"` // the results, one line each
 
-	last  uint64
-	tally tally
+	last uint64
 }
 
 // A Leg is one of the runs that one message of a person led to: the agent of the leg before

@@ -35,16 +35,16 @@ func whyJudge(p pawl.Purpose) Phrase {
 	return ""
 }
 
-func (f *fold) reflected(e pawl.Reflected, t *tally) (subject, why Phrase) {
+func (f *fold) reflected(e pawl.Reflected) (subject, why Phrase) {
 	f.because("a judgement came in")
 	why = phrasef("confidence %.2f%s: %s", e.Confidence, by(e.By), said(e.Text))
 	if e.Text == "" {
 		why = phrasef("confidence %.2f%s", e.Confidence, by(e.By))
 	}
-	return "a judgement", why + f.hinted(e.Hint, t)
+	return "a judgement", why + hinted(e.Hint)
 }
 
-func (f *fold) grounded(e pawl.Grounded, t *tally) (subject, why Phrase) {
+func (f *fold) grounded(e pawl.Grounded) (subject, why Phrase) {
 	found := by(e.By)
 	if found != "" {
 		found = ", found" + found
@@ -52,22 +52,21 @@ func (f *fold) grounded(e pawl.Grounded, t *tally) (subject, why Phrase) {
 	switch {
 	case !e.OK:
 		f.because("the answer was rejected")
-		return "the answer is not grounded", Phrase("unsupported: "+names(e.Claims, 5)+found) + f.hinted(e.Hint, t)
+		return "the answer is not grounded", Phrase("unsupported: "+names(e.Claims, 5)+found) + hinted(e.Hint)
 	case len(e.Claims) > 0:
 		if e.Hint != "" {
 			f.because("the answer had unsupported values")
 		}
-		return "the answer has unsupported values", Phrase("in no tool result, input or prompt: "+names(e.Claims, 5)+found) + f.hinted(e.Hint, t)
+		return "the answer has unsupported values", Phrase("in no tool result, input or prompt: "+names(e.Claims, 5)+found) + hinted(e.Hint)
 	}
 	return "the answer is grounded", Phrase("nothing unsupported was found" + by(e.By))
 }
 
 // hinted describes the hint of a judgement.
-func (f *fold) hinted(hint string, t *tally) Phrase {
+func hinted(hint string) Phrase {
 	if hint == "" {
 		return ""
 	}
-	t.count("hint")
 	return Phrase("; the model is told: " + said(hint))
 }
 

@@ -2,6 +2,8 @@ package explain
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/figure"
@@ -37,13 +39,13 @@ func (r *Report) course(b *strings.Builder) {
 		r.iteration(b, it)
 	}
 	if from < to {
-		var t tally
+		var steps []Decision
 		for _, it := range all[from:to] {
-			t.addAll(it.steps)
+			steps = append(steps, it.steps...)
 		}
 		first, last := all[from], all[to-1]
 		fmt.Fprintf(b, "### Iterations %d to %d, left out\n\n%s. Entries %d to %d; all of it is in %s.\n\n", first.n, last.n,
-			t.String(), first.steps[0].Seq, last.steps[len(last.steps)-1].last, span("pawl explain "+shell(r.Run)+" --json"))
+			kinds(steps), first.steps[0].Seq, last.steps[len(last.steps)-1].last, span("pawl explain "+shell(r.Run)+" --json"))
 	}
 	for _, it := range all[to:] {
 		r.iteration(b, it)
@@ -61,14 +63,25 @@ func (r *Report) iteration(b *strings.Builder, it iteration) {
 		r.decision(b, d)
 	}
 	if from < to {
-		var t tally
-		t.addAll(it.steps[from:to])
-		fmt.Fprintf(b, "- … %s left out: %s\n", figure.Count(to-from, "step"), t.String())
+		fmt.Fprintf(b, "- … left out: %s\n", kinds(it.steps[from:to]))
 	}
 	for _, d := range it.steps[to:] {
 		r.decision(b, d)
 	}
 	b.WriteString("\n")
+}
+
+// kinds counts steps that a page does not show.
+func kinds(steps []Decision) string {
+	counts := map[string]int{}
+	for i := range steps {
+		counts[steps[i].Step]++
+	}
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, figure.Count(counts[kind], kind+" step"))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (r *Report) decision(b *strings.Builder, d Decision) {

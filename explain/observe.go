@@ -37,7 +37,7 @@ func (f *fold) observed(d *Decision) {
 			}
 		case pawl.Measured:
 			measured = true
-			p := f.measured(d.Iteration, e, &d.tally)
+			p := f.measured(d.Iteration, e)
 			d.Outcome = append(d.Outcome, p)
 			f.because(p)
 		}
@@ -49,7 +49,7 @@ func (f *fold) observed(d *Decision) {
 
 // measured describes how the goal moved, by its number and by the names of the
 // open items, so that fixing one thing and breaking another shows.
-func (f *fold) measured(iteration int, e pawl.Measured, t *tally) Phrase {
+func (f *fold) measured(iteration int, e pawl.Measured) Phrase {
 	before := f.measure
 	switch {
 	case before == nil:
@@ -64,12 +64,9 @@ func (f *fold) measured(iteration int, e pawl.Measured, t *tally) Phrase {
 		if len(e.Open) > 0 {
 			p += Phrase("; open: " + names(e.Open, 5))
 		}
-		t.goal = []float64{e.Value, e.Value}
 		return p
 	}
-	t.goal = []float64{before.Value, e.Value}
 	fixed, broke, shown := gauge.Moved(before.Open, e.Open)
-	t.broke += len(broke)
 	p := phrasef("metric went %g → %g", before.Value, e.Value)
 	if before.Value == e.Value {
 		p = phrasef("metric is still %g", e.Value)

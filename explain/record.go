@@ -12,7 +12,7 @@ import (
 // record explains facts that the machine recorded.
 func (f *fold) record(d *Decision) {
 	for i, e := range f.step {
-		subject, why := f.recorded(e.Event, &d.tally)
+		subject, why := f.recorded(e.Event)
 		if i == 0 {
 			d.Subject, d.Why = subject, why
 			continue
@@ -33,10 +33,9 @@ func ladder(event pawl.Event) bool {
 	return ok && note.By == "no_progress"
 }
 
-func (f *fold) recorded(event pawl.Event, t *tally) (subject, why Phrase) {
+func (f *fold) recorded(event pawl.Event) (subject, why Phrase) {
 	switch e := event.(type) {
 	case pawl.PlanRejected:
-		t.count("rejection")
 		f.rejected = e.Rejection
 		why = phrasef("try %d of %d", e.Rejection, maxStrikes)
 		for i, r := range e.Reasons {
@@ -50,21 +49,19 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why Phrase) {
 	case pawl.InputGiven:
 		return Phrase("a message kept for now" + by(e.By)), Phrase(said(e.Text))
 	case pawl.ToolRefused:
-		t.count("refused call")
 		return Phrase("refused " + name(f.label(e.Call))), phrasef("refused %s: %s", name(f.label(e.Call)), said(e.Why))
 	case pawl.ToolDoubted:
-		t.count("doubt")
 		return Phrase("a doubt about " + name(f.label(e.Call))), phrasef("%s: %s", name(f.label(e.Call)), said(e.Why))
 	case pawl.ToolFinished:
 		f.answered = append(f.answered, e.Call)
 		f.acted = append(f.acted, e.Call)
 		return Phrase("the outcome of " + name(f.label(e.Call))), finished(e)
 	case pawl.ProgressJudged:
-		return f.judged(e, t)
+		return f.judged(e)
 	case pawl.Reflected:
-		return f.reflected(e, t)
+		return f.reflected(e)
 	case pawl.Grounded:
-		return f.grounded(e, t)
+		return f.grounded(e)
 	case pawl.CausesFound:
 		return f.caused(e)
 	case pawl.ContextCompacted:
@@ -91,7 +88,6 @@ func (f *fold) recorded(event pawl.Event, t *tally) (subject, why Phrase) {
 		}
 		return "the conversation is shortened", why
 	case pawl.InputRequested:
-		t.count("question to a person or client")
 		return "a question to a person", Phrase(said(e.Question))
 	case pawl.ApprovalExpired:
 		return Phrase("the approval of " + name(f.label(e.Call)) + " has expired"), "nobody decided in time"
@@ -150,10 +146,9 @@ func looped(e pawl.Noted) (subject, why Phrase, is bool) {
 	return Phrase(what + names(steps, 6)), Phrase("it is known what comes next: " + names(tools, 6)), true
 }
 
-func (f *fold) judged(e pawl.ProgressJudged, t *tally) (subject, why Phrase) {
+func (f *fold) judged(e pawl.ProgressJudged) (subject, why Phrase) {
 	why = Phrase(said(e.Detail))
 	if e.Hint != "" {
-		t.count("hint")
 		why += Phrase("; the model is told: " + said(e.Hint))
 		f.because("a hint was given")
 	}

@@ -44,7 +44,6 @@ func (f *fold) outside(e pawl.Entry) {
 	case pawl.HookDirected:
 		f.hook(&d, e)
 	default:
-		d.tally.count("signal")
 		f.signal(&d, e)
 	}
 	f.push(d)
@@ -130,7 +129,6 @@ func (f *fold) signal(d *Decision, event pawl.Event) {
 // resumed explains a resume: the new owner, how long the run was idle, and the
 // calls that were lost.
 func (f *fold) resumed(d *Decision, e pawl.RunResumed) {
-	d.tally.count("resume")
 	edited := f.editing
 	f.back, f.editing = true, false
 	d.Step, d.Subject = "resume", Phrase("owner "+name(person(e.Owner)))

@@ -41,7 +41,6 @@ func (f *fold) think(d *Decision, first pawl.Event) {
 		if called.Purpose == pawl.PurposeTurn {
 			f.answered, f.causes, f.rejected = nil, nil, 0
 			if called.Attempt == 1 {
-				d.tally.count("turn")
 			}
 		}
 	}
@@ -59,7 +58,6 @@ func (f *fold) thought(d *Decision) {
 		case pawl.ModelReplied:
 			d.Outcome = append(d.Outcome, f.replied(e, took)...)
 		case pawl.ModelFailed:
-			d.tally.count("failed model call")
 			d.Outcome = append(d.Outcome, failure(e, took))
 		}
 	}
