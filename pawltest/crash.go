@@ -19,10 +19,13 @@ var errKilled = errors.New("the process was killed")
 // it appended before stands.
 type mortal struct {
 	*memory.Journal
+	// cut returns how many records of a batch are written, and whether the process dies then.
+	// It may split a batch, which no journal does: a log must make sense wherever it ends.
+	cut   func(b pawl.Batch) (n int, dies bool, err error)
+	frees bool // a dead process still gives up leases
 
 	mu   sync.Mutex
 	dead bool
-	plan string // before:WHAT or after:WHAT, WHAT a seq, a type or leg; empty: it lives
 }
 
 // die kills the process.
@@ -40,39 +43,53 @@ func (m *mortal) isDead() bool {
 
 // Claim renews and gives up leases only while the process lives.
 func (m *mortal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
-	if m.isDead() {
+	if !m.frees && m.isDead() {
 		return pawl.Lease{}, errKilled
 	}
 	return m.Journal.Claim(ctx, c)
 }
 
-// Append dies before or after the batch that the plan names.
+// Append writes what the process lives to write.
 func (m *mortal) Append(ctx context.Context, b pawl.Batch) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.dead {
 		return errKilled
 	}
-	when, what, planned := strings.Cut(m.plan, ":")
-	hit := false
-	for _, r := range b.Records {
-		e, err := pawl.DecodeEntry(r)
-		if err != nil {
-			return fmt.Errorf("an engine appended what nobody can read: %w", err)
-		}
-		start, _ := e.Event.(pawl.RunStarted)
-		leg := start.Continues != nil && start.Continues.By != ""
-		hit = hit || planned && (e.Type() == what || strconv.FormatUint(e.Seq, 10) == what || leg && what == "leg")
-	}
-	m.dead = hit
-	if hit && when == "before" {
-		return errKilled
-	}
-	if err := m.Journal.Append(ctx, b); err != nil {
+	n, dies, err := m.cut(b)
+	if err != nil {
 		return err
 	}
-	if hit {
-		return errKilled
+	m.dead = dies
+	if n < len(b.Records) { // the head is that of the whole batch
+		b.Head.Status, b.Head.Seq, b.Records = pawl.StatusRunning, b.After+uint64(n), b.Records[:n]
 	}
-	return nil
+	if n > 0 {
+		err = m.Journal.Append(ctx, b)
+	}
+	if err == nil && dies {
+		err = errKilled
+	}
+	return err
+}
+
+// deathAt dies before or after the batch that a plan names: before:WHAT or after:WHAT, WHAT a
+// seq, a type or leg; empty: it lives.
+func deathAt(plan string) func(pawl.Batch) (n int, dies bool, err error) {
+	when, what, _ := strings.Cut(plan, ":")
+	return func(b pawl.Batch) (n int, dies bool, err error) {
+		for _, r := range b.Records {
+			e, err := pawl.DecodeEntry(r)
+			if err != nil {
+				return 0, false, fmt.Errorf("an engine appended what nobody can read: %w", err)
+			}
+			start, _ := e.Event.(pawl.RunStarted)
+			leg := start.Continues != nil && start.Continues.By != ""
+			dies = dies || e.Type() == what || strconv.FormatUint(e.Seq, 10) == what || leg && what == "leg"
+		}
+		if dies && when == "before" {
+			return 0, true, nil
+		}
+		return len(b.Records), dies, nil
+	}
 }

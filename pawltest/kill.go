@@ -75,7 +75,7 @@ func KillEverywhere(t *testing.T, build func() pawl.Agent, input string, o *engi
 			}
 			t.Run(name, func(t *testing.T) {
 				s := newSurvivor(build, o)
-				result, err := s.begin(t.Context(), &dying{Journal: s.journal, run: e.Run, last: e.Seq, acting: acting}, input)
+				result, err := s.begin(t.Context(), &mortal{Journal: s.journal, cut: until(e.Run, e.Seq, acting), frees: true}, input)
 				switch {
 				case err != nil:
 					result = s.resume(t)
@@ -412,43 +412,13 @@ func (w write) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error
 	return out, nil
 }
 
-// dying is the journal of a process that dies when it has written so many entries.
-// Leases can still be given up, for what becomes of them is the engine's business.
-type dying struct {
-	*memory.Journal
-	run    string
-	last   uint64 // the last entry of the run that is written
-	acting bool   // the process lives until it tries to write another one
-
-	mu   sync.Mutex
-	dead bool
-}
-
-// Append writes the entries that fit. It splits a batch, which no journal does: a log
-// must make sense wherever it ends.
-func (d *dying) Append(ctx context.Context, b pawl.Batch) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.dead {
-		return errKilled
+// until dies when a run has written its last entry or, acting, when it tries to write another one.
+func until(run string, last uint64, acting bool) func(pawl.Batch) (n int, dies bool, err error) {
+	return func(b pawl.Batch) (n int, dies bool, err error) {
+		end := b.After + uint64(len(b.Records))
+		if b.Run != run || end < last || end == last && acting {
+			return len(b.Records), false, nil
+		}
+		return int(max(b.After, min(end, last)) - b.After), true, nil
 	}
-	if b.Run != d.run {
-		return d.Journal.Append(ctx, b)
-	}
-	end := b.After + uint64(len(b.Records))
-	d.dead = end > d.last || end == d.last && !d.acting
-	if b.After >= d.last {
-		return errKilled
-	}
-	if end > d.last { // the head is that of the whole batch
-		b.Head.Status, b.Head.Seq = pawl.StatusRunning, d.last
-	}
-	b.Records = b.Records[:min(end, d.last)-b.After]
-	if err := d.Journal.Append(ctx, b); err != nil {
-		return err
-	}
-	if d.dead {
-		return errKilled
-	}
-	return nil
 }

@@ -217,7 +217,7 @@ func (s *stage) script(line string) (ok bool, err error) {
 // engine is a process of its own: a new engine on the shared journal.
 func (s *stage) engine() *engine.Engine {
 	s.world.mu.Lock()
-	s.world.proc = &mortal{Journal: s.journal}
+	s.world.proc = &mortal{Journal: s.journal, cut: deathAt("")}
 	s.world.mu.Unlock()
 	o := &engine.Options{
 		Lease: lease, Owner: &engine.Owner{User: "transcript"}, Hooks: s.world.hooks,
@@ -282,7 +282,7 @@ func (s *stage) launch(ctx context.Context, eng *engine.Engine, d *datadriven.Te
 		case "key":
 			start.Key = value
 		case "kill":
-			s.world.proc.plan = value
+			s.world.proc.cut = deathAt(value)
 		case "change":
 			change = true
 		case "stop":
