@@ -2,6 +2,12 @@ package testfix
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -17,11 +23,52 @@ type affects struct {
 	dirs  map[string]string   // the directory of each package, relative to the project's root
 }
 
-// reach caches what is known of a state of the files, since many edits are tried on one.
+// reach caches what is known as long as no file imports something else.
 type reach struct {
-	state    string
-	packages []string // that fail
+	imports  string
+	packages []string
 	affects  affects
+}
+
+// affected lists for each directory those of the packages whose tests depend on it.
+func (f *Fix) affected(ctx context.Context, g testrun.GoCommand, packages []string) (affects, error) {
+	imports, err := f.importing()
+	if err != nil {
+		return affects{}, err
+	}
+	if r := f.reach; r != nil && r.imports == imports && slices.Equal(r.packages, packages) {
+		return r.affects, nil
+	}
+	found, err := affected(ctx, f.Suite, g, packages)
+	if err == nil {
+		f.reach = &reach{imports, packages, found}
+	}
+	return found, err
+}
+
+// importing digests what the files depend on: those of Go up to the end of their imports, and the modules.
+func (f *Fix) importing() (string, error) {
+	sum := sha256.New()
+	err := fs.WalkDir(f.Root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		kind := path.Ext(name)
+		if err != nil || entry.IsDir() || kind != ".go" && kind != ".mod" && kind != ".work" {
+			return nil //nolint:nilerr // the go command says it better
+		}
+		text, _, err := f.Files.Read(name)
+		if file, bad := parser.ParseFile(token.NewFileSet(), "", text, parser.ImportsOnly); err == nil && bad == nil && kind == ".go" {
+			end := file.Name.End()
+			for _, d := range file.Decls {
+				end = max(end, d.End())
+			}
+			text = text[:end-file.FileStart]
+		}
+		fmt.Fprintf(sum, "%q %q\n", name, text)
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("look at the imports: %w", err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 func failingPackages(r gotest.Report) []string {

@@ -159,7 +159,8 @@ func (f *Fix) bench(ctx context.Context, d Diff) (*Fix, []change, error) {
 	}
 	f.Mu.Lock()
 	g.first, g.flaky, g.away, g.pace = f.first, f.flaky, f.away, f.pace
-	g.Suite.Cap = f.Suite.Cap
+	g.Suite.Learn(f.Suite)
+	g.outside, g.reach = f.outside, f.reach
 	f.Mu.Unlock()
 	var changes []change
 	for _, c := range d.Changes.Changes {
@@ -279,15 +280,17 @@ func (f *Fix) neighbours(ctx context.Context, base cached, c change) (tried int,
 	}
 	defer t.close()
 	t.wanted = mostFull
+	for _, x := range t.edits {
+		if maps.Equal(x.files, map[string]string{c.file: c.all}) {
+			x.outcome = refused // it is the change itself
+		}
+	}
 	t.all(ctx)
 	if err := errors.Join(t.err, context.Cause(ctx)); err != nil {
 		return 0, nil, 0, err
 	}
 	var full []*candidate
 	for _, x := range t.edits {
-		if maps.Equal(x.files, map[string]string{c.file: c.all}) {
-			continue
-		}
 		if x.outcome == stillFails || x.outcome == fixed || x.outcome == endless {
 			tried++
 		}
@@ -337,22 +340,27 @@ func (f *Fix) others(ctx context.Context, t *trial, c change, full []*candidate,
 	if err != nil {
 		return nil, 0, err
 	}
-	defer p.close()
 	fix := p.build(ctx, map[string]string{c.file: c.all})
 	for _, x := range full {
 		if len(others) == mostOthers {
 			break
 		}
 		other := p.build(ctx, x.files)
-		if fix == "" || other == "" {
-			unseen++
-			continue
+		var w []witness
+		if fix != "" && other != "" {
+			if w = p.differ(ctx, fix, other, 1); len(w) == 0 && ctx.Err() == nil {
+				_ = os.Remove(other) // it makes the same program
+				continue
+			}
 		}
-		w := p.differ(ctx, fix, other, 1)
-		if err := context.Cause(ctx); err != nil {
+		if err := errors.Join(context.Cause(ctx), t.whole(ctx, x)); err != nil {
 			return nil, 0, err
 		}
-		if len(w) > 0 {
+		switch {
+		case x.outcome != fixed || x.open > 0:
+		case len(w) == 0:
+			unseen++
+		default:
 			says := hunk(c.file, []byte(c.without), []byte(x.files[c.file])) + "; " + w[0].String()
 			others = append(others, Other{Says: says, file: c.file, text: x.files[c.file]})
 		}

@@ -42,7 +42,7 @@ func (f *Fix) changes(ctx context.Context, before map[string]string) []Changed {
 	if err != nil || len(before) == 0 || len(tests) == 0 {
 		return nil
 	}
-	in, err := affected(ctx, f.Suite, command, []string{pkg})
+	in, err := f.affected(ctx, command, []string{pkg})
 	if err != nil {
 		return nil
 	}
@@ -50,7 +50,6 @@ func (f *Fix) changes(ctx context.Context, before map[string]string) []Changed {
 	if err != nil {
 		return nil
 	}
-	defer p.close()
 	now, was := p.build(ctx, nil), p.build(ctx, before)
 	if now == "" || was == "" {
 		return nil

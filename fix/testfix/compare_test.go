@@ -38,7 +38,6 @@ func CompareForTest(t *testing.T, f *Fix, d Diff, file, right string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer q.close()
 	one, other := q.build(ctx, nil), q.build(ctx, with)
 	if one == "" || other == "" {
 		return "not to be compared"

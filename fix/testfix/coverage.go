@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -92,7 +93,7 @@ func (f *Fix) cover(ctx context.Context, a coverArgs) (coverage, error) {
 	if slices.ContainsFunc(base.Report.Failures, func(x gotest.Failure) bool { return x.Kind == gotest.KindPanic }) {
 		c.survive = f.Files
 	}
-	if err := c.build(timed, failing); err != nil && !errors.Is(err, errEnough) {
+	if err := c.build(timed, f, failing); err != nil && !errors.Is(err, errEnough) {
 		return coverage{}, err
 	}
 	for _, u := range failing {
@@ -243,7 +244,7 @@ func (c *covering) count(hit map[place]bool, by counts) {
 
 // build makes a test binary for each package, with counters in every package
 // of the module that it is made of.
-func (c *covering) build(ctx context.Context, units []unit) error {
+func (c *covering) build(ctx context.Context, f *Fix, units []unit) error {
 	c.dirs, c.bins = map[string]string{}, map[string]string{}
 	var packages []string
 	for _, u := range units {
@@ -251,17 +252,16 @@ func (c *covering) build(ctx context.Context, units []unit) error {
 			packages = append(packages, u.pkg)
 		}
 	}
-	list, err := c.suite.Modules(ctx, c.command, packages)
+	list, err := f.affected(ctx, c.command, packages)
 	if err != nil {
 		return fmt.Errorf("measure coverage: %w", err)
 	}
-	var covered []string
-	for _, p := range list {
-		if p.ForTest == "" && !strings.HasSuffix(p.ImportPath, ".test") {
-			c.dirs[p.ImportPath] = p.Dir
-			covered = append(covered, p.ImportPath)
+	for p, dir := range list.dirs {
+		if !strings.Contains(p, " ") && !strings.HasSuffix(p, ".test") { // else it is made for a test
+			c.dirs[p] = dir
 		}
 	}
+	covered := slices.Sorted(maps.Keys(c.dirs))
 	var overlay []string
 	if c.survive != nil {
 		var tested []string

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -39,8 +38,6 @@ type prober struct {
 	tests   string // the pattern of the tests that failed
 	probes  []goedit.Probe
 	files   map[string]string // test files that take probes
-	room    string            // for binaries
-	builds  int
 
 	mu      sync.Mutex
 	printed map[int]string // what the fix prints, by probe
@@ -66,18 +63,23 @@ func (f *Fix) prober(pkg, dir string, tests []string, o *goedit.Options) (*probe
 		}
 	}
 	p.probes = p.probes[:min(len(p.probes), mostProbes)]
-	p.room, err = os.MkdirTemp(f.Tree.StateDir(), "probe-")
-	return p, err
+	return p, nil
 }
 
-func (p *prober) close() { _ = os.RemoveAll(p.room) } // in the state directory, which is removed as a whole
-
-// build builds the tests with files of the module in place of its own; empty: it does not build.
+// build builds the tests with files of the module in place of its own, once for a state of the
+// files; empty: it does not build.
 func (p *prober) build(ctx context.Context, instead map[string]string) string {
-	p.builds++
-	dir := filepath.Join(p.room, fmt.Sprint(p.builds))
 	all := maps.Clone(p.files)
 	maps.Copy(all, instead)
+	state, err := p.fix.stateWith(ctx, all)
+	if err != nil {
+		return ""
+	}
+	state += p.pkg
+	if bin := p.fix.probing[state]; testrun.There(bin) {
+		return bin
+	}
+	dir := filepath.Join(p.fix.Tree.StateDir(), fmt.Sprintf("probe-%d", len(p.fix.probing)))
 	overlay, err := testrun.Overlay(dir, all)
 	if err != nil {
 		return ""
@@ -87,6 +89,7 @@ func (p *prober) build(ctx context.Context, instead map[string]string) string {
 	if _, err := p.fix.Suite.GoTool(ctx, args...); err != nil || !testrun.There(bin) {
 		return ""
 	}
+	p.fix.probing[state] = bin
 	return bin
 }
 

@@ -27,7 +27,9 @@ type Fix struct {
 	model  pawl.Model
 
 	outside types.Importer // see imports
-	reach   *reach         // of the state that edits were tried on last; guarded by Running
+	reach   *reach         // what was looked up last; guarded by Running
+
+	probing map[string]string // binaries of tests with probes, by the state of the files
 
 	// What follows is guarded by Mu.
 	edited   map[string]bool
@@ -92,7 +94,7 @@ func Open(s Source, model pawl.Model, l pawl.Limits) (*Fix, error) {
 }
 
 func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Fix, error) {
-	f := &Fix{source: s, limits: l, model: model, edited: map[string]bool{}}
+	f := &Fix{source: s, limits: l, model: model, edited: map[string]bool{}, probing: map[string]string{}}
 	rule := project.Code
 	if s.AllowTestEdits {
 		rule = project.All

@@ -13,7 +13,7 @@ import (
 // mostProved is how many such trials are remembered.
 const mostProved = 4
 
-// prove remembers a trial in which every test passed: when the edit is made, the tests are not
+// prove remembers a trial of all tests that broke none: when the edit is made, the tests are not
 // run once more. A trial lays the edit over the file for the go command alone, so it proves
 // nothing of tests that read the source.
 func (f *Fix) prove(ctx context.Context, files map[string]string, now testrun.Result) error {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/internal/ends"
@@ -242,12 +243,12 @@ func (s *screen) build(ctx context.Context, t *trial, w *written, dir string, pa
 	return nil, nil
 }
 
-// run runs tests with an edit of the common build.
-func (s *screen) run(ctx context.Context, t *trial, c *candidate, packages, pattern []string, memory int64) (testrun.GoTested, error) {
+// run runs tests with an edit of the common build, those of a package no longer than limit.
+func (s *screen) run(ctx context.Context, t *trial, c *candidate, packages, pattern []string, limit time.Duration, memory int64) (testrun.GoTested, error) {
 	var all testrun.GoTested
 	for i, pkg := range packages {
 		argv := slices.Concat(s.converter, []string{"-t", "-p", pkg, s.bins[pkg], "-test.v=test2json", "-test.count=1", "-test.paniconexit0",
-			"-test.timeout=" + t.limit.String()}, runFlags(t.command.Build, true))
+			"-test.timeout=" + limit.String()}, runFlags(t.command.Build, true))
 		for _, p := range pattern {
 			argv = append(argv, strings.Replace(p, "-run=", "-test.run=", 1))
 		}
@@ -257,7 +258,7 @@ func (s *screen) run(ctx context.Context, t *trial, c *candidate, packages, patt
 		at := filepath.Join(t.fix.Suite.Dir, filepath.FromSlash(t.affects.dirs[pkg]))
 		ran, err := t.fix.Suite.Tested(ctx, testrun.TestCommand{
 			Argv: argv, Dir: at, Env: append(slices.Clone(t.fix.Suite.Env), screenVar+"="+strconv.Itoa(s.has[c])),
-			Limit: t.limit, Ahead: t.limit + 5*testrun.StartSlack, Memory: memory, Alone: pkg,
+			Limit: limit, Ahead: limit + 5*testrun.StartSlack, Memory: memory, Alone: pkg,
 		})
 		if err != nil {
 			return testrun.GoTested{}, err
@@ -275,4 +276,21 @@ func (s *screen) run(ctx context.Context, t *trial, c *candidate, packages, patt
 	}
 	all.Ran = true // it was built, whatever it says of itself
 	return all, nil
+}
+
+// leaves reports whether a test fails with an edit, given what the tests said that failed before
+// it. A test counts that fails twice, since one may fail by chance.
+func (s *screen) leaves(ctx context.Context, t *trial, c *candidate, packages []string, ran testrun.GoTested, memory int64) (bool, error) {
+	for failed := t.now(ran).Report.Open(); ; {
+		all, err := s.run(ctx, t, c, packages, nil, t.fix.Suite.Longest(), memory)
+		if err != nil {
+			return false, err
+		}
+		t.note(all)
+		now := t.now(all).Report.Open()
+		if len(failed) > 0 || len(now) == 0 {
+			return slices.ContainsFunc(now, func(id string) bool { return slices.Contains(failed, id) }), nil
+		}
+		failed = now
+	}
 }

@@ -53,7 +53,7 @@ type trial struct {
 	mu      sync.Mutex // guards what follows, and outcomes
 	next    int
 	full    int // the first edit that fixes all, or len(edits)
-	wanted  int // how many such edits end the trial; zero is one
+	wanted  int // how many such edits end the trial, in which the common build judges; zero is one, which all tests judge
 	fulls   int // of them
 	runs    int
 	slowest time.Duration
@@ -69,6 +69,7 @@ type candidate struct {
 	fixed   []string
 	broken  []string
 	open    int
+	judged  bool                    // by all tests
 	stop    context.CancelCauseFunc // while it is tried
 }
 
@@ -95,15 +96,9 @@ func (f *Fix) trial(ctx context.Context, base cached, a tryArgs) (*trial, error)
 		}
 		t.edits = append(t.edits, c)
 	}
-	packages := failingPackages(base.report())
-	if r := f.reach; r == nil || r.state != base.state || !slices.Equal(r.packages, packages) {
-		found, err := affected(ctx, f.Suite, command, packages)
-		if err != nil {
-			return nil, fmt.Errorf("list the packages that the edits affect: %w", err)
-		}
-		f.reach = &reach{base.state, packages, found}
+	if t.affects, err = f.affected(ctx, command, failingPackages(base.report())); err != nil {
+		return nil, fmt.Errorf("list the packages that the edits affect: %w", err)
 	}
-	t.affects = f.reach.affects
 	if t.dir, err = os.MkdirTemp(f.Tree.StateDir(), "try-"); err != nil {
 		return nil, fmt.Errorf("make room for the edits: %w", err)
 	}
@@ -187,13 +182,14 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 	}
 	memory := int64(testrun.Share*float64(testrun.Available())) / int64(slots)
 	screened := t.screen != nil && t.screen.has[c] > 0
-	var overlay string
 	var ran testrun.GoTested
 	var err error
 	t.alone.RLock()
 	if screened {
-		ran, err = t.screen.run(ctx, t, c, packages, t.pattern(packages), memory)
-	} else if overlay, err = testrun.Overlay(t.place(c), c.files); err == nil {
+		ran, err = t.screen.run(ctx, t, c, packages, t.pattern(packages), t.limit, memory)
+	} else if overlay, bad := testrun.Overlay(t.place(c), c.files); bad != nil {
+		err = bad
+	} else {
 		ran, err = t.fix.Suite.GoTest(ctx, slices.Concat([]string{overlay, "-vet=off", "-p=1", "-count=1"}, t.command.Build, t.pattern(packages), packages, t.command.Args), t.limit, memory)
 	}
 	t.alone.RUnlock()
@@ -215,16 +211,34 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 		return nil
 	}
 
+	if !screened || t.wanted == 0 {
+		return t.whole(ctx, c)
+	}
+	t.alone.RLock()
+	open, err := t.screen.leaves(ctx, t, c, packages, ran, memory)
+	t.alone.RUnlock()
+	if err != nil {
+		return err
+	}
+	if open {
+		c.open = 1 // or more
+	}
+	c.settle(t, fixed, "")
+	return nil
+}
+
+// whole judges an edit by a run of all tests.
+func (t *trial) whole(ctx context.Context, c *candidate) error {
 	t.alone.Lock()
 	defer t.alone.Unlock()
-	if ctx.Err() != nil { // an earlier edit fixes all
+	if c.judged || ctx.Err() != nil { // an earlier edit fixes all
 		return nil
 	}
-	if screened {
-		if overlay, err = testrun.Overlay(t.place(c), c.files); err != nil {
-			return err
-		}
+	overlay, err := testrun.Overlay(t.place(c), c.files)
+	if err != nil {
+		return err
 	}
+	c.judged = true
 	whole, err := t.fix.Suite.GoTest(ctx, slices.Concat([]string{overlay}, t.command.Vet, t.command.Build, t.command.Packages, t.command.Args), t.fix.Suite.Longest(), 0)
 	if err != nil {
 		return err
@@ -246,7 +260,7 @@ func (t *trial) one(ctx context.Context, c *candidate, slots int) error {
 		now = now.Without(excused)
 	}
 	t.judge(c, now)
-	if c.open == 0 && whole.Stopped == nil {
+	if c.outcome == fixed && len(c.broken) == 0 && whole.Stopped == nil {
 		return t.fix.prove(ctx, c.files, now)
 	}
 	return nil

@@ -85,6 +85,11 @@ func New(dir string, argv, env []string, timeout time.Duration, state string) (*
 	return s, nil
 }
 
+// Learn takes over what another suite of the same project has found out.
+func (s *Suite) Learn(from *Suite) {
+	s.Cap, s.converts, s.linking = from.Cap, from.converts, from.linking
+}
+
 // Module is the path of the Go module in the directory; empty: there is none.
 func (s *Suite) Module() string { return s.module }
 
