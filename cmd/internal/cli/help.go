@@ -114,7 +114,8 @@ pawl events last --follow`},
 NO_COLOR, it is plain. --json prints the same report for programs.`, `
 pawl explain last
 pawl explain last > why.md`},
-	"wait": {`Use it in scripts to wait for a run that another process drives.`, `
+	"wait": {`Use it in scripts to wait for a run that another process drives. It also waits for a run
+whose process is gone, which goes on when a worker, a server or pawl resume takes it.`, `
 pawl wait 01J8 --timeout 10m`},
 	"plan": {`The projection has a low, a likely and a highest outcome, and lists its assumptions.`, `
 pawl plan agent.yaml

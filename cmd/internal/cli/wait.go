@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -29,12 +28,8 @@ func waitCommand(a *app) *cobra.Command {
 	return remotely(a.runArgument(c))
 }
 
-// takenWithin is how long a server or worker may need to take a run whose owner died; they look every five
-// seconds.
-const takenWithin = 7 * time.Second
-
-// waitFor polls a run until it has ended or is suspended. A run whose owner died goes on if a server or worker
-// takes it. If none does in time, waitFor returns, unless a timeout says how long to wait.
+// waitFor polls a run until it has ended or is suspended. A run whose owner died goes on only if somebody takes it,
+// so waitFor says how.
 func waitFor(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, timeout time.Duration) (int, error) {
 	waiting := ctx
 	if timeout > 0 {
@@ -44,17 +39,15 @@ func waitFor(ctx context.Context, a *app, j pawl.Journal, h pawl.Head, timeout t
 	}
 	next, stop := changesOf(waiting, j, h.Run)
 	defer stop()
-	var alone time.Time // since when it has had no owner; zero: it has one
+	said := false
 	for h.Status == pawl.StatusQueued || h.Status == pawl.StatusRunning {
 		now := h.Status
 		if now == pawl.StatusRunning && !runs.Owned(h.Lease) {
 			now = pawl.StatusInterrupted
-			alone = cmp.Or(alone, time.Now())
-		} else {
-			alone = time.Time{}
-		}
-		if timeout == 0 && now == pawl.StatusInterrupted && time.Since(alone) > takenWithin {
-			break
+			if !said {
+				a.sayf("nobody drives run %s: its process is gone; waiting for a worker or server to take it, or for pawl resume %s", h.Run, h.Run)
+			}
+			said = true
 		}
 		err := next()
 		if waiting.Err() != nil && ctx.Err() == nil {
