@@ -202,7 +202,11 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 			return false, err
 		}
 		r.append(at, pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail, Answer: step.Answer})
-		return true, d.end()
+		if err := d.end(); err != nil {
+			return true, err
+		}
+		d.passOn()
+		return true, nil
 	}
 	return false, r.failed
 }

@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/team"
@@ -69,6 +71,23 @@ func (d *driver) handOver(v pawl.Verdict) error {
 		return fmt.Errorf("run %s hands over to run %s: %w", head.Run, id, err)
 	}
 	return nil
+}
+
+// passOn cancels the next leg if the run was asked to end while it handed over.
+func (d *driver) passOn() {
+	r := &d.rec
+	if d.life.next == nil || r.engine.fetch(r.base, d) != nil {
+		return
+	}
+	for _, l := range d.inbox.waiting() {
+		var b cancelBody
+		if l.Kind != pawl.SignalCancel || json.Unmarshal(l.Body, &b) != nil {
+			continue
+		}
+		if err := r.engine.Cancel(r.base, d.life.next.ID(), l.By, b.Reason); err != nil {
+			r.log(slog.LevelWarn, "the run that has the conversation now cannot be cancelled", slog.Any("err", err))
+		}
+	}
 }
 
 // begin begins the next leg, which goes on with the conversation of the run.

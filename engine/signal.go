@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/team"
 )
 
 // The bodies of signals.
@@ -227,8 +228,14 @@ func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
 	// A signal is for the epoch it was written in and void after its end. Had
 	// the run ended and been resumed before it was posted, it says nothing yet.
 	now, err := Load(ctx, e.journal, run)
-	if err != nil || now.Epoch() <= s.Epoch() || now.Status().Ended() {
+	if err != nil {
 		return err
+	}
+	if _, handed := team.Handed(now.Verdict()); handed && now.Status().Ended() { // so the request is for the next leg
+		return fmt.Errorf("run %s is over: it handed over", run)
+	}
+	if now.Epoch() <= s.Epoch() || now.Status().Ended() {
+		return nil
 	}
 	return e.Cancel(ctx, run, by, reason)
 }

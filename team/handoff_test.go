@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
@@ -224,5 +225,48 @@ func TestDeclared(t *testing.T) {
 	}
 	if got := was.Differences(declared("Be kind.")); len(got) != 0 {
 		t.Errorf("the same agents differ: %q", got)
+	}
+}
+
+// between is a journal in which somebody cancels a run just before it begins the next leg.
+type between struct {
+	*memory.Journal
+	run string
+}
+
+func (b *between) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
+	if c.Run == engine.NextLeg("", b.run) && c.New {
+		if err := engine.New(b.Journal, nil).Cancel(ctx, b.run, "anna", "enough"); err != nil {
+			return pawl.Lease{}, err
+		}
+	}
+	return b.Journal.Claim(ctx, c)
+}
+
+// A run that is cancelled between two legs does not go on with the next one.
+func TestCancelledBetweenLegs(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	billing := pawl.Agent{Name: "billing", Model: pawl.ModelFunc(func(ctx context.Context, _ pawl.Request) (pawl.Reply, error) {
+		<-ctx.Done()
+		return pawl.Reply{}, ctx.Err()
+	})}
+	first := pawl.Agent{Name: "triage", Tools: []pawl.Tool{team.Handoff(&billing, nil)}, Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+		return pawl.Do(hand("billing", `{"reason":"not mine"}`)), nil
+	})}
+	j := &between{memory.New(), "first"}
+	run, err := engine.New(j, nil).Start(ctx, first, "Where is my refund?", &engine.StartOptions{ID: j.run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := run.Wait(ctx); err != nil || r.Status != pawl.StatusCancelled || r.Reason.Detail != "cancelled by anna: enough" {
+		t.Errorf("the conversation ends as %v (%s), %v", r.Status, r.Reason.Detail, err)
+	}
+	var over []string
+	for _, run := range []string{j.run, engine.NextLeg("", j.run)} {
+		over = append(over, fmt.Sprint(engine.New(j, nil).Cancel(ctx, run, "anna", "")))
+	}
+	if want := []string{"run first is over: success", "run " + engine.NextLeg("", j.run) + " is over: cancelled"}; !slices.Equal(over, want) {
+		t.Errorf("cancelled again: %q, not %q", over, want)
 	}
 }
