@@ -15,7 +15,7 @@ import (
 // MachineNumber is the version of the decisions that this build makes. It is raised when the
 // machine would decide an old log differently. Every log records the number it was written
 // with.
-const MachineNumber = 4
+const MachineNumber = 5
 
 // A Declaration is the part of an agent that is data. The event run.started records it with a
 // digest of each part, so that resuming with a changed agent is detected and the changed parts

@@ -42,7 +42,7 @@ func (ReAct) Next(s *State) Step {
 }
 
 // SingleCall asks the model once, without tools, for an answer, as a classifier
-// or an extractor does. A reply that calls a tool is rejected.
+// or an extractor does. A reply that calls a tool fails the run.
 type SingleCall struct{}
 
 // Name returns "single".
@@ -53,6 +53,8 @@ func (SingleCall) Next(s *State) Step {
 	switch {
 	case s.Done():
 		return Finish{Verdict: doneVerdict()}
+	case s.rejections > 0 && hasCalls(s.reply) && s.Machine() > 4:
+		return failed("loop single", "the model called a tool, and this loop offers none")
 	case s.RejectedIterations() > 0:
 		return Finish{Verdict: verdict(StatusPlanFailed, "plan_failed", "the model gave no usable answer: "+s.LastRejection())}
 	}

@@ -92,14 +92,12 @@ func (s *State) refusals(whys []string) (events []Event) {
 		other = "not run: the plan was turned down"
 	}
 	for i, c := range s.open {
-		if c.Phase == PhaseAnswered {
-			continue
+		if i == len(whys) {
+			whys = append(whys, other)
 		}
-		why := other
-		if i < len(whys) {
-			why = whys[i]
+		if c.Phase != PhaseAnswered {
+			events = append(events, ToolRefused{Call: c.ID, Tool: c.Tool, Why: whys[i]})
 		}
-		events = append(events, ToolRefused{Call: c.ID, Tool: c.Tool, Why: why})
 	}
 	return events
 }

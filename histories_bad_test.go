@@ -18,8 +18,8 @@ import (
 // replayed. What is a log, but none that this build would have written, is
 // told so by replaying; those begin with decided.
 var refused = map[string]string{
-	"unknown_type":             `entry 9: entry: field "data.type": event type "tool.teleported" is unknown to this build (machine 4)`,
-	"newer_machine":            "run run-1 was written by a newer build (machine 999; this is 4)",
+	"unknown_type":             `entry 9: entry: field "data.type": event type "tool.teleported" is unknown to this build (machine 5)`,
+	"newer_machine":            "run run-1 was written by a newer build (machine 999; this is 5)",
 	"seq_gap":                  "entry 6: the journal keeps entry 7",
 	"seq_twice":                "entry 7: the journal keeps entry 6",
 	"seq_swapped":              "entry 6: the journal keeps entry 7",

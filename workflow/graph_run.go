@@ -104,10 +104,20 @@ func (p *plan) edge(a *arc) int {
 		return stale
 	case slices.ContainsFunc(a.to.races, func(j *vertex) bool { return from.at < p.marks[j].begun }):
 		return stale // the race is over
-	case !from.done:
+	case !from.done || p.unfit(a):
 		return dead
 	}
 	return p.condition(a)
+}
+
+// unfit reports whether an edge leads from a node that was skipped into one that others can lead
+// to as well: what did not run wins no race. In runs of an earlier machine it has.
+func (p *plan) unfit(a *arc) bool {
+	if !a.to.join.race() || int(a.to.join) == len(a.to.in) || p.s.Machine() < 5 {
+		return false
+	}
+	out, err := p.outputOf(a.from.id)
+	return out == nil && err == nil
 }
 
 // condition returns taken or dead. It is decided once in a round of the node that the

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
 // PlanExecute is a loop in which the model plans the steps itself: it makes a plan, carries it out
@@ -88,9 +89,12 @@ func (c course) plan(s *pawl.State) pawl.Step {
 		}
 		return pawl.Think{Purpose: tag, View: pawl.View{Prompt: prompt, Bare: true}}
 	}
-	var steps []string
+	steps, listed := []string(nil), false
+	if s.Machine() > 4 {
+		steps, listed = elements(reply.Text())
+	}
 	for line := range strings.Lines(reply.Text()) {
-		if step := bullet.ReplaceAllString(strings.TrimSpace(line), ""); step != "" {
+		if step := bullet.ReplaceAllString(strings.TrimSpace(line), ""); step != "" && !listed {
 			steps = append(steps, step)
 		}
 	}
@@ -98,6 +102,40 @@ func (c course) plan(s *pawl.State) pawl.Step {
 		return planned(pawl.StatusPlanFailed, string(tag), "the model made no plan")
 	}
 	return course{Round: round, Steps: steps, Turn: s.Iteration()}.note()
+}
+
+// elements reads a plan that is a JSON array, or the only array in an object. It may stand in a
+// code fence.
+func elements(text string) (steps []string, ok bool) {
+	doc := []byte(text)
+	if _, rest, fenced := strings.Cut(text, "```"); fenced {
+		body, _, _ := strings.Cut(rest, "```")
+		_, body, _ = strings.Cut(body, "\n") // after the name of the language
+		doc = []byte(body)
+	}
+	var list []json.RawMessage
+	var object map[string]json.RawMessage
+	if json.Unmarshal(doc, &object) == nil {
+		arrays := 0
+		for _, member := range object {
+			if member[0] == '[' {
+				arrays++
+				doc = member
+			}
+		}
+		if arrays != 1 {
+			return nil, false
+		}
+	}
+	if json.Unmarshal(doc, &list) != nil {
+		return nil, false
+	}
+	for _, element := range list {
+		if step := strings.TrimSpace(jsonin.Plain(element)); step != "" {
+			steps = append(steps, step)
+		}
+	}
+	return steps, true
 }
 
 var (

@@ -146,3 +146,35 @@ func TestPlanEndings(t *testing.T) {
 		})
 	}
 }
+
+// A plan may be JSON. Runs of earlier machines have taken it line by line.
+func TestPlansInJSON(t *testing.T) {
+	for _, c := range []struct {
+		machine    int
+		said, want string
+	}{
+		{5, `["Find.", " Order. "]`, `"steps":["Find.","Order."]`},
+		{5, `{"goal":"lunch","steps":["Find.",{"do":"order"}]}`, `"steps":["Find.","{\"do\":\"order\"}"]`},
+		{5, "Here it is:\n```json\n[\"Find.\",\n\"Order.\"]\n```\n", `"steps":["Find.","Order."]`},
+		{5, `{"a":["Find."],"b":["Order."]}`, `"steps":["{\"a\":[\"Find.\"],\"b\":[\"Order.\"]}"]`},
+		{5, "1. Find.\n2. Order.", `"steps":["Find.","Order."]`},
+		{4, `["Find.","Order."]`, `"steps":["[\"Find.\",\"Order.\"]"]`},
+	} {
+		s := new(pawl.State)
+		for i, e := range []pawl.Event{
+			pawl.RunStarted{Declaration: pawl.Declaration{Machine: c.machine}},
+			pawl.ModelCalled{Purpose: "plan-1"},
+			pawl.ModelReplied{Purpose: "plan-1", Reply: pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: c.said}}, Stop: pawl.StopEnd}},
+		} {
+			s.Fold(pawl.Entry{Seq: uint64(i + 1), Event: e})
+		}
+		record, ok := workflow.PlanExecute{}.Next(s).(pawl.Record)
+		if !ok {
+			t.Errorf("%s: %+v", c.said, workflow.PlanExecute{}.Next(s))
+			continue
+		}
+		if note := string(record.Events[0].(pawl.Noted).Value); !strings.Contains(note, c.want) {
+			t.Errorf("machine %d reads %s as %s, not %s", c.machine, c.said, note, c.want)
+		}
+	}
+}
