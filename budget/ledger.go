@@ -21,6 +21,24 @@ type Ledger interface {
 
 	// Balances yields the accounts in order of their names.
 	Balances(ctx context.Context) iter.Seq2[Balance, error]
+
+	// Prune removes the accounts that [Past] lists, and returns how many there were.
+	Prune(ctx context.Context, before time.Time) (int, error)
+}
+
+// Past lists the accounts whose period ended before a time, and in which nothing is
+// reserved. No call needs them any more.
+func Past(all iter.Seq2[Balance, error], before time.Time) (accounts []string, err error) {
+	for b, err := range all {
+		if err != nil {
+			return nil, err
+		}
+		a, unknown := Parse(b.Account)
+		if until := a.Until(); unknown == nil && !until.IsZero() && until.Before(before) && b.Reserved == (Amount{}) {
+			accounts = append(accounts, b.Account)
+		}
+	}
+	return accounts, nil
 }
 
 // A Change is what an append does to accounts. First it settles what the run of the batch has

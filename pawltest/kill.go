@@ -36,8 +36,8 @@ import (
 // does not know is resolved by what its tool really did.
 //
 // o are the options of the engines. An agent with approvals needs an Approver there, which
-// decides about the same call in the same way each time. Without a Backoff, failed model
-// calls are retried at once.
+// decides about the same call in the same way each time; one that asks questions or has client
+// tools, a [Person]. Without a Backoff, failed model calls are retried at once.
 func KillEverywhere(t *testing.T, build func() pawl.Agent, input string, o *engine.Options) []pawl.Entry {
 	t.Helper()
 	o = atOnce(o)
@@ -160,25 +160,15 @@ func atOnce(o *engine.Options) *engine.Options {
 }
 
 func (s *survivor) begin(ctx context.Context, j pawl.Journal, input string) (pawl.Result, error) {
-	e := engine.New(j, s.options)
+	e := engine.New(journalFor(j, s.options), s.options)
 	defer e.Close() // nothing of a dead process goes on
-	h, err := e.Start(ctx, s.agent, input, &engine.StartOptions{ID: killedRun})
-	if err != nil {
-		return pawl.Result{}, err
-	}
-	result, err := h.Wait(ctx)
-	for paused := 0; err == nil && result.Status == pawl.StatusPaused && paused < mostPaused; paused++ { // until a time that need not be waited for
-		if h, err = e.Resume(ctx, s.agent, killedRun, nil); err == nil {
-			result, err = h.Wait(ctx)
-		}
-	}
-	return result, err
+	return drive(ctx, e, s.agent, input, s.options, mostPaused)
 }
 
 // resume resumes the run until it ends or waits for somebody else than this test.
 func (s *survivor) resume(t *testing.T) pawl.Result {
 	t.Helper()
-	e := engine.New(s.journal, s.options)
+	e := engine.New(journalFor(s.journal, s.options), s.options)
 	for paused := 0; ; {
 		run, ended := s.unended(t)
 		if ended != nil {
@@ -200,8 +190,15 @@ func (s *survivor) resume(t *testing.T) pawl.Result {
 			paused++ // a child run of the dead process was still being suspended
 			continue
 		}
+		given, err := respond(t.Context(), e, s.options, result)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if result.Status != pawl.StatusWaitingDoubt {
-			return result
+			if !given {
+				return result
+			}
+			continue
 		}
 		for _, p := range result.Pending {
 			if err := s.resolve(t.Context(), e, p); err != nil {
@@ -255,7 +252,7 @@ func (s *survivor) resolve(ctx context.Context, e *engine.Engine, p pawl.Pending
 func (s *survivor) outcome(t *testing.T, r pawl.Result) outcome {
 	t.Helper()
 	for _, run := range append([]string{killedRun}, r.Legs...) {
-		if _, err := engine.New(s.journal, s.options).Replay(t.Context(), s.agent, run); err != nil {
+		if _, err := engine.New(journalFor(s.journal, s.options), s.options).Replay(t.Context(), s.agent, run); err != nil {
 			t.Errorf("replay: %v", err)
 		}
 	}

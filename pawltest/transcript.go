@@ -23,16 +23,13 @@ import (
 func Transcript(t testing.TB, file string, agent pawl.Agent, input string, o *engine.Options) pawl.Result {
 	t.Helper()
 	ctx, j := context.Background(), memory.New()
-	h, err := engine.New(j, atOnce(o)).Start(ctx, agent, input, &engine.StartOptions{ID: "run"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := h.Wait(ctx)
+	o = atOnce(o)
+	result, err := drive(ctx, engine.New(journalFor(j, o), o), agent, input, o, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	for e, err := range engine.Entries(ctx, j, "run", 1) {
+	for e, err := range engine.Entries(ctx, j, killedRun, 1) {
 		if err != nil {
 			t.Fatal(err)
 		}

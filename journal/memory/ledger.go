@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/budget"
@@ -86,4 +87,18 @@ func (j *Journal) Balances(ctx context.Context) iter.Seq2[budget.Balance, error]
 			}
 		}
 	}
+}
+
+// Prune removes accounts; see [budget.Ledger].
+func (j *Journal) Prune(ctx context.Context, before time.Time) (n int, err error) {
+	past, err := budget.Past(j.Balances(ctx), before)
+	j.ledger.mu.Lock()
+	defer j.ledger.mu.Unlock()
+	for _, account := range past {
+		if j.ledger.accounts[account].Reserved == (budget.Amount{}) {
+			delete(j.ledger.accounts, account)
+			n++
+		}
+	}
+	return n, err
 }

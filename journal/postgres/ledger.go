@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/budget"
@@ -129,4 +130,22 @@ func scanBalance[R interface{ Scan(into ...any) error }](r R) (b budget.Balance,
 // Balances yields the accounts; see [budget.Ledger].
 func (j *Journal) Balances(ctx context.Context) iter.Seq2[budget.Balance, error] {
 	return listed(ctx, j, "the budgets", scanBalance, `SELECT `+balance+` FROM budgets ORDER BY account`)
+}
+
+// Prune removes accounts; see [budget.Ledger].
+func (j *Journal) Prune(ctx context.Context, before time.Time) (n int, err error) {
+	past, err := budget.Past(j.Balances(ctx), before)
+	if err != nil || past == nil {
+		return 0, err
+	}
+	var accounts [][]byte
+	for _, account := range past {
+		accounts = append(accounts, []byte(account))
+	}
+	err = j.write(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
+		done, err := c.Exec(ctx, `DELETE FROM budgets WHERE account = ANY($1) AND reserved_tokens = 0 AND reserved_cost = 0`, accounts)
+		n = int(done)
+		return nil, err
+	})
+	return n, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -81,4 +82,23 @@ func balanceOf(s *sqlite3.Stmt) budget.Balance {
 // Balances yields the accounts; see [budget.Ledger].
 func (j *Journal) Balances(ctx context.Context) iter.Seq2[budget.Balance, error] {
 	return listed(ctx, j, func(s *sqlite3.Stmt) (budget.Balance, error) { return balanceOf(s), nil }, `SELECT `+balance+` FROM budgets ORDER BY account`)
+}
+
+// Prune removes accounts; see [budget.Ledger].
+func (j *Journal) Prune(ctx context.Context, before time.Time) (n int, err error) {
+	past, err := budget.Past(j.Balances(ctx), before)
+	if err != nil || past == nil {
+		return 0, err
+	}
+	err = j.write(ctx, func(w *writer) (refusal, broken error) {
+		n = 0
+		for _, account := range past {
+			if err := w.exec(`DELETE FROM budgets WHERE account = ? AND reserved_tokens = 0 AND reserved_cost = 0`, account); err != nil {
+				return nil, err
+			}
+			n += int(w.c.Changes())
+		}
+		return nil, nil
+	})
+	return n, err
 }

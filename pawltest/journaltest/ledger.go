@@ -3,6 +3,7 @@ package journaltest
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/budget"
@@ -95,6 +96,25 @@ var ledgers = []rule{
 		c.ok(j.Spend(c.Context(), batch(l, 0, "a"), tokens(80, "x")), "reserving")
 		c.ok(c.shredder().Remove(c.Context(), "r", l.Epoch), "removing the run")
 		c.accounts(map[string][2]int64{"x": {80, 0}})
+	}},
+	{"budget/past", "accounts of periods that are over are removed once nothing is reserved in them", func(c *check) {
+		const now, past, before, total = "day 2026-11-26", "day 2026-11-25 tenant=a", "month 2026-10", "total"
+		j, l, m := c.ledger(), c.claim("r"), c.claim("s")
+		c.ok(j.Spend(c.Context(), batch(l, 0, "a"), tokens(1, before, past, now, total)), "reserving")
+		c.ok(j.Spend(c.Context(), batch(l, 1, "b"), spent(1)), "settling")
+		c.ok(j.Spend(c.Context(), batch(m, 0, "a"), tokens(2, past)), "reserving in another run")
+		for _, left := range []map[string][2]int64{
+			{past: {1, 2}, now: {1, 0}, total: {1, 0}},
+			{now: {1, 0}, total: {1, 0}},
+		} {
+			n, err := j.Prune(c.Context(), time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC))
+			c.ok(err, "removing accounts")
+			c.same(1, n, "how many accounts are removed")
+			c.accounts(left)
+			if _, open := left[past]; open {
+				c.ok(j.Spend(c.Context(), batch(m, 1, "b"), spent(2)), "settling")
+			}
+		}
 	}},
 	{"budget/race", "runs that reserve at once never exceed a limit, and lose nothing", func(c *check) {
 		j := c.ledger()

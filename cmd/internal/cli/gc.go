@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/archive"
 	"github.com/pawl-run/pawl/runs"
@@ -35,6 +36,7 @@ type sweepLine struct {
 	Agent     string      `json:"agent"`
 	Status    pawl.Status `json:"status"`
 	UpdatedAt time.Time   `json:"updated_at"`
+	Bytes     int64       `json:"bytes"` // of its entries, which the database may have compressed
 	Removed   bool        `json:"removed"`
 	Archived  string      `json:"archived,omitempty"` // the name of its export
 }
@@ -42,7 +44,9 @@ type sweepLine struct {
 // sweepSum is the summary of a sweep, as JSON.
 type sweepSum struct {
 	Runs     int   `json:"runs"`
+	Bytes    int64 `json:"bytes"` // of the entries of these runs
 	Blobs    int   `json:"blobs"`
+	Budgets  int   `json:"budgets"`   // accounts of periods that are over
 	Held     int   `json:"held"`      // runs that another process has resumed
 	FileWas  int64 `json:"file_was"`  // bytes; zero: not known
 	FileIs   int64 `json:"file_is"`   // bytes
@@ -177,6 +181,9 @@ func (s *sweep) collect(ctx context.Context, j store, sayf func(string, ...any))
 			continue
 		}
 		line := sweepLine{Run: h.Run, Agent: h.Agent, Status: status, UpdatedAt: h.Updated}
+		if line.Bytes, err = sizeOf(ctx, j, h.Run); err != nil {
+			return lines, sum, err
+		}
 		if !s.dry {
 			if line.Removed, line.Archived, err = s.remove(ctx, j, r, h); err != nil {
 				return lines, sum, err
@@ -191,14 +198,34 @@ func (s *sweep) collect(ctx context.Context, j store, sayf func(string, ...any))
 		}
 		if h.Seq > 0 {
 			lines = append(lines, line)
-			sum.Runs++
+			sum.Runs, sum.Bytes = sum.Runs+1, sum.Bytes+line.Bytes
 		}
 	}
 	if s.dry {
 		return lines, sum, nil
 	}
+	if l, ok := j.(budget.Ledger); ok {
+		// Another machine's clock may be behind.
+		if sum.Budgets, err = l.Prune(ctx, s.before.Add(-24*time.Hour)); err != nil {
+			return lines, sum, err
+		}
+	}
 	err = clearBlobs(ctx, j, r, &sum)
 	return lines, sum, err
+}
+
+// sizeOf returns how many bytes the entries of a run have.
+func sizeOf(ctx context.Context, j store, run string) (n int64, err error) {
+	for row, err := range j.Read(ctx, run, 1) {
+		if errors.Is(err, pawl.ErrUnknownRun) {
+			break // it has none, or was removed meanwhile
+		}
+		if err != nil {
+			return 0, err
+		}
+		n += int64(len(row.Data))
+	}
+	return n, nil
 }
 
 // needsOf are the runs that the remaining runs depend on: the runs whose conversations
@@ -391,7 +418,14 @@ func (con *console) sumUp(s *sweep, sum sweepSum) error {
 	if s.dry {
 		would = "would be "
 	}
-	con.sayf("%s %sremoved", counted(sum.Runs, "run"), would)
+	size := ""
+	if sum.Runs > 0 {
+		size = ", " + room(sum.Bytes) + " of entries"
+	}
+	con.sayf("%s %sremoved%s", counted(sum.Runs, "run"), would, size)
+	if sum.Budgets > 0 {
+		con.sayf("%s of budgets removed whose periods are over", counted(sum.Budgets, "account"))
+	}
 	if sum.Blobs > 0 {
 		con.sayf("%s removed that no run refers to", counted(sum.Blobs, "blob"))
 	}

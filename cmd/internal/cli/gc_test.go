@@ -7,8 +7,10 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
@@ -51,6 +53,38 @@ func TestImportOfWhatIsLeft(t *testing.T) {
 	code, _, stderr = imported("end", whole[:strings.LastIndex(whole, "{")])
 	if code != 0 || !strings.Contains(stderr, "after the last entry: imported all 4 entries") {
 		t.Errorf("without its end: exit %d: %s", code, stderr)
+	}
+}
+
+// Accounts of budgets are removed when their period is over.
+func TestClearingUpBudgets(t *testing.T) {
+	files(t, nil)
+	j, err := sqlite.Open(t.Context(), "runs.db", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := j.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: time.Minute, New: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := budget.Account{Per: budget.Hour, Since: budget.Hour.Start(time.Now())}.Name()
+	for i, change := range []budget.Change{
+		{Reserve: []budget.Reservation{{Account: "day 2001-01-01", Amount: budget.Amount{Tokens: 1}}, {Account: now, Amount: budget.Amount{Tokens: 1}}}},
+		{Settle: budget.SettleReserved},
+	} {
+		b := pawl.Batch{Run: "r", Epoch: l.Epoch, After: uint64(i), Records: [][]byte{[]byte("{}")}, Head: pawl.Head{Run: "r", Status: pawl.StatusRunning, Seq: uint64(i + 1), Updated: time.Now()}}
+		if err := j.Spend(t.Context(), b, change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := invoke(t, t.Context(), nil, "gc", "--older-than", "0s"); code != 0 || !strings.Contains(stderr, "1 account of budgets removed") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if _, stdout, _ := invoke(t, t.Context(), nil, "budgets", "--all", "--json"); strings.Contains(stdout, "2001") || strings.Count(stdout, `"per":"hour"`) != 1 {
+		t.Errorf("left are %s", stdout)
 	}
 }
 
