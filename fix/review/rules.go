@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"regexp"
 	"strings"
 )
@@ -52,7 +53,7 @@ func patterns(f *File) (found []Finding) {
 	if err != nil {
 		return nil
 	}
-	p := &matcher{fset: fset, file: tree, test: strings.HasSuffix(f.Path, "_test.go"), number: map[ast.Expr]bool{}}
+	p := &matcher{fset: fset, file: tree, test: strings.HasSuffix(f.Path, "_test.go"), number: map[ast.Expr]bool{}, types: typesOf(fset, tree)}
 	ast.Inspect(tree, p.node)
 	lines := strings.Split(f.text, "\n")
 	ranges := f.Ranges()
@@ -80,6 +81,7 @@ type matcher struct {
 	found []suspicion
 
 	number map[ast.Expr]bool // differences that are compared with a number
+	types  map[ast.Expr]types.TypeAndValue
 }
 
 func (m *matcher) report(rule, severity, title string, at ...token.Pos) {
@@ -120,9 +122,9 @@ func (m *matcher) operands(n *ast.BinaryExpr) {
 		m.number[left] = true // x-x == 0 asks whether x is a finite number
 	}
 	switch _, name := n.X.(*ast.Ident); n.Op {
-	case token.EQL:
-		if name {
-			return // as x != x, it may ask for NaN
+	case token.EQL, token.NEQ:
+		if (name || n.Op == token.NEQ) && !exact(m.types[n.X].Type) {
+			return // it may ask for NaN
 		}
 	case token.LAND, token.LOR, token.SUB, token.QUO, token.REM, token.AND, token.OR, token.XOR, token.AND_NOT,
 		token.LSS, token.LEQ, token.GTR, token.GEQ:

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/printer"
 	"go/token"
+	"go/types"
 )
 
 // text is how a piece of code is written, in the form of gofmt.
@@ -37,6 +38,28 @@ func pure(x ast.Expr) bool {
 		return same
 	})
 	return same
+}
+
+// typesOf returns the types of the expressions in a file, as far as the file alone says them.
+func typesOf(fset *token.FileSet, file *ast.File) map[ast.Expr]types.TypeAndValue {
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
+	missing := types.Config{Error: func(error) {}} // as what other files declare
+	_, _ = missing.Check(file.Name.Name, fset, []*ast.File{file}, info)
+	return info.Types
+}
+
+// exact reports whether a type is known and has no NaN, so that each of its values equals itself.
+func exact(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	switch t := t.Underlying().(type) {
+	case *types.Pointer, *types.Chan:
+		return true
+	case *types.Basic:
+		return t.Info()&(types.IsInteger|types.IsString|types.IsBoolean) != 0
+	}
+	return false
 }
 
 // literal reports whether an expression is a number or another literal, or made of such.
