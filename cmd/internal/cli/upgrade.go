@@ -113,7 +113,7 @@ func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[s
 		}
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	touched := 0
+	touched, before := 0, 0
 	outcomes := map[string]int{}
 	for _, h := range waiting {
 		line, err := upgradeRun(ctx, a, j, h, specs[h.Agent], u.dry)
@@ -121,6 +121,10 @@ func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[s
 			return 0, err
 		}
 		if line == nil {
+			continue
+		}
+		if line.Outcome == "" {
+			before++
 			continue
 		}
 		outcomes[line.Outcome]++
@@ -147,6 +151,12 @@ func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[s
 			}
 			did = fmt.Sprintf(form, outcomes["compatible"], outcomes["fork"], outcomes["refused"])
 		}
+		if before > 0 {
+			did += fmt.Sprintf("; %d forked before", before)
+			if touched == 0 {
+				did += ", so nothing is left to move"
+			}
+		}
 		a.sayf("%d of %s waiting or paused with a changed agent%s", touched, counted(len(waiting), "run"), did)
 	}
 	if outcomes["refused"] > 0 {
@@ -155,7 +165,8 @@ func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[s
 	return 0, nil
 }
 
-// upgradeRun plans or does the upgrade of one run; nil: its agent has not changed.
+// upgradeRun plans or does the upgrade of one run; nil: its agent has not changed. Without an
+// outcome, a fork goes on in its place already.
 func upgradeRun(ctx context.Context, a *app, j store, h pawl.Head, file string, dry bool) (*upgraded, error) {
 	s, err := engine.Load(ctx, j, h.Run)
 	if err != nil {
@@ -191,6 +202,8 @@ func upgradeRun(ctx context.Context, a *app, j store, h pawl.Head, file string, 
 	line.Changed = append(line.Changed, p.Changed...)
 	changed := cmp.Or(strings.Join(p.Changed, ", "), "only the version") + " changed"
 	switch {
+	case p.Refused != "" && p.Fork != "":
+		line.Outcome = ""
 	case p.Refused != "":
 		line.Why = changed + "; " + p.Refused
 	case p.Fork != "":
