@@ -29,7 +29,7 @@ func spent(r *recorder, run string, resumed pawl.RunResumed, limits pawl.Limits)
 	if !ends {
 		return nil
 	}
-	more := pawl.Limits{Iterations: 10_000, Tokens: 1 << 60, Time: 1 << 60}
+	more := pawl.Limits{Iterations: 10_000, Tokens: 1 << 60, Time: 1 << 60, Rounds: 1 << 30}
 	if r.state.Limits().Merge(limits).Cost > 0 {
 		more.Cost = 1 << 60
 	}

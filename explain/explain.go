@@ -70,6 +70,7 @@ type Report struct {
 	Conversation []Leg `json:"conversation,omitempty"`
 
 	opt     Options
+	source  string // of the run's agent
 	origin  origin
 	rules   bool // the run's model is rule-based
 	begun   pawl.RunStarted

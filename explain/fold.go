@@ -245,7 +245,8 @@ func (f *fold) report() Report {
 	if ahead, ok := r.Ahead(usualAhead); ok {
 		r.Forecast = &ahead
 	}
-	r.origin, r.rules = originOf(s.Declaration().Source), byRules(s.Declaration())
+	r.source = s.Declaration().Source
+	r.origin, r.rules = originOf(r.source), byRules(s.Declaration())
 	r.Next = next(s, &r)
 	if (r.Status != pawl.StatusSuccess || r.handed()) && len(r.Next) > 0 {
 		r.Action = r.Next[0].Command

@@ -140,7 +140,27 @@ func (r Report) Raised(limits []string) (Action, bool) {
 		return Action{}, false
 	}
 	a := r.adviser()
-	a.resume("to go on with higher limits", "--limit "+strings.Join(limits, ","))
+	why, flags := Phrase("to go on with higher limits"), []string{"--limit " + strings.Join(limits, ",")}
+	if of := r.opt.Place.Held; of != nil {
+		var l pawl.Limits
+		for _, limit := range limits {
+			name, value, _ := strings.Cut(limit, "=")
+			n, _ := strconv.ParseFloat(value, 64) // a forecast writes numbers
+			switch name {
+			case "iterations":
+				l.Iterations = int(n)
+			case "tokens":
+				l.Tokens = int(n)
+			case "cost":
+				l.Cost = n
+			}
+		}
+		if file, kinds := of(r.source, l); len(kinds) > 0 {
+			flags = append(flags, "--policy "+shell(file), "--allow-change")
+			why = Phrase("to go on with higher limits once " + file + " allows more " + strings.Join(slices.Sorted(slices.Values(kinds)), " and "))
+		}
+	}
+	a.resume(why, flags...)
 	if len(a.actions) == 0 {
 		return Action{}, false
 	}

@@ -85,6 +85,9 @@ func TestGraphFinal(t *testing.T) {
 			t.Errorf("the answer is %s, want %q in it", r.Answer, want)
 		}
 	}
+	if _, err := e.Resume(t.Context(), build(2, final), h.ID(), &engine.ResumeOptions{Limits: pawl.Limits{Iterations: 50}}); err == nil || !strings.HasSuffix(err.Error(), "raise that limit further") {
+		t.Errorf("without more rounds: %v", err)
+	}
 	if h, err = e.Resume(t.Context(), build(2, final), h.ID(), &engine.ResumeOptions{Limits: pawl.Limits{Rounds: 3}}); err != nil {
 		t.Fatal(err)
 	}
