@@ -282,6 +282,7 @@ triggers:
   - {watch: inbox}
   - {webhook: w, secret: PAWL_SPEC_LONG}
   - {webhook: x, secret: PAWL_SPEC_UNSET}
+cage: {files: {read: [./x.sh], write: [out]}}
 `, nil)
 	var got []string
 	for _, w := range s.Warnings(nil) {
@@ -298,6 +299,7 @@ triggers:
 		"spec.yaml:9:21: delete_* gates no tool there is",
 		"spec.yaml:12:13: there is no folder inbox (nothing starts until there is)",
 		"spec.yaml:14:26: the variable PAWL_SPEC_UNSET is not set (no server serves the webhook without it)",
+		"spec.yaml:15:40: there is no none/out (commands are refused until it is there)",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -387,6 +387,10 @@ func TestRefused(t *testing.T) {
 	if _, err := Open(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("open of nothing: %v", err)
 	}
+	put(t, tree.StateDir(), "record.json", "{")
+	if _, err := Open(tree.StateDir()); err == nil || errors.Is(err, fs.ErrNotExist) { // or its change would count as applied
+		t.Errorf("open of what is damaged: %v", err)
+	}
 	defer func(most int64) { maxBytes = most }(maxBytes)
 	maxBytes = 3
 	states := t.TempDir()
