@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -100,6 +101,9 @@ func (d *doctor) clock(h postgres.Health) {
 // sqlite checks a database in a file, and opens it for reading.
 func (d *doctor) sqlite(ctx context.Context, path string) store {
 	full := absolute(path)
+	if free, known := freeSpace(existing(filepath.Dir(full))); known {
+		d.disk(free)
+	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := writable(filepath.Dir(full)); err != nil {
@@ -135,17 +139,34 @@ func (d *doctor) sqlite(ctx context.Context, path string) store {
 
 // writable reports why no file can be made in a directory, or else in the nearest above it that exists.
 func writable(dir string) error {
+	f, err := os.CreateTemp(existing(dir), ".pawl-doctor-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// existing is a directory, or else the nearest above it that exists.
+func existing(dir string) string {
 	for filepath.Dir(dir) != dir {
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 		dir = filepath.Dir(dir)
 	}
-	f, err := os.CreateTemp(dir, ".pawl-doctor-")
-	if err != nil {
-		return err
+	return dir
+}
+
+// leastFree is the free space below which the doctor warns.
+const leastFree = 1e9
+
+// disk reports how much is free beside the database. A run whose entry cannot be written stops.
+func (d *doctor) disk(free uint64) {
+	g, remedy := well, ""
+	if free < leastFree {
+		g, remedy = doubt, "make room, for instance by pawl gc; a run stops when an entry cannot be written"
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	d.find("disk", g, remedy, "%s are free beside the database", room(int64(min(free, math.MaxInt64))))
 }
 
 // late is how long a run may need a process before the doctor says so: a server would have

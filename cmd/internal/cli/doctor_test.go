@@ -133,3 +133,15 @@ func TestDoctorClock(t *testing.T) {
 		t.Errorf("%v; a run of a machine whose clock is ahead: %s", err, got)
 	}
 }
+
+// Little free space is a warning.
+func TestDoctorDisk(t *testing.T) {
+	for free, want := range map[uint64]string{
+		2e9: "ok disk: 2.0 GB are free beside the database → \n",
+		9e8: "warning disk: 900.0 MB are free beside the database → make room, for instance by pawl gc; a run stops when an entry cannot be written\n",
+	} {
+		if got := examined(nil, func(d *doctor) { d.disk(free) }); got != want {
+			t.Errorf("with %d bytes: %s", free, got)
+		}
+	}
+}
