@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -84,25 +83,6 @@ func (a *app) openedFix(fix *testfix.Fix, again runAgain, seen survey) *openCopy
 	return &openCopy{copyAgent: fix, state: fix.Source().State, input: fix.Input(), again: again, conclude: func(ctx context.Context, r pawl.Result) (int, error) {
 		return concludeFix(ctx, a, fix, r, again.DryRun, seen)
 	}}
-}
-
-// reopenFix reopens the working copy of an earlier process.
-func reopenFix(a *app, from testfix.Source, source string, s *pawl.State, r remake) (*work, error) {
-	var again runAgain
-	if err := json.Unmarshal([]byte(source), &again); err != nil {
-		return nil, err
-	}
-	return reopenCopy(a, s, r, &again, reopening{
-		state: from.State, startOver: []string{"pawl", "fix", from.Dir}, find: a.model,
-		recorded: func(m pawl.Model, l pawl.Limits) pawl.Agent { return testfix.Recorded(from, m, l) },
-		open: func(m pawl.Model, l pawl.Limits) (*openCopy, error) {
-			fix, err := testfix.Open(from, m, l)
-			if err != nil {
-				return nil, err
-			}
-			return a.openedFix(fix, again, survey{}), nil
-		},
-	})
 }
 
 // fixState is where working copies are made: next to the runs rather than with the

@@ -14,30 +14,57 @@ import (
 	"github.com/pawl-run/pawl/workspace"
 )
 
-// inCopy is what the agents have in common that work in a copy of a project.
+// inCopy is an agent that works in a copy of a project, by the source that its runs record.
 type inCopy struct {
 	dir, state string
 	test, env  []string
-	reopen     func(a *app, source string, s *pawl.State, r remake) (*work, error)
+	startOver  []string // the command that does so
+	find       func(a *app, name string) (pawl.Model, error)
+	recorded   func(pawl.Model, pawl.Limits) pawl.Agent // the agent without its copy
+	open       func(*app, pawl.Model, pawl.Limits, runAgain) (*openCopy, error)
 }
 
 // copyOf reads the source of such an agent. is is false for any other; the error is about a source
 // of this kind.
 func copyOf(source string) (c inCopy, is bool, err error) {
-	if from, is, err := testfix.ParseSource(source); is {
-		return inCopy{from.Dir, from.State, from.Test, from.Env, func(a *app, source string, s *pawl.State, r remake) (*work, error) {
-			return reopenFix(a, from, source, s, r)
-		}}, true, err
+	if s, is, err := testfix.ParseSource(source); is {
+		return inCopy{
+			s.Dir, s.State, s.Test, s.Env, []string{"pawl", "fix", s.Dir}, (*app).model,
+			func(m pawl.Model, l pawl.Limits) pawl.Agent { return testfix.Recorded(s, m, l) },
+			func(a *app, m pawl.Model, l pawl.Limits, again runAgain) (*openCopy, error) {
+				fix, err := testfix.Open(s, m, l)
+				if err != nil {
+					return nil, err
+				}
+				return a.openedFix(fix, again, survey{}), nil
+			},
+		}, true, err
 	}
-	if from, is, err := refactor.ParseSource(source); is {
-		return inCopy{from.Dir, from.State, from.Test, from.Env, func(a *app, source string, s *pawl.State, r remake) (*work, error) {
-			return reopenRefactor(a, from, source, s, r)
-		}}, true, err
+	if s, is, err := refactor.ParseSource(source); is {
+		return inCopy{
+			s.Dir, s.State, s.Test, s.Env, []string{"pawl", "refactor", s.Goal, s.Dir}, (*app).refactorModel,
+			func(m pawl.Model, l pawl.Limits) pawl.Agent { return refactor.Recorded(s, m, l) },
+			func(a *app, m pawl.Model, l pawl.Limits, again runAgain) (*openCopy, error) {
+				r, err := refactor.Open(s, m, l)
+				if err != nil {
+					return nil, err
+				}
+				return a.openedRefactor(r, again), nil
+			},
+		}, true, err
 	}
-	from, is, err := repro.ParseSource(source)
-	return inCopy{from.Dir, from.State, from.Test, from.Env, func(a *app, source string, s *pawl.State, r remake) (*work, error) {
-		return reopenRepro(a, from, source, s, r)
-	}}, is, err
+	s, is, err := repro.ParseSource(source)
+	return inCopy{
+		s.Dir, s.State, s.Test, s.Env, []string{"pawl", "repro", "TEXT", s.Dir}, (*app).reproModel,
+		func(m pawl.Model, l pawl.Limits) pawl.Agent { return repro.Recorded(s, m, l) },
+		func(a *app, m pawl.Model, l pawl.Limits, again runAgain) (*openCopy, error) {
+			r, err := repro.Open(s, m, l)
+			if err != nil {
+				return nil, err
+			}
+			return a.openedRepro(r, again), nil
+		},
+	}, is, err
 }
 
 // completeLate completes a run that succeeded but was killed before its diff was applied to the project.
@@ -59,7 +86,7 @@ func completeLate(ctx context.Context, a *app, s *pawl.State) (code int, found b
 	} else if err != nil {
 		return 0, true, err
 	}
-	w, err := from.reopen(a, source, s, remake{})
+	w, err := reopenCopy(a, from, s, remake{})
 	if err != nil {
 		return 0, true, err
 	}

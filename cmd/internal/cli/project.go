@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,7 +78,7 @@ type openCopy struct {
 
 	state    string // the copy's
 	input    string
-	again    any // what reopening it needs besides; part of the agent's source
+	again    runAgain
 	conclude func(context.Context, pawl.Result) (int, error)
 }
 
@@ -162,26 +163,22 @@ func isProject(dir string) error {
 // runAgain is what resuming a run in a copy in another process needs besides the agent's own
 // data. It is stored in the agent's source.
 type runAgain struct {
-	Model  string `json:"model"`
-	DryRun bool   `json:"dry_run"`
-	Stop   string `json:"stop,omitempty"` // a condition that replaces the agent's own
+	Model  string  `json:"model"`
+	DryRun bool    `json:"dry_run"`
+	Stop   string  `json:"stop,omitempty"`   // a condition that replaces the agent's own
+	Before float64 `json:"before,omitempty"` // of a refactoring: the metric
+	Typed  string  `json:"typed,omitempty"`  // of a reproduction: the project's directory, as the user named it
+	Fix    bool    `json:"fix,omitempty"`    // of a reproduction: a fix follows
 }
 
-// reopening says how to open the copy of an earlier process again.
-type reopening struct {
-	state     string
-	startOver []string // the command that does so
-	find      func(string) (pawl.Model, error)
-	recorded  func(pawl.Model, pawl.Limits) pawl.Agent // the agent without its copy
-	open      func(pawl.Model, pawl.Limits) (*openCopy, error)
-}
-
-// reopenCopy opens the copy again. again is part of it, and of what was stored.
-func reopenCopy(a *app, s *pawl.State, r remake, again *runAgain, o reopening) (*work, error) {
-	if r.model != "" {
-		again.Model = r.model
+// reopenCopy opens the copy of an earlier process again.
+func reopenCopy(a *app, from inCopy, s *pawl.State, r remake) (*work, error) {
+	var again runAgain
+	if err := json.Unmarshal([]byte(s.Declaration().Source), &again); err != nil {
+		return nil, err
 	}
-	model, err := o.find(again.Model)
+	again.Model = cmp.Or(r.model, again.Model)
+	model, err := from.find(a, again.Model)
 	if err == nil && !r.declared {
 		err = readyModel(model)
 	}
@@ -193,16 +190,16 @@ func reopenCopy(a *app, s *pawl.State, r remake, again *runAgain, o reopening) (
 		return nil, err
 	}
 	if r.declared { // the copy is removed once a run has succeeded
-		agent := o.recorded(model, s.Limits())
+		agent := from.recorded(model, s.Limits())
 		agent.Stop = condition
 		return &work{agent: agent, drop: func() {}}, nil
 	}
-	if err := recoverCopy(o.state); err != nil {
+	if err := recoverCopy(from.state); err != nil {
 		return nil, err
 	}
-	made, err := o.open(model, s.Limits())
+	made, err := from.open(a, model, s.Limits(), again)
 	if err != nil {
-		return nil, goneCopy(err, s.Run(), a.typed(o.startOver...))
+		return nil, goneCopy(err, s.Run(), a.typed(from.startOver...))
 	}
 	return made.work(a, condition), nil
 }

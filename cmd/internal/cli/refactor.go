@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -55,41 +54,15 @@ func refactorProject(ctx context.Context, a *app, f *refactoring, goal, dir stri
 		if err != nil {
 			return nil, err
 		}
-		return a.openedRefactor(r, refactorAgain{runAgain{Model: name, DryRun: f.dryRun, Stop: f.driving.stop}, before.Value}), nil
+		return a.openedRefactor(r, runAgain{Model: name, DryRun: f.dryRun, Stop: f.driving.stop, Before: before.Value}), nil
 	})
-}
-
-// refactorAgain is what resuming a refactoring in another process needs besides the agent's own data.
-type refactorAgain struct {
-	runAgain
-
-	Before float64 `json:"before"` // the metric
 }
 
 // openedRefactor is a refactoring with its task and how its runs are concluded.
-func (a *app) openedRefactor(r *refactor.Refactor, again refactorAgain) *openCopy {
+func (a *app) openedRefactor(r *refactor.Refactor, again runAgain) *openCopy {
 	return &openCopy{copyAgent: r, state: r.Source().State, input: r.Input(), again: again, conclude: func(ctx context.Context, result pawl.Result) (int, error) {
 		return concludeRefactor(ctx, a, r, result, again)
 	}}
-}
-
-// reopenRefactor reopens the working copy of an earlier process.
-func reopenRefactor(a *app, from refactor.Source, source string, s *pawl.State, r remake) (*work, error) {
-	var again refactorAgain
-	if err := json.Unmarshal([]byte(source), &again); err != nil {
-		return nil, err
-	}
-	return reopenCopy(a, s, r, &again.runAgain, reopening{
-		state: from.State, startOver: []string{"pawl", "refactor", from.Goal, from.Dir}, find: a.refactorModel,
-		recorded: func(m pawl.Model, l pawl.Limits) pawl.Agent { return refactor.Recorded(from, m, l) },
-		open: func(m pawl.Model, l pawl.Limits) (*openCopy, error) {
-			made, err := refactor.Open(from, m, l)
-			if err != nil {
-				return nil, err
-			}
-			return a.openedRefactor(made, again), nil
-		},
-	})
 }
 
 // refactorModel is a model that can refactor: the mechanic is one of its own here.
@@ -141,7 +114,7 @@ type metricResult struct {
 
 // concludeRefactor applies what was refactored to the project and prints it. The copy stays as long as the run
 // can be resumed.
-func concludeRefactor(ctx context.Context, a *app, r *refactor.Refactor, result pawl.Result, again refactorAgain) (int, error) {
+func concludeRefactor(ctx context.Context, a *app, r *refactor.Refactor, result pawl.Result, again runAgain) (int, error) {
 	ctx = context.WithoutCancel(ctx) // apply the diff even if ctx ends now
 	whole := refactorResult{Result: result, Metric: metricResult{Name: r.Source().Metric, Before: again.Before}, Tests: []string{}, Left: r.Left()}
 	if whole.Left == nil {

@@ -58,7 +58,7 @@ func reproduce(ctx context.Context, a *app, f *reproducing, from, dir string) (i
 		if err != nil {
 			return nil, err
 		}
-		made := a.openedRepro(r, reproAgain{runAgain{Model: name, DryRun: f.dryRun, Stop: f.driving.stop}, dir, f.fix})
+		made := a.openedRepro(r, runAgain{Model: name, DryRun: f.dryRun, Stop: f.driving.stop, Typed: dir, Fix: f.fix})
 		made.input = repro.Input(text)
 		return made, nil
 	})
@@ -131,7 +131,7 @@ type reproResult struct {
 
 // concludeRepro adds the test to the project and prints it. The copy stays as long as the run can be
 // resumed.
-func concludeRepro(ctx context.Context, a *app, r *repro.Repro, result pawl.Result, again reproAgain) (int, error) {
+func concludeRepro(ctx context.Context, a *app, r *repro.Repro, result pawl.Result, again runAgain) (int, error) {
 	if result.Status != pawl.StatusSuccess {
 		return unfinished(ctx, a, &result, func() any { return reproResult{Result: result} }, r.Release)
 	}
@@ -152,7 +152,11 @@ func concludeRepro(ctx context.Context, a *app, r *repro.Repro, result pawl.Resu
 	if c := found.Since.Commit; c != "" {
 		whole.FirstBadCommit = &c
 	}
-	handOver := append(again.handOver(r.Source().Env), "--test", command)
+	handOver := []string{"pawl", "fix", again.Typed}
+	for _, v := range r.Source().Env {
+		handOver = append(handOver, "--env", v)
+	}
+	handOver = append(handOver, "--test", command)
 	if !a.quiet {
 		a.sayf("%s failed the same way in %d of %d runs; read it before you trust it", found.Test, found.Runs, repro.Runs)
 		a.sayf("%s", found.Since.Note)
@@ -177,23 +181,6 @@ func concludeRepro(ctx context.Context, a *app, r *repro.Repro, result pawl.Resu
 	return exitCode(result.Status), errors.Join(err, r.Close())
 }
 
-// reproAgain is what resuming a reproduction in another process needs besides the agent's own data.
-type reproAgain struct {
-	runAgain
-
-	Typed string `json:"typed"` // the project's directory, as the user named it
-	Fix   bool   `json:"fix,omitempty"`
-}
-
-// handOver is the beginning of the command that fixes what the test shows.
-func (r reproAgain) handOver(env []string) []string {
-	command := []string{"pawl", "fix", r.Typed}
-	for _, v := range env {
-		command = append(command, "--env", v)
-	}
-	return command
-}
-
 // joined is a command as --test takes it, and a shell. ^ and a last $ mean nothing to them.
 func joined(command []string) string {
 	out := make([]string, len(command))
@@ -206,7 +193,7 @@ func joined(command []string) string {
 }
 
 // fixShown fixes what a test shows. With --json its result becomes part of the reproduction's.
-func (a *app) fixShown(ctx context.Context, env []string, again reproAgain, test string, whole reproResult) (int, error) {
+func (a *app) fixShown(ctx context.Context, env []string, again runAgain, test string, whole reproResult) (int, error) {
 	a.then = nil
 	f := &fixing{projecting: projecting{driving: driving{model: again.Model}, test: test, env: env}}
 	if !a.json {
@@ -224,27 +211,8 @@ func (a *app) fixShown(ctx context.Context, env []string, again reproAgain, test
 }
 
 // openedRepro is a reproduction and how its runs are concluded.
-func (a *app) openedRepro(r *repro.Repro, again reproAgain) *openCopy {
+func (a *app) openedRepro(r *repro.Repro, again runAgain) *openCopy {
 	return &openCopy{copyAgent: r, state: r.Source().State, again: again, conclude: func(ctx context.Context, result pawl.Result) (int, error) {
 		return concludeRepro(ctx, a, r, result, again)
 	}}
-}
-
-// reopenRepro reopens the working copy of an earlier process.
-func reopenRepro(a *app, from repro.Source, source string, s *pawl.State, r remake) (*work, error) {
-	var again reproAgain
-	if err := json.Unmarshal([]byte(source), &again); err != nil {
-		return nil, err
-	}
-	return reopenCopy(a, s, r, &again.runAgain, reopening{
-		state: from.State, startOver: []string{"pawl", "repro", "TEXT", from.Dir}, find: a.reproModel,
-		recorded: func(m pawl.Model, l pawl.Limits) pawl.Agent { return repro.Recorded(from, m, l) },
-		open: func(m pawl.Model, l pawl.Limits) (*openCopy, error) {
-			made, err := repro.Open(from, m, l)
-			if err != nil {
-				return nil, err
-			}
-			return a.openedRepro(made, again), nil
-		},
-	})
 }

@@ -87,7 +87,7 @@ func reworkOf(ctx context.Context, a *app, s *pawl.State, r remake) (*work, erro
 	case is && r.prompt != "":
 		return nil, misuse("run %s works in a copy of a project, and its prompt cannot be replaced; fork it without --prompt", s.Run())
 	case is && r.spec == "":
-		return from.reopen(a, source, s, r)
+		return reopenCopy(a, from, s, r)
 	}
 	switch from, isReview, err := review.ParseSource(source); {
 	case err != nil:
