@@ -7,31 +7,35 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/team"
 )
 
-// A Decided is one decision of a person or a client about a run, from the log. Its Text has at
-// most 300 bytes, is on one line, and has no apparent secrets.
-type Decided struct {
-	Seq       uint64
-	Time      time.Time
-	Iteration int
-	What      string // call (a person made the one call of the run), fork, edit, approve, deny, answer, submit, settle, cancel, extend or note
-	By        string // empty: the log does not say
-	Call      string
-	Tool      string
-	Text      string
-	Tokens    int     // what the run had used by then
-	Cost      float64 // the same in dollars
-	Priced    bool    // whether Cost means anything
+// A Decision is one decision of a person, a client or another run about a run, from the log.
+type Decision struct {
+	Run       string    `json:"run"`
+	Agent     string    `json:"agent"`
+	Seq       uint64    `json:"seq"`
+	Time      time.Time `json:"time"`
+	Iteration int       `json:"iteration"`
+	// What is call (a person made the one call of the run), fork, edit, approve, deny, answer, submit, settle, cancel,
+	// extend or note.
+	What string `json:"what"`
+	By   string `json:"by"` // empty: the log does not say
+	Call string `json:"call,omitempty"`
+	Tool string `json:"tool,omitempty"`
+	// Text is the start of what was said: at most 300 bytes, on one line, with no apparent secrets.
+	Text    string        `json:"text,omitempty"`
+	Tokens  int           `json:"tokens"`   // what the run had used by then
+	CostUSD *pawl.Decimal `json:"cost_usd"` // the same in dollars; null: it has no price
 }
 
-// DecidedIn returns the decisions about a run, in order. Those in the entries that a fork
+// Decisions returns the decisions about a run, in order. Those in the entries that a fork
 // shares with another run are left out.
-func DecidedIn(ctx context.Context, j pawl.Journal, run string) (all []Decided, err error) {
+func Decisions(ctx context.Context, j pawl.Journal, h pawl.Head) (all []Decision, err error) {
 	s := new(pawl.State)
 	edited := ""
-	for e, err := range entries(ctx, j, run) {
+	for e, err := range entries(ctx, j, h.Run) {
 		if err != nil {
 			return nil, err
 		}
@@ -49,9 +53,12 @@ func DecidedIn(ctx context.Context, j pawl.Journal, run string) (all []Decided, 
 		if c, ok := s.Call(d.Call); ok {
 			d.Tool = c.Tool
 		}
-		d.Seq, d.Time, d.Iteration, d.Text = e.Seq, e.Time, e.Iteration, brief(d.Text)
+		d.Run, d.Agent, d.Seq, d.Time, d.Iteration = h.Run, h.Agent, e.Seq, e.Time, e.Iteration
+		d.By, d.Text = redact.Text(strings.ToValidUTF8(d.By, "")), brief(d.Text)
 		d.Tokens = s.Tokens()
-		d.Cost, d.Priced = s.Cost()
+		if cost, priced := s.Cost(); priced {
+			d.CostUSD = new(pawl.Decimal(cost))
+		}
 		all = append(all, d)
 		if d.What == "edit" {
 			edited = ""
@@ -62,28 +69,28 @@ func DecidedIn(ctx context.Context, j pawl.Journal, run string) (all []Decided, 
 
 // decided is the decision in an event. edited is who wrote the entry, if it is the edit of a
 // fork.
-func decided(event pawl.Event, edited string) (d Decided, ok bool) {
+func decided(event pawl.Event, edited string) (d Decision, ok bool) {
 	switch e := event.(type) {
 	case pawl.RunStarted:
 		tool, by, called := CalledBy(e.Declaration.Source)
 		if !called || by != Person {
 			return d, false
 		}
-		d = Decided{What: "call", By: e.Labels[CallerLabel], Tool: tool, Text: e.Input}
+		d = Decision{What: "call", By: e.Labels[CallerLabel], Tool: tool, Text: e.Input}
 	case pawl.RunForked:
-		d = Decided{What: "fork", By: e.By, Text: e.Input}
+		d = Decision{What: "fork", By: e.By, Text: e.Input}
 	case pawl.ModelReplied:
 		if edited == "" {
 			return d, false
 		}
-		d = Decided{What: "edit", By: edited, Text: e.Reply.Text()}
+		d = Decision{What: "edit", By: edited, Text: e.Reply.Text()}
 	case pawl.ApprovalDecided:
-		d = Decided{What: "deny", By: e.By, Call: e.Call, Text: e.Reason}
+		d = Decision{What: "deny", By: e.By, Call: e.Call, Text: e.Reason}
 		if e.Approved {
 			d.What, d.Text = "approve", cmp.Or(e.Reason, string(e.Args))
 		}
 	case pawl.InputGiven:
-		d = Decided{What: "answer", By: e.By, Call: e.Call, Text: e.Text}
+		d = Decision{What: "answer", By: e.By, Call: e.Call, Text: e.Text}
 		switch {
 		case e.Call == "" && e.Signal == 0:
 			return d, false // a message that was said before, in its turn
@@ -91,12 +98,12 @@ func decided(event pawl.Event, edited string) (d Decided, ok bool) {
 			d.What = "say"
 		}
 	case pawl.ClientToolReturned:
-		d = Decided{What: "submit", By: e.By, Call: e.Call, Text: string(e.Result)}
+		d = Decision{What: "submit", By: e.By, Call: e.Call, Text: string(e.Result)}
 	case pawl.ToolSettled:
 		if edited == "" && (e.By == "reconcile" || strings.HasPrefix(e.By, "run ")) {
 			return d, false // a tool knew how it ended, or another run had it
 		}
-		d = Decided{What: "settle", By: e.By, Call: e.Call, Text: cmp.Or(e.Error, string(e.Result))}
+		d = Decision{What: "settle", By: e.By, Call: e.Call, Text: cmp.Or(e.Error, string(e.Result))}
 		switch {
 		case edited != "":
 			d.What = "edit"
@@ -104,9 +111,9 @@ func decided(event pawl.Event, edited string) (d Decided, ok bool) {
 			d.Text = "it did not happen"
 		}
 	case pawl.CancelRequested:
-		d = Decided{What: "cancel", By: e.By, Text: e.Reason}
+		d = Decision{What: "cancel", By: e.By, Text: e.Reason}
 	case pawl.RunExtended:
-		d = Decided{What: "extend", By: e.By, Text: e.Limits.String()}
+		d = Decision{What: "extend", By: e.By, Text: e.Limits.String()}
 		if e.Stop != "" {
 			d.Text = "stop: " + e.Stop
 		}
@@ -114,7 +121,7 @@ func decided(event pawl.Event, edited string) (d Decided, ok bool) {
 		if _, board := team.ChangeOf(e); board || !e.Given() {
 			return d, false
 		}
-		d = Decided{What: "note", By: e.By, Text: e.Name + ": " + string(e.Value)}
+		d = Decision{What: "note", By: e.By, Text: e.Name + ": " + string(e.Value)}
 	default:
 		return d, false
 	}

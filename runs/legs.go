@@ -14,14 +14,20 @@ import (
 // Handed returns how a run continues the conversation of the run whose agent handed over to it;
 // nil: no agent did.
 func Handed(ctx context.Context, j pawl.Journal, run string) (*pawl.Continues, error) {
-	for e, err := range engine.Entries(ctx, j, run, 1) {
-		start, _ := e.Event.(pawl.RunStarted)
-		if c := start.Continues; c != nil && c.By != "" {
-			return c, err
-		}
-		return nil, err
+	start, err := Begun(ctx, j, run)
+	if c := start.Continues; c != nil && c.By != "" {
+		return c, err
 	}
-	return nil, nil
+	return nil, err
+}
+
+// Begun is the first event of a run.
+func Begun(ctx context.Context, j pawl.Journal, run string) (start pawl.RunStarted, err error) {
+	for e, err := range engine.Entries(ctx, j, run, 1) {
+		start, _ = e.Event.(pawl.RunStarted)
+		return start, err
+	}
+	return start, nil
 }
 
 // NextLeg returns the run that a run has handed over to, and how that run continues the

@@ -244,7 +244,7 @@ func (s *Server) Hooks(ctx context.Context, run string) ([]webhook.Hook, error) 
 	if err != nil || runs.IsChild(h) {
 		return nil, err
 	}
-	start, err := s.startOf(ctx, run)
+	start, err := runs.Begun(ctx, s.journal, run)
 	if err != nil {
 		return nil, err
 	}
@@ -301,22 +301,6 @@ func (s *Server) a2aBodyOf(task, thread string) func(ctx context.Context, state 
 		}
 		return json.Marshal(a2a.Update{Task: &out})
 	}
-}
-
-// startOf is the first event of a run.
-func (s *Server) startOf(ctx context.Context, run string) (start pawl.RunStarted, err error) {
-	for row, err := range s.journal.Read(ctx, run, 1) {
-		if err != nil {
-			return start, err
-		}
-		e, err := pawl.DecodeEntry(row.Data)
-		if err != nil {
-			return start, err
-		}
-		start, _ = e.Event.(pawl.RunStarted)
-		break
-	}
-	return start, nil
 }
 
 // cipher encrypts what clients entrust to the server.

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
@@ -43,8 +41,8 @@ func (s *Server) runDecisions(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := client.Decisions{}
-	out.Decisions, err = s.decided(x.Context(), h)
+	all, err := s.decided(x.Context(), h)
+	out := client.Decisions{Decisions: append([]runs.Decision{}, all...)} // an empty list rather than null
 	slices.Reverse(out.Decisions)
 	return out, err
 }
@@ -55,7 +53,7 @@ func (s *Server) decisions(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := client.Decisions{Decisions: []client.Decision{}}
+	page := client.Decisions{Decisions: []runs.Decision{}}
 	if f.Query.Labels == nil {
 		return page, nil // the key cannot see the requested labels
 	}
@@ -105,26 +103,11 @@ func (s *Server) decisions(x *exchange) (any, error) {
 			page.Decisions = append(page.Decisions, d)
 		}
 	}
-	slices.SortStableFunc(page.Decisions, func(a, b client.Decision) int { return b.Time.Compare(a.Time) })
+	slices.SortStableFunc(page.Decisions, func(a, b runs.Decision) int { return b.Time.Compare(a.Time) })
 	return page, bad
 }
 
 // decided is what was decided about a run.
-func (s *Server) decided(ctx context.Context, h pawl.Head) ([]client.Decision, error) {
-	all, err := s.verdicts.of(h, func() ([]runs.Decided, error) { return runs.DecidedIn(ctx, s.journal, h.Run) })
-	if err != nil {
-		return nil, err
-	}
-	out := make([]client.Decision, 0, len(all))
-	for _, d := range all {
-		one := client.Decision{
-			Run: h.Run, Agent: h.Agent, Seq: d.Seq, Time: d.Time, Iteration: d.Iteration, What: d.What,
-			By: redact.Text(strings.ToValidUTF8(d.By, "")), Call: d.Call, Tool: d.Tool, Text: d.Text, Tokens: d.Tokens,
-		}
-		if d.Priced {
-			one.Cost = new(pawl.Decimal(d.Cost))
-		}
-		out = append(out, one)
-	}
-	return out, nil
+func (s *Server) decided(ctx context.Context, h pawl.Head) ([]runs.Decision, error) {
+	return s.verdicts.of(h, func() ([]runs.Decision, error) { return runs.Decisions(ctx, s.journal, h) })
 }

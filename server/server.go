@@ -90,7 +90,7 @@ type Server struct {
 	links        limiter // for clients that have only a link
 	logins       logins
 	briefs       kept[runs.Brief]
-	verdicts     kept[[]runs.Decided]
+	verdicts     kept[[]runs.Decision]
 	since        time.Time
 	triggers     []*trigger
 

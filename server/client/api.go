@@ -6,6 +6,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // An Agent is an agent that can be started by name.
@@ -143,28 +144,11 @@ type CallTool struct {
 	IdempotencyKey string `json:"idempotency_key,omitempty"`
 }
 
-// A Decision is what a person, a program or another run decided about a run.
-type Decision struct {
-	Run       string    `json:"run"`
-	Agent     string    `json:"agent"`
-	Seq       uint64    `json:"seq"`
-	Time      time.Time `json:"time"`
-	Iteration int       `json:"iteration"`
-	// What is call, fork, edit, approve, deny, answer, submit, settle, cancel, extend or note.
-	What   string        `json:"what"`
-	By     string        `json:"by"` // empty: the log does not say
-	Call   string        `json:"call,omitempty"`
-	Tool   string        `json:"tool,omitempty"`
-	Text   string        `json:"text,omitempty"` // the beginning of what was said
-	Tokens int           `json:"tokens"`         // what the run had used by then
-	Cost   *pawl.Decimal `json:"cost_usd"`       // the same in dollars; null: it has no price
-}
-
 // Decisions is a page of decisions, newest first. It has those of the newest runs; Next is
 // the cursor of the page with those of older runs, and empty if there are none.
 type Decisions struct {
-	Decisions []Decision `json:"decisions"`
-	Next      string     `json:"next"`
+	Decisions []runs.Decision `json:"decisions"`
+	Next      string          `json:"next"`
 }
 
 // Approve approves a call that waits for approval.

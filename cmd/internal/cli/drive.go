@@ -162,15 +162,9 @@ func (con *console) watch(ctx context.Context, h *engine.Handle, after uint64, e
 
 // warnDisabled names the tools that a run does not offer because they have changed.
 func warnDisabled(ctx context.Context, a *app, run string) {
-	for e, err := range engine.Entries(ctx, a.journal, run, 1) {
-		start, ok := e.Event.(pawl.RunStarted)
-		if err != nil || !ok {
-			return
-		}
-		if names := engine.Disabled(start.Declaration); names != nil {
-			a.sayf("pawl: the definition of %s has changed since an earlier run of this agent, so it is disabled in run %s; review it, and start a run with --allow-change to accept it", strings.Join(names, ", "), run)
-		}
-		return
+	start, err := runs.Begun(ctx, a.journal, run)
+	if names := engine.Disabled(start.Declaration); err == nil && names != nil {
+		a.sayf("pawl: the definition of %s has changed since an earlier run of this agent, so it is disabled in run %s; review it, and start a run with --allow-change to accept it", strings.Join(names, ", "), run)
 	}
 }
 
