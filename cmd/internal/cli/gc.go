@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -278,19 +277,14 @@ func continued(ctx context.Context, j store, h pawl.Head) (string, error) {
 	if h.Thread == "" || h.Seq == 0 {
 		return "", nil
 	}
-	for e, err := range engine.Entries(ctx, j, h.Run, 1) {
-		if errors.Is(err, pawl.ErrUnknownRun) {
-			return "", nil
-		}
-		if err != nil {
-			return "", err
-		}
-		if start, ok := e.Event.(pawl.RunStarted); ok && start.Continues != nil {
-			return start.Continues.Run, nil
-		}
-		break
+	start, err := runs.Begun(ctx, j, h.Run)
+	switch {
+	case errors.Is(err, pawl.ErrUnknownRun):
+		return "", nil
+	case start.Continues == nil:
+		return "", err
 	}
-	return "", nil
+	return start.Continues.Run, err
 }
 
 // followed reports whether another run continues this one, or is about to.
@@ -391,23 +385,10 @@ func references(ctx context.Context, j store) (map[string]bool, error) {
 }
 
 func (con *console) printSwept(lines []sweepLine) error {
-	if con.json {
-		for _, l := range lines {
-			if err := printJSON(con.out, l); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if len(lines) == 0 {
-		return nil
-	}
-	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tAGENT\tSTATUS\tUPDATED")
-	for _, l := range lines {
-		fmt.Fprintf(w, "%s\t%s\t%v\t%s\n", l.Run, oneLine(l.Agent), l.Status, when(l.UpdatedAt))
-	}
-	return w.Flush()
+	_, err := tabulate(con, "RUN\tAGENT\tSTATUS\tUPDATED", each(lines, nil), func(l sweepLine) string {
+		return fmt.Sprintf("%s\t%s\t%v\t%s", l.Run, oneLine(l.Agent), l.Status, when(l.UpdatedAt))
+	})
+	return err
 }
 
 func (con *console) sumUp(s *sweep, sum sweepSum) error {

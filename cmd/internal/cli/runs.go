@@ -102,38 +102,60 @@ func list(ctx context.Context, j pawl.Journal, f runs.Filter) iter.Seq2[client.R
 	}
 }
 
-// printRuns prints runs as they are found: tables of at most together rows.
+// printRuns prints runs as they are found.
 func (con *console) printRuns(lines iter.Seq2[client.RunLine, error]) error {
-	const together = 1000 // rows that share column widths
-	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
-	n := 0
-	for l, err := range lines {
-		switch {
-		case err != nil:
-			return errors.Join(err, w.Flush())
-		case con.json:
-			if err := printJSON(con.out, l); err != nil {
-				return err
-			}
-			continue
-		case n == 0:
-			fmt.Fprintln(w, "RUN\tAGENT\tSTATUS\tCREATED\tITERATIONS\tCOST\tLABELS")
-		case n%together == 0:
-			if err := w.Flush(); err != nil {
-				return err
-			}
-		}
-		n++
+	n, err := tabulate(con, "RUN\tAGENT\tSTATUS\tCREATED\tITERATIONS\tCOST\tLABELS", lines, func(l client.RunLine) string {
 		status := l.Status.String()
 		if l.Position > 0 {
 			status += fmt.Sprintf(", no. %d", l.Position)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", oneLine(l.Run), oneLine(l.Agent), status, when(l.CreatedAt), l.Iterations, usd(l.CostUSD), labelText(l.Labels))
-	}
-	if n == 0 && !con.json {
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%s\t%s", oneLine(l.Run), oneLine(l.Agent), status, when(l.CreatedAt), l.Iterations, usd(l.CostUSD), labelText(l.Labels))
+	})
+	if n == 0 && err == nil && !con.json {
 		con.sayf("no runs")
 	}
-	return w.Flush()
+	return err
+}
+
+// tabulate prints things as they are found, each as a line of JSON or a row of a table, and returns how many there
+// are. At most together rows share column widths.
+func tabulate[T any](con *console, head string, all iter.Seq2[T, error], row func(T) string) (n int, err error) {
+	const together = 1000
+	w := tabwriter.NewWriter(con.out, 0, 0, 2, ' ', 0)
+	for one, err := range all {
+		switch {
+		case err != nil:
+			return n, errors.Join(err, w.Flush())
+		case con.json:
+			err = printJSON(con.out, one)
+		case n == 0:
+			fmt.Fprintln(w, head)
+		case n%together == 0:
+			err = w.Flush()
+		}
+		if err != nil {
+			return n, err
+		}
+		if n++; !con.json {
+			fmt.Fprintln(w, row(one))
+		}
+	}
+	return n, w.Flush()
+}
+
+// each yields the elements of a list, or an error.
+func each[T any](all []T, err error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		if err != nil {
+			yield(*new(T), err)
+			return
+		}
+		for _, one := range all {
+			if !yield(one, nil) {
+				return
+			}
+		}
+	}
 }
 
 // labelText is labels in one line, sorted.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -112,34 +111,27 @@ func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[s
 			waiting = append(waiting, h)
 		}
 	}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	touched, before := 0, 0
-	outcomes := map[string]int{}
-	for _, h := range waiting {
-		line, err := upgradeRun(ctx, a, j, h, specs[h.Agent], u.dry)
-		if err != nil {
-			return 0, err
-		}
-		if line == nil {
-			continue
-		}
-		if line.Outcome == "" {
-			before++
-			continue
-		}
-		outcomes[line.Outcome]++
-		if touched++; a.json {
-			if err := printJSON(a.out, line); err != nil {
-				return 0, err
+	outcomes, before := map[string]int{}, 0
+	lines := func(yield func(*upgraded, error) bool) {
+		for _, h := range waiting {
+			line, err := upgradeRun(ctx, a, j, h, specs[h.Agent], u.dry)
+			switch {
+			case line == nil || err != nil:
+			case line.Outcome == "":
+				before++
+				continue
+			default:
+				outcomes[line.Outcome]++
 			}
-			continue
+			if (line != nil || err != nil) && !yield(line, err) {
+				return
+			}
 		}
-		if touched == 1 {
-			fmt.Fprintln(w, "RUN\tAGENT\tSTATUS\tFROM\tTO\tOUTCOME\tWHY")
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", line.Run, line.Agent, line.Status, cmp.Or(line.From, "-"), cmp.Or(line.To, "-"), line.Outcome, line.Why)
 	}
-	if err := w.Flush(); err != nil {
+	touched, err := tabulate(&a.console, "RUN\tAGENT\tSTATUS\tFROM\tTO\tOUTCOME\tWHY", lines, func(l *upgraded) string {
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s", l.Run, l.Agent, l.Status, cmp.Or(l.From, "-"), cmp.Or(l.To, "-"), l.Outcome, l.Why)
+	})
+	if err != nil {
 		return 0, err
 	}
 	if !a.quiet {
