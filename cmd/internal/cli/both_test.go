@@ -2,15 +2,10 @@ package cli_test
 
 import (
 	"bytes"
-	"os"
-	"os/exec"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -42,46 +37,6 @@ func TestScriptsOnBoth(t *testing.T) {
 }
 
 const token = "a-token-for-tests-0123"
-
-// served starts pawl serve and has the script's further commands ask it.
-func served(ts *testscript.TestScript, _ bool, args []string) {
-	if !slices.Contains(args, "--socket") {
-		args = append([]string{"--addr", "127.0.0.1:0"}, args...)
-	}
-	said := &said{}
-	c := exec.Command("pawl", append([]string{"serve"}, args...)...)
-	path, err := exec.LookPath("pawl")
-	ts.Check(err)
-	c.Path, c.Dir, c.Stderr = path, ts.MkAbs("."), said
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "XDG_STATE_HOME", "GOCACHE"} {
-		c.Env = append(c.Env, name+"="+ts.Getenv(name))
-	}
-	c.Env = append(c.Env, "PAWL_TOKEN="+token)
-	ts.Check(c.Start())
-	ts.Defer(func() {
-		_ = c.Process.Signal(os.Interrupt)
-		stop := time.AfterFunc(5*time.Second, func() { _ = c.Process.Kill() })
-		_ = c.Wait()
-		stop.Stop()
-	})
-	ts.Setenv("SERVER", strconv.Itoa(c.Process.Pid))
-	var at []string
-	if !soon(func() bool { at = serving.FindStringSubmatch(said.String()); return at != nil }) {
-		ts.Fatalf("the server does not come up: %s", said)
-	}
-	ts.Setenv("URL", at[1])
-	ts.Setenv("AT_SERVER", at[1])
-	ts.Setenv("PAWL_TOKEN", token)
-}
-
-// unserve ends the server as Ctrl-C would.
-func unserve(ts *testscript.TestScript, _ bool, _ []string) {
-	pid, err := strconv.Atoi(ts.Getenv("SERVER"))
-	ts.Check(err)
-	p, err := os.FindProcess(pid)
-	ts.Check(err)
-	ts.Check(p.Signal(os.Interrupt))
-}
 
 var serving = regexp.MustCompile(`(?m)^serving at (\S+)$`)
 

@@ -173,7 +173,7 @@ func scripts(dir string) testscript.Params {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
-			for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "PAWL_MODEL", "PAWL_DATABASE"} {
+			for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "PAWL_MODEL", "PAWL_DATABASE", "PAWL_TOKEN"} {
 				e.Setenv(name, "")
 			}
 			pages, err := filepath.Abs("../../../fix/repro/testdata/pages")
@@ -197,15 +197,20 @@ func scripts(dir string) testscript.Params {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			// provider SCRIPT [FAULT…] stands a server in for every provider; the nth
 			// request gets the nth fault, - being none, and all further ones the last.
-			"receive":  receive,
-			"provider": provider,
-			"wire":     wire,
-			"code":     code,
-			"advised":  advised,
-			"nowhere":  nowhere,
-			"until":    until,
-			"served":   served,
-			"unserve":  unserve,
+			"receive":   receive,
+			"provider":  provider,
+			"wire":      wire,
+			"code":      code,
+			"advised":   advised,
+			"nowhere":   nowhere,
+			"until":     until,
+			"served":    served,
+			"serving":   serve,
+			"halt":      halt,
+			"ask":       request,
+			"mode":      mode,
+			"due":       due,
+			"elsewhere": elsewhere,
 			"soon": func(ts *testscript.TestScript, neg bool, args []string) {
 				re := regexp.MustCompile("(?m)" + args[0])
 				if neg || !soon(func() bool {
@@ -223,11 +228,12 @@ func scripts(dir string) testscript.Params {
 					ts.Fatalf("%s are %q, want %s", args[1], found, args[0])
 				}
 			},
-			// name NAME REGEX sets a variable to what matched in the last stdout.
+			// name NAME REGEX [FILE] sets a variable to what matched in the last stdout, or in a file.
 			"name": func(ts *testscript.TestScript, _ bool, args []string) {
-				m := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+				file := append(args, "stdout")[2]
+				m := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile(file))
 				if m == nil {
-					ts.Fatalf("stdout does not match %s", args[1])
+					ts.Fatalf("%s does not match %s", file, args[1])
 				}
 				ts.Setenv(args[0], m[len(m)-1])
 			},
