@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -32,6 +33,27 @@ func over(l runs.Limits, now pawl.Limits, price *pawl.Price, lower func(pawl.Lim
 		return next, misuse("--limit: %w", err)
 	}
 	return next, nil
+}
+
+// lowered lists the limits that are lower than what was asked for, in the form of --limit.
+func lowered(asked, got pawl.Limits) (list []string) {
+	for _, l := range []struct {
+		name       string
+		asked, got float64
+		value      any
+	}{
+		{"iterations", float64(asked.Iterations), float64(got.Iterations), got.Iterations},
+		{"tokens", float64(asked.Tokens), float64(got.Tokens), got.Tokens},
+		{"time", float64(asked.Time), float64(got.Time), got.Time},
+		{"cost", asked.Cost, got.Cost, got.Cost},
+		{"tool_errors", float64(asked.ToolErrors), float64(got.ToolErrors), got.ToolErrors},
+		{"depth", float64(asked.Depth), float64(got.Depth), got.Depth},
+	} {
+		if l.got < l.asked {
+			list = append(list, fmt.Sprintf("%s=%v", l.name, l.value))
+		}
+	}
+	return list
 }
 
 // parseLabels parses the values of --label that a run gets.

@@ -156,11 +156,15 @@ func reopen(ctx context.Context, a *app, j pawl.Journal, s *pawl.State, r *resum
 		_, err = ceilings(agent)
 	}
 	if err == nil {
-		var lower func(pawl.Limits) pawl.Limits
-		if w.policy != nil {
-			lower = w.policy.Lower
+		price := runs.PriceOf(agent.Model)
+		how.Limits, err = over(typed, s.Limits(), price, nil)
+		if asked := how.Limits; err == nil && w.policy != nil {
+			how.Limits, err = over(typed, s.Limits(), price, w.policy.Lower)
+			if list := lowered(asked, how.Limits); err == nil && list != nil {
+				file, _ := w.policy.Source()
+				a.sayf("--limit: %s allows no more than %s", file, strings.Join(list, ", "))
+			}
 		}
-		how.Limits, err = over(typed, s.Limits(), runs.PriceOf(agent.Model), lower)
 	}
 	if err != nil {
 		w.drop()
