@@ -283,11 +283,47 @@ func (m *mutator) conditional(s, before ast.Stmt, stack []ast.Node) {
 		}
 	}
 	conds = append(conds, m.borrowed(m.g.ingredients(m.d.file.dir()).conds, 0.8)...)
-	conds = distinct(conds)
+	conds = distinct(append(conds, m.flags(s)...))
 	for i, c := range conds[:min(len(conds), 16)] {
 		m.replace(s.Pos(), s.End(), "if "+c.text+" {\n"+m.text(s)+"\n}", dependent, 0.32*c.weight/(1+0.15*float64(i)), "missing condition: if %s", c.text)
 	}
 }
+
+// flags are the fields that say yes or no of the variables that code names: first those with
+// words of the code or of a failing test's name.
+func (m *mutator) flags(code ast.Node) []twin {
+	said := words(m.text(code))
+	for _, f := range m.clues.h.Failures {
+		said = append(said, words(f.Test)...)
+	}
+	var out []twin
+	ast.Inspect(code, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		v, ok := m.g.info.Uses[id].(*types.Var)
+		if !ok || v.IsField() {
+			return true
+		}
+		s := structOf(v.Type())
+		for i := range fieldsOf(s) {
+			f := s.Field(i)
+			text := id.Name + "." + f.Name()
+			if b, ok := f.Type().Underlying().(*types.Basic); !ok || b.Kind() != types.Bool || !f.Exported() && f.Pkg() != m.pkg() || mentions(m.text(code), text) {
+				continue
+			}
+			w := times(slices.ContainsFunc(words(f.Name()), func(w string) bool { return slices.Contains(said, w) }), 2)
+			out = append(out, twin{"!" + text, 0.7 * w}, twin{text, 0.5 * w})
+		}
+		return true
+	})
+	out = distinct(out)
+	return out[:min(len(out), mostFlags)]
+}
+
+// mostFlags bounds the fields asked about in one place.
+const mostFlags = 8
 
 // narrower adds a term to a condition.
 func (m *mutator) narrower(x ast.Expr, stack []ast.Node, leaving bool, weight float64) {
@@ -300,7 +336,7 @@ func (m *mutator) narrower(x ast.Expr, stack []ast.Node, leaving bool, weight fl
 	for i, c := range first[:min(len(first), 6)] {
 		m.replace(x.Pos(), x.End(), c.text+" && "+strong, term, weight*c.weight/(1+0.15*float64(i)), "missing term: %s &&", c.text)
 	}
-	more := distinct(append(m.borrowed(m.g.ingredients(m.d.file.dir()).conds, 0.7), m.offDiagonal(stack)...))
+	more := distinct(slices.Concat(m.borrowed(m.g.ingredients(m.d.file.dir()).conds, 0.7), m.offDiagonal(stack), m.flags(x)))
 	for i, c := range more[:min(len(more), 14)] {
 		if c.text == text {
 			continue

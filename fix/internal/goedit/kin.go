@@ -1,10 +1,12 @@
 package goedit
 
 import (
+	"bytes"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -13,6 +15,9 @@ const mostKin = 6
 
 // kin are the other constants of the type of one: those that a question about it easily forgets.
 func (m *mutator) kin(x ast.Expr, asked []string) []string {
+	if l, ok := x.(*ast.BasicLit); ok && l.Kind == token.STRING {
+		return m.kinTexts(asked)
+	}
 	id, ok := x.(*ast.Ident)
 	if !ok {
 		return nil
@@ -42,11 +47,26 @@ func (m *mutator) kin(x ast.Expr, asked []string) []string {
 	return names
 }
 
+// kinTexts are the package's short texts, first those that make a difference to the tests.
+func (m *mutator) kinTexts(asked []string) []string {
+	var twins []twin
+	for _, i := range m.g.ingredients(m.d.file.dir()).texts {
+		if with, err := strconv.Unquote(i.text); err == nil && with != "" && !slices.Contains(asked, with) && !slices.Contains(asked, i.text) {
+			twins = append(twins, twin{i.text, m.near(i) * times(m.clues.differs(with), 3)})
+		}
+	}
+	var out []string
+	for _, t := range distinct(twins)[:min(len(distinct(twins)), mostNamed)] {
+		out = append(out, t.text)
+	}
+	return out
+}
+
 // oneMore extends a question about one of a set of constants to another of it: x == a becomes
 // x == a || x == b, and x != a becomes x != a && x != b.
 func (m *mutator) oneMore(n *ast.BinaryExpr, stack []ast.Node) {
 	join := map[token.Token]string{token.EQL: " || ", token.NEQ: " && "}[n.Op]
-	if join == "" || hasCall(n.X) {
+	if _, text := n.Y.(*ast.BasicLit); join == "" || hasCall(n.X) && !text {
 		return
 	}
 	around := m.text(n)
@@ -102,12 +122,19 @@ func (m *mutator) oneMoreCase(n *ast.CaseClause) {
 	}
 }
 
-// repeated makes a loop of a condition that holds once and should be asked again.
+// repeated makes a loop of a condition that holds once and should be asked again, and proposes
+// that what depends on it happens always, or never. A condition to leave by is left alone: without
+// a check, most tests pass that are about others.
 func (m *mutator) repeated(n *ast.IfStmt) {
 	if n.Init != nil || n.Else != nil || len(n.Body.List) == 0 || leaves(n.Body) {
 		return
 	}
 	m.replace(n.If, n.If+token.Pos(len("if")), "for", term, 0.3, "if → for")
+	body := strings.TrimSpace(m.text(n.Body)[1 : len(m.text(n.Body))-1])
+	m.replace(n.Pos(), n.End(), body, dependent, 0.3, "without the condition %s", m.text(n.Cond))
+	rest := m.d.file.src[m.g.offset(n.End()):]
+	space := len(rest) - len(bytes.TrimLeft(rest, " \t\n"))
+	m.replace(n.Pos(), n.End()+token.Pos(space), "", dependent, 0.3, "never, if %s: %s", m.text(n.Cond), firstLine(body))
 }
 
 // wholeOf proposes that a loop goes on to the end of what its body indexes.

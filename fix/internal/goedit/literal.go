@@ -3,6 +3,7 @@ package goedit
 import (
 	"go/ast"
 	"go/token"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,6 +75,29 @@ func (m *mutator) literal(n *ast.BasicLit) {
 	}
 	if n.Kind == token.CHAR {
 		m.otherCharacter(n)
+		return
+	}
+	m.otherVerb(n, old)
+}
+
+// verbs are how a text shows a value, and which of them are taken for one another.
+var (
+	verb  = regexp.MustCompile(`%%|%[-+# 0-9.]*[dxXsqv]`)
+	verbs = map[byte]string{'d': "xv", 'x': "dX", 'X': "xd", 's': "qv", 'q': "sv", 'v': "sqd"}
+)
+
+// otherVerb proposes that a text shows a value in another way: the more, if a test's message has
+// the text before it.
+func (m *mutator) otherVerb(n *ast.BasicLit, text string) {
+	weight := 0.2
+	if at := verb.FindStringIndex(text); at != nil && at[0] > 2 {
+		weight *= times(strings.Contains(m.clues.text, text[:at[0]]) || strings.Contains(m.clues.text, strconv.Quote(text[:at[0]])), 4)
+	}
+	for _, at := range verb.FindAllStringIndex(n.Value, -1) {
+		end := n.Pos() + token.Pos(at[1])
+		for _, v := range verbs[n.Value[at[1]-1]] {
+			m.replace(end-1, end, string(v), literal, weight, "text: %s shown with %%%c", n.Value[at[0]:at[1]], v)
+		}
 	}
 }
 

@@ -105,22 +105,24 @@ func (m *mutator) suggested(pos token.Pos) []twin {
 		typ   types.Type
 		field types.Object // nil: a variable
 		use   float64      // how much speaks for using it
+		set   float64      // and for setting it: a message names it
 	}
 	grown := m.g.tracesOf(m.d.file.dir()).grown
 	var vars []named
 	for _, v := range m.locals(pos) {
-		vars = append(vars, named{v.Name(), v.Type(), nil, times(m.idle(v), 2.5)})
+		vars = append(vars, named{v.Name(), v.Type(), nil, times(m.idle(v), 2.5), 1})
 		s := structOf(v.Type())
 		for i := range fieldsOf(s) {
 			if f := s.Field(i); f.Exported() || f.Pkg() == m.pkg() {
-				vars = append(vars, named{v.Name() + "." + f.Name(), f.Type(), f, 1})
+				said := len(f.Name()) > 3 && mentions(m.clues.text, f.Name())
+				vars = append(vars, named{v.Name() + "." + f.Name(), f.Type(), f, 1, times(said, 3)})
 			}
 		}
 	}
 	var out []twin
 	for _, x := range vars {
 		if b, ok := x.typ.Underlying().(*types.Basic); ok && b.Info()&types.IsBoolean != 0 {
-			out = append(out, twin{x.text + " = true", 0.7}, twin{x.text + " = false", 0.55})
+			out = append(out, twin{x.text + " = true", 0.7 * x.set}, twin{x.text + " = false", 0.55 * x.set})
 		}
 		list, _ := x.typ.Underlying().(*types.Slice)
 		for _, v := range vars {
@@ -129,7 +131,7 @@ func (m *mutator) suggested(pos token.Pos) []twin {
 			}
 			if v.text != x.text && types.Identical(v.typ, x.typ) {
 				w := 0.2 * likeness(lastName(x.text), lastName(v.text))
-				out = append(out, twin{x.text + " = " + v.text, 4 * w * w * v.use})
+				out = append(out, twin{x.text + " = " + v.text, 4 * w * w * v.use * x.set})
 			}
 		}
 	}

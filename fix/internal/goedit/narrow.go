@@ -16,6 +16,9 @@ func narrow(before, after string, line int) (from, to string) {
 	if top == len(a)-low || top == len(b)-low {
 		top = min(top, line-1)
 	}
+	if top == len(b)-low && top > 0 {
+		top-- // lines that went without a trace leave no empty one
+	}
 	text := func() (string, string) {
 		return strings.Join(a[top:len(a)-low], "\n"), strings.Join(b[top:len(b)-low], "\n")
 	}

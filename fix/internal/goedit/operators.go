@@ -64,7 +64,7 @@ func (m *mutator) operator(n *ast.BinaryExpr, stack []ast.Node) {
 		for _, s := range swaps {
 			if s.to == token.EQL || s.to == token.NEQ || m.ordered(n.X) && m.ordered(n.Y) {
 				before := len(m.sites)
-				m.replace(n.OpPos, end, s.to.String(), comparison, s.weight*rare, "comparison operator %s → %s", n.Op, s.to)
+				m.replace(n.OpPos, end, s.to.String(), comparison, s.weight*rare*m.past(n, s.to), "comparison operator %s → %s", n.Op, s.to)
 				for i := range m.sites[before:] {
 					m.sites[before+i].differs = outcomes[n.Op] ^ outcomes[s.to]
 				}
@@ -113,6 +113,19 @@ func (m *mutator) operator(n *ast.BinaryExpr, stack []ast.Node) {
 		m.forgotten(n.X, true, 0.3, 0.3)
 		m.forgotten(n.Y, true, 0.15, 0.15)
 	}
+}
+
+// past favours a comparison that still holds when a number has passed the one that it is compared
+// with: below zero, or beyond a limit. It is zero for questions about a length that have the same
+// answer, or one answer only.
+func (m *mutator) past(n *ast.BinaryExpr, to token.Token) float64 {
+	zero, literal := small(n.Y)
+	if c, ok := n.X.(*ast.CallExpr); ok && baseName(c.Fun) == "len" && literal && zero == 0 {
+		opposite := map[token.Token]token.Token{token.EQL: token.NEQ, token.NEQ: token.EQL, token.GTR: token.LEQ}[n.Op]
+		return times(opposite != 0 && opposite != to, 0)
+	}
+	beyond := to == token.LEQ && literal && zero == 0 || to == token.GEQ && !literal && m.surelyInteger(n.Y)
+	return times(n.Op == token.EQL && beyond && m.surelyInteger(n.X), 2.5)
 }
 
 // outcomes are the results of comparing two values for which an operator holds: less, equal, more.

@@ -15,6 +15,20 @@ var repairs = []struct {
 	message               string
 	by                    int
 }{
+	{name: "how a text shows a value", old: `code %d`, right: `code %x`, by: 10, message: "m_test.go:7: got \"code 31\", want \"code 1f\"",
+		src: "import \"fmt\"\n\nfunc Do(n, m int) string {\n\treturn fmt.Sprintf(\"code %d\", n+m)\n}\n"},
+	{name: "a condition too many", old: "\tif k < m {\n\t\tk = m\n\t}\n", right: "\tk = m\n", by: 40,
+		src: "func Do(n, m int) int {\n\tk := n\n\tif k < m {\n\t\tk = m\n\t}\n\treturn k\n}\n"},
+	{name: "a case too many", old: "\tif k < m {\n\t\tk *= m\n\t}\n", right: "", by: 40,
+		src: "func Do(n, m int) int {\n\tk := n\n\tif k < m {\n\t\tk *= m\n\t}\n\treturn k\n}\n"},
+	{name: "a field that says no", old: "\t\tcount(i)", right: "\t\tif !i.void {\n\t\t\tcount(i)\n\t\t}", by: 40,
+		src: "type item struct{ late, void bool }\n\nvar sum int\n\nfunc count(i item) { sum++ }\n\nfunc Do(n, m int) int {\n\tfor _, i := range []item{{true, false}, {false, true}} {\n\t\tcount(i)\n\t}\n\treturn sum\n}\n"},
+	{name: "one more text", old: `s != ""`, right: `s != "" && s != "none"`, by: 60,
+		src: "func empty() string { return \"none\" }\n\nfunc is(s string) bool { return s != \"\" }\n\nfunc Do(n, m int) bool { return is(empty()) }\n"},
+	{name: "a field that a message names", old: "\tk := n\n", right: "\tk := n\n\tb.total = k\n", by: 60, message: "m_test.go:7: total of the box is 0",
+		src: "type box struct{ first, total int }\n\nfunc (b *box) fill(n int) int {\n\tk := n\n\treturn k + b.first\n}\n\nfunc Do(n, m int) int {\n\tb := &box{}\n\treturn b.fill(n) + b.total\n}\n"},
+	{name: "a number that has passed another", old: "n == m", right: "n >= m", by: 5,
+		src: "func Do(n, m int) bool {\n\treturn n == m\n}\n"},
 	{name: "a parameter for a literal", old: "n * 3", right: "n * rate", by: 10,
 		src: "func Do(n, rate int) int {\n\treturn n * 3\n}\n"},
 	{name: "a constant for a literal", old: "make([]int, 4)", right: "make([]int, size)", by: 100,
