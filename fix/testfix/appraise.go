@@ -108,7 +108,7 @@ func (f *Fix) Appraise(ctx context.Context) (Appraisal, error) {
 				a.unknown(fmt.Sprintf("only %d of %d changes were examined", i, len(changes)))
 				break
 			}
-			if err = g.appraise(ctx, c, len(changes) == 1, &a); err != nil {
+			if err = g.appraise(ctx, c, &a); err != nil {
 				break
 			}
 		}
@@ -182,11 +182,37 @@ func (f *Fix) bench(ctx context.Context, d Diff) (*Fix, []change, error) {
 		}
 		g.edited[c.Path] = true
 	}
+	if err := g.knows(ctx, f.seenSo(), f.originals(d), changes); err != nil {
+		return nil, nil, errors.Join(err, g.Close())
+	}
 	return g, changes, nil
 }
 
+// seenSo are the latest states of the files that the tests saw, after the first of all.
+func (f *Fix) seenSo() []cached {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	latest := f.cache[max(0, len(f.cache)-mostProved+1):]
+	return append([]cached{{ran: *f.first}}, latest...)
+}
+
+// knows remembers what the tests said of states that taking a change back may lead to.
+func (f *Fix) knows(ctx context.Context, seen []cached, originals map[string]string, changes []change) error {
+	if slices.ContainsFunc(changes, func(c change) bool { return c.without == "" }) {
+		return nil // files came or went, which texts do not say
+	}
+	for _, c := range seen {
+		texts := maps.Clone(originals)
+		maps.Copy(texts, c.texts)
+		if err := f.prove(ctx, texts, c.ran); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // appraise examines one change.
-func (f *Fix) appraise(ctx context.Context, c change, alone bool, a *Appraisal) error {
+func (f *Fix) appraise(ctx context.Context, c change, a *Appraisal) error {
 	if c.without == "" {
 		a.unknown(c.file + " is new or gone")
 		return nil
@@ -199,12 +225,6 @@ func (f *Fix) appraise(ctx context.Context, c change, alone bool, a *Appraisal) 
 		return err
 	}
 	defer func() { _ = f.put(c.file, c.all) }() // the copy is removed in the end
-	if alone {
-		// Without its only change, the project is as the tests saw it at first.
-		if err := f.prove(ctx, nil, *f.first); err != nil {
-			return err
-		}
-	}
 	base, err := f.current(ctx)
 	if err != nil {
 		return err
@@ -340,7 +360,7 @@ func (f *Fix) others(ctx context.Context, t *trial, c change, full []*candidate,
 	if err != nil {
 		return nil, 0, err
 	}
-	fix := p.build(ctx, map[string]string{c.file: c.all})
+	fix, _ := p.both(ctx, map[string]string{c.file: c.all}, full[0].files)
 	for _, x := range full {
 		if len(others) == mostOthers {
 			break

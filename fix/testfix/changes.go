@@ -50,7 +50,7 @@ func (f *Fix) changes(ctx context.Context, before map[string]string) []Changed {
 	if err != nil {
 		return nil
 	}
-	now, was := p.build(ctx, nil), p.build(ctx, before)
+	now, was := p.both(ctx, nil, before)
 	if now == "" || was == "" {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -76,21 +77,39 @@ func (p *prober) build(ctx context.Context, instead map[string]string) string {
 		return ""
 	}
 	state += p.pkg
-	if bin := p.fix.probing[state]; testrun.There(bin) {
+	p.fix.Mu.Lock()
+	bin := p.fix.probing[state]
+	p.fix.Mu.Unlock()
+	if testrun.There(bin) {
 		return bin
 	}
-	dir := filepath.Join(p.fix.Tree.StateDir(), fmt.Sprintf("probe-%d", len(p.fix.probing)))
+	dir, err := os.MkdirTemp(p.fix.Tree.StateDir(), "probe-")
+	if err != nil {
+		return ""
+	}
 	overlay, err := testrun.Overlay(dir, all)
 	if err != nil {
 		return ""
 	}
-	bin := filepath.Join(dir, "tests")
+	bin = filepath.Join(dir, "tests")
 	args := slices.Concat([]string{"test", "-c", "-vet=off", overlay, "-o", bin}, p.fix.Suite.Undescribed(ctx), p.command.Build, []string{p.pkg})
 	if _, err := p.fix.Suite.GoTool(ctx, args...); err != nil || !testrun.There(bin) {
 		return ""
 	}
+	p.fix.Mu.Lock()
+	defer p.fix.Mu.Unlock()
 	p.fix.probing[state] = bin
 	return bin
+}
+
+// both builds two programs at once.
+func (p *prober) both(ctx context.Context, one, other map[string]string) (a, b string) {
+	p.fix.Suite.Undescribed(ctx) // which is not safe for that, and keeps its answer
+	var group sync.WaitGroup
+	group.Go(func() { a = p.build(ctx, one) })
+	group.Go(func() { b = p.build(ctx, other) })
+	group.Wait()
+	return a, b
 }
 
 // Parts of what a test prints that say nothing about the program.

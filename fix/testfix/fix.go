@@ -29,10 +29,9 @@ type Fix struct {
 	outside types.Importer // see imports
 	reach   *reach         // what was looked up last; guarded by Running
 
-	probing map[string]string // binaries of tests with probes, by the state of the files
-
 	// What follows is guarded by Mu.
 	edited   map[string]bool
+	probing  map[string]string // binaries of tests with probes, by the state of the files
 	first    *testrun.Result
 	flaky    []string // with away: these are no part of the goal
 	away     []string // fail in the copy and pass in the project

@@ -20,6 +20,7 @@ type cached struct {
 	state   string
 	ran     testrun.Result
 	verdict verdict
+	texts   map[string]string // of the files that were edited
 }
 
 // mostCached is how many runs are remembered: enough for a change that is
@@ -63,7 +64,12 @@ func (f *Fix) current(ctx context.Context) (cached, error) {
 	if err != nil {
 		return cached{}, err
 	}
-	c := cached{state, now, v}
+	c := cached{state, now, v, map[string]string{}}
+	for name := range f.edited {
+		if data, _, err := f.Files.Read(name); err == nil {
+			c.texts[name] = string(data)
+		}
+	}
 	f.cache = append(f.cache, c)
 	f.cache = f.cache[max(0, len(f.cache)-mostCached):]
 	return c, nil
