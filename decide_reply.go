@@ -32,7 +32,7 @@ func (m *Machine) Request(s *State, t Think, so conversation) Request {
 		Run: s.run, Purpose: t.Purpose, Attempt: t.Attempt, Turn: t.Iteration, Step: t.View.Step,
 		System: m.system(t.View, m.shown(s)), MaxTokens: t.MaxTokens, Sampling: m.agent.Sampling, Long: t.Long,
 	}
-	if c := &s.parked.call; c.made && c.auxiliary == t.Model && c.fallback == t.Fallback {
+	if c := s.parked.call; c != nil && c.made && c.auxiliary == t.Model && c.fallback == t.Fallback {
 		r.Batch, r.Lost = s.parked.batch, s.parked.lost
 	}
 	if !t.View.Alone && so != nil {

@@ -175,7 +175,7 @@ type reservation struct {
 type parked struct {
 	batch string    // its name; empty: unknown
 	lost  time.Time // when it was sent without anything known of it since
-	call  reservation
+	call  *reservation // nil: none is there
 }
 
 // park takes in that the model call in flight goes on without the run, in a batch.
@@ -184,20 +184,20 @@ func (s *State) park(batch string) {
 	if batch == "" && s.parked.lost.IsZero() {
 		s.parked.lost = s.thinking.at
 	}
-	s.parked.batch, s.parked.call, s.thinking = batch, s.thinking, reservation{}
+	s.parked.batch, s.parked.call, s.thinking = batch, new(s.thinking), reservation{}
 }
 
 // Batch returns the provider's batch that has a model call of the run, and which model was
 // asked, as a [Think]; empty: there is none, or it is not known.
 func (s *State) Batch() (batch string, asked Think) {
-	c := &s.parked.call
+	c := cmp.Or(s.parked.call, new(reservation))
 	return s.parked.batch, Think{Model: c.auxiliary, Prepared: Prepared{Fallback: c.fallback}}
 }
 
 // Abandoned returns the event that gives up a model call in a provider's batch, booked at the
 // most that it may cost, and whether there is such a call. A run must record it before it ends.
 func (s *State) Abandoned() (ModelFailed, bool) {
-	c := &s.parked.call
+	c := cmp.Or(s.parked.call, new(reservation))
 	return ModelFailed{Class: ClassLost, Message: "the run ends while a batch of the provider may have its request", Attempt: s.attempt, Usage: c.usage, Cost: c.cost}, c.made
 }
 

@@ -56,7 +56,7 @@ func (s *State) applyModel(event Event) {
 				s.tooLong = n
 			}
 		}
-		if s.parked.call.made && e.Class == ClassLost { // the run ends without it
+		if c := s.parked.call; c != nil && c.made && e.Class == ClassLost { // the run ends without it
 			s.parked = parked{}
 			s.book(e.Usage, e.Cost)
 			return

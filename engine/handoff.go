@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,7 +37,7 @@ func (r *Handle) Next(ctx context.Context) (*Handle, error) {
 	if t := r.result.Thread; t != nil {
 		thread = *t
 	}
-	agent := r.agent
+	agent := *cmp.Or(r.agent, new(pawl.Agent))
 	if r.driver != nil && r.driver.rec.machine != nil {
 		agent = r.driver.rec.machine.Agent()
 	}
@@ -52,8 +53,8 @@ func (r *Handle) Next(ctx context.Context) (*Handle, error) {
 // for another end.
 func (d *driver) handOver(v pawl.Verdict) error {
 	r := &d.rec
-	agent, link, ok := team.Next(r.state, r.machine.Agent(), v)
-	if !ok {
+	agent, link := team.Next(r.state, r.machine.Agent(), v)
+	if link == nil {
 		return nil
 	}
 	e, head := r.engine, r.state.Head()
@@ -65,7 +66,7 @@ func (d *driver) handOver(v pawl.Verdict) error {
 	if errors.Is(err, pawl.ErrRunExists) { // the leg was begun before this process resumed the run
 		d.life.next, err = e.attach(d.inbox.life, agent, id, false)
 	} else if err == nil {
-		d.life.next, err = d.begin(lease, agent, &link)
+		d.life.next, err = d.begin(lease, agent, link)
 	}
 	if err != nil {
 		return fmt.Errorf("run %s hands over to run %s: %w", head.Run, id, err)
@@ -176,7 +177,7 @@ func (e *Engine) attach(ctx context.Context, agent pawl.Agent, run string, look 
 			return nil, err
 		}
 		if h.Status != pawl.StatusRunning || owned(h) || look {
-			l := &life{id: run, engine: e, agent: agent, done: make(chan struct{})}
+			l := &life{id: run, engine: e, agent: &agent, done: make(chan struct{})}
 			go l.watch(ctx, h)
 			return &Handle{life: l, found: true}, nil
 		}

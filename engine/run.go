@@ -26,7 +26,7 @@ type life struct {
 	done   chan struct{}
 	result pawl.Result
 	err    error
-	agent  pawl.Agent // to resume the next leg with, where this engine does not drive the run
+	agent  *pawl.Agent // to resume the next leg with; nil: that of the machine
 	next   *Handle    // the next leg, after a handoff; nil: there is none, or it is not known
 }
 

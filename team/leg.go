@@ -94,12 +94,12 @@ func (l ledger) bound(own pawl.Limits) pawl.Limits {
 }
 
 // Next returns the agent of the next leg of a run that ends with a verdict, and what the leg
-// says of the legs before. The agent also obeys the policies that child runs inherit. ok is
-// false if the run does not hand over.
-func Next(s *pawl.State, from pawl.Agent, v pawl.Verdict) (agent pawl.Agent, link pawl.Continues, ok bool) {
+// says of the legs before; nil: the run does not hand over. The agent also obeys the policies
+// that child runs inherit.
+func Next(s *pawl.State, from pawl.Agent, v pawl.Verdict) (agent pawl.Agent, link *pawl.Continues) {
 	to, ok := Handed(v)
 	if !ok {
-		return agent, link, false
+		return agent, nil
 	}
 	for _, h := range handoffs(&from) {
 		if h.to.Name != to {
@@ -120,7 +120,7 @@ func Next(s *pawl.State, from pawl.Agent, v pawl.Verdict) (agent pawl.Agent, lin
 		}
 		agent.Policies = append(policies, agent.Policies...)
 		start, _ := s.Start()
-		link = pawl.Continues{By: from.Name, Reason: a.Reason, Carry: cmp.Or(a.Carry, CarryAll.String()), Limits: l.limits, Used: l.used}
+		link = &pawl.Continues{By: from.Name, Reason: a.Reason, Carry: cmp.Or(a.Carry, CarryAll.String()), Limits: l.limits, Used: l.used}
 		if h.carry != 0 {
 			link.Carry = h.carry.String()
 		}
@@ -134,9 +134,9 @@ func Next(s *pawl.State, from pawl.Agent, v pawl.Verdict) (agent pawl.Agent, lin
 		}
 		link.Legs = append(slices.Clone(link.Legs), s.Run())
 		link.Used.Handoffs++
-		return agent, link, true
+		return agent, link
 	}
-	return agent, link, false
+	return agent, nil
 }
 
 // Follow returns the agent that has a thread after a run, which the next message of a person

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-const size = 24
+const size = 16
 
 // A List is a list of values, of which the zero List has none. A copy of it keeps
 // its values, of which the last few may be changed by the original; see Clone.
