@@ -173,8 +173,8 @@ type reservation struct {
 
 // parked is a model call that the provider may have in a batch.
 type parked struct {
-	batch string    // its name; empty: unknown
-	lost  time.Time // when it was sent without anything known of it since
+	batch string       // its name; empty: unknown
+	lost  time.Time    // when it was sent without anything known of it since
 	call  *reservation // nil: none is there
 }
 

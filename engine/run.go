@@ -27,7 +27,7 @@ type life struct {
 	result pawl.Result
 	err    error
 	agent  *pawl.Agent // to resume the next leg with; nil: that of the machine
-	next   *Handle    // the next leg, after a handoff; nil: there is none, or it is not known
+	next   *Handle     // the next leg, after a handoff; nil: there is none, or it is not known
 }
 
 // Live returns a handle on a run that this engine drives now, which may be a child; nil: it
