@@ -55,7 +55,10 @@ func (f *Fix) importing() (string, error) {
 			return nil //nolint:nilerr // the go command says it better
 		}
 		text, _, err := f.Files.Read(name)
-		if file, bad := parser.ParseFile(token.NewFileSet(), "", text, parser.ImportsOnly); err == nil && bad == nil && kind == ".go" {
+		if err != nil {
+			return nil //nolint:nilerr // as above
+		}
+		if file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ImportsOnly); err == nil && kind == ".go" {
 			end := file.Name.End()
 			for _, d := range file.Decls {
 				end = max(end, d.End())

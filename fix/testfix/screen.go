@@ -22,8 +22,8 @@ import (
 // screen is one build for many edits, since compiling and linking take most of the time of
 // trying an edit. Each edited function gets a copy for each edit, and first checks a variable
 // that selects one (mutant schemata: Untch, Offutt and Harrold, "Mutation analysis using
-// mutant schemata", ISSTA 1993). An edit that seems to help is still judged by a build of its
-// own.
+// mutant schemata", ISSTA 1993). An edit that may be made, or that counts against a fix, is still
+// judged by a build of its own.
 type screen struct {
 	bins map[string]string // test binaries, by import path
 	has  map[*candidate]int
