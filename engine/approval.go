@@ -65,7 +65,7 @@ func (f ApproverFunc) Approve(ctx context.Context, r Request) (Decision, error) 
 
 // ErrLater is returned by an [Approver] that does not decide now: the run is
 // suspended and waits for a decision.
-var ErrLater = errors.New("somebody else is to decide")
+var ErrLater = errors.New("the decision is left to others")
 
 // A Request describes a held call to an [Approver]. It is a copy.
 type Request struct {
@@ -115,7 +115,7 @@ func (e *Engine) Deny(ctx context.Context, run, call, by, reason string, o *Deny
 func (e *Engine) decide(ctx context.Context, run, call, by string, body decisionBody, token, hash string) error {
 	return e.post(ctx, run, pawl.SignalDecision, call, by, body, pawl.PhaseAwaitingApproval, func(s *pawl.State, c pawl.CallState) error {
 		if !fits(c.TokenHash, token) || hash != "" && hash != c.TokenHash {
-			return fmt.Errorf("the token is not that of the request for %s of run %s; use the one that was printed when the run was last suspended, or none where its database is at hand; pawl resume makes a new one", call, run)
+			return fmt.Errorf("the token does not match the request for %s of run %s; use the token that was printed when the run was last suspended, or none if you have its database; pawl resume makes a new token", call, run)
 		}
 		return checkArgs(s, c.Tool, body.Args)
 	})

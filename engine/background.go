@@ -165,7 +165,7 @@ func (t *toolCall) begunBefore(r *recorder, child string) (pawl.Classified, erro
 	state, _, err := r.engine.loadChild(r.base, child)
 	begun, ok := r.state.Call(child[strings.LastIndexByte(child, '.')+1:])
 	if err == nil && !ok {
-		err = fmt.Errorf("run %s was begun by no call of this run", child)
+		err = fmt.Errorf("run %s was not begun by a call of this run", child)
 	}
 	return pawl.Classified{Call: begun.Call, Child: child, Limits: new(state.Limits())}, err
 }

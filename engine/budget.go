@@ -25,7 +25,7 @@ func (e *Engine) checkBudgets() {
 	case err != nil:
 		e.invalid = fmt.Errorf("options: %w", err)
 	case e.ledger == nil && len(e.opt.Budgets) > 0:
-		e.invalid = fmt.Errorf("options: there is %s, but the journal is no budget.Ledger", e.opt.Budgets[0])
+		e.invalid = fmt.Errorf("options: there is %s, but the journal is not a budget.Ledger; use one that is, such as sqlite", e.opt.Budgets[0])
 	}
 }
 
@@ -38,7 +38,7 @@ func (e *Engine) priced(m *pawl.Machine) error {
 		d := m.Declaration()
 		for _, info := range slices.Concat([]pawl.ModelInfo{d.Model}, d.Fallback, d.Auxiliary) {
 			if info.Price == nil {
-				return fmt.Errorf("agent %q: %s cannot be held, since the model %s has no price; give it one", m.Agent().Name, b, info.Name)
+				return fmt.Errorf("agent %q: %s cannot be enforced, since the model %s has no price; give it one", m.Agent().Name, b, info.Name)
 			}
 		}
 	}

@@ -261,7 +261,7 @@ func TestBudgetInvalid(t *testing.T) {
 		{perDay(-1, false), memory.New(), "has a negative or impossible figure"},
 		{append(perDay(1, false), perDay(2, false)...), memory.New(), "contradicts the budget of $0.0100 per day for each tenant"},
 		{[]budget.Budget{{Per: budget.Total, Tokens: 5, Wait: true}}, memory.New(), "the budget of 5 tokens in total for all runs can never be waited for"},
-		{perDay(1, false), struct{ pawl.Journal }{memory.New()}, "the journal is no budget.Ledger"},
+		{perDay(1, false), struct{ pawl.Journal }{memory.New()}, "the journal is not a budget.Ledger"},
 		{perDay(1, false), memory.New(), "the model func has no price"},
 	} {
 		agent := pawl.Agent{Name: "a", Model: says(pawl.Say("done"))}

@@ -483,7 +483,7 @@ func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl
 			return agent, err
 		}
 	}
-	return root, fmt.Errorf("run %s has no call that is run %s", parent, run)
+	return root, fmt.Errorf("run %s has no call whose child run is %s", parent, run)
 }
 
 // ParentOf returns the parent of a child run; "": the run is not a child. A fork of a child

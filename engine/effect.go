@@ -60,9 +60,9 @@ var (
 	errTimeout         = fmt.Errorf("the time is over: %w", context.DeadlineExceeded)
 	errQuiet           = fmt.Errorf("it shows no sign of life: %w", context.DeadlineExceeded)
 	errCancelled error = cancelledError{}
-	errSuspended       = fmt.Errorf("the run is being parked: %w", context.Canceled)
+	errSuspended       = fmt.Errorf("the run is being suspended: %w", context.Canceled)
 	errDropped         = fmt.Errorf("it is not needed any more: %w", context.Canceled)
-	errSignal          = fmt.Errorf("there is mail for the run: %w", context.Canceled)
+	errSignal          = fmt.Errorf("the run has a signal: %w", context.Canceled)
 )
 
 // cancelledError is the cause by which a tool learns that its run is cancelled, and not only

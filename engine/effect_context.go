@@ -53,9 +53,9 @@ func nested(ctx context.Context) error {
 	case c == nil:
 		return nil
 	case c.tool == "":
-		return fmt.Errorf("run %s: a model, an observer or a judge cannot drive another run, whose cost would escape the limits of this one", c.lease.Run)
+		return fmt.Errorf("run %s: a model, an observer or a judge cannot start or resume another run, whose cost would not count against the limits of this one", c.lease.Run)
 	}
-	return fmt.Errorf("tool %s of run %s cannot drive another run, whose cost would escape the limits of this one; offer its agent to the model with tool.Agent", c.tool, c.lease.Run)
+	return fmt.Errorf("tool %s of run %s cannot start or resume another run, whose cost would not count against the limits of this one; offer its agent to the model with tool.Agent", c.tool, c.lease.Run)
 }
 
 // Done returns the channel that is closed when the effect must stop.

@@ -68,7 +68,7 @@ func (b *beginning) attach(ctx context.Context) error {
 		return &FileError{fileName(b.Files[0]), errors.New("the journal keeps no files; use one that implements pawl.Blobs")}
 	}
 	if len(b.Files) > MaxFiles {
-		return &FileError{fileName(b.Files[MaxFiles]), fmt.Errorf("an input takes %d files, not %d", MaxFiles, len(b.Files))}
+		return &FileError{fileName(b.Files[MaxFiles]), fmt.Errorf("an input has at most %d files, not %d", MaxFiles, len(b.Files))}
 	}
 	b.Files = slices.Clone(b.Files)
 	clean := e.cleaner(b.machine)
@@ -131,7 +131,7 @@ func known(f *pawl.File, clean *cleaner) error {
 	case len(f.Data) == 0:
 		return errors.New("it is empty")
 	case kind == "":
-		return errors.New("it is neither a picture, a PDF, a sound nor text in UTF-8, and models get no other files")
+		return errors.New("it is neither a picture, a PDF, a sound nor text in UTF-8, and models accept no other files")
 	case media.Contradicts(kind, f.Type):
 		return fmt.Errorf("it is %s, not %s", kind, f.Type)
 	}

@@ -51,7 +51,7 @@ func (e *Edit) check(old pawl.Entry, input string) error {
 		case e.Reply == nil:
 			return fmt.Errorf("entry %d is the reply of a model; edit it with a reply", old.Seq)
 		case input != "":
-			return errors.New("another input does not go with an edited reply, which did not know it; fork the fork with it")
+			return errors.New("an edited reply cannot have another input, which the model had not read; fork the fork with that input")
 		}
 		return e.checkReply()
 	case pawl.ToolFinished:
@@ -98,7 +98,7 @@ func (e *Edit) apply(r *recorder, at *cut, by string) error {
 	}
 	finished, _ := old.Event.(pawl.ToolFinished)
 	if c, ok := r.state.Call(finished.Call); !ok || c.Phase == pawl.PhaseAnswered {
-		return fmt.Errorf("call %s had its answer before entry %d; edit that one", finished.Call, old.Seq)
+		return fmt.Errorf("call %s was answered before entry %d; edit the entry of that answer", finished.Call, old.Seq)
 	}
 	q := requests{rec: r}
 	settled := pawl.ToolSettled{Call: finished.Call, Happened: true, By: by}

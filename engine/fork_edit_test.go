@@ -159,7 +159,7 @@ func TestForkEditsRefused(t *testing.T) {
 		{"tool.finished", engine.Edit{Result: json.RawMessage(`{`)}, "", "is not JSON"},
 		{"model.replied", engine.Edit{Result: result}, "", "edit it with a reply"},
 		{"model.replied", engine.Edit{Reply: &pawl.Reply{}}, "", "neither text nor calls"},
-		{"model.replied", engine.Edit{Reply: reply}, "and more", "does not go with an edited reply"},
+		{"model.replied", engine.Edit{Reply: reply}, "and more", "an edited reply cannot have another input"},
 	} {
 		at := find(t, j, first.Run, tt.kind, "")
 		if _, err := eng.Fork(ctx, agent, first.Run, at, &engine.ForkOptions{Edit: &tt.edit, Input: tt.input}); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -72,7 +72,7 @@ func TestNestedRunIsRefused(t *testing.T) {
 				if kind == "observer" {
 					want = "an observer"
 				}
-				if log := text(t, j, run); !strings.Contains(log, want) || !strings.Contains(log, "cannot drive another run") {
+				if log := text(t, j, run); !strings.Contains(log, want) || !strings.Contains(log, "cannot start or resume another run") {
 					t.Errorf("the log of %s does not say that the run was refused:\n%s", run, log)
 				}
 			})

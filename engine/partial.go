@@ -48,7 +48,7 @@ func Partial[T any](entries iter.Seq2[pawl.Entry, error]) iter.Seq2[T, error] {
 			}
 		}
 		if state.Seq() == 0 {
-			yield(zero, errors.New("there is no entry of a run"))
+			yield(zero, errors.New("the sequence has no entry of a run"))
 			return
 		}
 		yield(Decode[T](state.Result()))

@@ -56,7 +56,7 @@ func (e *Engine) checkRates() {
 		case rate.Requests < 0 || rate.Tokens < 0:
 			e.invalid = fmt.Errorf("options: the rate of %s is %+v; its figures must not be negative", name, rate)
 		case e.limiter == nil:
-			e.invalid = fmt.Errorf("options: there is a rate of %s, but the journal is no engine.Limiter", name)
+			e.invalid = fmt.Errorf("options: there is a rate of %s, but the journal is not an engine.Limiter; use one that is, such as sqlite", name)
 		}
 	}
 }

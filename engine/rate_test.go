@@ -176,8 +176,8 @@ func TestReady(t *testing.T) {
 			time.Sleep(time.Hour)
 		}
 		for want, e := range map[string]*engine.Engine{
-			"must not be negative": engine.New(j, &engine.Options{Rates: map[string]engine.Rate{"acme": {Requests: -1}}}),
-			"no engine.Limiter":    engine.New(struct{ pawl.Journal }{j}, &engine.Options{Rates: rates}),
+			"must not be negative":  engine.New(j, &engine.Options{Rates: map[string]engine.Rate{"acme": {Requests: -1}}}),
+			"not an engine.Limiter": engine.New(struct{ pawl.Journal }{j}, &engine.Options{Rates: rates}),
 		} {
 			if _, err := e.Start(t.Context(), agent, "go", nil); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("a start without %q: %v", want, err)

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNoRequest says that an entry is not the intent to call a model.
-var ErrNoRequest = errors.New("no model is called there")
+var ErrNoRequest = errors.New("the entry is not a model call")
 
 // Sent is a request to a model, rebuilt from the log.
 type Sent struct {

@@ -61,8 +61,8 @@ func (e *ChangedError) Error() string {
 
 // Why a run that was imported cannot be resumed.
 var (
-	ErrRedacted = errors.New("it was imported from a redacted export and can only be read; to go on with it, import a raw export")
-	ErrTorn     = errors.New("the end of its log was lost before it was imported or restored, and what the missing entries told of would be done again; fork it to go on from where it is known")
+	ErrRedacted = errors.New("it was imported from a redacted export and can only be read; to continue it, import a raw export")
+	ErrTorn     = errors.New("the end of its log was lost before it was imported or restored, and resuming it would repeat the effects in the lost entries; fork it at an entry before them")
 )
 
 // Resume continues a run that is suspended, interrupted, or ended without success. It fails
@@ -109,7 +109,7 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 	r := &d.rec
 	if o.After != 0 && r.state.Seq() != o.After {
 		r.lease.release()
-		return nil, fmt.Errorf("resume run %s: it went on after entry %d: %w", run, o.After, pawl.ErrConflict)
+		return nil, fmt.Errorf("resume run %s: its log continued after entry %d: %w", run, o.After, pawl.ErrConflict)
 	}
 	err = r.lease.caught(func() error {
 		if err := e.last(ctx, r); err != nil {
@@ -260,7 +260,7 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 	r := &d.rec
 	run := cmp.Or(o.of, r.lease.Run) // the id that the caller knows
 	if st := r.state.Status(); st == pawl.StatusSuccess {
-		return fmt.Errorf("run %s is done: %s; fork it to go another way", run, r.state.Verdict().String())
+		return fmt.Errorf("run %s has succeeded: %s; fork it to continue differently", run, r.state.Verdict().String())
 	}
 	if r.state.Torn() {
 		return fmt.Errorf("run %s: %w", run, ErrTorn)

@@ -178,7 +178,7 @@ func Entries(ctx context.Context, j pawl.Journal, run string, from uint64) iter.
 			}
 			entry, err := pawl.DecodeEntry(row.Data)
 			if err == nil && (entry.Seq != row.Seq || entry.Run != run) {
-				err = fmt.Errorf("the journal keeps entry %d of run %s in its place", entry.Seq, entry.Run)
+				err = fmt.Errorf("the journal has entry %d of run %s in its place", entry.Seq, entry.Run)
 			}
 			if err != nil {
 				yield(pawl.Entry{}, fmt.Errorf("run %s, entry %d: %w", run, row.Seq, err))

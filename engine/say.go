@@ -109,7 +109,7 @@ func (e *Engine) hears(ctx context.Context, run string) error {
 	case s.Redacted():
 		return fmt.Errorf("run %s: %w", run, ErrRedacted)
 	case s.Status().Ended():
-		return fmt.Errorf("run %s is over: %v; a new run in its thread, or a fork with the message as its input, goes on with it", run, s.Status())
+		return fmt.Errorf("run %s is over: %v; to continue, start a run in its thread, or fork it with the message as the input", run, s.Status())
 	}
 	return nil
 }

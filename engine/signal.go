@@ -81,7 +81,7 @@ func (e *Engine) Resolve(ctx context.Context, run, call, by string, r Resolution
 // check, unless nil, says what else is wrong with it.
 func (e *Engine) post(ctx context.Context, run string, kind pawl.SignalKind, call, by string, body any, waits pawl.Phase, check func(*pawl.State, pawl.CallState) error) error {
 	if e.inbox == nil {
-		return errors.New("this journal has no inbox: only its own process can decide")
+		return errors.New("this journal has no inbox, so only the process that drives the run can decide; use a journal on disk")
 	}
 	s, err := Load(ctx, e.journal, run)
 	if err != nil {
@@ -94,7 +94,7 @@ func (e *Engine) post(ctx context.Context, run string, kind pawl.SignalKind, cal
 		if err != nil {
 			return err
 		}
-		return fmt.Errorf("run %s is %v and nothing can be given to it; run %s, which called it, goes on with that: resume it", run, s.Status().String(), ParentOf(s))
+		return fmt.Errorf("run %s is %v and takes no signals; resume run %s, which called it", run, s.Status().String(), ParentOf(s))
 	}
 	c, ok := s.Call(call)
 	if q, asked := s.Question(); !ok && asked && q.Call == call && kind == pawl.SignalAnswer {
@@ -211,7 +211,7 @@ func (e *Engine) Cancel(ctx context.Context, run, by, reason string) error {
 		return fmt.Errorf("run %s is over: %v", run, s.Status())
 	}
 	if e.inbox == nil {
-		return errors.New("this journal has no inbox: end the context the run was started with")
+		return errors.New("this journal has no inbox; end the context that the run was started with")
 	}
 	raw, err := json.Marshal(cancelBody{reason})
 	if err != nil {

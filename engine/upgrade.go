@@ -68,7 +68,7 @@ func (e *Engine) PlanUpgrade(ctx context.Context, agent pawl.Agent, run string, 
 		}
 	case UpgradeFork:
 		if p.Fork = forkFor(run, &now); e.begun(ctx, p.Fork) {
-			p.Refused = "it was forked for this version already; go on with run " + p.Fork
+			p.Refused = "it was forked for this version already; continue with run " + p.Fork
 		}
 	case UpgradeRefuse:
 		p.Refused = "the agent's rule is upgrade: refuse"

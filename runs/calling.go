@@ -121,5 +121,5 @@ func (c caller) reply(r pawl.Request) (pawl.Reply, error) {
 			return pawl.Reply{Parts: []pawl.Part{pawl.Call{ID: "call", Tool: c.tool, Args: json.RawMessage(text.Text)}}, Usage: used}, nil
 		}
 	}
-	return pawl.Reply{}, errors.New("the run has no input to make a call of")
+	return pawl.Reply{}, errors.New("the run has no input; the input must be the arguments of the call")
 }

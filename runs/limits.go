@@ -61,12 +61,12 @@ func (l *Limits) Say(name, value string, relative bool) (err error) {
 		}
 	case name == "cost":
 		if to.Cost, err = strconv.ParseFloat(value, 64); err != nil {
-			err = fmt.Errorf("%q is no number", value)
+			err = fmt.Errorf("%q is not a number", value)
 		} else if to.Cost <= 0 || math.IsInf(to.Cost, 0) || math.IsNaN(to.Cost) {
 			err = errors.New("it must be positive")
 		}
 	default:
-		err = errors.New("there is no such limit")
+		err = errors.New("the limit is unknown")
 	}
 	return err
 }
@@ -82,7 +82,7 @@ func count(text string) (int, error) {
 	return n, nil
 }
 
-var errMuch = errors.New("what is added is more than can be counted")
+var errMuch = errors.New("the sum is too large; add less")
 
 // Over returns the limits of a run after l is applied to its present ones; fields that l does
 // not mention are zero. A limit in dollars needs the price of the run's model; nil: it has
@@ -110,7 +110,7 @@ func (l Limits) Over(now pawl.Limits, price *pawl.Price, lower func(pawl.Limits)
 	case next.Time < 0:
 		return next, errMuch
 	case next.Cost > 0 && price == nil:
-		return next, errors.New("cost: the run's model has no price, so a ceiling in dollars cannot be held")
+		return next, errors.New("cost: the run's model has no price, so a limit in dollars cannot be enforced; give the model a price")
 	case lower != nil:
 		wanted := now.Merge(next)
 		next = capped(next, wanted, lower(wanted))

@@ -35,10 +35,10 @@ type Searcher interface {
 }
 
 // ErrNoSearch says that a journal is not a [Searcher].
-var ErrNoSearch = errors.New("the journal of these runs cannot search their text")
+var ErrNoSearch = errors.New("this journal cannot search the text of runs")
 
 // ErrGone says that a list cannot continue, because all runs in Filter.After have been deleted.
-var ErrGone = errors.New("the runs at which the list was to go on are gone; start the list again")
+var ErrGone = errors.New("the runs after which the list should continue have been deleted; start the list again")
 
 // List yields the heads of the runs that a filter selects, newest first, with
 // the status that [EffectiveStatus] gives them. It reads the logs of those that wait.

@@ -36,7 +36,7 @@ func Record(ctx context.Context, j pawl.Journal, run string, o *RecordOptions) (
 		return nil, err
 	}
 	if len(r.exchanges) == 0 {
-		return nil, &RefusedError{fmt.Errorf("run %s has no reply of a model to record", run)}
+		return nil, &RefusedError{fmt.Errorf("run %s has no model reply to record", run)}
 	}
 	var err error
 	if r.made.Script, err = script.Record(run, r.exchanges); err != nil {
@@ -135,7 +135,7 @@ func (r *recorder) add(x script.Exchange) error {
 			parts[i] = p
 		case pawl.Call:
 			if !r.raw && !bytes.Equal(redact.JSON(p.Args), p.Args) {
-				return &RefusedError{fmt.Errorf("%s: the arguments of call %s to %s hold what looks like a secret, and without it the call is another one; record it raw, and keep the file to yourself", place, p.ID, p.Tool)}
+				return &RefusedError{fmt.Errorf("%s: the arguments of call %s to %s contain what looks like a secret, and removing it would change the call; record it raw, and keep the file private", place, p.ID, p.Tool)}
 			}
 		}
 	}

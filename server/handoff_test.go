@@ -61,7 +61,7 @@ func TestLegs(t *testing.T) {
 			t.Errorf("%q: the thread has %v", query, page.Runs)
 		}
 	}
-	w.refused(admin, "POST", "/v1/runs/"+first.Run+"/messages", `{"text":"too late"}`, 409, "run "+last.Run+" is over: success; a new run in its thread")
+	w.refused(admin, "POST", "/v1/runs/"+first.Run+"/messages", `{"text":"too late"}`, 409, "run "+last.Run+" is over: success; to continue, start a run in its thread")
 
 	// The thread is that of its tenant, too.
 	own := w.begin(acme, "front")

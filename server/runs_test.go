@@ -23,7 +23,7 @@ func TestStart(t *testing.T) {
 		`{"agent":"calm"}`:               "input is missing",
 		`{"agent":"calm","input":"x","limits":{"iterations":0}}`:        `limits: iterations: it must be at least 1; send for example {"iterations": 20`,
 		`{"agent":"calm","input":"x","limits":{"iterations":"+5"}}`:     "nothing to add to",
-		`{"agent":"calm","input":"x","limits":{"apples":1}}`:            "no such limit",
+		`{"agent":"calm","input":"x","limits":{"apples":1}}`:            "the limit is unknown",
 		`{"agent":"calm","input":"x","labels":{"a":"b","n":5}}`:         "labels cannot be a JSON number",
 		`{"agent":"calm","input":"x","thread":"` + long + `"}`:          "at most",
 		`{"agent":"calm","input":"x","idempotency_key":"` + long + `"}`: "at most",

@@ -83,7 +83,7 @@ type absent struct{ info pawl.ToolInfo }
 func (t absent) Info() pawl.ToolInfo { return t.info }
 
 func (t absent) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
-	return pawl.Output{}, fmt.Errorf("the tool %s is only looked at", t.info.Name)
+	return pawl.Output{}, fmt.Errorf("the tool %s was loaded for inspection and cannot run", t.info.Name)
 }
 
 // absentAgent is a declared sub-agent that cannot be called.

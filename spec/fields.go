@@ -40,7 +40,7 @@ func (d *document) titled(what string, t *table, n *node) fields {
 		case expr.Nearest(p.key, known) == "" && belongs[p.key] != "" && belongs[p.key] != what:
 			d.problem(p.place, "unknown key %s in %s (it belongs to %s)", p.key, what, belongs[p.key])
 		case expr.Nearest(p.key, known) == "" && len(known) > mostListed:
-			d.problem(p.place, "unknown key %s in %s (pawl schema lists those there are)", p.key, what)
+			d.problem(p.place, "unknown key %s in %s (pawl schema lists the known keys)", p.key, what)
 		default:
 			d.problem(p.place, "unknown key %s in %s%s", p.key, what, expr.DidYouMean(p.key, known))
 			n.meant(i, expr.Nearest(p.key, known))

@@ -171,9 +171,9 @@ func (f fields) checkServer(m fields, server *MCPServer) {
 	command, address := m.n.get("command"), m.n.get("url")
 	switch {
 	case command != nil && address != nil:
-		f.problem(address.place, "there is a command and a url (a server is a program or a place; leave one out)")
+		f.problem(address.place, "there is a command and a url (a server is a program or a URL; leave one out)")
 	case command == nil && address == nil:
-		f.problem(m.n.place, "mcp has neither command nor url (list the program and its arguments, or write where the server is)")
+		f.problem(m.n.place, "mcp has neither command nor url (list the program and its arguments, or write its url)")
 	case server.Token != "" && address == nil:
 		f.problem(m.n.get("token").place, "token is for a url (a program gets the variables under env)")
 	}
@@ -242,7 +242,7 @@ func (s *Spec) connected(ctx context.Context, r *Registry, ends *[]func() error)
 		}
 		*ends = append(*ends, end)
 		if slices.ContainsFunc(tools, func(t pawl.Tool) bool { return server.Cage != nil && t.Info().Cage == "" }) {
-			return nil, fmt.Errorf("spec: the registry's connector does not hold mcp server %s to its cage", server.Name)
+			return nil, fmt.Errorf("spec: the registry's connector ignores the cage of the mcp server %s", server.Name)
 		}
 		if c.remote[server.Name], err = s.chosen(server, tools); err != nil {
 			return nil, err

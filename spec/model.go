@@ -129,12 +129,12 @@ func (s *Spec) make(d *document, r *Registry, given, dir string, at place, limit
 	case err != nil:
 		return bad(fmt.Errorf("model %s: %w", given, err))
 	case model == nil:
-		return bad(fmt.Errorf("model %s: the provider has none of that name", given))
+		return bad(fmt.Errorf("model %s: the provider has no model of that name", given))
 	}
 	if batch {
 		b, ok := model.(interface{ Batch() pawl.Model })
 		if !ok {
-			return bad(fmt.Errorf("model %s: its provider takes no batches (leave batch out, or use a model of anthropic or openai)", given))
+			return bad(fmt.Errorf("model %s: its provider accepts no batches (leave batch out, or use a model of anthropic or openai)", given))
 		}
 		model = b.Batch()
 	}
@@ -170,7 +170,7 @@ func (s *Spec) atPrice(d *document, model pawl.Model, given, name string, outdat
 	}
 	for _, b := range s.Budgets {
 		if b.Cost > 0 && price == nil {
-			d.problem(s.find("budgets"), "%s cannot be held, since the model %s has no price (give it one under prices, or limit tokens)", b, given)
+			d.problem(s.find("budgets"), "%s cannot be enforced, since the model %s has no price (give it one under prices, or limit tokens)", b, given)
 			break
 		}
 	}

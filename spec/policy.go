@@ -228,11 +228,11 @@ func (p *Policy) Apply(a pawl.Agent) (pawl.Agent, error) {
 		}
 		for _, b := range p.budgets {
 			if b.Cost > 0 && info.Price == nil {
-				d.problem(p.root.get("budgets").place, "the model %s has no price, so %s cannot be held (give it one under prices in the spec)", info.Name, b)
+				d.problem(p.root.get("budgets").place, "the model %s has no price, so %s cannot be enforced (give it one under prices in the spec)", info.Name, b)
 			}
 		}
 		if p.limits.Cost > 0 && info.Price == nil {
-			d.problem(p.root.get("limits").get("cost").place, "the model %s has no price, so the policy's ceiling of $%v cannot be held (give it one under prices in the spec)", info.Name, pawl.Decimal(p.limits.Cost))
+			d.problem(p.root.get("limits").get("cost").place, "the model %s has no price, so the policy's limit of $%v cannot be enforced (give it one under prices in the spec)", info.Name, pawl.Decimal(p.limits.Cost))
 		}
 	}
 	if err := budget.Check(append(BudgetsOf(a.Source), p.budgets...)); err != nil {
@@ -362,7 +362,7 @@ func ceiling[T int | float64 | time.Duration](say func(string, ...any), name str
 	switch {
 	case was == 0 || is != 0 && is <= was:
 	case is == 0:
-		say("%s has no ceiling, which was %v", name, was)
+		say("%s has no limit, which was %v", name, was)
 	default:
 		say("%s may be %v, not %v", name, is, was)
 	}

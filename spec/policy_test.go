@@ -127,7 +127,7 @@ func TestPolicyModels(t *testing.T) {
 		{"models: [anthropic/*]", func(a *pawl.Agent) { a.Fallback = []pawl.Model{named("openai/gpt", nil)} }, "policy.yaml:1:9: the model openai/gpt is not allowed (only anthropic/*)"},
 		{"models: [anthropic/*]", func(a *pawl.Agent) { a.Policies = []pawl.Policy{auxiliary{named("openai/judge", nil)}} }, "policy.yaml:1:9: the model openai/judge is not allowed (only anthropic/*)"},
 		{"limits: {cost: 1}", func(*pawl.Agent) {}, ""},
-		{"limits: {cost: 1}", func(a *pawl.Agent) { a.Model = named("openai/gpt", nil) }, "policy.yaml:1:16: the model openai/gpt has no price, so the policy's ceiling of $1 cannot be held (give it one under prices in the spec)"},
+		{"limits: {cost: 1}", func(a *pawl.Agent) { a.Model = named("openai/gpt", nil) }, "policy.yaml:1:16: the model openai/gpt has no price, so the policy's limit of $1 cannot be enforced (give it one under prices in the spec)"},
 	} {
 		a := pawl.Agent{Name: "a", Model: named("anthropic/claude-x", free)}
 		c.change(&a)
@@ -168,14 +168,14 @@ func TestPolicyLooser(t *testing.T) {
 		{strings.Replace(strict, "deny: [shell]", "deny: [fetch, shell]", 1), ""},
 		{strings.Replace(strict, "iterations: 10", "iterations: 5, tokens: 100", 1), ""},
 		{strings.Replace(strict, "[anthropic/*, openai/gpt-5]", "[anthropic/claude, anthropic/c*]", 1), ""},
-		{strings.Replace(strict, "iterations: 10, time: 1m", "iterations: 11", 1), "iterations may be 11, not 10\ntime has no ceiling, which was 1m0s"},
+		{strings.Replace(strict, "iterations: 10, time: 1m", "iterations: 11", 1), "iterations may be 11, not 10\ntime has no limit, which was 1m0s"},
 		{strings.Replace(strict, "cost: 1", "cost: 1.5", 1), "cost may be 1.5, not 1"},
 		{strings.Replace(strict, "models: [anthropic/*, openai/gpt-5]\n", "", 1), "all models are allowed, not only anthropic/*, openai/gpt-5"},
 		{strings.Replace(strict, "openai/gpt-5", "openai/gpt-?", 1), "the model openai/gpt-? is allowed"},
 		{strings.Replace(strict, "anthropic/*", "'*'", 1), "the model * is allowed"},
 		{strings.Replace(strict, "deny: [shell]\n", "", 1), "shell is not denied"},
 		{strings.Replace(strict, "gates: [order, {effect: write}, {tool: pay, when: args.n > 1}]", "gates: [{tool: pay, when: args.n > 2}]", 1), "order is not gated\nevery write is not gated\npay when args.n > 1 is not gated"},
-		{"{}", "iterations has no ceiling, which was 10\ntime has no ceiling, which was 1m0s\ncost has no ceiling, which was 1\nall models are allowed, not only anthropic/*, openai/gpt-5\nshell is not denied\norder is not gated\nevery write is not gated\npay when args.n > 1 is not gated"},
+		{"{}", "iterations has no limit, which was 10\ntime has no limit, which was 1m0s\ncost has no limit, which was 1\nall models are allowed, not only anthropic/*, openai/gpt-5\nshell is not denied\norder is not gated\nevery write is not gated\npay when args.n > 1 is not gated"},
 	} {
 		if got := strings.Join(policy(t, c.text).Looser(policy(t, strict)), "\n"); got != c.want {
 			t.Errorf("%s\nis looser: %s\nwant: %s", c.text, got, c.want)

@@ -176,6 +176,6 @@ func (standIn) Hosts([]pawl.ToolInfo) error { return nil }
 
 func (standIn) Stream(context.Context, pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
-		yield(pawl.Chunk{}, errors.New("this model stands for one that could not be made"))
+		yield(pawl.Chunk{}, errors.New("this model could not be made"))
 	}
 }

@@ -99,7 +99,7 @@ func TestSkillWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := s.Warnings(registry())
-	if len(w) != 1 || w[0].Message != "the skill k is carried out with Read, which the agent does not have" {
+	if len(w) != 1 || w[0].Message != "the skill k needs the tool Read, which the agent does not have" {
 		t.Error(w)
 	}
 }

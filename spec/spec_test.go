@@ -296,7 +296,7 @@ cage: {files: {read: [./x.sh], write: [out]}}
 		"spec.yaml:7:41: there is no file ./y.sh in the spec's directory",
 		"spec.yaml:8:63: the witness y is not there (it counts as missing; what makes it appear voids an approval)",
 		"spec.yaml:8:66: the witness / is not a file (calls that need approval would be refused)",
-		"spec.yaml:9:21: delete_* gates no tool there is",
+		"spec.yaml:9:21: delete_* matches no tool of the agent",
 		"spec.yaml:12:13: there is no folder inbox (nothing starts until there is)",
 		"spec.yaml:14:26: the variable PAWL_SPEC_UNSET is not set (no server serves the webhook without it)",
 		"spec.yaml:15:40: there is no none/out (commands are refused until it is there)",

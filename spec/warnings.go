@@ -96,7 +96,7 @@ func (s *Spec) ungated(d *document) {
 	names, all := s.offered()
 	for _, g := range s.root.all("approvals.gates.*") {
 		if all && strings.ContainsAny(g.text, "*?") && !slices.ContainsFunc(names, func(name string) bool { return glob.Match(g.text, name) }) {
-			d.problem(g.place, "%s gates no tool there is", g.text)
+			d.problem(g.place, "%s matches no tool of the agent", g.text)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func (s *Spec) unskilled(d *document) {
 		for _, pattern := range one.Allowed {
 			found := slices.ContainsFunc(a.Tools, func(t pawl.Tool) bool { return glob.Match(pattern, t.Info().Name) })
 			if !found && !strings.HasPrefix(pattern, "__") {
-				d.problem(s.find("skills"), "the skill %s is carried out with %s, which the agent does not have", one.Name, pattern)
+				d.problem(s.find("skills"), "the skill %s needs the tool %s, which the agent does not have", one.Name, pattern)
 			}
 		}
 	}

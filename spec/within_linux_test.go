@@ -224,7 +224,7 @@ func TestServersAreCaged(t *testing.T) {
 	if said := s.Cages(); len(said) != 1 || !strings.HasPrefix(said[0], "commands and MCP servers are caged: ") {
 		t.Errorf("it says %s", said)
 	}
-	if _, _, err := s.Open(t.Context(), r); err == nil || !strings.Contains(err.Error(), "does not hold mcp server files to its cage") {
+	if _, _, err := s.Open(t.Context(), r); err == nil || !strings.Contains(err.Error(), "ignores the cage of the mcp server files") {
 		t.Errorf("a connector that forgets the cage: %v", err)
 	}
 	forgets = false

@@ -58,13 +58,13 @@ func (c *chain) seal(line []byte) []byte {
 	return append(append(append(out, sumOpening...), sum...), sumClosing...)
 }
 
-var errSum = errors.New("its sum is wrong: the line was changed or moved")
+var errSum = errors.New("its checksum is wrong: the line was changed or moved")
 
 // open removes the sum from a line. If the sum is wrong, the chain does not change.
 func (c *chain) open(line []byte) ([]byte, error) {
 	at := len(line) - sumMember
 	if at < 0 || !bytes.HasPrefix(line[at:], []byte(sumOpening)) || !bytes.HasSuffix(line, []byte(sumClosing)) {
-		return nil, errors.New("it has no sum at its end")
+		return nil, errors.New("it has no checksum at its end")
 	}
 	body := append(bytes.Clone(line[:at]), '}')
 	next := *c

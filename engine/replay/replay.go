@@ -317,7 +317,7 @@ func actAgrees(decided *pawl.State, act pawl.Act, got []pawl.Entry) error {
 			if id = ev.Call; !ev.NotRun {
 				want = pawl.CallRefuse
 			} else if ran := decided.Elapsed() + e.Time.Sub(decided.Time()); ran < decided.Limits().Time {
-				return fmt.Errorf("entry %d: call %s was not run, but only %v of %v were over", e.Seq, id, ran, decided.Limits().Time)
+				return fmt.Errorf("entry %d: call %s did not run, although only %v of %v had passed", e.Seq, id, ran, decided.Limits().Time)
 			}
 		case pawl.ApprovalRequested:
 			id, want = ev.Call, pawl.CallAsk
@@ -332,7 +332,7 @@ func actAgrees(decided *pawl.State, act pawl.Act, got []pawl.Entry) error {
 		}
 		i := slices.IndexFunc(act.Calls, func(d pawl.Classified) bool { return d.Call.ID == id })
 		if i < 0 {
-			return fmt.Errorf("entry %d: call %s would not be acted on now", e.Seq, id)
+			return fmt.Errorf("entry %d: call %s would not run now", e.Seq, id)
 		}
 		d := &act.Calls[i]
 		switch ev := e.Event.(type) {
@@ -365,7 +365,7 @@ func actAgrees(decided *pawl.State, act pawl.Act, got []pawl.Entry) error {
 			}
 		}
 		if d.Do != want {
-			return fmt.Errorf("entry %d: call %s was to %v, now it is to %v", e.Seq, id, want, d.Do)
+			return fmt.Errorf("entry %d: call %s is classified as %v, this build decides %v", e.Seq, id, want, d.Do)
 		}
 	}
 	return nil

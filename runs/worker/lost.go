@@ -21,7 +21,7 @@ func Worthwhile(ctx context.Context, j pawl.Journal, run string) error {
 	case err != nil:
 		return err
 	case imported:
-		return errors.New("it was imported in the middle of its work, and may still run where it came from; if it does not, resume it yourself")
+		return errors.New("it was imported while it was running, and may still run where it was exported; if it does not, resume it yourself")
 	case lost >= mostLost:
 		return fmt.Errorf("its process ended %d times in a row without getting any further; find out why, then resume it yourself", lost)
 	}

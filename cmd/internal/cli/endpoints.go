@@ -43,7 +43,7 @@ func (a *app) wired(e spec.Endpoint, name string) (pawl.Model, error) {
 			m = a.adapted(e.Wire, name, &pipe.Endpoint{Provider: e.Provider, BaseURL: e.BaseURL, Key: key, Headers: e.Headers})
 			break
 		}
-		return nil, fmt.Errorf("the provider %s has the wire %q, which this program does not speak", e.Provider, e.Wire)
+		return nil, fmt.Errorf("the provider %s has the wire %q, which this program does not know", e.Provider, e.Wire)
 	}
 	if e.Key != "" && key == "" {
 		return keyless{m, fmt.Errorf("no key for %s/%s; set %s", e.Provider, name, e.Key)}, nil

@@ -96,7 +96,7 @@ func runEval(ctx context.Context, a *app, o *evaluating, file *eval.File) (int, 
 			return 0, misuse("--against: %w", err)
 		}
 		if err := json.Unmarshal(data, &o.before); err != nil || o.before == nil {
-			return 0, misuse("--against: %s is no report of pawl eval --out: %w", o.against, err)
+			return 0, misuse("--against: %s is not a report of pawl eval --out: %w", o.against, err)
 		}
 	}
 	if o.out != "" {

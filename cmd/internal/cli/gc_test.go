@@ -36,7 +36,7 @@ func TestImportOfWhatIsLeft(t *testing.T) {
 	}
 	run = strings.TrimSpace(run)
 	code, _, stderr = invoke(t, t.Context(), nil, "resume", run, "--database", "sqlite:torn.db")
-	if code != 2 || !strings.Contains(stderr, "fork it to go on") {
+	if code != 2 || !strings.Contains(stderr, "fork it at an entry before") {
 		t.Errorf("resuming exits with %d: %s", code, stderr)
 	}
 	code, stdout, stderr := invoke(t, t.Context(), nil, "fork", run, "--at", "1", "--database", "sqlite:torn.db")
@@ -44,7 +44,7 @@ func TestImportOfWhatIsLeft(t *testing.T) {
 		t.Errorf("forking exits with %d: %s", code, stderr)
 	}
 	code, _, stderr = imported("changed", strings.Replace(whole, "is it?", "is it!", 1))
-	if code != 2 || !strings.Contains(stderr, "line 2 of the export: its sum is wrong") {
+	if code != 2 || !strings.Contains(stderr, "line 2 of the export: its checksum is wrong") {
 		t.Errorf("a changed file: exit %d: %s", code, stderr)
 	}
 	if _, stdout, _ = invoke(t, t.Context(), nil, "runs", "--json", "--database", "sqlite:changed.db"); stdout != "" {

@@ -49,7 +49,7 @@ func TestLimits(t *testing.T) {
 		{text: "time=-3s", bad: "must be positive"},
 		{text: "cost=NaN", bad: "must be positive"},
 		{text: "cost=0", bad: "must be positive"},
-		{text: "dollars=3", bad: "no such limit"},
+		{text: "dollars=3", bad: "the limit is unknown"},
 		{text: "iterations", bad: "write iterations=N"},
 		{text: "", bad: "write iterations=N"},
 		{text: "iterations=+9990", bad: "the most is 10000"},

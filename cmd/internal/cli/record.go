@@ -36,12 +36,12 @@ func recordCommand(a *app) *cobra.Command {
 			}
 			if !isFile(args[0]) {
 				if len(args) > 1 {
-					return 0, misuse("%s is no spec, and a run takes no INPUT", args[0])
+					return 0, misuse("%s is not a spec, and a run that is recorded takes no INPUT", args[0])
 				}
 				var wrong error
 				c.Flags().Visit(func(f *pflag.Flag) {
 					if f.Name != "out" && f.Name != "raw" && c.InheritedFlags().Lookup(f.Name) == nil {
-						wrong = misuse("--%s is for a run to come, and %s is one that took place; leave it out", f.Name, args[0])
+						wrong = misuse("--%s is for a new run, and %s is an existing run; leave it out", f.Name, args[0])
 					}
 				})
 				if wrong != nil {
