@@ -11,5 +11,5 @@ func freeSpace(dir string) (n uint64, known bool) {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return 0, false
 	}
-	return s.Bavail * uint64(s.Bsize), true //nolint:gosec,unconvert // a block has a size above zero, whose type differs by system
+	return s.Bavail * uint64(s.Bsize), true
 }
