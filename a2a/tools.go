@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/sleep"
 )
 
 // The times between two looks at a task, and how long an agent may be unreachable.
@@ -86,7 +87,7 @@ func (t sendTool) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 			return pawl.Output{}, told(err)
 		}
 		sent = sent || !unsent(err)
-		if try == mostTries || !sleep(ctx, pause) {
+		if try == mostTries || !sleep.For(ctx, pause) {
 			if !sent {
 				return pawl.Output{}, &notRunError{fmt.Errorf("not run: %w", err)}
 			}
@@ -158,7 +159,7 @@ func (t sendTool) Reconcile(ctx context.Context, inv pawl.Invocation) (pawl.Outp
 	}
 	for pause := firstLook; ; pause = min(2*pause, longestLook) {
 		out, happened, err := t.find(ctx, inv, args)
-		if err == nil || !passing(err) || !sleep(ctx, pause) {
+		if err == nil || !passing(err) || !sleep.For(ctx, pause) {
 			return out, happened, err
 		}
 	}
@@ -245,7 +246,7 @@ func (t waitTool) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 		default:
 			heard = time.Now()
 		}
-		if !sleep(ctx, pause) {
+		if !sleep.For(ctx, pause) {
 			return pawl.Output{}, t.leave(ctx, args.Task)
 		}
 	}
@@ -338,18 +339,6 @@ func content(parts []Part) string {
 		}
 	}
 	return strings.Join(texts, "\n\n")
-}
-
-// sleep waits, and reports false if ctx ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // told says an error of the remote agent as such.

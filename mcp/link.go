@@ -12,6 +12,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/pawl-run/pawl/internal/sleep"
 )
 
 // A link is a connection, open or closed.
@@ -181,10 +183,8 @@ func (s *Server) link(ctx context.Context) (l *link, pins map[string]string, err
 		return nil, nil, context.Cause(ctx)
 	}
 	for try := range mostTries {
-		if try > 0 {
-			if err := pause(ctx, firstWait<<(try-1)); err != nil {
-				return nil, nil, err
-			}
+		if try > 0 && !sleep.For(ctx, firstWait<<(try-1)) {
+			return nil, nil, context.Cause(ctx)
 		}
 		select {
 		case <-s.ended:
@@ -199,17 +199,6 @@ func (s *Server) link(ctx context.Context) (l *link, pins map[string]string, err
 		}
 	}
 	return nil, nil, fmt.Errorf("%w (tried %d times)", err, mostTries)
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // ready is one try to get an up-to-date connection.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/sleep"
 	"github.com/pawl-run/pawl/runs"
 )
 
@@ -47,9 +48,7 @@ func (s *sweeper) sweep(ctx context.Context, every time.Duration) {
 			s.said = err.Error()
 			s.log.Error("runs that Temporal has lost cannot be looked for; it is tried again", "error", err)
 		}
-		select {
-		case <-time.After(every):
-		case <-ctx.Done():
+		if !sleep.For(ctx, every) {
 			return
 		}
 	}

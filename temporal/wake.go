@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/sleep"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/runs/worker"
 )
@@ -62,10 +63,7 @@ func (k *waker) listen(ctx context.Context) {
 				<-slots
 			})
 		}
-		select {
-		case <-time.After(againAfter):
-		case <-ctx.Done():
-		}
+		sleep.For(ctx, againAfter)
 	}
 }
 
@@ -93,10 +91,7 @@ func (k *waker) signalled(ctx context.Context, mail pawl.Inbox) iter.Seq2[string
 					return
 				}
 			}
-			select {
-			case <-time.After(pollEvery):
-			case <-ctx.Done():
-			}
+			sleep.For(ctx, pollEvery)
 		}
 	}
 }

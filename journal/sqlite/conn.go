@@ -15,6 +15,8 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
+
+	"github.com/pawl-run/pawl/internal/sleep"
 )
 
 // A conn is one connection; only one goroutine uses it at a time.
@@ -58,14 +60,7 @@ func connect(ctx context.Context, path string, o *Options, v view) (*conn, error
 // pause sleeps a little, longer each time, and reports whether to try again. Commits take
 // 20 µs to a few ms, so the first pause is short.
 func pause(ctx context.Context, n int) bool {
-	t := time.NewTimer(min(time.Duration(n+1)*100*time.Microsecond, 5*time.Millisecond))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
+	return sleep.For(ctx, min(time.Duration(n+1)*100*time.Microsecond, 5*time.Millisecond))
 }
 
 // close finalizes all statements first; otherwise SQLite refuses to close.

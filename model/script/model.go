@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/sleep"
 )
 
 // A Model answers from a script. What it answers depends on the request alone. It
@@ -264,12 +265,12 @@ func (p *reply) stream(ctx context.Context, r pawl.Request, whole pawl.Reply, tu
 	}
 	pieces := split(whole.Parts, p.chunks)
 	pause := p.delay / time.Duration(max(1, len(pieces)))
-	if len(pieces) == 0 && !wait(ctx, pause) {
+	if len(pieces) == 0 && !sleep.For(ctx, pause) {
 		yield(pawl.Chunk{}, ctx.Err())
 		return
 	}
 	for _, c := range pieces {
-		if !wait(ctx, pause) {
+		if !sleep.For(ctx, pause) {
 			yield(pawl.Chunk{}, ctx.Err())
 			return
 		}
@@ -291,21 +292,6 @@ func (p *reply) stream(ctx context.Context, r pawl.Request, whole pawl.Reply, tu
 		yield(pawl.Chunk{}, &e)
 	default:
 		yield(pawl.Chunk{Reply: &whole}, nil)
-	}
-}
-
-// wait reports whether d passed before ctx ended.
-func wait(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/pawl-run/pawl/internal/sleep"
 )
 
 // An outcome is what a client gets, as bytes.
@@ -70,7 +72,7 @@ func place(k, n int) int {
 // or the server is closed.
 func (o *outcome) send(ctx context.Context, w http.ResponseWriter, opts *Options) {
 	if o.silent {
-		if o.ending == reset || !pause(ctx, o.wait) {
+		if o.ending == reset || !sleep.For(ctx, o.wait) {
 			abort(w)
 		}
 		if o.ending == stalled {
@@ -84,7 +86,7 @@ func (o *outcome) send(ctx context.Context, w http.ResponseWriter, opts *Options
 		w.WriteHeader(o.status)
 		_ = ctl.Flush()
 	}
-	if !pause(ctx, opts.Latency+o.wait) {
+	if !sleep.For(ctx, opts.Latency+o.wait) {
 		abort(w)
 	}
 	if !o.hasty {
@@ -94,7 +96,7 @@ func (o *outcome) send(ctx context.Context, w http.ResponseWriter, opts *Options
 		if len(u) == 0 {
 			continue
 		}
-		if i > 0 && !pause(ctx, opts.Latency) || !o.unit(ctx, w, u, opts) {
+		if i > 0 && !sleep.For(ctx, opts.Latency) || !o.unit(ctx, w, u, opts) {
 			abort(w)
 		}
 	}
@@ -108,7 +110,7 @@ func (o *outcome) send(ctx context.Context, w http.ResponseWriter, opts *Options
 		<-ctx.Done()
 		abort(w)
 	case endless:
-		for pause(ctx, beat) && o.unit(ctx, w, o.pulse, opts) {
+		for sleep.For(ctx, beat) && o.unit(ctx, w, o.pulse, opts) {
 		}
 		abort(w)
 	}
@@ -134,21 +136,6 @@ func (o *outcome) unit(ctx context.Context, w http.ResponseWriter, u []byte, opt
 		}
 	}
 	return true
-}
-
-// pause waits, and reports whether it was let.
-func pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // abort resets the connection. HTTP/2 has no connection of its own to reset, so
