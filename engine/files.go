@@ -40,16 +40,16 @@ func (e *FileError) Error() string {
 // Unwrap returns what is wrong with the file.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// A Taker is a [pawl.Model] that takes some files only. Any other model is believed to
-// take all. A model that gets a file it does not take, as when a run fails over to it,
-// says so in the request.
+// A Taker is a [pawl.Model] that accepts only some files. Any other model is assumed to accept
+// all. If a run fails over to a model that does not accept a file, the request says so in place
+// of the file.
 type Taker interface {
 	// Takes returns an error that says which of the files of an input, other than texts,
 	// the model does not take, and why; nil: it takes them.
 	Takes(files []pawl.File) error
 }
 
-// Takes asks a model whether it takes files; see [Taker].
+// Takes asks a model whether it accepts files; see [Taker].
 func Takes(m pawl.Model, files []pawl.File) error {
 	if t, ok := m.(Taker); ok {
 		return t.Takes(files)

@@ -55,8 +55,9 @@ func Partial[T any](entries iter.Seq2[pawl.Entry, error]) iter.Seq2[T, error] {
 	}
 }
 
-// Growing follows the entries of a run and makes documents of what the model has written of
-// its answer. The zero Growing is ready for the first entry of a run.
+// Growing follows the entries of a run and returns what is known so far of the answer that the
+// model is writing. The zero Growing is ready for the first entry of a run. It is not safe for
+// concurrent use.
 type Growing struct {
 	schema json.RawMessage
 	turn   bool // the call in progress may bring the answer
@@ -64,8 +65,8 @@ type Growing struct {
 	before []byte
 }
 
-// Add returns the answer as far as it is known after an entry; nil: no more of it is known
-// than before. See [Partial].
+// Add takes the next entry, and returns the answer as far as it is then known; nil: no more is
+// known than before. See [Partial].
 func (g *Growing) Add(e pawl.Entry) json.RawMessage {
 	switch ev := e.Event.(type) {
 	case pawl.RunStarted:

@@ -175,8 +175,8 @@ func changesText(e pawl.Entry) bool {
 	return false
 }
 
-// SearchText is the text of a run for [pawl.Batch], without what looks like a secret: who
-// may search must not find out one by its beginning.
+// SearchText returns the text by which a search finds a run, for [pawl.Batch]. What looks like
+// a secret is removed, so that a search for the beginning of a secret finds nothing.
 func SearchText(s *pawl.State) string { return redact.Text(s.Text()) }
 
 // encode appends the encoded entries to buffer.

@@ -249,13 +249,14 @@ func (e *Engine) learned() int64 {
 	return e.opt.Learned.set.Version()
 }
 
-// Learned are secrets that come to be known while runs are driven, such as the tokens that
-// an MCP server's authorisation is renewed with. The latest 256 are kept out of events, as
-// those of [Options].Secrets are. The zero value has none; it is safe for concurrent use, and
-// engines can share it.
+// Learned holds secrets that become known while runs are driven, such as the tokens with which
+// an MCP server's authorisation is renewed. The latest 256 are kept out of events, as those of
+// Options.Secrets are. The zero value has none; it is safe for concurrent use, and engines can
+// share it.
 type Learned struct{ set redact.Learned }
 
-// Add adds a secret. It becomes {{secret:NAME}}. One of fewer than six bytes is ignored.
+// Add adds a secret, which becomes {{secret:NAME}} in texts. A secret of fewer than six bytes
+// is ignored.
 func (l *Learned) Add(name, secret string) { l.set.Add(name, secret) }
 
 // Scrub replaces the secrets in a text. Nil has none.

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 )
 
-// Options say how much is logged. The zero value is right for most programs.
+// Options set how much is logged. The zero value is right for most programs.
 type Options struct {
 	// Texts is how many characters of a text are logged: of messages, arguments and
 	// results. Zero: 200; negative: none.

@@ -11,8 +11,8 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// A BackgroundTool is a tool by which a model deals with the runs that it has begun in the
-// background.
+// A BackgroundTool is a tool with which a model collects, messages or cancels the runs that it
+// has started in the background.
 type BackgroundTool string
 
 // The tools.
@@ -94,7 +94,7 @@ func (b backgroundTool) Run(context.Context, pawl.Invocation) (pawl.Output, erro
 	return pawl.Output{}, errors.New("runs in the background are driven by an engine")
 }
 
-// OnBackground returns which of the tools for runs in the background a tool is; false: none.
+// OnBackground returns which [BackgroundTool] a tool is; false: it is none of them.
 func OnBackground(t pawl.Tool) (what BackgroundTool, ok bool) {
 	b, ok := t.(backgroundTool)
 	return b.what, ok
@@ -108,8 +108,8 @@ func IsBackgroundTool(info pawl.ToolInfo) bool {
 // BackgroundArgs are the arguments of a [BackgroundTool].
 type BackgroundArgs struct{ ID, Text, Why string }
 
-// Begun returns the run in the background that a call is about. Without an ID, that is one of
-// which done reports that it has ended, or else the first.
+// Begun returns the background run that a call of a [BackgroundTool] is about. Without an ID
+// that is the first one for which done reports that it has ended, or else the first one.
 func Begun(s *pawl.State, args json.RawMessage, done func(run string) bool) (of pawl.Classified, a BackgroundArgs, err error) {
 	_ = json.Unmarshal(args, &a) // validated before
 	all := s.Background()

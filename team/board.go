@@ -156,8 +156,8 @@ func IsBoardTool(info pawl.ToolInfo) bool {
 	return slices.ContainsFunc(boardOps, func(op boardOp) bool { return info.Name == boardPrefix+op.name && info.Description == op.about })
 }
 
-// OnBoard returns the run whose log has the board that a tool of a run is for, or false: it is
-// no tool of a board. parent is the run that called the run.
+// OnBoard returns the run whose log has the board that t, a tool of run, works on; false: t is
+// not a tool of a board. parent is the run that called run.
 func OnBoard(t pawl.Tool, run, parent string) (board string, ok bool) {
 	switch b, ok := t.(boardTool); {
 	case !ok:

@@ -139,9 +139,10 @@ func Next(s *pawl.State, from pawl.Agent, v pawl.Verdict) (agent pawl.Agent, lin
 	return agent, nil
 }
 
-// Follow returns the agent that has a thread after a run, which the next message of a person
-// goes to, with the limits of the agent that the caller would begin with. It is that agent
-// itself unless one of its team has the thread.
+// Follow returns the agent that gets the next message of a person in a thread, and how its run
+// continues last, the thread's latest run. agent is the one that the caller would start. If the
+// conversation was handed over, the result is the agent that has it now, with the limits of
+// agent; otherwise it is agent itself.
 func Follow(last *pawl.State, agent pawl.Agent) (pawl.Agent, pawl.Continues) {
 	link := pawl.Continues{}
 	start, _ := last.Start()
@@ -168,8 +169,9 @@ func Follow(last *pawl.State, agent pawl.Agent) (pawl.Agent, pawl.Continues) {
 	return agent, link
 }
 
-// Member returns the agent of a run that was declared as one of a team, from the agent that
-// the conversation began with; that agent if it is the run's own or knows none of that name.
+// Member returns the agent of a run that was declared as a member of a team, given the first
+// agent of the conversation. If first is that agent, or knows no agent of that name, the result
+// is first.
 func Member(first pawl.Agent, run pawl.Declaration) pawl.Agent {
 	if len(handoffs(&first)) == 0 {
 		return first

@@ -10,9 +10,9 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// Guard returns the agent with the policy that its handoffs need, and with the tools and the
-// policy that its agents in the background need; an agent without either as it is. An engine does
-// this with every agent that it drives.
+// Guard returns the agent with what its team needs: the policy of its handoffs, and the tools
+// and the policy of its agents in the background. An agent without either is returned
+// unchanged. An engine does this with every agent that it drives.
 func Guard(a pawl.Agent) pawl.Agent {
 	a = withBackground(a)
 	all := handoffs(&a)

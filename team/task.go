@@ -59,7 +59,7 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s drops %s: %s", who, c.Task, c.Text)
 }
 
-// ChangeOf returns the change of a board that an event is; false: it is none.
+// ChangeOf returns the change of a board that an event records; false: it records none.
 func ChangeOf(event pawl.Event) (c Change, ok bool) {
 	note, ok := event.(pawl.Noted)
 	return c, ok && note.By == BoardNote && json.Unmarshal(note.Value, &c) == nil
@@ -72,8 +72,8 @@ type Tasks struct {
 	done    map[string]Change // by run and call
 }
 
-// TasksOf returns the tasks of the board of a run, as they stand: a claim of a run that has ended
-// is void.
+// TasksOf returns the tasks of a run's board as they are now. The claim of a run that has ended
+// does not count.
 func TasksOf(s *pawl.State) []Task {
 	b := new(Tasks)
 	b.fold(s)

@@ -28,9 +28,9 @@ type HostedOptions struct {
 	Trust pawl.Trust
 }
 
-// Hosted declares a tool that the provider of the model runs while the model replies:
-// [WebSearch] or [CodeExecution]. Each use is a call of the run that is answered already,
-// so that no policy, gate or hook can stop it. What a use costs is in the price of the model.
+// Hosted declares a tool that the provider of the model runs while the model replies: WebSearch
+// or CodeExecution. Each use becomes a call of the run that has its result already, so no
+// policy, approval or hook can stop it. The price of the model has the price of a use.
 func Hosted(name string, o *HostedOptions) pawl.Tool {
 	if o == nil {
 		o = &HostedOptions{}
@@ -60,7 +60,8 @@ type Host interface {
 	Hosts(tools []pawl.ToolInfo) error
 }
 
-// Hosts asks a model whether its provider runs the hosted ones of an agent's tools; see [Host].
+// Hosts asks a model whether its provider runs the hosted tools among the given ones; see
+// [Host].
 func Hosts(m pawl.Model, tools []pawl.ToolInfo) error {
 	if h, ok := m.(Host); ok {
 		return h.Hosts(tools)

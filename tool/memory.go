@@ -27,13 +27,13 @@ const (
 // Memory returns the tools remember, recall and forget, with which the runs of an agent pass on
 // what they learned.
 //
-// A memory is a run of an agent called memory, which ends at once: its input is the text. So it
-// is found by its words with the search of the journal, listed, exported and removed as runs are,
-// and it has the owner's label and the run that remembered it among its labels. A memory that a
-// run stores after it has read untrusted text is untrusted: recalling it taints the run that does;
-// see [pawl.State.Tainted]. An owner has the same text once, however often it is remembered, and
-// however often a call is repeated after a crash. Forgetting removes the run of the memory. The text remains in
-// the log of the run that remembered it.
+// A memory is a run of an agent called memory that ends at once: its input is the text. So a
+// memory is found by its words with the search of the journal, and is listed, exported and
+// deleted as runs are. Its labels have the label of the owner and the id of the run that
+// remembered it. A memory that a run stores after it has read untrusted text is untrusted:
+// recalling it taints the run; see [pawl.State.Tainted]. An owner has a text only once, however
+// often it is remembered, and however often a call is repeated after a crash. Forgetting
+// deletes the memory's run. The text remains in the log of the run that remembered it.
 func Memory(o *MemoryOptions) []pawl.Tool {
 	if o == nil {
 		o = &MemoryOptions{}

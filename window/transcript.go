@@ -372,9 +372,9 @@ func (t *Transcript) Next(s *pawl.State, place int, clean func([]pawl.Part) []pa
 	t.begun, t.shown = len(t.messages), 0
 }
 
-// HandOver makes the conversation what the next leg sees of it after a handoff: by what is
-// carried, all of it, or what a person said last, with the reason and the summary of the agent
-// that hands over. The input is what the person said, with its files. Doing it again changes nothing.
+// HandOver changes the conversation to what the next leg sees after a handoff: all of it, or
+// the person's last message with the reason and the summary of the agent that hands over. The
+// input is that message, with its files. Calling it again changes nothing.
 func (t *Transcript) HandOver(c *pawl.Continues, input string, files []pawl.File) {
 	if c.Carry == "" {
 		return
@@ -388,8 +388,9 @@ func (t *Transcript) HandOver(c *pawl.Continues, input string, files []pawl.File
 	t.begun = len(t.messages)
 }
 
-// Carry makes the conversation what a run sees of it that goes on with less than all: what the run
-// of s was asked and, with summary, what it answered. It is for a conversation after [Transcript.Next].
+// Carry shortens a conversation after [Transcript.Next] for a run that continues with less than
+// all of it: to the last input of s and, for "summary", its answer. clean, unless nil, is
+// applied to the parts of every message.
 func (t *Transcript) Carry(carry string, s *pawl.State, clean func([]pawl.Part) []pawl.Part) {
 	t.messages = nil
 	say := func(r pawl.Role, text string, files []pawl.File) {
@@ -410,7 +411,7 @@ func (t *Transcript) Carry(carry string, s *pawl.State, clean func([]pawl.Part) 
 	t.begun, t.shown, t.marks = len(t.messages), 0, marks{}
 }
 
-// Lacks returns those of the files that the conversation does not have.
+// Lacks returns the files that the conversation does not contain.
 func (t *Transcript) Lacks(files []pawl.File) []pawl.File {
 	has := map[string]bool{}
 	for _, m := range t.messages {

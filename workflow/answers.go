@@ -275,8 +275,9 @@ func (l *Loop) settled(s *pawl.State) (calls []string) {
 	return calls
 }
 
-// Voting returns the agent with a vote as its loop: the model is asked the input several times at
-// once, without tools, and the answer that most gave is the run's; see [Vote]. Zero answers stand for 3.
+// Voting returns the agent with a vote as its loop: the model is asked the input several times
+// at once, without tools, and the most frequent answer is the run's answer; see [Vote]. Zero
+// answers mean 3.
 func Voting(agent pawl.Agent, answers int) pawl.Agent {
 	own := len(agent.Tools)
 	agent = New(agent, Vote{ID: "vote", Prompt: "{{input}}", Output: agent.Output, Answers: answers})

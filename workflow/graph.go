@@ -70,14 +70,14 @@ func (r Reduce) String() string {
 	return reductions.String(r)
 }
 
-// Graph returns the agent with the nodes as its loop. A node is a step. It runs when
-// the edges into it are taken; nodes without any run first. Nodes that can run run
-// together, and the next ones are chosen when all of them are over. A node of a tool is
-// a call, and every other node a child run. Cycles need [pawl.Limits.Rounds]: a run
-// in which a node would run once more ends as exhausted.
+// Graph returns the agent with the nodes as its loop. A node is a step. It runs when the edges
+// into it are taken; nodes without such edges run first. All nodes that can run do so at the
+// same time, and the next ones are chosen when all of them have finished. A node that is a
+// [Call] is a tool call of the run; every other node is a child run. Cycles need
+// [pawl.Limits].Rounds: a run in which a node would run more often ends as exhausted.
 //
-// The result's output is that of the node that ran last; of several that did, of the one
-// listed last. Everything else is as with [New].
+// The result's output is that of the node that ran last; of several that ran together, of the
+// one listed last. Everything else is as with [New].
 func Graph(agent pawl.Agent, nodes []Step, edges ...Edge) pawl.Agent {
 	loop, tools := compileGraph(agent, nodes, edges)
 	loop.source = declareGraph(nodes, edges)

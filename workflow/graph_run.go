@@ -364,8 +364,8 @@ func (p *plan) exhausted(v *vertex, most int) pawl.Step {
 		Detail: fmt.Sprintf("node %s has run %s and would run again", v.id, figure.Count(most, "time"))}}
 }
 
-// Dropped returns the open calls that a race or a vote has made needless. The machine refuses
-// them, and the engine stops those that run.
+// Dropped returns the open calls that are no longer needed, because a join or a vote is
+// decided. The machine refuses them, and the engine stops those that run.
 func (l *Loop) Dropped(s *pawl.State) (calls []string) {
 	if l.graph == nil {
 		return l.settled(s)

@@ -55,8 +55,7 @@ func (l *Loop) Name() string {
 // run's declaration, so a run is not resumed with other steps by accident.
 func (l *Loop) Steps() json.RawMessage { return l.source }
 
-// Asked reports whether a step refers to the input. If not, the input may be
-// empty.
+// Asked reports whether a step refers to the input. If none does, the input may be empty.
 func (l *Loop) Asked() bool { return slices.Contains(l.roots, "input") }
 
 // Attaches reports whether the step with a label, if it is a child run, gets the files of the

@@ -130,10 +130,10 @@ type While struct {
 	Do      []Step
 }
 
-// Vote asks the model the same several times at once, each in a child run without any
-// conversation. Its output is the answer that most gave, and of several such the one that
-// was given first; steps.ID.votes is how many gave it. Answers that can no longer change
-// the outcome are cancelled. It fails if there is no answer at all.
+// Vote asks the model the same question several times at once, each in a child run without any
+// conversation. Its output is the most frequent answer; of several with the same number, the
+// one given first. steps.ID.votes is how many gave it. Runs that can no longer change the
+// outcome are cancelled. The step fails if there is no answer at all.
 type Vote struct {
 	ID, If  string
 	Suspend Suspend
@@ -143,7 +143,7 @@ type Vote struct {
 	Answers int             // zero: 3
 }
 
-// Rank has the model order the items of the list In. Its output is the list, best first.
+// Rank asks the model to order the items of the list In. Its output is the list, best first.
 type Rank struct {
 	ID, If  string
 	Suspend Suspend
@@ -152,7 +152,7 @@ type Rank struct {
 	Prompt  string // by what to order
 }
 
-// Merge has the model make one of the items of the list In.
+// Merge asks the model to make one item of the items of the list In. Its output is that item.
 type Merge struct {
 	ID, If  string
 	Suspend Suspend
