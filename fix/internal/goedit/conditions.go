@@ -113,6 +113,20 @@ func (m *mutator) within(x, index ast.Expr) []twin {
 	return out
 }
 
+// halfRange asks for the other end of a range, where a number is only asked to be below one.
+func (m *mutator) halfRange(n *ast.BinaryExpr, stack []ast.Node) {
+	if n.Op != token.LSS && n.Op != token.LEQ || !m.surelyInteger(n.X) || isLiteral(n.Y) || hasCall(n.X) {
+		return
+	}
+	info, _ := m.basic(n.X)
+	if p, ok := parent(stack).(*ast.BinaryExpr); info&types.IsUnsigned != 0 || ok && strings.Contains(m.text(p), m.text(n.X)+" >= ") {
+		return
+	}
+	if _, loop := parent(stack).(*ast.ForStmt); !loop {
+		m.replace(n.Pos(), n.End(), m.text(n.X)+" >= 0 && "+m.text(n), term, 0.3, "missing term: %s >= 0 &&", m.text(n.X))
+	}
+}
+
 func hasCall(x ast.Expr) bool {
 	found := false
 	ast.Inspect(x, func(n ast.Node) bool {

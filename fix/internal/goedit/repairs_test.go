@@ -27,6 +27,8 @@ var repairs = []struct {
 		src: "func empty() string { return \"none\" }\n\nfunc is(s string) bool { return s != \"\" }\n\nfunc Do(n, m int) bool { return is(empty()) }\n"},
 	{name: "a field that a message names", old: "\tk := n\n", right: "\tk := n\n\tb.total = k\n", by: 60, message: "m_test.go:7: total of the box is 0",
 		src: "type box struct{ first, total int }\n\nfunc (b *box) fill(n int) int {\n\tk := n\n\treturn k + b.first\n}\n\nfunc Do(n, m int) int {\n\tb := &box{}\n\treturn b.fill(n) + b.total\n}\n"},
+	{name: "the other end of a range", old: "k < end", right: "k >= 0 && k < end", by: 20,
+		src: "const end = 3\n\nfunc valid(k int) bool { return k < end }\n\nfunc Do(n, m int) bool { return valid(n) }\n"},
 	{name: "a number that has passed another", old: "n == m", right: "n >= m", by: 5,
 		src: "func Do(n, m int) bool {\n\treturn n == m\n}\n"},
 	{name: "a parameter for a literal", old: "n * 3", right: "n * rate", by: 10,

@@ -95,6 +95,7 @@ func (m *mutator) typed(n ast.Node, stack []ast.Node) {
 		m.oneMore(n, stack)
 		m.related(n)
 		m.equal(n)
+		m.halfRange(n, stack)
 		if n.Op == token.LAND || n.Op == token.LOR {
 			m.fewer(n)
 		}
