@@ -40,10 +40,15 @@ func Relabelled(s *pawl.State, more map[string]string) map[string]string {
 	if len(more) == 0 {
 		return nil
 	}
-	labels := s.Head().Labels
-	if labels == nil {
-		labels = map[string]string{}
+	return Labels(s.Head().Labels, more)
+}
+
+// Labels returns the labels in all of the maps. A later map replaces the values of an earlier
+// one.
+func Labels(of ...map[string]string) map[string]string {
+	labels := map[string]string{}
+	for _, m := range of {
+		maps.Copy(labels, m)
 	}
-	maps.Copy(labels, more)
 	return labels
 }

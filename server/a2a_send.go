@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -162,11 +161,7 @@ func (s *Server) a2aStart(x *exchange, agent string, m *a2a.Message, content sai
 	if err != nil {
 		return "", err
 	}
-	o := &engine.StartOptions{Labels: maps.Clone(w.Agent.Labels), Key: x.key.own(keyOf(agent, m, content)), Thread: m.ContextID, Files: content.files}
-	if o.Labels == nil {
-		o.Labels = map[string]string{}
-	}
-	maps.Copy(o.Labels, x.key.Labels)
+	o := &engine.StartOptions{Labels: runs.Labels(w.Agent.Labels, x.key.Labels), Key: x.key.own(keyOf(agent, m, content)), Thread: m.ContextID, Files: content.files}
 	if o.Thread == "" { // the same for the same message
 		sum := sha256.Sum256([]byte(o.Key))
 		o.Thread = "ctx-" + hex.EncodeToString(sum[:16])

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -277,12 +276,7 @@ func (s *Server) begin(x *exchange, w worker.Work, limits runs.Limits, o engine.
 		return nil, err
 	}
 	w.Agent.Limits = w.Agent.Limits.Merge(over)
-	labels := maps.Clone(w.Agent.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	maps.Copy(labels, o.Labels)
-	maps.Copy(labels, x.key.Labels)
+	labels := runs.Labels(w.Agent.Labels, o.Labels, x.key.Labels)
 	if o.Thread, err = s.thread(x, w.Thread); err != nil {
 		return nil, err
 	}

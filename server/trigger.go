@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/cron"
 	"github.com/pawl-run/pawl/internal/signed"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // A Trigger starts runs of an agent without a client: at the times of Cron, on signed requests
@@ -127,11 +127,7 @@ func (s *Server) fire(ctx context.Context, t *trigger, key, input string) (run s
 	if strings.TrimSpace(w.Input) == "" && asks(w.Agent) {
 		return "", false, invalid("the trigger gives no input, and the agent has no default input")
 	}
-	labels := maps.Clone(w.Agent.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	labels["trigger"] = t.name
+	labels := runs.Labels(w.Agent.Labels, map[string]string{"trigger": t.name})
 	h, err := w.Engine.Queue(ctx, w.Agent, w.Input, &engine.StartOptions{Labels: labels, Key: t.key(key), Untrusted: t.cron == nil})
 	if err != nil {
 		return "", false, err

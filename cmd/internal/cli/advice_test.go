@@ -172,7 +172,9 @@ func (b *bench) try(next explain.Action) {
 	b.dir = b.TempDir()
 	was := b.url
 	defer func() { b.dir, b.url = home, was }()
-	b.copy(home)
+	if err := os.CopyFS(b.dir, os.DirFS(home)); err != nil {
+		b.Fatal(err)
+	}
 	if b.atServer() {
 		b.serve()
 		defer b.halt()
@@ -296,40 +298,13 @@ func (b *bench) cut(typ string) {
 		}
 	}
 	cut := b.dir
-	if err := old.Close(); err != nil {
-		b.Fatal(err)
-	}
-	if err := fresh.Close(); err != nil {
-		b.Fatal(err)
-	}
 	b.dir = home
-	for _, name := range b.files(home) {
-		if err := os.Remove(name); err != nil {
-			b.Fatal(err)
-		}
+	err := errors.Join(old.Close(), fresh.Close())
+	for _, name := range []string{"runs.db", "runs.db-wal", "runs.db-shm"} {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(home, name)))
 	}
-	b.copy(cut)
-}
-
-func (b *bench) files(dir string) []string {
-	names, err := filepath.Glob(filepath.Join(dir, "runs.db*"))
-	if err != nil {
+	if err = errors.Join(err, os.CopyFS(home, os.DirFS(cut))); err != nil {
 		b.Fatal(err)
-	}
-	return names
-}
-
-// copy takes the database of another directory.
-func (b *bench) copy(from string) {
-	b.Helper()
-	for _, name := range b.files(from) {
-		data, err := os.ReadFile(name)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(b.dir, filepath.Base(name)), data, 0o600)
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/pawl-run/pawl/cmd/internal/eval"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/runs"
 )
 
 // evaluation is one invocation of eval.
@@ -162,7 +163,7 @@ func (e *evaluation) judge(ctx context.Context, j store, one job, n int, r pawl.
 
 // drive runs an agent to its end, or finds the run of an earlier invocation.
 func (e *evaluation) drive(ctx context.Context, j store, p *prepared, one job, part, input string) (r pawl.Result, found bool, err error) {
-	labels := withLabels(p.agent.Labels, e.labels, map[string]string{"eval": e.file.Name, "eval_id": e.id, "case": one.c.ID})
+	labels := runs.Labels(p.agent.Labels, e.labels, map[string]string{"eval": e.file.Name, "eval_id": e.id, "case": one.c.ID})
 	eng := e.app.engine(j, e.driving, p.agent)
 	h, err := eng.Start(ctx, p.agent, input, &engine.StartOptions{
 		Labels: labels, Key: fmt.Sprintf("eval/%s/%s/%s/%d%s", e.id, one.of.Name, one.c.ID, one.repeat, part),

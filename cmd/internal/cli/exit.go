@@ -71,10 +71,6 @@ func refused(err error) error {
 // codeOf returns the exit code for an error.
 func codeOf(err error) int {
 	var f *fault
-	var held *pawl.HeldError
-	var changed *engine.ChangedError
-	var first *pawl.SignalConflictError
-	var problems spec.Problems
 	var said *client.Problem
 	var other *client.ResponseError
 	switch {
@@ -82,11 +78,11 @@ func codeOf(err error) int {
 		return f.code
 	case errors.As(err, &said) && said.Status < http.StatusInternalServerError, errors.As(err, &other) && other.Status < http.StatusInternalServerError:
 		return exitUsage
-	case errors.As(err, new(*engine.ThreadError)), errors.As(err, new(*engine.ContinuedError)), errors.As(err, new(*engine.SpentError)),
-		errors.As(err, new(*engine.KeyError)), errors.As(err, new(*engine.FileError)), errors.As(err, new(*engine.MissingError)):
-		return exitUsage
-	case !errors.As(err, &said) && !errors.As(err, &other) && errors.As(err, new(*runs.RefusedError)),
-		errors.As(err, new(*runs.ConflictError)), errors.As(err, &held), errors.As(err, &changed), errors.As(err, &first), errors.As(err, &problems),
+	case said == nil && other == nil && errors.As(err, new(*runs.RefusedError)),
+		errors.As(err, new(*engine.ThreadError)), errors.As(err, new(*engine.ContinuedError)), errors.As(err, new(*engine.SpentError)),
+		errors.As(err, new(*engine.KeyError)), errors.As(err, new(*engine.FileError)), errors.As(err, new(*engine.MissingError)),
+		errors.As(err, new(*engine.ChangedError)), errors.As(err, new(*runs.ConflictError)), errors.As(err, new(*pawl.HeldError)),
+		errors.As(err, new(*pawl.SignalConflictError)), errors.As(err, new(spec.Problems)),
 		errors.Is(err, pawl.ErrUnknownRun), errors.Is(err, engine.ErrRedacted), errors.Is(err, engine.ErrTorn):
 		return exitUsage
 	}

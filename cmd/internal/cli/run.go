@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"syscall"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/workflow"
 	"github.com/pawl-run/pawl/workspace"
@@ -114,7 +114,7 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 		return 0, err
 	}
 	a.warn(s, registry)
-	if o.Labels = withLabels(agent.Labels, set.labels); !named {
+	if o.Labels = runs.Labels(agent.Labels, set.labels); !named {
 		o.Thread = s.Thread
 	}
 	if queue {
@@ -141,16 +141,6 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 			return a.engine(j, d, agent).Start(ctx, agent, input, o)
 		})
 	})
-}
-
-// withLabels are labels and those that go before them.
-func withLabels(labels map[string]string, more ...map[string]string) map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, labels)
-	for _, m := range more {
-		maps.Copy(all, m)
-	}
-	return all
 }
 
 // loadSpec reads a spec; its error is Problems. Problems with values from the command

@@ -235,7 +235,7 @@ func (h *serveHost) work(agent pawl.Agent, policy *spec.Policy, made *spec.Spec)
 	if err != nil {
 		return worker.Work{}, err
 	}
-	agent.Labels = withLabels(agent.Labels, h.labels)
+	agent.Labels = runs.Labels(agent.Labels, h.labels)
 	w := worker.Work{Agent: agent, Engine: h.engine(agent), Done: h.forget}
 	if made != nil {
 		w.Input, w.Files, w.Thread = made.Input, made.Files, made.Thread
