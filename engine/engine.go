@@ -54,13 +54,13 @@ type Options struct {
 	// between two chunks; up to a quarter more may pass before the call is stopped.
 	// Zero: 5 and 3 minutes; negative: no limit but Call.
 	First, Idle time.Duration
-	// Abandoned is called when a run that nobody drives was cancelled, for what goes on elsewhere in
-	// its name, such as a task of a2a.Agent: cancelling needs no agent, so the run's tools are not
-	// told. s is the run at its end, and source that of the agent that it is, or descends from;
-	// see [Engine.AgentOf].
+	// Abandoned is called after a run that no process drives was cancelled. It ends work that goes on
+	// elsewhere, such as a task of a2a.Agent: cancelling a run does not make its agent, so its tools
+	// are not notified. s is the run at its end, and source the Source of its agent or, for a child
+	// run, of the agent of its root; see [Engine.AgentOf].
 	Abandoned func(ctx context.Context, e *Engine, s *pawl.State, source string)
-	// Children has those who watch a run also get the pieces of replies that its child runs, and
-	// theirs, stream: entries whose Run is the child's and whose event names its agent.
+	// Children also gives the watchers of a run the streamed pieces of the replies of its child runs
+	// and of theirs: entries whose Run is the child's and whose event names the child's agent.
 	Children bool
 	// Threads caches the ends of threads for engines on one journal. Nil: this
 	// engine has a cache of its own.

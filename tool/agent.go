@@ -110,11 +110,11 @@ type AgentOptions struct {
 	Background bool
 	// Remember has the agent remember the earlier calls in a run: each goes on with the
 	// conversation of the one before. Calls of one reply go on with the same one. It cannot be
-	// had in the background.
+	// set with Background.
 	Remember bool
 	// Carry is what a run sees of the conversation of its caller: "all", up to the reply with the
 	// call; "summary", the last message of a person and a summary that the caller writes; or
-	// "last", that message alone. Empty: nothing. An agent that remembers cannot have it.
+	// "last", that message alone. Empty: nothing. It cannot be set with Remember.
 	Carry string
 	// Trust is the trust in the answers; zero: [pawl.Untrusted] if one of the agent's tools
 	// returns untrusted results, else [pawl.Trusted].

@@ -1,5 +1,6 @@
-// Package tool makes tools, which are what an agent's model can call: from Go
-// functions, from commands, and from what a client does.
+// Package tool makes tools, which an agent's model can call: from Go functions
+// ([Func]), from commands ([Command]), from other agents ([Agent]), and from what a
+// client of the run does ([Client]). Tools of MCP servers come from package mcp.
 //
 // # Functions
 //

@@ -149,10 +149,10 @@ type Rank struct {
 	Suspend Suspend
 	Weight  int
 	In      string
-	Prompt  string // by what to order
+	Prompt  string // the criterion of the order
 }
 
-// Merge asks the model to make one item of the items of the list In. Its output is that item.
+// Merge asks the model to combine the items of the list In into one, which is its output.
 type Merge struct {
 	ID, If  string
 	Suspend Suspend
