@@ -73,7 +73,7 @@ func (c *Codec) append(b []byte, p place, depth int) ([]byte, *Error) {
 		if b[len(b)-1] != '{' { // no value ends in an opening brace
 			b = append(b, ',')
 		}
-		b = append(b, c.keys[i]...)
+		b = append(append(append(b, '"'), f.name...), '"', ':')
 		switch f.kind {
 		case kindString:
 			b = AppendString(b, *as[string](q))

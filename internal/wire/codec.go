@@ -104,7 +104,7 @@ type Codec struct {
 	typ    reflect.Type
 	zero   any
 	make   func() place
-	keys   Keys
+	keys   []string // the names of the fields
 	fields []field
 	form   *form // what is coded in place of the type; nil: the type itself
 }
@@ -256,7 +256,7 @@ func (c *Codec) add(t reflect.Type, off uintptr, all map[reflect.Type]*Codec) {
 			f.elem = compile(sf.Type.Elem(), all)
 			f.omit = f.omit || f.kind == kindPointer
 		}
-		c.fields, c.keys = append(c.fields, f), append(c.keys, key(name))
+		c.fields, c.keys = append(c.fields, f), append(c.keys, name)
 	}
 }
 

@@ -40,7 +40,7 @@ func (l *Line) Append(dst []byte, name string, c *Codec, data any) ([]byte, erro
 	return append(b, '}'), nil
 }
 
-var lineKeys = NewKeys("run", "seq", "at", "time", "iteration", "type", "data")
+var lineKeys = []string{"run", "seq", "at", "time", "iteration", "type", "data"}
 
 // ReadLine reads what Append wrote, with the codec of the line's type. The data may
 // keep parts of d, and is nil where the line has none.
@@ -56,7 +56,7 @@ func ReadLine(d []byte, codec func(name string) (*Codec, error)) (l Line, data a
 	}
 	r := NewReader(d)
 	r.Open()
-	for k := -1; r.Member(lineKeys, &k); {
+	for k := 0; r.Member(lineKeys, &k); {
 		if r.Null() {
 			continue
 		}

@@ -47,7 +47,7 @@ func (c *Codec) Read(r *Reader) any {
 func (c *Codec) read(r *Reader, p place) {
 	r.Open()
 	var seen uint64
-	for k := -1; r.Member(c.keys, &k); {
+	for k := 0; r.Member(c.keys, &k); {
 		if k < 0 {
 			r.Skip()
 			continue

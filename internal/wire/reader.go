@@ -14,9 +14,9 @@ import (
 // nothing is read any more.
 //
 //	r := wire.NewReader(data)
-//	keys := wire.NewKeys("name", "age")
+//	keys := []string{"name", "age"}
 //	r.Open()
-//	for k := -1; r.Member(keys, &k); {
+//	for k := 0; r.Member(keys, &k); {
 //		switch k {
 //		case 0:
 //			name = r.String()
@@ -118,25 +118,11 @@ func (r *Reader) fault(i int, what string) {
 }
 
 // In adds to an error, if there is one, that it is in the member of key k.
-func (r *Reader) In(keys Keys, k int) {
+func (r *Reader) In(keys []string, k int) {
 	if r.err != nil {
-		_ = r.err.within(keys[k][1 : len(keys[k])-2])
+		_ = r.err.within(keys[k])
 	}
 }
-
-// Keys are the members that an object is expected to have, in this order.
-type Keys []string
-
-// NewKeys returns keys of these names, which need no escaping in JSON.
-func NewKeys(names ...string) (keys Keys) {
-	for _, name := range names {
-		keys = append(keys, key(name))
-	}
-	return keys
-}
-
-// key is a name as an object without white space has it.
-func key(name string) string { return `"` + name + `":` }
 
 // Offset is where the next key or value begins.
 func (r *Reader) Offset() int { return r.i }
@@ -251,23 +237,13 @@ func (r *Reader) white() {
 
 // Member goes to the value of the next member of the object that was opened and
 // sets k to the number of its key; -1: none of keys. It reports whether there is
-// one and nothing has failed. The member is likely to be the one after k, or one
-// soon after that.
-func (r *Reader) Member(keys Keys, k *int) bool {
+// one and nothing has failed.
+func (r *Reader) Member(keys []string, k *int) bool {
 	if !r.More() {
 		return false
 	}
-	d := r.d[r.i:]
-	for i := *k + 1; i < len(keys); i++ {
-		key := keys[i]
-		if n := len(key); len(d) > n && d[1] == key[1] && d[n-2] == '"' && string(d[:n]) == key {
-			r.space(r.i + n)
-			*k = i
-			return true
-		}
-	}
 	name := r.Key()
-	*k = slices.IndexFunc(keys, func(key string) bool { return key[1:len(key)-2] == string(name) })
+	*k = slices.IndexFunc(keys, func(key string) bool { return key == string(name) })
 	return r.err == nil
 }
 
