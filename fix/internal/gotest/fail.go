@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/excerpt"
 )
 
 // report turns the events into failures. Packages come first because a package that could not
@@ -123,7 +125,7 @@ func (s *stream) failure(pkg, test string, k Kind, lines []string) Failure {
 	lines = tidy(lines)
 	s.locate(&f, lines)
 	lines = s.cleanTrace(lines)
-	f.Output = bound(lines)
+	f.Output, _ = excerpt.Cut(strings.Join(lines, "\n"), showBytes)
 	f.Got, f.Want = gotWant(lines)
 	return f
 }

@@ -1,39 +1,33 @@
 package gotest
 
-import "strings"
+import (
+	"strings"
 
-// keepBytes bounds what is kept of each end of one test's raw output while reading; showBytes
-// bounds each end of Failure.Output.
-const (
-	keepBytes = 64 << 10
-	showBytes = 4 << 10
+	"github.com/pawl-run/pawl/internal/excerpt"
 )
 
-// text collects output and forgets its middle when there is too much of it.
-type text struct {
-	head, tail []byte
-	cut        bool
-}
+// keepBytes bounds what is kept of one test's raw output while reading, and showBytes bounds
+// Failure.Output.
+const (
+	keepBytes = 128 << 10
+	showBytes = 8 << 10
+)
+
+// text collects output and forgets its middle when there is too much of it. The zero text is empty.
+type text struct{ kept *excerpt.Buffer }
 
 func (t *text) add(s string) {
-	if room := keepBytes - len(t.head); room > 0 && len(t.tail) == 0 {
-		n := min(room, len(s))
-		t.head = append(t.head, s[:n]...)
-		s = s[n:]
+	if t.kept == nil {
+		t.kept = excerpt.New(keepBytes)
 	}
-	t.tail = append(t.tail, s...)
-	if over := len(t.tail) - keepBytes; over > keepBytes {
-		t.tail = append(t.tail[:0], t.tail[over:]...)
-		t.cut = true
-	}
+	_, _ = t.kept.Write([]byte(s)) // it always succeeds
 }
 
 func (t *text) lines() []string {
-	all := string(t.head)
-	if t.cut {
-		all += "\n[...]\n"
+	if t.kept == nil {
+		return nil
 	}
-	all = strings.TrimRight(all+string(t.tail), "\n")
+	all := strings.TrimRight(t.kept.String(), "\n")
 	if all == "" {
 		return nil
 	}
@@ -69,36 +63,4 @@ func tidy(lines []string) []string {
 		out = out[:len(out)-1]
 	}
 	return out
-}
-
-// bound joins lines and truncates long output in the middle: the first lines say what
-// happened, the last ones how it ended.
-func bound(lines []string) string {
-	size := 0
-	for _, l := range lines {
-		size += len(l) + 1
-	}
-	if size <= 2*showBytes {
-		return strings.Join(lines, "\n")
-	}
-	first, used := 0, 0
-	for first < len(lines) && used+len(lines[first]) < showBytes {
-		used += len(lines[first]) + 1
-		first++
-	}
-	last, used := len(lines), 0
-	for last > first && used+len(lines[last-1]) < showBytes {
-		last--
-		used += len(lines[last]) + 1
-	}
-	if first == last {
-		return strings.Join(lines, "\n")
-	}
-	var parts []string
-	parts = append(parts, lines[:first]...)
-	if first == 0 {
-		parts = append(parts, strings.ToValidUTF8(lines[0][:showBytes], ""))
-	}
-	parts = append(parts, "[...]")
-	return strings.Join(append(parts, lines[last:]...), "\n")
 }

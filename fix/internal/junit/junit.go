@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/internal/excerpt"
 )
 
 const (
@@ -133,9 +134,10 @@ func (e element) read(dir string) *verdict {
 		}
 	}
 	if text = strings.TrimSpace(text); text == "" {
-		text = cut(steady(said.Message, dir), mostMessage)
+		text, _ = excerpt.Cut(steady(said.Message, dir), mostMessage)
 	}
-	v.output, v.at = cut(text, mostOutput), places(text)
+	v.output, _ = excerpt.Cut(text, mostOutput)
+	v.at = places(text)
 	return v
 }
 
@@ -151,7 +153,7 @@ func (v *verdict) merge(other *verdict) {
 	if v.output == "" || other.output == "" {
 		v.output += other.output
 	} else {
-		v.output = cut(v.output+"\n\n"+other.output, mostOutput)
+		v.output, _ = excerpt.Cut(v.output+"\n\n"+other.output, mostOutput)
 	}
 	for _, l := range other.at {
 		if len(v.at) < mostLocations && !slices.Contains(v.at, l) {
@@ -211,21 +213,6 @@ func steady(s, dir string) string {
 	}
 	s = foreign.ReplaceAllString(s, "")
 	return address.ReplaceAllString(s, "")
-}
-
-// cut leaves out the middle of a text of more than most bytes.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	head, tail := s[:most*2/3], s[len(s)-most/3:]
-	if i := strings.LastIndexByte(head, '\n'); i > len(head)/2 {
-		head = head[:i]
-	}
-	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < len(tail)/2 {
-		tail = tail[i+1:]
-	}
-	return strings.ToValidUTF8(head, "") + "\n[...]\n" + strings.ToValidUTF8(tail, "")
 }
 
 // places are the lines of the project's files in a traceback. Files of the interpreter and of

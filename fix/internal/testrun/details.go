@@ -48,7 +48,7 @@ func (n Result) Details() Details {
 	for _, f := range shown {
 		failing[f.Package] = true
 		f.Output, _ = excerpt.Cut(f.Output, mostOutput/len(shown))
-		f.Got, f.Want = clip(f.Got), clip(f.Want)
+		f.Got, f.Want = excerpt.Clip(f.Got, mostValue), excerpt.Clip(f.Want, mostValue)
 		d.Failures = append(d.Failures, f)
 	}
 	for _, p := range r.Packages {
@@ -59,13 +59,6 @@ func (n Result) Details() Details {
 		}
 	}
 	return d
-}
-
-func clip(s string) string {
-	if len(s) <= mostValue {
-		return s
-	}
-	return strings.ToValidUTF8(s[:mostValue], "")
 }
 
 // Args are the arguments of a tool that runs tests.
