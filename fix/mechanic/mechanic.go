@@ -1,9 +1,7 @@
 package mechanic
 
 import (
-	"context"
 	"fmt"
-	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/goedit"
+	"github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -39,38 +38,14 @@ const (
 )
 
 // Name is the model's name.
-const Name = "mechanic"
+const Name = project.Mechanic
 
-type model struct{ lists *shelf }
-
-// New returns the mechanic. It is safe for concurrent use.
-func New() pawl.Model { return model{lists: &shelf{}} }
-
-// Describe names the model. It costs nothing and sends nothing anywhere.
-func (model) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: Name, Price: &pawl.Price{}} }
-
-// Limits are the limits that suit a search by trial: many cheap turns, bounded by time. The
-// limit on tokens is out of reach on purpose: the mechanic uses none, but before each call the
-// machine reserves an estimate of what a model would have to read.
-func (model) Limits() pawl.Limits {
-	return pawl.Limits{Iterations: 2000, Tokens: 1_000_000_000, Time: 30 * time.Minute}
+// New returns the mechanic. Its limits suit a search by trial: many cheap turns, bounded by time.
+func New() pawl.Model {
+	return project.Rules{Reply: reply, Most: pawl.Limits{Iterations: 2000, Tokens: 1_000_000_000, Time: 30 * time.Minute}}
 }
 
-// Stream replies at once. The usage says one token, for "not reported" would be
-// booked at an estimate, as if something had been sent.
-func (m model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
-		reply := m.reply(r)
-		reply.Usage = pawl.Usage{Input: 1}
-		if err := context.Cause(ctx); err != nil {
-			yield(pawl.Chunk{}, err)
-			return
-		}
-		yield(pawl.Chunk{Reply: &reply}, nil)
-	}
-}
-
-func (m model) reply(r pawl.Request) pawl.Reply {
+func reply(r pawl.Request) pawl.Reply {
 	mind := recall(r.Messages)
 	switch r.Purpose {
 	case pawl.PurposeTurn, "":
@@ -88,7 +63,7 @@ func (m model) reply(r pawl.Request) pawl.Reply {
 		}
 		return pawl.Say(mind.says("It works with the tools of pawl fix only, and this agent lacks " + name + "."))
 	}
-	reply := m.next(mind)
+	reply := next(mind)
 	if mind.told != "" {
 		why := "It ignores the hint (" + brief(mind.told) + "), since it only tries edits by rules; a language model reads hints: give pawl a provider's key. "
 		reply.Parts = append([]pawl.Part{pawl.Text{Text: why}}, reply.Parts...)
@@ -97,7 +72,7 @@ func (m model) reply(r pawl.Request) pawl.Reply {
 }
 
 // next is the whole of its cunning.
-func (m model) next(mind *mind) pawl.Reply {
+func next(mind *mind) pawl.Reply {
 	if lost := slices.Sorted(maps.Keys(mind.lost)); len(lost) > 0 {
 		if i := slices.IndexFunc(lost, func(p string) bool { return mind.barred[p] }); i >= 0 {
 			return pawl.Say(mind.says("It cannot edit " + lost[i] + " any more, so it cannot continue."))
@@ -133,7 +108,7 @@ func (m model) next(mind *mind) pawl.Reply {
 	if need := mind.needed(base); len(need) > 0 {
 		return do("Reading the code that the failing tests reach.", mind.reads(need))
 	}
-	return m.search(mind)
+	return search(mind)
 }
 
 // asks are the calls that find out what is unknown of the current state.

@@ -2,7 +2,6 @@ package mechanic
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"go/parser"
 	"go/token"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pawl-run/pawl/fix/internal/goedit"
@@ -77,26 +75,4 @@ func imports(files memory) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(found))
-}
-
-// libraries remembers importers, for all mechanics of the process: they depend
-// on nothing but the requirements and the toolchain.
-var libraries = struct {
-	mu    sync.Mutex
-	known map[[sha256.Size]byte]types.Importer
-}{known: map[[sha256.Size]byte]types.Importer{}}
-
-// library returns the importer for files, and asks for it once.
-func library(files memory) types.Importer {
-	key := sha256.Sum256([]byte(files["go.mod"] + "\x00" + strings.Join(imports(files), "\x00")))
-	libraries.mu.Lock()
-	defer libraries.mu.Unlock()
-	if known, ok := libraries.known[key]; ok {
-		return known
-	}
-	if len(libraries.known) >= mostLists {
-		clear(libraries.known)
-	}
-	libraries.known[key] = outside(files)
-	return libraries.known[key]
 }

@@ -101,10 +101,10 @@ func (e tryEdit) String() string {
 
 // search tries the next edits of the state that is searched. When none is
 // left, it keeps the best of those that helped, or goes back a state.
-func (m model) search(mind *mind) pawl.Reply {
+func search(mind *mind) pawl.Reply {
 	top := len(mind.levels) - 1
 	l := mind.levels[top]
-	list, err := m.lists.candidates(l)
+	list, err := candidates(l)
 	if err != nil {
 		return mind.giveUp("It cannot read the code: " + err.Error() + ".")
 	}
@@ -119,7 +119,7 @@ func (m model) search(mind *mind) pawl.Reply {
 		l := mind.levels[top]
 		_, left := mind.choose(l, true)
 		if !left && l.details != nil {
-			list, err := m.lists.candidates(l)
+			list, err := candidates(l)
 			batch, _ := mind.untried(top, list, 1)
 			left = err == nil && len(batch) > 0
 		}

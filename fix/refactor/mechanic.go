@@ -1,27 +1,24 @@
 package refactor
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/internal/project"
 )
 
 // Mechanic returns a model that needs no key: a rule-based program that refactors by the rules of the
 // goal, which is one of [Kinds], and understands nothing else. A reply depends only on the request.
-func Mechanic() pawl.Model { return mechanicModel{} }
+func Mechanic() pawl.Model {
+	// They suit few turns, one of which runs the tests many times.
+	return project.Rules{Reply: reply, Most: pawl.Limits{Iterations: 20, Tokens: 1_000_000_000, Time: 2 * time.Hour}}
+}
 
-// mechanicName is that of the model that fixes tests by rules.
-const mechanicName = "mechanic"
-
-type mechanicModel struct{}
-
-func isMechanic(m pawl.Model) bool { _, is := m.(mechanicModel); return is }
+func isMechanic(m pawl.Model) bool { _, is := m.(project.Rules); return is }
 
 // mechanical says why a goal is beyond the mechanic.
 func mechanical(goal string, golang bool) error {
@@ -34,34 +31,10 @@ func mechanical(goal string, golang bool) error {
 	return nil
 }
 
-// Describe names the model. It costs nothing and sends nothing anywhere.
-func (mechanicModel) Describe() pawl.ModelInfo {
-	return pawl.ModelInfo{Name: mechanicName, Price: &pawl.Price{}}
-}
-
-// Limits suit few turns, one of which runs the tests many times. The limit on tokens is out of reach on
-// purpose, since none are used.
-func (mechanicModel) Limits() pawl.Limits {
-	return pawl.Limits{Iterations: 20, Tokens: 1_000_000_000, Time: 2 * time.Hour}
-}
-
-// Stream replies at once. The usage says one token, for "not reported" would be booked at an estimate.
-func (m mechanicModel) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return func(yield func(pawl.Chunk, error) bool) {
-		reply := m.reply(r)
-		reply.Usage = pawl.Usage{Input: 1}
-		if err := context.Cause(ctx); err != nil {
-			yield(pawl.Chunk{}, err)
-			return
-		}
-		yield(pawl.Chunk{Reply: &reply}, nil)
-	}
-}
-
 // mostAgain is how often the mechanic begins again after a crash or an error.
 const mostAgain = 3
 
-func (mechanicModel) reply(r pawl.Request) pawl.Reply {
+func reply(r pawl.Request) pawl.Reply {
 	if r.Purpose != pawl.PurposeTurn && r.Purpose != "" {
 		return pawl.Say("The mechanic is a rule-based program, which refactors by rules and does nothing else.")
 	}
