@@ -13,7 +13,7 @@
 // The agent works in a copy of the project. It observes by running the tests, and its goal is
 // that no test is open. A test is open if it fails, or if it had a result before the first edit
 // and has none now. So a test is fixed by passing and not by
-// disappearing, and a model cannot declare success. [Fix.Apply] changes the project itself
+// disappearing, and a model cannot declare success. Fix.Apply changes the project itself
 // once, at the end, and only in files that the agent edited.
 //
 // # What the model can do
