@@ -108,6 +108,9 @@ func installed(t *testing.T, do func(...string) string, tags []string) {
 			t.Fatal(err)
 		}
 		do(archive...)
+		if err := os.WriteFile(filepath.Join(filepath.Dir(at), "list"), []byte(version+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
 		for ending, text := range map[string]string{".mod": do("git", "show", tag+":"+path.Join(dir, "go.mod")), ".info": `{"Version":"` + version + `","Time":"2026-01-01T00:00:00Z"}`} {
 			if err := os.WriteFile(at+ending, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
@@ -119,7 +122,7 @@ func installed(t *testing.T, do func(...string) string, tags []string) {
 		t.Helper()
 		cmd := exec.Command("go", args...)
 		cmd.Dir = user
-		cmd.Env = append(os.Environ(), "GOWORK=off", "GOPROXY=file://"+proxy+",file://"+others+"/cache/download,"+os.Getenv("GOPROXY"), "GOSUMDB=off",
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOPROXY=file://"+proxy+",file://"+others+"/cache/download,"+strings.TrimSpace(do("go", "env", "GOPROXY")), "GOSUMDB=off",
 			"GOMODCACHE="+filepath.Join(user, "modules"), "GOFLAGS=-mod=mod -modcacherw", "GOBIN="+filepath.Join(user, "bin"))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("go %q: %v\n%s", args, err, out)

@@ -82,8 +82,8 @@ var load = sync.OnceValues(func() (*tree, error) {
 		}
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			// .ci is ours although it is hidden; the rest of the hidden directories are tools' business.
-			if rel != "." && rel != ".ci" && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules") {
+			// .ci is ours although it is hidden; the rest of the hidden directories are tools' business. make builds into bin and dist.
+			if rel != "." && rel != ".ci" && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules" || rel == "bin" || rel == "dist") {
 				return filepath.SkipDir
 			}
 			return nil
