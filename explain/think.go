@@ -40,8 +40,6 @@ func (f *fold) think(d *Decision, first pawl.Event) {
 		}
 		if called.Purpose == pawl.PurposeTurn {
 			f.answered, f.causes, f.rejected = nil, nil, 0
-			if called.Attempt == 1 {
-			}
 		}
 	}
 	f.lost, f.early = false, nil

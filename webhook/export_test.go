@@ -41,3 +41,9 @@ func Sweep(ctx context.Context, o *Outbox) (runs []string, err error) {
 	slices.Sort(runs)
 	return runs, err
 }
+
+// Taken has an outbox take the runs that are due, as Serve does just before it visits them.
+func Taken(o *Outbox) []string {
+	next := o.now()
+	return o.ripe(next, &next, mostAtOnce)
+}

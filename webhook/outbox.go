@@ -72,6 +72,7 @@ type Outbox struct {
 	busy   map[string]chan struct{} // runs whose notices are being delivered; closed afterwards
 	tokens map[string][]pawl.Pending
 	due    map[string]time.Time // of Serve: when to look at a run
+	visits map[string]int       // of Serve: how many look at a run
 	states map[string]runState
 	wake   chan struct{}
 }
@@ -84,7 +85,7 @@ func New(journal Store, hooks func(pawl.Declaration) []Hook, o *Options) (*Outbo
 	}
 	b := &Outbox{
 		journal: journal, hooks: hooks, opt: *o, owner: rand.Text(), dialer: &reach.Dialer{}, now: time.Now, wait: wait,
-		busy: map[string]chan struct{}{}, tokens: map[string][]pawl.Pending{}, due: map[string]time.Time{}, states: map[string]runState{},
+		busy: map[string]chan struct{}{}, tokens: map[string][]pawl.Pending{}, due: map[string]time.Time{}, visits: map[string]int{}, states: map[string]runState{},
 		wake: make(chan struct{}, 1),
 	}
 	parse := func(to *reach.Dialer, allow []string) error {

@@ -91,7 +91,7 @@ func (o *Outbox) Serve(ctx context.Context) {
 func (o *Outbox) Flush(ctx context.Context) {
 	o.mu.Lock()
 	runs := slices.Collect(maps.Keys(o.due))
-	runs = slices.AppendSeq(runs, maps.Keys(o.busy))
+	runs = slices.AppendSeq(runs, maps.Keys(o.visits))
 	o.mu.Unlock()
 	var all sync.WaitGroup
 	for _, run := range runs {
@@ -118,6 +118,7 @@ func (o *Outbox) ripe(now time.Time, next *time.Time, room int) (runs []string) 
 		case len(runs) < room:
 			runs = append(runs, run)
 			delete(o.due, run)
+			o.visits[run]++
 		}
 	}
 	return runs // the queue is full: the next finished visit makes room
@@ -125,6 +126,7 @@ func (o *Outbox) ripe(now time.Time, next *time.Time, room int) (runs []string) 
 
 // visit delivers for a run and schedules the next visit.
 func (o *Outbox) visit(ctx context.Context, run string) {
+	defer o.visited(run)
 	next, left, err := o.step(ctx, run)
 	switch {
 	case ctx.Err() != nil:
@@ -135,6 +137,15 @@ func (o *Outbox) visit(ctx context.Context, run string) {
 		o.look(run, next)
 	default:
 		o.forget(run)
+	}
+}
+
+// visited takes in that a visit is over.
+func (o *Outbox) visited(run string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.visits[run]--; o.visits[run] == 0 {
+		delete(o.visits, run)
 	}
 }
 

@@ -56,6 +56,19 @@ func TestServe(t *testing.T) {
 	eventually(t, "another's run is not found", func() bool { return strings.Count(to.types(), "waiting") == 3 })
 }
 
+// A process that leaves delivers what it was told last, also what Serve has only just taken.
+func TestFlush(t *testing.T) {
+	j, to := open(t), receive(t, nil)
+	out := outbox(t, j, nil, to.hook())
+	out.Tell(parked(t, j, "a"))
+	equal(t, "taken", webhook.Taken(out), []string{"a"})
+	out.Tell(parked(t, j, "b"))
+	out.Flush(t.Context())
+	if to.types() != "waiting waiting" {
+		t.Errorf("%q is told", to.types())
+	}
+}
+
 // Two servers tell each notice once between them.
 func TestTwoServers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
