@@ -229,6 +229,9 @@ func block(name, text string) string {
 // readSchema reads the file of a JSON Schema and checks that it is JSON; what it says is
 // checked with the agent.
 func readSchema(name string) (string, error) {
+	if strings.HasPrefix(strings.TrimSpace(name), "{") {
+		return "", misuse("--schema takes the name of a file; write the JSON Schema into one")
+	}
 	data, err := readContext("--schema", name)
 	if err == nil {
 		if wrong := json.Unmarshal(data, new(any)); wrong != nil {

@@ -93,7 +93,7 @@ func runEval(ctx context.Context, a *app, o *evaluating, file *eval.File) (int, 
 	if o.against != "" {
 		data, err := os.ReadFile(o.against)
 		if err != nil {
-			return 0, misuse("--against: %w", err)
+			return 0, misuse("--against: %s: %w", o.against, bare(err))
 		}
 		if err := json.Unmarshal(data, &o.before); err != nil || o.before == nil {
 			return 0, misuse("--against: %s is not a report of pawl eval --out: %w", o.against, err)
