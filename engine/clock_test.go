@@ -120,7 +120,7 @@ func TestNotRunTooEarly(t *testing.T) {
 		if err := replayed(0); err != nil {
 			t.Errorf("as it was written: %v", err)
 		}
-		if err := replayed(7 * time.Second); err == nil || !strings.Contains(err.Error(), "call c_2 was not run") {
+		if err := replayed(7 * time.Second); err == nil || !strings.Contains(err.Error(), "call c_2 did not run") {
 			t.Errorf("seven seconds earlier: %v", err)
 		}
 	})

@@ -94,7 +94,7 @@ func TestFlipped(t *testing.T) {
 		}
 	}
 	t.Logf("%d bytes, %d flips, %d noticed", len(db), flips, noticed)
-	if noticed < flips/2 {
+	if noticed < flips/3 { // the rest is in tables of which nothing is read here
 		t.Errorf("of %d flips only %d were noticed", flips, noticed)
 	}
 	if bytes.Equal(db[20:21], []byte{0}) {

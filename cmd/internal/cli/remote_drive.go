@@ -60,7 +60,7 @@ func driveRemote(ctx context.Context, a *app, r *remote, d *driving, after uint6
 			}
 			next, err := r.Run(ctx, engine.NextLeg(thread, result.Run))
 			if err == nil {
-				result, w.run, w.after, w.last, w.halted, w.announce = next, next.Run, 0, 0, 0, false
+				w.run, w.after, w.last, w.halted, w.announce = next.Run, 0, 0, 0, false
 				continue
 			}
 			if !errors.Is(err, pawl.ErrUnknownRun) { // else it was removed
@@ -77,9 +77,6 @@ func driveRemote(ctx context.Context, a *app, r *remote, d *driving, after uint6
 			case <-ctx.Done():
 				return 0, context.Cause(ctx)
 			}
-			if result, err = r.Run(ctx, w.run); err != nil {
-				return 0, err
-			}
 			continue
 		}
 		said, err := askHere(ctx, a, r, d.approvals, result)
@@ -89,7 +86,6 @@ func driveRemote(ctx context.Context, a *app, r *remote, d *driving, after uint6
 		if said == nil {
 			return a.conclude(ctx, result)
 		}
-		result = *said
 	}
 }
 
