@@ -50,7 +50,7 @@ func (p noProgress) climb(s *pawl.State, step pawl.Step) pawl.Step {
 // which it mostly does: a step then costs little.
 func moves(s *pawl.State) bool {
 	var room [Period + 1]turn
-	t := follow(s, room[:], len(room))
+	t := follow(s, room[:], len(room), false)
 	return t.moves()
 }
 
@@ -61,17 +61,13 @@ func (p noProgress) rung(s *pawl.State, step pawl.Step, measured bool) pawl.Step
 	if measured {
 		most = max(most, 2*patience)
 	}
-	t := follow(s, make([]turn, 0, most), most)
-	if len(t.turns) == 0 {
-		return step
-	}
-	at := t.turns[0].iteration
+	t := follow(s, make([]turn, 0, most), most, false)
 	past := remembered(s)
 	judged, _ := s.Judged()
 
 	var facts []pawl.Event
-	told := judged.Judgement == pawl.JudgedRegressed && judged.Streak == at
-	if e, worse := t.regression(s); worse && !told {
+	told := func(turn int) bool { return judged.Judgement == pawl.JudgedRegressed && judged.Streak == turn }
+	if e, worse := t.regression(s); worse && !told(e.Streak) {
 		facts = append(facts, e)
 	}
 	f := t.look(p.window, patience, func(from, to int) bool { return samePlace(s, from, to) })
@@ -81,6 +77,7 @@ func (p noProgress) rung(s *pawl.State, step pawl.Step, measured bool) pawl.Step
 		}
 		return pawl.Record{Events: facts}
 	}
+	at := t.turns[0].iteration
 	if past.Hinted == at {
 		return step // the model has not had a turn with the hint
 	}
@@ -91,7 +88,7 @@ func (p noProgress) rung(s *pawl.State, step pawl.Step, measured bool) pawl.Step
 		past.Hinted = at
 		stuck.Judgement, stuck.Hint = pawl.JudgedHinted, p.hint
 		if stuck.Hint == "" {
-			stuck.Hint = "You are not getting anywhere: " + detail + ". " + f.pattern.advice()
+			stuck.Hint = "You are not getting anywhere: " + detail + ". " + f.pattern.advice(s)
 		}
 		return pawl.Record{Events: append(facts, stuck, past.note())}
 	case p.then == Escalate && past.Asked < Asks:

@@ -8,8 +8,16 @@ import (
 )
 
 // regression returns the hint for the model if its last turn made the goal's
-// measure worse, and reports whether it did.
+// measure worse, and reports whether it did. Before machine 5, an exempt turn was
+// never the last one: the turn before it was blamed.
 func (t *trail) regression(s *pawl.State) (pawl.ProgressJudged, bool) {
+	if s.Machine() > 4 {
+		every := follow(s, make([]turn, 0, 2), 2, true)
+		t = &every
+	}
+	if len(t.turns) == 0 {
+		return pawl.ProgressJudged{}, false
+	}
 	last, before := t.turns[0], t.base(1)
 	if last.measure == nil || before == nil || t.scale.Trend(*before, *last.measure) != gauge.Regressing {
 		return pawl.ProgressJudged{}, false
@@ -23,5 +31,5 @@ func (t *trail) regression(s *pawl.State) (pawl.ProgressJudged, bool) {
 	}
 	detail := fmt.Sprintf("turn %d, %s, %s", last.iteration, calls(s, last.iteration), what)
 	return pawl.ProgressJudged{Judgement: pawl.JudgedRegressed, Detail: detail, Streak: last.iteration,
-		Hint: fmt.Sprintf("Your last turn (%s) %s. Unless you mean to mend that next, undo it or go another way.", tools(s, last.iteration), what)}, true
+		Hint: fmt.Sprintf("Your last turn (%s) %s. Unless you mean to %s that next, undo it or go another way.", tools(s, last.iteration), what, repair(s))}, true
 }

@@ -44,8 +44,9 @@ type trail struct {
 	spares  bool // a turn that changed something never thinks the same, as before machine 3
 }
 
-// follow reads at most most turns since the run was last resumed into room.
-func follow(s *pawl.State, room []turn, most int) trail {
+// follow reads at most most turns since the run was last resumed into room, the exempt
+// ones too if every is set.
+func follow(s *pawl.State, room []turn, most int, every bool) trail {
 	t := trail{turns: room[:0]}
 	_, measured := s.Metric()
 	fresh := s.ResetIterations()
@@ -65,7 +66,7 @@ func follow(s *pawl.State, room []turn, most int) trail {
 		case past && (drift != nil || later != nil):
 			t.before = cmp.Or(drift, later)
 			return t.in(s, measured)
-		case past || track.Exempt:
+		case past || track.Exempt && !every:
 			continue
 		}
 		t.turns = append(t.turns, turn{track.Iteration, track.Thought, track.Outcome, track.Fault, track.Answer(), track.Changed, later, drift})

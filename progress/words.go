@@ -72,11 +72,19 @@ func (t *trail) latest() float64 {
 	return 0
 }
 
+// repair returns the word for it in hints, which are part of the log.
+func repair(s *pawl.State) string {
+	if s.Machine() < 5 {
+		return "mend"
+	}
+	return "fix"
+}
+
 // advice returns the hint to the model against the pattern.
-func (p pattern) advice() string {
+func (p pattern) advice(s *pawl.State) string {
 	switch p {
 	case sameFault:
-		return "Read what the error says and mend its cause, or go another way."
+		return "Read what the error says and " + repair(s) + " its cause, or go another way."
 	case monologue:
 		return "To talk changes nothing: call a tool."
 	case metricWorse:
