@@ -116,6 +116,9 @@ func (p *plan) unfit(a *arc) bool {
 	if !a.to.join.race() || int(a.to.join) == len(a.to.in) || p.s.Machine() < 5 {
 		return false
 	}
+	if of := a.from; of.arms == nil || of.arms[0].loop.root.nodes[0].when == nil {
+		return false // it has no condition, so its null is an output
+	}
 	out, err := p.outputOf(a.from.id)
 	return out == nil && err == nil
 }

@@ -105,11 +105,16 @@ func (c course) plan(s *pawl.State) pawl.Step {
 }
 
 // elements reads a plan that is a JSON array, or the only array in an object. It may stand in a
-// code fence.
+// code fence, unless there are steps outside the fence.
 func elements(text string) (steps []string, ok bool) {
 	doc := []byte(text)
-	if _, rest, fenced := strings.Cut(text, "```"); fenced {
-		body, _, _ := strings.Cut(rest, "```")
+	if before, rest, fenced := strings.Cut(text, "```"); fenced && !json.Valid(doc) {
+		body, after, _ := strings.Cut(rest, "```")
+		for line := range strings.Lines(before + after) {
+			if bullet.MatchString(strings.TrimSpace(line)) {
+				return nil, false
+			}
+		}
 		_, body, _ = strings.Cut(body, "\n") // after the name of the language
 		doc = []byte(body)
 	}

@@ -156,6 +156,8 @@ func TestPlansInJSON(t *testing.T) {
 		{5, `["Find.", " Order. "]`, `"steps":["Find.","Order."]`},
 		{5, `{"goal":"lunch","steps":["Find.",{"do":"order"}]}`, `"steps":["Find.","{\"do\":\"order\"}"]`},
 		{5, "Here it is:\n```json\n[\"Find.\",\n\"Order.\"]\n```\n", `"steps":["Find.","Order."]`},
+		{5, "1. Send:\n```json\n[1]\n```\n2. Read.", `"steps":["Send:","` + "```json" + `","[1]","` + "```" + `","Read."]`},
+		{5, "[\"Send ```x```.\"]", `"steps":["Send ` + "```x```" + `."]`},
 		{5, `{"a":["Find."],"b":["Order."]}`, `"steps":["{\"a\":[\"Find.\"],\"b\":[\"Order.\"]}"]`},
 		{5, "1. Find.\n2. Order.", `"steps":["Find.","Order."]`},
 		{4, `["Find.","Order."]`, `"steps":["[\"Find.\",\"Order.\"]"]`},
