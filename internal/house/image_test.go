@@ -63,7 +63,7 @@ func TestImage(t *testing.T) {
 		t.Fatalf("deploy/Dockerfile: %v, %q", err, file.Problems)
 	}
 	pawl := filepath.Join(t.TempDir(), "pawl")
-	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", pawl, "./cmd/pawl")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", pawl, "./cmd/pawl")
 	build.Dir, build.Env = tr.root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
