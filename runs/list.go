@@ -28,9 +28,9 @@ type Filter struct {
 // A Searcher is a journal that finds runs by their text; see [pawl.Batch]. The journals
 // of this module are Searchers.
 type Searcher interface {
-	// Search is List for the runs whose text has each of the given words, whole or as the
-	// beginning of a word, in any case. All but letters, marks and digits separate words.
-	// Without words it selects all runs.
+	// Search is List for the runs whose text contains each of the given words, or words that
+	// begin with them. Case does not matter. Words consist of letters, marks and digits.
+	// Without words, Search selects all runs.
 	Search(ctx context.Context, words string, q pawl.Query) iter.Seq2[pawl.Head, error]
 }
 

@@ -65,7 +65,7 @@ func TestFlush(t *testing.T) {
 	out.Tell(parked(t, j, "b"))
 	out.Flush(t.Context())
 	if to.types() != "waiting waiting" {
-		t.Errorf("%q is told", to.types())
+		t.Errorf("the receiver got %q, want two waiting", to.types())
 	}
 }
 
