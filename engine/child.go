@@ -60,6 +60,9 @@ func (c *child) Run(ctx context.Context, _ pawl.Invocation) (pawl.Output, error)
 		h, err = c.drive(ctx)
 	}
 	switch {
+	case errors.Is(err, errClosed):
+		<-ctx.Done() // the engine suspends the parent, too
+		return pawl.Output{}, c.broke(err)
 	case err != nil:
 		return pawl.Output{}, c.broke(err)
 	case c.behind:
@@ -128,7 +131,7 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 // broke handles an error that concerns the parent's run, not the child's result.
 func (c *child) broke(err error) error {
 	if errors.Is(err, errClosed) {
-		c.result.Status, c.closed = pawl.StatusPaused, true
+		c.closed = true
 		return nil
 	}
 	c.err = fmt.Errorf("child run %s: %w", c.run, err)
@@ -306,9 +309,12 @@ func (k *children) stopped(t *toolCall, cut error) bool {
 			Why: fmt.Sprintf("its run %s is not in this journal; what it did is not known", c.run)})
 		return false
 	}
+	if c.closed { // the call is repeated when the parent resumes
+		return false
+	}
 	if c.behind {
 		k.keep(c)
-		return !c.closed
+		return true
 	}
 	delete(k.live, c.run)
 	status := c.result.Status

@@ -243,3 +243,32 @@ func TestChildClaimedByZombie(t *testing.T) {
 	}
 	sound(t, e, j, agent, "r")
 }
+
+// An engine that closes while a child begins suspends the parent, and the child begins when the
+// parent resumes.
+func TestChildBeginsWhileClosing(t *testing.T) {
+	j, l := newTap(), &ledger{}
+	agent := boss(paying(l))
+	agent.Policies = nil
+	e := engine.New(j, nil)
+	j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
+		if c.Run != "r.c_1" {
+			return take()
+		}
+		j.onClaim(nil)
+		go e.Close()
+		idle := pawl.Agent{Name: "idle", Model: turns(nil)}
+		for closed := false; !closed; {
+			_, err := e.Start(t.Context(), idle, "go", nil)
+			closed = err != nil && strings.Contains(err.Error(), "the engine is closed")
+		}
+		return take()
+	})
+	ends(t, begin(t, e, agent), pawl.StatusPaused)
+	again := engine.New(j, nil)
+	ends(t, resume(t, again, agent), pawl.StatusSuccess)
+	if l.len() != 1 {
+		t.Errorf("what was paid: %v", l.lines)
+	}
+	sound(t, again, j, agent, "r")
+}
