@@ -332,6 +332,7 @@ func (a *approverCall) perform(ctx context.Context) {
 	}()
 	a.err = errExited // until it returns
 	a.says, a.err = a.approver.Approve(ctx, a.request)
+	read(a.err)
 }
 
 // record appends the decision. A signal that arrived meanwhile takes precedence.

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"runtime"
 	"strings"
@@ -106,4 +107,30 @@ func TestGoexitWhileDeciding(t *testing.T) {
 		ends(t, resume(t, e, agent), pawl.StatusSuccess)
 		sound(t, e, j, agent, "r")
 	})
+}
+
+// A nil pointer as an error is one that cannot be read. It counts as a panic of the code that
+// returned it: a panic of a tool does not end the run.
+func TestNilPointerAsError(t *testing.T) {
+	var none *pawl.ModelError
+	pay := fake{name: "pay", effect: pawl.Write, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
+		return pawl.Output{}, none
+	}}
+	look := fake{name: "look", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
+		return pawl.Output{}, none
+	}}
+	model := turns([]pawl.Call{call("pay", 1)}, []pawl.Call{call("look", 1), call("look", 2)})
+	j := newTap()
+	ends(t, begin(t, engine.New(j, nil), pawl.Agent{Name: "a", Model: model, Tools: []pawl.Tool{pay, look}}), pawl.StatusSuccess)
+	for c := range loaded(t, j, "r").Calls() {
+		if c.Status != pawl.ToolFailed || !strings.Contains(c.Error, "the tool panicked") {
+			t.Errorf("%s: %v, %q", c.ID, c.Status, c.Error)
+		}
+	}
+	r, err := engine.Run(t.Context(), pawl.Agent{Name: "a", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
+		return pawl.Reply{}, fmt.Errorf("wrapped: %w", none)
+	})}, "go")
+	if err != nil || !strings.Contains(r.Verdict.Detail, "the model panicked") {
+		t.Error(r.Verdict, err)
+	}
 }

@@ -84,18 +84,29 @@ func (l *lease) regain(ctx context.Context) bool {
 // be derived from a key, and the run could otherwise never start.
 func (e *Engine) begin(ctx context.Context, run string) (pawl.Lease, error) {
 	l, exists := e.journal.Claim(ctx, pawl.Claim{Run: run, Owner: e.owner, TTL: e.opt.Lease, New: true})
-	if !errors.Is(exists, pawl.ErrRunExists) || e.begun(ctx, run) {
+	if !errors.Is(exists, pawl.ErrRunExists) {
+		return l, exists
+	}
+	if begun, err := e.begun(ctx, run); err != nil {
+		return l, err
+	} else if begun {
 		return l, exists
 	}
 	l, err := e.own(ctx, run)
-	if err != nil {
+	if errors.As(err, new(*pawl.HeldError)) {
 		return l, errors.Join(exists, err)
 	}
-	if e.begun(ctx, run) { // a faster owner has begun and released it already
-		e.release(l)
-		return l, exists
+	if err != nil {
+		return l, err
 	}
-	return l, nil
+	begun, err := e.begun(ctx, run)
+	if begun { // a faster owner has begun and released it already
+		err = exists
+	}
+	if err != nil {
+		e.release(l)
+	}
+	return l, err
 }
 
 // ClaimNew claims a run that has no entries, for a caller that writes its log without
@@ -108,12 +119,15 @@ func ClaimNew(ctx context.Context, j pawl.Journal, run string) (pawl.Lease, erro
 // Release releases a lease, so that others need not wait for it to lapse.
 func Release(j pawl.Journal, l pawl.Lease) { New(j, nil).release(l) }
 
-// begun reports whether a run has entries, or may have.
-func (e *Engine) begun(ctx context.Context, run string) bool {
+// begun reports whether a run has entries.
+func (e *Engine) begun(ctx context.Context, run string) (bool, error) {
 	for _, err := range e.journal.Read(ctx, run, 1) {
-		return err == nil || !errors.Is(err, pawl.ErrUnknownRun)
+		if errors.Is(err, pawl.ErrUnknownRun) {
+			return false, nil
+		}
+		return err == nil, err
 	}
-	return false
+	return false, nil
 }
 
 // own claims a run that exists. If its owner's process has ended, the lease need

@@ -140,9 +140,10 @@ func (c *modelCall) perform(ctx context.Context) {
 	if f, whole := c.model.(pawl.ModelFunc); whole { // a sequence of one chunk, without the sequence
 		c.whole, c.err = f(ctx, c.request)
 		c.reply = &c.whole
-		return
+	} else {
+		c.stream(ctx)
 	}
-	c.stream(ctx)
+	read(c.err)
 }
 
 // stream reads a reply chunk by chunk.

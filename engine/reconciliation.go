@@ -74,6 +74,7 @@ func (c *reconciliation) perform(ctx context.Context) {
 	}()
 	c.err = errExited // until it returns
 	c.out, c.happened, c.err = c.tool.Reconcile(ctx, c.inv)
+	read(c.err)
 }
 
 // record resolves the call if the tool could tell its outcome; otherwise the call stays as

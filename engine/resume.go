@@ -197,7 +197,7 @@ func load(ctx context.Context, d *driver) error {
 		recall(d, entry)
 	}
 	if r.state.Seq() == 0 {
-		return fmt.Errorf("run %s has no entries: it was never started", run)
+		return fmt.Errorf("resume run %s: it never began, so start it: %w", run, pawl.ErrUnknownRun)
 	}
 	if err := readable(r.state, run); err != nil {
 		return err

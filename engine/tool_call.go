@@ -236,9 +236,18 @@ func (t *toolCall) perform(ctx context.Context) {
 	t.err = errExited // until the tool returns
 	if r, ok := t.tool.(pawl.Recaller); ok {
 		t.out, t.err = r.Recall(ctx, t.inv, t.earlier)
-		return
+	} else {
+		t.out, t.err = t.tool.Run(ctx, t.inv)
 	}
-	t.out, t.err = t.tool.Run(ctx, t.inv)
+	read(t.err)
+}
+
+// read reads an error of the user's code, so that one that panics, such as a nil pointer,
+// does so where that code is called and not where its result is recorded.
+func read(err error) {
+	if err != nil {
+		_, _, _ = err.Error(), unknown(err), notRun(err)
+	}
 }
 
 // earlier returns a function with which a tool reads the results of earlier calls.

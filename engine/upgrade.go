@@ -67,7 +67,12 @@ func (e *Engine) PlanUpgrade(ctx context.Context, agent pawl.Agent, run string, 
 			p.Refused = "not compatible: " + strings.Join(parts, ", ")
 		}
 	case UpgradeFork:
-		if p.Fork = forkFor(run, &now); e.begun(ctx, p.Fork) {
+		p.Fork = forkFor(run, &now)
+		begun, err := e.begun(ctx, p.Fork)
+		if err != nil {
+			return UpgradePlan{}, err
+		}
+		if begun {
 			p.Refused = "it was forked for this version already; continue with run " + p.Fork
 		}
 	case UpgradeRefuse:
