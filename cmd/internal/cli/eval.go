@@ -40,9 +40,9 @@ func evalCommand(a *app) *cobra.Command {
 	var c *cobra.Command
 	c = a.command("eval FILE [flags]", "Run agents on the cases in FILE and score their answers", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
-			file, err := eval.Read(args[0])
-			if err != nil {
-				return 0, err
+			file, wrong := eval.Read(args[0])
+			if file == nil {
+				return 0, wrong
 			}
 			if c.Flags().Changed("threshold") {
 				file.Threshold = &o.threshold
@@ -56,7 +56,7 @@ func evalCommand(a *app) *cobra.Command {
 			if o.parallel > 0 {
 				file.Parallel = o.parallel
 			}
-			return runEval(ctx, a, o, file)
+			return runEval(ctx, a, o, file, wrong)
 		})
 	c.Long = `Run every agent of FILE on every case, score the answers, and print a table: what
 passed, what it cost and how long it took, then the failures with their runs.
@@ -82,12 +82,12 @@ worse than in --against, or a run did not take place. 2: FILE is invalid; nothin
 	return c
 }
 
-// runEval checks everything, and then runs it.
-func runEval(ctx context.Context, a *app, o *evaluating, file *eval.File) (int, error) {
-	if t := file.Threshold; t != nil && (*t < 0 || *t > 1) {
-		return 0, misuse("--threshold is %v; write a number from 0 to 1", *t)
+// runEval checks everything, and then runs it. wrong: what is wrong with the file; nil: nothing.
+func runEval(ctx context.Context, a *app, o *evaluating, file *eval.File, wrong error) (int, error) {
+	if o.threshold < 0 || o.threshold > 1 {
+		return 0, misuse("--threshold is %v; write a number from 0 to 1", o.threshold)
 	}
-	if file.MaxCost < 0 || o.tolerance < 0 || o.repeat < 0 || o.parallel < 0 {
+	if o.maxCost < 0 || o.tolerance < 0 || o.repeat < 0 || o.parallel < 0 {
 		return 0, misuse("--max-cost, --tolerance, --repeat and --parallel must not be negative")
 	}
 	if o.against != "" {
@@ -112,7 +112,7 @@ func runEval(ctx context.Context, a *app, o *evaluating, file *eval.File) (int, 
 	if e.id == "" {
 		e.id = strings.ToLower(rand.Text()[:10])
 	}
-	if err := e.prepare(ctx); err != nil {
+	if err := e.prepare(ctx, wrong); err != nil {
 		return 0, err
 	}
 	return a.with(ctx, func(j store) (int, error) {
@@ -172,9 +172,9 @@ type prepared struct {
 }
 
 // prepare makes every agent with every script, and every judge. Its error says what is
-// wrong with all of them, and nothing has run.
-func (e *evaluation) prepare(ctx context.Context) error {
-	var problems spec.Problems
+// wrong with all of them and with the file, and nothing has run.
+func (e *evaluation) prepare(ctx context.Context, wrong error) error {
+	problems, _ := errors.AsType[spec.Problems](wrong)
 	make := func(key, what, model string, load func(*spec.Registry) (*spec.Spec, error)) {
 		if _, ok := e.agents[key]; ok {
 			return
@@ -194,8 +194,15 @@ func (e *evaluation) prepare(ctx context.Context) error {
 		}
 		e.agents[key] = made
 	}
+	cases := e.file.Cases
+	if len(cases) == 0 {
+		cases = []eval.Case{{}}
+	}
 	for _, of := range e.file.Agents {
-		for _, c := range e.file.Cases {
+		for _, c := range cases {
+			if of.Spec == "" {
+				continue
+			}
 			model, what := e.modelOf(of, c), "agent "+of.Name
 			if c.Script != "" {
 				what += ", case " + c.ID

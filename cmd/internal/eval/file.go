@@ -55,7 +55,8 @@ type Case struct {
 // most is the most cases that one evaluation may have.
 const most = 100_000
 
-// Read reads an evaluation. Its error is [spec.Problems], all of them at once.
+// Read reads an evaluation. Its error is [spec.Problems], all of them at once. The File is what could
+// be read in spite of them; nil: nothing.
 func Read(path string) (*File, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -73,7 +74,7 @@ func Read(path string) (*File, error) {
 	r.check(f, node)
 	r.cases(f)
 	if len(r.problems) > 0 {
-		return nil, r.problems
+		return f, r.problems
 	}
 	return f, nil
 }
@@ -181,6 +182,7 @@ func (r *reader) cases(f *File) {
 			score = append(score, s)
 		}
 	}
+	before := len(r.problems)
 	add := func(path string, line int, n ast.Node) {
 		var c Case
 		if !r.decode(path, line, n, &c) {
@@ -245,7 +247,7 @@ func (r *reader) cases(f *File) {
 		r.at(r.path, 0, f.CasesNode, "there are no cases (write a list, or the name of a file with one case on each line)")
 		return
 	}
-	if len(f.Cases) == 0 && len(r.problems) == 0 {
+	if len(f.Cases) == 0 && len(r.problems) == before {
 		r.at(r.path, 0, f.CasesNode, "there are no cases")
 	}
 }
