@@ -37,7 +37,8 @@ specs, compare all suspended runs with the current files of their specs. For eac
 run whose agent has changed, print what changed and what the rule of the new spec
 (upgrade: refuse, compatible or fork) does with the run, and then apply the rule.
 The command drives no run: the runs stay suspended, and what they wait for stays
-valid. Runs with an owner stay unchanged. Exit code 1 means that a run was refused.`
+valid. Runs with an owner stay unchanged. Exit code 1 means that a run was refused,
+2 that a spec is invalid or a key is missing.`
 	c.Example = `  pawl upgrade --dry-run              # which waiting runs does my change touch?
   pawl upgrade agents/ --to 3         # move them to version 3`
 	c.Flags().BoolVar(&u.dry, "dry-run", false, "print what would happen, and change nothing")
@@ -111,10 +112,18 @@ func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[s
 			waiting = append(waiting, h)
 		}
 	}
-	outcomes, before := map[string]int{}, 0
+	outcomes, before, problems := map[string]int{}, 0, spec.Problems(nil)
 	lines := func(yield func(*upgraded, error) bool) {
 		for _, h := range waiting {
 			line, err := upgradeRun(ctx, a, j, h, specs[h.Agent], u.dry)
+			if bad, ok := errors.AsType[spec.Problems](err); ok { // of its agent; the others can be made
+				err = nil
+				for _, p := range bad {
+					if !slices.Contains(problems, p) {
+						problems = append(problems, p)
+					}
+				}
+			}
 			switch {
 			case line == nil || err != nil:
 			case line.Outcome == "":
@@ -151,14 +160,18 @@ func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[s
 		}
 		a.sayf("%d of %s waiting or paused with a changed agent%s", touched, counted(len(waiting), "run"), did)
 	}
-	if outcomes["refused"] > 0 {
+	switch {
+	case len(problems) > 0:
+		return 0, problems
+	case outcomes["refused"] > 0:
 		return 1, nil
 	}
 	return 0, nil
 }
 
 // upgradeRun plans or does the upgrade of one run; nil: its agent has not changed. Without an
-// outcome, a fork goes on in its place already.
+// outcome, a fork goes on in its place already. With Problems of its spec as the error, the line
+// is there, too.
 func upgradeRun(ctx context.Context, a *app, j store, h pawl.Head, file string, dry bool) (*upgraded, error) {
 	s, err := engine.Load(ctx, j, h.Run)
 	if err != nil {
@@ -173,7 +186,10 @@ func upgradeRun(ctx context.Context, a *app, j store, h pawl.Head, file string, 
 		if codeOf(err) != exitUsage {
 			return nil, err
 		}
-		line.Why, _, _ = strings.Cut(err.Error(), "\n") // its agent cannot be made; the others can
+		line.Why, _, _ = strings.Cut(err.Error(), "\n")
+		if errors.As(err, new(spec.Problems)) {
+			return line, err
+		}
 		return line, nil
 	}
 	defer work.drop()
