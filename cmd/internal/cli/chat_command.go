@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/spec"
 )
 
 // slash matches a message that is a command. A path, which has a second slash, is none.
@@ -142,6 +144,12 @@ func (t *talk) change(ctx context.Context, to []string) error {
 		t.model = unfiled(to[0])
 		if err := t.build(ctx); err != nil {
 			t.model = was
+			problems, _ := errors.AsType[spec.Problems](err)
+			for i := range problems {
+				if problems[i].File == modelSetting {
+					problems[i].File = "/model"
+				}
+			}
 			return err
 		}
 		t.a.sayf("from now on: %s", place(t.agent.Model))

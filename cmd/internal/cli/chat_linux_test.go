@@ -108,6 +108,8 @@ func TestChat(t *testing.T) {
 	c.sees("this conversation: 2 messages, ")
 	c.types("> ", "/undoo\r")
 	c.sees("there is no command /undoo; /help lists the commands")
+	c.types("> ", "/model foo/bar\r")
+	c.sees("pawl: /model: ")
 	c.types("> ", "\x04")
 	c.ends(0)
 	c = talk(t, "-c") // what was undone stays undone
