@@ -10,6 +10,7 @@ package gotest
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -52,6 +53,25 @@ type Failure struct {
 	// X", "X != Y", a -want +got diff); both are empty otherwise.
 	Got  string `json:"got,omitempty"`
 	Want string `json:"want,omitempty"`
+}
+
+// UnmarshalJSON also reads the places as builds wrote them that named them locations.
+func (f *Failure) UnmarshalJSON(text []byte) error {
+	type plain Failure
+	both := struct {
+		*plain
+		Were []struct {
+			File string `json:"file"`
+			Line int    `json:"line"`
+		} `json:"locations"`
+	}{plain: (*plain)(f)}
+	if err := json.Unmarshal(text, &both); err != nil {
+		return err
+	}
+	for _, w := range both.Were {
+		f.Locations = append(f.Locations, Location(w))
+	}
+	return nil
 }
 
 // Location is a line of a source file. File is a slash path relative to the module's
