@@ -18,8 +18,14 @@ const (
 // changesOf returns wait, which returns when a run may have changed or ctx ends, and stop,
 // which ends the subscription.
 func changesOf(ctx context.Context, j pawl.Journal, run string) (wait func() error, stop func()) {
-	if _, far := j.(*remote); far {
-		return func() error { return pause(ctx, lookAnyway) }, func() {}
+	if r, far := j.(*remote); far {
+		return func() error {
+			seen, err := r.Watch(ctx, run, r.log(run).state.Seq(), nil)
+			if err == nil && seen.Status == pawl.StatusInterrupted { // the stream does not say who takes it
+				err = pause(ctx, lookAnyway)
+			}
+			return err
+		}, func() {}
 	}
 	teller, ok := j.(interface {
 		WatchLogs(ctx context.Context) iter.Seq2[string, error]
