@@ -56,7 +56,7 @@ type sweepSum struct {
 
 func gcCommand(a *app) *cobra.Command {
 	s := &sweep{}
-	c := a.command("gc [flags]", "Delete old runs with their messages and unreferenced blobs", cobra.NoArgs,
+	c := a.command("gc [flags]", "Delete old runs with their messages, past accounts of budgets and unreferenced blobs", cobra.NoArgs,
 		func(ctx context.Context, _ []string) (int, error) {
 			err := s.parse("--older-than", time.Now())
 			if err == nil {
@@ -68,7 +68,7 @@ func gcCommand(a *app) *cobra.Command {
 			return a.withRuns(ctx, func(j store) (int, error) { return 0, collect(ctx, a, j, s) })
 		})
 	c.Flags().StringVar(&s.older, "older-than", "30d", "only runs inactive for this long, as 30d or 12h")
-	c.Flags().StringVar(&s.statuses, "status", "", "only runs of these statuses, as failed,cancelled; waiting, paused and interrupted ones must be named (default: those that have ended)")
+	c.Flags().StringVar(&s.statuses, "status", "", "only runs of these statuses, as failed,cancelled; waiting, paused and interrupted ones must be named (default: those that have ended, and past accounts of budgets)")
 	c.Flags().StringVar(&s.archive, "archive", "", "before a run is removed, store its export (as of export --raw) in this directory, or bucket s3://BUCKET/PREFIX, for pawl import")
 	c.Flags().BoolVar(&s.dry, "dry-run", false, "list what would be removed")
 	return c
@@ -203,7 +203,7 @@ func (s *sweep) collect(ctx context.Context, j store, sayf func(string, ...any))
 	if s.dry {
 		return lines, sum, nil
 	}
-	if l, ok := j.(budget.Ledger); ok {
+	if l, ok := j.(budget.Ledger); ok && len(s.want) == 0 { // an account has no status
 		// Another machine's clock may be behind.
 		if sum.Budgets, err = l.Prune(ctx, s.before.Add(-24*time.Hour)); err != nil {
 			return lines, sum, err

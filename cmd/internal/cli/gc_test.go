@@ -56,7 +56,7 @@ func TestImportOfWhatIsLeft(t *testing.T) {
 	}
 }
 
-// Accounts of budgets are removed when their period is over.
+// Accounts of budgets are removed when their period is over, unless only runs of some statuses are.
 func TestClearingUpBudgets(t *testing.T) {
 	files(t, nil)
 	j, err := sqlite.Open(t.Context(), "runs.db", nil)
@@ -79,6 +79,9 @@ func TestClearingUpBudgets(t *testing.T) {
 	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
+	}
+	if code, _, stderr := invoke(t, t.Context(), nil, "gc", "--older-than", "0s", "--status", "failed"); code != 0 || strings.Contains(stderr, "account") {
+		t.Errorf("with a status: exit %d: %s", code, stderr)
 	}
 	if code, _, stderr := invoke(t, t.Context(), nil, "gc", "--older-than", "0s"); code != 0 || !strings.Contains(stderr, "1 account of budgets removed") {
 		t.Errorf("exit %d: %s", code, stderr)
