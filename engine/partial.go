@@ -18,6 +18,8 @@ import (
 // range begins are missing. The agent has an Output, and may have tools:
 //
 //	for invoice, err := range engine.Partial[Invoice](handle.Entries(ctx)) {
+//		…
+//	}
 //
 // A value has what is certain: numbers, booleans and strings that the schema restricts (by
 // enum, format or pattern) are whole or missing, and other strings may end in the middle.

@@ -15,7 +15,7 @@
 //
 //	func searchVendors(ctx context.Context, s search) ([]Vendor, error) { … }
 //
-//	tool.Func("search_vendors", "Find vendors by category.", searchVendors, pawl.Read)
+//	var vendors = tool.Func("search_vendors", "Find vendors by category.", searchVendors, pawl.Read)
 //
 // A field is required unless it is a pointer or tagged omitempty or omitzero. Nothing
 // is nullable. Properties that the struct does not name are refused. The tag
