@@ -121,6 +121,7 @@ func good() *sdk.Server {
 		return nil, nil, errors.New("no luck")
 	})
 	sdk.AddTool(s, &sdk.Tool{Name: "wait", Description: "Wait."}, func(ctx context.Context, _ *sdk.CallToolRequest, _ none) (*sdk.CallToolResult, any, error) {
+		_ = os.WriteFile("asked", nil, 0o600)
 		<-ctx.Done()
 		_ = os.WriteFile("cancelled", nil, 0o600)
 		return nil, nil, ctx.Err()
@@ -131,7 +132,6 @@ func good() *sdk.Server {
 		} else {
 			sdk.AddTool(s, &sdk.Tool{Name: "echo", Description: in.Text, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}, echo)
 		}
-		time.Sleep(50 * time.Millisecond) // the notice is put off a little, to be one for several changes
 		return text("changed"), nil, nil
 	})
 	die := func(context.Context, *sdk.CallToolRequest, none) (*sdk.CallToolResult, any, error) {
@@ -188,9 +188,13 @@ func byHand(answer func(r request) string) {
 			result = answer(r)
 		}
 		if result != "" {
-			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", r.ID, result)
+			r.is(result)
 		}
 	}
+}
+
+func (r request) is(result string) {
+	fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", r.ID, result)
 }
 
 // shuts is a server that reads no more when it has listed its tools, the first
@@ -200,11 +204,14 @@ func shuts(then func()) {
 	_ = os.WriteFile("shut", nil, 0o600)
 	byHand(func(r request) string {
 		if r.Method == "tools/list" {
-			if err != nil {
-				os.Stdin.Close()
-				time.AfterFunc(20*time.Millisecond, then) // the list is out by then
+			list := `{"tools":[` + tool("t") + `]}`
+			if err == nil {
+				return list
 			}
-			return `{"tools":[` + tool("t") + `]}`
+			os.Stdin.Close()
+			r.is(list)
+			time.AfterFunc(20*time.Millisecond, then)
+			return ""
 		}
 		calls, _ := os.ReadFile("calls")
 		_ = os.WriteFile("calls", append(calls, 'x'), 0o600)

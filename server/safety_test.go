@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -322,25 +323,30 @@ func TestBodies(t *testing.T) {
 // A client that sends its body byte by byte is not waited for.
 func TestSlowBody(t *testing.T) {
 	w := serve(t, nil)
-	w.server.SetPatience(50 * time.Millisecond)
+	w.server.SetPatience(2 * time.Second) // a busy machine has as long for the answer
+	var all sync.WaitGroup
 	for line, want := range map[string]string{
 		"POST /v1/runs HTTP/1.1\r\nAuthorization: Bearer " + admin: "408", "POST /v1/runs HTTP/1.1": "401", "GET / HTTP/1.1": "200",
 		"PUT / HTTP/1.1\r\nOrigin: null": "403",
 	} {
-		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", w.web.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(conn, "%s\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", line, w.web.Listener.Addr())
-		got, err := io.ReadAll(conn) // to the end of the connection
-		if err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 "+want+" ") {
-			t.Errorf("%s: %v: %s", line, err, got)
-		}
-		conn.Close()
+		all.Go(func() {
+			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", w.web.Listener.Addr().String())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer conn.Close()
+			if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+				t.Error(err)
+			}
+			fmt.Fprintf(conn, "%s\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", line, w.web.Listener.Addr())
+			got, err := io.ReadAll(conn) // to the end of the connection
+			if err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 "+want+" ") {
+				t.Errorf("%s: %v: %s", line, err, got)
+			}
+		})
 	}
+	all.Wait()
 }
 
 // Methods are told apart by path, and paths that are none are said to be.

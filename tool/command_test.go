@@ -71,12 +71,13 @@ func TestCommandLargeArguments(t *testing.T) {
 // ends their context, and looks for what is left.
 func TestCommandStops(t *testing.T) {
 	for _, c := range []struct {
-		part string
-		want string
+		part  string
+		grace time.Duration // short only where it is to be over
+		want  string
 	}{
-		{"hang", "stopped: enough; killed by SIGTERM: hanging"},
-		{"orderly", "stopped: enough; exit 0: tidied up"},
-		{"stubborn", "stopped: enough; killed by SIGKILL, and it printed nothing"},
+		{"hang", time.Minute, "stopped: enough; killed by SIGTERM: hanging"},
+		{"orderly", time.Minute, "stopped: enough; exit 0: tidied up"},
+		{"stubborn", 100 * time.Millisecond, "stopped: enough; killed by SIGKILL, and it printed nothing"},
 	} {
 		t.Run(c.part, func(t *testing.T) {
 			t.Parallel()
@@ -92,7 +93,7 @@ func TestCommandStops(t *testing.T) {
 				ids <- identities(ctx, files)
 				cancel(enough)
 			}()
-			_, err := command(part(t, c.part, files...), &tool.CommandOptions{Grace: 100 * time.Millisecond}).Run(ctx, pawl.Invocation{})
+			_, err := command(part(t, c.part, files...), &tool.CommandOptions{Grace: c.grace}).Run(ctx, pawl.Invocation{})
 			cancel(nil)
 			if err == nil || err.Error() != c.want {
 				t.Errorf("got %v, want %s", err, c.want)

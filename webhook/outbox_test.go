@@ -168,9 +168,14 @@ func TestGivenUp(t *testing.T) {
 		}
 	})
 	log := &record{}
-	out := outbox(t, j, &webhook.Options{Patience: 500 * time.Millisecond, Log: log.logger()}, to.hook())
-	webhook.Hurry(out, func(int, time.Duration) time.Duration { return 300 * time.Millisecond })
-	deliver(t, out, settled(t, j, parked(t, j, "r")))
+	out := outbox(t, j, &webhook.Options{Patience: 3 * time.Minute, Timeout: time.Hour, Log: log.logger()}, to.hook())
+	webhook.Hurry(out, func(n int, _ time.Duration) time.Duration {
+		webhook.Ahead(out, time.Duration(n)*2*time.Minute) // the next try is that long after the first
+		return 0
+	})
+	if left, err := out.Deliver(t.Context(), settled(t, j, parked(t, j, "r"))); left != 0 || err != nil {
+		t.Errorf("%d are left: %v", left, err)
+	}
 	if to.types() != "waiting waiting waiting stopped" || !strings.Contains(log.String(), "given up") {
 		t.Errorf("%s\n%s", to.types(), log)
 	}
@@ -187,14 +192,22 @@ func TestHang(t *testing.T) {
 		}
 	})
 	defer close(hold)
-	out := outbox(t, j, &webhook.Options{Timeout: 200 * time.Millisecond}, slow.hook(), quick.hook())
+	out := outbox(t, j, nil, slow.hook(), quick.hook())
 	r := settled(t, j, parked(t, j, "r"))
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		eventually(t, "the other is not told", func() bool {
+			ended := strings.Count(strings.Join(books(t, j, "r"), " "), ".end")
+			return slow.types() == "waiting" && ended == 2
+		})
+	}()
 	if left, err := out.Deliver(ctx, r); left == 0 || err != nil {
 		t.Fatalf("%d are left: %v", left, err)
 	}
-	eventually(t, "the other is not told", func() bool { return quick.types() != "" })
+	if slow.types() != "waiting" || quick.types() != "waiting stopped" {
+		t.Errorf("%q, %q", slow.types(), quick.types())
+	}
 	deliver(t, out, r)
 	if slow.types() != "waiting waiting stopped" || quick.types() != "waiting stopped" {
 		t.Errorf("%q, %q", slow.types(), quick.types())

@@ -171,7 +171,8 @@ func cancelIt(w *world) error {
 }
 
 // hang never ends.
-func hang(*world) error {
+func hang(w *world) error {
+	fmt.Fprintln(w.gate.out, "ready")
 	for {
 		time.Sleep(time.Hour)
 	}

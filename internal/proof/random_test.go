@@ -114,6 +114,10 @@ func TestStuck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	select {
+	case <-w.ready:
+	case <-w.silent:
+	}
 	_, err = w.end(shot{}, 300*time.Millisecond)
 	if _, is := err.(*stuck); !is || !strings.Contains(err.Error(), "proof_test.hang") {
 		t.Errorf("of a process that hangs we learn: %v", err)

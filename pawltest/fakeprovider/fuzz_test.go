@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,10 +15,16 @@ import (
 )
 
 // handle lets a server answer one request, and says how. An answer that would
-// never end is given up; it must end then.
+// never end is given up some time after it was decided on; it must end then.
 func handle(t *testing.T, fake *Server, w Wire, body string, patience time.Duration) *httptest.ResponseRecorder {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	go func() {
+		for !slices.ContainsFunc(fake.Requests(), func(r Request) bool { return r.Decided }) && ctx.Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		time.AfterFunc(patience, cancel)
+	}()
 	rec := httptest.NewRecorder()
 	done := make(chan any, 1)
 	go func() {

@@ -166,6 +166,25 @@ func (w *watched) stop(pid int) {
 	})
 }
 
+// rests returns when a process has nothing to do, where that can be seen.
+func (w *watched) rests(pid int) {
+	w.Helper()
+	if _, err := os.Stat("/proc/self/task"); err != nil {
+		time.Sleep(200 * time.Millisecond)
+		return
+	}
+	w.until("a rest", func() bool {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		for _, stat := range threads {
+			data, err := os.ReadFile(stat)
+			if err != nil || !bytes.Contains(data, []byte(") S ")) {
+				return false
+			}
+		}
+		return len(threads) > 0
+	})
+}
+
 // kill kills pawl, and checks that it was alive.
 func (w *watched) kill(c *exec.Cmd) {
 	w.Helper()
@@ -263,7 +282,7 @@ func (w *watched) killedBefore() process.Identity {
 	w.stop(c.Process.Pid)
 	w.release("billed.txt")
 	w.until("the record of bill", func() bool { return w.fate("c_1").Exit != nil })
-	time.Sleep(200 * time.Millisecond) // for the answer, which follows at once
+	w.rests(super.PID) // it has answered, too
 	w.stop(super.PID)
 	w.signal(c.Process.Pid, syscall.SIGCONT)
 	w.until("the intent to pay", func() bool {
