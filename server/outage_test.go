@@ -101,4 +101,7 @@ func TestOutage(t *testing.T) {
 	if status, text, _ := ask("GET", at, ""); status != http.StatusOK {
 		t.Errorf("when it is back: %d %s", status, text)
 	}
+	j.Journal.Close() // as a second signal does
+	away("GET", at, "")
+	away("POST", at+"/cancel", "{}")
 }

@@ -166,7 +166,9 @@ func (o *Outbox) sweep(ctx context.Context) error {
 		}
 		at, ok := known[h.Run]
 		if !ok || !at.hooked && o.opt.More != nil && at.done < h.Seq { // a client may have set a hook since
-			if at.hooked, err = o.hooked(ctx, h.Run); err != nil {
+			if at.hooked, err = o.hooked(ctx, h.Run); ctx.Err() != nil {
+				return ctx.Err()
+			} else if err != nil {
 				o.opt.Log.Error("a run cannot be read", "run", h.Run, "err", err)
 				continue
 			}

@@ -181,6 +181,24 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// Once its context has ended, a sweep reads no further run and complains of none.
+func TestSweepEnds(t *testing.T) {
+	j, log := &counting{Journal: open(t), rows: map[string]int{}}, &record{}
+	parked(t, j, "a")
+	parked(t, j, "b")
+	ctx, cancel := context.WithCancel(t.Context())
+	out, err := webhook.New(j, func(pawl.Declaration) []webhook.Hook {
+		cancel()
+		return nil
+	}, &webhook.Options{Log: log.logger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := webhook.Sweep(ctx, out); !errors.Is(err, context.Canceled) || log.String() != "" {
+		t.Errorf("%v, %s", err, log)
+	}
+}
+
 // A child's request is told with its parent's run, and its token leads to it.
 func TestChild(t *testing.T) {
 	j, to := open(t), receive(t, nil)

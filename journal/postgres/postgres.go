@@ -149,8 +149,9 @@ func (j *Journal) Close() error {
 	return nil
 }
 
-// errClosed is the error of a closed journal.
-var errClosed = errors.New("the journal is closed")
+// errClosed is the error of a closed journal. It is an outage, since a server that a second signal
+// stops closes its journal while it still answers requests: clients may repeat them.
+var errClosed error = &outage.Error{Err: errors.New("the journal is closed")}
 
 // err adds the database's name to an error.
 func (j *Journal) err(err error) error {

@@ -164,8 +164,9 @@ func (j *Journal) Close() error {
 	return j.err(errors.Join(j.pool.close(), j.writer.close()))
 }
 
-// errClosed is the error of a closed journal.
-var errClosed = errors.New("the journal is closed")
+// errClosed is the error of a closed journal. It is an outage, since a server that a second signal
+// stops closes its journal while it still answers requests: clients may repeat them.
+var errClosed error = &outage.Error{Err: errors.New("the journal is closed")}
 
 // ErrReadOnly is the error of every write to a journal that was opened for reading.
 var ErrReadOnly = errors.New("it is open for reading only")
