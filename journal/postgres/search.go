@@ -34,7 +34,7 @@ const replaceText = `ON CONFLICT (run) DO UPDATE SET words = excluded.words`
 
 // lexemes are the words of a text, as the index has them. The words are cut here and not by
 // the server's parser, so that all journals find the same.
-func lexemes(text string) []string { return ascii(wordset.Of(text)) }
+func lexemes(text string) []string { return append([]string{}, ascii(wordset.Of(text))...) } // nil is NULL
 
 // ascii escapes what not every encoding of a database can hold. A beginning of a word
 // stays a beginning of it.

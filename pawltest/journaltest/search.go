@@ -47,6 +47,7 @@ var searches = []rule{
 		c.text("a", "Order 4711 arrived broken.", pawl.Head{})
 		c.text("b", "order-4712: Größe, 退款\x00\xff 'q\" \\ %_ & | ! * end", pawl.Head{})
 		c.text("c", "", pawl.Head{})
+		c.text("d", "{} ???", pawl.Head{}) // no words
 		c.finds("ORDER", pawl.Query{}, "b", "a")
 		c.finds("arrived order", pawl.Query{}, "a")
 		c.finds("471", pawl.Query{}, "b", "a")
@@ -57,7 +58,7 @@ var searches = []rule{
 		c.finds(`end "q' XOR * (`, pawl.Query{})
 		c.finds(`end "q' * (`, pawl.Query{}, "b")
 		c.finds("order NOT", pawl.Query{})
-		c.finds(" -- ", pawl.Query{}, "c", "b", "a")
+		c.finds(" -- ", pawl.Query{}, "d", "c", "b", "a")
 	}},
 	{"search/filters", "a search finds only runs that the query selects", func(c *check) {
 		for i := range 600 {
