@@ -110,8 +110,8 @@ type Take struct {
 	LaneMax  int               // the most runs of a lane that may have an owner; zero: any number
 }
 
-// A Batch is what one Append writes. Records are whole entries, encoded; the first has seq
-// After+1. Head replaces the run's head.
+// A Batch is what one Append writes. Records are whole entries, encoded; without any, Append
+// fails. The first has seq After+1. Head replaces the run's head.
 type Batch struct {
 	Run          string
 	Epoch, After uint64

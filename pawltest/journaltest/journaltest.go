@@ -124,7 +124,7 @@ func (c *check) add(l pawl.Lease, after uint64, records ...string) error {
 // headed appends a batch with a head of its own.
 func (c *check) headed(b pawl.Batch, h pawl.Head) {
 	c.Helper()
-	b.Head = h
+	b.Head, b.Head.Run = h, b.Run
 	c.ok(c.Append(c.Context(), b), "appending")
 }
 
