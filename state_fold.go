@@ -31,13 +31,13 @@ func (s *State) Fold(e Entry) {
 	case RunStarted, RunPaused, RunResumed, RunExtended, RunForked, RunStopped, CancelRequested:
 		s.applyRun(ev)
 	case ModelCalled:
-		s.modelCalled(&ev, e.Iteration)
+		s.modelCalled(ev, e.Iteration)
 	case ModelReplied:
-		s.modelReplied(&ev, e.Iteration)
+		s.modelReplied(ev, e.Iteration)
 	case ToolStarted:
-		s.toolStarted(&ev, e.Time)
+		s.toolStarted(ev, e.Time)
 	case ToolFinished:
-		s.toolFinished(&ev)
+		s.toolFinished(ev)
 	case ModelFailed, PlanRejected:
 		s.applyModel(ev)
 	case ToolReused, ToolRefused, ToolDoubted, ToolSettled:
@@ -132,26 +132,7 @@ func (s *State) applyRun(event Event) {
 			}
 		}
 	case RunResumed:
-		if s.status != StatusRunning && (s.paused == nil || s.paused.Batch == "") { // else its owner died: what was asked and counted stands
-			// A run at its limit has spent its last call on an answer; until a
-			// limit is raised or a new turn begins, that one stands.
-			landed := s.finalAsked && s.status == StatusExhausted
-			s.cancel = nil
-			s.reset()
-			s.finalAsked = landed
-		}
-		s.status, s.verdict, s.paused, s.own = StatusRunning, Verdict{}, nil, ""
-		s.epoch, s.owner, s.resumed = e.Epoch, e.Owner, s.seq
-		if e.Changed != nil && s.start != nil {
-			start := *s.start
-			if len(start.Declaration.Differences(*e.Changed)) > 0 { // else it is the prices that changed
-				s.grants = nil
-			}
-			start.Declaration, s.tainted = *e.Changed, s.tainted || e.Changed.foreign()
-			s.gathered = nil
-			s.start, s.priced, s.stop = &start, e.Changed.Model.Price != nil, e.Changed.Stop
-		}
-		s.lose()
+		s.resume(&e)
 	case RunExtended:
 		s.finalAsked = false
 		s.limits = s.limits.Merge(e.Limits)
@@ -166,6 +147,29 @@ func (s *State) applyRun(event Event) {
 		s.cancel = &e
 		s.take(e.Signal)
 	}
+}
+
+func (s *State) resume(e *RunResumed) {
+	if s.status != StatusRunning && (s.paused == nil || s.paused.Batch == "") { // else its owner died: what was asked and counted stands
+		// A run at its limit has spent its last call on an answer; until a
+		// limit is raised or a new turn begins, that one stands.
+		landed := s.finalAsked && s.status == StatusExhausted
+		s.cancel = nil
+		s.reset()
+		s.finalAsked = landed
+	}
+	s.status, s.verdict, s.paused, s.own = StatusRunning, Verdict{}, nil, ""
+	s.epoch, s.owner, s.resumed = e.Epoch, e.Owner, s.seq
+	if e.Changed != nil && s.start != nil {
+		start := *s.start
+		if len(start.Declaration.Differences(*e.Changed)) > 0 { // else it is the prices that changed
+			s.grants = nil
+		}
+		start.Declaration, s.tainted = *e.Changed, s.tainted || e.Changed.foreign()
+		s.gathered = nil
+		s.start, s.priced, s.stop = &start, e.Changed.Model.Price != nil, e.Changed.Stop
+	}
+	s.lose()
 }
 
 // addInput takes in what a person says; a final answer before it is no longer final.

@@ -99,7 +99,7 @@ func (s *State) applyModel(event Event) {
 	}
 }
 
-func (s *State) modelCalled(e *ModelCalled, iteration int) {
+func (s *State) modelCalled(e ModelCalled, iteration int) {
 	s.unsent = false
 	if e.Model == "" && e.Fallback != s.fallback {
 		s.fallback, s.tries = e.Fallback, tries{}
@@ -113,7 +113,7 @@ func (s *State) modelCalled(e *ModelCalled, iteration int) {
 		s.bytes += s.size(e.View.Prompt) + s.around()
 	}
 	if !e.View.Alone && e.Model == "" {
-		s.window.send(e, s.time)
+		s.window.send(&e, s.time)
 	}
 	s.thinking, s.sentBytes = e.reservation(), s.bytes
 	s.thinking.at = s.time
@@ -128,7 +128,7 @@ func (s *State) modelCalled(e *ModelCalled, iteration int) {
 	s.beginStep(e.View)
 }
 
-func (s *State) modelReplied(e *ModelReplied, iteration int) {
+func (s *State) modelReplied(e ModelReplied, iteration int) {
 	if r := &s.thinking; r.bytes > 0 && !e.Estimated && e.Reply.Hosted == nil { // whose results are in no request
 		g := s.meters.Of(r.auxiliary, r.fallback)
 		g.Learn(e.Reply.Usage.Input, r.bytes, r.talk)
@@ -143,7 +143,7 @@ func (s *State) modelReplied(e *ModelReplied, iteration int) {
 	s.modelCalls++
 	s.book(e.Reply.Usage, e.Cost)
 	if e.Purpose == PurposeTurn {
-		s.replyTurn(e, iteration)
+		s.replyTurn(&e, iteration)
 		return
 	}
 	put(&s.other, string(e.Purpose), &purposeReply{e.Reply, s.seq})
@@ -308,7 +308,7 @@ func (s *State) applyTool(event Event) {
 	}
 }
 
-func (s *State) toolStarted(e *ToolStarted, at time.Time) {
+func (s *State) toolStarted(e ToolStarted, at time.Time) {
 	begun := trial{e.Attempt, e.Effect, e.Key, at}
 	if e.Early {
 		c := newCall(Call{ID: e.Call, Tool: e.Tool, Args: e.Args}, s, s.iteration)
@@ -321,7 +321,7 @@ func (s *State) toolStarted(e *ToolStarted, at time.Time) {
 	}
 }
 
-func (s *State) toolFinished(e *ToolFinished) {
+func (s *State) toolFinished(e ToolFinished) {
 	s.acted = s.seq
 	if c := s.opened(e.Call); c != nil {
 		if c.early != nil && c.Attempt == 0 {

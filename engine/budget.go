@@ -66,13 +66,20 @@ const leastReply = 16
 // they leave less than the run's limits, it lowers the reply. If the call does not fit, book
 // returns how long to wait before the call is decided again; not at all if a budget has
 // refused it, which is in the log then.
-func (d *driver) book(now time.Time, t *pawl.Think, at uint64, called pawl.ModelCalled) (wait time.Duration, booked bool, err error) {
+func (d *driver) book(now time.Time, t *pawl.Think, at uint64, waited time.Duration) (wait time.Duration, booked bool, err error) {
 	r := &d.rec
-	budgets := r.engine.opt.Budgets
-	if len(budgets) == 0 {
+	called := r.machine.Called(*t)
+	called.Waited = waited
+	if len(r.engine.opt.Budgets) == 0 {
 		r.appendAt(now, t.Iteration, at, called)
 		return 0, true, nil
 	}
+	return d.bookWithin(now, t, at, called)
+}
+
+// bookWithin is book where there are budgets.
+func (d *driver) bookWithin(now time.Time, t *pawl.Think, at uint64, called pawl.ModelCalled) (wait time.Duration, booked bool, err error) {
+	r := &d.rec
 	labels, err := d.payer()
 	if err != nil {
 		return 0, false, err
@@ -87,7 +94,7 @@ func (d *driver) book(now time.Time, t *pawl.Think, at uint64, called pawl.Model
 		}
 		var reserve []budget.Reservation
 		of := map[string]budget.Budget{}
-		for _, b := range budgets {
+		for _, b := range r.engine.opt.Budgets {
 			account := b.Account(labels, entry.Time).Name()
 			if _, twice := of[account]; !twice {
 				of[account] = b

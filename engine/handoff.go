@@ -100,7 +100,7 @@ func (d *driver) begin(lease pawl.Lease, agent pawl.Agent, link *pawl.Continues)
 		return nil, err
 	}
 	start, _ := r.state.Start()
-	b := beginning{engine: r.engine, agent: agent, machine: m, input: r.state.Input(), link: link}
+	b := beginning{engine: r.engine, agent: &agent, machine: m, input: r.state.Input(), link: link}
 	b.Thread, b.Labels, b.Files, b.trace = start.Thread, start.Labels, start.Files, start.Traceparent
 	if b.Thread == "" {
 		b.Thread = r.lease.Run
@@ -141,7 +141,7 @@ func (b *beginning) follow(p *past) error {
 	if p.transcript == nil {
 		return nil
 	}
-	agent, link := team.Follow(p.state, b.agent)
+	agent, link := team.Follow(p.state, *b.agent)
 	if link.Used.Handoffs == 0 && agent.Name == b.agent.Name {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (b *beginning) follow(p *past) error {
 		return nil
 	}
 	m, err := b.engine.machine(agent, true)
-	b.agent, b.machine = agent, m
+	b.agent, b.machine = &agent, m
 	return err
 }
 

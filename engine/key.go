@@ -34,7 +34,7 @@ func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
 	}
 	m := b.machine
 	if start.Declaration.Agent != b.agent.Name { // it may be one of the agent's team
-		if m, err = e.machine(team.Member(b.agent, start.Declaration), true); err != nil {
+		if m, err = e.machine(team.Member(*b.agent, start.Declaration), true); err != nil {
 			return nil, err
 		}
 	}
@@ -50,7 +50,7 @@ func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
 	if len(parts) > 0 {
 		return nil, &KeyError{b.Key, run, parts}
 	}
-	return e.attach(ctx, b.agent, run, b.queued)
+	return e.attach(ctx, *b.agent, run, b.queued)
 }
 
 // watch polls a run of another owner until it is released.

@@ -16,10 +16,14 @@ import (
 // entry records the result. It reports whether the run was released instead.
 func (d *driver) think(at uint64, t *pawl.Think) (released bool, err error) {
 	d.dropAhead()
-	c, released, err := newModelCall(d, at, t)
+	due, released, err := d.due(at, t)
+	if !due {
+		return released, err
+	}
+	c, err := newModelCall(d, at, t)
 	switch {
 	case c == nil:
-		return released, err
+		return false, err
 	case d.readsAhead(c):
 		err = d.streamAhead(c)
 	default:
@@ -34,10 +38,11 @@ func (d *driver) think(at uint64, t *pawl.Think) (released bool, err error) {
 	return false, err
 }
 
-// newModelCall returns a model call ready to start; nil: it cannot start yet.
-func newModelCall(d *driver, at uint64, t *pawl.Think) (c *modelCall, released bool, err error) {
+// due reports whether a model call may be made now, and appends its intent. If it may not yet,
+// due waits, and the machine decides again afterwards, or it releases the run.
+func (d *driver) due(at uint64, t *pawl.Think) (due, released bool, err error) {
 	r := &d.rec
-	model, info := r.machine.Asked(*t)
+	_, info := r.machine.Asked(*t)
 	now := time.Now()
 	wait := time.Duration(0)
 	if !t.NotBefore.IsZero() {
@@ -49,29 +54,33 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (c *modelCall, released b
 	if wait <= 0 {
 		if wait, err = d.await(t, &info, now); err == nil && wait > maxHeld {
 			released, err = d.sleep(&info, wait)
-			return nil, released, err
+			return false, released, err
 		}
 	}
-	if err == nil && wait > 0 { // the machine decides again afterwards
+	if err == nil && wait > 0 {
 		if err = r.flush(); err == nil {
 			d.inbox.wait(wait)
 		}
 	}
 	if err != nil || wait > 0 {
-		return nil, false, err
+		return false, false, err
 	}
-	called := r.machine.Called(*t)
-	called.Waited = max(d.turn.waited(r.state.Time(), now), d.tight.waited(r.state.Time(), now))
-	wait, booked, err := d.book(now, t, at, called)
+	waited := max(d.turn.waited(r.state.Time(), now), d.tight.waited(r.state.Time(), now))
+	wait, due, err = d.book(now, t, at, waited)
 	if wait > 0 {
 		if err = r.flush(); err == nil { // others may wait for what that settles
 			d.inbox.wait(wait)
 		}
 	}
-	if !booked {
-		return nil, false, err
-	}
-	c = d.modelCall
+	return due, false, err
+}
+
+// newModelCall returns a model call ready to start, whose intent was appended; nil: it has
+// failed already.
+func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
+	r := &d.rec
+	model, info := r.machine.Asked(*t)
+	c := d.modelCall
 	if d.modelCall = nil; c == nil {
 		c = new(modelCall)
 	}
@@ -84,27 +93,28 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (c *modelCall, released b
 	if _, whole := c.model.(pawl.ModelFunc); !whole { // a ModelFunc streams nothing
 		c.quiet = quiet{first: r.engine.opt.First, next: r.engine.opt.Idle}
 	}
-	if err = r.announce(&c.effect); err != nil {
-		return nil, false, err
+	err := r.announce(&c.effect)
+	if err != nil {
+		return nil, err
 	}
 	if c.request.Messages, err = r.filled(c.request.Messages); err != nil {
 		if _, ok := errors.AsType[*pawl.ModelError](err); !ok {
-			return nil, false, err
+			return nil, err
 		}
 		c.failed(err, nil)
-		return nil, false, nil
+		return nil, nil
 	}
-	now = time.Now()
+	now := time.Now()
 	left := timeLeft(r.state, now)
 	if left <= 0 { // the log does not show that yet
 		c.failed(&pawl.ModelError{Class: pawl.ClassNetwork, Message: "not sent: the run's time was over", Batch: c.request.Batch}, nil)
-		return nil, false, nil
+		return nil, nil
 	}
 	if left < c.limit {
 		c.limit, c.outOfTime = left, true
 	}
 	c.began = now
-	return c, false, nil
+	return c, nil
 }
 
 // modelCall is a model call in progress.

@@ -255,17 +255,21 @@ type hooks struct {
 // watchingHooks returns the hooks of the run: those of all runs, those of its agent, and
 // those of the runs above it. They are looked up once, when the first entry is folded.
 func (r *recorder) watchingHooks() []Hook {
-	h := &r.hooks
-	if h.list == nil {
-		var d pawl.Declaration
-		if r.machine != nil { // the current agent, which may differ from the first
-			d = r.machine.Declaration()
-		} else {
-			d = r.state.Declaration()
-		}
-		h.list = slices.Clip(r.engine.opt.Hooks) // the only hooks if HooksOf panics
-		h.above = r.engine.hooksOf(d, h.above, h.driven, ParentOf(r.state))
-		h.list = append([]Hook{}, slices.Concat(r.engine.opt.Hooks, h.above)...)
+	if r.hooks.list == nil {
+		r.findHooks()
 	}
-	return h.list
+	return r.hooks.list
+}
+
+func (r *recorder) findHooks() {
+	h := &r.hooks
+	var d pawl.Declaration
+	if r.machine != nil { // the current agent, which may differ from the first
+		d = r.machine.Declaration()
+	} else {
+		d = r.state.Declaration()
+	}
+	h.list = slices.Clip(r.engine.opt.Hooks) // the only hooks if HooksOf panics
+	h.above = r.engine.hooksOf(d, h.above, h.driven, ParentOf(r.state))
+	h.list = append([]Hook{}, slices.Concat(r.engine.opt.Hooks, h.above)...)
 }

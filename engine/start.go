@@ -19,25 +19,11 @@ func (e *Engine) Start(ctx context.Context, agent pawl.Agent, input string, o *S
 }
 
 func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartOptions) (*Handle, error) {
-	b := beginning{engine: e, agent: p.agent, machine: p.machine, input: input}
+	b := beginning{engine: e, agent: &p.agent, machine: p.machine, input: input}
 	if o != nil {
 		b.StartOptions = *o
 	}
-	if !b.AllowChange && p.foreign {
-		agent, changed, err := e.pinned(ctx, b.agent)
-		if err != nil {
-			return nil, err
-		}
-		if changed {
-			b.agent, b.machine = agent, nil
-		}
-	}
-	err := e.invalid
-	if b.machine == nil {
-		b.machine, err = e.machine(b.agent, true)
-	} else if err == nil {
-		err = e.serves(b.machine)
-	}
+	err := b.prepare(ctx, p.foreign)
 	if err == nil {
 		err = nested(ctx)
 	}
@@ -64,6 +50,12 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 	if b.follows == nil {
 		return b.begin(ctx, lease, nil)
 	}
+	return b.goOn(ctx, lease)
+}
+
+// goOn is begin for a run that goes on with the conversation of another.
+func (b *beginning) goOn(ctx context.Context, lease pawl.Lease) (*Handle, error) {
+	e := b.engine
 	earlier, err := e.past(ctx, b.ID, b.follows, e.cleaner(b.machine))
 	if err != nil {
 		e.release(lease)
@@ -122,11 +114,37 @@ type StartOptions struct {
 type beginning struct {
 	StartOptions
 	engine  *Engine
-	agent   pawl.Agent
+	agent   *pawl.Agent
 	machine *pawl.Machine
 	input   string
 	link    *pawl.Continues // after a handoff: what the leg says of those before; nil: there was none
 	trace   string          // of the leg before
+}
+
+// prepare prepares the agent, if that was not done before, without the tools that have changed.
+func (b *beginning) prepare(ctx context.Context, foreign bool) error {
+	if !b.AllowChange && foreign {
+		if err := b.pin(ctx); err != nil {
+			return err
+		}
+	}
+	if b.machine != nil && b.engine.invalid == nil {
+		return b.engine.serves(b.machine)
+	}
+	return b.declare()
+}
+
+func (b *beginning) pin(ctx context.Context) error {
+	agent, changed, err := b.engine.pinned(ctx, *b.agent)
+	if err == nil && changed {
+		b.agent, b.machine = &agent, nil
+	}
+	return err
+}
+
+func (b *beginning) declare() (err error) {
+	b.machine, err = b.engine.machine(*b.agent, true)
+	return err
 }
 
 // begin writes the first entry of a claimed run, and drives the run. p is what the run

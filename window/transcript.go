@@ -33,6 +33,20 @@ func NewTranscript(s pawl.Strategy) *Transcript { return &Transcript{strategy: s
 // Add adds an entry. s is the state after the entry.
 func (t *Transcript) Add(e pawl.Entry, s *pawl.State) {
 	switch ev := e.Event.(type) {
+	case pawl.ModelCalled:
+		t.called(&ev, s)
+	case pawl.ModelReplied:
+		t.reply(&ev)
+	case pawl.ToolStarted, pawl.ToolFinished:
+		t.results(s)
+	default:
+		t.add(ev, s)
+	}
+}
+
+// add adds an event that is not of a plain iteration: the stack of a run has no room for these.
+func (t *Transcript) add(event pawl.Event, s *pawl.State) {
+	switch ev := event.(type) {
 	case pawl.RunStarted:
 		if ev.Declaration.Strategy != 0 {
 			t.strategy = ev.Declaration.Strategy
@@ -45,10 +59,6 @@ func (t *Transcript) Add(e pawl.Entry, s *pawl.State) {
 		}
 	case pawl.RunForked:
 		t.say(ev.Input, s)
-	case pawl.ModelCalled:
-		t.called(&ev, s)
-	case pawl.ModelReplied:
-		t.reply(&ev)
 	case pawl.PlanRejected:
 		// The calls, if any, are refused by the entries that follow; their
 		// results must stand before the feedback.

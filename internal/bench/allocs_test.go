@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+	"runtime"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/pawl-run/pawl"
@@ -13,7 +16,7 @@ import (
 // An iteration and the start of a run allocate no more than the table says, with a margin of a
 // twentieth for what the collector takes out of pools.
 func TestAllocations(t *testing.T) {
-	if info, _ := debug.ReadBuildInfo(); slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	if raced() {
 		t.Skip("with the race detector, pools forget what they are given")
 	}
 	t.Setenv("PAWL_VERIFY", "0")
@@ -45,4 +48,54 @@ func TestAllocations(t *testing.T) {
 	if b.err != nil {
 		t.Fatal(b.err)
 	}
+}
+
+// A run that waits for its model in its second turn has a stack of 8 KB. A frame that grows on the
+// way to an entry makes that 16 KB, and no other test fails.
+func TestStacks(t *testing.T) {
+	if raced() {
+		t.Skip("with the race detector, frames are larger")
+	}
+	t.Setenv("PAWL_VERIFY", "0")
+	const runs = 200
+	b := &bench{ctx: t.Context()}
+	e, replies, gate := engine.New(memory.New(), nil), counting(2), make(chan bool)
+	var arrived sync.WaitGroup
+	arrived.Add(runs)
+	p := b.prepare(agent(pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
+		if len(r.Messages) == 3 {
+			arrived.Done()
+			<-gate
+		}
+		return replies(ctx, r)
+	}), adding{}))
+	inUse := func() uint64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.StackInuse
+	}
+	before := inUse()
+	for range runs {
+		b.try(func() error {
+			_, err := p.Start(b.ctx, e, "go", nil)
+			return err
+		})
+	}
+	if b.err != nil {
+		t.Fatal(b.err)
+	}
+	arrived.Wait()
+	if each := (inUse() - before) / runs; each > 10<<10 {
+		t.Errorf("a run has a stack of %d bytes, more than 8 KB", each)
+	}
+	close(gate)
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// raced reports whether the race detector is on.
+func raced() bool {
+	info, _ := debug.ReadBuildInfo()
+	return slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
