@@ -47,11 +47,10 @@ func (s *sweeper) listen(ctx context.Context, now time.Time) error {
 				h = found
 			}
 		}
-		if s.full = false; !s.resume(ctx, h, hasSignal) && s.full {
-			break // the others wait for a slot, too
-		}
-		if s.failed[run] == nil {
+		if s.resume(ctx, h, hasSignal); !s.later {
 			delete(s.signals, run) // it is resumed, or its owner reads the signal, or that says nothing to the run
+		} else if s.worker.free() == 0 {
+			break // the others wait for a slot, too
 		}
 	}
 	return nil

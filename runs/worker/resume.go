@@ -34,15 +34,21 @@ type failure struct {
 const longest = time.Hour
 
 // resume resumes the run that one which was found descends from, and reports whether
-// it did. What was found may be out of date by now, so it is looked at again.
+// it did. What was found may be out of date by now, so it is looked at again. If later is set
+// then, the reason still holds, or that could not be seen.
 func (s *sweeper) resume(ctx context.Context, h pawl.Head, why reason) bool {
+	s.later = false
 	if !runs.IsChild(h) && !slices.Contains(s.agents, h.Agent) {
 		return false
 	}
 	root, ok, err := s.still(ctx, h, why)
 	if err == nil && !ok {
+		released := root
+		released.Lease = pawl.Lease{}
+		s.later = runs.Owned(root.Lease) && runs.Suspended(released) // its owner has yet to release it
 		return false
 	}
+	s.later = true
 	if f := s.failed[root.Run]; f != nil && f.seq == root.Seq && time.Now().Before(f.until) {
 		return false
 	}
@@ -55,7 +61,7 @@ func (s *sweeper) resume(ctx context.Context, h pawl.Head, why reason) bool {
 	if why == timeHasCome && s.isDry(root.Agent) {
 		return false // it is found again
 	}
-	if s.full = s.worker.free() == 0; err == nil && s.full {
+	if err == nil && s.worker.free() == 0 {
 		return false // it is found again
 	}
 	if err == nil {
@@ -71,12 +77,17 @@ func (s *sweeper) resume(ctx context.Context, h pawl.Head, why reason) bool {
 	case ctx.Err() != nil:
 		return false
 	case err == nil:
+		s.later = false
 		delete(s.failed, root.Run)
 		s.worker.counts.recovered.Add(1)
 		s.log.Info("run resumed", "run", root.Run, "why", string(why))
 		return true
 	case errors.As(err, new(*pawl.HeldError)), errors.As(err, new(*engine.BusyError)), errors.Is(err, ErrClosed), errors.Is(err, pawl.ErrFenced), errors.Is(err, pawl.ErrConflict), errors.Is(err, pawl.ErrUnknownRun):
-		delete(s.failed, root.Run) // somebody else drives it, or removed it
+		s.later = busy != nil // else somebody else drives it, or removed it
+		delete(s.failed, root.Run)
+		return false
+	case root.Run == "":
+		s.say(ctx, err)
 		return false
 	}
 	s.fail(root, why, err)

@@ -2,6 +2,9 @@ package worker_test
 
 import (
 	"context"
+	"errors"
+	"iter"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -128,4 +131,73 @@ func TestChildSignal(t *testing.T) {
 			t.Errorf("it is %v, its child %v", s, of)
 		}
 	})
+}
+
+// blinking is a journal that fails every other time to find a run by its id while it is out.
+type blinking struct {
+	disk
+	out   atomic.Bool
+	finds atomic.Int64
+}
+
+func (b *blinking) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, error] {
+	if q.Run != "" && b.out.Load() && b.finds.Add(1)%2 == 0 {
+		return func(yield func(pawl.Head, error) bool) { yield(pawl.Head{}, errors.New("not now")) }
+	}
+	return b.disk.List(ctx, q)
+}
+
+// A worker that cannot resume a run with a signal now tries again: the journal fails, its agent
+// cannot be made, a request takes its last slot, or the owner that parked the run has not
+// released it.
+func TestSignalInVain(t *testing.T) {
+	hold := func(t *testing.T, j pawl.Journal) {
+		_, err := j.Claim(t.Context(), pawl.Claim{Run: "r", Owner: `{"host":"elsewhere"}`, TTL: 30 * time.Second})
+		must(t, err)
+	}
+	for name, c := range map[string]struct {
+		before, after func(t *testing.T, j *blinking, p *program)
+	}{
+		"journal": {
+			func(_ *testing.T, j *blinking, _ *program) { j.out.Store(true) },
+			func(_ *testing.T, j *blinking, _ *program) { j.out.Store(false) },
+		},
+		"owner": {func(t *testing.T, j *blinking, _ *program) { hold(t, j) }, func(*testing.T, *blinking, *program) {}},
+		"child": {
+			func(_ *testing.T, _ *blinking, p *program) { p.fails.Store(true) },
+			func(_ *testing.T, _ *blinking, p *program) { p.fails.Store(false) },
+		},
+		"slot": {
+			func(_ *testing.T, _ *blinking, p *program) { p.busy.Store(true) },
+			func(_ *testing.T, _ *blinking, p *program) { p.busy.Store(false) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				j := &blinking{disk: newDisk()}
+				child := picker()
+				child.Description = "Picks."
+				parent := pawl.Agent{Name: "parent", Tools: []pawl.Tool{tool.Agent(child, nil)}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+					if len(r.Messages) == 1 {
+						return pawl.Do(pawl.Call{Tool: "picker", Args: []byte(`{"input":"x"}`)}), nil
+					}
+					return pawl.Say("done"), nil
+				})}
+				waiting(t, j, parent, "r")
+				p := sweeps(t, j, parent)
+				time.Sleep(time.Minute)
+				must(t, engine.New(j, nil).Submit(t.Context(), "r.c_1", "c_1", "client", []byte(`1`)))
+				c.before(t, j, p)
+				time.Sleep(20 * time.Second)
+				if s := status(t, j, "r"); s != pawl.StatusWaitingClientTool {
+					t.Fatalf("it is %v", s)
+				}
+				c.after(t, j, p)
+				time.Sleep(40 * time.Second)
+				if s := status(t, j, "r"); s != pawl.StatusSuccess {
+					t.Errorf("it is %v: %s", s, p.log.text.String())
+				}
+			})
+		})
+	}
 }

@@ -71,7 +71,7 @@ type sweeper struct {
 	mail    pawl.Inbox // nil: the journal has none
 	queue   runs.Queue // nil: the journal has none
 	rings   <-chan struct{}
-	full    bool // the last run that was found had no free slot
+	later   bool // the last run that was found is to be looked at again
 	again   bool // the last look at the queue took all that it might
 	capped  bool // the last look may have left runs of an agent or tenant that has its most
 	every   time.Duration

@@ -122,6 +122,8 @@ type program struct {
 	t     *testing.T
 	agent pawl.Agent
 	tries atomic.Int64 // to resume runs
+	fails atomic.Bool  // to make its agent
+	busy  atomic.Bool  // it has no slot
 
 	worker *worker.Worker
 	log    lines
@@ -132,6 +134,12 @@ func (p *program) Names(context.Context) ([]string, error) { return []string{p.a
 
 func (p *program) Again(context.Context, *pawl.State) (worker.Work, error) {
 	p.tries.Add(1)
+	switch {
+	case p.fails.Load():
+		return worker.Work{}, errors.New("not now")
+	case p.busy.Load():
+		return worker.Work{}, &engine.BusyError{Max: 1}
+	}
 	return worker.Work{Agent: p.agent, Engine: p.Engine}, nil
 }
 
