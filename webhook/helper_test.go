@@ -136,15 +136,15 @@ func parked(t *testing.T, j pawl.Journal, id string) pawl.Result {
 	return finish(t)(engine.New(j, nil).Start(t.Context(), treasurer(), "Pay.", &engine.StartOptions{ID: id}))
 }
 
-// settled is a run that goes on after an approval, to its end.
-func settled(t *testing.T, j pawl.Journal, r pawl.Result) pawl.Result {
+// settled is a run that goes on after an approval, to its end unless the model says something else.
+func settled(t *testing.T, j pawl.Journal, r pawl.Result, says ...pawl.Reply) pawl.Result {
 	t.Helper()
 	e := engine.New(j, nil)
 	if err := e.Approve(t.Context(), r.Run, r.Pending[0].Call, "ada", nil); err != nil {
 		t.Fatal(err)
 	}
 	agent := treasurer()
-	agent.Model = script.Replies(pawl.Say("Done."))
+	agent.Model = script.Replies(slices.Concat([]pawl.Reply{{}}, says, []pawl.Reply{pawl.Say("Done.")})...) // the first turn is over
 	return finish(t)(e.Resume(t.Context(), agent, r.Run, nil))
 }
 

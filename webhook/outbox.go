@@ -72,7 +72,7 @@ type Outbox struct {
 	busy   map[string]chan struct{} // runs whose notices are being delivered; closed afterwards
 	tokens map[string][]pawl.Pending
 	due    map[string]time.Time // of Serve: when to look at a run
-	visits map[string]int       // of Serve: how many look at a run
+	visits map[string]int       // how many deliver for a run, or wait to
 	states map[string]runState
 	wake   chan struct{}
 }
@@ -123,8 +123,11 @@ func New(journal Store, hooks func(pawl.Declaration) []Hook, o *Options) (*Outbo
 // run continues. result is that of the process that drove the run; its tokens are used in links
 // only. An error says that the journal failed.
 func (o *Outbox) Deliver(ctx context.Context, result pawl.Result) (left int, err error) {
+	o.mu.Lock()
 	o.remember(result)
-	defer o.forget(result.Run)
+	o.visits[result.Run]++
+	o.mu.Unlock()
+	defer o.visited(result.Run)
 	return o.deliver(ctx, result.Run)
 }
 
@@ -150,10 +153,8 @@ func (o *Outbox) deliver(ctx context.Context, run string) (left int, err error) 
 	}
 }
 
-// remember keeps the tokens of a run's pending requests, for links.
+// remember keeps the tokens of a run's pending requests, for links. The outbox is locked.
 func (o *Outbox) remember(r pawl.Result) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	delete(o.tokens, r.Run)
 	for _, p := range r.Pending {
 		if p.Token != "" && o.opt.Public != "" {
@@ -162,10 +163,14 @@ func (o *Outbox) remember(r pawl.Result) {
 	}
 }
 
-// forget drops the tokens of a run, unless the run was announced again.
-func (o *Outbox) forget(run string) {
+// visited takes in that a visit is over. The last one drops the tokens of the run, unless another is due.
+func (o *Outbox) visited(run string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.visits[run]--; o.visits[run] > 0 {
+		return
+	}
+	delete(o.visits, run)
 	if _, again := o.due[run]; !again {
 		delete(o.tokens, run)
 	}

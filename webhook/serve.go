@@ -30,17 +30,24 @@ type runState struct {
 // Tell announces that a run may need notices, with the result of the process that drove it. It
 // returns at once; [Outbox.Serve] does the rest.
 func (o *Outbox) Tell(result pawl.Result) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.remember(result)
-	o.look(result.Run, o.now())
+	o.plan(result.Run, o.now())
 }
 
 // look makes Serve visit a run at the given time or earlier.
 func (o *Outbox) look(run string, at time.Time) {
 	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.plan(run, at)
+}
+
+// plan is look for a caller that has locked the outbox.
+func (o *Outbox) plan(run string, at time.Time) {
 	if was, ok := o.due[run]; !ok || at.Before(was) {
 		o.due[run] = at
 	}
-	o.mu.Unlock()
 	select {
 	case o.wake <- struct{}{}:
 	default:
@@ -135,17 +142,6 @@ func (o *Outbox) visit(ctx context.Context, run string) {
 		o.look(run, o.now().Add(o.opt.Sweep))
 	case left > 0:
 		o.look(run, next)
-	default:
-		o.forget(run)
-	}
-}
-
-// visited takes in that a visit is over.
-func (o *Outbox) visited(run string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.visits[run]--; o.visits[run] == 0 {
-		delete(o.visits, run)
 	}
 }
 

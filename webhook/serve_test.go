@@ -69,6 +69,35 @@ func TestFlush(t *testing.T) {
 	}
 }
 
+// A run that asks again while its first notice is being delivered has a link in its second one.
+func TestAsksMeanwhile(t *testing.T) {
+	j, asked, again := open(t), make(chan struct{}), make(chan struct{})
+	to := receive(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+		if n == 1 {
+			close(asked)
+			<-again
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
+	out := outbox(t, j, &webhook.Options{Public: "https://runs.example.org"}, to.hook())
+	first := parked(t, j, "a")
+	var done sync.WaitGroup
+	done.Go(func() {
+		if left, err := out.Deliver(t.Context(), first); left != 0 || err != nil {
+			t.Errorf("%d are left: %v", left, err)
+		}
+	})
+	<-asked
+	out.Tell(settled(t, j, first, pawl.Do(pawl.Call{Tool: "pay", Args: json.RawMessage(`{"to": "bob"}`)})))
+	equal(t, "taken", webhook.Taken(out), []string{"a"})
+	close(again)
+	done.Wait()
+	out.Flush(t.Context())
+	if to.types() != "waiting waiting" || len(to.got[1].Links.Approvals) != 1 {
+		t.Errorf("the receiver got %q, with %+v", to.types(), to.got[len(to.got)-1].Links)
+	}
+}
+
 // Two servers tell each notice once between them.
 func TestTwoServers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
