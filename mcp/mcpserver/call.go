@@ -78,7 +78,9 @@ func (s *Server) drive(ctx context.Context, r *sdk.CallToolRequest, agent pawl.A
 	}
 	defer leave()
 	ctx = asked(ctx, r)
-	h, err := s.open(ctx, agent, same, input, &d)
+	life, suspend := context.WithCancelCause(s.life)
+	defer suspend(nil)
+	h, err := s.open(ctx, life, agent, same, input, &d)
 	if err != nil {
 		return d, err
 	}
@@ -88,7 +90,9 @@ func (s *Server) drive(ctx context.Context, r *sdk.CallToolRequest, agent pawl.A
 		select {
 		case <-h.Done():
 		case <-ctx.Done():
-			if s.life.Err() == nil {
+			if !errors.Is(context.Cause(ctx), context.Canceled) {
+				suspend(errGone)
+			} else if s.life.Err() == nil {
 				err = s.engine.Cancel(context.WithoutCancel(ctx), d.ID, "mcp client", "the client cancelled the call")
 			}
 			if err != nil {
@@ -123,6 +127,9 @@ func (s *Server) drive(ctx context.Context, r *sdk.CallToolRequest, agent pawl.A
 	return d, err
 }
 
+// errGone is why the run of a call is suspended that nobody waits for and nobody has cancelled.
+var errGone = errors.New("the client has disconnected")
+
 // asked returns ctx with the trace context of the calling client, from the metadata of its
 // call or the header of its request.
 func asked(ctx context.Context, r *sdk.CallToolRequest) context.Context {
@@ -139,8 +146,8 @@ func asked(ctx context.Context, r *sdk.CallToolRequest) context.Context {
 }
 
 // open begins the run, or resumes the waiting run of the same call. Without a handle that
-// run has ended or still waits, and d has its state.
-func (s *Server) open(ctx context.Context, agent pawl.Agent, same, input string, d *driven) (*engine.Handle, error) {
+// run has ended or still waits, and d has its state. The run is driven until life ends.
+func (s *Server) open(ctx, life context.Context, agent pawl.Agent, same, input string, d *driven) (*engine.Handle, error) {
 	s.mu.Lock()
 	waits, again := s.waiting[same]
 	s.mu.Unlock()
@@ -153,24 +160,24 @@ func (s *Server) open(ctx context.Context, agent pawl.Agent, same, input string,
 	} else if found, err := s.earlier(ctx, agent, same, d); err != nil {
 		return nil, err
 	} else if !found {
-		return s.start(ctx, agent, same, input)
+		return s.start(ctx, life, agent, same, input)
 	}
-	h, err := s.goOn(ctx, agent, d)
+	h, err := s.goOn(ctx, life, agent, d)
 	elsewhere, changed := (*elsewhereError)(nil), (*engine.ChangedError)(nil)
 	if !again && errors.As(err, &elsewhere) || errors.As(err, &changed) {
 		*d = driven{} // the run belongs to another call, or to other conditions
-		return s.start(ctx, agent, same, input)
+		return s.start(ctx, life, agent, same, input)
 	}
 	return h, err
 }
 
 // start begins the run of a call.
-func (s *Server) start(ctx context.Context, agent pawl.Agent, same, input string) (*engine.Handle, error) {
+func (s *Server) start(ctx, life context.Context, agent pawl.Agent, same, input string) (*engine.Handle, error) {
 	labels := maps.Clone(agent.Labels)
 	if labels == nil {
 		labels = map[string]string{}
 	}
 	maps.Copy(labels, s.labels)
 	labels[callLabel] = same[:shown]
-	return s.engine.Start(traceparent.With(s.life, traceparent.From(ctx)), agent, input, &engine.StartOptions{Labels: labels})
+	return s.engine.Start(traceparent.With(life, traceparent.From(ctx)), agent, input, &engine.StartOptions{Labels: labels})
 }

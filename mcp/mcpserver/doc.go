@@ -21,6 +21,6 @@
 //
 // # Cancelling
 //
-// A client that cancels a call cancels its run. When the server's context ends, its
-// runs are suspended and can be resumed.
+// A client that cancels a call cancels its run. When a client disconnects or the server's
+// context ends, the runs of its calls are suspended and can be resumed.
 package mcpserver

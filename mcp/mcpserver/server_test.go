@@ -35,12 +35,13 @@ type world struct {
 	server  *Server
 	agent   pawl.Agent
 	paid    atomic.Int32
+	running chan struct{} // the tool hang
 	stopped chan struct{}
 }
 
 func serve(t *testing.T) *world {
 	t.Helper()
-	w := &world{stopped: make(chan struct{}, 1)}
+	w := &world{running: make(chan struct{}, 2), stopped: make(chan struct{}, 2)}
 	double := func(_ context.Context, in number) (number, error) { return number{2 * in.N}, nil }
 	w.agent = pawl.Agent{
 		Name: "clerk", Description: "A clerk.", Prompt: "You are a clerk.", Labels: map[string]string{"team": "a"},
@@ -54,6 +55,7 @@ func serve(t *testing.T) *world {
 				return pawl.Output{JSON: json.RawMessage(`[1]`), Images: []pawl.File{{Type: "image/png", Data: []byte("png")}}}, nil
 			}, pawl.Read),
 			tool.Func("hang", "Hang.", func(ctx context.Context, _ struct{}) (string, error) {
+				w.running <- struct{}{}
 				<-ctx.Done()
 				w.stopped <- struct{}{}
 				return "", ctx.Err()
@@ -281,6 +283,53 @@ func TestCancel(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	t.Error("the run was not cancelled")
+}
+
+// The run of a call whose client disconnects is suspended, and the same call resumes it.
+func TestDisconnect(t *testing.T) {
+	w := serve(t)
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	served := make(chan error, 1)
+	go func() {
+		served <- w.server.Serve(t.Context(), in, out)
+		out.Close()
+	}()
+	c := dial(t, &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	called := make(chan error, 1)
+	go func() {
+		_, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "hang", Arguments: json.RawMessage(`{}`)})
+		called <- err
+	}()
+	<-w.running
+	toServer.Close()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	if err := <-called; err == nil {
+		t.Error("the call was answered")
+	}
+	for head, err := range w.journal.List(t.Context(), pawl.Query{}) {
+		if r := w.state(t, head.Run).Result(); err != nil || r.Status != pawl.StatusPaused || r.Reason.Detail != "the client has disconnected" {
+			t.Errorf("it is %v: %+v, %v", r.Status, r.Reason, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	again := w.connect(t, nil)
+	go func() {
+		_, _ = again.CallTool(ctx, &sdk.CallToolParams{Name: "hang", Arguments: json.RawMessage(`{}`)})
+	}()
+	<-w.running
+	n := 0
+	for _, err := range w.journal.List(t.Context(), pawl.Query{}) {
+		if n++; err != nil {
+			t.Error(err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("there are %d runs", n)
+	}
 }
 
 func TestHTTP(t *testing.T) {

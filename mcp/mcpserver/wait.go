@@ -15,7 +15,7 @@ import (
 
 // goOn resumes a run that waited when its call was made before. No handle: the run has ended or
 // still waits.
-func (s *Server) goOn(ctx context.Context, agent pawl.Agent, d *driven) (*engine.Handle, error) {
+func (s *Server) goOn(ctx, life context.Context, agent pawl.Agent, d *driven) (*engine.Handle, error) {
 	d.result = d.state.Result()
 	switch status := d.state.Status(); {
 	case status == pawl.StatusRunning:
@@ -27,7 +27,7 @@ func (s *Server) goOn(ctx context.Context, agent pawl.Agent, d *driven) (*engine
 	case status != pawl.StatusPaused:
 		return nil, nil // another process resumed it
 	}
-	h, err := s.engine.Resume(s.life, agent, d.ID, nil)
+	h, err := s.engine.Resume(life, agent, d.ID, nil)
 	if held := (*pawl.HeldError)(nil); errors.As(err, &held) {
 		return nil, &elsewhereError{d.ID}
 	}
