@@ -107,11 +107,12 @@ func (h *broadcasters) enter(ctx context.Context, run string, after uint64) (*re
 	return &reader{broadcaster: b, seq: min(after, head.Seq) + 1}, head, nil
 }
 
-// outdated reports whether the run was resumed after the broadcaster's readers saw its end.
+// outdated reports whether the run was resumed after the broadcaster's readers saw its end, or
+// could not be read: they are about to leave.
 func (b *broadcaster) outdated(head pawl.Head) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.ended && (!head.Status.Ended() || head.Seq >= b.next)
+	return b.err != nil || b.ended && (!head.Status.Ended() || head.Seq >= b.next)
 }
 
 // begin starts driving the broadcaster, unless its run has ended. Callers hold the lock of broadcasters.

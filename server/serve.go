@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -37,18 +38,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			_ = web.Close()
 		}
 	})
-	swept := make(chan struct{})
-	go func() {
-		defer close(swept)
-		triggered := make(chan struct{})
-		go func() {
-			defer close(triggered)
-			s.Trigger(ctx)
-		}()
-		s.Sweep(ctx)
-		<-triggered
+	serving, stop := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	all.Go(func() { s.Trigger(serving) })
+	all.Go(func() { s.Sweep(serving) })
+	defer func() {
+		stop()
+		all.Wait()
 	}()
-	defer func() { <-swept }() // the server is closed by then
 	err := web.Serve(l)
 	if unhook() { // it ended for a reason other than ctx
 		return errors.Join(err, s.Close())

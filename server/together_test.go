@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -141,5 +142,31 @@ func TestSlowReader(t *testing.T) {
 	case <-closed:
 	case <-time.After(time.Minute):
 		t.Error("a request is still being answered")
+	}
+}
+
+// A server whose listener fails ends with its error, whatever it would have started later.
+func TestServeWithoutListener(t *testing.T) {
+	w := serve(t, nil)
+	s, err := server.New(w.journal, w, keys, &server.Options{Triggers: []server.Trigger{{Agent: "calm", Cron: "0 8 * * *"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(t.Context(), l) }()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, net.ErrClosed) {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("it does not end")
 	}
 }

@@ -93,6 +93,7 @@ func (c *Client) Watch(ctx context.Context, run string, after uint64, show func(
 			if more && show != nil {
 				show(w.entry)
 			}
+			after = max(after, w.entry.Seq)
 			switch w.entry.Event.(type) {
 			case nil: // the stream has ended
 				over = true
@@ -104,8 +105,11 @@ func (c *Client) Watch(ctx context.Context, run string, after uint64, show func(
 		case <-ctx.Done():
 			return r, context.Cause(ctx)
 		}
-		if r, err = c.Run(ctx, run); err != nil || over || !driven(r.Status) {
+		if r, err = c.Run(ctx, run); err != nil || !driven(r.Status) {
 			return r, err
+		}
+		if over { // the run ended, and was resumed at once
+			return c.Watch(ctx, run, after, show)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -194,6 +195,23 @@ func TestWait(t *testing.T) {
 	}
 	if n := len(f.asked(events)); n != 1 {
 		t.Errorf("%d streams, want 1", n)
+	}
+}
+
+// A run that is resumed as soon as it has ended is waited for until it ends again.
+func TestWaitThroughResume(t *testing.T) {
+	t.Parallel()
+	said := story(t, 4)
+	said[1] = line(t, 2, pawl.RunStopped{Status: pawl.StatusExhausted})
+	running := document(pawl.Result{Run: run, Status: pawl.StatusRunning})
+	_, c := serve(t, map[string][]http.HandlerFunc{
+		events:                {stream(nil, event(said[0]), event(said[1])), stream(nil, event(said[2]), event(said[3]))},
+		"GET /v1/runs/" + run: {running, running, running, running, document(pawl.Result{Run: run, Status: pawl.StatusSuccess})},
+	})
+	var seqs []uint64
+	r, err := c.Watch(t.Context(), run, 0, func(e pawl.Entry) { seqs = append(seqs, e.Seq) })
+	if err != nil || r.Status != pawl.StatusSuccess || fmt.Sprint(seqs) != "[1 2 3 4]" {
+		t.Errorf("%v after %v, %v", r.Status, seqs, err)
 	}
 }
 

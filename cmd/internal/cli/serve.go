@@ -117,6 +117,7 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 		if err != nil {
 			return 0, refused(err)
 		}
+		defer func() { _ = served.Close() }() // also if a signal comes while runs are resumed
 		hooks.set(served)
 		a.watchBacklog(ctx, j, workHost{h})
 		quitProbes, err := a.probes(ctx, s.metrics, served)
