@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -20,6 +21,7 @@ type sweeper struct {
 	*waker
 
 	read    int64             // the last signal that was read
+	told    map[string]bool   // runs with signals, which are looked at until that succeeds
 	lapsed  map[string]uint64 // runs without a live owner, and the epoch of their lease
 	retries map[string]*retry // what was woken
 	said    string            // what the last look failed with
@@ -84,6 +86,8 @@ func (s *sweeper) look(ctx context.Context, every time.Duration) error {
 	for run := range found {
 		if err := s.find(ctx, run, agents, every); err != nil && !errors.Is(err, pawl.ErrUnknownRun) {
 			failed = err
+		} else {
+			delete(s.told, run)
 		}
 	}
 	for run, r := range s.retries {
@@ -94,8 +98,8 @@ func (s *sweeper) look(ctx context.Context, every time.Duration) error {
 	return failed
 }
 
-// signalledSince adds the runs with signals since the last look, and those that were woken
-// for a signal. Before the first look signals came to runs that have long ended.
+// signalledSince adds the runs with signals since the last look or with signals that could not
+// be looked at, and those that were woken for a signal. Before the first look signals came to runs that have long ended.
 func (s *sweeper) signalledSince(ctx context.Context, found map[string]bool) error {
 	mail, ok := s.journal.(pawl.Inbox)
 	if !ok {
@@ -123,9 +127,10 @@ func (s *sweeper) signalledSince(ctx context.Context, found map[string]bool) err
 			return err
 		}
 		if s.read = l.ID; tells(&l) && (parked == nil || parked[l.Run]) {
-			found[l.Run] = true
+			s.told[l.Run] = true
 		}
 	}
+	maps.Copy(found, s.told)
 	return nil
 }
 

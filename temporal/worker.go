@@ -50,6 +50,7 @@ func (c *Client) Work(ctx context.Context, j pawl.Journal, host worker.Host, gra
 	}
 	all, failed := &slots{most: cmp.Or(o.Slots, worker.DefaultSlots)}, make(chan error, 1)
 	drivers := worker.New(j, host, &worker.Options{Slots: all.most, Reason: engine.ErrDrain, Rests: o.Rests, Log: log})
+	defer drivers.Close() // also of those that begin before another agent's worker fails
 	d := &driver{journal: j, host: host, worker: drivers, grace: grace, log: log}
 	var workers []sdkworker.Worker
 	stop := func() {
@@ -79,7 +80,7 @@ func (c *Client) Work(ctx context.Context, j pawl.Journal, host worker.Host, gra
 	var telling sync.WaitGroup
 	telling.Go(func() { k.listen(tellers) })
 	telling.Go(func() {
-		s := &sweeper{waker: k, retries: map[string]*retry{}}
+		s := &sweeper{waker: k, told: map[string]bool{}, retries: map[string]*retry{}}
 		s.sweep(tellers, cmp.Or(o.Every, 30*time.Second))
 	})
 	select {
