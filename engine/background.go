@@ -32,6 +32,13 @@ func (k *children) keep(c *child) {
 	k.live[c.run] = c.live
 }
 
+// letGo suspends the run in the background that a call has begun and nobody has kept.
+func (t *toolCall) letGo() {
+	if c := t.child; c != nil && c.behind && c.live != nil {
+		c.live.driver.inbox.suspend()
+	}
+}
+
 // launch resumes the runs in the background that the previous owner drove. If that fails,
 // collecting one says why.
 func (k *children) launch() {
@@ -46,7 +53,7 @@ func (k *children) launch() {
 		}
 		agent, input, err := r.machine.Child(r.state, b)
 		if err == nil {
-			c := &child{engine: r.engine, parent: r.lease.Run, run: b.Child, agent: agent, input: input, recorded: true, hooks: r.hooks.above, above: k.above()}
+			c := &child{engine: r.engine, parent: r.lease.Run, run: b.Child, agent: agent, input: input, recorded: true, hasty: true, hooks: r.hooks.above, above: k.above()}
 			c.live, err = c.drive(r.base)
 			k.keep(c)
 		}
@@ -117,6 +124,9 @@ func (k *children) settle() (appended bool) {
 func (c *child) end(ctx context.Context) (pawl.Output, error) {
 	cancelled := c.cancel(c.why)
 	if c.live != nil {
+		if cancelled != nil { // it has ended, or nobody could tell it
+			c.live.driver.inbox.suspend()
+		}
 		<-c.live.done
 	}
 	state, _, err := c.engine.loadChild(context.WithoutCancel(ctx), c.run)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -37,8 +38,10 @@ type child struct {
 	result  pawl.Result
 	state   *pawl.State
 	heard   int64 // the last signal that was delivered to its run
+	hasty   bool  // another owner is not waited for
+	waited  bool  // another process was given the time to let go of it
 	missing bool  // it has begun, but its log is not in this journal
-	closed  bool  // the engine closes
+	stopped bool  // the engine closes, or the parent was stopped first: the call is repeated when the parent resumes
 	err     error // an error that breaks the parent's run
 }
 
@@ -60,9 +63,10 @@ func (c *child) Run(ctx context.Context, _ pawl.Invocation) (pawl.Output, error)
 		h, err = c.drive(ctx)
 	}
 	switch {
-	case errors.Is(err, errClosed):
+	case errors.Is(err, errClosed), err != nil && err == context.Cause(ctx):
 		<-ctx.Done() // the engine suspends the parent, too
-		return pawl.Output{}, c.broke(err)
+		c.stopped = true
+		return pawl.Output{}, nil
 	case err != nil:
 		return pawl.Output{}, c.broke(err)
 	case c.behind:
@@ -96,42 +100,65 @@ func (c *child) Run(ctx context.Context, _ pawl.Invocation) (pawl.Output, error)
 func (c *child) drive(ctx context.Context) (*Handle, error) {
 	life := outside(context.WithoutCancel(ctx))
 	state, cancelledBy, err := c.engine.loadChild(life, c.run)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
+	}
+	c.state, c.result = state, state.Result()
+	var h *Handle
+	switch st := state.Status(); {
 	case state.Seq() == 0 && c.recorded:
 		c.missing = true
 		return nil, nil
 	case state.Seq() == 0:
-		h, err := c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Files: c.files, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks, follows: c.follows, above: c.above})
-		held, ok := errors.AsType[*pawl.HeldError](err)
-		if ok && ParseOwner(held.Lease.Owner).Process != Self().Process { // another process lost the parent before it wrote anything
-			if err := c.engine.pause(ctx, max(time.Until(held.Lease.Until), time.Millisecond)); err != nil {
-				return nil, err
-			}
-			return c.drive(ctx)
-		}
+		h, err = c.engine.Start(life, c.agent, c.input, &StartOptions{ID: c.run, Parent: c.parent, Files: c.files, Untrusted: c.taints, driven: true, nonce: c.nonce, hooks: c.hooks, follows: c.follows, above: c.above})
+	case st.Ended() && (st != pawl.StatusCancelled || cancelledBy != byParent(c.parent)):
+		return nil, nil
+	default:
+		h, err = c.engine.Resume(life, c.agent, c.run, &ResumeOptions{
+			Limits: beyond(c.agent.Limits, state.Limits()), AllowChange: true, driven: true, hooks: c.hooks, above: c.above,
+		})
+	}
+	held, ok := errors.AsType[*pawl.HeldError](err)
+	if !ok {
 		return h, err
 	}
-	c.state, c.result = state, state.Result()
-	if st := state.Status(); st.Ended() && (st != pawl.StatusCancelled || cancelledBy != byParent(c.parent)) {
-		return nil, nil
+	free, stopped := c.freed(ctx, held.Lease)
+	switch {
+	case stopped != nil:
+		return nil, stopped
+	case free:
+		return c.drive(ctx)
+	case state.Seq() == 0:
+		return nil, err
 	}
-	h, err := c.engine.Resume(life, c.agent, c.run, &ResumeOptions{
-		Limits: beyond(c.agent.Limits, state.Limits()), AllowChange: true, driven: true, hooks: c.hooks, above: c.above,
-	})
-	if held, ok := errors.AsType[*pawl.HeldError](err); ok { // its owner will wake the parent
-		c.result.Status = pawl.StatusPaused
-		c.result.Reason.Detail = "it is driven by " + held.Lease.Owner
-		return nil, nil
+	c.result.Status, c.heard = pawl.StatusPaused, math.MaxInt64 // its owner reads its signals, and wakes the parent
+	c.result.Reason.Detail = "it is driven by " + held.Lease.Owner
+	return nil, nil
+}
+
+// freed waits until another owner has let go of the child. It reports false if that owner goes on.
+func (c *child) freed(ctx context.Context, held pawl.Lease) (bool, error) {
+	switch h := c.engine.Live(c.run); {
+	case c.hasty:
+		return false, nil
+	case h != nil: // an earlier owner of the parent lets go of it, or somebody drives it by itself
+		select {
+		case <-h.done:
+			return true, nil
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		}
+	case ParseOwner(held.Owner).Process == Self().Process, c.state.Seq() > 0 && c.waited:
+		return false, nil
 	}
-	return h, err
+	c.waited = true // another process lost the parent, and lets go of the child or has ended
+	return true, c.engine.pause(ctx, max(time.Until(held.Until), time.Millisecond))
 }
 
 // broke handles an error that concerns the parent's run, not the child's result.
 func (c *child) broke(err error) error {
 	if errors.Is(err, errClosed) {
-		c.closed = true
+		c.stopped = true
 		return nil
 	}
 	c.err = fmt.Errorf("child run %s: %w", c.run, err)
@@ -309,7 +336,7 @@ func (k *children) stopped(t *toolCall, cut error) bool {
 			Why: fmt.Sprintf("its run %s is not in this journal; what it did is not known", c.run)})
 		return false
 	}
-	if c.closed { // the call is repeated when the parent resumes
+	if c.stopped {
 		return false
 	}
 	if c.behind {
@@ -409,12 +436,12 @@ func (k *children) signalled() bool {
 	return false
 }
 
-// wakeParent signals the parent of a run that ended without being driven by it.
+// wakeParent signals the parent of a run that ended without being driven by it, or after it.
 // If that fails, the parent finds out when it is resumed.
 func (k *children) wakeParent() {
 	r := k.rec
 	parent := ParentOf(r.state)
-	if parent == "" || r.hooks.driven || !r.state.Status().Ended() || r.engine.inbox == nil {
+	if parent == "" || r.hooks.driven && r.engine.Live(parent) != nil || !r.state.Status().Ended() || r.engine.inbox == nil {
 		return
 	}
 	_ = r.engine.send(r.base, pawl.Signal{

@@ -272,3 +272,121 @@ func TestChildBeginsWhileClosing(t *testing.T) {
 	}
 	sound(t, again, j, agent, "r")
 }
+
+// A run whose child is claimed by another process can be stopped meanwhile, and the child begins
+// when the run is resumed.
+func TestChildClaimedWhileStopping(t *testing.T) {
+	for _, way := range []string{"cancelled", "suspended", "closed", "cancelled as the engine closes"} {
+		t.Run(way, func(t *testing.T) {
+			j, l := newTap(), &ledger{}
+			agent := boss(paying(l))
+			agent.Policies = nil
+			claim := pawl.Claim{Run: "r.c_1", Owner: "other", TTL: time.Hour, New: true}
+			lease, err := j.Journal.Claim(t.Context(), claim)
+			must(t, err)
+			tried := make(chan struct{}, 9)
+			j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
+				if c.Run == "r.c_1" {
+					tried <- struct{}{}
+				}
+				return take()
+			})
+			e := engine.New(j, nil)
+			ctx, end := context.WithCancel(t.Context())
+			defer end()
+			h, err := e.Start(ctx, agent, "go", &engine.StartOptions{ID: "r"})
+			must(t, err)
+			<-tried
+			want := pawl.StatusPaused
+			switch way {
+			case "suspended":
+				end()
+			case "closed":
+				must(t, e.Close())
+			case "cancelled as the engine closes":
+				engine.BeginClose(e)
+				fallthrough
+			case "cancelled":
+				want = pawl.StatusCancelled
+				must(t, e.Cancel(t.Context(), "r", "test", "enough"))
+			}
+			ends(t, h, want)
+			_, err = j.Journal.Claim(t.Context(), pawl.Claim{Run: "r.c_1", Owner: "other", Epoch: lease.Epoch})
+			must(t, err)
+			again := engine.New(j, nil)
+			ends(t, resume(t, again, agent), pawl.StatusSuccess)
+			if l.len() != 1 {
+				t.Errorf("what was paid: %v", l.lines)
+			}
+			sound(t, again, j, agent, "r")
+		})
+	}
+}
+
+// A run gives another process the time of a lease to let go of its child, or to end. If that
+// process goes on with the child, the run waits for it.
+func TestChildHeldElsewhere(t *testing.T) {
+	for _, goesOn := range []bool{false, true} {
+		j, l := newTap(), &ledger{}
+		agent := boss(paying(l))
+		e := engine.New(j, nil)
+		ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
+		must(t, e.Approve(t.Context(), "r.c_1", "c_1", "test", nil))
+		lease, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: "r.c_1", Owner: "other", TTL: 50 * time.Millisecond})
+		must(t, err)
+		want := pawl.StatusSuccess
+		if goesOn {
+			want = pawl.StatusPaused
+			j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
+				got, held := take()
+				if held != nil && c.Run == "r.c_1" {
+					_, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: "r.c_1", Owner: "other", TTL: time.Hour, Epoch: lease.Epoch})
+					must(t, err)
+				}
+				return got, held
+			})
+		}
+		ends(t, resume(t, e, agent), want)
+		sound(t, e, j, agent, "r")
+	}
+}
+
+// A run that broke while its child pays goes on with that child when it is resumed, also if the
+// child has not been let go of.
+func TestChildOfBrokenRun(t *testing.T) {
+	j, l := newTap(), &ledger{}
+	pays, goOn := make(chan struct{}), make(chan struct{})
+	clerk := paying(l)
+	pay := clerk.Tools[0].(fake)
+	clerk.Tools = []pawl.Tool{fake{name: "pay", effect: pawl.Write, run: func(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+		close(pays)
+		<-goOn
+		return pay.run(ctx, inv)
+	}}}
+	agent := boss(clerk, fake{name: "look", effect: pawl.Read, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
+		<-pays
+		return pawl.Output{}, nil
+	}})
+	agent.Policies, agent.Tools[0] = nil, tool.Agent(clerk, &tool.AgentOptions{Effect: pawl.Read})
+	j.on(func(b pawl.Batch, write func() error) error {
+		if b.Run == "r" && has(b, "tool.finished") {
+			return errDisk
+		}
+		return write()
+	})
+	e := engine.New(j, nil)
+	if _, err := wait(t, begin(t, e, agent)); !errors.Is(err, errDisk) {
+		t.Fatal(err)
+	}
+	j.on(nil)
+	pays = make(chan struct{})
+	close(pays)
+	h := resume(t, e, agent)
+	soon(t, "the child is resumed", func() bool { return strings.Count(text(t, j, "r"), "child.started") == 2 })
+	close(goOn)
+	ends(t, h, pawl.StatusSuccess)
+	if l.len() != 1 {
+		t.Errorf("what was paid: %v", l.lines)
+	}
+	sound(t, e, j, agent, "r")
+}

@@ -111,6 +111,8 @@ func (s *effects) depart(e *effect) {
 		defer func() { // even if the effect ends this goroutine
 			if s.end(e) {
 				e.done <- e
+			} else if t, ok := e.work.(*toolCall); ok && !e.abandoned {
+				t.letGo()
 			}
 		}()
 		e.work.perform(e.ctx)
