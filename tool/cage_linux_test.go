@@ -257,17 +257,17 @@ func TestCageProcesses(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	began := time.Now()
-	if got, err := p.run(t, c, "sh", "-c", "i=0; while [ $i -lt 60 ]; do sleep 19 & i=$((i+1)); done; echo all"); err == nil || !strings.Contains(err.Error(), "fork") {
+	if got, err := p.run(t, c, "sh", "-c", "i=0; while [ $i -lt 60 ]; do sleep 59 & i=$((i+1)); done; echo all"); err == nil || !strings.Contains(err.Error(), "fork") {
 		t.Errorf("%q, %v", got, err)
 	}
 	if _, err := exec.LookPath("setsid"); err == nil && os.Getuid() == 0 { // a group knows its own, whatever their session
-		if got, err := p.run(t, c, "sh", "-c", "setsid sleep 18 >/dev/null 2>&1 & echo ok"); err != nil || got != "ok" {
+		if got, err := p.run(t, c, "sh", "-c", "setsid sleep 58 >/dev/null 2>&1 & echo ok"); err != nil || got != "ok" {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
 	// A bomb: it and all it left are gone when the call is over.
 	got, err := p.run(t, c, "sh", "-c", "b() { b | b & }; b; sleep 0.3; echo over")
-	if n := processes(t, p.dir); n > 0 || time.Since(began) > 15*time.Second {
+	if n := processes(t, p.dir); n > 0 || time.Since(began) > 45*time.Second {
 		t.Errorf("%d are left after %v: %q, %v", n, time.Since(began), got, err)
 	}
 }

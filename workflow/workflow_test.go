@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -342,14 +343,19 @@ func sorted(list []string) string {
 // As many items as its width says are worked on at once.
 func TestWidth(t *testing.T) {
 	for _, width := range []int{1, 3} {
-		w := &world{}
-		agent := New(w.agent(), ForEach{ID: "f", In: "input", Width: width, Do: []Step{look("l", "{{item}}")}})
-		if _, r := start(t, engine.New(memory.New(), nil), agent, `["a","b","c","d","e","f"]`); r.Status != pawl.StatusSuccess {
-			t.Fatal(r.Verdict)
-		}
-		if w.most != width {
-			t.Errorf("%d at once, want %d", w.most, width)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			w, e := &world{}, engine.New(memory.New(), nil)
+			agent := New(w.agent(), ForEach{ID: "f", In: "input", Width: width, Do: []Step{look("l", "{{item}}")}})
+			if _, r := start(t, e, agent, `["a","b","c","d","e","f"]`); r.Status != pawl.StatusSuccess {
+				t.Fatal(r.Verdict)
+			}
+			if w.most != width {
+				t.Errorf("%d at once, want %d", w.most, width)
+			}
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

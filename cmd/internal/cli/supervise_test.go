@@ -358,6 +358,7 @@ func TestSupervisorKilledToo(t *testing.T) {
 	super := w.supervisor()
 	w.release("billed.txt")
 	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
+	w.until("its process", func() bool { return w.fate("c_2").Process != "" })
 	pay, err := process.ParseIdentity(w.fate("c_2").Process)
 	if err != nil || !pay.Alive() {
 		t.Fatalf("%v, alive %v", err, pay.Alive())
