@@ -134,7 +134,7 @@ func (e *Engine) heartbeat() {
 func (e *Engine) deliver(ctx context.Context, after int64) {
 	for l, err := range e.inbox.Signals(ctx, "", after) {
 		if err != nil {
-			if e.beat.unreadable.CompareAndSwap(false, true) {
+			if ctx.Err() == nil && e.beat.unreadable.CompareAndSwap(false, true) {
 				e.log(slog.LevelWarn, "the inbox cannot be read; it is tried again at each heartbeat", "", e.because(err))
 			}
 			return

@@ -1,9 +1,11 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -68,6 +70,30 @@ func words(c <-chan string) func(context.Context) iter.Seq2[string, error] {
 			}
 		}
 	}
+}
+
+// A run that ends while the engine looks for signals is no failure of the inbox.
+func TestListenUntilTheEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var said bytes.Buffer
+		j := &telling{tap: newTap()}
+		j.watch = func(ctx context.Context) iter.Seq2[string, error] {
+			j.before(func(string) error {
+				j.before(nil)
+				<-ctx.Done()
+				return ctx.Err()
+			})
+			return func(yield func(string, error) bool) { yield("", nil) }
+		}
+		e := engine.New(j, &engine.Options{Log: slog.New(slog.NewTextHandler(&said, nil))})
+		run := start(t, e, drowsy())
+		time.Sleep(1500 * time.Millisecond)
+		cancelled(t, j, run, func() {})
+		must(t, e.Close())
+		if j.asked.Load() != 1 || said.Len() > 0 {
+			t.Errorf("it listened %d times, and says %s", j.asked.Load(), &said)
+		}
+	})
 }
 
 // drowsy is an agent whose tool runs until its run is cancelled.
