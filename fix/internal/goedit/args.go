@@ -110,6 +110,12 @@ func (m *mutator) wrapped(x ast.Expr) {
 	if c, ok := x.(*ast.CallExpr); ok && len(c.Args) == 1 && m.same(c, c.Args[0]) {
 		return
 	}
+	for _, name := range m.namesakes(t) {
+		m.replace(x.Pos(), x.End(), name+"("+m.text(x)+")", args, 0.5, "%s around %s", name, m.text(x))
+		if c, ok := x.(*ast.CallExpr); ok && len(c.Args) > 0 && m.same(c, c.Args[0]) && m.text(c.Fun) != name {
+			m.replace(x.Pos(), x.End(), name+"("+m.text(c.Args[0])+")", args, 0.5, "%s → %s", m.text(c.Fun), name)
+		}
+	}
 	i := 0
 	for _, w := range m.g.ingredients(m.d.file.dir()).wrappers {
 		name := strings.TrimSuffix(w.text, "(")
@@ -126,3 +132,34 @@ func (m *mutator) wrapped(x ast.Expr) {
 
 // mostWrappers bounds the calls that are put around one value.
 const mostWrappers = 8
+
+// namesakes are functions from a type to itself, of the package and of those that it imports, that
+// share a word with the name of a failing test.
+func (m *mutator) namesakes(t types.Type) []string {
+	if m.pkg() == nil {
+		return nil
+	}
+	var out []string
+	look := func(scope *types.Scope, before string) {
+		for _, name := range scope.Names() {
+			f, ok := scope.Lookup(name).(*types.Func)
+			if !ok || before != "" && !f.Exported() || name == m.d.name || !m.clues.tests(name) {
+				continue
+			}
+			s := f.Signature()
+			if s.Params().Len() == 1 && !s.Variadic() && s.TypeParams().Len() == 0 && s.Results().Len() == 1 &&
+				types.Identical(s.Params().At(0).Type(), t) && types.Identical(s.Results().At(0).Type(), t) {
+				out = append(out, before+name)
+			}
+		}
+	}
+	look(m.pkg().Scope(), "")
+	if file := m.pkg().Scope().Innermost(m.d.file.ast.Package); file != nil {
+		for _, name := range file.Names() {
+			if p, ok := file.Lookup(name).(*types.PkgName); ok {
+				look(p.Imported().Scope(), name+".")
+			}
+		}
+	}
+	return out[:min(len(out), mostNamed)]
+}

@@ -7,16 +7,17 @@ import (
 
 // clues are what the failures' texts reveal of the kind of fault.
 type clues struct {
-	h                                           Hints
-	nilPointer, divided, outside, nilMap, hangs bool
-	text                                        string // all messages
-	swaps                                       []textSwap
+	h                                                     Hints
+	nilPointer, divided, outside, nilMap, negative, hangs bool
+	text                                                  string // all messages
+	swaps                                                 []textSwap
 }
 
 var (
 	nilPointer = regexp.MustCompile(`nil pointer dereference`)
 	divided    = regexp.MustCompile(`divide by zero|\bNaN\b|[+-]Inf\b`)
 	nilMap     = regexp.MustCompile(`assignment to entry in nil map`)
+	negative   = regexp.MustCompile(`panic: .*(negative|(len|cap|size) out of range)`)
 	outOfRange = regexp.MustCompile(`(index|slice bounds) out of range`)
 	hangs      = regexp.MustCompile(`all goroutines are asleep|test timed out|deadlock`)
 )
@@ -52,8 +53,24 @@ func newClues(h Hints) *clues {
 	c.divided = divided.MatchString(c.text)
 	c.outside = outOfRange.MatchString(c.text)
 	c.nilMap = nilMap.MatchString(c.text)
+	c.negative = negative.MatchString(c.text)
 	c.hangs = hangs.MatchString(c.text)
 	return c
+}
+
+// tests reports whether a name shares a word with the name of a failing test, as Escape with
+// TestEscapedText.
+func (c *clues) tests(name string) bool {
+	for _, f := range c.h.Failures {
+		for _, w := range words(f.Test) {
+			for _, v := range words(name) {
+				if n := min(len(v), len(w)); w == v || n > 4 && w[:n] == v[:n] {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // gotWant reads "got X, want Y" to the end of a message, without the indentation

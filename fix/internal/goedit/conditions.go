@@ -32,12 +32,45 @@ func (m *mutator) unusual(text string, t types.Type) []twin {
 		case u.Info()&types.IsBoolean != 0:
 			return []twin{{text, 0.5}, {"!" + text, 0.5}}
 		case u.Info()&types.IsInteger != 0 && u.Info()&types.IsUnsigned == 0:
-			return []twin{{text + " == 0", 0.6 * times(c.divided, 3) * times(c.outside, 1.8)}, {text + " < 0", 0.65 * times(c.outside, 1.5)}, {text + " <= 0", 0.6 * times(c.divided, 1.5)}}
+			return []twin{{text + " == 0", 0.6 * times(c.divided, 3) * times(c.outside, 1.8)}, {text + " < 0", 0.65 * times(c.outside, 1.5) * times(c.negative, 3)}, {text + " <= 0", 0.6 * times(c.divided, 1.5) * times(c.negative, 3)}}
 		case u.Info()&types.IsNumeric != 0:
 			return []twin{{text + " == 0", 0.6 * times(c.divided, 3)}, {text + " <= 0", 0.4}}
 		}
 	}
 	return nil
+}
+
+// unusualNames asks about each variable that a statement names whether it is out of the ordinary.
+func (m *mutator) unusualNames(s ast.Stmt) []twin {
+	var out []twin
+	ast.Inspect(s, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			if v, ok := m.g.info.Uses[id].(*types.Var); ok && !v.IsField() && !isGlobal(v) {
+				out = append(out, m.unusual(id.Name, v.Type())...)
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// panicked reports whether a failure's trace starts at a statement, for a reason that is not plain:
+// what it called outside the module panicked. For indexes and pointers there are rules.
+func (m *mutator) panicked(s ast.Stmt) bool {
+	if m.clues.outside || m.clues.nilPointer || m.clues.nilMap {
+		return false
+	}
+	for _, f := range m.clues.h.Failures {
+		if len(f.Locations) == 0 || !strings.Contains(f.Output, "panic: ") {
+			continue
+		}
+		l := f.Locations[0]
+		dir, _ := m.g.dirOf(f.Package)
+		if m.g.line(s.Pos()) <= l.Line && l.Line <= m.g.line(s.End()) && m.g.find(dir, l) == m.d.file {
+			return true
+		}
+	}
+	return false
 }
 
 // bounded lists the conditions for evaluating n without a panic: that pointers are not

@@ -31,7 +31,7 @@ func (m *mutator) exits(pos token.Pos, stack []ast.Node) []twin {
 	}
 	ast.Inspect(body, func(n ast.Node) bool {
 		if r, ok := n.(*ast.ReturnStmt); ok && !strings.Contains(m.text(r), "\n") {
-			out = append(out, twin{m.text(r), 0.9 * inside})
+			out = append(out, twin{m.text(r), 0.9 * inside * m.clues.spoken(r)})
 		}
 		_, nested := n.(*ast.FuncLit)
 		return !nested
@@ -42,7 +42,7 @@ func (m *mutator) exits(pos token.Pos, stack []ast.Node) []twin {
 	for _, i := range m.g.ingredients(m.d.file.dir()).returns {
 		if fn, ok := i.of.node.(*ast.FuncDecl); ok && i.of != m.d {
 			if f, ok := m.g.info.Defs[fn.Name].(*types.Func); ok && types.Identical(f.Signature().Results(), results) {
-				out = append(out, twin{i.text, 0.6 * m.near(i) * inside})
+				out = append(out, twin{i.text, 0.6 * m.near(i) * inside * m.clues.spoken(i.node)})
 			}
 		}
 	}

@@ -114,7 +114,7 @@ func (m *mutator) initial(n *ast.DeclStmt) {
 	}
 	twins = distinct(twins)
 	for i, x := range twins[:min(len(twins), mostForms)] {
-		m.replace(n.Pos(), n.End(), name+" := "+x.text, wrong, 0.3*x.weight/(1+0.3*float64(i)), "missing value of %s: %s", name, x.text)
+		m.replace(n.Pos(), n.End(), name+" := "+x.text, wrong, 0.6*x.weight/(1+0.3*float64(i)), "missing value of %s: %s", name, x.text)
 	}
 }
 

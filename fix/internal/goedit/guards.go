@@ -175,6 +175,48 @@ func (m *mutator) offDiagonal(stack []ast.Node) []twin {
 	return nil
 }
 
+// edges ask whether a loop is at its first or its last turn, or not.
+func (m *mutator) edges(stack []ast.Node) []twin {
+	for _, n := range slices.Backward(stack) {
+		i := m.counter(n)
+		if i == nil {
+			continue
+		}
+		first, last := "0", ""
+		switch n := n.(type) {
+		case *ast.RangeStmt:
+			switch {
+			case hasCall(n.X):
+			case m.surelyInteger(n.X):
+				last = m.text(n.X) + " - 1"
+			default:
+				last = "len(" + m.text(n.X) + ") - 1"
+			}
+		case *ast.ForStmt:
+			a, ok1 := n.Init.(*ast.AssignStmt)
+			b, ok2 := n.Cond.(*ast.BinaryExpr)
+			if !ok1 || !ok2 || len(a.Rhs) != 1 {
+				return nil
+			}
+			first, last = m.text(a.Rhs[0]), m.text(b.Y)
+			switch b.Op {
+			case token.LSS:
+				last += " - 1"
+			case token.GTR:
+				last += " + 1"
+			}
+		}
+		var out []twin
+		for _, end := range []string{last, first} {
+			if end != "" {
+				out = append(out, twin{i.Name + " == " + end, 0.6}, twin{i.Name + " != " + end, 0.5})
+			}
+		}
+		return out
+	}
+	return nil
+}
+
 // belowZero reports whether a loop counts from a negative number.
 func belowZero(loop ast.Node) bool {
 	f, ok := loop.(*ast.ForStmt)
@@ -238,6 +280,7 @@ func (m *mutator) checked(s *ast.AssignStmt, next ast.Stmt, stack []ast.Node) {
 			w = 0.4
 		}
 		conds = append(conds, scaled(m.unusual(id.Name, t), w)...)
+		conds = append(conds, scaled(m.asked(id.Name, t), 0.7)...)
 	}
 	conds = append(conds, m.borrowed(m.g.ingredients(m.d.file.dir()).guards, 0.4)...)
 	m.guarded(next, conds, stack, 0.38, 8)
@@ -336,7 +379,7 @@ func (m *mutator) narrower(x ast.Expr, stack []ast.Node, leaving bool, weight fl
 	for i, c := range first[:min(len(first), 6)] {
 		m.replace(x.Pos(), x.End(), c.text+" && "+strong, term, weight*c.weight/(1+0.15*float64(i)), "missing term: %s &&", c.text)
 	}
-	more := distinct(slices.Concat(m.borrowed(m.g.ingredients(m.d.file.dir()).conds, 0.7), m.offDiagonal(stack), m.flags(x)))
+	more := distinct(slices.Concat(m.borrowed(m.g.ingredients(m.d.file.dir()).conds, 0.7), m.offDiagonal(stack), m.flags(x), m.edges(stack)))
 	for i, c := range more[:min(len(more), 14)] {
 		if c.text == text {
 			continue

@@ -17,6 +17,7 @@ type ingredient struct {
 	tail  string     // of a wrapper: what follows the value
 	typ   types.Type // of a wrapper: its parameter and result type
 	pos   token.Pos
+	node  ast.Node
 	about *types.Var // of a guard: the one variable it is about; nil if there are several
 }
 
@@ -34,6 +35,7 @@ type ingredients struct {
 	texts      []ingredient // short texts, as they are written
 	errors     []ingredient // package-level variables of type error
 	chars      []ingredient // characters
+	fields     []ingredient // elements of struct literals, with the literal's type
 }
 
 // mostIngredients bounds each kind.
@@ -70,7 +72,7 @@ func (in *ingredients) collect(g *graph, d *decl, n ast.Node) {
 	put := func(to *[]ingredient, n ast.Node, t types.Type) {
 		s := text(n)
 		if len(*to) < mostIngredients && !strings.Contains(s, "\n") && !slices.ContainsFunc(*to, func(i ingredient) bool { return i.text == s && i.of == d }) {
-			*to = append(*to, ingredient{text: s, of: d, typ: t, pos: n.Pos()})
+			*to = append(*to, ingredient{text: s, of: d, typ: t, pos: n.Pos(), node: n})
 		}
 	}
 	switch n := n.(type) {
@@ -96,6 +98,12 @@ func (in *ingredients) collect(g *graph, d *decl, n ast.Node) {
 	case *ast.AssignStmt:
 		if n.Tok != token.DEFINE {
 			put(&in.statements, n, nil)
+		}
+	case *ast.CompositeLit:
+		for _, x := range n.Elts {
+			if kv, ok := x.(*ast.KeyValueExpr); ok && isName(kv.Key) && g.info.Types[n].Type != nil {
+				put(&in.fields, x, g.info.Types[n].Type)
+			}
 		}
 	case *ast.BasicLit:
 		switch {

@@ -82,7 +82,7 @@ func (m *mutator) oneMore(n *ast.BinaryExpr, stack []ast.Node) {
 		if p, ok := parent(stack).(*ast.BinaryExpr); ok && n.Op == token.EQL && p.Op == token.LAND {
 			text = "(" + text + ")"
 		}
-		m.replace(n.Pos(), n.End(), text, term, 0.3/(1+0.3*float64(i)), "missing term: %s %s %s", m.text(n.X), n.Op, name)
+		m.replace(n.Pos(), n.End(), text, term, 0.38/(1+0.3*float64(i)), "missing term: %s %s %s", m.text(n.X), n.Op, name)
 	}
 }
 
@@ -129,7 +129,7 @@ func (m *mutator) repeated(n *ast.IfStmt) {
 	if n.Init != nil || n.Else != nil || len(n.Body.List) == 0 || leaves(n.Body) {
 		return
 	}
-	m.replace(n.If, n.If+token.Pos(len("if")), "for", term, 0.3, "if → for")
+	m.replace(n.If, n.If+token.Pos(len("if")), "for", term, 0.4, "if → for")
 	body := strings.TrimSpace(m.text(n.Body)[1 : len(m.text(n.Body))-1])
 	m.replace(n.Pos(), n.End(), body, dependent, 0.3, "without the condition %s", m.text(n.Cond))
 	rest := m.d.file.src[m.g.offset(n.End()):]

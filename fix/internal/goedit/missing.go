@@ -158,3 +158,53 @@ func isName(x ast.Expr) bool {
 	}
 	return false
 }
+
+// forgottenField sets one more field in a struct literal: as other literals of the type do, to a
+// variable that is named alike, or to the same field of what others are copied from. Fields that a
+// message or the name of a failing test mentions come first.
+func (m *mutator) forgottenField(n *ast.CompositeLit) {
+	t := m.typ(n)
+	if t == nil || len(n.Elts) == 0 {
+		return
+	}
+	s, _ := t.Underlying().(*types.Struct)
+	have, from := map[string]bool{}, ""
+	for _, x := range n.Elts {
+		kv, ok := x.(*ast.KeyValueExpr)
+		if !ok || s == nil {
+			return
+		}
+		have[m.text(kv.Key)] = true
+		if sel, ok := kv.Value.(*ast.SelectorExpr); ok && sel.Sel.Name == m.text(kv.Key) && isName(sel.X) {
+			from = m.text(sel.X) + "."
+		}
+	}
+	var twins []twin
+	for f := range s.Fields() {
+		if have[f.Name()] || !f.Exported() && f.Pkg() != m.pkg() {
+			continue
+		}
+		said := times(m.clues.tests(f.Name()) || len(f.Name()) > 3 && mentions(m.clues.text, f.Name()), 2)
+		if from != "" {
+			twins = append(twins, twin{f.Name() + ": " + from + f.Name(), said})
+		}
+		for _, v := range m.locals(n.Pos()) {
+			if types.AssignableTo(v.Type(), f.Type()) && (strings.EqualFold(v.Name(), f.Name()) || m.idle(v)) {
+				twins = append(twins, twin{f.Name() + ": " + v.Name(), 0.9 * said})
+			}
+		}
+		for _, i := range m.g.ingredients(m.d.file.dir()).fields {
+			if types.Identical(i.typ, t) && strings.HasPrefix(i.text, f.Name()+":") {
+				twins = append(twins, twin{i.text, 0.6 * m.near(i) * said})
+			}
+		}
+	}
+	last, space := n.Elts[len(n.Elts)-1], " "
+	if m.g.line(last.End()) != m.g.line(n.End()) {
+		space = "\n"
+	}
+	twins = distinct(twins)
+	for i, x := range twins[:min(len(twins), mostKin)] {
+		m.replace(last.End(), last.End(), ","+space+x.text, missing, 0.4*x.weight/(1+0.25*float64(i)), "missing field: %s", x.text)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 )
 
 // mostSiblings bounds the renamed variants of one statement or comparison.
@@ -27,20 +28,53 @@ func (m *mutator) siblings(x ast.Expr) []twin {
 			}
 		}
 	case *ast.SelectorExpr:
-		sel := m.g.info.Selections[x]
-		if sel == nil || sel.Kind() != types.FieldVal || hasCall(x.X) {
-			return nil
-		}
-		s := structOf(sel.Recv())
-		for i := range fieldsOf(s) {
-			f := s.Field(i)
-			if f.Name() != x.Sel.Name && (f.Exported() || f.Pkg() == m.pkg()) && types.Identical(f.Type(), sel.Type()) {
-				out = append(out, twin{m.text(x.X) + "." + f.Name(), likeness(x.Sel.Name, f.Name())})
-			}
+		return m.fieldsBeside(x)
+	}
+	slices.SortStableFunc(out, func(a, b twin) int { return cmp.Compare(b.weight, a.weight) })
+	return out[:min(len(out), mostSiblings)]
+}
+
+// fieldsBeside are the other fields of the type of one.
+func (m *mutator) fieldsBeside(x *ast.SelectorExpr) []twin {
+	sel := m.g.info.Selections[x]
+	if sel == nil || sel.Kind() != types.FieldVal || hasCall(x.X) {
+		return nil
+	}
+	var out []twin
+	s := structOf(sel.Recv())
+	for i := range fieldsOf(s) {
+		f := s.Field(i)
+		if f.Name() != x.Sel.Name && (f.Exported() || f.Pkg() == m.pkg()) && types.Identical(f.Type(), sel.Type()) {
+			out = append(out, twin{m.text(x.X) + "." + f.Name(), likeness(x.Sel.Name, f.Name())})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b twin) int { return cmp.Compare(b.weight, a.weight) })
 	return out[:min(len(out), mostSiblings)]
+}
+
+// sameOfOther repeats a call, or the two calls that end with it, for another field of the same
+// type: where all fields are to be shown or copied, one is easily forgotten.
+func (m *mutator) sameOfOther(s, before ast.Stmt) {
+	if x, ok := s.(*ast.ExprStmt); !ok || strings.Contains(m.text(x), "\n") {
+		return
+	}
+	at := m.g.offset(s.Pos())
+	ast.Inspect(s, func(n ast.Node) bool {
+		x, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		for i, t := range m.fieldsBeside(x) {
+			from, end := m.g.offset(x.Pos())-at, m.g.offset(x.End())-at
+			text := m.text(s)[:from] + t.text + m.text(s)[end:]
+			w := 0.3 * t.weight / (1 + 0.4*float64(i))
+			m.after(s, text, missing, w, "missing: %s", text)
+			if b, ok := before.(*ast.ExprStmt); ok && !strings.Contains(m.text(b), "\n") {
+				m.after(s, m.text(b)+"\n"+text, missing, w, "missing: %s", text)
+			}
+		}
+		return true
+	})
 }
 
 // secondOfTwo proposes the counterpart of a neighbouring statement: where one of two indexes

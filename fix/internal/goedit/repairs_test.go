@@ -1,8 +1,10 @@
 package goedit
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -12,7 +14,7 @@ import (
 // which the repair must be proposed.
 var repairs = []struct {
 	name, src, old, right string
-	message               string
+	message, test         string
 	by                    int
 }{
 	{name: "how a text shows a value", old: `code %d`, right: `code %x`, by: 10, message: "m_test.go:7: got \"code 31\", want \"code 1f\"",
@@ -123,6 +125,18 @@ var repairs = []struct {
 		src: "func quoted(s string) bool {\n\tswitch s[0] {\n\tcase '+', '-':\n\t\treturn true\n\t}\n\tswitch s[len(s)-1] {\n\tcase ':':\n\t\treturn true\n\t}\n\tfor i := range s {\n\t\tswitch s[i] {\n\t\tcase '#':\n\t\t\treturn true\n\t\tcase '!':\n\t\t\treturn true\n\t\t}\n\t}\n\treturn false\n}\n\nfunc blank(c byte) bool { return c == ' ' }\n\nfunc Do(n, m int) bool { return quoted(\"a \") && blank(' ') }\n"},
 	{name: "all that is used nowhere", old: "\tvisit(&sums{})\n", right: "\tvisit(&sums{})\n\tvisit(&counts{})\n\tvisit(&means{})\n", by: 5,
 		src: "type sums struct{}\n\nfunc (*sums) do() int { return 1 }\n\ntype counts struct{}\n\nfunc (*counts) do() int { return 2 }\n\ntype means struct{}\n\nfunc (*means) do() int { return 3 }\n\nvar total int\n\nfunc visit(v interface{ do() int }) { total += v.do() }\n\nfunc Do(n, m int) int {\n\tvisit(&sums{})\n\treturn total\n}\n"},
+	{name: "the last turn of a loop", old: "if sum < m {", right: "if sum < m || i == n-1 {", by: 120,
+		src: "func Do(n, m int) int {\n\tsum, count := 0, 0\n\tfor i := 0; i < n; i++ {\n\t\tsum += i\n\t\tif sum < m {\n\t\t\tcount++\n\t\t}\n\t}\n\treturn count\n}\n"},
+	{name: "a guard where it panics", old: "\treturn strings.Repeat(s, k)\n", right: "\tif k < 0 {\n\t\treturn s\n\t}\n\treturn strings.Repeat(s, k)\n", by: 20, message: "panic: strings: negative Repeat count\n\nm.go:7",
+		src: "import \"strings\"\n\nfunc Do(n, m int) string {\n\ts, k := \"a\", n-m\n\treturn strings.Repeat(s, k)\n}\n"},
+	{name: "a call for another field", old: "\tput(':')\n\tshow(p.line)\n", right: "\tput(':')\n\tshow(p.line)\n\tput(':')\n\tshow(p.column)\n", by: 25,
+		src: "type place struct{ line, column int }\n\nvar out string\n\nfunc put(c rune) { out += string(c) }\n\nfunc show(n int) { out += string(rune('0' + n)) }\n\nfunc Do(n, m int) string {\n\tp := place{n, m}\n\tput(':')\n\tshow(p.line)\n\treturn out\n}\n"},
+	{name: "a function that the test is named after", old: "return s\n", right: "return strings.ToUpper(s)\n", by: 5, test: "Test/upper_case",
+		src: "import \"strings\"\n\nvar void = strings.Contains(\"\", \"\")\n\nfunc call(s string) string {\n\treturn s\n}\n\nfunc Do(n, m int) string { return call(\"a\") }\n"},
+	{name: "a row that the message names", old: "\t'b': sum,\n", right: "\t'b': sum,\n\t'c': count,\n", by: 10, message: "'%c' was not found",
+		src: "type op func(int) int\n\nvar (\n\tsum   op = func(n int) int { return n + 1 }\n\tcount op = func(n int) int { return n * 2 }\n)\n\nvar table = map[byte]op{\n\t'a': sum,\n\t'b': sum,\n}\n\nfunc Do(n, m int) int {\n\treturn table['c'](n)\n}\n"},
+	{name: "a field that is not copied", old: "size: b.size}", right: "size: b.size, name: b.name}", by: 5,
+		src: "type box struct {\n\tsize int\n\tname string\n}\n\nfunc (b box) copy() box {\n\treturn box{size: b.size}\n}\n\nfunc Do(n, m int) string { return box{n, \"a\"}.copy().name }\n"},
 	{name: "a clause for a type of the message", old: "\tcase nil:\n", right: "\tcase code:\n\t\tput(v.String())\n\tcase nil:\n", by: 5, message: "panic: invalid type: m.code (3)",
 		src: "type code int\n\nfunc (code) String() string { return \"code\" }\n\nvar out string\n\nfunc put(s string) { out += s }\n\nfunc Do(n, m any) string {\n\tswitch v := n.(type) {\n\tcase nil:\n\t\tput(\"nothing\")\n\tcase bool:\n\t\tput(\"bool\")\n\tdefault:\n\t\tpanic(v)\n\t}\n\treturn out\n}\n"},
 }
@@ -135,7 +149,11 @@ func TestRepairs(t *testing.T) {
 			if strings.Count(src, c.old) != 1 {
 				t.Fatalf("%q occurs %d times", c.old, strings.Count(src, c.old))
 			}
-			h := Hints{Failures: []Failure{{Package: "m", Test: "Test", Output: c.message}}}
+			h := Hints{Failures: []Failure{{Package: "m", Test: cmp.Or(c.test, "Test"), Output: c.message}}}
+			if _, line, ok := strings.Cut(c.message, "m.go:"); ok {
+				n, _ := strconv.Atoi(line)
+				h.Failures[0].Locations = []Location{{File: "m.go", Line: n}}
+			}
 			edits, after := proposals(t, src, h)
 			want := strings.Replace(src, c.old, c.right, 1)
 			for i, text := range after {

@@ -116,6 +116,7 @@ func (m *mutator) typed(n ast.Node, stack []ast.Node) {
 		}
 	case *ast.CompositeLit:
 		m.forgottenElement(n)
+		m.forgottenField(n)
 		m.unmade(n)
 	case *ast.Ident:
 		if s, ok := parent(stack).(*ast.SelectorExpr); ok && s.Sel == n {
@@ -211,6 +212,11 @@ func (m *mutator) sequence(list []ast.Stmt, stack []ast.Node) {
 		m.forgottenStatement(s, next == nil)
 		m.forgottenUse(s)
 		m.secondOfTwo(s, list)
+		var before ast.Stmt
+		if i > 0 {
+			before = list[i-1]
+		}
+		m.sameOfOther(s, before)
 		switch s := s.(type) {
 		case *ast.AssignStmt:
 			m.filled(s)
@@ -221,14 +227,13 @@ func (m *mutator) sequence(list []ast.Stmt, stack []ast.Node) {
 			m.locked(s, next)
 		}
 		if isSimple(s) {
-			var before ast.Stmt
-			if i > 0 {
-				before = list[i-1]
-			}
 			m.conditional(s, before, stack)
 		}
 		if b := m.bounded(s); len(b) > 0 && i > 0 {
 			m.guarded(s, failing(b), stack, 0.3, 4)
+		}
+		if m.panicked(s) {
+			m.guarded(s, m.unusualNames(s), stack, 0.8, 8)
 		}
 	}
 }

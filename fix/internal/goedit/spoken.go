@@ -163,6 +163,18 @@ func (m *mutator) rangedGuards(v *types.Var) []twin {
 	return out[:min(len(out), 6)]
 }
 
+// spoken favours code whose exported names, such as those of errors, are all in the messages.
+func (c *clues) spoken(n ast.Node) float64 {
+	said, named := true, false
+	ast.Inspect(n, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && id.IsExported() {
+			said, named = said && mentions(c.text, id.Name), true
+		}
+		return said
+	})
+	return times(said && named, 2.5)
+}
+
 // says reports whether the messages have the last word of the name of a function that is called
 // in an expression, as NaN of math.IsNaN(x).
 func (c *clues) says(call string) bool {

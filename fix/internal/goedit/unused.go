@@ -3,6 +3,7 @@ package goedit
 import (
 	"go/ast"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -122,8 +123,41 @@ func (m *mutator) forgottenUse(s ast.Stmt) {
 	}
 }
 
+// spokenKey is a character in a message.
+var spokenKey = regexp.MustCompile(`'\W?(\w)'`)
+
+// forgottenRow adds what is used nowhere to a table by characters, for one that a message names.
+func (m *mutator) forgottenRow(n *ast.CompositeLit) {
+	t := m.typ(n)
+	if t == nil {
+		return
+	}
+	table, ok := t.Underlying().(*types.Map)
+	if !ok || len(n.Elts) == 0 {
+		return
+	}
+	if b, ok := table.Key().Underlying().(*types.Basic); !ok || b.Info()&types.IsInteger == 0 {
+		return
+	}
+	last := n.Elts[len(n.Elts)-1]
+	var keys []string
+	for _, s := range spokenKey.FindAllStringSubmatch(m.clues.text, -1) {
+		if key := "'" + s[1] + "'"; !slices.Contains(keys, key) && !strings.Contains(m.text(n), key+":") && len(keys) < mostKin {
+			keys = append(keys, key)
+		}
+	}
+	for _, key := range keys {
+		for _, y := range m.g.unusedOf(m.d.file.dir()) {
+			if _, ok := y.(*types.Var); ok && types.AssignableTo(y.Type(), table.Elem()) {
+				m.replace(last.End(), last.End(), ",\n"+key+": "+y.Name(), missing, forgottenWeight, "missing row: %s: %s", key, y.Name())
+			}
+		}
+	}
+}
+
 // forgottenElement repeats an element of a literal for something that is used nowhere.
 func (m *mutator) forgottenElement(n *ast.CompositeLit) {
+	m.forgottenRow(n)
 	for _, x := range n.Elts {
 		for i, text := range m.insteadOfUsed(x) {
 			if !strings.Contains(text, "\n") {
