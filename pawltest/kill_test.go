@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/pawltest"
 	"github.com/pawl-run/pawl/tool"
 )
@@ -52,6 +53,20 @@ func TestKillEverywhere(t *testing.T) {
 	if last, ok := log[len(log)-1].Event.(pawl.RunStopped); !ok || last.Status != pawl.StatusSuccess {
 		t.Errorf("the log ends with %+v", log[len(log)-1].Event)
 	}
+}
+
+// A run may ask a question while the outcome of a Write is unknown.
+func TestKillWithQuestion(t *testing.T) {
+	pay := func(context.Context, order) (string, error) { return "paid", nil }
+	model := pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		if len(r.Messages) > 1 {
+			return pawl.Say("Done."), nil
+		}
+		return pawl.Do(pawl.Call{Tool: "ask_human", Args: []byte(`{"question":"Which?"}`)}, pawl.Call{Tool: "pay", Args: []byte(`{"order":1}`)}), nil
+	})
+	pawltest.KillEverywhere(t, func() pawl.Agent {
+		return pawl.Agent{Name: "asker", Model: model, Tools: []pawl.Tool{tool.AskHuman(), tool.Func("pay", "Pays.", pay, pawl.Write)}}
+	}, "Pay.", &engine.Options{Approver: pawltest.Person{Answers: func(pawl.Pending) string { return "This one." }}})
 }
 
 // TestBroken is run by TestKillEverywhereNotices: agents that do not survive.
