@@ -64,6 +64,7 @@ func chat(ctx context.Context, a *app, d *driving, args []string, last bool) (in
 		return 0, err
 	}
 	a.quiet = false
+	revive(in)
 	open := a.with
 	if last {
 		open = a.withRuns

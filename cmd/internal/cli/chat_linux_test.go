@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
 	"github.com/pawl-run/pawl/journal/sqlite"
 
 	"github.com/pawl-run/pawl"
@@ -17,26 +20,41 @@ import (
 // A chat is a conversation in a process of its own, whose terminal a test has.
 type chat struct {
 	*testing.T
-	person *os.File
-	seen   *screen
-	past   int // how much of it was looked at
-	cmd    *exec.Cmd
+	person, program *os.File // the ends of the terminal
+	seen            *screen
+	past            int // how much of it was looked at
+	cmd             *exec.Cmd
+}
+
+// newChat makes a terminal for conversations.
+func newChat(t *testing.T) *chat {
+	t.Helper()
+	person, program := terminal(t)
+	c := &chat{T: t, person: person, program: program, seen: &screen{}}
+	go func() { _, _ = io.Copy(c.seen, person) }() // until the terminal is closed
+	return c
 }
 
 // talk begins a conversation.
 func talk(t *testing.T, args ...string) *chat {
 	t.Helper()
-	person, program := terminal(t)
-	c := &chat{T: t, person: person, seen: &screen{}, cmd: exec.Command("spawl", append([]string{"chat"}, args...)...)}
-	go func() { _, _ = io.Copy(c.seen, person) }() // until the terminal is closed
-	c.cmd.Env = append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db", "NO_COLOR=1", "TERM=xterm")
-	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = program, program, program
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := c.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.cmd.Process.Kill() })
+	c := newChat(t)
+	c.begin(&syscall.SysProcAttr{Setsid: true, Setctty: true}, args...)
 	return c
+}
+
+// begin begins a conversation on the terminal, which sends it signals if the conversation has a session.
+func (c *chat) begin(attr *syscall.SysProcAttr, args ...string) {
+	c.Helper()
+	cmd := exec.Command("spawl", append([]string{"chat"}, args...)...)
+	cmd.Env = append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db", "NO_COLOR=1", "TERM=xterm")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.program, c.program, c.program
+	cmd.SysProcAttr = attr
+	if err := cmd.Start(); err != nil {
+		c.Fatal(err)
+	}
+	c.Cleanup(func() { _ = cmd.Process.Kill() })
+	c.cmd = cmd
 }
 
 // sees waits until the terminal shows a text after what it has shown before.
@@ -167,20 +185,25 @@ func TestChatInCopy(t *testing.T) {
 	}
 }
 
-// A conversation whose process is killed while it answers goes on.
+// A conversation whose process is killed while it answers goes on, and leaves the terminal as it was before.
 func TestChatGoesOn(t *testing.T) {
 	files(t, map[string]string{"desk.yaml": "name: desk\nmodel: script:desk.script.yaml\n", "desk.script.yaml": `replies:
   - {text: word by word by word by word by word by word, chunks: 12, delay: 4s}
   - {text: Still here.}
 `})
-	c := talk(t, "desk.yaml")
+	c := newChat(t)
+	was, err := unix.IoctlGetTermios(int(c.program.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.begin(nil, "desk.yaml")
 	c.types("> ", "hello\r")
 	c.sees("word by")
 	if err := c.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = c.cmd.Wait() // it was killed
-	c = talk(t, "-c")
+	c.begin(nil, "-c")
 	c.sees("you: hello")
 	past := c.past
 	c.types("word by", "you?") // which the answer does not show
@@ -192,9 +215,18 @@ func TestChatGoesOn(t *testing.T) {
 	c.types("> ", "/undo\r")
 	c.types("> ", "\x04")
 	c.ends(0)
-	c = talk(t, "-c") // with the same agent, although no message is left
+	if now, err := unix.IoctlGetTermios(int(c.program.Fd()), unix.TCGETS); err != nil || *now != *was {
+		t.Errorf("the terminal is left in mode %+v, %v, want %+v", now, err, was)
+	}
+	if _, err := term.MakeRaw(int(c.program.Fd())); err != nil { // as a chat that is killed at its prompt leaves it
+		t.Fatal(err)
+	}
+	c.begin(nil, "-c") // with the same agent, although no message is left
 	c.sees("it begins again")
 	c.sees("desk: script/desk.script.yaml")
 	c.types("> ", "\x04")
 	c.ends(0)
+	if now, err := unix.IoctlGetTermios(int(c.program.Fd()), unix.TCGETS); err != nil || now.Lflag != was.Lflag || now.Oflag != was.Oflag {
+		t.Errorf("the terminal is left in mode %+v, %v, want %+v", now, err, was)
+	}
 }

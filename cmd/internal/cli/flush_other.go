@@ -9,3 +9,6 @@ func flushInput(*os.File) {}
 
 // hideKeys does nothing, for the same reason.
 func hideKeys(*os.File) (show func()) { return func() {} }
+
+// revive does nothing, for the same reason.
+func revive(*os.File) {}

@@ -19,3 +19,14 @@ func hideKeys(f *os.File) (show func()) {
 	_ = unix.IoctlSetTermios(int(f.Fd()), setMode, &mode) // if it fails, the keys are shown
 	return func() { _ = unix.IoctlSetTermios(int(f.Fd()), setMode, was) }
 }
+
+// revive has the terminal take lines and show what is typed, as it does unless a killed process left
+// it otherwise.
+func revive(f *os.File) {
+	if mode, err := unix.IoctlGetTermios(int(f.Fd()), getMode); err == nil {
+		mode.Iflag |= unix.ICRNL | unix.IXON
+		mode.Oflag |= unix.OPOST
+		mode.Lflag |= unix.ICANON | unix.ECHO | unix.ISIG | unix.IEXTEN
+		_ = unix.IoctlSetTermios(int(f.Fd()), setMode, mode) // if it fails, it stays as it is
+	}
+}
