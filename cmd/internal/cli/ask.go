@@ -57,7 +57,7 @@ whose key is set. The run is recorded: pawl explain last shows what it did and c
   pawl ask "What is to be paid?" --attach invoice.pdf
   pawl ask "Who is mentioned?" -f mail.txt --schema people.schema.json
   pawl ask "Who is mentioned?" -f mail.txt --schema people.schema.json --stream | jq .`
-	c.Flags().StringArrayVarP(&o.files, "file", "f", nil, "add this text file as context; may be repeated")
+	c.Flags().StringArrayVarP(&o.files, "file", "f", nil, "add the text `FILE` as context; may be repeated")
 	c.Flags().StringArrayVar(&o.attach, "attach", nil, attachHelp)
 	c.Flags().StringVar(&o.schema, "schema", "", "a file with the JSON Schema of the answer, which is then JSON")
 	c.Flags().BoolVar(&o.stream, "stream", false, "with --schema: print what is known of the answer each time it grows, a line of JSON each; the last line is the answer")

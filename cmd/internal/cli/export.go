@@ -27,7 +27,7 @@ func exportCommand(a *app) *cobra.Command {
 
 func importCommand(a *app) *cobra.Command {
 	restored := false
-	c := a.command("import FILE [flags]", "Import a run from the output of export; FILE may be - for standard input, or an object of an archive, as s3://BUCKET/NAME", cobra.MaximumNArgs(1),
+	c := a.command("import FILE [flags]", "Import a run from the output of export", cobra.MaximumNArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			switch {
 			case restored && len(args) > 0:

@@ -32,15 +32,15 @@ func (d *driving) flag(c *cobra.Command, names ...string) {
 	for _, name := range names {
 		switch name {
 		case "model":
-			f.Var((*modelValue)(&d.model), name, "use this model, as PROVIDER/NAME or script:FILE (default: the spec's, or $PAWL_MODEL)")
+			f.Var((*modelValue)(&d.model), name, "use this model, as PROVIDER/NAME or script:FILE (default: that of the run or spec, else $PAWL_MODEL)")
 		case "limit":
-			f.StringArrayVar(&d.limit, name, nil, "limits that override the spec's, as iterations=N,tokens=N,time=30m,cost=2.00")
+			f.StringArrayVar(&d.limit, name, nil, "limits that override the spec's, as `iterations=N`,tokens=N,time=30m,cost=2.00")
 		case "raise":
-			f.StringArrayVar(&d.limit, "limit", nil, "new limits, as iterations=N,tokens=N,time=30m,cost=2.00, or relative as iterations=+5")
+			f.StringArrayVar(&d.limit, "limit", nil, "new limits, as `iterations=N`,tokens=N,time=30m,cost=2.00, or relative as iterations=+5")
 		case "stop":
 			f.StringVar(&d.stop, name, "", "a stop condition that replaces the agent's")
 		case "label":
-			f.StringArrayVar(&d.label, name, nil, "a label for the run, as KEY=VALUE; may be repeated")
+			f.StringArrayVar(&d.label, name, nil, "a label for the run, as `KEY=VALUE`; may be repeated")
 		case "events":
 			f.StringVar(&d.events, name, "", "append the run's entries to this file as they happen; - for standard error")
 		case "policy":

@@ -40,7 +40,7 @@ func forkCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&r.prompt, "prompt", "", "continue with this prompt instead of the original one")
 	e.flags(c)
 	r.flag(c, "model", "raise", "stop")
-	c.Flags().StringArrayVar(&r.label, "label", nil, "a label for the fork, as KEY=VALUE, in addition to the run's; may be repeated")
+	c.Flags().StringArrayVar(&r.label, "label", nil, "a label for the fork, as `KEY=VALUE`, in addition to the run's; may be repeated")
 	r.flag(c, "events", "policy", "approvals")
 	return remotely(a.runArgument(c), "spec", "stop", "policy")
 }
@@ -112,7 +112,7 @@ func (e *editing) flags(c *cobra.Command) {
 	c.Flags().StringVar(&e.result, "result", "", "edit the tool.finished at SEQ: the call succeeded with this JSON")
 	c.Flags().StringVar(&e.fault, "error", "", "edit the tool.finished at SEQ: the call failed with this text")
 	c.Flags().StringVar(&e.reply, "reply", "", "edit the model.replied at SEQ: the model said this text")
-	c.Flags().StringArrayVar(&e.calls, "call", nil, "edit the model.replied at SEQ: the model made this call, as TOOL=JSON; may be repeated")
+	c.Flags().StringArrayVar(&e.calls, "call", nil, "edit the model.replied at SEQ: the model made this call, as `TOOL=JSON`; may be repeated")
 	c.Flags().StringVar(&e.by, "by", "", "record the fork as this user's (default: the current user)")
 	for _, one := range []string{"error", "reply", "call"} {
 		c.MarkFlagsMutuallyExclusive("result", one)

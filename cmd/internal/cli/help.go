@@ -96,7 +96,7 @@ pawl fork last --at 12
 pawl fork last --at 4 "Try the cheaper one." --model openai/gpt-5-mini`},
 	"cancel": {`A running tool is stopped. A cancelled run can be resumed.`, `
 pawl cancel last --reason "wrong customer"`},
-	"runs": {`Each line has the run's id, agent, status, age, iterations, cost and labels.`, `
+	"runs": {`Each line has the run's id, agent, status, time of creation, iterations, cost and labels.`, `
 pawl runs --status waiting_approval
 pawl runs --agent procurement --label team=ops --max 20 --json`},
 	"budgets": {`Each line is what the runs with one value of a label have spent in a period, what calls in
@@ -171,7 +171,8 @@ pawl backup /backups/pawl-2026-11-25.db`},
 	"export": {`After import, such an export cannot be resumed. An export made with --raw can.`, `
 pawl export last > run.jsonl
 pawl export last --raw | ssh other pawl import -`},
-	"import": {`The run keeps its id. The journal must not have a run with this id yet. --restored reads no
+	"import": {`FILE may be - for standard input, or an object of an archive, as s3://BUCKET/NAME. The run
+keeps its id. The journal must not have a run with this id yet. --restored reads no
 file: it marks the runs of a database that was restored from a backup.`, `
 pawl import run.jsonl
 pawl import - < run.jsonl

@@ -27,7 +27,7 @@ type serving struct {
 
 func mcpCommand(a *app) *cobra.Command {
 	s := &serving{}
-	c := a.command("mcp SPEC [flags]", "Serve the agent in SPEC and its tools over MCP, on standard input and output or over HTTP", cobra.ExactArgs(1),
+	c := a.command("mcp SPEC [flags]", "Serve the agent in SPEC and its tools over MCP", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
 			switch {
 			case s.tokens != "" && s.login == "":

@@ -28,7 +28,7 @@ type projecting struct {
 // flags adds the flags. kinds says which test commands there may be, if not any.
 func (p *projecting) flags(c *cobra.Command, kinds string) {
 	c.Flags().StringVar(&p.test, "test", "", "the command that runs the tests, "+kinds+"without a shell (default: go test ./... for a Go module, pytest for a Python project)")
-	c.Flags().StringArrayVar(&p.env, "env", nil, "a variable for the tests: NAME to pass it on, or NAME=VALUE, which is recorded with the run; may be repeated")
+	c.Flags().StringArrayVar(&p.env, "env", nil, "a variable for the tests: `NAME` to pass it on, or NAME=VALUE, which is recorded with the run; may be repeated")
 	c.Flags().BoolVar(&p.dryRun, "dry-run", false, "print the diff without applying it")
 	p.flag(c, "model", "limit", "stop", "label", "events", "policy", "approvals")
 }

@@ -23,7 +23,7 @@ type refactoring struct {
 
 func refactorCommand(a *app) *cobra.Command {
 	f := &refactoring{}
-	c := a.command("refactor GOAL [DIR]", "Improve the form of code towards GOAL without changing what it does", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) (int, error) {
+	c := a.command("refactor GOAL [DIR] [flags]", "Improve the form of code towards GOAL without changing what it does", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) (int, error) {
 		dir := "."
 		if len(args) > 1 {
 			dir = args[1]

@@ -112,9 +112,12 @@ func flagTable(root *cobra.Command) string {
 	var rows []row
 	add := func(command string, f *pflag.Flag) {
 		kind, usage := pflag.UnquoteUsage(f)
-		r := row{"`--" + f.Name + strings.TrimRight(" "+kindNames[kind], " ") + "`", usage}
+		if name, ok := kindNames[kind]; ok {
+			kind = name
+		}
+		r := row{"`--" + f.Name + strings.TrimRight(" "+kind, " ") + "`", usage}
 		if f.NoOptDefVal != "" && f.Value.Type() != "bool" {
-			r.flag = "`--" + f.Name + "[=" + kindNames[kind] + "]`"
+			r.flag = "`--" + f.Name + "[=" + kind + "]`"
 		}
 		if r.usage = strings.ReplaceAll(r.usage, "|", `\|`); f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "[]" && f.DefValue != "0s" {
 			r.usage += " (default: " + f.DefValue + ")"
@@ -140,7 +143,7 @@ func flagTable(root *cobra.Command) string {
 
 // kindNames are the kinds of values as the reference has them.
 var kindNames = map[string]string{
-	"": "", "string": "TEXT", "strings": "TEXT", "stringArray": "TEXT", "int": "N", "uint": "N", "duration": "D", "ask|park|deny": `ask\|park\|deny`,
+	"": "", "string": "TEXT", "strings": "TEXT", "stringArray": "TEXT", "int": "N", "uint": "N", "float": "N", "duration": "D", "ask|park|deny": `ask\|park\|deny`,
 }
 
 // TestCommandsOfPages parses each pawl command that a page shows.

@@ -24,7 +24,7 @@ type reproducing struct {
 
 func reproCommand(a *app) *cobra.Command {
 	f := &reproducing{}
-	c := a.command("repro (TEXT | FILE) [DIR]", "Write a test that fails because of a bug, from its description", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) (int, error) {
+	c := a.command("repro (TEXT | FILE) [DIR] [flags]", "Write a test that fails because of a bug, from its description", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) (int, error) {
 		dir := "."
 		if len(args) > 1 {
 			dir = args[1]

@@ -214,7 +214,7 @@ func (con *console) input(ctx context.Context, args []string, otherwise string) 
 	return text, nil
 }
 
-const attachHelp = "attach this file to the input: a picture, a PDF, a sound, or text; may be repeated"
+const attachHelp = "attach `FILE` to the input: a picture, a PDF, a sound, or text; may be repeated"
 
 // ofAttach names the flag of a file that cannot be attached.
 func ofAttach(err error) error {

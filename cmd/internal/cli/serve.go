@@ -43,7 +43,7 @@ func serveCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&s.address, "addr", "127.0.0.1:8080", "where to listen; non-loopback addresses require a token (--token-file) and --host")
 	c.Flags().StringVar(&s.socket, "socket", "", "listen at this Unix socket, which only the user can open, instead of an address")
 	c.Flags().StringVar(&s.tokenFile, "token-file", "", "a file with the bearer token, or with lines of TOKEN NAME SCOPES [KEY=VALUE…] (default: $PAWL_TOKEN, else one is generated and printed)")
-	c.Flags().StringArrayVar(&s.hosts, "host", nil, "a host name that requests may use, such as runs.example.org; may be repeated")
+	c.Flags().StringArrayVar(&s.hosts, "host", nil, "a host `NAME` that requests may use, such as runs.example.org; may be repeated")
 	c.Flags().StringVar(&s.public, "public-url", "", "the URL of the server for people, for links in webhooks (default: the listening address)")
 	c.Flags().StringVar(&s.linkKey, "link-key", "", "a file with the key that signs links to approvals, created if missing (default: next to the database, or for PostgreSQL under the user's state directory)")
 	c.Flags().StringVar(&s.metrics, "metrics", "", "also listen at this address, as :9090, for Prometheus and probes: /metrics, /healthz and /readyz, without a token")

@@ -27,7 +27,7 @@ func workerCommand(a *app) *cobra.Command {
 	c := a.command("worker [SPEC…|DIR…] [flags]", "Drive queued runs of the agents in specs, and runs whose process ended", cobra.ArbitraryArgs,
 		func(ctx context.Context, args []string) (int, error) { return workRuns(ctx, a, s, args) })
 	c.Flags().IntVar(&s.slots, "slots", worker.DefaultSlots, "drive at most this many runs at once")
-	c.Flags().StringArrayVar(&s.takes, "label", nil, "take only runs with this label, as KEY=VALUE; may be repeated")
+	c.Flags().StringArrayVar(&s.takes, "label", nil, "take only runs with this label, as `KEY=VALUE`; may be repeated")
 	c.Flags().DurationVar(&s.grace, "grace", 10*time.Second, "after a signal, how long runs may go on before they are queued again for another worker")
 	c.Flags().StringVar(&s.on, "on", "", "drive the runs that Temporal dispatches (temporal://HOST:PORT/NAMESPACE) instead of taking them from the database")
 	c.Flags().StringVar(&s.public, "public-url", "", "the URL of the server for people, for links in webhooks (default: no links)")
