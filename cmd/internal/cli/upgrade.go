@@ -117,11 +117,8 @@ func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[s
 		for _, h := range waiting {
 			line, err := upgradeRun(ctx, a, j, h, specs[h.Agent], u.dry)
 			if bad, ok := errors.AsType[spec.Problems](err); ok { // of its agent; the others can be made
-				err = nil
-				for _, p := range bad {
-					if !slices.Contains(problems, p) {
-						problems = append(problems, p)
-					}
+				if err = nil; !slices.Contains(problems, bad[0]) {
+					problems = append(problems, bad...)
 				}
 			}
 			switch {
