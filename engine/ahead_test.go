@@ -199,7 +199,7 @@ func TestEarlyReadsReplayed(t *testing.T) {
 		changed := memory.New()
 		lease, err := changed.Claim(t.Context(), pawl.Claim{Run: run.ID(), Owner: "test", TTL: time.Minute, New: true})
 		must(t, err)
-		must(t, changed.AppendEntries(t.Context(), pawl.Batch{Run: run.ID(), Epoch: lease.Epoch, Head: pawl.Head{Run: run.ID()}}, log))
+		must(t, changed.AppendEntries(t.Context(), &pawl.Batch{Run: run.ID(), Epoch: lease.Epoch, Head: pawl.Head{Run: run.ID()}}, log))
 		_, err = engine.New(changed, nil).Replay(t.Context(), agent, run.ID())
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -205,7 +205,7 @@ func (r *recorder) reserve(entry pawl.Entry, reserve []budget.Reservation) error
 	}
 	probe := r.state.Clone()
 	probe.Fold(entry)
-	err := r.writeWith(append(r.pending[:len(r.pending):len(r.pending)], entry), probe.Head(), reserve)
+	err := r.writeWith(append(r.pending[:len(r.pending):len(r.pending)], entry), probe, reserve)
 	if err != nil {
 		if _, over := errors.AsType[*budget.OverError](err); !over {
 			r.failed = fmt.Errorf("append to run %s: %w", r.lease.Run, err)

@@ -33,6 +33,11 @@ func (r *Handle) Next(ctx context.Context) (*Handle, error) {
 	if _, handed := team.Handed(r.result.Verdict); r.next != nil || r.err != nil || !handed {
 		return r.next, nil
 	}
+	return r.leg(ctx)
+}
+
+// leg returns a handle on the next leg, which another process may have begun.
+func (r *Handle) leg(ctx context.Context) (*Handle, error) {
 	thread := ""
 	if t := r.result.Thread; t != nil {
 		thread = *t

@@ -238,9 +238,6 @@ func copied(e pawl.Entry) (pawl.Entry, error) {
 // hook replaces one of the same name above it. If the parent does not drive the run, the
 // parents are read from the journal.
 func (e *Engine) hooksOf(d pawl.Declaration, above []Hook, driven bool, parent string) []Hook {
-	if e.opt.HooksOf == nil {
-		return nil
-	}
 	if parent != "" && !driven {
 		if s, _, err := e.loadChild(context.Background(), parent); err == nil { // without its parent's log it has its own hooks
 			above = e.hooksOf(s.Declaration(), nil, false, ParentOf(s))

@@ -105,7 +105,7 @@ func (r *recorder) flush() error {
 	if err := r.able(); err != nil || len(r.pending) == 0 {
 		return err
 	}
-	if err := r.writeWith(r.pending, r.state.Head(), nil); err != nil {
+	if err := r.writeWith(r.pending, r.state, nil); err != nil {
 		r.failed = fmt.Errorf("append to run %s: %w", r.lease.Run, err)
 		return r.failed
 	}
@@ -134,10 +134,11 @@ func (r *recorder) written() {
 }
 
 // writeWith writes entries to the journal with what they do to budgets, even if the run's
-// context is over, since its end must be recorded. A memory journal gets entries; every other
-// journal, even one that wraps it, gets bytes.
-func (r *recorder) writeWith(entries []pawl.Entry, head pawl.Head, reserve []budget.Reservation) error {
-	b := pawl.Batch{Run: r.lease.Run, Epoch: r.lease.Epoch, After: r.durable, Head: head}
+// context is over, since its end must be recorded. s is the state after them. A memory journal
+// gets entries; every other journal, even one that wraps it, gets bytes.
+func (r *recorder) writeWith(entries []pawl.Entry, s *pawl.State, reserve []budget.Reservation) error {
+	b := pawl.Batch{Run: r.lease.Run, Epoch: r.lease.Epoch, After: r.durable}
+	b.Head = s.Head()
 	if slices.ContainsFunc(entries, changesText) {
 		b.Text = SearchText(r.state)
 	}
@@ -148,8 +149,12 @@ func (r *recorder) writeWith(entries []pawl.Entry, head pawl.Head, reserve []bud
 	}
 	books := change.Settle != budget.SettleNothing || reserve != nil
 	if m, ok := r.engine.journal.(*memory.Journal); ok && !books {
-		return m.AppendEntries(r.base, b, entries)
+		return m.AppendEntries(r.base, &b, entries)
 	}
+	return r.writeBytes(&b, entries, change, books)
+}
+
+func (r *recorder) writeBytes(b *pawl.Batch, entries []pawl.Entry, change budget.Change, books bool) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	var err error
@@ -157,11 +162,11 @@ func (r *recorder) writeWith(entries []pawl.Entry, head pawl.Head, reserve []bud
 	switch {
 	case err != nil:
 	case books:
-		if err = r.engine.ledger.Spend(r.base, b, change); err == nil && change.Settle != budget.SettleNothing {
+		if err = r.engine.ledger.Spend(r.base, *b, change); err == nil && change.Settle != budget.SettleNothing {
 			r.holds = false
 		}
 	default:
-		err = r.engine.journal.Append(r.base, b)
+		err = r.engine.journal.Append(r.base, *b)
 	}
 	return err
 }
@@ -263,13 +268,21 @@ func (r *recorder) watchingHooks() []Hook {
 
 func (r *recorder) findHooks() {
 	h := &r.hooks
+	h.list = slices.Clip(r.engine.opt.Hooks) // the only hooks if HooksOf panics
+	h.above = r.hooksAbove()
+	h.list = append([]Hook{}, slices.Concat(r.engine.opt.Hooks, h.above)...)
+}
+
+// hooksAbove returns the hooks of the run's agent and of the runs above.
+func (r *recorder) hooksAbove() []Hook {
+	if r.engine.opt.HooksOf == nil {
+		return nil
+	}
 	var d pawl.Declaration
 	if r.machine != nil { // the current agent, which may differ from the first
 		d = r.machine.Declaration()
 	} else {
 		d = r.state.Declaration()
 	}
-	h.list = slices.Clip(r.engine.opt.Hooks) // the only hooks if HooksOf panics
-	h.above = r.engine.hooksOf(d, h.above, h.driven, ParentOf(r.state))
-	h.list = append([]Hook{}, slices.Concat(r.engine.opt.Hooks, h.above)...)
+	return r.engine.hooksOf(d, r.hooks.above, r.hooks.driven, ParentOf(r.state))
 }

@@ -93,9 +93,11 @@ func (f *field) canonical(p place, depth int) bool {
 		o := *as[place](q)
 		return o == nil || f.elem.canonical(o, depth)
 	}
-	if depth >= MaxDepth {
-		return false
-	}
+	return depth < MaxDepth && f.canonicalAll(q, depth)
+}
+
+// canonicalAll is canonical for the kinds that have several values.
+func (f *field) canonicalAll(q place, depth int) bool {
 	switch f.kind {
 	case kindStrings:
 		list := *as[[]string](q)

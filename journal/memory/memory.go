@@ -132,17 +132,13 @@ func (j *Journal) Append(ctx context.Context, b pawl.Batch) error {
 	if len(b.Records) == 0 {
 		return fmt.Errorf("run %s: a batch needs at least one record", b.Run)
 	}
-	return j.append(ctx, &b, nil)
+	return j.AppendEntries(ctx, &b, nil)
 }
 
 // AppendEntries is Append for entries that are not encoded; the batch has no records. The
 // entries must be normalised, see [pawl.Entry.Normalise], and the caller must not change
-// what they refer to.
-func (j *Journal) AppendEntries(ctx context.Context, b pawl.Batch, entries []pawl.Entry) error {
-	return j.append(ctx, &b, entries)
-}
-
-func (j *Journal) append(ctx context.Context, b *pawl.Batch, entries []pawl.Entry) error {
+// what they refer to. AppendEntries may change the batch.
+func (j *Journal) AppendEntries(ctx context.Context, b *pawl.Batch, entries []pawl.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
