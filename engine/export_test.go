@@ -9,3 +9,15 @@ func BeginClose(e *Engine) {
 		close(e.closing)
 	}
 }
+
+// Suspends reports whether every run that the engine drives has been asked to stop.
+func Suspends(e *Engine) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, d := range e.live {
+		if _, suspend, _ := d.inbox.wanted(); !suspend {
+			return false
+		}
+	}
+	return e.closed
+}

@@ -46,7 +46,7 @@ func (r *Handle) leg(ctx context.Context) (*Handle, error) {
 	if r.driver != nil && r.driver.rec.machine != nil {
 		agent = r.driver.rec.machine.Agent()
 	}
-	next, err := r.engine.attach(ctx, agent, NextLeg(thread, r.id), false)
+	next, err := r.engine.attach(ctx, agent, NextLeg(thread, r.id), &ResumeOptions{})
 	if errors.Is(err, pawl.ErrUnknownRun) { // it was removed
 		return nil, nil
 	}
@@ -69,7 +69,7 @@ func (d *driver) handOver(v pawl.Verdict) error {
 	}
 	lease, err := e.begin(r.base, id)
 	if errors.Is(err, pawl.ErrRunExists) { // the leg was begun before this process resumed the run
-		d.life.next, err = e.attach(d.inbox.life, agent, id, false)
+		d.life.next, err = e.attach(d.inbox.life, agent, id, &ResumeOptions{leg: true})
 	} else if err == nil {
 		d.life.next, err = d.begin(lease, agent, link)
 	}
@@ -159,9 +159,9 @@ func (b *beginning) follow(p *past) error {
 	return err
 }
 
-// attach returns a handle on a run that exists. If it lost its owner, it is resumed, unless
-// it is only looked at.
-func (e *Engine) attach(ctx context.Context, agent pawl.Agent, run string, look bool) (*Handle, error) {
+// attach returns a handle on a run that exists. If it lost its owner, it is resumed; with nil
+// options it is only looked at.
+func (e *Engine) attach(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*Handle, error) {
 	for {
 		e.mu.Lock()
 		s := e.live[run]
@@ -181,13 +181,13 @@ func (e *Engine) attach(ctx context.Context, agent pawl.Agent, run string, look 
 			e.watches.Done()
 			return nil, err
 		}
-		if h.Status != pawl.StatusRunning || owned(h) || look {
+		if h.Status != pawl.StatusRunning || owned(h) || o == nil {
 			l := &life{id: run, engine: e, agent: &agent, done: make(chan struct{})}
 			go l.watch(ctx, h)
 			return &Handle{life: l, found: true}, nil
 		}
 		e.watches.Done()
-		again, err := e.Resume(ctx, agent, run, nil)
+		again, err := e.Resume(ctx, agent, run, o)
 		if err == nil {
 			again.found = true
 			return again, nil

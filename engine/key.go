@@ -50,7 +50,10 @@ func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
 	if len(parts) > 0 {
 		return nil, &KeyError{b.Key, run, parts}
 	}
-	return e.attach(ctx, *b.agent, run, b.queued)
+	if b.queued {
+		return e.attach(ctx, *b.agent, run, nil)
+	}
+	return e.attach(ctx, *b.agent, run, &ResumeOptions{})
 }
 
 // watch polls a run of another owner until it is released.

@@ -42,6 +42,7 @@ type ResumeOptions struct {
 
 	above  *feed  // of the parent, if its watchers get the run's pieces
 	driven bool   // by the parent
+	leg    bool   // another run has handed over to it, and makes room for it
 	of     string // the run that is being forked
 	hooks  []Hook // of the runs above, which drive the run
 }
@@ -70,7 +71,7 @@ var (
 // differs from the one it began with, and with a *SpentError if the run has used up the
 // given limits.
 func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *ResumeOptions) (*Handle, error) {
-	if o == nil || !o.driven {
+	if o == nil || !o.driven && !o.leg {
 		if err := e.room(); err != nil {
 			return nil, err
 		}
@@ -82,7 +83,7 @@ func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *Re
 	if err != nil {
 		return nil, err
 	}
-	d.requests.reissue, d.early = true, o != nil && o.Watch
+	d.requests.reissue, d.early, d.leg = true, o != nil && o.Watch, o != nil && o.leg
 	return e.launch(ctx, d)
 }
 
