@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/pawltest"
 	"github.com/pawl-run/pawl/tool"
@@ -62,11 +63,17 @@ func TestKillWithQuestion(t *testing.T) {
 		if len(r.Messages) > 1 {
 			return pawl.Say("Done."), nil
 		}
-		return pawl.Do(pawl.Call{Tool: "ask_human", Args: []byte(`{"question":"Which?"}`)}, pawl.Call{Tool: "pay", Args: []byte(`{"order":1}`)}), nil
+		return pawl.Do(pawl.Call{Tool: "pay", Args: []byte(`{"order":1}`)}, pawl.Call{Tool: "ask_human", Args: []byte(`{"question":"Which?"}`)}), nil
 	})
 	pawltest.KillEverywhere(t, func() pawl.Agent {
-		return pawl.Agent{Name: "asker", Model: model, Tools: []pawl.Tool{tool.AskHuman(), tool.Func("pay", "Pays.", pay, pawl.Write)}}
-	}, "Pay.", &engine.Options{Approver: pawltest.Person{Answers: func(pawl.Pending) string { return "This one." }}})
+		tools := []pawl.Tool{tool.AskHuman(), tool.Func("pay", "Pays.", pay, pawl.Write)}
+		return pawl.Agent{Name: "asker", Model: model, Tools: tools, Policies: []pawl.Policy{approval.For("pay")}}
+	}, "Pay.", &engine.Options{Approver: pawltest.Person{
+		Approves: func(context.Context, engine.Request) (engine.Decision, error) {
+			return engine.Decision{Approve: true}, nil
+		},
+		Answers: func(pawl.Pending) string { return "This one." },
+	}})
 }
 
 // TestBroken is run by TestKillEverywhereNotices: agents that do not survive.
