@@ -245,3 +245,28 @@ func TestQueuedByHand(t *testing.T) {
 		}
 	}
 }
+
+// A queued run whose agent takes longer to make than its lease lasts is driven by the worker that
+// took it, not taken in turns.
+func TestSlowAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newDisk()
+		agent := pawl.Agent{Name: "a", Model: says("done")}
+		all := []*program{works(t, j, agent, &worker.Options{}), works(t, j, agent, &worker.Options{})}
+		for _, p := range all {
+			p.slow = 2 * lease
+		}
+		for _, run := range []string{"r", "s", "t"} { // the first worker takes all of them, and loses some
+			queued(t, j, agent, run, nil)
+		}
+		time.Sleep(5 * lease)
+		if n := all[0].tries.Load() + all[1].tries.Load(); n != 3 {
+			t.Errorf("their agents were made %d times", n)
+		}
+		for _, run := range []string{"r", "s", "t"} {
+			if s := status(t, j, run); s != pawl.StatusSuccess {
+				t.Errorf("%s is %v", run, s)
+			}
+		}
+	})
+}

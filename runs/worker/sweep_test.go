@@ -121,9 +121,10 @@ type program struct {
 	*engine.Engine
 	t     *testing.T
 	agent pawl.Agent
-	tries atomic.Int64 // to resume runs
-	fails atomic.Bool  // to make its agent
-	busy  atomic.Bool  // it has no slot
+	tries atomic.Int64  // to resume runs
+	fails atomic.Bool   // to make its agent
+	busy  atomic.Bool   // it has no slot
+	slow  time.Duration // to make its agent
 
 	worker *worker.Worker
 	log    lines
@@ -134,6 +135,7 @@ func (p *program) Names(context.Context) ([]string, error) { return []string{p.a
 
 func (p *program) Again(context.Context, *pawl.State) (worker.Work, error) {
 	p.tries.Add(1)
+	time.Sleep(p.slow)
 	switch {
 	case p.fails.Load():
 		return worker.Work{}, errors.New("not now")
