@@ -165,7 +165,10 @@ func serveOverHTTP(ctx context.Context, a *app, server *mcpserver.Server, listen
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", handler)
 	web := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
-	unhook := context.AfterFunc(ctx, func() { _ = web.Close() })
+	unhook := context.AfterFunc(ctx, func() {
+		server.Close() // before the clients are gone, which would cancel their calls
+		_ = web.Close()
+	})
 	defer unhook()
 	a.sayf("serving MCP at http://%s/mcp", listener.Addr())
 	if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
