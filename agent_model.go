@@ -21,9 +21,9 @@ import (
 // Reply. A sequence that ends without a Reply is an incomplete stream and
 // counts as a failed attempt, whatever it streamed before. An error ends the
 // sequence; a [*ModelError] says of which class it is, any other error is of
-// class [ClassUnknown]. A Model does not retry: the machine does, in the log.
-//
-// When ctx ends, the sequence must end soon; one that does not is abandoned.
+// class [ClassUnknown]. A reply without text and calls is an error of [ClassEmpty]. A Model
+// does not retry: the machine does, in the log. When ctx ends, the sequence must end soon;
+// one that does not is abandoned.
 // The request is shared and must not be changed or kept. Stream may be called
 // for many runs at once.
 type Model interface {
