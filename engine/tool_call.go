@@ -175,25 +175,7 @@ func (t *toolCall) prepare(r *recorder) bool {
 		now = time.Now()
 		left = timeLeft(r.state, now)
 	}
-	t.tool, _, _ = r.machine.Tool(c.Call.Tool)
-	t.inv = pawl.Invocation{Run: r.lease.Run, Call: c.Call.ID, Tool: c.Call.Tool, Args: bytes.Clone(c.Call.Args), Key: c.Key, Attempt: r.state.Attempts(c.Call.ID) + 1}
-	if t.inv.Attempt > 1 {
-		before, _ := r.state.Call(c.Call.ID)
-		t.inv.Answers = before.Answers
-	}
-	if run, ok := team.OnBoard(t.tool, r.lease.Run, ParentOf(r.state)); ok {
-		t.tool = boardCall{t.tool, r.engine, run}
-	}
-	if what, ok := team.OnBackground(t.tool); ok {
-		t.onBackground(r, what)
-	}
-	t.tool = sending(r, remembering(r, t.tool))
-	if w, ok := t.tool.(interface{ Supervised() string }); ok { // the promise of the attempt's supervisor
-		t.inv.Supervised = w.Supervised()
-	}
-	if _, ok := t.tool.(pawl.Recaller); ok {
-		t.earlier = earlier(r)
-	}
+	t.equip(r, c)
 	// Suspending the run lets a Write finish, since cutting it short would leave its outcome
 	// unknown. A child run is suspended with its parent.
 	t.grace, t.limit, t.sheltered = grace(t.tool), info.Timeout, info.Effect == pawl.Write
@@ -214,6 +196,29 @@ func (t *toolCall) prepare(r *recorder) bool {
 	}
 	t.intent = r.state.Seq()
 	return true
+}
+
+// equip sets the call's tool, which the run may wrap, and what it is called with.
+func (t *toolCall) equip(r *recorder, c *pawl.Classified) {
+	t.tool, _, _ = r.machine.Tool(c.Call.Tool)
+	t.inv = pawl.Invocation{Run: r.lease.Run, Call: c.Call.ID, Tool: c.Call.Tool, Args: bytes.Clone(c.Call.Args), Key: c.Key, Attempt: r.state.Attempts(c.Call.ID) + 1}
+	if t.inv.Attempt > 1 {
+		before, _ := r.state.Call(c.Call.ID)
+		t.inv.Answers = before.Answers
+	}
+	if run, ok := team.OnBoard(t.tool, r.lease.Run, ParentOf(r.state)); ok {
+		t.tool = boardCall{t.tool, r.engine, run}
+	}
+	if what, ok := team.OnBackground(t.tool); ok {
+		t.onBackground(r, what)
+	}
+	t.tool = sending(r, remembering(r, t.tool))
+	if w, ok := t.tool.(interface{ Supervised() string }); ok { // the promise of the attempt's supervisor
+		t.inv.Supervised = w.Supervised()
+	}
+	if _, ok := t.tool.(pawl.Recaller); ok {
+		t.earlier = earlier(r)
+	}
 }
 
 // timeFor returns the rest of the run's time. The machine decides by the log, so if nothing is
