@@ -42,14 +42,14 @@ func (s *Server) a2aList(x *exchange, agent string, in *a2a.Query) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b listed) int { return strings.Compare(b.place(), a.place()) })
+	slices.SortFunc(all, func(a, b *listed) int { return strings.Compare(b.place(), a.place()) })
 	page := a2a.Page{Tasks: []a2a.Task{}, Size: size, Total: len(all)}
 	if in.PageToken != "" {
 		after, err := base64.RawURLEncoding.DecodeString(in.PageToken)
 		if err != nil || len(after) <= len(placeTime) {
 			return nil, a2aInvalid("pageToken", "invalid pageToken; leave it out to start from the beginning")
 		}
-		all = slices.DeleteFunc(all, func(l listed) bool { return l.place() >= string(after) })
+		all = slices.DeleteFunc(all, func(l *listed) bool { return l.place() >= string(after) })
 	}
 	for _, l := range all[:min(size, len(all))] {
 		t, err := s.a2aRead(x.Context(), x.key, l.run)
@@ -77,7 +77,7 @@ const placeTime = "2006-01-02T15:04:05.000000000Z"
 func (l *listed) place() string { return l.head.Updated.UTC().Format(placeTime) + l.run }
 
 // a2aTasks are the tasks of a list, in no order.
-func (s *Server) a2aTasks(x *exchange, agent string, in *a2a.Query) (all []listed, err error) {
+func (s *Server) a2aTasks(x *exchange, agent string, in *a2a.Query) (all []*listed, err error) {
 	about, err := s.a2aAbout(x.Context(), agent)
 	if err != nil {
 		return nil, err
@@ -91,9 +91,9 @@ func (s *Server) a2aTasks(x *exchange, agent string, in *a2a.Query) (all []liste
 		case in.ContextID != "" && contextOf(h.Thread, h.Run, x.key) != in.ContextID:
 			continue
 		}
-		l := listed{h.Run, h}
+		l := &listed{h.Run, h}
 		if about.Team != nil {
-			leg, err := s.a2aLeg(x, &l)
+			leg, err := s.a2aLeg(x, l)
 			if err != nil {
 				return nil, err
 			}

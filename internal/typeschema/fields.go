@@ -21,12 +21,12 @@ type field struct {
 // which it does. Of fields with the same name the least deep one wins, then the
 // one with a tag. Where neither decides encoding/json drops them all without a
 // word, which is an error here.
-func fieldsOf(t reflect.Type) ([]field, error) {
-	var all []field
+func fieldsOf(t reflect.Type) ([]*field, error) {
+	var all []*field
 	if err := collect(t, nil, false, []reflect.Type{t}, &all); err != nil {
 		return nil, err
 	}
-	var kept []field
+	var kept []*field
 	for i, f := range all {
 		beaten := false
 		for j, other := range all {
@@ -44,12 +44,12 @@ func fieldsOf(t reflect.Type) ([]field, error) {
 			kept = append(kept, f)
 		}
 	}
-	slices.SortFunc(kept, func(a, b field) int { return slices.Compare(a.index, b.index) })
+	slices.SortFunc(kept, func(a, b *field) int { return slices.Compare(a.index, b.index) })
 	return kept, nil
 }
 
 // compare is negative if a comes before b, which has the same name.
-func compare(a, b field) int {
+func compare(a, b *field) int {
 	if d := len(a.index) - len(b.index); d != 0 {
 		return d
 	}
@@ -62,11 +62,11 @@ func compare(a, b field) int {
 	return 1
 }
 
-func outranked(f field, all []field) bool {
-	return slices.ContainsFunc(all, func(o field) bool { return o.name == f.name && compare(o, f) < 0 })
+func outranked(f *field, all []*field) bool {
+	return slices.ContainsFunc(all, func(o *field) bool { return o.name == f.name && compare(o, f) < 0 })
 }
 
-func goPath(t reflect.Type, f field) string {
+func goPath(t reflect.Type, f *field) string {
 	var names []string
 	for _, i := range f.index {
 		for t.Kind() == reflect.Pointer {
@@ -81,7 +81,7 @@ func goPath(t reflect.Type, f field) string {
 // collect adds the fields of t and of what it embeds. Within are the structs
 // around it: one that embeds itself through a pointer adds nothing new, since
 // its outer fields win.
-func collect(t reflect.Type, index []int, optional bool, within []reflect.Type, all *[]field) error {
+func collect(t reflect.Type, index []int, optional bool, within []reflect.Type, all *[]*field) error {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag := f.Tag.Get("json")
@@ -119,7 +119,7 @@ func collect(t reflect.Type, index []int, optional bool, within []reflect.Type, 
 		if slices.Contains(given, "string") {
 			return fmt.Errorf("field %s has the JSON option string, which hides its type: drop the option, or declare the field as a string", f.Name)
 		}
-		entry := field{StructField: f, name: name, tagged: name != "", index: at}
+		entry := &field{StructField: f, name: name, tagged: name != "", index: at}
 		if name == "" {
 			entry.name = f.Name
 		}

@@ -80,13 +80,13 @@ func (w *writer) take(t pawl.Take, now time.Time) ([]pawl.Head, error) {
 			return nil, err
 		}
 	}
-	var all []candidate
+	var all []*candidate
 	for i, agent := range t.Agents {
 		most, capped := t.AgentMax[agent]
 		n, nth, mine := 0, map[int]int{}, map[string]int{}
 		if err := w.query(queueSQL, func(s *sqlite3.Stmt) (bool, error) {
 			h, err := head(s)
-			c := candidate{Place: lane.Place{Rank: s.ColumnInt(20), Turn: s.ColumnInt64(21), Ref: s.ColumnInt64(0)}, head: h, tenant: s.ColumnText(19), nthAgent: i}
+			c := &candidate{Place: lane.Place{Rank: s.ColumnInt(20), Turn: s.ColumnInt64(21), Ref: s.ColumnInt64(0)}, head: h, tenant: s.ColumnText(19), nthAgent: i}
 			switch {
 			case err != nil:
 				return false, err
@@ -105,7 +105,7 @@ func (w *writer) take(t pawl.Take, now time.Time) ([]pawl.Head, error) {
 			return nil, err
 		}
 	}
-	slices.SortFunc(all, func(a, b candidate) int {
+	slices.SortFunc(all, func(a, b *candidate) int {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.nth, b.nth), cmp.Compare(a.nthAgent, b.nthAgent))
 	})
 	var out []pawl.Head

@@ -78,7 +78,7 @@ type sweeper struct {
 	log     *slog.Logger
 
 	agents  []string
-	due     []pawl.Head          // runs whose time comes before the next look, the earliest first
+	due     []*pawl.Head         // runs whose time comes before the next look, the earliest first
 	pace    pace                 // of waking them
 	lapsed  map[string]unheld    // runs that were found without a live lease
 	read    int64                // the last signal
@@ -153,7 +153,7 @@ func (s *sweeper) lost(ctx context.Context, now time.Time) (lost []pawl.Head, er
 		case err != nil:
 			return nil, err
 		case h.Status != pawl.StatusRunning:
-			s.due = append(s.due, h)
+			s.due = append(s.due, &h)
 			continue
 		}
 		at, known := s.lapsed[h.Run]
@@ -166,7 +166,7 @@ func (s *sweeper) lost(ctx context.Context, now time.Time) (lost []pawl.Head, er
 		}
 	}
 	s.lapsed = lapsed
-	slices.SortFunc(s.due, func(a, b pawl.Head) int { return a.WakeAt.Compare(b.WakeAt) })
+	slices.SortFunc(s.due, func(a, b *pawl.Head) int { return a.WakeAt.Compare(b.WakeAt) })
 	for h, err := range s.journal.List(ctx, pawl.Query{Status: pawl.StatusRunning, Max: orphans}) {
 		if err != nil {
 			return nil, err
@@ -190,7 +190,7 @@ func (s *sweeper) wake(ctx context.Context, now time.Time) (next time.Time) {
 			return next
 		}
 		s.due = s.due[1:]
-		if s.resume(ctx, h, timeHasCome) {
+		if s.resume(ctx, *h, timeHasCome) {
 			s.pace.even = s.pace.even.Add(wakeApart)
 		}
 	}
