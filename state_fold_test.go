@@ -405,3 +405,37 @@ func TestCollectedLater(t *testing.T) {
 		t.Errorf("it has cost %v in %d calls", cost, s.ModelCalls())
 	}
 }
+
+// Steps that failed are forgotten when the run has ended and goes on, and since machine 5 not when
+// it was only suspended.
+func TestForgottenSteps(t *testing.T) {
+	for _, c := range []struct {
+		machine int
+		last    Event
+		forgets bool
+	}{
+		{MachineNumber, RunStopped{Status: StatusFailed}, true},
+		{MachineNumber, RunStopped{Status: StatusExhausted}, true},
+		{MachineNumber, RunStopped{Status: StatusCancelled}, true},
+		{MachineNumber, RunForked{From: "q", Seq: 3}, true},
+		{MachineNumber, RunPaused{Status: StatusPaused}, false},
+		{MachineNumber, RunPaused{Status: StatusQueued}, false},
+		{MachineNumber, RunPaused{Status: StatusWaitingInput}, false},
+		{MachineNumber, RunResumed{}, false}, // its owner was lost
+		{4, RunPaused{Status: StatusPaused}, true},
+	} {
+		s := new(State)
+		for i, e := range []Event{
+			RunStarted{Declaration: Declaration{Agent: "a", Machine: c.machine}},
+			Noted{By: looper, Name: callsNote, Value: json.RawMessage(`[{"call":"c_1","tool":"look","args":{},"step":"x"}]`)},
+			ToolRefused{Call: "c_1", Tool: "look", Why: "no"},
+			c.last,
+			RunResumed{},
+		} {
+			s.Fold(Entry{Run: "r", Seq: uint64(i + 1), At: uint64(i), Event: e})
+		}
+		if st, begun := s.Step("x"); begun == c.forgets || begun && (!st.Done || st.OK) {
+			t.Errorf("machine %d, %T %+v: the step is %+v, %t", c.machine, c.last, c.last, st, begun)
+		}
+	}
+}

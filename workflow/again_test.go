@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
+	"github.com/pawl-run/pawl/workflow"
 )
 
 // A step that refers to itself is told the same of the round before however
@@ -156,5 +159,75 @@ func TestNothingLeftForItems(t *testing.T) {
 	r = resume(t, e, agent, id, &engine.ResumeOptions{Limits: pawl.Limits{Tokens: 400_000}})
 	if r.Status != pawl.StatusSuccess || r.Answer != `["b","c","d","e","f"]` || len(w.calls) != 1 {
 		t.Errorf("%v %s (%s) after %s", r.Verdict, r.Answer, r.Reason.Detail, w.calls)
+	}
+}
+
+// closes closes an engine when a child run has failed, or was not needed.
+type closes struct{ e *engine.Engine }
+
+func (*closes) Name() string { return "closes" }
+
+func (c *closes) Entry(_ context.Context, s *pawl.State, e pawl.Entry) engine.Direction {
+	if stop, ok := e.Event.(pawl.RunStopped); ok && s.Parent() != "" && stop.Status != pawl.StatusSuccess {
+		time.Sleep(time.Second) // until those beside it are over
+		go func() { _ = c.e.Close() }()
+		time.Sleep(time.Second) // until Close waits for the run
+	}
+	return engine.Direction{}
+}
+
+// A run that was only paused repeats none of its steps, also none that failed or was not needed.
+func TestPausedRepeatsNothing(t *testing.T) {
+	done := say("s", "done")
+	for _, c := range []struct {
+		name string
+		make func(pawl.Agent) pawl.Agent
+		want string
+	}{
+		{"items", func(a pawl.Agent) pawl.Agent {
+			return New(a, ForEach{ID: "f", In: "input", Continue: true, Do: []Step{look("l", "{{item}}")}}, done)
+		}, "success after a, bad"},
+		{"branches", func(a pawl.Agent) pawl.Agent {
+			return New(a, Parallel{ID: "p", Branches: [][]Step{{look("l", "a")}, {look("m", "bad")}}}, done)
+		}, "failed after a, bad"},
+		{"a vote", func(a pawl.Agent) pawl.Agent { return New(a, workflow.Vote{ID: "v", Prompt: "vote"}, done) }, "success after 1, 2, 3"},
+		{"a race", func(a pawl.Agent) pawl.Agent {
+			return workflow.Graph(a, []Step{look("a", "a"), look("b", "b"), Call{ID: "l", Tool: "look", If: "true", Args: map[string]any{"word": "bad"}}, done},
+				workflow.Edge{From: "a", To: "b"}, workflow.Edge{From: "b", To: "s", Join: workflow.First}, workflow.Edge{From: "l", To: "s", Join: workflow.First})
+		}, "success after a, b, bad"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &world{fail: map[string]int{"bad": 1}}
+				agent, asked := w.agent(), 0
+				agent.Model = pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
+					if r.Messages[0].Text() != "vote" {
+						return pawl.Say("done"), nil
+					}
+					w.mu.Lock()
+					asked++
+					w.calls = append(w.calls, fmt.Sprint("look ", asked))
+					last := asked == 3
+					w.mu.Unlock()
+					if last {
+						<-ctx.Done()
+						return pawl.Reply{}, ctx.Err()
+					}
+					time.Sleep(time.Millisecond) // until all three are asked
+					return pawl.Say("yes"), nil
+				})
+				agent = c.make(agent)
+				j, hook := memory.New(), &closes{}
+				hook.e = engine.New(j, &engine.Options{Hooks: []engine.Hook{hook}})
+				id, r := start(t, hook.e, agent, `["a","bad"]`)
+				if r.Status != pawl.StatusPaused {
+					t.Fatal(r.Status, r.Reason.Detail)
+				}
+				r = resume(t, engine.New(j, nil), agent, id, nil)
+				if got := fmt.Sprintf("%v after %s", r.Status, strings.ReplaceAll(strings.ReplaceAll(sorted(w.calls), "look ", ""), ";", ",")); got != c.want {
+					t.Errorf("%s (%s), want %s", got, r.Reason.Detail, c.want)
+				}
+			})
+		})
 	}
 }
