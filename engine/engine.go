@@ -134,7 +134,7 @@ func New(journal pawl.Journal, o *Options) *Engine {
 	if o != nil {
 		e.opt = *o
 	}
-	e.opt.Lease = cmp.Or(max(e.opt.Lease, 0), 15*time.Second)
+	e.opt.Lease = cmp.Or(max(e.opt.Lease, 0), usualLease)
 	e.opt.Call = cmp.Or(max(e.opt.Call, 0), 10*time.Minute)
 	e.opt.First = cmp.Or(e.opt.First, 5*time.Minute)
 	e.opt.Idle = cmp.Or(e.opt.Idle, 3*time.Minute)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -104,6 +105,24 @@ func TestImport(t *testing.T) {
 	if third, _, err := imports(t, again.Bytes()); err != nil || strings.Join(logOf(t, third, "r")[:len(is)], "\n") != strings.Join(is, "\n") {
 		t.Errorf("the export of an import: %v", err)
 	}
+}
+
+// slowly takes a minute for each append, in which somebody else claims the run.
+type slowly struct{ *memory.Journal }
+
+func (j slowly) Append(ctx context.Context, b pawl.Batch) error {
+	time.Sleep(time.Minute)
+	_, _ = j.Claim(ctx, pawl.Claim{Run: b.Run, Owner: "sweep", TTL: time.Minute})
+	return j.Journal.Append(ctx, b)
+}
+
+// An import that takes longer than a lease lasts keeps its run.
+func TestSlowImport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file, _ := exported(t, true)
+		_, err := archive.Import(t.Context(), slowly{memory.New()}, bytes.NewReader(file))
+		must(t, err)
+	})
 }
 
 // TestImportGoesOn: an imported run waits for the signals that come to it here,

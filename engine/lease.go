@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -8,7 +9,10 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/sleep"
 )
+
+const usualLease = 15 * time.Second
 
 // A lease is the ownership of one run, from claiming it to releasing it.
 type lease struct {
@@ -111,9 +115,25 @@ func (e *Engine) begin(ctx context.Context, run string) (pawl.Lease, error) {
 
 // ClaimNew claims a run that has no entries, for a caller that writes its log without
 // driving it. It fails with pawl.ErrRunExists if the run has entries. The lease lapses
-// after 15 seconds; see [Release].
+// after 15 seconds; see [Hold] and [Release].
 func ClaimNew(ctx context.Context, j pawl.Journal, run string) (pawl.Lease, error) {
 	return New(j, nil).begin(ctx, run)
+}
+
+// Hold renews a lease for ttl, at intervals of a third of that, until stop or the end of ctx.
+// Zero is 15 seconds. It does not say if that fails: the next append fails when another owner
+// has the run.
+func Hold(ctx context.Context, j pawl.Journal, l pawl.Lease, ttl time.Duration) (stop func()) {
+	ttl = cmp.Or(max(ttl, 0), usualLease)
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for sleep.For(ctx, ttl/3) {
+			_, _ = j.Claim(ctx, pawl.Claim{Run: l.Run, Owner: l.Owner, Epoch: l.Epoch, TTL: ttl})
+		}
+	}()
+	return func() { cancel(); <-ended }
 }
 
 // Release releases a lease, so that others need not wait for it to lapse.

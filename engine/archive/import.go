@@ -263,7 +263,9 @@ func (f *importFile) store(ctx context.Context, j pawl.Journal) error {
 	if err != nil {
 		return err
 	}
+	stop := engine.Hold(ctx, j, lease, 0)
 	err = func() error {
+		defer stop()
 		for _, data := range f.blobs {
 			if err := blobs.PutBlob(ctx, digestOf(data), data); err != nil {
 				return err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/sleep"
 	"github.com/pawl-run/pawl/runs"
 )
 
@@ -58,24 +57,13 @@ func (w *Worker) again(ctx context.Context, h pawl.Head, ahead int, o *engine.Re
 // hold renews a lease until stop: to make the agents of this run, and of those that were taken
 // with it, may take longer than the lease lasts, and several workers would take them in turns.
 func (w *Worker) hold(ctx context.Context, l pawl.Lease) (stop func(), err error) {
-	renew := func(ctx context.Context) error {
-		_, err := w.journal.Claim(ctx, pawl.Claim{Run: l.Run, Owner: l.Owner, Epoch: l.Epoch, TTL: w.options.Lease})
-		return err
-	}
 	if time.Until(l.Until) < w.options.Lease/2 {
-		if err := renew(ctx); errors.Is(err, pawl.ErrFenced) {
+		_, err := w.journal.Claim(ctx, pawl.Claim{Run: l.Run, Owner: l.Owner, Epoch: l.Epoch, TTL: w.options.Lease})
+		if errors.Is(err, pawl.ErrFenced) {
 			return nil, err
 		}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for sleep.For(ctx, w.options.Lease/3) {
-			_ = renew(ctx) // the next try, or the engine, finds what is wrong
-		}
-	}()
-	return func() { cancel(); <-ended }, nil
+	return engine.Hold(ctx, w.journal, l, w.options.Lease), nil // the next try, or the engine, finds what is wrong
 }
 
 // Raise returns the limits of a run that change, where now are the present ones. The error
