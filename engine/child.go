@@ -39,7 +39,7 @@ type child struct {
 	state   *pawl.State
 	heard   int64 // the last signal that was delivered to its run
 	hasty   bool  // another owner is not waited for
-	waited  bool  // another process was given the time to let go of it
+	waited  bool  // another owner was given the time to let go of it
 	missing bool  // it has begun, but its log is not in this journal
 	stopped bool  // the engine closes, or the parent was stopped first: the call is repeated when the parent resumes
 	err     error // an error that breaks the parent's run
@@ -148,7 +148,11 @@ func (c *child) freed(ctx context.Context, held pawl.Lease) (bool, error) {
 		case <-ctx.Done():
 			return false, context.Cause(ctx)
 		}
-	case ParseOwner(held.Owner).Process == Self().Process, c.state.Seq() > 0 && c.waited:
+	case ParseOwner(held.Owner).Process == Self().Process: // it has just let go of it, or is another engine
+		again := !c.waited
+		c.waited = true
+		return again, nil
+	case c.state.Seq() > 0 && c.waited:
 		return false, nil
 	}
 	c.waited = true // another process lost the parent, and lets go of the child or has ended
