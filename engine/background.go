@@ -90,36 +90,6 @@ func (k *children) rest(b *inbox) bool {
 	return true
 }
 
-// settle ends the runs in the background with this run, and accounts for what they have used. It
-// reports whether it has appended that. When this run is resumed, they go on.
-func (k *children) settle() (appended bool) {
-	r := k.rec
-	for _, b := range k.behind() {
-		if k.settled[b.Child] {
-			continue
-		}
-		_ = r.engine.Cancel(r.base, b.Child, byParent(r.lease.Run), "its parent has ended") // or it has ended by itself
-		if h := k.live[b.Child]; h != nil {
-			<-h.done
-			delete(k.live, b.Child)
-		}
-		if k.settled == nil {
-			k.settled = map[string]bool{}
-		}
-		k.settled[b.Child] = true
-		state, _, err := r.engine.loadChild(r.base, b.Child)
-		if err != nil {
-			r.failed = err
-			return true
-		}
-		if state.Seq() > 0 {
-			r.appendNow(childStopped(b.Call.ID, b.Child, pawl.StatusInterrupted, state))
-			appended = true
-		}
-	}
-	return appended
-}
-
 // end cancels the child. If it has ended by itself, its answer is not lost.
 func (c *child) end(ctx context.Context) (pawl.Output, error) {
 	cancelled := c.cancel(c.why)
@@ -137,6 +107,9 @@ func (c *child) end(ctx context.Context) (pawl.Output, error) {
 		return pawl.Output{}, c.broke(err)
 	}
 	c.state, c.result = state, state.Result()
+	if !c.result.Status.Ended() {
+		c.elsewhere()
+	}
 	if c.result.Status != pawl.StatusCancelled {
 		return c.output()
 	}

@@ -131,10 +131,13 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 	case state.Seq() == 0:
 		return nil, err
 	}
-	c.result.Status, c.heard = pawl.StatusPaused, math.MaxInt64 // its owner reads its signals, and wakes the parent
+	c.elsewhere()
 	c.result.Reason.Detail = "it is driven by " + held.Lease.Owner
 	return nil, nil
 }
+
+// elsewhere has the parent wait for the child: its owner reads its signals, and wakes the parent.
+func (c *child) elsewhere() { c.result.Status, c.heard = pawl.StatusPaused, math.MaxInt64 }
 
 // freed waits until another owner has let go of the child. It reports false if that owner goes on.
 func (c *child) freed(ctx context.Context, held pawl.Lease) (bool, error) {
@@ -238,7 +241,6 @@ type children struct {
 	waits    map[string][]pawl.Pending // pending requests, by child
 	live     map[string]*Handle        // on those in the background, by child
 	launched bool                      // those in the background that this owner found go on
-	settled  map[string]bool           // those in the background that ended with this run
 }
 
 // of makes a call a child run and returns the entry that announces it. If the child's input
@@ -386,13 +388,7 @@ func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
 	if err := fence(ctx, k.rec); err != nil {
 		return err
 	}
-	running := k.behind()
-	for c := range k.rec.state.Open() {
-		if c.Phase == pawl.PhaseStarted && c.Child != "" {
-			running = slices.DeleteFunc(running, func(b pawl.Classified) bool { return b.Child == c.Child })
-			running = append(running, pawl.Classified{Call: c.Call, Child: c.Child})
-		}
-	}
+	running := k.begun(pawl.PhaseStarted)
 	k.rec.appendNow(resumed)
 	for _, c := range running {
 		state, _, err := k.rec.engine.loadChild(ctx, c.Child)
@@ -406,21 +402,82 @@ func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
 	return nil
 }
 
-// cancel cancels the waiting children when the run ends. If that fails, a child keeps waiting until
-// the run is resumed.
-func (k *children) cancel() {
+// begun returns the runs in the background, and those of the open calls in one of the phases. A run
+// is there once: an open call may deal with one in the background.
+func (k *children) begun(phases ...pawl.Phase) []pawl.Classified {
+	runs := k.behind()
 	for c := range k.rec.state.Open() {
-		if c.Child != "" && (c.Phase == pawl.PhaseAwaitingChild || c.Phase == pawl.PhaseLost) {
-			_ = k.rec.engine.Cancel(k.rec.base, c.Child, byParent(k.rec.lease.Run), "its parent has ended")
+		if c.Child != "" && slices.Contains(phases, c.Phase) {
+			runs = slices.DeleteFunc(runs, func(b pawl.Classified) bool { return b.Child == c.Child })
+			runs = append(runs, pawl.Classified{Call: c.Call, Child: c.Child})
 		}
 	}
+	return runs
 }
 
-// drop cancels the child of a call that is not needed any more and will be answered. If that
-// fails, it stays as it is, and its owner or a person ends it.
-func (k *children) drop(call string) {
-	if c, ok := k.rec.state.Call(call); ok && c.Child != "" && k.rec.flush() == nil { // why it is not needed must be durable first
-		_ = k.rec.engine.Cancel(k.rec.base, c.Child, byParent(k.rec.lease.Run), "it is not needed any more")
+// settle ends the runs that this one has begun, before it ends itself, and accounts for what they
+// have used. It reports whether it has appended that. When this run is resumed, they go on.
+func (k *children) settle() (appended bool) {
+	for _, c := range k.begun(pawl.PhaseAwaitingChild, pawl.PhaseLost) {
+		appended = k.end(c.Call.ID, c.Child, "its parent has ended") || appended
+	}
+	return appended
+}
+
+// drop ends the child of a call that is not needed any more and will be answered. It reports
+// whether it has appended what the child has used.
+func (k *children) drop(call string) (appended bool) {
+	c, ok := k.rec.state.Call(call)
+	if !ok || c.Child == "" || k.rec.flush() != nil { // why it is not needed must be durable first
+		return false
+	}
+	return k.end(c.ID, c.Child, "it is not needed any more")
+}
+
+// end cancels a child and appends what it has used, unless that is booked. It reports whether it
+// has appended that.
+func (k *children) end(call, run, why string) (appended bool) {
+	r := k.rec
+	state, err := k.ended(run, why)
+	if err != nil {
+		r.failed = err
+		return true
+	}
+	if state.Seq() == 0 {
+		return false
+	}
+	if !state.Status().Ended() { // what it has reserved counts as used
+		state.Fold(pawl.Entry{Run: run, Seq: state.Seq() + 1, Time: state.Time(), Event: pawl.RunResumed{}})
+	}
+	e := childStopped(call, run, pawl.StatusInterrupted, state)
+	now, then := r.state, r.state.Clone()
+	then.Fold(pawl.Entry{Run: now.Run(), Seq: now.Seq() + 1, Time: now.Time(), Iteration: now.Iteration(), Event: e})
+	cost, priced := now.Cost()
+	if c, p := then.Cost(); c == cost && p == priced && then.Usage() == now.Usage() && then.ModelCalls() == now.ModelCalls() {
+		return false
+	}
+	r.appendNow(e)
+	return true
+}
+
+// ended cancels a child and returns its state. It gives another process that owns the child the
+// time of a lease to read the signal; if that process has died, the lease lapses meanwhile. A child
+// that cannot be cancelled stays as it is, until this run is resumed.
+func (k *children) ended(run, why string) (*pawl.State, error) {
+	r, opt := k.rec, &k.rec.engine.opt
+	for until := time.Now().Add(opt.Lease); ; {
+		cancelled := r.engine.Cancel(r.base, run, byParent(r.lease.Run), why) // or it has ended by itself
+		if h := k.live[run]; h != nil {
+			<-h.done
+			delete(k.live, run)
+		}
+		state, _, err := r.engine.loadChild(r.base, run)
+		if err != nil || state.Status().Ended() || cancelled != nil || time.Now().After(until) {
+			return state, err
+		}
+		if r.engine.pause(r.base, min(opt.Lease/10, 100*time.Millisecond)) != nil || r.lease.renew(r.base) != nil {
+			return state, nil
+		}
 	}
 }
 

@@ -161,14 +161,17 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 		if len(step.Events) == 0 {
 			return true, fmt.Errorf("run %s: the machine decided to record nothing at entry %d", r.lease.Run, at)
 		}
+		for _, e := range step.Events {
+			if e, ok := e.(pawl.ToolFinished); ok && d.children.drop(e.Call) {
+				return false, r.failed // what it has used counts, so it is decided again
+			}
+		}
 		for _, e := range step.Events { // code of the agent may have made them, and kept a reference
 			own, err := copied(pawl.Entry{Event: e})
 			if err != nil {
 				return false, fmt.Errorf("run %s: %w", r.lease.Run, err)
 			}
 			switch e := own.Event.(type) {
-			case pawl.ToolFinished:
-				d.children.drop(e.Call)
 			case pawl.ToolRefused:
 				d.ahead.drop(e.Call)
 			case pawl.ModelFailed:
@@ -195,7 +198,6 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 				return false, cmp.Or(err, r.failed)
 			}
 		}
-		d.children.cancel()
 		if err := d.handOver(v); errors.Is(err, errClosed) {
 			return false, nil // it is about to be suspended
 		} else if err != nil {
@@ -274,7 +276,6 @@ func (d *driver) panicked(p *blame.Panic) error {
 			return nil
 		}
 		d.children.settle()
-		d.children.cancel()
 		r.appendNow(pawl.RunStopped{Status: pawl.StatusFailed, Condition: blame.Leaf, Leaf: blame.Leaf, Detail: r.clean.panicDetail(p)})
 		return d.end()
 	})

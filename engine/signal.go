@@ -263,7 +263,6 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 		return err
 	}
 	d.children.settle()
-	d.children.cancel()
 	d.requests.read(d.inbox.take())
 	if _, ok := r.state.Cancelled(); !ok { // the signal was read by an owner that did not get to it
 		r.appendNow(pawl.CancelRequested{By: e.secrets.Scrub(by), Reason: e.secrets.Scrub(reason)})

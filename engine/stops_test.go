@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
+	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/team"
@@ -113,13 +114,15 @@ func (s *stage) does(name string, effect pawl.Effect) pawl.Tool {
 
 func (s *stage) turns(plan ...[]pawl.Call) pawl.Model {
 	model := turns(plan...).(pawl.ModelFunc)
-	return pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
+	return priced{pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
 		_ = s.j.step("model", r.Run)
 		if ctx.Err() != nil {
 			return pawl.Reply{}, ctx.Err()
 		}
-		return model(ctx, r)
-	})
+		reply, err := model(ctx, r)
+		reply.Usage = pawl.Usage{Input: 100, Output: 7}
+		return reply, err
+	})}
 }
 
 func with(tool, args string) pawl.Call { return pawl.Call{Tool: tool, Args: []byte(args)} }
@@ -146,6 +149,11 @@ var plays = map[string]func(s *stage) pawl.Agent{
 			workflow.Parallel{ID: "both", Branches: [][]workflow.Step{branch("a"), branch("b")}},
 			workflow.Call{ID: "last", Tool: "pay", Args: map[string]any{"n": 2}},
 		)
+	},
+	"race": func(s *stage) pawl.Agent {
+		node := func(id string) workflow.Step { return workflow.Single{ID: id, Prompt: "Say."} }
+		return workflow.Graph(pawl.Agent{Name: "race", Model: s.turns()}, []workflow.Step{node("a"), node("b"), node("end")},
+			workflow.Edge{From: "a", To: "end", Join: workflow.First}, workflow.Edge{From: "b", To: "end", Join: workflow.First})
 	},
 	"handoff": func(s *stage) pawl.Agent {
 		pay := s.does("pay", pawl.Write)
@@ -190,16 +198,20 @@ var stops = map[string]func(e *engine.Engine, j *memory.Journal, end func()) err
 		_ = e.Cancel(context.Background(), "r", "test", "enough") // it may have ended
 		return nil
 	},
-	"its lease is lost": func(_ *engine.Engine, j *memory.Journal, _ func()) error {
-		for h := range j.List(context.Background(), pawl.Query{}) {
-			l, err := j.Claim(context.Background(), pawl.Claim{Run: h.Run, Owner: "other", TTL: time.Hour, Over: h.Lease.Epoch})
-			if err == nil {
-				_, _ = j.Claim(context.Background(), pawl.Claim{Run: h.Run, Owner: "other", Epoch: l.Epoch})
-			}
+	"its lease is lost":                   lose,
+	"its owner dies, and it is cancelled": lose,
+	"the journal fails":                   func(*engine.Engine, *memory.Journal, func()) error { return errDisk },
+}
+
+// lose takes all runs from their owner.
+func lose(_ *engine.Engine, j *memory.Journal, _ func()) error {
+	for h := range j.List(context.Background(), pawl.Query{}) {
+		l, err := j.Claim(context.Background(), pawl.Claim{Run: h.Run, Owner: "other", TTL: time.Hour, Over: h.Lease.Epoch})
+		if err == nil {
+			_, _ = j.Claim(context.Background(), pawl.Claim{Run: h.Run, Owner: "other", Epoch: l.Epoch})
 		}
-		return nil
-	},
-	"the journal fails": func(*engine.Engine, *memory.Journal, func()) error { return errDisk },
+	}
+	return nil
 }
 
 // TestStopsEverywhere stops a run at each operation of its journal, its models and its tools. No
@@ -210,21 +222,35 @@ func TestStopsEverywhere(t *testing.T) {
 		t.Skip("this process is itself broken")
 	}
 	for name, agent := range plays {
-		undisturbed := play(t, agent, 0, nil, false)
+		undisturbed := play(t, agent, 0, "", nil)
 		for way, stop := range stops {
 			t.Run(name+"/"+way, func(t *testing.T) {
 				t.Parallel()
 				for at := 1; at <= undisturbed.operations && !t.Failed(); at++ {
-					now := play(t, agent, at, stop, way == "its lease is lost" || way == "the journal fails")
+					now := play(t, agent, at, way, stop)
 					if t.Failed() {
 						t.Errorf("stopped at %d: %s", at, now.where)
 					} else if ended := now.runs["r"]; ended != undisturbed.runs["r"] || !slices.Equal(now.paid, undisturbed.paid) {
-						if way != "cancelled" || !slices.Contains(slices.Collect(maps.Values(now.runs)), pawl.StatusCancelled) {
+						if !strings.HasSuffix(way, "cancelled") || !slices.Contains(slices.Collect(maps.Values(now.runs)), pawl.StatusCancelled) {
 							t.Errorf("stopped at %d, %s: the runs end as %v, paid %v; want %v, %v", at, now.where, now.runs, now.paid, undisturbed.runs, undisturbed.paid)
 						}
 					}
 				}
 			})
+		}
+	}
+}
+
+// accounts holds that runs that have ended have used what their logs and those of the runs that
+// they began say, which is what an account of a budget has spent.
+func accounts(t *testing.T, j pawl.Journal, runs []string) {
+	t.Helper()
+	for _, run := range runs {
+		logs := booked(t, j, slices.DeleteFunc(slices.Clone(runs), func(r string) bool { return !strings.HasPrefix(r+".", run+".") })...)
+		s := loaded(t, j, run)
+		cost, _ := s.Cost()
+		if has := budget.Of(s.Usage().Total(), cost); has != logs {
+			t.Errorf("run %s has used %+v, and the logs say %+v", run, has, logs)
 		}
 	}
 }
@@ -237,8 +263,9 @@ type played struct {
 	paid       []string
 }
 
-func play(t *testing.T, agent func(*stage) pawl.Agent, at int, stop func(*engine.Engine, *memory.Journal, func()) error, breaks bool) (end played) {
+func play(t *testing.T, agent func(*stage) pawl.Agent, at int, way string, stop func(*engine.Engine, *memory.Journal, func()) error) (end played) {
 	t.Helper()
+	breaks := way == "the journal fails" || strings.HasPrefix(way, "its ") && way != "its context ends"
 	s := &stage{j: &counted{Journal: memory.New(), at: at}}
 	e := engine.New(s.j, &engine.Options{MaxRuns: 1})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -258,6 +285,12 @@ func play(t *testing.T, agent func(*stage) pawl.Agent, at int, stop func(*engine
 	end.operations, end.where, s.j.at = s.j.n, s.j.what, 0
 	s.j.mu.Unlock()
 	again := engine.New(s.j, &engine.Options{MaxRuns: 1})
+	for head := range s.j.List(t.Context(), pawl.Query{}) {
+		if way == "its owner dies, and it is cancelled" && head.Seq > 0 && head.Parent == "" && !head.Status.Ended() {
+			must(t, again.Cancel(t.Context(), head.Run, "test", "enough"))
+			res, err = loaded(t, s.j, head.Run).Result(), nil
+		}
+	}
 	for tries := 0; err != nil || !res.Status.Ended(); tries++ {
 		if tries == 100 {
 			t.Fatalf("stopped at %s it does not end: %v, %v", end.where, res.Verdict, err)
@@ -309,6 +342,7 @@ func play(t *testing.T, agent func(*stage) pawl.Agent, at int, stop func(*engine
 		}
 	}
 	sound(t, again, s.j, a, "r")
+	accounts(t, s.j, slices.Collect(maps.Keys(end.runs)))
 	end.paid = slices.Sorted(slices.Values(s.paid.lines))
 	if len(slices.Compact(slices.Clone(end.paid))) < len(end.paid) {
 		t.Errorf("paid twice: %s", fmt.Sprint(end.paid))

@@ -1,0 +1,130 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/tool"
+)
+
+// TestChildCosts: what a child uses while its parent does not look counts when the parent ends.
+func TestChildCosts(t *testing.T) {
+	usage := pawl.Usage{Input: 100, Output: 7}
+	clerkBy := func(model func(turn int)) pawl.Agent {
+		plan := turns([]pawl.Call{call("pay", 1)}).(pawl.ModelFunc)
+		c := paying(&ledger{})
+		c.Model = priced{pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
+			model(r.Turn)
+			reply, err := plan(ctx, r)
+			reply.Usage = usage
+			return reply, err
+		})}
+		return c
+	}
+	for name, play := range map[string]func(t *testing.T, j *tap){
+		"it goes on by itself, and the parent is cancelled": func(t *testing.T, j *tap) {
+			c := clerkBy(func(int) {})
+			agent := boss(c)
+			agent.Model = priced{agent.Model}
+			e := engine.New(j, nil)
+			ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
+			must(t, e.Approve(t.Context(), "r.c_1", "c_1", "test", nil))
+			c.Policies = agent.Policies
+			h, err := e.Resume(t.Context(), c, "r.c_1", &engine.ResumeOptions{AllowChange: true})
+			must(t, err)
+			ends(t, h, pawl.StatusSuccess)
+			must(t, e.Cancel(t.Context(), "r", "test", "enough"))
+		},
+		"its owner has died, and its lease has not lapsed": func(t *testing.T, j *tap) {
+			c := clerkBy(func(int) {
+				for run, ttl := range map[string]time.Duration{"r": time.Nanosecond, "r.c_1": 100 * time.Millisecond} {
+					_, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: run, Owner: "other", TTL: ttl, Over: 1})
+					must(t, err)
+				}
+			})
+			agent := boss(c)
+			agent.Model = priced{agent.Model}
+			if _, err := wait(t, begin(t, engine.New(j, nil), agent)); err == nil {
+				t.Fatal("the first owner does not notice")
+			}
+			must(t, engine.New(j, nil).Cancel(t.Context(), "r", "test", "enough"))
+		},
+		"another process goes on with it": func(t *testing.T, j *tap) {
+			there := engine.New(j, nil)
+			asked, reply := make(chan struct{}), make(chan struct{})
+			c := clerkBy(func(turn int) {
+				if turn == 2 {
+					close(asked)
+					<-reply
+				}
+			})
+			agent := boss(c)
+			agent.Model = priced{agent.Model}
+			e := engine.New(j, nil)
+			ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
+			must(t, e.Approve(t.Context(), "r.c_1", "c_1", "test", nil))
+			c.Policies = agent.Policies
+			h, err := there.Resume(t.Context(), c, "r.c_1", &engine.ResumeOptions{AllowChange: true})
+			must(t, err)
+			<-asked
+			done := make(chan error)
+			go func() { done <- e.Cancel(t.Context(), "r", "test", "enough") }()
+			soon(t, "it is cancelled, too", func() bool {
+				for l := range j.Signals(t.Context(), "r.c_1", 0) {
+					if l.Kind == pawl.SignalCancel {
+						return true
+					}
+				}
+				return false
+			})
+			close(reply)
+			must(t, <-done)
+			_, err = wait(t, h) // it may have ended by itself
+			must(t, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := newTap()
+			play(t, j)
+			if s := loaded(t, j, "r"); s.Status() != pawl.StatusCancelled {
+				t.Errorf("it is %v", s.Status())
+			}
+			accounts(t, j, []string{"r", "r.c_1"})
+			if spent := booked(t, j, "r.c_1"); spent.Cost == 0 {
+				t.Error("the child has used nothing")
+			}
+		})
+	}
+}
+
+// A run that cancels one in the background that another process has taken waits for that one.
+func TestCancelOfChildHeldElsewhere(t *testing.T) {
+	j := newTap()
+	spy := pawl.Agent{Name: "spy", Description: "Looks.", Model: pawl.ModelFunc(func(ctx context.Context, _ pawl.Request) (pawl.Reply, error) {
+		<-ctx.Done()
+		return pawl.Reply{}, ctx.Err()
+	})}
+	plan := turns([]pawl.Call{ask("spy")}, []pawl.Call{with("cancel", `{"id":"c_1","why":"enough"}`)}).(pawl.ModelFunc)
+	var lease pawl.Lease
+	agent := pawl.Agent{Name: "boss", Tools: []pawl.Tool{tool.Agent(spy, &tool.AgentOptions{Background: true})}}
+	agent.Model = pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
+		if r.Turn == 2 {
+			var err error
+			lease, err = j.Journal.Claim(t.Context(), pawl.Claim{Run: "r.c_1", Owner: "other", TTL: time.Hour, Over: 1})
+			must(t, err)
+		}
+		return plan(ctx, r)
+	})
+	ends(t, begin(t, engine.New(j, &engine.Options{Lease: 60 * time.Millisecond}), agent), pawl.StatusPaused)
+	_, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: "r.c_1", Owner: "other", Epoch: lease.Epoch})
+	must(t, err)
+	e := engine.New(j, nil)
+	ends(t, resume(t, e, agent), pawl.StatusSuccess)
+	if s := loaded(t, j, "r.c_1"); s.Status() != pawl.StatusCancelled {
+		t.Errorf("it is %v", s.Status())
+	}
+	sound(t, e, j, agent, "r")
+}
