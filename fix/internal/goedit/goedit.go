@@ -94,7 +94,8 @@ const defaultLimit = 500
 // Candidates lists edits of the module at root, likeliest first, in an order
 // that depends on nothing but the arguments and, where build constraints are
 // concerned, the platform. Each edit alone leaves a file that
-// parses, and one that gofmt would not change if that held before. Test files,
+// parses, and one that gofmt would not change if that held before. Test files, packages
+// that help tests (their names begin or end with "test", and no test of theirs fails),
 // generated files, vendor and testdata are never edited; files that do not
 // parse are left alone. A module without a go.mod in root is taken for one
 // whose packages' paths end in their directories' names.
@@ -109,6 +110,7 @@ func Candidates(root fs.FS, h Hints, o *Options) ([]Edit, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.spare(h.Failures)
 	var outside types.Importer
 	if o != nil {
 		outside = o.Importer

@@ -165,6 +165,22 @@ func (m *module) dirOf(pkg string) (string, bool) {
 	return best, found
 }
 
+// spare closes the packages that help tests, such as testutil, unless a test of their own fails:
+// an edit there changes what a test asks.
+func (m *module) spare(failures []Failure) {
+	failing := map[string]bool{}
+	for _, f := range failures {
+		dir, _ := m.dirOf(f.Package)
+		failing[dir] = true
+	}
+	for _, f := range m.files {
+		name := f.ast.Name.Name
+		if (strings.HasPrefix(name, "test") || strings.HasSuffix(name, "test")) && !failing[f.dir()] {
+			f.editable = false
+		}
+	}
+}
+
 // find returns the file that a location of a failure in dir means.
 func (m *module) find(dir string, l Location) *file {
 	name := path.Clean(strings.TrimPrefix(l.File, "./"))
