@@ -39,7 +39,7 @@ func (env *environment) webhookAllow() (hosts []string) {
 	return hosts
 }
 
-// tell starts to deliver the webhooks for a run's status. Meanwhile the command prints
+// tell starts to deliver the webhooks for the status of a run and of the legs before it. Meanwhile the command prints
 // its result; see awaitDeliveries.
 func (a *app) tell(ctx context.Context, source string, r pawl.Result) {
 	hooks := a.webhooks(source)
@@ -61,13 +61,23 @@ func (a *app) tell(ctx context.Context, source string, r pawl.Result) {
 	go func() {
 		defer close(done)
 		defer cancel()
-		switch left, err := out.Deliver(within, r); {
-		case err != nil:
-			a.sayf("pawl: webhooks of run %s: %v", r.Run, err)
-		case left > 0:
-			a.sayf("pawl: run %s: %s not delivered yet; pawl serve, or the next command that drives the run, retries", r.Run, counted(left, "notice"))
+		for _, leg := range r.Legs { // those before it have handed over, and wait for nobody
+			if leg != r.Run {
+				a.deliver(within, out, pawl.Result{Run: leg})
+			}
 		}
+		a.deliver(within, out, r)
 	}()
+}
+
+// deliver delivers the webhooks of a run, until ctx ends.
+func (con *console) deliver(ctx context.Context, out *webhook.Outbox, r pawl.Result) {
+	switch left, err := out.Deliver(ctx, r); {
+	case err != nil:
+		con.sayf("pawl: webhooks of run %s: %v", r.Run, err)
+	case left > 0:
+		con.sayf("pawl: run %s: %s not delivered yet; pawl serve, or the next command that drives the run, retries", r.Run, counted(left, "notice"))
+	}
 }
 
 // deliverOf is tell for a run that a command has ended without driving it.
