@@ -7,6 +7,12 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
+// An unread is what is known of a run that may have unread signals.
+type unread struct {
+	since time.Time
+	next  time.Time // when to look at it
+}
+
 // listen reads the signals that came since the last look, and resumes runs with
 // signals that nobody has read. The sender of a signal has until the next look to
 // resume the run itself, as pawl approve does.
@@ -30,12 +36,12 @@ func (s *sweeper) listen(ctx context.Context, now time.Time) error {
 		}
 		s.read = l.ID
 		if _, known := s.signals[l.Run]; !known && l.Kind != pawl.SignalDelivery && l.Kind != pawl.SignalNote && (s.caught || waits[l.Run]) {
-			s.signals[l.Run] = now
+			s.signals[l.Run] = unread{now, now.Add(s.every / 2)}
 		}
 	}
 	s.caught = true
-	for run, since := range s.signals {
-		if now.Sub(since) < s.every/2 {
+	for run, at := range s.signals {
+		if now.Before(at.next) {
 			continue
 		}
 		h := pawl.Head{Run: run}
@@ -47,10 +53,13 @@ func (s *sweeper) listen(ctx context.Context, now time.Time) error {
 				h = found
 			}
 		}
-		if s.resume(ctx, h, hasSignal); !s.later {
+		switch s.resume(ctx, h, hasSignal); {
+		case s.driven: // its owner may stop before it reads the signal; looking ever more rarely costs little
+			s.signals[run] = unread{at.since, now.Add(now.Sub(at.since))}
+		case !s.later:
 			delete(s.signals, run) // it is resumed, or its owner reads the signal, or that says nothing to the run
-		} else if s.worker.free() == 0 {
-			break // the others wait for a slot, too
+		case s.worker.free() == 0:
+			return nil // the others wait for a slot, too
 		}
 	}
 	return nil

@@ -37,7 +37,7 @@ const longest = time.Hour
 // it did. What was found may be out of date by now, so it is looked at again. If later is set
 // then, the reason still holds, or that could not be seen.
 func (s *sweeper) resume(ctx context.Context, h pawl.Head, why reason) bool {
-	s.later = false
+	s.later, s.driven = false, false
 	if !runs.IsChild(h) && !slices.Contains(s.agents, h.Agent) {
 		return false
 	}
@@ -46,6 +46,7 @@ func (s *sweeper) resume(ctx context.Context, h pawl.Head, why reason) bool {
 		released := root
 		released.Lease = pawl.Lease{}
 		s.later = runs.Owned(root.Lease) && runs.Suspended(released) // its owner has yet to release it
+		s.driven = runs.Owned(root.Lease) && !s.later && s.worker.Live(root.Run) == nil
 		return false
 	}
 	s.later = true

@@ -133,6 +133,50 @@ func TestChildSignal(t *testing.T) {
 	})
 }
 
+// unreadable is a journal whose signals cannot be read.
+type unreadable struct{ disk }
+
+func (unreadable) Signals(context.Context, string, int64) iter.Seq2[pawl.Signal, error] {
+	return func(yield func(pawl.Signal, error) bool) { yield(pawl.Signal{}, errors.New("not now")) }
+}
+
+// A signal that was seen while another process drove the run is not forgotten if that process
+// lets go of the run before it reads the signal.
+func TestSignalOfDrivenRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newDisk()
+		child := picker()
+		child.Description = "Picks."
+		slow := tool.FuncWith("slow", "Takes long.", func(context.Context, struct{}) (string, error) {
+			time.Sleep(10 * time.Minute)
+			return "done", nil
+		}, pawl.Read, &tool.Options{Timeout: time.Hour})
+		parent := pawl.Agent{Name: "parent", Tools: []pawl.Tool{tool.Agent(child, &tool.AgentOptions{Effect: pawl.Read}), slow}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+			if len(r.Messages) == 1 {
+				return pawl.Do(pawl.Call{Tool: "picker", Args: []byte(`{"input":"x"}`)}, pawl.Call{Tool: "slow", Args: []byte(`{}`)}), nil
+			}
+			return pawl.Say("done"), nil
+		})}
+		h, err := engine.New(unreadable{j}, nil).Start(t.Context(), parent, "go", &engine.StartOptions{ID: "r"})
+		must(t, err)
+		sweeps(t, j, parent)
+		time.Sleep(time.Minute)
+		must(t, engine.New(j, nil).Submit(t.Context(), "r.c_1", "c_1", "client", []byte(`1`)))
+		before := j.lists.Load()
+		r, err := h.Wait(t.Context())
+		if err != nil || r.Status != pawl.StatusWaitingClientTool {
+			t.Fatal(r.Status, err)
+		}
+		if n := j.lists.Load() - before; n > 350 { // two at each look, and a few for the run
+			t.Errorf("the journal was searched %d times", n)
+		}
+		time.Sleep(15 * time.Minute)
+		if s := status(t, j, "r"); s != pawl.StatusSuccess {
+			t.Errorf("it is %v", s)
+		}
+	})
+}
+
 // blinking is a journal that fails every other time to find a run by its id while it is out.
 type blinking struct {
 	disk

@@ -22,7 +22,7 @@ func (w *Worker) Run(ctx context.Context) {
 	defer stop()
 	s := &sweeper{
 		worker: w, journal: w.journal, every: w.options.Every, log: w.log,
-		signals: map[string]time.Time{}, lapsed: map[string]unheld{}, failed: map[string]*failure{}, dry: map[string]time.Time{},
+		signals: map[string]unread{}, lapsed: map[string]unheld{}, failed: map[string]*failure{}, dry: map[string]time.Time{},
 	}
 	s.mail, _ = w.journal.(pawl.Inbox)
 	if s.queue, _ = w.journal.(runs.Queue); s.queue != nil {
@@ -72,18 +72,19 @@ type sweeper struct {
 	queue   runs.Queue // nil: the journal has none
 	rings   <-chan struct{}
 	later   bool // the last run that was found is to be looked at again
+	driven  bool // the last run that was found is driven by another process
 	again   bool // the last look at the queue took all that it might
 	capped  bool // the last look may have left runs of an agent or tenant that has its most
 	every   time.Duration
 	log     *slog.Logger
 
 	agents  []string
-	due     []*pawl.Head         // runs whose time comes before the next look, the earliest first
-	pace    pace                 // of waking them
-	lapsed  map[string]unheld    // runs that were found without a live lease
-	read    int64                // the last signal
-	caught  bool                 // the signals from before the first look are known
-	signals map[string]time.Time // runs that may have unread signals, and since when that is known
+	due     []*pawl.Head      // runs whose time comes before the next look, the earliest first
+	pace    pace              // of waking them
+	lapsed  map[string]unheld // runs that were found without a live lease
+	read    int64             // the last signal
+	caught  bool              // the signals from before the first look are known
+	signals map[string]unread // runs that may have unread signals
 	failed  map[string]*failure
 	width   int                  // how many queued runs are taken at once, after a rate was used up; zero: any number
 	dry     map[string]time.Time // agents whose provider has no rate left, and until when
