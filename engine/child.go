@@ -481,13 +481,20 @@ func (k *children) ended(run, why string) (*pawl.State, error) {
 	}
 }
 
-// signalled reports whether a waiting child has a signal that was not delivered to it.
+// signalled reports whether a waiting child has a signal that was not delivered to it, or has ended
+// under another owner: that owner may have said so before this run was about to wait.
 func (k *children) signalled() bool {
 	if k.rec.engine.inbox == nil {
 		return false
 	}
 	for c := range k.rec.state.Open() {
 		if c.Phase != pawl.PhaseAwaitingChild {
+			continue
+		}
+		if k.heard[c.Child] == math.MaxInt64 {
+			if h, err := k.rec.engine.head(k.rec.base, c.Child); err == nil && h.Status.Ended() && !owned(h) {
+				return true
+			}
 			continue
 		}
 		for _, err := range k.rec.engine.inbox.Signals(k.rec.base, c.Child, k.heard[c.Child]) {

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -354,6 +356,11 @@ func TestChildHeldElsewhere(t *testing.T) {
 // A run that broke while its child pays goes on with that child when it is resumed, also if the
 // child has not been let go of.
 func TestChildOfBrokenRun(t *testing.T) {
+	t.Run("while it is waited for", func(t *testing.T) { childOfBrokenRun(t, false) })
+	t.Run("while it is claimed", func(t *testing.T) { childOfBrokenRun(t, true) })
+}
+
+func childOfBrokenRun(t *testing.T, claimed bool) {
 	j, l := newTap(), &ledger{}
 	pays, goOn := make(chan struct{}), make(chan struct{})
 	clerk := paying(l)
@@ -381,12 +388,61 @@ func TestChildOfBrokenRun(t *testing.T) {
 	j.on(nil)
 	pays = make(chan struct{})
 	close(pays)
+	letGo := sync.OnceFunc(func() { close(goOn) })
+	j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
+		got, held := take()
+		if claimed && held != nil && c.Run == "r.c_1" {
+			letGo()
+			soon(t, "the child is let go of", func() bool { return e.Live("r.c_1") == nil })
+		}
+		return got, held
+	})
 	h := resume(t, e, agent)
 	soon(t, "the child is resumed", func() bool { return strings.Count(text(t, j, "r"), "child.started") == 2 })
-	close(goOn)
+	if !claimed {
+		letGo()
+	}
 	ends(t, h, pawl.StatusSuccess)
 	if l.len() != 1 {
 		t.Errorf("what was paid: %v", l.lines)
 	}
 	sound(t, e, j, agent, "r")
+}
+
+// A run whose child ends elsewhere just before the run would wait for it goes on with its result.
+func TestChildEndsElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, l := newTap(), &ledger{}
+		pays, goOn := make(chan struct{}), make(chan struct{})
+		clerk := paying(l)
+		pay := clerk.Tools[0].(fake)
+		clerk.Tools = []pawl.Tool{fake{name: "pay", effect: pawl.Write, run: func(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+			close(pays)
+			<-goOn
+			return pay.run(ctx, inv)
+		}}}
+		agent := boss(clerk)
+		here, there := engine.New(j, nil), engine.New(j, nil)
+		ends(t, begin(t, here, agent), pawl.StatusWaitingApproval)
+		must(t, here.Approve(t.Context(), "r.c_1", "c_1", "test", nil))
+		of, err := there.AgentOf(t.Context(), agent, "r.c_1")
+		must(t, err)
+		child, err := there.Resume(t.Context(), of, "r.c_1", nil)
+		must(t, err)
+		<-pays
+		tries := 0
+		j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
+			got, held := take()
+			if held != nil && c.Run == "r.c_1" {
+				if tries++; tries == 2 {
+					close(goOn)
+					<-child.Done()
+					time.Sleep(time.Second) // until the run has the signal
+				}
+			}
+			return got, held
+		})
+		ends(t, resume(t, here, agent), pawl.StatusSuccess)
+		sound(t, here, j, agent, "r")
+	})
 }
