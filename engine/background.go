@@ -94,10 +94,7 @@ func (k *children) rest(b *inbox) bool {
 func (c *child) end(ctx context.Context) (pawl.Output, error) {
 	cancelled := c.cancel(c.why)
 	if c.live != nil {
-		if cancelled != nil { // it has ended, or nobody could tell it
-			c.live.driver.inbox.suspend()
-		}
-		<-c.live.done
+		c.live.over(cancelled)
 	}
 	state, _, err := c.engine.loadChild(context.WithoutCancel(ctx), c.run)
 	if err == nil && !state.Status().Ended() {
@@ -161,6 +158,15 @@ func (r *Handle) ended() bool {
 	default:
 		return false
 	}
+}
+
+// over waits until the run is not driven any more. If it could not be cancelled, it is suspended,
+// unless it has ended by itself.
+func (r *Handle) over(cancelled error) {
+	if cancelled != nil {
+		r.driver.inbox.suspend()
+	}
+	<-r.done
 }
 
 // messageTo is a tool that says something to a run in the background.

@@ -468,7 +468,7 @@ func (k *children) ended(run, why string) (*pawl.State, error) {
 	for until := time.Now().Add(opt.Lease); ; {
 		cancelled := r.engine.Cancel(r.base, run, byParent(r.lease.Run), why) // or it has ended by itself
 		if h := k.live[run]; h != nil {
-			<-h.done
+			h.over(cancelled)
 			delete(k.live, run)
 		}
 		state, _, err := r.engine.loadChild(r.base, run)

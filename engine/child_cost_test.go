@@ -128,3 +128,27 @@ func TestCancelOfChildHeldElsewhere(t *testing.T) {
 	}
 	sound(t, e, j, agent, "r")
 }
+
+// unsent is a journal that takes no signals for children.
+type unsent struct{ *tap }
+
+func (j unsent) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) {
+	if l.Run == "r.c_1" {
+		return l, errDisk
+	}
+	return j.tap.Send(ctx, l)
+}
+
+// A run that ends and cannot cancel one in the background suspends that one.
+func TestEndWithoutCancel(t *testing.T) {
+	spy := pawl.Agent{Name: "spy", Description: "Looks.", Model: pawl.ModelFunc(func(ctx context.Context, _ pawl.Request) (pawl.Reply, error) {
+		<-ctx.Done()
+		return pawl.Reply{}, ctx.Err()
+	})}
+	agent := pawl.Agent{Name: "boss", Tools: []pawl.Tool{tool.Agent(spy, &tool.AgentOptions{Background: true})}, Limits: pawl.Limits{Iterations: 1}, Model: turns([]pawl.Call{ask("spy")})}
+	j := unsent{newTap()}
+	ends(t, begin(t, engine.New(j, nil), agent), pawl.StatusExhausted)
+	if s := loaded(t, j, "r.c_1"); s.Status() != pawl.StatusPaused {
+		t.Errorf("the one in the background is %v", s.Status())
+	}
+}

@@ -329,27 +329,30 @@ func TestChildClaimedWhileStopping(t *testing.T) {
 // process goes on with the child, the run waits for it.
 func TestChildHeldElsewhere(t *testing.T) {
 	for _, goesOn := range []bool{false, true} {
-		j, l := newTap(), &ledger{}
-		agent := boss(paying(l))
-		e := engine.New(j, nil)
-		ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
-		must(t, e.Approve(t.Context(), "r.c_1", "c_1", "test", nil))
-		lease, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: "r.c_1", Owner: "other", TTL: 50 * time.Millisecond})
-		must(t, err)
-		want := pawl.StatusSuccess
-		if goesOn {
-			want = pawl.StatusPaused
-			j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
-				got, held := take()
-				if held != nil && c.Run == "r.c_1" {
-					_, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: "r.c_1", Owner: "other", TTL: time.Hour, Epoch: lease.Epoch})
-					must(t, err)
-				}
-				return got, held
-			})
-		}
-		ends(t, resume(t, e, agent), want)
-		sound(t, e, j, agent, "r")
+		bubble(t, func(t *testing.T) {
+			j, l := newTap(), &ledger{}
+			agent := boss(paying(l))
+			e := engine.New(j, nil)
+			ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
+			must(t, e.Approve(t.Context(), "r.c_1", "c_1", "test", nil))
+			lease, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: "r.c_1", Owner: "other", TTL: time.Second})
+			must(t, err)
+			want := pawl.StatusSuccess
+			if goesOn {
+				want = pawl.StatusPaused
+				j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
+					got, held := take()
+					if held != nil && c.Run == "r.c_1" {
+						_, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: "r.c_1", Owner: "other", TTL: time.Hour, Epoch: lease.Epoch})
+						must(t, err)
+					}
+					return got, held
+				})
+			}
+			ends(t, resume(t, e, agent), want)
+			sound(t, e, j, agent, "r")
+			must(t, e.Close())
+		})
 	}
 }
 

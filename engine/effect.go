@@ -108,15 +108,23 @@ func (s *effects) run(e *effect) error {
 func (s *effects) depart(e *effect) {
 	s.start(e)
 	go func() {
-		defer func() { // even if the effect ends this goroutine
-			if s.end(e) {
-				e.done <- e
-			} else if t, ok := e.work.(*toolCall); ok && !e.abandoned {
-				t.letGo()
-			}
-		}()
+		defer s.arrive(e) // even if the effect ends this goroutine
 		e.work.perform(e.ctx)
 	}()
+}
+
+// arrive hands an effect on to the driver, which finds it if it gives up afterwards. If it has
+// given up before, or has abandoned the effect, nobody waits for it.
+func (s *effects) arrive(e *effect) {
+	s.mu.Lock()
+	waited := s.remove(e)
+	if waited {
+		e.done <- e // the channel has room for each effect
+	}
+	s.mu.Unlock()
+	if t, ok := e.work.(*toolCall); ok && !waited && !e.abandoned {
+		t.letGo()
+	}
 }
 
 // start starts an effect's clock.

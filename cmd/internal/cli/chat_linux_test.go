@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-	"golang.org/x/term"
 
 	"github.com/pawl-run/pawl/journal/sqlite"
 
@@ -218,7 +217,10 @@ func TestChatGoesOn(t *testing.T) {
 	if now, err := unix.IoctlGetTermios(int(c.program.Fd()), unix.TCGETS); err != nil || *now != *was {
 		t.Errorf("the terminal is left in mode %+v, %v, want %+v", now, err, was)
 	}
-	if _, err := term.MakeRaw(int(c.program.Fd())); err != nil { // as a chat that is killed at its prompt leaves it
+	raw := *was // as a chat that is killed at its prompt leaves it
+	raw.Lflag &^= unix.ICANON | unix.ECHO | unix.ISIG | unix.IEXTEN
+	raw.Oflag &^= unix.OPOST
+	if err := unix.IoctlSetTermios(int(c.program.Fd()), unix.TCSETS, &raw); err != nil {
 		t.Fatal(err)
 	}
 	c.begin(nil, "-c") // with the same agent, although no message is left
