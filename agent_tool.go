@@ -99,20 +99,20 @@ type ToolInfo struct {
 	Description string          `wire:"description,omit"`
 	Input       json.RawMessage `wire:"input,omit"` // JSON Schema of the arguments, an object; nil: no arguments
 
-	Effect    Effect        `wire:"effect,omit"`     // zero: Write
-	Timeout   time.Duration `wire:"timeout,omit"`    // one attempt's deadline; zero: 60 s
-	MaxOutput int           `wire:"max_output,omit"` // bytes of result kept; zero: 16 KiB
-	MaxCalls  int           `wire:"max_calls,omit"`  // the most calls of it that may run in a run; zero: no limit
-	Alone     bool          `wire:"alone,omit"`      // runs while nothing else does; a Write always does
-	Exempt    bool          `wire:"exempt,omit"`     // its calls never count as repetition, for polling
-	Client    bool          `wire:"client,omit"`     // run by the client, not by us
-	Hosted    Usage         `wire:"hosted,omit"`     // not zero: run by the model's provider, MaxCalls times in a reply, which adds this at most; see [HostedCall]
-	OnDoubt   OnDoubt       `wire:"on_doubt,omit"`   // what to do when a Write's outcome is unknown; zero: ask
-	Version   string        `wire:"version,omit"`    // change it when the function behind the same declaration changes; lines such as "part: 3" name what differs
-	Agent     string        `wire:"agent,omit"`      // the agent whose runs its calls are, set by the machine; see [Delegate]
-	Deferred  bool          `wire:"deferred,omit"`   // the model looks for it first, set by the machine; see [Agent.Core]
-	Cage      string        `wire:"cage,omit"`       // how the operating system confines it; empty: not at all
-	Trust     Trust         `wire:"trust,omit"`      // who writes its results; zero: Trusted
+	Effect    Effect        `wire:"effect,omit" json:",omitzero"`   // zero: Write
+	Timeout   time.Duration `wire:"timeout,omit"`                   // one attempt's deadline; zero: 60 s
+	MaxOutput int           `wire:"max_output,omit"`                // bytes of result kept; zero: 16 KiB
+	MaxCalls  int           `wire:"max_calls,omit"`                 // the most calls of it that may run in a run; zero: no limit
+	Alone     bool          `wire:"alone,omit"`                     // runs while nothing else does; a Write always does
+	Exempt    bool          `wire:"exempt,omit"`                    // its calls never count as repetition, for polling
+	Client    bool          `wire:"client,omit"`                    // run by the client, not by us
+	Hosted    Usage         `wire:"hosted,omit"`                    // not zero: run by the model's provider, MaxCalls times in a reply, which adds this at most; see [HostedCall]
+	OnDoubt   OnDoubt       `wire:"on_doubt,omit" json:",omitzero"` // what to do when a Write's outcome is unknown; zero: ask
+	Version   string        `wire:"version,omit"`                   // change it when the function behind the same declaration changes; lines such as "part: 3" name what differs
+	Agent     string        `wire:"agent,omit"`                     // the agent whose runs its calls are, set by the machine; see [Delegate]
+	Deferred  bool          `wire:"deferred,omit"`                  // the model looks for it first, set by the machine; see [Agent.Core]
+	Cage      string        `wire:"cage,omit"`                      // how the operating system confines it; empty: not at all
+	Trust     Trust         `wire:"trust,omit" json:",omitzero"`    // who writes its results; zero: Trusted
 	// External says that a call starts a process or leaves this one, as a request
 	// to a server does: by default fewer such calls are in flight at once.
 	External bool `wire:"external,omit"`

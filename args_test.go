@@ -38,3 +38,15 @@ func TestArgumentsOfReplies(t *testing.T) {
 		}
 	}
 }
+
+// A tool that leaves its enums at their defaults is JSON, too.
+func TestToolInfoJSON(t *testing.T) {
+	var back pawl.ToolInfo
+	b, err := json.Marshal(pawl.ToolInfo{Name: "add"})
+	if err == nil {
+		err = json.Unmarshal(b, &back)
+	}
+	if err != nil || back.Name != "add" || back.Effect != 0 || back.OnDoubt != 0 || back.Trust != 0 {
+		t.Errorf("%s: %+v, %v", b, back, err)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawl-run/pawl/internal/holder"
 	"github.com/pawl-run/pawl/internal/names"
 )
 
@@ -202,9 +203,9 @@ var (
 // A HeldError says that a run has a live owner.
 type HeldError struct{ Lease Lease }
 
-// Error names the run and its owner.
+// Error names the run, its owner and the remedy.
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("run %s is owned by %s until %s", e.Lease.Run, e.Lease.Owner, e.Lease.Until.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("run %s is being driven by %s; wait for it, or stop that process: unless renewed, its lease ends at %s", e.Lease.Run, holder.Text(e.Lease.Owner), e.Lease.Until.UTC().Format(time.RFC3339))
 }
 
 // A SignalConflictError says that another signal came first.
@@ -212,8 +213,7 @@ type SignalConflictError struct{ First Signal }
 
 // Error names the first signal.
 func (e *SignalConflictError) Error() string {
-	by := cmp.Or(e.First.By, "somebody")
 	about, _, _ := strings.Cut(e.First.Request, ".") // the call, apart from which of its requests
 	return fmt.Sprintf("run %s: %s for %s was already given by %s at %s: %s",
-		e.First.Run, e.First.Kind, about, by, e.First.Time.UTC().Format(time.RFC3339), e.First.Body)
+		e.First.Run, e.First.Kind, about, cmp.Or(e.First.By, "somebody"), e.First.Time.UTC().Format(time.RFC3339), e.First.Body)
 }

@@ -23,12 +23,15 @@ func TestMaxRuns(t *testing.T) {
 		j := memory.New()
 		e := engine.New(j, &engine.Options{MaxRuns: 2})
 		var last *engine.Handle
-		for range 2 {
-			h, err := e.Start(t.Context(), slow, "Go.", nil)
+		for _, key := range []string{"one", "two", "two"} { // the last finds its run
+			h, err := e.Start(t.Context(), slow, "Go.", &engine.StartOptions{Key: key})
 			if err != nil {
 				t.Fatal(err)
 			}
 			last = h
+		}
+		if _, err := e.Start(t.Context(), slow, "Go.", &engine.StartOptions{Key: "three"}); !errors.As(err, new(*engine.BusyError)) {
+			t.Errorf("another key: %v", err)
 		}
 		_, err := e.Start(t.Context(), slow, "Go.", &engine.StartOptions{ID: "third"})
 		if busy, ok := errors.AsType[*engine.BusyError](err); !ok || busy.Max != 2 {
@@ -49,4 +52,24 @@ func TestMaxRuns(t *testing.T) {
 			t.Errorf("%v, %v", err, r.Err())
 		}
 	})
+}
+
+// A lease outlasts a short pause of its process, however short it is meant to be.
+func TestShortLease(t *testing.T) {
+	j := memory.New()
+	quick := pawl.Agent{Name: "quick", Model: pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
+		for h := range j.List(ctx, pawl.Query{Run: r.Run}) {
+			if d := h.Lease.Until.Sub(h.Created); d < 40*time.Millisecond {
+				t.Errorf("the run is leased for %v", d)
+			}
+		}
+		return pawl.Say("Done."), nil
+	})}
+	h, err := engine.New(j, &engine.Options{Lease: 1}).Start(t.Context(), quick, "Go.", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/holder"
 	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
@@ -132,7 +133,7 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 		return nil, err
 	}
 	c.elsewhere()
-	c.result.Reason.Detail = "it is driven by " + held.Lease.Owner
+	c.result.Reason.Detail = "it is driven by " + holder.Text(held.Lease.Owner)
 	return nil, nil
 }
 

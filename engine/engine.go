@@ -46,7 +46,7 @@ type Engine struct {
 // Options are an engine's settings. The zero value is right for most programs.
 type Options struct {
 	// Lease is how long a run stays owned without a heartbeat; a heartbeat comes
-	// after each third of it. Zero: 15 seconds.
+	// after each third of it. Zero: 15 seconds; at least 50 milliseconds.
 	Lease time.Duration
 	// Call is the time-out of one model call. Zero: 10 minutes.
 	Call time.Duration
@@ -88,7 +88,8 @@ type Options struct {
 	// Watchers observe every run of the engine, and change nothing.
 	Watchers []Watcher
 	// MaxRuns is how many runs the engine drives at once, child runs not counted.
-	// Beyond it, Start, Resume and Fork fail with a [*BusyError] and record nothing.
+	// Beyond it, Start, Resume and Fork fail with a [*BusyError] and record nothing, unless
+	// the run was started under the same Key and need not be resumed.
 	// Zero: any number.
 	MaxRuns int
 	// Rates are the most that may be asked of providers, by the first part of their models'
@@ -134,7 +135,7 @@ func New(journal pawl.Journal, o *Options) *Engine {
 	if o != nil {
 		e.opt = *o
 	}
-	e.opt.Lease = cmp.Or(max(e.opt.Lease, 0), usualLease)
+	e.opt.Lease = max(cmp.Or(max(e.opt.Lease, 0), usualLease), 50*time.Millisecond)
 	e.opt.Call = cmp.Or(max(e.opt.Call, 0), 10*time.Minute)
 	e.opt.First = cmp.Or(e.opt.First, 5*time.Minute)
 	e.opt.Idle = cmp.Or(e.opt.Idle, 3*time.Minute)

@@ -40,6 +40,11 @@ func (e *Engine) Fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	if o == nil {
 		o = &ForkOptions{}
 	}
+	if o.ID != "" {
+		if err := checkID(o.ID); err != nil {
+			return nil, err
+		}
+	}
 	if err := e.room(); err != nil {
 		return nil, err
 	}

@@ -197,3 +197,21 @@ func TestKeyFound(t *testing.T) {
 		time.Sleep(time.Minute)
 	})
 }
+
+// An id that would break a path, an address, a command line or the ids of children is refused.
+func TestRunID(t *testing.T) {
+	e, agent := engine.New(memory.New(), nil), spender(new(ledger).add)
+	for _, id := range []string{" ", "a/b c", "../x", "..", "-x", "a\x00", "a\n", "é", "last", "r.c_1", strings.Repeat("a", 129)} {
+		if _, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: id}); err == nil || !strings.Contains(err.Error(), "run id ") {
+			t.Errorf("start %q: %v", id, err)
+		}
+		if _, err := e.Fork(t.Context(), agent, "r", 1, &engine.ForkOptions{ID: id}); err == nil || !strings.Contains(err.Error(), "run id ") {
+			t.Errorf("fork %q: %v", id, err)
+		}
+	}
+	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "tenant:Order_1.v-2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends(t, h, pawl.StatusSuccess)
+}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -27,7 +29,10 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 	if err == nil {
 		err = nested(ctx)
 	}
-	if err == nil && !b.driven && !b.queued {
+	if err == nil && b.ID != "" && !b.driven {
+		err = checkID(b.ID)
+	}
+	if err == nil && !b.driven && !b.queued && b.Key == "" { // else the run may be there already
 		err = e.room()
 	}
 	if err != nil {
@@ -53,6 +58,17 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 	return b.goOn(ctx, lease)
 }
 
+var runID = regexp.MustCompile(`^[A-Za-z0-9_:][A-Za-z0-9_:.-]{0,127}$`)
+
+// checkID returns an error for an id that cannot be part of a path, an address or a command
+// line, or that a child run may have: those have the id of their call after a dot.
+func checkID(id string) error {
+	if !runID.MatchString(id) || strings.Contains(id, ".c_") || id == "last" {
+		return fmt.Errorf("run id %.40q: use up to 128 letters, digits, _ and :, after the first also - and dots, without .c_, which marks child runs, and another word than last", id)
+	}
+	return nil
+}
+
 // goOn is begin for a run that goes on with the conversation of another.
 func (b *beginning) goOn(ctx context.Context, lease pawl.Lease) (*Handle, error) {
 	e := b.engine
@@ -67,7 +83,9 @@ func (b *beginning) goOn(ctx context.Context, lease pawl.Lease) (*Handle, error)
 
 // StartOptions are the options of a new run.
 type StartOptions struct {
-	// ID is the run's id. Empty: a generated one, or the one that Thread or Key determines.
+	// ID is the run's id: up to 128 letters, digits, _ and :, after the first also - and dots,
+	// but not .c_, which marks child runs. Empty: a generated one, or the one that Thread or
+	// Key determines.
 	ID     string
 	Labels map[string]string // instead of the agent's
 	// Thread is the conversation that the run belongs to: it begins with the messages of

@@ -113,6 +113,9 @@ func (b *beginning) derived(ctx context.Context) (*Handle, error) {
 		if found != "" {
 			return b.find(ctx, found)
 		}
+		if err := b.engine.room(); err != nil && !b.queued {
+			return nil, err
+		}
 		if p.transcript == nil || p.state.Run() != after {
 			if p, err = b.past(ctx, id, after); err != nil {
 				return nil, err

@@ -101,6 +101,16 @@ func TestRunAsOther(t *testing.T) {
 	if got, _, err := engine.RunAs[*triage](t.Context(), say(`{"team":"billing","urgent":true,"orders":[]}`), "?"); err != nil || got == nil || got.Team != "billing" {
 		t.Errorf("a pointer: %v, %v", got, err)
 	}
+	exact := pawl.Agent{Name: "exact", Model: script.Replies(
+		pawl.Say(`{"F":1e400,"G":0,"B":""}`), pawl.Say(`{"F":1,"G":1e39,"B":"AQI"}`), pawl.Say(`{"F":-1.5e308,"G":2,"B":"AQI="}`))}
+	type floats struct {
+		F float64
+		G float32
+		B []byte
+	}
+	if got, _, err := engine.RunAs[floats](t.Context(), exact, "?"); err != nil || got.F != -1.5e308 || string(got.B) != "\x01\x02" {
+		t.Errorf("corrected: %v, %v", got, err)
+	}
 	if _, _, err := engine.RunAs[chan int](t.Context(), say("1"), "?"); err == nil {
 		t.Error("a channel has a schema")
 	}

@@ -18,7 +18,7 @@ func problemOf(err error) error {
 		return err
 	}
 	if held, ok := errors.AsType[*pawl.HeldError](err); ok {
-		return refusal(http.StatusConflict, "run "+held.Lease.Run+" is being driven by "+runs.OwnerText(held.Lease.Owner))
+		return refusal(http.StatusConflict, held.Error())
 	}
 	switch {
 	case errors.Is(err, pawl.ErrUnknownRun):

@@ -3,7 +3,6 @@ package temporal
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -48,12 +47,12 @@ func (d *driver) Drive(ctx context.Context, in Input) (Rest, error) {
 // retried is an error after which Temporal tries again: when the lease in the way lapses, and
 // otherwise the later the more attempts there were, from a second to half a minute.
 func retried(err error, attempt int32) error {
-	text, after := redact.Text(err.Error()), time.Second<<min(attempt-1, 5)
+	text, after := err.Error(), time.Second<<min(attempt-1, 5)
 	if held, ok := errors.AsType[*pawl.HeldError](err); ok {
-		text = fmt.Sprintf("run %s is driven by %s", held.Lease.Run, runs.OwnerText(held.Lease.Owner))
+		text = held.Error()
 		after = max(time.Until(held.Lease.Until), time.Second)
 	}
-	return temporal.NewApplicationErrorWithOptions(text, "", temporal.ApplicationErrorOptions{NextRetryDelay: min(after, 30*time.Second)})
+	return temporal.NewApplicationErrorWithOptions(redact.Text(text), "", temporal.ApplicationErrorOptions{NextRetryDelay: min(after, 30*time.Second)})
 }
 
 func (d *driver) attempt(ctx context.Context, in Input) (Rest, error) {

@@ -176,7 +176,7 @@ func TestDriveFails(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&pawl.HeldError{Lease: pawl.Lease{Run: "r1", Owner: `{"host":"far","pid":7}`}}, "error: run r1 is driven by "},
+		{&pawl.HeldError{Lease: pawl.Lease{Run: "r1", Owner: `{"host":"far","pid":7}`}}, "error: run r1 is being driven by process 7 of far; "},
 		{pawl.ErrFenced, "error: another owner"},
 		{pawl.ErrConflict, "error: the log does not end"},
 		{&outage.Error{Err: errors.New("connection refused")}, "error: connection refused"},

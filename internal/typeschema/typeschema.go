@@ -34,13 +34,16 @@ import (
 // For is the schema of any type, such as an answer. The bytes are compact and
 // the same for the same type. An error names the field and says what would be
 // right; there is one for each field that is wrong.
-func For[T any]() (json.RawMessage, error) { return schemaOf(reflect.TypeFor[T]()) }
+//
+// An answer is decoded when its run has ended and nobody can correct it any more. So floats
+// have the bounds of their types, and base64 has a pattern.
+func For[T any]() (json.RawMessage, error) { return schemaOf(reflect.TypeFor[T](), true) }
 
-func schemaOf(t reflect.Type) (json.RawMessage, error) {
+func schemaOf(t reflect.Type, strict bool) (json.RawMessage, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	w := walker{root: t, defs: map[string]*jsonschema.Schema{}, names: map[reflect.Type]string{}, owners: map[string]reflect.Type{}}
+	w := walker{root: t, strict: strict, defs: map[string]*jsonschema.Schema{}, names: map[reflect.Type]string{}, owners: map[string]reflect.Type{}}
 	s := w.visit(t, "", nil)
 	if len(w.errs) > 0 {
 		return nil, errors.Join(w.errs...)
@@ -56,7 +59,8 @@ func schemaOf(t reflect.Type) (json.RawMessage, error) {
 }
 
 // Object is [For] for the arguments of a tool, which have to be a struct, a map
-// with string keys, or a pointer to one of the two.
+// with string keys, or a pointer to one of the two. They have no bounds and patterns, since
+// the model reads why arguments cannot be decoded.
 func Object[T any]() (json.RawMessage, error) {
 	t := reflect.TypeFor[T]()
 	inner := t
@@ -67,7 +71,7 @@ func Object[T any]() (json.RawMessage, error) {
 	if !object || special(inner) != nil || wantsText(inner) {
 		return nil, fmt.Errorf("%s is not an object: arguments are a struct with a field for each, or a map with string keys", t)
 	}
-	schema, err := schemaOf(t)
+	schema, err := schemaOf(t, false)
 	if err == nil && inner.Kind() == reflect.Map {
 		// OpenAI refuses parameters without properties.
 		schema = append(json.RawMessage(`{"properties":{},`), schema[1:]...)

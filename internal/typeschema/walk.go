@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 	"reflect"
 	"regexp"
@@ -25,6 +26,7 @@ type walker struct {
 	names  map[reflect.Type]string       // of recursive types other than root
 	owners map[string]reflect.Type       // who has a name in defs
 	errs   []error
+	strict bool // bounds for what encoding/json refuses; see [For]
 }
 
 // fail notes what is wrong with the type at path and goes on, so that all
@@ -47,6 +49,9 @@ func (w *walker) visit(t reflect.Type, path string, values []string) *jsonschema
 		return w.enum(t, path, values)
 	}
 	if s := special(t); s != nil {
+		if w.strict && s.ContentEncoding != "" {
+			s.Pattern = base64
+		}
 		return s
 	}
 	if t == reflect.TypeFor[time.Duration]() {
@@ -102,8 +107,17 @@ func (w *walker) kind(t reflect.Type, path string) *jsonschema.Schema {
 	if err != nil {
 		return w.fail(path, "%v", err)
 	}
+	switch {
+	case !w.strict:
+	case t.Kind() == reflect.Float32:
+		s.Minimum, s.Maximum = new(-math.MaxFloat32), new(math.MaxFloat32)
+	case t.Kind() == reflect.Float64:
+		s.Minimum, s.Maximum = new(-math.MaxFloat64), new(math.MaxFloat64)
+	}
 	return s
 }
+
+const base64 = `^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`
 
 func list(t reflect.Type, items *jsonschema.Schema) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "array", Items: items}

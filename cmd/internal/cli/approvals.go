@@ -36,6 +36,7 @@ func (m *approvalsMode) Set(text string) error {
 // engine makes the engine that drives a run of the agent under the given flags.
 func (a *app) engine(j store, d *driving, agent pawl.Agent) *engine.Engine {
 	o := a.options(agent.Source)
+	a.shown = a.asks(d.approvals)
 	a.spool(o)
 	o.Approver = a.approver(d.approvals, agent)
 	o.Patience = -1 // a person may take until the request expires

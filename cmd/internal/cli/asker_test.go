@@ -67,7 +67,7 @@ func TestAsking(t *testing.T) {
 		"yes each time": {"y\nyes\nonce\n", 0, 3, []string{
 			"approve c_1? pay\n    {\n      \"amount\": 200\n    }\n  why: pay needs approval\n  the model says: I shall pay now.\n  lapses if one of these changes: command line, ledger.csv, program, working directory\n  expires: ",
 			"approve c_3? pay\n    {\n      \"amount\": 7\n",
-		}, []string{"waits"}},
+		}, []string{"waits", "needs approval: "}},
 		"for the run":             {"r\ny\n", 0, 3, []string{"approve c_3?"}, []string{"approve c_2?"}},
 		"no with a reason":        {"n too dear\ny\nl\n", 5, 1, []string{"c_1: denied by", "too dear", "waits: approval c_3"}, []string{"why? The model"}},
 		"nobody":                  {"", 5, 0, []string{"no answer (end of input); left for later", "waits: approval c_1"}, nil},

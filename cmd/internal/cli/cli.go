@@ -53,6 +53,7 @@ type console struct {
 	err   *lockedWriter
 	json  bool
 	quiet bool
+	shown bool // questions show the calls that need approval, so progress does not
 }
 
 // environment is where a command finds the runs and the settings of its user.

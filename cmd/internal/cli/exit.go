@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"syscall"
-	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
@@ -111,8 +110,7 @@ func (a *app) report(ctx context.Context, err error) int {
 		}
 		return exitUsage
 	case errors.As(err, &held):
-		a.sayf("pawl: run %s is being driven by %s; its lease ends at %s unless renewed",
-			held.Lease.Run, runs.OwnerText(held.Lease.Owner), held.Lease.Until.Local().Format(time.TimeOnly))
+		a.sayf("pawl: %v", held)
 	case errors.As(err, &said) && said.Status == http.StatusUnauthorized && a.getenv("PAWL_TOKEN") == "":
 		a.sayf("pawl: %s asks for a token, and PAWL_TOKEN is not set; export PAWL_TOKEN=TOKEN with the token that pawl serve printed, or that you were given", a.server)
 	case errors.As(err, &said) && said.Status == http.StatusUnauthorized:

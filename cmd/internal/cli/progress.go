@@ -13,11 +13,15 @@ import (
 )
 
 // progress prints an entry in one line, if it concerns people. Where a person sees the
-// result as well, a reply that may be the answer is left out.
+// result as well, a reply that may be the answer is left out, and where a person is asked,
+// what needs approval.
 func (con *console) progress(e pawl.Entry) {
 	reply, _ := e.Event.(pawl.ModelReplied)
 	text := progressText(e.Event)
 	if reply.Purpose != "" && !calls(reply.Reply) && con.outTerminal() != nil && !con.json {
+		text = ""
+	}
+	if _, asked := e.Event.(pawl.ApprovalRequested); asked && con.shown {
 		text = ""
 	}
 	if text != "" {
