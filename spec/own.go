@@ -37,6 +37,10 @@ func (s *Spec) readOwn(f fields, item *node, taken map[string]int) {
 			f.problem(n.place, "there is no builtin tool %q%s", n.text, expr.DidYouMean(n.text, s.ownNamed()))
 			continue
 		}
+		if same := len(s.programTools(n.text)); same > 1 || same == 1 && ownTools[n.text] != nil {
+			f.problem(n.place, "there is another tool %q than that of this program (give the program's another name)", n.text)
+			continue
+		}
 		if !f.names(n.text, n.place, taken) {
 			continue
 		}

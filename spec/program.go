@@ -18,21 +18,27 @@ func (s *Spec) ownTool(name string) pawl.Tool {
 	if make := ownTools[name]; make != nil {
 		return make(s)
 	}
-	if r := s.opt.Registry; r != nil {
-		for _, t := range r.Tools {
-			if t.Info().Name == name {
-				return t
-			}
-		}
+	if all := s.programTools(name); len(all) > 0 {
+		return all[0]
 	}
 	return nil
+}
+
+// programTools returns the tools with a name that the program registered.
+func (s *Spec) programTools(name string) (all []pawl.Tool) {
+	for _, t := range s.opt.Registry.program().Tools {
+		if t != nil && t.Info().Name == name {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // ownNamed returns the names of these tools.
 func (s *Spec) ownNamed() []string {
 	names := slices.Collect(maps.Keys(ownTools))
-	if r := s.opt.Registry; r != nil {
-		for _, t := range r.Tools {
+	for _, t := range s.opt.Registry.program().Tools {
+		if t != nil {
 			names = append(names, t.Info().Name)
 		}
 	}
