@@ -53,7 +53,7 @@ func markAnswered(s *pawl.State, l *pawl.Signal, list []pawl.Pending) {
 	}
 }
 
-// Signalled reports whether a waiting run would continue if it were resumed, because its
+// Signalled reports whether a waiting or paused run would continue if it were resumed, because its
 // inbox, or that of a child run, has an unread signal: an answer to a pending request, or a
 // request to cancel the run.
 func Signalled(ctx context.Context, j pawl.Journal, run string) (bool, error) {
@@ -62,30 +62,41 @@ func Signalled(ctx context.Context, j pawl.Journal, run string) (bool, error) {
 		return false, nil
 	}
 	s, err := Load(ctx, j, run)
-	if err != nil || s.Status().Ended() {
+	if err != nil {
 		return false, err
 	}
-	for l, err := range mail.Signals(ctx, run, s.Signal()) {
+	return signalled(ctx, &Engine{journal: j, inbox: mail}, s)
+}
+
+func signalled(ctx context.Context, e *Engine, s *pawl.State) (bool, error) {
+	if s.Seq() == 0 || s.Status().Ended() {
+		return false, nil
+	}
+	list := s.Result().Pending
+	for l, err := range e.inbox.Signals(ctx, s.Run(), s.Signal()) {
 		if err != nil {
 			return false, err
 		}
 		if l.Kind == pawl.SignalCancel && l.Request == cancelRequest(s) {
 			return true, nil
 		}
+		markAnswered(s, &l, list)
 	}
-	for c := range s.Open() {
-		if c.Phase != pawl.PhaseAwaitingChild {
-			continue
+	if slices.ContainsFunc(list, func(p pawl.Pending) bool { return p.AnsweredAt != nil }) {
+		return true, nil
+	}
+	// An owner that is shut down may pause the run before it has resumed a child.
+	for _, c := range begun(s, pawl.PhaseStarted, pawl.PhaseLost, pawl.PhaseAwaitingChild) {
+		child, _, err := e.loadChild(ctx, c.Child)
+		if err != nil {
+			return false, err
 		}
-		child, err := Load(ctx, j, c.Child)
-		if err != nil || child.Status().Ended() {
-			return err == nil, err
+		if call, _ := s.Call(c.Call.ID); child.Status().Ended() && call.Phase != pawl.PhaseAnswered {
+			return true, nil
+		}
+		if ok, err := signalled(ctx, e, child); ok || err != nil {
+			return ok, err
 		}
 	}
-	list, err := Pending(ctx, j, s)
-	if err == nil {
-		err = MarkAnswered(ctx, j, list)
-	}
-	answered := func(p pawl.Pending) bool { return p.AnsweredAt != nil }
-	return err == nil && slices.ContainsFunc(list, answered), err
+	return false, nil
 }

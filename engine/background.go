@@ -13,11 +13,11 @@ import (
 	"github.com/pawl-run/pawl/team"
 )
 
-// behind returns the runs in the background that this run has begun, which in a fork excludes
+// behind returns the runs in the background that a run has begun, which in a fork excludes
 // those of the original.
-func (k *children) behind() []pawl.Classified {
-	return slices.DeleteFunc(k.rec.state.Background(), func(c pawl.Classified) bool {
-		return !strings.HasPrefix(c.Child, k.rec.lease.Run+".")
+func behind(s *pawl.State) []pawl.Classified {
+	return slices.DeleteFunc(s.Background(), func(c pawl.Classified) bool {
+		return !strings.HasPrefix(c.Child, s.Run()+".")
 	})
 }
 
@@ -47,7 +47,7 @@ func (k *children) launch() {
 		return
 	}
 	k.launched = true
-	for _, b := range k.behind() {
+	for _, b := range behind(r.state) {
 		if c, _ := r.state.Call(b.Call.ID); c.Phase != pawl.PhaseAnswered {
 			continue // its call begins it again
 		}

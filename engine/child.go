@@ -389,7 +389,7 @@ func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
 	if err := fence(ctx, k.rec); err != nil {
 		return err
 	}
-	running := k.begun(pawl.PhaseStarted)
+	running := begun(k.rec.state, pawl.PhaseStarted)
 	k.rec.appendNow(resumed)
 	for _, c := range running {
 		state, _, err := k.rec.engine.loadChild(ctx, c.Child)
@@ -403,11 +403,11 @@ func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
 	return nil
 }
 
-// begun returns the runs in the background, and those of the open calls in one of the phases. A run
-// is there once: an open call may deal with one in the background.
-func (k *children) begun(phases ...pawl.Phase) []pawl.Classified {
-	runs := k.behind()
-	for c := range k.rec.state.Open() {
+// begun returns the children of a run in the background, and those of its open calls in one of the
+// phases. A child is there once: an open call may deal with one in the background.
+func begun(s *pawl.State, phases ...pawl.Phase) []pawl.Classified {
+	runs := behind(s)
+	for c := range s.Open() {
 		if c.Child != "" && slices.Contains(phases, c.Phase) {
 			runs = slices.DeleteFunc(runs, func(b pawl.Classified) bool { return b.Child == c.Child })
 			runs = append(runs, pawl.Classified{Call: c.Call, Child: c.Child})
@@ -419,7 +419,7 @@ func (k *children) begun(phases ...pawl.Phase) []pawl.Classified {
 // settle ends the runs that this one has begun, before it ends itself, and accounts for what they
 // have used. It reports whether it has appended that. When this run is resumed, they go on.
 func (k *children) settle() (appended bool) {
-	for _, c := range k.begun(pawl.PhaseAwaitingChild, pawl.PhaseLost) {
+	for _, c := range begun(k.rec.state, pawl.PhaseAwaitingChild, pawl.PhaseLost) {
 		appended = k.end(c.Call.ID, c.Child, "its parent has ended") || appended
 	}
 	return appended

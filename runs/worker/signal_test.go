@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -123,12 +124,17 @@ func TestChildSignal(t *testing.T) {
 			return pawl.Say("done"), nil
 		})}
 		waiting(t, j, parent, "r")
+		waiting(t, j, parent, "cancelled")
 		sweeps(t, j, parent)
 		time.Sleep(time.Minute)
 		must(t, engine.New(j, nil).Submit(t.Context(), "r.c_1", "c_1", "client", []byte(`1`)))
+		_, err := j.Send(t.Context(), pawl.Signal{Run: "cancelled.c_1", Kind: pawl.SignalCancel, Request: "cancel.1", By: "ann", Body: []byte(`{}`)})
+		must(t, err)
 		time.Sleep(11 * time.Second)
-		if s, of := status(t, j, "r"), status(t, j, "r.c_1"); s != pawl.StatusSuccess || of != pawl.StatusSuccess {
-			t.Errorf("it is %v, its child %v", s, of)
+		for run, want := range map[string]pawl.Status{"r": pawl.StatusSuccess, "cancelled": pawl.StatusCancelled} {
+			if s, of := status(t, j, run), status(t, j, run+".c_1"); s != pawl.StatusSuccess || of != want {
+				t.Errorf("%s is %v, its child %v", run, s, of)
+			}
 		}
 	})
 }
@@ -240,6 +246,88 @@ func TestSignalInVain(t *testing.T) {
 				time.Sleep(40 * time.Second)
 				if s := status(t, j, "r"); s != pawl.StatusSuccess {
 					t.Errorf("it is %v: %s", s, p.log.text.String())
+				}
+			})
+		})
+	}
+}
+
+// closing is a journal that shuts its engine down when it appends to one run, or claims another.
+type closing struct {
+	disk
+	resumes, claims string
+	shut            func()
+}
+
+func (c *closing) Claim(ctx context.Context, claim pawl.Claim) (pawl.Lease, error) {
+	if claim.Run == c.claims {
+		c.shut()
+	}
+	return c.disk.Claim(ctx, claim)
+}
+
+func (c *closing) Append(ctx context.Context, b pawl.Batch) error {
+	if b.Run == c.resumes {
+		c.shut()
+	}
+	return c.disk.Append(ctx, b)
+}
+
+// A signal to a child stays a reason to resume the run that it descends from, if the process that
+// resumed that run was shut down before it got to the child.
+func TestSignalAtShutdown(t *testing.T) {
+	over := func(of pawl.Agent, o tool.AgentOptions) pawl.Agent {
+		of.Description = "Picks."
+		return pawl.Agent{Name: "over-" + of.Name, Tools: []pawl.Tool{tool.Agent(of, &o)}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+			switch {
+			case len(r.Messages) == 1:
+				return pawl.Do(pawl.Call{Tool: of.Name, Args: []byte(`{"input":"x"}`)}), nil
+			case len(r.Messages) == 3 && o.Background:
+				return pawl.Do(pawl.Call{Tool: "collect", Args: []byte(`{"id":"c_1"}`)}), nil
+			}
+			return pawl.Say("done"), nil
+		})}
+	}
+	one := over(picker(), tool.AgentOptions{})
+	two := over(one, tool.AgentOptions{})
+	behind := over(picker(), tool.AgentOptions{Background: true, Effect: pawl.Read})
+	for name, c := range map[string]struct {
+		agent  pawl.Agent
+		child  string
+		closes closing
+	}{
+		"child, resumed":            {one, "r.c_1", closing{resumes: "r"}},
+		"child, claimed":            {one, "r.c_1", closing{claims: "r.c_1"}},
+		"child of a child, resumed": {two, "r.c_1.c_1", closing{resumes: "r"}},
+		"child of a child, claimed": {two, "r.c_1.c_1", closing{claims: "r.c_1.c_1"}},
+		"background, resumed":       {behind, "r.c_1", closing{resumes: "r"}},
+		"background, claimed":       {behind, "r.c_1", closing{claims: "r.c_1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				j := newDisk()
+				waiting(t, j, c.agent, "r")
+				must(t, engine.New(j, nil).Submit(t.Context(), c.child, "c_1", "client", []byte(`1`)))
+				c.closes.disk = j
+				e := engine.New(&c.closes, nil)
+				var closed sync.WaitGroup
+				c.closes.shut = sync.OnceFunc(func() {
+					closed.Go(func() { must(t, e.Close()) })
+					time.Sleep(time.Millisecond) // until it closes
+				})
+				h, err := e.Resume(t.Context(), c.agent, "r", nil)
+				must(t, err)
+				r, err := h.Wait(t.Context())
+				closed.Wait()
+				child, failed := engine.Load(t.Context(), j, c.child)
+				must(t, failed)
+				if err != nil || r.Status != pawl.StatusPaused || child.Signal() != 0 {
+					t.Fatalf("it is %v, its child has read signal %d, %v", r.Status, child.Signal(), err)
+				}
+				sweeps(t, j, c.agent)
+				time.Sleep(11 * time.Second)
+				if s := status(t, j, "r"); s != pawl.StatusSuccess {
+					t.Errorf("it is %v", s)
 				}
 			})
 		})
