@@ -419,7 +419,7 @@ func begun(s *pawl.State, phases ...pawl.Phase) []pawl.Classified {
 // settle ends the runs that this one has begun, before it ends itself, and accounts for what they
 // have used. It reports whether it has appended that. When this run is resumed, they go on.
 func (k *children) settle() (appended bool) {
-	for _, c := range begun(k.rec.state, pawl.PhaseAwaitingChild, pawl.PhaseLost) {
+	for _, c := range begun(k.rec.state, pawl.PhaseStarted, pawl.PhaseAwaitingChild, pawl.PhaseLost) {
 		appended = k.end(c.Call.ID, c.Child, "its parent has ended") || appended
 	}
 	return appended
@@ -473,7 +473,7 @@ func (k *children) ended(run, why string) (*pawl.State, error) {
 			delete(k.live, run)
 		}
 		state, _, err := r.engine.loadChild(r.base, run)
-		if err != nil || state.Status().Ended() || cancelled != nil || time.Now().After(until) {
+		if err != nil || state.Seq() == 0 || state.Status().Ended() || cancelled != nil || time.Now().After(until) {
 			return state, err
 		}
 		if r.engine.pause(r.base, min(opt.Lease/10, 100*time.Millisecond)) != nil || r.lease.renew(r.base) != nil {

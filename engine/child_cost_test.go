@@ -52,6 +52,32 @@ func TestChildCosts(t *testing.T) {
 			}
 			must(t, engine.New(j, nil).Cancel(t.Context(), "r", "test", "enough"))
 		},
+		"another process has it, and the parent is cancelled before it begins to wait": func(t *testing.T, j *tap) {
+			agent := boss(clerkBy(func(int) {}))
+			agent.Model = priced{agent.Model}
+			e := engine.New(j, nil)
+			ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
+			must(t, e.Approve(t.Context(), "r.c_1", "c_1", "test", nil))
+			l, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: "r.c_1", Owner: "other", TTL: time.Hour})
+			must(t, err)
+			tried := make(chan struct{}, 999)
+			j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
+				if c.Run == "r.c_1" {
+					tried <- struct{}{}
+				}
+				return take()
+			})
+			h := resume(t, e, agent)
+			<-tried
+			must(t, e.Cancel(t.Context(), "r", "test", "enough"))
+			soon(t, "the child is cancelled, too", func() bool { return len(tried) > 0 })
+			_, err = j.Journal.Claim(t.Context(), pawl.Claim{Run: "r.c_1", Owner: "other", Epoch: l.Epoch})
+			must(t, err)
+			ends(t, h, pawl.StatusCancelled)
+			if s := loaded(t, j, "r.c_1"); s.Status() != pawl.StatusCancelled {
+				t.Errorf("the child is %v", s.Status())
+			}
+		},
 		"another process goes on with it": func(t *testing.T, j *tap) {
 			there := engine.New(j, nil)
 			asked, reply := make(chan struct{}), make(chan struct{})
