@@ -119,10 +119,13 @@ func (s *effects) arrive(e *effect) {
 	s.mu.Lock()
 	waited := s.remove(e)
 	if waited {
-		e.done <- e // the channel has room for each effect
+		e.done <- e // the channel has room for each effect; the driver may use e again now
 	}
 	s.mu.Unlock()
-	if t, ok := e.work.(*toolCall); ok && !waited && !e.abandoned {
+	if waited {
+		return
+	}
+	if t, ok := e.work.(*toolCall); ok && !e.abandoned {
 		t.letGo()
 	}
 }
