@@ -40,7 +40,7 @@ type child struct {
 	state   *pawl.State
 	heard   int64 // the last signal that was delivered to its run
 	hasty   bool  // another owner is not waited for
-	waited  bool  // another owner was given the time to let go of it
+	waited  bool  // another owner was given the time to release it
 	missing bool  // it has begun, but its log is not in this journal
 	stopped bool  // the engine closes, or the parent was stopped first: the call is repeated when the parent resumes
 	err     error // an error that breaks the parent's run
@@ -140,26 +140,26 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 // elsewhere has the parent wait for the child: its owner reads its signals, and wakes the parent.
 func (c *child) elsewhere() { c.result.Status, c.heard = pawl.StatusPaused, math.MaxInt64 }
 
-// freed waits until another owner has let go of the child. It reports false if that owner goes on.
+// freed waits until another owner has released the child. It reports false if that owner keeps it.
 func (c *child) freed(ctx context.Context, held pawl.Lease) (bool, error) {
 	switch h := c.engine.Live(c.run); {
 	case c.hasty:
 		return false, nil
-	case h != nil: // an earlier owner of the parent lets go of it, or somebody drives it by itself
+	case h != nil: // for an earlier owner of the parent, which releases it, or by itself
 		select {
 		case <-h.done:
 			return true, nil
 		case <-ctx.Done():
 			return false, context.Cause(ctx)
 		}
-	case ParseOwner(held.Owner).Process == Self().Process: // it has just let go of it, or is another engine
+	case ParseOwner(held.Owner).Process == Self().Process: // this engine has just released it, or another one drives it
 		again := !c.waited
 		c.waited = true
 		return again, nil
 	case c.state.Seq() > 0 && c.waited:
 		return false, nil
 	}
-	c.waited = true // another process lost the parent, and lets go of the child or has ended
+	c.waited = true // another process lost the parent, and releases the child or has ended
 	return true, c.engine.pause(ctx, max(time.Until(held.Until), time.Millisecond))
 }
 

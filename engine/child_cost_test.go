@@ -24,15 +24,20 @@ func TestChildCosts(t *testing.T) {
 		})}
 		return c
 	}
+	// approved begins a run whose child c then has its approval, and can be resumed by itself.
+	approved := func(t *testing.T, j *tap, c *pawl.Agent) *engine.Engine {
+		agent := boss(*c)
+		agent.Model = priced{agent.Model}
+		e := engine.New(j, nil)
+		ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
+		must(t, e.Approve(t.Context(), "r.c_1", "c_1", "test", nil))
+		c.Policies = agent.Policies
+		return e
+	}
 	for name, play := range map[string]func(t *testing.T, j *tap){
 		"it goes on by itself, and the parent is cancelled": func(t *testing.T, j *tap) {
 			c := clerkBy(func(int) {})
-			agent := boss(c)
-			agent.Model = priced{agent.Model}
-			e := engine.New(j, nil)
-			ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
-			must(t, e.Approve(t.Context(), "r.c_1", "c_1", "test", nil))
-			c.Policies = agent.Policies
+			e := approved(t, j, &c)
 			h, err := e.Resume(t.Context(), c, "r.c_1", &engine.ResumeOptions{AllowChange: true})
 			must(t, err)
 			ends(t, h, pawl.StatusSuccess)
@@ -87,12 +92,7 @@ func TestChildCosts(t *testing.T) {
 					<-reply
 				}
 			})
-			agent := boss(c)
-			agent.Model = priced{agent.Model}
-			e := engine.New(j, nil)
-			ends(t, begin(t, e, agent), pawl.StatusWaitingApproval)
-			must(t, e.Approve(t.Context(), "r.c_1", "c_1", "test", nil))
-			c.Policies = agent.Policies
+			e := approved(t, j, &c)
 			h, err := there.Resume(t.Context(), c, "r.c_1", &engine.ResumeOptions{AllowChange: true})
 			must(t, err)
 			<-asked

@@ -325,8 +325,8 @@ func TestChildClaimedWhileStopping(t *testing.T) {
 	}
 }
 
-// A run gives another process the time of a lease to let go of its child, or to end. If that
-// process goes on with the child, the run waits for it.
+// A run waits for the time of a lease until another process releases its child. If that process
+// keeps the child, the run pauses until the child ends.
 func TestChildHeldElsewhere(t *testing.T) {
 	for _, goesOn := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -356,8 +356,8 @@ func TestChildHeldElsewhere(t *testing.T) {
 	}
 }
 
-// A run that broke while its child pays goes on with that child when it is resumed, also if the
-// child has not been let go of.
+// A run that broke while its child pays continues with that child when it is resumed, even if the
+// child was not released.
 func TestChildOfBrokenRun(t *testing.T) {
 	t.Run("while it is waited for", func(t *testing.T) { childOfBrokenRun(t, false) })
 	t.Run("while it is claimed", func(t *testing.T) { childOfBrokenRun(t, true) })
@@ -396,7 +396,7 @@ func childOfBrokenRun(t *testing.T, claimed bool) {
 		got, held := take()
 		if claimed && held != nil && c.Run == "r.c_1" {
 			letGo()
-			soon(t, "the child is let go of", func() bool { return e.Live("r.c_1") == nil })
+			soon(t, "the child is released", func() bool { return e.Live("r.c_1") == nil })
 		}
 		return got, held
 	})

@@ -356,7 +356,7 @@ func (q *requests) event(l *pawl.Signal) pawl.Event {
 }
 
 // answered reports whether one of the signals is worth claiming the run again for.
-// A driver that is to let go of the run claims it only to cancel it.
+// A driver that must release the run claims it only to cancel it.
 func (q *requests) answered(signals []pawl.Signal, suspend bool) bool {
 	for _, l := range signals {
 		if l.Kind == pawl.SignalChild && !suspend {

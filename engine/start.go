@@ -64,7 +64,7 @@ var runID = regexp.MustCompile(`^[A-Za-z0-9_:][A-Za-z0-9_:.-]{0,127}$`)
 // line, or that a child run may have: those have the id of their call after a dot.
 func checkID(id string) error {
 	if !runID.MatchString(id) || strings.Contains(id, ".c_") || id == "last" {
-		return fmt.Errorf("run id %.40q: use up to 128 letters, digits, _ and :, after the first also - and dots, without .c_, which marks child runs, and another word than last", id)
+		return fmt.Errorf("invalid run id %.40q: use at most 128 letters, digits, and _ : - . characters; it cannot begin with - or a dot, contain .c_ (which marks child runs) or be the word last", id)
 	}
 	return nil
 }
@@ -83,9 +83,9 @@ func (b *beginning) goOn(ctx context.Context, lease pawl.Lease) (*Handle, error)
 
 // StartOptions are the options of a new run.
 type StartOptions struct {
-	// ID is the run's id: up to 128 letters, digits, _ and :, after the first also - and dots,
-	// but not .c_, which marks child runs. Empty: a generated one, or the one that Thread or
-	// Key determines.
+	// ID is the run's id: at most 128 letters, digits, and _ : - . characters. It cannot begin
+	// with - or a dot, or contain .c_, which marks child runs. Empty: a generated id, or the one
+	// that Thread or Key determines.
 	ID     string
 	Labels map[string]string // instead of the agent's
 	// Thread is the conversation that the run belongs to: it begins with the messages of

@@ -218,9 +218,6 @@ func lose(_ *engine.Engine, j *memory.Journal, _ func()) error {
 // run ends as failed, and another engine brings it to the end that it has undisturbed, with each
 // Write once.
 func TestStopsEverywhere(t *testing.T) {
-	if broken != "" {
-		t.Skip("this process is itself broken")
-	}
 	for name, agent := range plays {
 		undisturbed := play(t, agent, 0, "", nil)
 		for way, stop := range stops {
@@ -326,7 +323,7 @@ func play(t *testing.T, agent func(*stage) pawl.Agent, at int, way string, stop 
 		if err == nil {
 			res, err = wait(t, h)
 		}
-		if err != nil { // the first engine may still let go of a claim
+		if err != nil { // the first engine may not have released a claim yet
 			time.Sleep(time.Millisecond)
 		}
 	}

@@ -312,7 +312,7 @@ func TestCancel(t *testing.T) {
 	if _, err := pick(t, s, "peer__wait").Run(ctx, pawl.Invocation{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	appears(t, "cancelled") // the server is told
+	appears(t, "cancelled") // the server receives the cancel
 }
 
 // appears waits for a file that a server makes.

@@ -111,18 +111,23 @@ func TestCancelSignal(t *testing.T) {
 	})
 }
 
+// delegating returns an agent that calls a picker, which waits for its client.
+func delegating() pawl.Agent {
+	child := picker()
+	child.Description = "Picks."
+	return pawl.Agent{Name: "parent", Tools: []pawl.Tool{tool.Agent(child, nil)}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+		if len(r.Messages) == 1 {
+			return pawl.Do(pawl.Call{Tool: "picker", Args: []byte(`{"input":"x"}`)}), nil
+		}
+		return pawl.Say("done"), nil
+	})}
+}
+
 // What a child run waits for resumes the run that it descends from.
 func TestChildSignal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newDisk()
-		child := picker()
-		child.Description = "Picks."
-		parent := pawl.Agent{Name: "parent", Tools: []pawl.Tool{tool.Agent(child, nil)}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-			if len(r.Messages) == 1 {
-				return pawl.Do(pawl.Call{Tool: "picker", Args: []byte(`{"input":"x"}`)}), nil
-			}
-			return pawl.Say("done"), nil
-		})}
+		parent := delegating()
 		waiting(t, j, parent, "r")
 		waiting(t, j, parent, "cancelled")
 		sweeps(t, j, parent)
@@ -225,14 +230,7 @@ func TestSignalInVain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				j := &blinking{disk: newDisk()}
-				child := picker()
-				child.Description = "Picks."
-				parent := pawl.Agent{Name: "parent", Tools: []pawl.Tool{tool.Agent(child, nil)}, Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-					if len(r.Messages) == 1 {
-						return pawl.Do(pawl.Call{Tool: "picker", Args: []byte(`{"input":"x"}`)}), nil
-					}
-					return pawl.Say("done"), nil
-				})}
+				parent := delegating()
 				waiting(t, j, parent, "r")
 				p := sweeps(t, j, parent)
 				time.Sleep(time.Minute)
