@@ -32,8 +32,8 @@ func (k *children) keep(c *child) {
 	k.live[c.run] = c.live
 }
 
-// letGo suspends the run in the background that a call has begun and nobody has kept.
-func (t *toolCall) letGo() {
+// suspendBegun suspends the background run that a call has begun, if the parent does not keep it.
+func (t *toolCall) suspendBegun() {
 	if c := t.child; c != nil && c.behind && c.live != nil {
 		c.live.driver.inbox.suspend()
 	}

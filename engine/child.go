@@ -417,7 +417,7 @@ func begun(s *pawl.State, phases ...pawl.Phase) []pawl.Classified {
 }
 
 // settle ends the runs that this one has begun, before it ends itself, and accounts for what they
-// have used. It reports whether it has appended that. When this run is resumed, they go on.
+// have used. It reports whether it has appended that. Those runs continue when this run is resumed.
 func (k *children) settle() (appended bool) {
 	for _, c := range begun(k.rec.state, pawl.PhaseStarted, pawl.PhaseAwaitingChild, pawl.PhaseLost) {
 		appended = k.end(c.Call.ID, c.Child, "its parent has ended") || appended

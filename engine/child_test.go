@@ -391,11 +391,11 @@ func childOfBrokenRun(t *testing.T, claimed bool) {
 	j.on(nil)
 	pays = make(chan struct{})
 	close(pays)
-	letGo := sync.OnceFunc(func() { close(goOn) })
+	release := sync.OnceFunc(func() { close(goOn) })
 	j.onClaim(func(c pawl.Claim, take func() (pawl.Lease, error)) (pawl.Lease, error) {
 		got, held := take()
 		if claimed && held != nil && c.Run == "r.c_1" {
-			letGo()
+			release()
 			soon(t, "the child is released", func() bool { return e.Live("r.c_1") == nil })
 		}
 		return got, held
@@ -403,7 +403,7 @@ func childOfBrokenRun(t *testing.T, claimed bool) {
 	h := resume(t, e, agent)
 	soon(t, "the child is resumed", func() bool { return strings.Count(text(t, j, "r"), "child.started") == 2 })
 	if !claimed {
-		letGo()
+		release()
 	}
 	ends(t, h, pawl.StatusSuccess)
 	if l.len() != 1 {

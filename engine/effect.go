@@ -114,7 +114,7 @@ func (s *effects) depart(e *effect) {
 }
 
 // arrive hands an effect on to the driver, which finds it if it gives up afterwards. If it has
-// given up before, or has abandoned the effect, nobody waits for it.
+// given up before, or has abandoned the effect, it does not wait for it.
 func (s *effects) arrive(e *effect) {
 	s.mu.Lock()
 	waited := s.remove(e)
@@ -126,7 +126,7 @@ func (s *effects) arrive(e *effect) {
 		return
 	}
 	if t, ok := e.work.(*toolCall); ok && !e.abandoned {
-		t.letGo()
+		t.suspendBegun()
 	}
 }
 

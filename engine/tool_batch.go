@@ -45,7 +45,7 @@ func runBatch(d *driver, at uint64, calls []pawl.Classified) error {
 func (b *toolBatch) leave() {
 	b.d.effects.abort()
 	for len(b.done) > 0 {
-		(<-b.done).work.(*toolCall).letGo()
+		(<-b.done).work.(*toolCall).suspendBegun()
 	}
 	for i := range b.calls {
 		b.calls[i].slot.free()

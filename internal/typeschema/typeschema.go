@@ -35,8 +35,8 @@ import (
 // the same for the same type. An error names the field and says what would be
 // right; there is one for each field that is wrong.
 //
-// An answer is decoded when its run has ended and nobody can correct it any more. So floats
-// have the bounds of their types, and base64 has a pattern.
+// An answer is decoded after its run has ended, when the model cannot correct it. So the schema
+// bounds floats as their types do, and has a pattern for base64.
 func For[T any]() (json.RawMessage, error) { return schemaOf(reflect.TypeFor[T](), true) }
 
 func schemaOf(t reflect.Type, strict bool) (json.RawMessage, error) {

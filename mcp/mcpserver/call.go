@@ -127,7 +127,7 @@ func (s *Server) drive(ctx context.Context, r *sdk.CallToolRequest, agent pawl.A
 	return d, err
 }
 
-// errGone is why the run of a call is suspended that nobody waits for and nobody has cancelled.
+// errGone is why a run is suspended when its client disconnects without cancelling the call.
 var errGone = errors.New("the client has disconnected")
 
 // asked returns ctx with the trace context of the calling client, from the metadata of its

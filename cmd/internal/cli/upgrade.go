@@ -166,9 +166,9 @@ func upgradeRuns(ctx context.Context, a *app, j store, u *upgrading, specs map[s
 	return 0, nil
 }
 
-// upgradeRun plans or does the upgrade of one run; nil: its agent has not changed. Without an
-// outcome, a fork goes on in its place already. With Problems of its spec as the error, the line
-// is there, too.
+// upgradeRun plans or does the upgrade of one run; nil: its agent has not changed. The result
+// has no outcome if a fork already continues the run. It is also returned with Problems of the
+// spec as the error.
 func upgradeRun(ctx context.Context, a *app, j store, h pawl.Head, file string, dry bool) (*upgraded, error) {
 	s, err := engine.Load(ctx, j, h.Run)
 	if err != nil {

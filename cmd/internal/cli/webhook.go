@@ -61,7 +61,7 @@ func (a *app) tell(ctx context.Context, source string, r pawl.Result) {
 	go func() {
 		defer close(done)
 		defer cancel()
-		for _, leg := range r.Legs { // those before it have handed over, and wait for nobody
+		for _, leg := range r.Legs { // earlier legs have handed over, and wait for no person
 			if leg != r.Run {
 				a.deliver(within, out, pawl.Result{Run: leg})
 			}
