@@ -196,7 +196,7 @@ func (d *Declaration) model(auxiliary string, fallback int) *ModelInfo {
 // source is the sampling as text, for its digest.
 func (s *Sampling) source() string {
 	var b strings.Builder
-	fmt.Fprint(&b, s.Temperature, s.MaxTokens, s.ThinkingTokens)
+	fmt.Fprint(&b, s.Temperature, s.MaxTokens, s.Effort)
 	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
 		fmt.Fprintf(&b, " %s=%s", name, s.Options[name])
 	}

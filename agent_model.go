@@ -38,11 +38,16 @@ type Describer interface {
 
 // ModelInfo is what a run records of its model.
 type ModelInfo struct {
-	Name     string `wire:"model"`         // provider/name, as in anthropic/claude-sonnet-4-5
+	Name     string `wire:"model"`         // provider/name, as in anthropic/claude-sonnet-5
 	Endpoint string `wire:"endpoint,omit"` // where requests go; empty: they stay in this process
 	Price    *Price `wire:"price,omit"`    // nil: unknown; a run with a dollar limit needs one
 	Wire     Wire   `wire:"wire,omit"`     // what its requests have in addition to their texts
-	Batch    bool   `wire:"batch,omit"`    // its calls are batches, which go on without the run; see [ModelError]
+
+	PriceFrom string `wire:"price_from,omit"` // where the price comes from: "table", "list" (a known name at another host) or "spec"; empty: it has none
+	Reply     int    `wire:"reply,omit"`      // the most tokens of a reply, thinking included; 0: unknown
+	Effort    string `wire:"effort,omit"`     // what it thinks with where no effort is asked for; empty: it does not think then
+
+	Batch bool `wire:"batch,omit"` // its calls are batches, which go on without the run; see [ModelError]
 }
 
 // Wire is an upper bound of what a model's requests contain in addition to their texts, so that
@@ -79,11 +84,11 @@ type Request struct {
 
 // Sampling are the knobs of a model. The zero value leaves all to the provider.
 type Sampling struct {
-	Temperature    float64                    `wire:"temperature,omit"` // 0: the provider's default; negative: exactly zero
-	MaxTokens      int                        `wire:"max_tokens,omit"`  // the most one reply may spend; 0: 4096
-	ThinkingTokens int                        `wire:"thinking,omit"`    // reasoning budget within MaxTokens; 0: none asked for
-	Options        map[string]json.RawMessage `wire:"options,omit"`     // further provider options, by the provider's own names
-	Cache          string                     `wire:"cache,omit"`       // how long the provider keeps requests in its cache: 5m, 1h or off; empty: what costs less, see window.Compact
+	Temperature float64                    `wire:"temperature,omit"` // 0: the provider's default; negative: exactly zero
+	MaxTokens   int                        `wire:"max_tokens,omit"`  // the most one reply may spend, thinking included; 0: what the model and the limits allow
+	Effort      string                     `wire:"effort,omit"`      // how much the model thinks: none, minimal, low, medium, high, xhigh or max; empty: the provider's default
+	Options     map[string]json.RawMessage `wire:"options,omit"`     // further provider options, by the provider's own names
+	Cache       string                     `wire:"cache,omit"`       // how long the provider keeps requests in its cache: 5m, 1h or off; empty: what costs less, see window.Compact
 }
 
 // A Chunk is a piece of a reply that is being streamed. Text and Thinking are increments; Call
@@ -100,7 +105,7 @@ type Chunk struct {
 }
 
 // A Reply is a model's whole answer to one request, its parts in the order they
-// came: [Text], [Thinking] and [Call].
+// came: [Text], [Citation], [Thinking] and [Call].
 type Reply struct {
 	Parts    []Part
 	Stop     StopReason // zero: StopEnd, or StopCalls when there are calls
@@ -312,3 +317,7 @@ func (p Price) Half() Price { return Price(meter.Rates(p).Half()) }
 // Cost returns the dollars of one request that used u. The usage must not be the sum of several
 // requests, because a tier depends on the length of each.
 func (p Price) Cost(u Usage) float64 { return meter.Rates(p).Cost(meter.Use(u)) }
+
+// Efforts are the values of [Sampling.Effort], ascending. A model that does not take one gets the
+// nearest that it takes.
+var Efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}

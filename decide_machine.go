@@ -112,7 +112,8 @@ func NewMachine(a Agent) (*Machine, error) {
 		m.output, err = jsonschema.Compile(a.Output, nil)
 		refuse(err != nil, "output: %w", err)
 	}
-	refuse(a.Sampling.MaxTokens < 0 || a.Sampling.ThinkingTokens < 0, "sampling: MaxTokens and ThinkingTokens may not be negative")
+	refuse(a.Sampling.MaxTokens < 0, "sampling: MaxTokens may not be negative")
+	refuse(a.Sampling.Effort != "" && !slices.Contains(Efforts, a.Sampling.Effort), "sampling: Effort is %q; want one of %s", a.Sampling.Effort, strings.Join(Efforts, ", "))
 	c := a.Sampling.Cache
 	refuse(c != "" && c != "5m" && c != "1h" && c != "off", "sampling: Cache is %q; use 5m, 1h, off or nothing", c)
 	refuse(a.MaxParallel < 0, "max_parallel: MaxParallel is %d; it may not be negative", a.MaxParallel)

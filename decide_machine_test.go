@@ -131,7 +131,7 @@ loop single: it offers no tools; drop Builtins
 loop single: the json strategy is a way to call tools; use native
 goal: it needs both a Metric and a Success condition
 output: schema at /type: value matches none of the alternatives: (1) value must be one of "array", "boolean", "integer", "null", "number", "object", "string"; (2) value must be an array, got the string "nonsense"
-sampling: MaxTokens and ThinkingTokens may not be negative
+sampling: MaxTokens may not be negative
 max_parallel: MaxParallel is 2, but a Serial agent makes one call at a time; drop one of them
 policies: one of them is nil
 column 13: tool_called("nosuch") can never hold: the agent has no tool nosuch (there is __complete__, __log_progress__, __mine__, __pause_for_human__, __retrieve_memory__, __store_memory__, a b, look, look, n, s)

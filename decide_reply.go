@@ -53,8 +53,6 @@ func (m *Machine) Request(s *State, t Think, so conversation) Request {
 	if t.Model != "" { // the knobs are the agent's model's
 		r.Sampling = Sampling{}
 	}
-	// A thinking budget that does not fit under the clamp is an invalid request.
-	r.Sampling.ThinkingTokens = min(r.Sampling.ThinkingTokens, t.MaxTokens/2)
 	return r
 }
 
@@ -107,7 +105,10 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 			content += len(p.Text)
 			parts = append(parts, p)
 		case Thinking:
-			p.Text, p.Opaque = r.repair(p.Text), bytes.Clone(p.Opaque)
+			p.Text, p.Opaque, p.Moved = r.repair(p.Text), bytes.Clone(p.Opaque), false
+			parts = append(parts, p)
+		case Citation:
+			p.Title, p.URL, p.Quote, p.Opaque = r.repair(p.Title), r.repair(p.URL), r.repair(p.Quote), bytes.Clone(p.Opaque)
 			parts = append(parts, p)
 		case Call:
 			if r.Stop == StopRefusal {

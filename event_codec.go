@@ -111,6 +111,15 @@ type layout struct {
 	Text     string          `wire:"text,omit"`
 	Opaque   json.RawMessage `wire:"opaque,omit"`
 	Model    string          `wire:"model,omit"`
+	Account  string          `wire:"account,omit"`
+	Source   *citedSource    `wire:"source,omit"`
+}
+
+// A citedSource is what a citation names.
+type citedSource struct {
+	Title string `wire:"title,omit"`
+	URL   string `wire:"url,omit"`
+	Quote string `wire:"quote,omit"`
 }
 
 // Clear empties the form and keeps its room for calls and parts.
@@ -137,7 +146,11 @@ func (f *replied) Take(e *ModelReplied) (exact bool) {
 		case Thinking:
 			f.Thinking += p.Text
 			usual = false
-			part = layout{Thinking: true, Text: p.Text, Opaque: p.Opaque, Model: p.Model}
+			exact = exact && !p.Moved
+			part = layout{Thinking: true, Text: p.Text, Opaque: p.Opaque, Model: p.Model, Account: p.Account}
+		case Citation:
+			usual = false
+			part = layout{Source: &citedSource{p.Title, p.URL, p.Quote}, Opaque: p.Opaque, Model: p.Model}
 		case Call:
 			calls = append(calls, p)
 			named = named && p.ID != ""
@@ -187,7 +200,9 @@ func (f *replied) Give(e *ModelReplied) error {
 			r.Parts = append(r.Parts, f.Calls[next])
 			next++
 		case p.Thinking:
-			r.Parts = append(r.Parts, Thinking{p.Text, p.Opaque, p.Model})
+			r.Parts = append(r.Parts, Thinking{Text: p.Text, Opaque: p.Opaque, Model: p.Model, Account: p.Account})
+		case p.Source != nil:
+			r.Parts = append(r.Parts, Citation{p.Source.Title, p.Source.URL, p.Source.Quote, p.Opaque, p.Model})
 		default:
 			r.Parts = append(r.Parts, Text{p.Text})
 		}

@@ -32,20 +32,33 @@ type Message struct {
 // Text returns the message's text parts, joined without a separator.
 func (m Message) Text() string { return joinText(m.Parts) }
 
-// A Part is a piece of a message: [Text], [Thinking], [Call], [ToolResult] or [File].
+// A Part is a piece of a message: [Text], [Citation], [Thinking], [Call], [ToolResult] or [File].
 // The set is closed.
 type Part interface{ part() }
 
 // Text is prose.
 type Text struct{ Text string }
 
+// A Citation names the source of the [Text] before it. Quote is the cited passage; any of the three
+// texts may be empty. Opaque is what the provider wants back, which only Model understands.
+type Citation struct {
+	Title, URL, Quote string
+	Opaque            json.RawMessage
+	Model             string
+}
+
 // Thinking is a model's reasoning, kept verbatim. Opaque is whatever the provider wants back with it
 // (a signature, an encrypted item), byte for byte; it is never shown to anybody. Model names who produced
-// it: opaque parts mean nothing to another model and are dropped when the run fails over to one.
+// it: opaque parts mean nothing to another model and are dropped when the run fails over to one. Account
+// identifies the account at the provider, without its key; empty: the part holds for all accounts.
+// Moved says, in a request, that the prompt, the tools or the messages before the part are no longer
+// those that the model saw when it made it; some models refuse such parts.
 type Thinking struct {
-	Text   string
-	Opaque json.RawMessage
-	Model  string
+	Text    string
+	Opaque  json.RawMessage
+	Model   string
+	Account string
+	Moved   bool
 }
 
 // A Call is a model's request to run a tool. ID is given by the run (c_1, c_2, …), unique
@@ -86,6 +99,7 @@ type File struct {
 }
 
 func (Text) part()       {}
+func (Citation) part()   {}
 func (Thinking) part()   {}
 func (Call) part()       {}
 func (ToolResult) part() {}

@@ -297,7 +297,7 @@ func FuzzCeilings(f *testing.F) {
 		world := &realm{}
 		a := pawl.Agent{Name: "spender", Model: pawltest.Check(t, model),
 			Limits:   pawl.Limits{Tokens: 1 + r.IntN(100_000), Cost: r.Float64(), Iterations: 1 + r.IntN(30)},
-			Sampling: pawl.Sampling{MaxTokens: r.IntN(10_000), ThinkingTokens: r.IntN(5000)},
+			Sampling: pawl.Sampling{MaxTokens: r.IntN(10_000), Effort: pawl.Efforts[r.IntN(len(pawl.Efforts))]},
 			Tools:    []pawl.Tool{deed{world, pawl.ToolInfo{Name: "look", Effect: pawl.Read, Input: json.RawMessage(`{"type":"object","additionalProperties":true}`)}}}}
 		j := memory.New()
 		quick := &engine.Options{Backoff: func(int) time.Duration { return 0 }}

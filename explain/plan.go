@@ -115,9 +115,6 @@ func planOf(d *pawl.Declaration, first int, o *PlanOptions) Plan {
 	if d.Sampling.MaxTokens > 0 {
 		reply = min(reply, d.Sampling.MaxTokens)
 	}
-	if d.Sampling.ThinkingTokens > 0 {
-		reply += d.Sampling.ThinkingTokens / 4
-	}
 	found, all := 0, 0 // tokens of the tools that a search finds, and of all deferred ones
 	for i := range d.Tools {
 		if d.Tools[i].Deferred && known == nil {

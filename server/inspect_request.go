@@ -18,7 +18,7 @@ func requestOf(r engine.Sent) client.Request {
 		Purpose: r.Purpose, Attempt: r.Attempt, Step: redact.Text(r.Step), Model: r.Model.Name,
 		System: redact.Text(r.System), Messages: []client.Message{}, Tools: []client.OfferedTool{},
 		Output: redacted(r.Output), MaxTokens: r.MaxTokens, ReservedTokens: r.Called.Reserved, Masked: []string{},
-		Sampling: client.Sampling{Thinking: r.Sampling.ThinkingTokens},
+		Sampling: client.Sampling{Effort: r.Sampling.Effort},
 	}
 	if t := r.Sampling.Temperature; t != 0 {
 		out.Sampling.Temperature = new(max(t, 0)) // a negative value stands for an explicit zero

@@ -207,9 +207,6 @@ func (s *Spec) contradictions(d *document, a pawl.Agent) {
 	if s.serial && s.maxParallel > 1 {
 		d.problem(s.find("max_parallel"), "max_parallel is %d, but with parallel: false one call runs at a time (leave one of them out)", s.maxParallel)
 	}
-	if m := a.Sampling; m.MaxTokens > 0 && m.ThinkingTokens >= m.MaxTokens {
-		d.problem(s.find("model", "thinking"), "thinking is %d of max_tokens %d, which leaves nothing for the answer (raise max_tokens)", m.ThinkingTokens, m.MaxTokens)
-	}
 }
 
 // rest reports the machine's other objections, at the key that the message

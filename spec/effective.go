@@ -154,7 +154,9 @@ func (e *Effective) model(d pawl.Declaration, origin *Spec, said string) *node {
 		m.put("temperature", numberNode(max(t, 0)))
 	}
 	m.count("max_tokens", d.Sampling.MaxTokens)
-	m.count("thinking", d.Sampling.ThinkingTokens)
+	if e := d.Sampling.Effort; e != "" {
+		m.put("effort", textNode(e))
+	}
 	if c := d.Sampling.Cache; c != "" {
 		m.put("cache", textNode(c))
 	}

@@ -3,6 +3,7 @@ package spec
 import (
 	"strings"
 
+	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/webhook"
 )
 
@@ -97,8 +98,8 @@ var inputKeys = &table{name: "input", title: "input", about: "What to work on, w
 var modelKeys = &table{name: "model", title: "model", about: "The model, and how it is asked.", keys: []key{
 	{name: "name", value: aModel, otherwise: "`--model`, or `PAWL_MODEL`", about: "the model", inGo: "pawl.Agent.Model"},
 	{name: "temperature", value: aMeasure(false), otherwise: "the provider's", about: "how much chance there is in replies", inGo: "pawl.Sampling.Temperature"},
-	{name: "max_tokens", value: aCount(1), otherwise: "4096", about: "the most tokens of one reply", inGo: "pawl.Sampling.MaxTokens"},
-	{name: "thinking", value: aCount(0), otherwise: "none", about: "tokens of it for reasoning", inGo: "pawl.Sampling.ThinkingTokens"},
+	{name: "max_tokens", value: aCount(1), otherwise: "what the model and the limits allow", about: "the most tokens of one reply, thinking included", inGo: "pawl.Sampling.MaxTokens"},
+	{name: "effort", value: oneOf(pawl.Efforts...), otherwise: "the provider's", about: "how much the model thinks; a model that does not take the level gets the nearest that it takes", inGo: "pawl.Sampling.Effort"},
 	{name: "cache", value: oneOf("auto", "5m", "1h", "off"), otherwise: "auto", about: "how long the provider keeps requests in its [cache](context.md#how-long-the-provider-keeps-it): what costs less, or always so long", inGo: "pawl.Sampling.Cache"},
 	{name: "batch", value: aFlag, otherwise: "false", about: "have its calls wait in [batches](models.md#batches) of the provider, which cost half and take up to a day", inGo: "pawl.ModelInfo.Batch"},
 	{name: "fallback", value: wordList, about: "models to turn to when this one cannot serve", inGo: "pawl.Agent.Fallback"},

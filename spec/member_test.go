@@ -10,7 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/sheet"
 	"github.com/pawl-run/pawl/model/script"
 )
 
@@ -101,7 +101,7 @@ func TestWarningsOfMembers(t *testing.T) {
 type listed struct{ pawl.Model }
 
 func (listed) Describe() pawl.ModelInfo {
-	return pawl.ModelInfo{Name: "anthropic/" + prices.Default("anthropic"), Price: &pawl.Price{Input: 3, Output: 15}}
+	return pawl.ModelInfo{Name: "anthropic/" + sheet.Default("anthropic"), Price: &pawl.Price{Input: 3, Output: 15}}
 }
 
 // The rates of an agent hold for providers of which its caller names none.
@@ -125,10 +125,10 @@ func TestRatesOfMembers(t *testing.T) {
 // Prices and price_staleness in the spec of an agent are also of the model that it
 // has from its caller.
 func TestPricesOfMembers(t *testing.T) {
-	name := prices.Default("anthropic")
+	name := sheet.Default("anthropic")
 	r := &Registry{
 		Models: map[string]Provider{"anthropic": func(string) (pawl.Model, error) { return listed{script.Replies(pawl.Say("done"))}, nil }},
-		Now:    func() time.Time { return prices.AsOf().Add(outdated + time.Hour) },
+		Now:    func() time.Time { return sheet.AsOf().Add(outdated + time.Hour) },
 	}
 	dir := specFiles(t, map[string]string{
 		"plain.yaml":  "name: plain\ndescription: d\n",
@@ -157,7 +157,7 @@ func TestPricesOfMembers(t *testing.T) {
 		t.Errorf("the prices are %v", got)
 	}
 	const refused = "tools: [{agent: ./refuse.yaml}]\n"
-	want := "refuse.yaml:3:18: the price of anthropic/" + name + " is of " + prices.AsOf().Format(time.DateOnly) + ", more than 90 days ago (give it under prices)"
+	want := "refuse.yaml:3:18: the price of anthropic/" + name + " is of " + sheet.AsOf().Format(time.DateOnly) + ", more than 90 days ago (give it under prices)"
 	if got := checked(t, dir, "name: a\nmodel: anthropic/"+name+"\n"+refused, r); got != want {
 		t.Errorf("with refuse the problems are\n%s\nand not\n%s", got, want)
 	}

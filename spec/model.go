@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/sheet"
 )
 
 // readModel reads the model: a name, or a mapping.
@@ -37,7 +37,7 @@ func (s *Spec) readModel(f fields) {
 	sampling := &s.model.sampling
 	m.temperature(sampling)
 	m.count("max_tokens", &sampling.MaxTokens, 1, "4096")
-	m.count("thinking", &sampling.ThinkingTokens, 0, "2048")
+	sampling.Effort = m.word("effort")
 	m.flag("batch", &s.model.batch)
 	if sampling.Cache = m.word("cache"); sampling.Cache == "auto" {
 		sampling.Cache = ""
@@ -154,7 +154,7 @@ func (s *Spec) atPrice(d *document, model pawl.Model, given, name string, outdat
 	} else if outdated && price != nil {
 		switch s.stale {
 		case staleRefuse:
-			d.problem(s.root.get("price_staleness").place, "the price of %s is of %s, more than 90 days ago (give it under prices)", given, prices.AsOf().Format("2006-01-02"))
+			d.problem(s.root.get("price_staleness").place, "the price of %s is of %s, more than 90 days ago (give it under prices)", given, sheet.AsOf().Format("2006-01-02"))
 		case staleTokenOnly:
 			price, model = nil, priced{model, nil}
 			limits.Cost = 0
@@ -193,8 +193,8 @@ const outdated = 90 * 24 * time.Hour
 
 // outdated reports whether a price comes from a table that is too old.
 func (s *Spec) outdated(r *Registry, provider, name string) bool {
-	_, listed := prices.Lookup(provider, name)
-	return listed && r.now().Sub(prices.AsOf()) > outdated
+	_, listed := sheet.Lookup(provider, name)
+	return listed && r.now().Sub(sheet.AsOf()) > outdated
 }
 
 // find returns the place of the value at a path of keys, or of its nearest

@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/expr"
-	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/sheet"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -103,7 +103,7 @@ func (r *Registry) resolve(model, dir string) (provider, name string, err error)
 
 // bare returns the provider of a model name without one.
 func bare(model string) (string, error) {
-	candidates := func(rows []prices.Row) string {
+	candidates := func(rows []sheet.Model) string {
 		var names []string
 		for _, row := range rows {
 			names = append(names, row.Provider+"/"+row.Name)
@@ -114,15 +114,15 @@ func bare(model string) (string, error) {
 		}
 		return strings.Join(names, ", ")
 	}
-	rows := prices.Find(model)
+	rows := sheet.Find(model)
 	switch len(rows) {
 	case 1:
 		return rows[0].Provider, nil
 	case 0:
-		if near := candidates(prices.Near(model)); near != "" {
+		if near := candidates(sheet.Near(model)); near != "" {
 			return "", fmt.Errorf("model %q is not in the price table (write PROVIDER/NAME; there is %s)", model, near)
 		}
-		return "", fmt.Errorf("model %q is not in the price table (write PROVIDER/NAME, such as %s, or script:FILE)", model, "anthropic/"+prices.Default("anthropic"))
+		return "", fmt.Errorf("model %q is not in the price table (write PROVIDER/NAME, such as %s, or script:FILE)", model, "anthropic/"+sheet.Default("anthropic"))
 	}
 	return "", fmt.Errorf("model %q is ambiguous (write one of %s)", model, candidates(rows))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/sheet"
 )
 
 // parseAgent makes the agent of a spec that stands in dir.
@@ -60,7 +60,7 @@ func TestKeysReachTheAgent(t *testing.T) {
 		{"temperature", "name: a\nmodel: {name: mechanic, temperature: 0.2}", sampling(func(s pawl.Sampling) any { return s.Temperature }), 0.2},
 		{"temperature zero", "name: a\nmodel: {name: mechanic, temperature: 0}", sampling(func(s pawl.Sampling) any { return s.Temperature }), -1.0},
 		{"max_tokens", "name: a\nmodel: {name: mechanic, max_tokens: 99}", sampling(func(s pawl.Sampling) any { return s.MaxTokens }), 99},
-		{"thinking", "name: a\nmodel: {name: mechanic, thinking: 98}", sampling(func(s pawl.Sampling) any { return s.ThinkingTokens }), 98},
+		{"effort", "name: a\nmodel: {name: mechanic, effort: low}", sampling(func(s pawl.Sampling) any { return s.Effort }), "low"},
 		{"fallback", "name: a\nmodel: {name: anthropic/x, fallback: [mechanic, openai/y]}", func(_ *Spec, a pawl.Agent) any {
 			return len(a.Fallback)
 		}, 2},
@@ -235,7 +235,7 @@ func TestPaths(t *testing.T) {
 
 func TestStalePrices(t *testing.T) {
 	r := registry()
-	r.Now = func() time.Time { return prices.AsOf().Add(outdated + time.Hour) }
+	r.Now = func() time.Time { return sheet.AsOf().Add(outdated + time.Hour) }
 	const listed = "name: a\nmodel: anthropic/claude-sonnet-5\nlimits: {cost: 2}\n"
 	make := func(more string) (*Spec, pawl.Agent, error) {
 		s, err := Parse("spec.yaml", []byte(listed+more), nil)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/glob"
-	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/sheet"
 )
 
 // Warnings lists what does not keep a spec from running but is probably a
@@ -199,5 +199,5 @@ func (s *Spec) age(d *document, r *Registry) {
 	if s.stale == staleTokenOnly {
 		became = "nothing is priced, and a limit on cost has no effect"
 	}
-	d.problem(s.model.place, "the price of %s is of %s, more than 90 days ago, so %s (give it under prices)", given, prices.AsOf().Format("2006-01-02"), became)
+	d.problem(s.model.place, "the price of %s is of %s, more than 90 days ago, so %s (give it under prices)", given, sheet.AsOf().Format("2006-01-02"), became)
 }

@@ -94,8 +94,8 @@ func (m *Model) body(r pawl.Request, recall bool) ([]byte, error) {
 		req["system"] = []*part{{Type: "text", Text: r.System, Cache: cacheMark(r)}}
 	}
 	// Thinking excludes a temperature.
-	budget := min(r.Sampling.ThinkingTokens, limit-1)
-	switch thinks := recall && budget >= minThinking && !m.unled(r.Messages); {
+	budget := limit / 2
+	switch thinks := recall && m.server.Traits.Thinks(r.Sampling.Effort) && !m.unled(r.Messages); {
 	case thinks && strings.HasPrefix(m.server.Name, "claude-") && !budgeted.MatchString(m.server.Name):
 		req["thinking"] = kind{Type: "adaptive"}
 	case thinks:

@@ -51,7 +51,7 @@ var requests = map[string]request{
 				pawl.ToolResult{Call: "c_3", Tool: "the time!", Content: json.RawMessage(`""`)},
 			),
 		},
-		Sampling: pawl.Sampling{MaxTokens: 3000, ThinkingTokens: 4000, Temperature: 0.5},
+		Sampling: pawl.Sampling{MaxTokens: 3000, Effort: "high", Temperature: 0.5},
 	}},
 	"output": {Request: pawl.Request{
 		Messages: []pawl.Message{wiretest.User(pawl.Text{Text: "Classify."})},
@@ -62,7 +62,7 @@ var requests = map[string]request{
 		Messages: []pawl.Message{wiretest.User(pawl.Text{Text: "Think."})},
 		// An open object, which the API's format could not promise.
 		Output:   json.RawMessage(`{"type":"object","properties":{"tags":{"type":"object"}}}`),
-		Sampling: pawl.Sampling{ThinkingTokens: 2000},
+		Sampling: pawl.Sampling{Effort: "high"},
 	}},
 	// The last result is empty and takes no mark; what is null is taken out.
 	"marks": {Request: pawl.Request{

@@ -225,10 +225,12 @@ func decode(model string, body []byte) (r pawl.Request, err error) {
 			}
 		}
 		_ = json.Unmarshal(c.More, &more)
-		r.Sampling.ThinkingTokens = more.Thinking.Budget
+		if more.Thinking.Budget > 0 {
+			r.Sampling.Effort = "high"
+		}
 		delete(r.Sampling.Options, "thinking")
 	}
-	if r.Sampling.ThinkingTokens > 0 && c.Config.Temperature != nil {
+	if r.Sampling.Effort != "" && c.Config.Temperature != nil {
 		return r, errors.New("`temperature` may only be set to 1 when thinking is enabled")
 	}
 	if c.Output != nil {

@@ -3,9 +3,10 @@ package bedrock
 import (
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/sheet"
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
@@ -22,7 +23,9 @@ func price(model string) *pawl.Price {
 	name := scoped.ReplaceAllString(model, "")
 	r, known := novas[release.ReplaceAllString(name, "")]
 	if own, ok := strings.CutPrefix(name, "anthropic."); ok {
-		r, known = prices.Lookup("anthropic", release.ReplaceAllString(own, ""))
+		var row sheet.Model
+		row, known = sheet.Lookup("anthropic", release.ReplaceAllString(own, ""))
+		r = row.On(time.Now())
 	}
 	if !known {
 		return nil
@@ -34,7 +37,7 @@ func price(model string) *pawl.Price {
 	return provider.Price(r, f)
 }
 
-var novas = map[string]prices.Row{
+var novas = map[string]sheet.Rates{
 	"amazon.nova-micro":   {Input: 0.035, Output: 0.14, CacheRead: 0.00875},
 	"amazon.nova-lite":    {Input: 0.06, Output: 0.24, CacheRead: 0.015},
 	"amazon.nova-pro":     {Input: 0.8, Output: 3.2, CacheRead: 0.2},

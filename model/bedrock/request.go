@@ -62,8 +62,8 @@ func (m *converse) body(r pawl.Request, recall bool) ([]byte, error) {
 		}
 	}
 	// Thinking excludes a temperature.
-	budget := min(r.Sampling.ThinkingTokens, limit-1)
-	switch thinking := recall && budget >= minThinking && claude(name) && thinks.MatchString(name); {
+	budget := limit / 2
+	switch thinking := recall && r.Sampling.Effort != "" && budget >= minThinking && claude(name) && thinks.MatchString(name); {
 	case thinking && budgeted.MatchString(name):
 		more["thinking"] = object{"type": "enabled", "budget_tokens": budget}
 	case thinking:

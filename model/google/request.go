@@ -60,7 +60,7 @@ func (m *Model) body(r pawl.Request) ([]byte, error) {
 	if t := r.Sampling.Temperature; t != 0 {
 		config["temperature"] = max(0, t)
 	}
-	if budget := min(r.Sampling.ThinkingTokens, limit-1, maxThinking); budget >= minThinking && !thoughtless.MatchString(m.server.Name) {
+	if budget := min(limit/2, maxThinking); r.Sampling.Effort != "" && budget >= minThinking && !thoughtless.MatchString(m.server.Name) {
 		config["thinkingConfig"] = map[string]any{"includeThoughts": true, "thinkingBudget": budget}
 	}
 	body := map[string]any{"contents": m.contents(r.Messages), "generationConfig": config}

@@ -59,7 +59,7 @@ func history(model string) pawl.Request {
 		},
 		Tools:    []pawl.ToolInfo{{Name: "now"}},
 		Output:   json.RawMessage(`{"type":"object"}`),
-		Sampling: pawl.Sampling{MaxTokens: 3000, ThinkingTokens: 4000, Temperature: 0.5},
+		Sampling: pawl.Sampling{MaxTokens: 3000, Effort: "high", Temperature: 0.5},
 	}
 }
 
@@ -72,19 +72,19 @@ var requests = map[string]request{
 		Messages:  []pawl.Message{wiretest.User(pawl.Text{Text: "Weather in Paris and Rome?"})},
 		Tools:     []pawl.ToolInfo{{Name: "weather", Description: "Tells the weather.", Input: json.RawMessage(weather)}, {Name: "now"}},
 		MaxTokens: 2000,
-		Sampling:  pawl.Sampling{Temperature: -1, ThinkingTokens: 500},
+		Sampling:  pawl.Sampling{Temperature: -1, Effort: "high"},
 	}},
 	"history": {Request: history("google/gemini-3.8-flash")},
 	"older":   {model: "gemini-2.5-pro", Request: history("google/gemini-2.5-pro")},
 	"oldest": {model: "models/gemini-2.0-flash", Request: pawl.Request{
 		Messages: []pawl.Message{wiretest.User(pawl.Text{Text: "Hello"})},
-		Sampling: pawl.Sampling{ThinkingTokens: 2000},
+		Sampling: pawl.Sampling{Effort: "high"},
 	}},
 	"output": {model: "gemini-2.5-flash", Request: pawl.Request{
 		Messages: []pawl.Message{wiretest.User(pawl.Text{Text: "Classify."})},
 		// In the order in which they are to be written, which is not the alphabet's.
 		Output: json.RawMessage(`{"type":"object","properties":{"reason":{"type":"string"},"label":{"type":"string"}}}`),
-		Sampling: pawl.Sampling{Temperature: 0.2, MaxTokens: 60000, ThinkingTokens: 50000, Options: map[string]json.RawMessage{
+		Sampling: pawl.Sampling{Temperature: 0.2, MaxTokens: 60000, Effort: "high", Options: map[string]json.RawMessage{
 			"topK": json.RawMessage("5"), "stop_sequences": json.RawMessage(`["END"]`), "temperature": json.RawMessage("null"),
 			"safetySettings": json.RawMessage(`[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"BLOCK_NONE"}]`),
 		}},

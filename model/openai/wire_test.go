@@ -21,7 +21,7 @@ var requests = map[string]pawl.Request{
 		Messages:  []pawl.Message{wiretest.User(pawl.Text{Text: "Weather in Paris and Rome?"})},
 		Tools:     []pawl.ToolInfo{{Name: "weather", Description: "Tells the weather.", Input: json.RawMessage(weather)}, {Name: "now"}},
 		MaxTokens: 200,
-		Sampling:  pawl.Sampling{Temperature: -1, ThinkingTokens: 100},
+		Sampling:  pawl.Sampling{Temperature: -1, Effort: "high"},
 	},
 	// A whole conversation, with all that has to be put right on its way.
 	"history": {

@@ -28,7 +28,7 @@ import (
 	auth "golang.org/x/oauth2/google"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/sheet"
 	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/model/internal/provider"
@@ -91,14 +91,14 @@ var regional = regexp.MustCompile(`^claude-[a-z]+-(4-[5-9]|[5-9])`) // costs a t
 
 // price is that of Anthropic, as Google publishes it (https://cloud.google.com/vertex-ai/generative-ai/pricing).
 func price(name, location string) *pawl.Price {
-	r, known := prices.Lookup("anthropic", strings.Replace(name, "@", "-", 1))
+	r, known := sheet.Lookup("anthropic", strings.Replace(name, "@", "-", 1))
 	switch {
 	case !known:
 		return nil
 	case location != "global" && regional.MatchString(name):
-		return provider.Price(r, 1.1)
+		return provider.Price(r.On(time.Now()), 1.1)
 	}
-	return provider.Price(r, 1)
+	return provider.Price(r.On(time.Now()), 1)
 }
 
 // host is the server of a location: of a region, of all, or of the regions of a continent.

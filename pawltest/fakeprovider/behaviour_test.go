@@ -121,7 +121,7 @@ func newRig(t *testing.T, w fakeprovider.Wire, o *fakeprovider.Options) *rig {
 	}
 	r.agent = pawl.Agent{
 		Name: "faulted", Prompt: "You put things.", Model: adapters[w](r.srv.URL, &http.Client{Transport: transport}),
-		Sampling: pawl.Sampling{ThinkingTokens: 2000, MaxTokens: 4096},
+		Sampling: pawl.Sampling{Effort: "high", MaxTokens: 4096},
 		Tools: []pawl.Tool{
 			tool.Func("look", "Look at it.", func(context.Context, in) (string, error) { return "it is there", nil }, pawl.Read),
 			tool.Func("put", "Put it.", func(context.Context, out) (string, error) {

@@ -83,7 +83,7 @@ func anyAgent(r *rand.Rand, model pawl.Model) pawl.Agent {
 	case 1:
 		a.Output = json.RawMessage(`{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"],"additionalProperties":false}`)
 	case 2:
-		a.Sampling = pawl.Sampling{Temperature: 0.5, MaxTokens: 500, ThinkingTokens: 200}
+		a.Sampling = pawl.Sampling{Temperature: 0.5, MaxTokens: 500, Effort: "high"}
 	}
 	return a
 }

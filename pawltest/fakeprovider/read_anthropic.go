@@ -33,10 +33,10 @@ func readAnthropic(in *inbound) {
 	think := doc.at("thinking")
 	in.thinks = think.at("type").text() == "enabled" || think.at("type").text() == "adaptive"
 	if think.at("type").text() == "enabled" {
-		r.Sampling.ThinkingTokens = think.at("budget_tokens").whole()
-		if r.Sampling.ThinkingTokens < 1024 {
+		r.Sampling.Effort = "high"
+		if budget := think.at("budget_tokens").whole(); budget < 1024 {
 			in.wrong("thinking.enabled.budget_tokens", "Input should be greater than or equal to 1024")
-		} else if r.Sampling.ThinkingTokens >= r.MaxTokens {
+		} else if budget >= r.MaxTokens {
 			in.wrong("", "`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation on extended thinking.")
 		}
 	}

@@ -18,7 +18,9 @@ func readGoogle(in *inbound) {
 	config := doc.at("generationConfig")
 	r.MaxTokens = config.at("maxOutputTokens").whole()
 	r.Sampling.Temperature = config.at("temperature").number()
-	r.Sampling.ThinkingTokens = config.at("thinkingConfig").at("thinkingBudget").whole()
+	if config.at("thinkingConfig").has() {
+		r.Sampling.Effort = "high"
+	}
 	r.Output = config.at("responseJsonSchema").raw()
 	for _, t := range doc.at("tools").list("[%d]") {
 		for _, own := range [][2]string{{"googleSearch", webSearch}, {"codeExecution", codeExecution}} {

@@ -60,7 +60,7 @@ func asked() pawl.Request {
 		Messages:  []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "Weather?"}, pawl.File{Type: "image/png", Data: dot()}}}},
 		Tools:     []pawl.ToolInfo{{Name: "weather", Description: "Tells it.", Input: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}}}`)}, {Name: "now"}},
 		MaxTokens: 4000,
-		Sampling:  pawl.Sampling{ThinkingTokens: 2000},
+		Sampling:  pawl.Sampling{Effort: "high"},
 	}
 }
 

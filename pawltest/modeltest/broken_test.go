@@ -145,7 +145,7 @@ var cases = map[string]struct {
 	}}},
 	"has a ceiling of its own": {"read/ceiling", broken{request: func(r *pawl.Request) { r.MaxTokens = 1000 }}},
 	"is always cold":           {"read/temperature", broken{request: func(r *pawl.Request) { r.Sampling.Temperature = 0 }}},
-	"thinks as it likes":       {"read/budget", broken{request: func(r *pawl.Request) { r.Sampling.ThinkingTokens = 0 }}},
+	"thinks as it likes":       {"read/effort", broken{request: func(r *pawl.Request) { r.Sampling.Effort = "" }}},
 	"forgets the schema":       {"read/schema", broken{request: func(r *pawl.Request) { r.Output = nil }}},
 	"forgets options":          {"read/options", broken{request: func(r *pawl.Request) { r.Sampling.Options = nil }}},
 	"is refused for empty texts": {"read/empty", broken{stream: func(ctx context.Context, m pawl.Model, r pawl.Request) iter.Seq2[pawl.Chunk, error] {

@@ -128,13 +128,13 @@ var reads = []rule{
 		c.reply(m, r)
 		c.same(0.5, c.last(b).Sampling.Temperature, "the temperature")
 	}},
-	{"read/budget", "the provider reads how many tokens thinking may take", func(c *check) {
-		c.unless(c.options.Lacks.Budget, "a budget of thinking")
+	{"read/effort", "the provider reads how much the model is to think", func(c *check) {
+		c.unless(c.options.Lacks.Budget, "an effort")
 		m, b := c.says(pawl.Say("Yes."))
 		r := hello("Hi.")
-		r.MaxTokens, r.Sampling.ThinkingTokens = 8192, 2048
+		r.MaxTokens, r.Sampling.Effort = 8192, "high"
 		c.reply(m, r)
-		c.same(2048, c.last(b).Sampling.ThinkingTokens, "the budget")
+		c.same("high", c.last(b).Sampling.Effort, "the effort")
 	}},
 	{"read/schema", "the provider reads the schema of the reply", func(c *check) {
 		c.unless(c.options.Lacks.Schema, "a schema of the reply")

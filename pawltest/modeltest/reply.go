@@ -105,7 +105,7 @@ var replies = []rule{
 func thoughtful(text string) pawl.Request {
 	r := hello(text)
 	r.Tools = toolbox
-	r.MaxTokens, r.Sampling.ThinkingTokens = 8192, 2048
+	r.MaxTokens, r.Sampling.Effort = 8192, "high"
 	return r
 }
 

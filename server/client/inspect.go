@@ -62,7 +62,7 @@ type OfferedTool struct {
 // Sampling are the sampling parameters that were set.
 type Sampling struct {
 	Temperature *float64                   `json:"temperature,omitempty"`
-	Thinking    int                        `json:"thinking,omitempty"` // tokens
+	Effort      string                     `json:"effort,omitempty"`
 	Options     map[string]json.RawMessage `json:"options,omitempty"`
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/refactor"
-	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/sheet"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 )
@@ -110,14 +110,14 @@ func directories(*cobra.Command, []string, string) ([]string, cobra.ShellCompDir
 // models completes the models of the price table, with their prices.
 func models(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	names := []string{"script:\tread replies from a file", "script:" + demo + "\tscripted answers", mechanic.Name + "\trepairs Go code without a model"}
-	for _, r := range prices.All() {
+	for _, r := range sheet.All() {
 		names = append(names, fmt.Sprintf("%s/%s\t%s", r.Provider, r.Name, priceText(r)))
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // priceText is a model's price in a few words.
-func priceText(r prices.Row) string {
+func priceText(r sheet.Model) string {
 	return fmt.Sprintf("$%g in, $%g out per million tokens", r.Input, r.Output)
 }
 

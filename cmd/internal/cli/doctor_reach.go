@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/sheet"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -62,7 +62,7 @@ func (d *doctor) reach(ctx context.Context, agents []*spec.Spec) {
 	}
 	if len(agents) == 0 {
 		for _, p := range providers {
-			if m, err := d.registry().Models[p.name](prices.Default(p.name)); err == nil && d.getenv(p.key) != "" {
+			if m, err := d.registry().Models[p.name](sheet.Default(p.name)); err == nil && d.getenv(p.key) != "" {
 				provider(m)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/mechanic"
-	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/sheet"
 	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/model/openai"
@@ -65,7 +65,7 @@ var providers = []struct{ name, key string }{{"anthropic", "ANTHROPIC_API_KEY"},
 func (env *environment) defaultModel() string {
 	for _, p := range providers {
 		if env.getenv(p.key) != "" {
-			return p.name + "/" + prices.Default(p.name)
+			return p.name + "/" + sheet.Default(p.name)
 		}
 	}
 	return ""

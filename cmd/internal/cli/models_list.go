@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/sheet"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -61,7 +61,7 @@ func (a *app) listModels(all bool) error {
 	}
 	for _, p := range providers {
 		shown := false
-		for _, r := range prices.All() {
+		for _, r := range sheet.All() {
 			if r.Provider != p.name {
 				continue
 			}
@@ -110,7 +110,7 @@ func (a *app) listModels(all bool) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", l.Model, perMillion(l.Input), perMillion(l.Output), perMillion(l.CacheRead), note)
 	}
-	fmt.Fprintf(w, "\nDollars per million tokens, of %s (%s).\n", prices.AsOf().Format("2006-01-02"), prices.Source())
+	fmt.Fprintf(w, "\nDollars per million tokens, of %s (%s).\n", sheet.AsOf().Format("2006-01-02"), sheet.Source())
 	return w.Flush()
 }
 
@@ -127,8 +127,8 @@ func readiness(m pawl.Model, module string) (key, at string) {
 	return "ready", describes(m).Endpoint
 }
 
-func modelLineOf(m pawl.Model, r prices.Row) modelLine {
-	line := modelLine{Model: r.Provider + "/" + r.Name, AsOf: prices.AsOf().Format("2006-01-02")}
+func modelLineOf(m pawl.Model, r sheet.Model) modelLine {
+	line := modelLine{Model: r.Provider + "/" + r.Name, AsOf: sheet.AsOf().Format("2006-01-02")}
 	info := describes(m)
 	line.Endpoint, line.Ready = info.Endpoint, true
 	if keyed, ok := m.(spec.Readiness); ok {

@@ -12,7 +12,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/internal/figure"
-	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/sheet"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -71,7 +71,7 @@ func planRun(ctx context.Context, a *app, d *driving, file string, rest []string
 	a.warn(s, registry)
 	p := planned{Plan: explain.PlanOf(machine, o)}
 	if info := machine.Declaration().Model; listed(info) {
-		day, source := prices.AsOf().Format("2006-01-02"), prices.Source()
+		day, source := sheet.AsOf().Format("2006-01-02"), sheet.Source()
 		p.PricesAsOf, p.PricesSource = &day, &source
 	}
 	if a.json {
@@ -84,7 +84,7 @@ func planRun(ctx context.Context, a *app, d *driving, file string, rest []string
 // listed reports whether a model's price is from the table.
 func listed(info pawl.ModelInfo) bool {
 	provider, name, _ := strings.Cut(info.Name, "/")
-	r, ok := prices.Lookup(strings.TrimSuffix(provider, "-responses"), name)
+	r, ok := sheet.Lookup(strings.TrimSuffix(provider, "-responses"), name)
 	return ok && info.Price != nil && info.Price.Input == r.Input && info.Price.Output == r.Output
 }
 

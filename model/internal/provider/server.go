@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/sheet"
 )
 
 // A Vendor describes a provider.
@@ -50,8 +50,10 @@ type Options struct {
 
 // A Server sends a model's requests. It is safe for concurrent use.
 type Server struct {
-	Name   string // the model's name at the provider
-	Full   string // the same with a prefix, such as openai/gpt-5-mini
+	Name   string       // the model's name at the provider
+	Full   string       // the same with a prefix, such as openai/gpt-6-sol
+	Traits sheet.Traits // what the model takes, by the sheet
+	Known  bool         // the sheet knows the model or its family
 	vendor *Vendor
 	base   string
 	client *http.Client
@@ -68,6 +70,7 @@ func (v *Vendor) Server(prefix, name string, o Options) Server {
 		base:  strings.TrimRight(cmp.Or(o.BaseURL, os.Getenv(v.Base), v.Endpoint), "/"),
 		fixed: o.APIKey, key: o.Key, header: o.Header,
 	}
+	s.Traits, s.Known = sheet.TraitsOf(v.Name, name)
 	if o.Provider != "" { // the environment is about the vendor itself
 		s.Full, s.base = o.Provider+"/"+name, strings.TrimRight(cmp.Or(o.BaseURL, v.Endpoint), "/")
 	} else {
@@ -84,19 +87,29 @@ func (v *Vendor) Server(prefix, name string, o Options) Server {
 // Official reports whether requests go to the provider itself.
 func (s *Server) Official() bool { return At(s.base, s.vendor.Hosts...) }
 
-// Describe returns the model's name and endpoint. The price is the given one,
-// or the table's if requests go to the provider itself: on other servers a name
-// may mean any model.
+// Describe returns the model's name, its endpoint and what the sheet says of it. The price is
+// the given one, or the sheet's of today. At another host than the provider's own, as behind a
+// gateway, a known model has its list price.
 func (s *Server) Describe(wire pawl.Wire) pawl.ModelInfo {
-	info := pawl.ModelInfo{Name: s.Full, Endpoint: s.base, Price: s.price, Wire: wire}
-	if r, ok := prices.Lookup(s.vendor.Name, s.Name); ok && s.price == nil && s.Official() {
-		info.Price = Price(r, 1)
+	info := pawl.ModelInfo{Name: s.Full, Endpoint: s.base, Price: s.price, Wire: wire, Reply: s.Traits.Reply, Effort: s.Traits.Effort}
+	if s.price != nil {
+		info.PriceFrom = "spec"
+		return info
+	}
+	row, ok := sheet.Lookup(s.vendor.Name, s.Name)
+	rates := row.On(time.Now())
+	if !ok || rates.Input == 0 {
+		return info
+	}
+	info.Price, info.PriceFrom = Price(rates, 1), "list"
+	if s.Official() {
+		info.PriceFrom = "table"
 	}
 	return info
 }
 
-// Price is a row of the price table, times a factor.
-func Price(r prices.Row, f float64) *pawl.Price {
+// Price is the rates of the model sheet, times a factor.
+func Price(r sheet.Rates, f float64) *pawl.Price {
 	l := r.Long
 	return &pawl.Price{
 		Input: f * r.Input, Output: f * r.Output, CacheRead: f * r.CacheRead, CacheWrite: f * r.CacheWrite, CacheLong: f * r.CacheLong,

@@ -56,7 +56,7 @@ func FuzzRequests(f *testing.F) {
 			d := &wiretest.Dice{Bytes: seed}
 			r := pawl.Request{
 				Messages: d.Conversation("anthropic/claude-sonnet-4-5", "openai/tiny", "openai-responses/tiny", "google/gemini-2.5-pro", ""),
-				System:   d.Text(), MaxTokens: 2000, Sampling: pawl.Sampling{ThinkingTokens: 1500 * d.Roll(2)},
+				System:   d.Text(), MaxTokens: 2000, Sampling: pawl.Sampling{Effort: []string{"", "high"}[d.Roll(2)]},
 			}
 			sent := len(fake.Requests())
 			for range m.Stream(t.Context(), r) { // the provider says what it thinks of it

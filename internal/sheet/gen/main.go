@@ -3,7 +3,7 @@
 // prices/data.json of its repository at a release. To bring the table up to
 // date, download that file and run in the root of this module
 //
-//	go run ./internal/prices/gen -date 2026-09-23 -version 0.1.8 data.json >internal/prices/prices.json
+//	go run ./internal/sheet/gen -date 2026-09-23 -version 0.1.8 data.json >internal/sheet/prices.json
 //
 // with the version and the day of the release. The same file, version and day
 // make the same table, byte for byte.
@@ -28,7 +28,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/sheet"
 )
 
 type provider struct {
@@ -124,7 +124,7 @@ func run(data []byte, out io.Writer, date, version string) error {
 	if err := json.Unmarshal(data, &providers); err != nil {
 		return fmt.Errorf("read the price data: %w", err)
 	}
-	var rows []prices.Row
+	var rows []sheet.Model
 	for _, p := range providers {
 		keep := want[p.ID]
 		if keep == nil {
@@ -147,8 +147,8 @@ func run(data []byte, out io.Writer, date, version string) error {
 	return write(out, date, version, rows)
 }
 
-func (m model) row(provider, date string) (prices.Row, error) {
-	r := prices.Row{Provider: provider, Name: m.ID}
+func (m model) row(provider, date string) (sheet.Model, error) {
+	r := sheet.Model{Provider: provider, Name: m.ID}
 	for _, name := range m.Match.names() {
 		if name != r.Name && !slices.Contains(r.Aliases, name) && !other.MatchString(name) {
 			r.Aliases = append(r.Aliases, name)
@@ -159,7 +159,7 @@ func (m model) row(provider, date string) (prices.Row, error) {
 	if err != nil {
 		return r, err
 	}
-	var far prices.Long
+	var far sheet.Long
 	for _, f := range []struct {
 		key       string
 		base, far *float64
@@ -249,7 +249,7 @@ func (m match) names() []string {
 }
 
 // write puts one row on a line, so that a new version shows what changed.
-func write(out io.Writer, date, version string, rows []prices.Row) error {
+func write(out io.Writer, date, version string, rows []sheet.Model) error {
 	lines := make([]string, len(rows))
 	for i, r := range rows {
 		line, err := json.Marshal(r)

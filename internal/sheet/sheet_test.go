@@ -1,15 +1,13 @@
-package prices_test
+package sheet_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/pawl-run/pawl/internal/prices"
+	"github.com/pawl-run/pawl/internal/sheet"
 )
 
-func names(rows []prices.Row) string {
+func names(rows []sheet.Model) string {
 	var all []string
 	for _, r := range rows {
 		all = append(all, r.Provider+"/"+r.Name)
@@ -33,24 +31,15 @@ func TestLookup(t *testing.T) {
 		{"google", "gemini-2.5-flash-image", ""},
 		{"mistral", "mistral-large", ""},
 	} {
-		got, ok := prices.Lookup(c.provider, c.name)
+		got, ok := sheet.Lookup(c.provider, c.name)
 		if got.Name != c.want || ok != (c.want != "") {
 			t.Errorf("%s/%s found %q, %v; want %q", c.provider, c.name, got.Name, ok, c.want)
 		}
 	}
-	got, _ := prices.Lookup("anthropic", "claude-sonnet-4-5")
-	want := prices.Row{
-		Provider: "anthropic", Name: "claude-sonnet-4-5", Aliases: []string{"claude-sonnet-4.5"},
-		Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, CacheLong: 6,
-		Long:   prices.Long{From: 200000, Input: 6, Output: 22.5, CacheRead: 0.6, CacheWrite: 7.5, CacheLong: 12},
-		Search: 0.01,
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("row (-want +got):\n%s", d)
-	}
-	got.Aliases[0] = "x"
-	if again, _ := prices.Lookup("anthropic", "claude-sonnet-4-5"); !cmp.Equal(again, want) {
-		t.Error("a change to a row reached the table")
+	got, _ := sheet.Lookup("anthropic", "claude-opus-5")
+	got.Aliases[0], got.Efforts[0] = "x", "x"
+	if again, _ := sheet.Lookup("anthropic", "claude-opus-5"); again.Aliases[0] == "x" || again.Efforts[0] == "x" {
+		t.Error("a change to a row reached the sheet")
 	}
 }
 
@@ -64,48 +53,39 @@ func TestFindAndNear(t *testing.T) {
 		{"llama3", "", ""},
 		{"", "", ""},
 	} {
-		if got := names(prices.Find(c.bare)); got != c.find {
+		if got := names(sheet.Find(c.bare)); got != c.find {
 			t.Errorf("find %q: %s, want %s", c.bare, got, c.find)
 		}
 		if c.find != "" {
 			continue
 		}
-		if got := names(prices.Near(c.bare)); got != c.near {
+		if got := names(sheet.Near(c.bare)); got != c.near {
 			t.Errorf("near %q: %s, want %s", c.bare, got, c.near)
 		}
 	}
 }
 
 func TestTableIsSane(t *testing.T) {
-	if d := prices.AsOf(); d.Year() < 2026 {
+	if d := sheet.AsOf(); d.Year() < 2026 {
 		t.Errorf("table of %v", d)
 	}
-	rows := prices.All()
+	rows := sheet.All()
 	if len(rows) < 40 || len(rows) > 130 {
 		t.Errorf("%d rows", len(rows))
 	}
 	for _, r := range rows {
-		if got, ok := prices.Lookup(r.Provider, r.Name); !ok || got.Name != r.Name {
-			t.Errorf("%s/%s is hidden by %s", r.Provider, r.Name, got.Name)
-		}
-		if r.Input <= 0 || r.Output < r.Input || r.CacheRead > r.Input || (r.CacheWrite != 0 && r.CacheWrite < r.Input) || (r.CacheLong != 0 && r.CacheLong < r.CacheWrite) {
-			t.Errorf("odd prices: %+v", r)
-		}
-		if r.Long != (prices.Long{}) && (r.Long.From < 1000 || r.Long.Input < r.Input || r.Long.Output < r.Output) {
-			t.Errorf("odd long prices: %+v", r)
-		}
-		for _, a := range r.Aliases {
-			if got, _ := prices.Lookup(r.Provider, a); got.Name != r.Name {
-				t.Errorf("alias %s of %s finds %s", a, r.Name, got.Name)
+		for _, name := range append(r.Aliases, r.Name) {
+			if got, _ := sheet.Lookup(r.Provider, name); got.Name != r.Name {
+				t.Errorf("%s finds %s, want %s", name, got.Name, r.Name)
 			}
 		}
 	}
 	for _, p := range []string{"anthropic", "openai", "google"} {
-		if _, ok := prices.Lookup(p, prices.Default(p)); !ok {
-			t.Errorf("the default of %s, %q, has no row", p, prices.Default(p))
+		if _, ok := sheet.Lookup(p, sheet.Default(p)); !ok {
+			t.Errorf("the default of %s, %q, has no row", p, sheet.Default(p))
 		}
 	}
-	if prices.Default("nobody") != "" {
+	if sheet.Default("nobody") != "" {
 		t.Error("an unknown provider has a default")
 	}
 }
