@@ -73,6 +73,7 @@ type Request struct {
 	Messages  []Message
 	Marks     []int // for the cache: the numbers of leading messages that other requests probably have too, ascending, at most two
 	Tools     []ToolInfo
+	NoCalls   bool            // the reply may call none of Tools, which the earlier messages and the cache need; see [View]
 	Output    json.RawMessage // JSON Schema the reply's text should follow; nil: free text
 	MaxTokens int             // the most the reply may spend, thinking included
 	Sampling  Sampling
@@ -112,6 +113,7 @@ type Reply struct {
 	Usage    Usage      // zero: not reported, so the engine books its estimate
 	Repaired bool       // bytes of it were not UTF-8 and are U+FFFD now; a call whose arguments have that does not run
 	Hosted   []HostedCall
+	Notes    []string // what the adapter changed in the request so that the model takes it, such as "temperature was left out: the server refuses it"; the run records each text once
 }
 
 // A HostedCall is a call of a [ToolInfo.Hosted] tool, which the provider ran while it made the
