@@ -126,12 +126,12 @@ func (m *Model) Hosts(tools []pawl.ToolInfo) error { return provider.Hosts(m.ser
 
 // Stream sends the request and yields the reply as it arrives.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return m.server.Stream(ctx, r, "/v1/messages", func(refused error) ([]byte, provider.Reader, error) {
+	return m.server.Stream(ctx, r, func(refused error) (*provider.Attempt, error) {
 		if refused != nil && !forThinking(refused) {
-			return nil, nil, refused
+			return nil, refused
 		}
 		body, err := m.body(r, refused == nil)
-		return body, &turn{}, err
+		return &provider.Attempt{Path: "/v1/messages", Body: body, Reader: &turn{}}, err
 	})
 }
 

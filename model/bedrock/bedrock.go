@@ -156,12 +156,13 @@ func (m *converse) Takes(files []pawl.File) error { return limits.Takes(m.server
 
 // Stream sends the request and yields the reply as it arrives.
 func (m *converse) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return m.server.Stream(ctx, r, "/model/"+url.QueryEscape(m.server.Name)+"/converse-stream", func(refused error) ([]byte, provider.Reader, error) {
+	path := "/model/" + url.QueryEscape(m.server.Name) + "/converse-stream"
+	return m.server.Stream(ctx, r, func(refused error) (*provider.Attempt, error) {
 		if refused != nil && !forThinking(refused) {
-			return nil, nil, refused
+			return nil, refused
 		}
 		body, err := m.body(r, refused == nil)
-		return body, &turn{}, err
+		return &provider.Attempt{Path: path, Body: body, Reader: &turn{}}, err
 	})
 }
 

@@ -118,14 +118,15 @@ func (m *Model) Takes(files []pawl.File) error { return limits.Takes(m.server.Fu
 // Stream sends the request and yields the reply as it arrives.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	name := m.server.Name
-	return m.server.Stream(ctx, r, "/v1beta/models/"+name+":streamGenerateContent?alt=sse", func(refused error) ([]byte, provider.Reader, error) {
+	path := "/v1beta/models/" + name + ":streamGenerateContent?alt=sse"
+	return m.server.Stream(ctx, r, func(refused error) (*provider.Attempt, error) {
 		switch {
 		case refused != nil:
-			return nil, nil, refused
+			return nil, refused
 		case name == "" || strings.ContainsAny(name, "?&#%") || strings.Contains(name, ".."):
-			return nil, nil, provider.Invalid("%q is not the name of a model", name)
+			return nil, provider.Invalid("%q is not the name of a model", name)
 		}
 		body, err := m.body(r)
-		return body, &turn{}, err
+		return &provider.Attempt{Path: path, Body: body, Reader: &turn{}}, err
 	})
 }

@@ -141,15 +141,15 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 	return func(yield func(pawl.Chunk, error) bool) {
 		first, _ := m.limit.Load().(string)
 		name := first
-		for c, err := range m.server.Stream(ctx, r, "/chat/completions", func(refused error) ([]byte, provider.Reader, error) {
+		for c, err := range m.server.Stream(ctx, r, func(refused error) (*provider.Attempt, error) {
 			if refused != nil && !forLimit(refused, name) {
-				return nil, nil, refused
+				return nil, refused
 			}
 			if refused != nil {
 				name = otherLimit(name)
 			}
 			body, err := m.body(r, name)
-			return body, &turn{}, err
+			return &provider.Attempt{Path: "/chat/completions", Body: body, Reader: &turn{}}, err
 		}) {
 			if err == nil && name != first { // the server accepts this name
 				m.limit.Store(name)

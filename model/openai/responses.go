@@ -71,12 +71,12 @@ func (m *Responses) Hosts(tools []pawl.ToolInfo) error { return provider.Hosts(m
 
 // Stream sends the request and yields the reply as it arrives.
 func (m *Responses) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	return m.server.Stream(ctx, r, "/responses", func(refused error) ([]byte, provider.Reader, error) {
+	return m.server.Stream(ctx, r, func(refused error) (*provider.Attempt, error) {
 		if refused != nil && !forReasoning(refused) {
-			return nil, nil, refused
+			return nil, refused
 		}
 		body, err := m.body(r, refused == nil)
-		return body, &response{}, err
+		return &provider.Attempt{Path: "/responses", Body: body, Reader: &response{}}, err
 	})
 }
 

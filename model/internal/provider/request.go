@@ -19,23 +19,35 @@ func Limit(r pawl.Request) int {
 	return cmp.Or(max(r.MaxTokens, 0), max(r.Sampling.MaxTokens, 0), 4096)
 }
 
-// Encode returns a request as JSON with the sampling options under their own
-// names: each replaces a field of the request, and null removes it. Only the
-// run sets the names in owned. An option for which put returns true is not set
-// again. Keys are sorted, so that equal requests are equal bytes; schemas keep
-// their order.
+// Encode returns a request as JSON with the sampling options: see [Merge] and [JSON].
 func Encode(req map[string]any, options map[string]json.RawMessage, owned []string, put func(name string, v json.RawMessage) bool) ([]byte, error) {
+	if err := Merge(req, options, owned, put); err != nil {
+		return nil, err
+	}
+	return JSON(req)
+}
+
+// Merge puts the sampling options into a request under their own names: each
+// replaces a field of the request, and null removes it. Only the run sets the
+// names in owned. An option for which put returns true is not set again.
+func Merge(req map[string]any, options map[string]json.RawMessage, owned []string, put func(name string, v json.RawMessage) bool) error {
 	for _, k := range slices.Sorted(maps.Keys(options)) {
 		v := options[k]
 		switch {
 		case slices.Contains(owned, k):
-			return nil, Invalid("option %s is set by the run; want another of the provider's options", k)
+			return Invalid("option %s is set by the run; want another of the provider's options", k)
 		case !json.Valid(v):
-			return nil, Invalid("option %s is not JSON: %s", k, v)
+			return Invalid("option %s is not JSON: %s", k, v)
 		case put == nil || !put(k, v):
 			Put(req, k, v)
 		}
 	}
+	return nil
+}
+
+// JSON returns a request as JSON. Keys are sorted, so that equal requests are
+// equal bytes; schemas keep their order.
+func JSON(req map[string]any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -66,8 +66,8 @@ func stream(t *testing.T, o Options, h http.HandlerFunc) (streamed string, err e
 	}
 	s := vendor.Server("none", "tiny", o)
 	var all []string
-	for c, e := range s.Stream(t.Context(), pawl.Request{}, "/say", func(error) ([]byte, Reader, error) {
-		return []byte("{}"), &plain{}, nil
+	for c, e := range s.Stream(t.Context(), pawl.Request{}, func(error) (*Attempt, error) {
+		return &Attempt{Path: "/say", Body: []byte("{}"), Reader: &plain{}}, nil
 	}) {
 		if err = e; c.Reply != nil {
 			all = append(all, "reply "+c.Reply.Text())
@@ -196,28 +196,31 @@ func TestTimeoutOfTheClient(t *testing.T) {
 	}
 }
 
-// A name says what a model costs only where its provider serves it.
+// A known name has its price everywhere, and says whether it is that of the place.
 func TestPriceOfAnAddress(t *testing.T) {
 	v := &Vendor{Name: "openai", Endpoint: "https://api.openai.com/v1", Hosts: []string{"api.openai.com", ".openai.azure.com"}}
-	table, own := pawl.Price{Input: 0.25, Output: 2, CacheRead: 0.025, Search: 0.01, Session: 0.03}, pawl.Price{Input: 1, Output: 2}
+	own := pawl.Price{Input: 1, Output: 2}
 	for _, c := range []struct {
-		base string
-		own  *pawl.Price
-		want *pawl.Price
+		base, name string
+		own        *pawl.Price
+		from       string
 	}{
-		{"", nil, &table},
-		{"https://api.OPENAI.COM/v1/", nil, &table},
-		{"https://house.openai.azure.com/openai/v1", nil, &table},
-		{"http://127.0.0.1:11434/v1", nil, nil},
-		{"https://api.openai.com.example.com", nil, nil},
-		{"https://example.com/?api.openai.com", nil, nil},
-		{"http://127.0.0.1:11434/v1", &own, &own},
-		{"", &own, &own},
-		{"%", nil, nil},
+		{"", "gpt-6-sol", nil, "table"},
+		{"https://api.OPENAI.COM/v1/", "gpt-6-sol", nil, "table"},
+		{"https://house.openai.azure.com/openai/v1", "gpt-6-sol", nil, "table"},
+		{"http://127.0.0.1:11434/v1", "gpt-6-sol", nil, "list"},
+		{"https://api.openai.com.example.com", "gpt-6-sol", nil, "list"},
+		{"https://example.com/?api.openai.com", "gpt-6-sol", nil, "list"},
+		{"%", "gpt-6-sol", nil, "list"},
+		{"", "house", nil, ""},
+		{"http://127.0.0.1:11434/v1", "gpt-6-sol", &own, "spec"},
+		{"", "gpt-6-sol", &own, "spec"},
 	} {
-		s := v.Server("openai", "gpt-5-mini", Options{BaseURL: c.base, Price: c.own})
-		if d := cmp.Diff(c.want, s.Describe(pawl.Wire{}).Price); d != "" {
-			t.Errorf("at %q (-want +got):\n%s", c.base, d)
+		s := v.Server("openai", c.name, Options{BaseURL: c.base, Price: c.own})
+		info := s.Describe(pawl.Wire{})
+		want := map[string]float64{"table": 10, "list": 10, "spec": 2}[c.from]
+		if info.PriceFrom != c.from || (info.Price == nil) != (want == 0) || info.Price != nil && info.Price.Output != want {
+			t.Errorf("%s at %q: the price %v is from %q, want %q", c.name, c.base, info.Price, info.PriceFrom, c.from)
 		}
 	}
 }

@@ -35,45 +35,62 @@ type InBandError []byte
 
 func (t InBandError) Error() string { return string(t) }
 
+// An Attempt is a request and the reader of its answer.
+type Attempt struct {
+	Path    string
+	Body    []byte
+	Reader  Reader
+	Lessons *Lessons // that changed the body; they are kept if the server accepts it
+	Notes   []string // for the reply
+}
+
+// most is how often one attempt of the run sends its request, each time changed.
+const most = 8
+
 // Stream sends a request and yields the reply as it arrives. The function next
-// creates the body and the reader of an attempt: first with nil, and once more
-// with the error of an attempt that failed before it yielded anything. If next
-// returns that error, or the same body, Stream fails with it.
-func (s *Server) Stream(ctx context.Context, r pawl.Request, path string, next func(refused error) ([]byte, Reader, error)) iter.Seq2[pawl.Chunk, error] {
+// creates each attempt: first with nil, and then with the error of an attempt
+// that failed before it yielded anything. If next returns that error, or the
+// same request, Stream fails with it.
+func (s *Server) Stream(ctx context.Context, r pawl.Request, next func(refused error) (*Attempt, error)) iter.Seq2[pawl.Chunk, error] {
 	return func(yield func(pawl.Chunk, error) bool) {
 		begun, left := false, false
 		show := func(c pawl.Chunk) bool {
 			begun, left = true, !yield(c, nil)
 			return !left
 		}
-		var sent []byte
-		attempt := func(refused error) error {
-			body, reader, err := next(refused)
-			if err != nil || refused != nil && bytes.Equal(body, sent) {
-				return cmp.Or(err, refused)
+		var sent *Attempt
+		var refused error
+		for range most {
+			a, err := next(refused)
+			if err == nil && sent != nil && a.Path == sent.Path && bytes.Equal(a.Body, sent.Body) {
+				err = refused
 			}
-			sent = body
-			t := reader.turn()
+			if err != nil {
+				refused = err
+				break
+			}
+			sent = a
+			t := a.Reader.turn()
 			t.Model, t.Limit = s.Full, Limit(r)
-			return s.attempt(ctx, path, body, reader, show)
+			if refused = s.attempt(ctx, a, show); refused == nil || begun || ctx.Err() != nil {
+				break
+			}
 		}
-		err := attempt(nil)
-		if err != nil && sent != nil && !begun && ctx.Err() == nil {
-			err = attempt(err)
-		}
-		if err != nil && !left {
-			yield(pawl.Chunk{}, err)
+		if refused != nil && !left {
+			yield(pawl.Chunk{}, refused)
 		}
 	}
 }
 
 // attempt passes the reply to one request to show, until show returns false.
-func (s *Server) attempt(ctx context.Context, path string, body []byte, r Reader, show func(pawl.Chunk) bool) error {
-	res, err := s.open(ctx, path, body)
+func (s *Server) attempt(ctx context.Context, a *Attempt, show func(pawl.Chunk) bool) error {
+	r := a.Reader
+	res, err := s.open(ctx, a.Path, a.Body)
 	if err != nil {
 		return cmp.Or(ctx.Err(), err)
 	}
 	defer res.Body.Close()
+	a.Lessons.keep()
 	events, repaired := NewEvents(res.Body), false
 	for !r.Ends(nil) {
 		data, err := events.Next()
@@ -106,7 +123,7 @@ func (s *Server) attempt(ctx context.Context, path string, body []byte, r Reader
 	Drain(res.Body)
 	reply, err := r.Reply()
 	if err == nil {
-		reply.Repaired = repaired
+		reply.Repaired, reply.Notes = repaired, a.Notes
 		show(pawl.Chunk{Reply: reply})
 	}
 	return err

@@ -1,0 +1,142 @@
+package provider
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Lesson is a change to requests that a server taught by refusing one.
+type Lesson struct {
+	Field   string // what the server refused, as in the body: temperature, or reasoning.effort
+	Rename  string // send it under this name; empty: see Instead
+	Instead any    // send this value in its place; nil: leave it out
+	Why     string // what the server said
+}
+
+// Lessons are what a server taught about one of its models. They hold for the rest of the
+// process once a request that was changed accordingly is accepted: see [Attempt].
+type Lessons struct {
+	of   string // the model and its server
+	list []Lesson
+}
+
+var learned = struct {
+	sync.Mutex
+	of map[string][]Lesson
+}{of: map[string][]Lesson{}}
+
+// Lessons returns a copy of what the process knows so far.
+func (s *Server) Lessons() *Lessons {
+	of := s.base + " " + s.Name
+	learned.Lock()
+	defer learned.Unlock()
+	return &Lessons{of, slices.Clone(learned.of[of])}
+}
+
+// Learn adds a lesson for the next attempt. It returns false for a lesson that is known: it
+// does not help.
+func (l *Lessons) Learn(x Lesson) bool {
+	if slices.ContainsFunc(l.list, func(y Lesson) bool {
+		return x.Field == y.Field && x.Rename == y.Rename && string(Marshal(x.Instead)) == string(Marshal(y.Instead))
+	}) {
+		return false
+	}
+	x.Why = Clip(x.Why)
+	l.list = append(l.list, x)
+	return true
+}
+
+// Of returns the last lesson about a field. A field may also stand for something that the
+// adapter itself heeds, such as an endpoint.
+func (l *Lessons) Of(field string) (Lesson, bool) {
+	for _, x := range slices.Backward(l.list) {
+		if x.Field == field {
+			return x, true
+		}
+	}
+	return Lesson{}, false
+}
+
+// Apply changes a request and returns a note for the user about each change.
+func (l *Lessons) Apply(req map[string]any) (notes []string) {
+	for _, x := range l.list {
+		within, name := req, x.Field
+		for head, rest, nested := strings.Cut(name, "."); nested && within != nil; head, rest, nested = strings.Cut(name, ".") {
+			within, name = object(within, head), rest
+		}
+		value, has := within[name]
+		if !has {
+			continue
+		}
+		switch {
+		case x.Rename != "":
+			delete(within, name)
+			within[x.Rename] = value
+		case x.Instead != nil:
+			within[name] = x.Instead
+		default:
+			delete(within, name)
+		}
+		notes = append(notes, x.Note())
+	}
+	return notes
+}
+
+// Note says to the user what is changed, and why.
+func (x *Lesson) Note() string {
+	how := " was left out"
+	if x.Rename != "" {
+		how = " was sent as " + x.Rename
+	} else if x.Instead != nil {
+		how = " was sent as " + string(Marshal(x.Instead))
+	}
+	return x.Field + how + ", because the server refused it: " + x.Why
+}
+
+// keep makes the lessons those of the process.
+func (l *Lessons) keep() {
+	if l == nil {
+		return
+	}
+	learned.Lock()
+	defer learned.Unlock()
+	if len(l.list) > len(learned.of[l.of]) {
+		learned.of[l.of] = slices.Clone(l.list)
+	}
+}
+
+// object returns a field that is an object, as one that can be changed; nil: it is none.
+func object(req map[string]any, name string) map[string]any {
+	switch v := req[name].(type) {
+	case map[string]any:
+		return v
+	case json.RawMessage:
+		fields, err := Fields(v)
+		if err != nil || fields == nil {
+			return nil
+		}
+		own := map[string]any{}
+		for k, v := range fields {
+			own[k] = v
+		}
+		req[name] = own
+		return own
+	}
+	return nil
+}
+
+// Join puts the keys of an option that is an object into the field of that name, where they
+// replace those of the same name, and null removes one. Any other option replaces the field.
+func Join(req map[string]any, name string, v json.RawMessage) {
+	fields, err := Fields(v)
+	own := object(req, name)
+	if err != nil || fields == nil || own == nil {
+		Put(req, name, v)
+		return
+	}
+	for k, v := range fields {
+		Put(own, k, v)
+	}
+}
