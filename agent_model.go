@@ -38,7 +38,7 @@ type Describer interface {
 
 // ModelInfo is what a run records of its model.
 type ModelInfo struct {
-	Name     string `wire:"model"`         // provider/name, as in anthropic/claude-sonnet-5
+	Name     string `wire:"model"`         // provider/name, as in anthropic/claude-sonnet-5-5
 	Endpoint string `wire:"endpoint,omit"` // where requests go; empty: they stay in this process
 	Price    *Price `wire:"price,omit"`    // nil: unknown; a run with a dollar limit needs one
 	Wire     Wire   `wire:"wire,omit"`     // what its requests have in addition to their texts

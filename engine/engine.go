@@ -93,7 +93,7 @@ type Options struct {
 	// Zero: any number.
 	MaxRuns int
 	// Rates are the most that may be asked of providers, by the first part of their models'
-	// names, as in anthropic/claude-sonnet-4-5. All programs that share the journal share
+	// names, as in anthropic/claude-sonnet-5-5. All programs that share the journal share
 	// them, and should set the same; the journal must be a [Limiter]. A call that exceeds a
 	// rate waits, and the wait is not counted as the run's time. If it would wait longer
 	// than 5 minutes, the run is paused until then.

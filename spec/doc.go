@@ -1,7 +1,7 @@
 // Package spec creates agents from YAML and JSON files.
 //
 //	name: procurement
-//	model: anthropic/claude-sonnet-4-5
+//	model: anthropic/claude-sonnet-5-5
 //	prompt: You are a procurement officer.
 //	tools:
 //	  - name: search_vendors

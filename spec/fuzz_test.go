@@ -20,7 +20,7 @@ import (
 // Whatever a file holds, reading it ends with an agent or with problems that
 // stand in the file, in its order; and what was read reads back from its source.
 func FuzzParse(f *testing.F) {
-	scriptless := regexp.MustCompile(`script:[a-z/.-]+|gpt-4`)
+	scriptless := regexp.MustCompile(`script:[a-z/.-]+|gpt-6.2-sol`)
 	files, err := filepath.Glob("testdata/problems/*.txtar")
 	if err != nil {
 		f.Fatal(err)

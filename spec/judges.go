@@ -42,7 +42,7 @@ func (s *Spec) readJudge(f fields) {
 		s.judges.reflexion = o
 		s.judgedBy(r, "model", o)
 	}
-	if g, ok := j.part("grounding", "{model: anthropic/claude-haiku-4-5}", groundingKeys); ok {
+	if g, ok := j.part("grounding", "{model: anthropic/claude-sonnet-5-5}", groundingKeys); ok {
 		o := &judge.GroundingOptions{}
 		g.countOr("replans", &o.Replans, "2")
 		g.flag("strict", &o.Strict)

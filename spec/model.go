@@ -23,7 +23,7 @@ func (s *Spec) readModel(f fields) {
 		return
 	case n.kind != mapping:
 		if n.kind != 0 {
-			f.problem(n.place, "model is %v (write a name such as anthropic/claude-sonnet-4-5, or a mapping with name)", n.kind)
+			f.problem(n.place, "model is %v (write a name such as anthropic/claude-sonnet-5-5, or a mapping with name)", n.kind)
 		}
 		s.model.unreadable = true
 		return
@@ -42,7 +42,7 @@ func (s *Spec) readModel(f fields) {
 	if sampling.Cache = m.word("cache"); sampling.Cache == "auto" {
 		sampling.Cache = ""
 	}
-	names, at := m.words("fallback", "[openai/gpt-5-mini]")
+	names, at := m.words("fallback", "[openai/gpt-6.2-sol]")
 	for i, name := range names {
 		s.model.fallback = append(s.model.fallback, model{name: name, place: at[i].place})
 	}

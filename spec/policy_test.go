@@ -158,7 +158,7 @@ func (o other) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: o.name, P
 
 // In what a policy is looser than the one before.
 func TestPolicyLooser(t *testing.T) {
-	const strict = "limits: {iterations: 10, time: 1m, cost: 1}\nmodels: [anthropic/*, openai/gpt-5]\ndeny: [shell]\ngates: [order, {effect: write}, {tool: pay, when: args.n > 1}]\n"
+	const strict = "limits: {iterations: 10, time: 1m, cost: 1}\nmodels: [anthropic/*, openai/gpt-6.2-sol]\ndeny: [shell]\ngates: [order, {effect: write}, {tool: pay, when: args.n > 1}]\n"
 	for _, c := range []struct {
 		text string
 		want string
@@ -167,15 +167,15 @@ func TestPolicyLooser(t *testing.T) {
 		{strings.Replace(strict, "[order", "[more, order", 1), ""},
 		{strings.Replace(strict, "deny: [shell]", "deny: [fetch, shell]", 1), ""},
 		{strings.Replace(strict, "iterations: 10", "iterations: 5, tokens: 100", 1), ""},
-		{strings.Replace(strict, "[anthropic/*, openai/gpt-5]", "[anthropic/claude, anthropic/c*]", 1), ""},
+		{strings.Replace(strict, "[anthropic/*, openai/gpt-6.2-sol]", "[anthropic/claude, anthropic/c*]", 1), ""},
 		{strings.Replace(strict, "iterations: 10, time: 1m", "iterations: 11", 1), "iterations may be 11, not 10\ntime has no limit, which was 1m0s"},
 		{strings.Replace(strict, "cost: 1", "cost: 1.5", 1), "cost may be 1.5, not 1"},
-		{strings.Replace(strict, "models: [anthropic/*, openai/gpt-5]\n", "", 1), "all models are allowed, not only anthropic/*, openai/gpt-5"},
-		{strings.Replace(strict, "openai/gpt-5", "openai/gpt-?", 1), "the model openai/gpt-? is allowed"},
+		{strings.Replace(strict, "models: [anthropic/*, openai/gpt-6.2-sol]\n", "", 1), "all models are allowed, not only anthropic/*, openai/gpt-6.2-sol"},
+		{strings.Replace(strict, "openai/gpt-6.2-sol", "openai/gpt-?", 1), "the model openai/gpt-? is allowed"},
 		{strings.Replace(strict, "anthropic/*", "'*'", 1), "the model * is allowed"},
 		{strings.Replace(strict, "deny: [shell]\n", "", 1), "shell is not denied"},
 		{strings.Replace(strict, "gates: [order, {effect: write}, {tool: pay, when: args.n > 1}]", "gates: [{tool: pay, when: args.n > 2}]", 1), "order is not gated\nevery write is not gated\npay when args.n > 1 is not gated"},
-		{"{}", "iterations has no limit, which was 10\ntime has no limit, which was 1m0s\ncost has no limit, which was 1\nall models are allowed, not only anthropic/*, openai/gpt-5\nshell is not denied\norder is not gated\nevery write is not gated\npay when args.n > 1 is not gated"},
+		{"{}", "iterations has no limit, which was 10\ntime has no limit, which was 1m0s\ncost has no limit, which was 1\nall models are allowed, not only anthropic/*, openai/gpt-6.2-sol\nshell is not denied\norder is not gated\nevery write is not gated\npay when args.n > 1 is not gated"},
 	} {
 		if got := strings.Join(policy(t, c.text).Looser(policy(t, strict)), "\n"); got != c.want {
 			t.Errorf("%s\nis looser: %s\nwant: %s", c.text, got, c.want)

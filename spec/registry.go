@@ -19,7 +19,7 @@ import (
 )
 
 // A Provider creates the model with a name. The name is the part after the
-// provider's: "claude-sonnet-4-5", or for script:FILE the path of the file. It
+// provider's: "claude-sonnet-5-5", or for script:FILE the path of the file. It
 // must not call the model. It also creates a model whose key is missing, which
 // then implements [Readiness].
 type Provider func(name string) (pawl.Model, error)

@@ -85,7 +85,7 @@ func TestMarks(t *testing.T) {
 	defer e.Close()
 	run, err := e.Start(t.Context(), pawl.Agent{
 		Name: "marks", Prompt: strings.Repeat("Be thorough. ", 900), Tools: []pawl.Tool{look},
-		Model:  anthropic.New("claude-sonnet-4-5", &anthropic.Options{APIKey: "key", BaseURL: srv.URL, Price: &pawl.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}}),
+		Model:  anthropic.New("claude-sonnet-5-5", &anthropic.Options{APIKey: "key", BaseURL: srv.URL, Price: &pawl.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}}),
 		Limits: pawl.Limits{Iterations: 61, Tokens: 1 << 40},
 	}, strings.Repeat("Look at everything. ", 50), nil)
 	if err != nil {

@@ -59,7 +59,7 @@ func larger(t *testing.T, model pawl.Model, imports string) (f *testfix.Fix, run
 // the mechanic's. The mechanic itself gets no such text.
 func TestRivals(t *testing.T) {
 	t.Parallel()
-	f, _ := larger(t, anthropic.New("claude-sonnet-4-5", &anthropic.Options{BaseURL: "http://127.0.0.1:1", APIKey: "k"}), "") // it is not asked
+	f, _ := larger(t, anthropic.New("claude-sonnet-5-5", &anthropic.Options{BaseURL: "http://127.0.0.1:1", APIKey: "k"}), "") // it is not asked
 	if _, err := f.Check(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestBadProvider(t *testing.T) {
 			o.FaultFor = func(int) fakeprovider.Fault { return fakeprovider.Must(fault) }
 		}
 		server := httptest.NewServer(fakeprovider.New(brain, o))
-		f, _ := larger(t, anthropic.New("claude-sonnet-4-5", &anthropic.Options{BaseURL: server.URL, APIKey: "k"}), "")
+		f, _ := larger(t, anthropic.New("claude-sonnet-5-5", &anthropic.Options{BaseURL: server.URL, APIKey: "k"}), "")
 		dir := f.Source().Dir
 		before := snapshot(t, dir)
 		agent := f.Agent()

@@ -351,9 +351,9 @@ func Near(bare string) []Model {
 // defaults are mid-range models: able to run a loop of tools, and not their
 // provider's most expensive.
 var defaults = map[string]string{
-	"anthropic": "claude-sonnet-5",
-	"openai":    "gpt-6-sol",
-	"google":    "gemini-3.8-flash",
+	"anthropic": "claude-sonnet-5-5",
+	"openai":    "gpt-6.2-sol",
+	"google":    "gemini-4-hydrogen",
 }
 
 // Default returns the model to use if only a provider's key is set; it has a

@@ -40,7 +40,7 @@ func TestExample(t *testing.T) {
 		t.Errorf("it ends with %+v, %v", got, err)
 	}
 	requests := r.fake.Requests()
-	if len(requests) != 1 || requests[0].Model != "gpt-5" || !strings.HasSuffix(requests[0].Path, "/responses") {
+	if len(requests) != 1 || requests[0].Model != "gpt-6.2-sol" || !strings.HasSuffix(requests[0].Path, "/responses") {
 		t.Errorf("the requests are %+v", requests)
 	}
 }

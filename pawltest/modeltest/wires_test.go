@@ -45,8 +45,8 @@ func through(t *testing.T, adapter func(url string, client *http.Client) pawl.Mo
 func TestAnthropic(t *testing.T) {
 	t.Parallel()
 	for name, lacks := range map[string]modeltest.Lacks{
-		"claude-sonnet-4-5": {},
-		"claude-sonnet-5":   {Budget: true}, // it decides on its own
+		"claude-haiku-4-5":  {},
+		"claude-sonnet-5-5": {Budget: true}, // it decides on its own
 	} {
 		t.Run(name, func(t *testing.T) {
 			through(t, func(url string, client *http.Client) pawl.Model {
@@ -59,7 +59,7 @@ func TestAnthropic(t *testing.T) {
 func TestOpenAIChat(t *testing.T) {
 	t.Parallel()
 	through(t, func(url string, client *http.Client) pawl.Model {
-		return openai.New("gpt-5-mini", &openai.Options{APIKey: "key", BaseURL: url + "/v1", HTTPClient: client})
+		return openai.New("gpt-6-luna", &openai.Options{APIKey: "key", BaseURL: url + "/v1", HTTPClient: client})
 	}, modeltest.Options{
 		Lacks: modeltest.Lacks{Failed: true, Budget: true},
 		Stops: []pawl.StopReason{pawl.StopPause},
@@ -69,7 +69,7 @@ func TestOpenAIChat(t *testing.T) {
 func TestOpenAIResponses(t *testing.T) {
 	t.Parallel()
 	through(t, func(url string, client *http.Client) pawl.Model {
-		return openai.NewResponses("gpt-5-mini", &openai.Options{APIKey: "key", BaseURL: url + "/v1", HTTPClient: client})
+		return openai.NewResponses("gpt-6-luna", &openai.Options{APIKey: "key", BaseURL: url + "/v1", HTTPClient: client})
 	}, modeltest.Options{
 		Lacks: modeltest.Lacks{Failed: true, Budget: true, CacheWrite: true},
 		Stops: []pawl.StopReason{pawl.StopPause},
@@ -78,7 +78,7 @@ func TestOpenAIResponses(t *testing.T) {
 
 func TestGoogle(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"gemini-3-flash", "gemini-2.5-flash"} {
+	for _, name := range []string{"gemini-4-hydrogen", "gemini-2.5-flash-lite"} {
 		t.Run(name, func(t *testing.T) {
 			through(t, func(url string, client *http.Client) pawl.Model {
 				return google.New(name, &google.Options{APIKey: "key", BaseURL: url, HTTPClient: client})

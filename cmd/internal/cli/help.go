@@ -93,7 +93,7 @@ pawl resume 01J8 --limit iterations=+5,cost=2`},
 	"fork": {`The new run begins with the entries of the old run up to SEQ, and then continues on its
 own. pawl events RUN shows the entries. The old run does not change.`, `
 pawl fork last --at 12
-pawl fork last --at 4 "Try the cheaper one." --model openai/gpt-5-mini`},
+pawl fork last --at 4 "Try the cheaper one." --model google/gemini-4-hydrogen`},
 	"cancel": {`A running tool is stopped. A cancelled run can be resumed.`, `
 pawl cancel last --reason "wrong customer"`},
 	"runs": {`Each line has the run's id, agent, status, time of creation, iterations, cost and labels.`, `
@@ -119,7 +119,7 @@ whose process is gone, which goes on when a worker, a server or pawl resume take
 pawl wait 01J8 --timeout 10m`},
 	"plan": {`The projection has a low, a likely and a highest outcome, and lists its assumptions.`, `
 pawl plan agent.yaml
-pawl plan agent.yaml --iterations 8 --model anthropic/claude-sonnet-5`},
+pawl plan agent.yaml --iterations 8 --model anthropic/claude-sonnet-5-5`},
 	"approve": {`The decision is recorded, and the run continues if this user suspended it in this
 directory. If several calls wait and none is named, the command lists them.`, `
 pawl approve last

@@ -82,7 +82,7 @@ description: Tells how long a text is.
 
 # What it asks. This one reads its replies from a file, so it always says the
 # same. With a key in ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY write
-# anthropic/claude-sonnet-4-5, openai/gpt-5-mini or google/gemini-2.5-flash.
+# anthropic/claude-sonnet-5-5, openai/gpt-6.2-sol or google/gemini-4-hydrogen.
 model: script:SCRIPT
 
 prompt: |

@@ -14,9 +14,9 @@ func TestDefaultModel(t *testing.T) {
 	}{
 		{nil, ""},
 		{[]string{"GOOGLE_API_KEY=k"}, ""}, // a key for any service of Google's
-		{[]string{"GEMINI_API_KEY=k"}, "google/gemini-3.8-flash"},
-		{[]string{"GEMINI_API_KEY=k", "OPENAI_API_KEY=k"}, "openai/gpt-6-sol"},
-		{[]string{"OPENAI_API_KEY=", "ANTHROPIC_API_KEY=k"}, "anthropic/claude-sonnet-5"},
+		{[]string{"GEMINI_API_KEY=k"}, "google/gemini-4-hydrogen"},
+		{[]string{"GEMINI_API_KEY=k", "OPENAI_API_KEY=k"}, "openai/gpt-6.2-sol"},
+		{[]string{"OPENAI_API_KEY=", "ANTHROPIC_API_KEY=k"}, "anthropic/claude-sonnet-5-5"},
 	} {
 		if got := (&environment{environ: c.environ}).defaultModel(); got != c.want {
 			t.Errorf("%q: %s, want %s", c.environ, got, c.want)

@@ -159,7 +159,7 @@ func TestSpecsOfPages(t *testing.T) {
 			checked++
 			c := exec.Command("pawl", "check", name)
 			c.Dir = dir
-			c.Env = append(os.Environ(), "PAWL_MODEL=anthropic/claude-sonnet-4-5", "HOOK_SECRET=x") // the model of agents that have their caller's
+			c.Env = append(os.Environ(), "PAWL_MODEL=anthropic/claude-sonnet-5-5", "HOOK_SECRET=x") // the model of agents that have their caller's
 			if out, err := c.CombinedOutput(); err != nil {
 				t.Errorf("%s: %v\n%s", page, err, out)
 			}
