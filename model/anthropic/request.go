@@ -88,7 +88,7 @@ type tool struct {
 
 // body returns the request as JSON, without thinking unless recall is set.
 func (m *Model) body(r pawl.Request, recall bool) ([]byte, error) {
-	limit := provider.Limit(r)
+	limit := m.server.Limit(r)
 	req := map[string]any{"model": m.server.Name, "max_tokens": limit, "stream": true, "messages": m.messages(r, recall)}
 	if strings.TrimSpace(r.System) != "" {
 		req["system"] = []*part{{Type: "text", Text: r.System, Cache: cacheMark(r)}}

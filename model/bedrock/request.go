@@ -51,7 +51,7 @@ type object = map[string]any
 
 // body returns the request as JSON, without thinking unless recall is set.
 func (m *converse) body(r pawl.Request, recall bool) ([]byte, error) {
-	name, limit := m.server.Name, provider.Limit(r)
+	name, limit := m.server.Name, m.server.Limit(r)
 	config, more := object{"maxTokens": limit}, object{}
 	body := object{"messages": m.messages(r, recall), "inferenceConfig": config}
 	point := m.point(r)

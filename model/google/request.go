@@ -55,7 +55,7 @@ func (m *Model) modern() bool {
 
 // body returns the request as JSON.
 func (m *Model) body(r pawl.Request) ([]byte, error) {
-	limit := provider.Limit(r)
+	limit := m.server.Limit(r)
 	config := map[string]any{"maxOutputTokens": limit}
 	if t := r.Sampling.Temperature; t != 0 {
 		config["temperature"] = max(0, t)

@@ -106,7 +106,7 @@ func (m *Model) body(r pawl.Request, limitKey string) ([]byte, error) {
 		"messages":       m.messages(r),
 		"stream":         true,
 		"stream_options": map[string]any{"include_usage": true},
-		limitKey:         provider.Limit(r),
+		limitKey:         m.server.Limit(r),
 	}
 	if t := r.Sampling.Temperature; t != 0 {
 		req["temperature"] = max(0, t)

@@ -113,7 +113,7 @@ type responsesTool struct {
 // body is the request as JSON; unless it may recall, without any reasoning.
 func (m *Responses) body(r pawl.Request, recall bool) ([]byte, error) {
 	req := map[string]any{
-		"model": m.server.Name, "input": m.input(r.Messages, recall), "stream": true, "store": false, "max_output_tokens": provider.Limit(r),
+		"model": m.server.Name, "input": m.input(r.Messages, recall), "stream": true, "store": false, "max_output_tokens": m.server.Limit(r),
 	}
 	var include []string
 	if !unreasoning.MatchString(m.server.Name) {

@@ -186,7 +186,7 @@ func Fields(body []byte, without ...string) (map[string]json.RawMessage, error) 
 // Read feeds the events of a whole answer to the reader of a stream.
 func (s *Server) Read(r pawl.Request, reader Reader, events ...any) (*pawl.Reply, error) {
 	t := reader.turn()
-	t.Model, t.Limit = s.Full, Limit(r)
+	t.Model, t.Account, t.Limit = s.Full, s.Account(), s.Limit(r)
 	repaired := false
 	for _, e := range events {
 		data, broken := Repair(Marshal(e))

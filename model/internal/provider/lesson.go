@@ -2,9 +2,13 @@ package provider
 
 import (
 	"encoding/json"
+	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/pawl-run/pawl"
 )
 
 // A Lesson is a change to requests that a server taught by refusing one.
@@ -128,15 +132,29 @@ func object(req map[string]any, name string) map[string]any {
 }
 
 // Join puts the keys of an option that is an object into the field of that name, where they
-// replace those of the same name, and null removes one. Any other option replaces the field.
+// win over those of the same name, and null removes one. Objects in it join in the same way.
+// Any other option takes the place of the field, and so does an object with another type,
+// because the fields of the old one mean something else.
 func Join(req map[string]any, name string, v json.RawMessage) {
 	fields, err := Fields(v)
 	own := object(req, name)
-	if err != nil || fields == nil || own == nil {
+	if err != nil || fields == nil || own == nil || fields["type"] != nil && own["type"] != nil && string(Marshal(own["type"])) != string(fields["type"]) {
 		Put(req, name, v)
 		return
 	}
 	for k, v := range fields {
-		Put(own, k, v)
+		Join(own, k, v)
 	}
 }
+
+// Unwanted reports whether an error says that the server takes a field not at all, or not with
+// a value that the model does not know, and names the field by one of the words. Other errors,
+// such as a number out of range, are the user's to fix.
+func Unwanted(refused error, words ...string) bool {
+	e, ok := errors.AsType[*pawl.ModelError](refused)
+	return ok && e.Class == pawl.ClassInvalid && unwanted.MatchString(e.Message) && slices.ContainsFunc(words, func(w string) bool {
+		return regexp.MustCompile(`(?i)(^|[^a-z0-9_])` + regexp.QuoteMeta(w) + `([^a-z0-9_]|$)`).MatchString(e.Message)
+	})
+}
+
+var unwanted = regexp.MustCompile(`(?i)not (be )?(support|permit|allow|accept|available|recogni)|unsupported|un(known|recogni[sz]ed|expected)|extra (inputs|fields)|deprecated|(doesn't|do(es)? not|cannot|can't) (support|be (set|used|specified|combined))|may only be|must be (unset|omitted|removed)|should be '|invalid (value|parameter|argument)|incompatible`)

@@ -14,9 +14,15 @@ import (
 // Empty replaces an empty turn or result, which some servers refuse.
 const Empty = "(empty)"
 
-// Limit returns the most tokens of the reply to a request.
-func Limit(r pawl.Request) int {
-	return cmp.Or(max(r.MaxTokens, 0), max(r.Sampling.MaxTokens, 0), 4096)
+// Limit returns the most tokens of the reply to a request. Where nothing is said, it leaves room
+// for a model that thinks.
+func (s *Server) Limit(r pawl.Request) int {
+	const usual = 16384
+	limit := cmp.Or(max(r.MaxTokens, 0), max(r.Sampling.MaxTokens, 0), usual)
+	if most := s.Traits.Reply; most > 0 {
+		return min(limit, most)
+	}
+	return limit
 }
 
 // Encode returns a request as JSON with the sampling options: see [Merge] and [JSON].

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -82,6 +84,24 @@ func (v *Vendor) Server(prefix, name string, o Options) Server {
 		s.price = new(*o.Price)
 	}
 	return s
+}
+
+// Account identifies the account whose thinking the provider takes back: a digest of the
+// endpoint and of the key, unless that changes.
+func (s *Server) Account() string {
+	of := s.base
+	if s.key == nil {
+		of += "\n" + s.fixed
+	}
+	sum := sha256.Sum256([]byte(of))
+	return hex.EncodeToString(sum[:6])
+}
+
+// Recalls reports whether a part can go back to the model: if the model made it for this account,
+// and, for a model that binds its thinking to what stood before it, if nothing of that has changed.
+// A part that does not name its model or its account is of any.
+func (s *Server) Recalls(t pawl.Thinking) bool {
+	return (t.Model == "" || t.Model == s.Full) && (t.Account == "" || t.Account == s.Account()) && !(t.Moved && s.Traits.Bound)
 }
 
 // Official reports whether requests go to the provider itself.

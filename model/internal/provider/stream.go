@@ -71,15 +71,26 @@ func (s *Server) Stream(ctx context.Context, r pawl.Request, next func(refused e
 			}
 			sent = a
 			t := a.Reader.turn()
-			t.Model, t.Limit = s.Full, Limit(r)
+			t.Model, t.Account, t.Limit = s.Full, s.Account(), s.Limit(r)
 			if refused = s.attempt(ctx, a, show); refused == nil || begun || ctx.Err() != nil {
 				break
 			}
 		}
 		if refused != nil && !left {
-			yield(pawl.Chunk{}, refused)
+			yield(pawl.Chunk{}, noted(refused, sent))
 		}
 	}
+}
+
+// noted adds to a refusal what was left out of the request before.
+func noted(err error, sent *Attempt) error {
+	e, ok := errors.AsType[*pawl.ModelError](err)
+	if !ok || e.Class != pawl.ClassInvalid || sent == nil || len(sent.Notes) == 0 {
+		return err
+	}
+	told := *e
+	told.Message += " (" + strings.Join(sent.Notes, "; ") + ")"
+	return &told
 }
 
 // attempt passes the reply to one request to show, until show returns false.
@@ -131,11 +142,12 @@ func (s *Server) attempt(ctx context.Context, a *Attempt, show func(pawl.Chunk) 
 
 // A Turn is the state shared by the readers of all wires.
 type Turn struct {
-	Model string // the model's full name
-	Limit int    // the most tokens the request allowed
-	Usage pawl.Usage
-	Told  bool // the usage was received
-	Ended bool // the provider has ended the reply, so the usage is complete
+	Model   string // the model's full name
+	Account string // whose thinking it is
+	Limit   int    // the most tokens the request allowed
+	Usage   pawl.Usage
+	Told    bool // the usage was received
+	Ended   bool // the provider has ended the reply, so the usage is complete
 
 	Hosted []pawl.HostedCall // of the reply
 }
