@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -16,6 +17,7 @@ type Lesson struct {
 	Field   string // what the server refused, as in the body: temperature, or reasoning.effort
 	Rename  string // send it under this name; empty: see Instead
 	Instead any    // send this value in its place; nil: leave it out
+	Most    int    // send no number greater than this; 0: see Instead
 	Why     string // what the server said
 }
 
@@ -43,7 +45,7 @@ func (s *Server) Lessons() *Lessons {
 // does not help.
 func (l *Lessons) Learn(x Lesson) bool {
 	if slices.ContainsFunc(l.list, func(y Lesson) bool {
-		return x.Field == y.Field && x.Rename == y.Rename && string(Marshal(x.Instead)) == string(Marshal(y.Instead))
+		return x.Field == y.Field && x.Rename == y.Rename && x.Most == y.Most && string(Marshal(x.Instead)) == string(Marshal(y.Instead))
 	}) {
 		return false
 	}
@@ -71,10 +73,13 @@ func (l *Lessons) Apply(req map[string]any) (notes []string) {
 			within, name = object(within, head), rest
 		}
 		value, has := within[name]
-		if !has {
+		number, _ := value.(int)
+		if !has || x.Most > 0 && number <= x.Most {
 			continue
 		}
 		switch {
+		case x.Most > 0:
+			within[name] = x.Most
 		case x.Rename != "":
 			delete(within, name)
 			within[x.Rename] = value
@@ -91,9 +96,12 @@ func (l *Lessons) Apply(req map[string]any) (notes []string) {
 // Note says to the user what is changed, and why.
 func (x *Lesson) Note() string {
 	how := " was left out"
-	if x.Rename != "" {
+	switch {
+	case x.Rename != "":
 		how = " was sent as " + x.Rename
-	} else if x.Instead != nil {
+	case x.Most > 0:
+		how = " was sent as " + strconv.Itoa(x.Most)
+	case x.Instead != nil:
 		how = " was sent as " + string(Marshal(x.Instead))
 	}
 	return x.Field + how + ", because the server refused it: " + x.Why

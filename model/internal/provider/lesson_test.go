@@ -76,17 +76,19 @@ func TestALessonIsApplied(t *testing.T) {
 		note   string
 	}{
 		"left out":              {Lesson{Field: "cold", Why: "no"}, `{"think":{"effort":"low","show":1}}`, "cold was left out, because the server refused it: no"},
-		"renamed":               {Lesson{Field: "cold", Rename: "cool", Why: "no"}, `{"cool":1,"think":{"effort":"low","show":1}}`, "cold was sent as cool, because the server refused it: no"},
-		"replaced":              {Lesson{Field: "think.effort", Instead: "none", Why: "no"}, `{"cold":1,"think":{"effort":"none","show":1}}`, `think.effort was sent as "none", because the server refused it: no`},
-		"left out of an option": {Lesson{Field: "think.show", Why: "no"}, `{"cold":1,"think":{"effort":"low"}}`, "think.show was left out, because the server refused it: no"},
-		"not there":             {Lesson{Field: "warm"}, `{"cold":1,"think":{"effort":"low","show":1}}`, ""},
-		"not there within":      {Lesson{Field: "cold.warm"}, `{"cold":1,"think":{"effort":"low","show":1}}`, ""},
+		"renamed":               {Lesson{Field: "cold", Rename: "cool", Why: "no"}, `{"cool":9,"think":{"effort":"low","show":1}}`, "cold was sent as cool, because the server refused it: no"},
+		"replaced":              {Lesson{Field: "think.effort", Instead: "none", Why: "no"}, `{"cold":9,"think":{"effort":"none","show":1}}`, `think.effort was sent as "none", because the server refused it: no`},
+		"left out of an option": {Lesson{Field: "think.show", Why: "no"}, `{"cold":9,"think":{"effort":"low"}}`, "think.show was left out, because the server refused it: no"},
+		"not there":             {Lesson{Field: "warm"}, `{"cold":9,"think":{"effort":"low","show":1}}`, ""},
+		"a number too large":    {Lesson{Field: "cold", Most: 7, Why: "no"}, `{"cold":7,"think":{"effort":"low","show":1}}`, "cold was sent as 7, because the server refused it: no"},
+		"a number small enough": {Lesson{Field: "cold", Most: 10, Why: "no"}, `{"cold":9,"think":{"effort":"low","show":1}}`, ""},
+		"not there within":      {Lesson{Field: "cold.warm"}, `{"cold":9,"think":{"effort":"low","show":1}}`, ""},
 	} {
 		l := &Lessons{}
 		if !l.Learn(c.lesson) || l.Learn(c.lesson) {
 			t.Errorf("%s: want it to be learned once", name)
 		}
-		req := map[string]any{"cold": 1, "think": json.RawMessage(`{"effort":"low","show":1}`)}
+		req := map[string]any{"cold": 9, "think": json.RawMessage(`{"effort":"low","show":1}`)}
 		notes := l.Apply(req)
 		if body, _ := JSON(req); strings.TrimSpace(string(body)) != c.want || strings.Join(notes, "; ") != c.note {
 			t.Errorf("%s: %s, notes %q", name, body, notes)

@@ -71,7 +71,7 @@ func (s *Server) Stream(ctx context.Context, r pawl.Request, next func(refused e
 			}
 			sent = a
 			t := a.Reader.turn()
-			t.Model, t.Account, t.Limit = s.Full, s.Account(), s.Limit(r)
+			t.Model, t.Account, t.Limit, t.Sent = s.Full, s.Account(), s.Limit(r), len(a.Body)
 			if refused = s.attempt(ctx, a, show); refused == nil || begun || ctx.Err() != nil {
 				break
 			}
@@ -128,6 +128,7 @@ func (s *Server) attempt(ctx context.Context, a *Attempt, show func(pawl.Chunk) 
 			return e
 		}
 		if err != nil {
+			show(pawl.Chunk{}) // the provider has begun to work, so the attempt is not free
 			return err
 		}
 	}
