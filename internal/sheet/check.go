@@ -81,6 +81,8 @@ func (t *Traits) check() error {
 		return fmt.Errorf("sampling: %q is unknown", t.Sampling)
 	case !slices.Contains([]Thinking{"", ByBudget, Adaptive, ByLevel, ByEffort}, t.Thinking):
 		return fmt.Errorf("thinking: %q is unknown", t.Thinking)
+	case !slices.Contains([]string{"", "disabled", "between_tools"}, t.Off):
+		return fmt.Errorf("off: %q is unknown", t.Off)
 	case !slices.Contains([]string{"", "chat", "responses"}, t.Endpoint):
 		return fmt.Errorf("endpoint: %q is unknown", t.Endpoint)
 	}

@@ -67,19 +67,23 @@ type Long struct {
 
 // Traits are what a request to a model may contain.
 type Traits struct {
-	Window    int      `json:"window,omitempty"`     // the most tokens of a request with its reply
-	Reply     int      `json:"reply,omitempty"`      // the most tokens of a reply, thinking included
-	Endpoint  string   `json:"endpoint,omitempty"`   // of OpenAI: "responses" or "chat", the one that takes all that the model can do
-	Sampling  Sampling `json:"sampling,omitempty"`   // when it takes temperature and top_p
-	Thinking  Thinking `json:"thinking,omitempty"`   // how it is asked to think
-	Effort    string   `json:"effort,omitempty"`     // what it thinks with where nothing is asked for; empty: it does not think then
-	Efforts   []string `json:"efforts,omitempty"`    // the levels it takes, ascending; "none": thinking can be off
-	Unforced  bool     `json:"unforced,omitempty"`   // it refuses to be forced to call a tool
-	NoSchema  bool     `json:"no_schema,omitempty"`  // it guarantees no schema of the answer
-	Bound     bool     `json:"bound,omitempty"`      // its thinking is only taken back behind the same system prompt, tools and messages
-	Blind     bool     `json:"blind,omitempty"`      // it takes no files
-	CacheFrom int      `json:"cache_from,omitempty"` // the fewest tokens that its provider caches; 0: unknown
-	CacheFor  string   `json:"cache_for,omitempty"`  // the longer lifetime of its cache, by the provider's name: 1h, 12h, 24h; empty: there is none
+	Window   int      `json:"window,omitempty"`    // the most tokens of a request with its reply
+	Reply    int      `json:"reply,omitempty"`     // the most tokens of a reply, thinking included
+	Endpoint string   `json:"endpoint,omitempty"`  // of OpenAI: "responses" or "chat", the one that takes all that the model can do
+	Sampling Sampling `json:"sampling,omitempty"`  // when it takes temperature and top_p
+	Thinking Thinking `json:"thinking,omitempty"`  // how it is asked to think
+	Effort   string   `json:"effort,omitempty"`    // what it thinks with where nothing is asked for; empty: it does not think then
+	Efforts  []string `json:"efforts,omitempty"`   // the levels it takes, ascending; "none": thinking can be off
+	Off      string   `json:"off,omitempty"`       // of Anthropic: the type of thinking that turns it off, "disabled" or "between_tools"; empty: leaving it out does, if anything
+	Unforced bool     `json:"unforced,omitempty"`  // it refuses to be forced to call a tool
+	NoSchema bool     `json:"no_schema,omitempty"` // it guarantees no schema of the answer
+
+	BedrockSchema bool `json:"bedrock_schema,omitempty"` // it guarantees one on Bedrock, too
+
+	Bound     bool   `json:"bound,omitempty"`      // its thinking is only taken back behind the same system prompt, tools and messages
+	Blind     bool   `json:"blind,omitempty"`      // it takes no files
+	CacheFrom int    `json:"cache_from,omitempty"` // the fewest tokens that its provider caches; 0: unknown
+	CacheFor  string `json:"cache_for,omitempty"`  // the longer lifetime of its cache, by the provider's name: 1h, 12h, 24h; empty: there is none
 
 	Hosted map[string]string `json:"hosted,omitempty"` // the newest type of each hosted tool that it runs, by the tool's name in a run
 }

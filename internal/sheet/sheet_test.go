@@ -19,8 +19,8 @@ func TestLookup(t *testing.T) {
 	for _, c := range []struct{ provider, name, want string }{
 		{"anthropic", "claude-sonnet-4-5", "claude-sonnet-4-5"},
 		{"anthropic", "claude-sonnet-4-5-20250929", "claude-sonnet-4-5"},
-		{"anthropic", "claude-3-5-haiku-20241022", "claude-3-5-haiku-latest"},
-		{"anthropic", "claude-sonnet-5-5", ""}, // another model than claude-sonnet-5
+		{"anthropic", "claude-haiku-4-5-20251001", "claude-haiku-4-5"},
+		{"anthropic", "claude-sonnet-5-6", ""}, // another model than claude-sonnet-5
 		{"anthropic", "claude-sonnet", ""},
 		{"anthropic", "gpt-4o", ""},
 		{"openai", "gpt-4o", "gpt-4o"},
@@ -47,8 +47,8 @@ func TestFindAndNear(t *testing.T) {
 	for _, c := range []struct{ bare, find, near string }{
 		{"gpt-4", "openai/gpt-4", ""},
 		{"claude-haiku-4.5", "anthropic/claude-haiku-4-5", ""},
-		{"claude-haiku", "", "anthropic/claude-haiku-4-5"},
-		{"Fable", "", "anthropic/claude-fable-5 anthropic/claude-fable-5-1"},
+		{"claude-haiku", "", "anthropic/claude-haiku-4-5 anthropic/claude-haiku-5-5"},
+		{"Fable", "", "anthropic/claude-fable-5 anthropic/claude-fable-5-1 anthropic/claude-fable-5-2"},
 		{"o4-maxi", "", "openai/o4-mini"},
 		{"llama3", "", ""},
 		{"", "", ""},
