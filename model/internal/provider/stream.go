@@ -146,6 +146,7 @@ type Turn struct {
 	Model   string // the model's full name
 	Account string // whose thinking it is
 	Limit   int    // the most tokens the request allowed
+	Sent    int    // the bytes of the request
 	Usage   pawl.Usage
 	Told    bool // the usage was received
 	Ended   bool // the provider has ended the reply, so the usage is complete
