@@ -82,6 +82,7 @@ type Traits struct {
 
 	Bound     bool   `json:"bound,omitempty"`      // its thinking is only taken back behind the same system prompt, tools and messages
 	Blind     bool   `json:"blind,omitempty"`      // it takes no files
+	Sounds    bool   `json:"sounds,omitempty"`     // it takes sounds, and no other files
 	CacheFrom int    `json:"cache_from,omitempty"` // the fewest tokens that its provider caches; 0: unknown
 	CacheFor  string `json:"cache_for,omitempty"`  // the longer lifetime of its cache, by the provider's name: 1h, 12h, 24h; empty: there is none
 

@@ -24,7 +24,7 @@ func TestLookup(t *testing.T) {
 		{"anthropic", "claude-sonnet", ""},
 		{"anthropic", "gpt-4o", ""},
 		{"openai", "gpt-4o", "gpt-4o"},
-		{"openai", "gpt-4o-2024-05-13", "gpt-4o-2024-05-13"}, // dearer than gpt-4o
+		{"openai", "gpt-4o-2024-05-13", "gpt-4o"},
 		{"openai", "gpt-4o-2024-08-06", "gpt-4o"},
 		{"openai", "gpt-6-sol-2026-09-01", "gpt-6-sol"},
 		{"google", "gemini-2.0-flash-001", "gemini-2.0-flash"},
@@ -45,11 +45,11 @@ func TestLookup(t *testing.T) {
 
 func TestFindAndNear(t *testing.T) {
 	for _, c := range []struct{ bare, find, near string }{
-		{"gpt-4", "openai/gpt-4", ""},
+		{"gpt-6.2-sol", "openai/gpt-6.2-sol", ""},
 		{"claude-haiku-4.5", "anthropic/claude-haiku-4-5", ""},
 		{"claude-haiku", "", "anthropic/claude-haiku-4-5 anthropic/claude-haiku-5-5"},
 		{"Fable", "", "anthropic/claude-fable-5 anthropic/claude-fable-5-1 anthropic/claude-fable-5-2"},
-		{"o4-maxi", "", "openai/o4-mini"},
+		{"o3-maxi", "", "openai/o3 openai/o3-pro"},
 		{"llama3", "", ""},
 		{"", "", ""},
 	} {
