@@ -27,7 +27,7 @@ func TestLookup(t *testing.T) {
 		{"openai", "gpt-4o-2024-05-13", "gpt-4o"},
 		{"openai", "gpt-4o-2024-08-06", "gpt-4o"},
 		{"openai", "gpt-6-sol-2026-09-01", "gpt-6-sol"},
-		{"google", "gemini-2.0-flash-001", "gemini-2.0-flash"},
+		{"google", "gemini-2.0-flash-001", ""}, // retired
 		{"google", "gemini-2.5-flash-image", ""},
 		{"mistral", "mistral-large", ""},
 	} {
