@@ -110,6 +110,7 @@ type Chunk struct {
 type Reply struct {
 	Parts    []Part
 	Stop     StopReason // zero: StopEnd, or StopCalls when there are calls
+	Filter   string     // the provider's word for the filter that stopped the reply, such as RECITATION; empty: none did
 	Usage    Usage      // zero: not reported, so the engine books its estimate
 	Repaired bool       // bytes of it were not UTF-8 and are U+FFFD now; a call whose arguments have that does not run
 	Hosted   []HostedCall

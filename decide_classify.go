@@ -34,7 +34,7 @@ func (m *Machine) judgeReply(s *State) (step Step, valid *call) {
 	case s.refuted:
 		return nil, nil
 	case s.reply.Stop == StopRefusal:
-		return failed("refused", "the model refused: "+cmp.Or(excerpt.Short(s.reply.Text()), "it did not say why")), nil
+		return failed("refused", s.reply.refusal()), nil
 	case s.HasOpen() && s.begun():
 		return nil, nil // judged before
 	case !s.HasOpen() && (hasCalls(s.reply) || !s.settled && s.malformed == ""):
@@ -45,6 +45,14 @@ func (m *Machine) judgeReply(s *State) (step Step, valid *call) {
 		return nil, valid
 	}
 	return s.reject(reasons, whys), nil
+}
+
+// refusal says who refused, and why. A text that a filter stopped is no reason.
+func (r *Reply) refusal() string {
+	if r.Filter != "" {
+		return "the provider stopped the reply (" + r.Filter + ")"
+	}
+	return "the model refused: " + cmp.Or(excerpt.Short(r.Text()), "it did not say why")
 }
 
 // What stands around the reasons why a reply is rejected when the model reads them.

@@ -129,7 +129,7 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 			parts = append(parts, p)
 		}
 	}
-	r.Parts = parts
+	r.Parts, r.Filter = parts, excerpt.Short(wire.Text(r.Filter))
 	if content == 0 && r.Stop != StopRefusal {
 		return ModelReplied{}, &ModelError{Class: ClassEmpty, Message: "the reply has neither text nor calls", Usage: r.Usage}
 	}

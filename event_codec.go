@@ -95,6 +95,7 @@ type replied struct {
 	Hosted    []HostedCall `wire:"hosted,omit"`
 	Parts     []layout     `wire:"parts,omit"`
 	Stop      StopReason   `wire:"stop_reason,omit"`
+	Filter    string       `wire:"filter,omit"`
 	Repaired  bool         `wire:"repaired,omit"`
 	Usage     Usage        `wire:"usage"`
 	Cost      float64      `wire:"cost_usd,known=Priced"`
@@ -133,7 +134,7 @@ func (f *replied) Clear() {
 func (f *replied) Take(e *ModelReplied) (exact bool) {
 	r := &e.Reply
 	calls, parts := f.Calls[:0], f.Room[:0]
-	*f = replied{Purpose: e.Purpose, Text: joinText(r.Parts), Hosted: r.Hosted, Stop: r.Stop, Repaired: r.Repaired, Usage: r.Usage,
+	*f = replied{Purpose: e.Purpose, Text: joinText(r.Parts), Hosted: r.Hosted, Stop: r.Stop, Filter: r.Filter, Repaired: r.Repaired, Usage: r.Usage,
 		Cost: e.Cost, Priced: e.Priced, Malformed: e.Malformed, Estimated: e.Estimated}
 	usual, named := true, true
 	exact = r.Parts == nil || len(r.Parts) > 0
@@ -172,7 +173,7 @@ func (f *replied) Take(e *ModelReplied) (exact bool) {
 
 // Give makes the event that the form says.
 func (f *replied) Give(e *ModelReplied) error {
-	*e = ModelReplied{Purpose: f.Purpose, Reply: Reply{Hosted: f.Hosted, Stop: f.Stop, Repaired: f.Repaired, Usage: f.Usage},
+	*e = ModelReplied{Purpose: f.Purpose, Reply: Reply{Hosted: f.Hosted, Stop: f.Stop, Filter: f.Filter, Repaired: f.Repaired, Usage: f.Usage},
 		Cost: f.Cost, Priced: f.Priced, Malformed: f.Malformed, Estimated: f.Estimated}
 	r := &e.Reply
 	if n := max(len(f.Parts), len(f.Calls)+min(1, len(f.Text))); n > 0 {

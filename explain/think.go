@@ -172,6 +172,8 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []Phrase) {
 	switch {
 	case len(calls) > 0:
 		out = append(out, Phrase("called "+names(calls, 6)))
+	case e.Reply.Filter != "":
+		out = append(out, Phrase("was stopped by the provider ("+said(e.Reply.Filter)+")"))
 	case e.Reply.Stop == pawl.StopRefusal:
 		out = append(out, "refused to answer")
 	case e.Purpose == pawl.PurposeTurn && e.Reply.Stop == pawl.StopEnd && e.Malformed == "" && !f.inStep():

@@ -163,6 +163,7 @@ func (l *line) model(event pawl.Event, iteration int) {
 			l.add("cost=$%.6f", e.Cost)
 		}
 		l.opt("malformed", e.Malformed)
+		l.opt("filter", e.Reply.Filter)
 		l.opt("repaired", e.Reply.Repaired)
 	case pawl.ModelFailed:
 		if e.Purpose != pawl.PurposeTurn {

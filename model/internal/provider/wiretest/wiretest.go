@@ -166,6 +166,9 @@ func Result(t *testing.T, m pawl.Model, r pawl.Request) string {
 		case c.Reply != nil:
 			flush("")
 			fmt.Fprintf(&b, "reply, stop %v\n", c.Reply.Stop)
+			if c.Reply.Filter != "" {
+				fmt.Fprintf(&b, "  filter %s\n", c.Reply.Filter)
+			}
 			if c.Reply.Repaired {
 				b.WriteString("  repaired\n")
 			}
@@ -175,6 +178,8 @@ func Result(t *testing.T, m pawl.Model, r pawl.Request) string {
 					fmt.Fprintf(&b, "  text %q\n", p.Text)
 				case pawl.Thinking:
 					fmt.Fprintf(&b, "  thinking %q by %s\n    %s\n", p.Text, p.Model, p.Opaque)
+				case pawl.Citation:
+					fmt.Fprintf(&b, "  citation %q %s %q\n", p.Title, p.URL, p.Quote)
 				case pawl.Call:
 					fmt.Fprintf(&b, "  call %s id=%q ref=%q %s\n", p.Tool, p.ID, p.Ref, p.Args)
 				}
