@@ -2,11 +2,8 @@ package a2a
 
 import "encoding/json"
 
-// The bindings that this package speaks.
-const (
-	JSONRPC  = "JSONRPC"
-	HTTPJSON = "HTTP+JSON"
-)
+// JSONRPC is the binding that this package speaks.
+const JSONRPC = "JSONRPC"
 
 // A Card describes an agent.
 type Card struct {
@@ -22,7 +19,6 @@ type Card struct {
 	DefaultInputModes    []string                   `json:"defaultInputModes"`
 	DefaultOutputModes   []string                   `json:"defaultOutputModes"`
 	Skills               []Skill                    `json:"skills"`
-	Signatures           []Signature                `json:"signatures,omitempty"`
 	IconURL              string                     `json:"iconUrl,omitempty"`
 }
 
@@ -66,11 +62,4 @@ type Skill struct {
 	Examples    []string `json:"examples,omitempty"`
 	InputModes  []string `json:"inputModes,omitempty"`
 	OutputModes []string `json:"outputModes,omitempty"`
-}
-
-// A Signature signs a card, as a JSON Web Signature without its payload.
-type Signature struct {
-	Protected string          `json:"protected"`
-	Signature string          `json:"signature"`
-	Header    json.RawMessage `json:"header,omitempty"`
 }

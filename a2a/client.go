@@ -11,8 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -114,7 +112,7 @@ func (c *Client) choose(card *Card) (Interface, *url.URL, error) {
 	for _, i := range card.SupportedInterfaces {
 		u, err := url.Parse(i.URL)
 		switch {
-		case i.ProtocolBinding != JSONRPC && i.ProtocolBinding != HTTPJSON, i.ProtocolVersion != Version && !strings.HasPrefix(i.ProtocolVersion, Version+"."):
+		case i.ProtocolBinding != JSONRPC, i.ProtocolVersion != Version && !strings.HasPrefix(i.ProtocolVersion, Version+"."):
 			others = append(others, i.ProtocolBinding+" "+i.ProtocolVersion)
 		case err != nil || origin(u) != origin(c.card):
 			others = append(others, fmt.Sprintf("%s at %s, which is another server than that of the card", i.ProtocolBinding, i.URL))
@@ -122,7 +120,7 @@ func (c *Client) choose(card *Card) (Interface, *url.URL, error) {
 			return i, u, nil
 		}
 	}
-	return Interface{}, nil, fmt.Errorf("the agent card at %s has no interface for %s or %s of version %s; it has: %s", c.card, JSONRPC, HTTPJSON, Version, cmp.Or(strings.Join(others, "; "), "none"))
+	return Interface{}, nil, fmt.Errorf("the agent card at %s has no interface for %s of version %s; it has: %s", c.card, JSONRPC, Version, cmp.Or(strings.Join(others, "; "), "none"))
 }
 
 // do makes a request, and returns the status and the body.
@@ -161,53 +159,34 @@ func unsent(err error) bool {
 
 // Send sends a message.
 func (c *Client) Send(ctx context.Context, s *Send) (u Update, err error) {
-	err = c.call(ctx, MethodSend, func(tenant string) any { s.Tenant = tenant; return s }, http.MethodPost, "/message:send", nil, &u)
+	err = c.call(ctx, MethodSend, func(tenant string) any { s.Tenant = tenant; return s }, &u)
 	return u, err
 }
 
 // Task gets a task. history is how many messages of its history are wanted; negative: all.
 func (c *Client) Task(ctx context.Context, id string, history int) (t Task, err error) {
-	q := url.Values{}
 	in := ID{ID: id}
 	if history >= 0 {
 		in.HistoryLength = &history
-		q.Set("historyLength", strconv.Itoa(history))
 	}
-	err = c.call(ctx, MethodGet, func(tenant string) any { in.Tenant = tenant; return in }, http.MethodGet, "/tasks/"+url.PathEscape(id), q, &t)
+	err = c.call(ctx, MethodGet, func(tenant string) any { in.Tenant = tenant; return in }, &t)
 	return t, err
 }
 
 // Tasks gets a page of tasks.
 func (c *Client) Tasks(ctx context.Context, in Query) (p Page, err error) {
-	q := url.Values{}
-	for name, value := range map[string]string{"contextId": in.ContextID, "status": string(in.Status), "pageToken": in.PageToken} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	for name, value := range map[string]*int{"pageSize": in.PageSize, "historyLength": in.HistoryLength} {
-		if value != nil {
-			q.Set(name, strconv.Itoa(*value))
-		}
-	}
-	if !in.UpdatedAfter.IsZero() {
-		q.Set("statusTimestampAfter", in.UpdatedAfter.UTC().Format(time.RFC3339Nano))
-	}
-	if in.IncludeArtifacts {
-		q.Set("includeArtifacts", "true")
-	}
-	err = c.call(ctx, MethodList, func(tenant string) any { in.Tenant = tenant; return in }, http.MethodGet, "/tasks", q, &p)
+	err = c.call(ctx, MethodList, func(tenant string) any { in.Tenant = tenant; return in }, &p)
 	return p, err
 }
 
 // Cancel asks for the end of a task.
 func (c *Client) Cancel(ctx context.Context, id string) (t Task, err error) {
-	err = c.call(ctx, MethodCancel, func(tenant string) any { return ID{Tenant: tenant, ID: id} }, http.MethodPost, "/tasks/"+url.PathEscape(id)+":cancel", nil, &t)
+	err = c.call(ctx, MethodCancel, func(tenant string) any { return ID{Tenant: tenant, ID: id} }, &t)
 	return t, err
 }
 
-// call makes a call in the binding of the card's first interface that is known here.
-func (c *Client) call(ctx context.Context, method string, params func(tenant string) any, verb, path string, q url.Values, to any) error {
+// call makes a call at the card's first interface that is known here.
+func (c *Client) call(ctx context.Context, method string, params func(tenant string) any, to any) error {
 	card, err := c.Card(ctx)
 	if err != nil {
 		return err
@@ -220,57 +199,36 @@ func (c *Client) call(ctx context.Context, method string, params func(tenant str
 	if err != nil {
 		return err
 	}
-	u, media := *at, "application/json"
-	if i.ProtocolBinding == JSONRPC {
-		verb = http.MethodPost
-		if body, err = json.Marshal(Request{JSONRPC: "2.0", ID: json.RawMessage("1"), Method: method, Params: body}); err != nil {
-			return err
-		}
-	} else {
-		if i.Tenant != "" {
-			path = "/" + url.PathEscape(i.Tenant) + path
-		}
-		whole, err := url.Parse(strings.TrimSuffix(at.String(), "/") + path)
-		if err != nil {
-			return err
-		}
-		u, media = *whole, Media
-		if u.RawQuery = q.Encode(); verb == http.MethodGet {
-			body = nil
-		}
+	if body, err = json.Marshal(Request{JSONRPC: "2.0", ID: json.RawMessage("1"), Method: method, Params: body}); err != nil {
+		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, verb, u.String(), bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, at.String(), bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Content-Type", media)
-	request.Header.Set("Accept", media)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json")
 	status, answer, err := c.do(request)
 	if err != nil {
 		return err
 	}
-	return decodeAnswer(i.ProtocolBinding, status, answer, to)
+	return decodeAnswer(status, answer, to)
 }
 
 // decodeAnswer reads the answer to a call.
-func decodeAnswer(binding string, status int, body []byte, to any) error {
-	type failure struct {
-		Code          int
-		Message       string
-		Data, Details []struct {
-			Reason string
-			Domain string
-		}
-	}
+func decodeAnswer(status int, body []byte, to any) error {
 	var rpc struct {
 		Result json.RawMessage
-		Error  *failure
+		Error  *struct {
+			Code    int
+			Message string
+		}
 	}
 	err := json.Unmarshal(body, &rpc)
 	if err == nil && rpc.Error != nil {
 		e := &Error{Kind: Kind{Code: rpc.Error.Code, Status: status}, Message: rpc.Error.Message}
 		for _, k := range kinds {
-			if binding == JSONRPC && k.Code == e.Kind.Code || slices.ContainsFunc(append(rpc.Error.Data, rpc.Error.Details...), func(d struct{ Reason, Domain string }) bool { return d.Reason != "" && d.Reason == k.Reason }) {
+			if k.Code == e.Kind.Code {
 				e.Kind = k
 				break
 			}
@@ -280,11 +238,8 @@ func decodeAnswer(binding string, status int, body []byte, to any) error {
 	if status/100 != 2 {
 		return &Error{Kind: Kind{Status: status}, Message: fmt.Sprintf("the answer is %d %s", status, http.StatusText(status))}
 	}
-	if binding == JSONRPC {
-		body = rpc.Result
-	}
 	if err == nil {
-		err = json.Unmarshal(body, to)
+		err = json.Unmarshal(rpc.Result, to)
 	}
 	if err != nil {
 		return &Error{Kind: InvalidAgentResponse, Message: "the answer does not follow the protocol: " + err.Error()}

@@ -1,5 +1,5 @@
 // Package a2a speaks the Agent2Agent (A2A) protocol, version 1.0: its objects and
-// errors, signed agent cards, and a client.
+// errors, agent cards, and a client.
 //
 // [Agent] returns an agent whose runs are tasks of a remote agent. Make it a tool of
 // another agent with tool.Agent: each call is then a durable run, which is

@@ -10,31 +10,30 @@ type Kind struct {
 	Code   int    // of JSON-RPC
 	Status int    // of HTTP
 	Reason string // of google.rpc.ErrorInfo; empty: the error is not one of the protocol's own
-	GRPC   string // the name of the status of gRPC
 }
 
 // The kinds of errors.
 var (
-	TaskNotFound             = Kind{-32001, http.StatusNotFound, "TASK_NOT_FOUND", "NOT_FOUND"}
-	TaskNotCancelable        = Kind{-32002, http.StatusBadRequest, "TASK_NOT_CANCELABLE", "FAILED_PRECONDITION"}
-	PushNotSupported         = Kind{-32003, http.StatusBadRequest, "PUSH_NOTIFICATION_NOT_SUPPORTED", "FAILED_PRECONDITION"}
-	UnsupportedOperation     = Kind{-32004, http.StatusBadRequest, "UNSUPPORTED_OPERATION", "FAILED_PRECONDITION"}
-	ContentTypeNotSupported  = Kind{-32005, http.StatusBadRequest, "CONTENT_TYPE_NOT_SUPPORTED", "INVALID_ARGUMENT"}
-	InvalidAgentResponse     = Kind{-32006, http.StatusInternalServerError, "INVALID_AGENT_RESPONSE", "INTERNAL"}
-	ExtendedCardNotSupported = Kind{-32007, http.StatusBadRequest, "EXTENDED_AGENT_CARD_NOT_CONFIGURED", "FAILED_PRECONDITION"}
-	ExtensionRequired        = Kind{-32008, http.StatusBadRequest, "EXTENSION_SUPPORT_REQUIRED", "FAILED_PRECONDITION"}
-	VersionNotSupported      = Kind{-32009, http.StatusBadRequest, "VERSION_NOT_SUPPORTED", "FAILED_PRECONDITION"}
+	TaskNotFound             = Kind{-32001, http.StatusNotFound, "TASK_NOT_FOUND"}
+	TaskNotCancelable        = Kind{-32002, http.StatusBadRequest, "TASK_NOT_CANCELABLE"}
+	PushNotSupported         = Kind{-32003, http.StatusBadRequest, "PUSH_NOTIFICATION_NOT_SUPPORTED"}
+	UnsupportedOperation     = Kind{-32004, http.StatusBadRequest, "UNSUPPORTED_OPERATION"}
+	ContentTypeNotSupported  = Kind{-32005, http.StatusBadRequest, "CONTENT_TYPE_NOT_SUPPORTED"}
+	InvalidAgentResponse     = Kind{-32006, http.StatusInternalServerError, "INVALID_AGENT_RESPONSE"}
+	ExtendedCardNotSupported = Kind{-32007, http.StatusBadRequest, "EXTENDED_AGENT_CARD_NOT_CONFIGURED"}
+	ExtensionRequired        = Kind{-32008, http.StatusBadRequest, "EXTENSION_SUPPORT_REQUIRED"}
+	VersionNotSupported      = Kind{-32009, http.StatusBadRequest, "VERSION_NOT_SUPPORTED"}
 
-	ParseError     = Kind{-32700, http.StatusBadRequest, "", "INVALID_ARGUMENT"}
-	InvalidRequest = Kind{-32600, http.StatusBadRequest, "", "INVALID_ARGUMENT"}
-	UnknownMethod  = Kind{-32601, http.StatusNotFound, "", "UNIMPLEMENTED"}
-	InvalidParams  = Kind{-32602, http.StatusBadRequest, "", "INVALID_ARGUMENT"}
-	Internal       = Kind{-32603, http.StatusInternalServerError, "", "INTERNAL"}
+	ParseError     = Kind{-32700, http.StatusBadRequest, ""}
+	InvalidRequest = Kind{-32600, http.StatusBadRequest, ""}
+	UnknownMethod  = Kind{-32601, http.StatusNotFound, ""}
+	InvalidParams  = Kind{-32602, http.StatusBadRequest, ""}
+	Internal       = Kind{-32603, http.StatusInternalServerError, ""}
 
-	Unauthenticated = Kind{-32000, http.StatusUnauthorized, "", "UNAUTHENTICATED"}
-	Forbidden       = Kind{-32000, http.StatusForbidden, "", "PERMISSION_DENIED"}
-	Exhausted       = Kind{-32000, http.StatusTooManyRequests, "", "RESOURCE_EXHAUSTED"}
-	Unavailable     = Kind{-32000, http.StatusServiceUnavailable, "", "UNAVAILABLE"}
+	Unauthenticated = Kind{-32000, http.StatusUnauthorized, ""}
+	Forbidden       = Kind{-32000, http.StatusForbidden, ""}
+	Exhausted       = Kind{-32000, http.StatusTooManyRequests, ""}
+	Unavailable     = Kind{-32000, http.StatusServiceUnavailable, ""}
 )
 
 // An Error is a refusal in the terms of the protocol.
@@ -67,7 +66,7 @@ func (e *Error) Details() []any {
 	return details
 }
 
-// RPC is the error of the JSON-RPC binding.
+// RPC is the error of a [Response].
 func (e *Error) RPC() any {
 	out := map[string]any{"code": e.Kind.Code, "message": e.Message}
 	if details := e.Details(); len(details) > 0 {
@@ -76,12 +75,7 @@ func (e *Error) RPC() any {
 	return out
 }
 
-// HTTP is the body of the HTTP+JSON binding.
-func (e *Error) HTTP() any {
-	return map[string]any{"error": map[string]any{"code": e.Kind.Status, "status": e.Kind.GRPC, "message": e.Message, "details": e.Details()}}
-}
-
-// A Request is a call of the JSON-RPC binding.
+// A Request is a call.
 type Request struct {
 	JSONRPC string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`

@@ -12,14 +12,8 @@ const (
 	VersionHeader = "A2A-Version"
 )
 
-// Media is the type of bodies of the HTTP+JSON binding.
-const Media = "application/a2a+json"
-
-// The paths of an agent's card below its base, and of the keys that sign it.
-const (
-	CardPath = "/.well-known/agent-card.json"
-	KeysPath = "/.well-known/jwks.json"
-)
+// CardPath is the path of an agent's card below its base.
+const CardPath = "/.well-known/agent-card.json"
 
 // A State is where a task stands.
 type State string
@@ -150,10 +144,10 @@ type Send struct {
 // SendOptions say how a message is answered. The zero value waits until the task has ended or
 // is interrupted.
 type SendOptions struct {
-	AcceptedOutputModes []string    `json:"acceptedOutputModes,omitempty"`
-	Push                *PushConfig `json:"taskPushNotificationConfig,omitempty"`
-	HistoryLength       *int        `json:"historyLength,omitempty"`
-	ReturnImmediately   bool        `json:"returnImmediately,omitempty"`
+	AcceptedOutputModes []string        `json:"acceptedOutputModes,omitempty"`
+	Push                json.RawMessage `json:"taskPushNotificationConfig,omitempty"` // refused by this server
+	HistoryLength       *int            `json:"historyLength,omitempty"`
+	ReturnImmediately   bool            `json:"returnImmediately,omitempty"`
 }
 
 // An ID names a task.
@@ -184,48 +178,13 @@ type Page struct {
 	Total int    `json:"totalSize"`
 }
 
-// A PushConfig is a webhook that gets the updates of a task.
-type PushConfig struct {
-	Tenant         string `json:"tenant,omitempty"`
-	ID             string `json:"id,omitempty"`
-	TaskID         string `json:"taskId,omitempty"`
-	URL            string `json:"url"`
-	Token          string `json:"token,omitempty"`
-	Authentication *Auth  `json:"authentication,omitempty"`
-}
-
-// An Auth is what the sender of a push notification says in the header Authorization.
-type Auth struct {
-	Scheme      string `json:"scheme"`
-	Credentials string `json:"credentials,omitempty"`
-}
-
-// A PushID names a push configuration or, without an ID, those of a task.
-type PushID struct {
-	Tenant    string `json:"tenant,omitempty"`
-	TaskID    string `json:"taskId"`
-	ID        string `json:"id,omitempty"`
-	PageSize  int    `json:"pageSize,omitempty"`
-	PageToken string `json:"pageToken,omitempty"`
-}
-
-// PushConfigs are the push configurations of a task.
-type PushConfigs struct {
-	Configs []PushConfig `json:"configs"`
-	Next    string       `json:"nextPageToken,omitempty"`
-}
-
-// The methods of the JSON-RPC binding.
+// The methods.
 const (
-	MethodSend       = "SendMessage"
-	MethodStream     = "SendStreamingMessage"
-	MethodGet        = "GetTask"
-	MethodList       = "ListTasks"
-	MethodCancel     = "CancelTask"
-	MethodSubscribe  = "SubscribeToTask"
-	MethodPushCreate = "CreateTaskPushNotificationConfig"
-	MethodPushGet    = "GetTaskPushNotificationConfig"
-	MethodPushList   = "ListTaskPushNotificationConfigs"
-	MethodPushDelete = "DeleteTaskPushNotificationConfig"
-	MethodCard       = "GetExtendedAgentCard"
+	MethodSend      = "SendMessage"
+	MethodStream    = "SendStreamingMessage"
+	MethodGet       = "GetTask"
+	MethodList      = "ListTasks"
+	MethodCancel    = "CancelTask"
+	MethodSubscribe = "SubscribeToTask"
+	MethodCard      = "GetExtendedAgentCard"
 )

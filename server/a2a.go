@@ -9,9 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -32,18 +30,15 @@ type A2A struct {
 	// Public is the URL of the server in cards, without a path. Empty: the one that the
 	// request for the card used.
 	Public string
-	// Key signs the cards; nil: they are not signed.
-	Key *a2a.Key
 }
 
 // The paths of the protocol.
 const (
 	a2aPath   = "/a2a"
-	a2aREST   = "/a2a/v1/"
 	a2aAgents = "/a2a/agents/"
 )
 
-// An a2aOp is an operation of the protocol, in both bindings.
+// An a2aOp is an operation of the protocol.
 type a2aOp struct {
 	scope  Scope
 	in     any // a pointer to a zero value of the request
@@ -54,17 +49,13 @@ type a2aOp struct {
 // a2aOps are the operations by their method of JSON-RPC.
 func a2aOps() map[string]a2aOp {
 	return map[string]a2aOp{
-		a2a.MethodSend:       {scope: Run, in: &a2a.Send{}, do: a2aDo((*Server).a2aSend)},
-		a2a.MethodStream:     {scope: Run, in: &a2a.Send{}, do: a2aDo((*Server).a2aStream), stream: true},
-		a2a.MethodGet:        {scope: Read, in: &a2a.ID{}, do: a2aDo((*Server).a2aGet)},
-		a2a.MethodList:       {scope: Read, in: &a2a.Query{}, do: a2aDo((*Server).a2aList)},
-		a2a.MethodCancel:     {scope: Run, in: &a2a.ID{}, do: a2aDo((*Server).a2aCancel)},
-		a2a.MethodSubscribe:  {scope: Read, in: &a2a.ID{}, do: a2aDo((*Server).a2aSubscribe), stream: true},
-		a2a.MethodPushCreate: {scope: Run, in: &a2a.PushConfig{}, do: a2aDo((*Server).a2aPushCreate)},
-		a2a.MethodPushGet:    {scope: Run, in: &a2a.PushID{}, do: a2aDo((*Server).a2aPushGet)},
-		a2a.MethodPushList:   {scope: Run, in: &a2a.PushID{}, do: a2aDo((*Server).a2aPushList)},
-		a2a.MethodPushDelete: {scope: Run, in: &a2a.PushID{}, do: a2aDo((*Server).a2aPushDelete)},
-		a2a.MethodCard:       {scope: Read, in: &a2aNothing{}, do: a2aDo((*Server).a2aExtended)},
+		a2a.MethodSend:      {scope: Run, in: &a2a.Send{}, do: a2aDo((*Server).a2aSend)},
+		a2a.MethodStream:    {scope: Run, in: &a2a.Send{}, do: a2aDo((*Server).a2aStream), stream: true},
+		a2a.MethodGet:       {scope: Read, in: &a2a.ID{}, do: a2aDo((*Server).a2aGet)},
+		a2a.MethodList:      {scope: Read, in: &a2a.Query{}, do: a2aDo((*Server).a2aList)},
+		a2a.MethodCancel:    {scope: Run, in: &a2a.ID{}, do: a2aDo((*Server).a2aCancel)},
+		a2a.MethodSubscribe: {scope: Read, in: &a2a.ID{}, do: a2aDo((*Server).a2aSubscribe), stream: true},
+		a2a.MethodCard:      {scope: Read, in: &a2aNothing{}, do: a2aDo((*Server).a2aExtended)},
 	}
 }
 
@@ -79,7 +70,7 @@ type a2aNothing struct{}
 // routeA2A adds the protocol to the multiplexer, or what says that it is not served.
 func (s *Server) routeA2A() {
 	if s.options.A2A == nil {
-		for _, path := range []string{a2a.CardPath, a2a.KeysPath, a2aPath, a2aPath + "/"} {
+		for _, path := range []string{a2a.CardPath, a2aPath, a2aPath + "/"} {
 			s.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 				s.refuse(w, r, refusal(http.StatusNotFound, "this server does not speak A2A; start it with --a2a"))
 			})
@@ -88,13 +79,11 @@ func (s *Server) routeA2A() {
 	}
 	s.mux.HandleFunc(a2a.CardPath, s.a2aCard)
 	s.mux.HandleFunc(a2aAgents+"{agent}"+a2a.CardPath, s.a2aCard)
-	s.mux.HandleFunc(a2a.KeysPath, s.a2aKeys)
 	s.mux.HandleFunc(a2aPath, s.a2aRPC)
 	s.mux.HandleFunc(a2aPath+"/{$}", s.a2aRPC) // some clients append the slash
-	s.mux.HandleFunc(a2aREST, s.a2aHTTP)
 }
 
-// a2aRPC answers a request of the JSON-RPC binding.
+// a2aRPC answers a request.
 func (s *Server) a2aRPC(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: w, Request: r}
 	id := json.RawMessage("null")
@@ -143,7 +132,7 @@ func (s *Server) a2aRPC(w http.ResponseWriter, r *http.Request) {
 
 // a2aRequest reads a request of JSON-RPC and its id.
 func (s *Server) a2aRequest(x *exchange, id *json.RawMessage) (in a2a.Request, err error) {
-	data, err := s.receive(x, "application/json", a2a.Media)
+	data, err := s.receive(x, "application/json")
 	if err != nil {
 		return in, err
 	}
@@ -228,127 +217,6 @@ func camel(v any) any {
 	return v
 }
 
-// a2aHTTP answers a request of the HTTP+JSON binding.
-func (s *Server) a2aHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{ResponseWriter: w, Request: r}
-	x.refuse = func(e *a2a.Error) { s.write(w, e.Kind.Status, a2aMedia(r), e.HTTP()) }
-	x.frame = func(v any) any { return v }
-	if err := s.identify(x); err != nil {
-		s.a2aRefuse(x, err)
-		return
-	}
-	method, tenant, in := a2aResource(r)
-	op, known := a2aOps()[method]
-	if !known {
-		s.a2aRefuse(x, &a2a.Error{Kind: a2a.UnknownMethod, Message: "there is no operation " + r.Method + " " + r.URL.Path})
-		return
-	}
-	err := a2aQuery(r.URL.Query(), in)
-	if err == nil && r.Method == http.MethodPost {
-		err = s.a2aBody(x, op, &tenant)
-	}
-	if err == nil {
-		var path []byte
-		if path, err = json.Marshal(in); err == nil {
-			err = a2aDecode(path, op.in)
-		}
-	}
-	if err != nil {
-		s.a2aRefuse(x, err)
-		return
-	}
-	s.a2aAnswer(x, method, op, tenant)
-}
-
-// a2aBody reads the body of a request of the HTTP+JSON binding.
-func (s *Server) a2aBody(x *exchange, op a2aOp, tenant *string) error {
-	data, err := s.receive(x, a2a.Media, "application/json")
-	if err != nil || len(data) == 0 {
-		return err
-	}
-	if _, err := canon.Canonical(nil, data); err != nil {
-		return &a2a.Error{Kind: a2a.ParseError, Message: "the body is not JSON: " + err.Error()}
-	}
-	if *tenant == "" {
-		said := struct{ Tenant string }{}
-		if err := a2aDecode(data, &said); err != nil {
-			return err
-		}
-		*tenant = said.Tenant
-	}
-	return a2aDecode(data, op.in)
-}
-
-// a2aResource is the operation of a path below /a2a/v1, with the tenant and the parameters
-// that the path names. The method is empty if there is no such operation.
-func a2aResource(r *http.Request) (method, tenant string, in map[string]any) {
-	at := strings.Split(strings.TrimPrefix(r.URL.Path, a2aREST), "/")
-	if first, _, _ := strings.Cut(at[0], ":"); !slices.Contains([]string{"message", "tasks", "extendedAgentCard"}, first) {
-		tenant, at = at[0], at[1:]
-	}
-	in = map[string]any{}
-	if len(at) == 0 {
-		return "", tenant, in
-	}
-	shape, verb := at[0], ""
-	if len(at) > 1 && at[0] == "tasks" {
-		id := at[1]
-		if cut := strings.LastIndexByte(id, ':'); cut >= 0 {
-			id, verb = id[:cut], id[cut:]
-		}
-		shape += "/ID" + verb
-		if in["id"] = id; len(at) > 2 {
-			in["taskId"] = id
-			delete(in, "id")
-			shape += "/" + at[2]
-		}
-		if len(at) > 3 {
-			in["id"] = at[3]
-			shape += "/ID" + strings.Repeat("/", len(at)-4)
-		}
-	} else if len(at) > 1 {
-		return "", tenant, in
-	}
-	return map[string]string{
-		"POST message:send":                          a2a.MethodSend,
-		"POST message:stream":                        a2a.MethodStream,
-		"GET tasks":                                  a2a.MethodList,
-		"GET tasks/ID":                               a2a.MethodGet,
-		"POST tasks/ID:cancel":                       a2a.MethodCancel,
-		"GET tasks/ID:subscribe":                     a2a.MethodSubscribe, // as in a2a.proto
-		"POST tasks/ID:subscribe":                    a2a.MethodSubscribe, // as in the text of the specification
-		"POST tasks/ID/pushNotificationConfigs":      a2a.MethodPushCreate,
-		"GET tasks/ID/pushNotificationConfigs":       a2a.MethodPushList,
-		"GET tasks/ID/pushNotificationConfigs/ID":    a2a.MethodPushGet,
-		"DELETE tasks/ID/pushNotificationConfigs/ID": a2a.MethodPushDelete,
-		"GET extendedAgentCard":                      a2a.MethodCard,
-	}[r.Method+" "+shape], tenant, in
-}
-
-// a2aQuery adds the parameters of a query.
-func a2aQuery(q url.Values, in map[string]any) error {
-	for name, values := range q {
-		value := values[len(values)-1]
-		switch name {
-		case "contextId", "status", "pageToken", "statusTimestampAfter":
-			in[name] = value
-		case "pageSize", "historyLength":
-			n, err := strconv.Atoi(value)
-			if err != nil {
-				return a2aInvalid(name, "%s is %q; write a number", name, value)
-			}
-			in[name] = n
-		case "includeArtifacts":
-			is, err := strconv.ParseBool(value)
-			if err != nil {
-				return a2aInvalid(name, "%s is %q; write true or false", name, value)
-			}
-			in[name] = is
-		}
-	}
-	return nil
-}
-
 // a2aAnswer does an operation, whose request is in op.in.
 func (s *Server) a2aAnswer(x *exchange, method string, op a2aOp, tenant string) {
 	agent, err := s.a2aAgent(x, tenant)
@@ -366,17 +234,8 @@ func (s *Server) a2aAnswer(x *exchange, method string, op a2aOp, tenant string) 
 	case err != nil:
 		s.a2aRefuse(x, err)
 	case !op.stream:
-		s.write(x.ResponseWriter, http.StatusOK, a2aMedia(x.Request), x.frame(out))
+		s.write(x.ResponseWriter, http.StatusOK, "application/json", x.frame(out))
 	}
-}
-
-// a2aMedia is the type of an answer: the protocol's own, which is younger than its version 1.0,
-// for clients that name it, and else plain JSON.
-func a2aMedia(r *http.Request) string {
-	if strings.Contains(r.Header.Get("Accept")+" "+r.Header.Get("Content-Type"), a2a.Media) && strings.HasPrefix(r.URL.Path, a2aREST) {
-		return a2a.Media
-	}
-	return "application/json"
 }
 
 // a2aVersion refuses versions of the protocol that are not spoken here. A request without a
@@ -415,7 +274,7 @@ func a2aInvalid(field, format string, args ...any) error {
 	return &a2a.Error{Kind: a2a.InvalidParams, Message: fmt.Sprintf(format, args...), Field: field}
 }
 
-// a2aRefuse writes an error in the form of the request's binding.
+// a2aRefuse writes an error.
 func (s *Server) a2aRefuse(x *exchange, err error) {
 	e := s.a2aError(x, err)
 	told := *e
@@ -439,8 +298,8 @@ func (s *Server) a2aError(x *exchange, err error) *a2a.Error {
 		http.StatusNotFound: a2a.TaskNotFound, http.StatusUnauthorized: a2a.Unauthenticated, http.StatusForbidden: a2a.Forbidden,
 		http.StatusTooManyRequests: a2a.Exhausted, http.StatusServiceUnavailable: a2a.Unavailable, http.StatusConflict: a2a.UnsupportedOperation,
 		http.StatusUnprocessableEntity: a2a.InvalidParams, http.StatusBadRequest: a2a.InvalidParams, http.StatusUnsupportedMediaType: a2a.ContentTypeNotSupported,
-		http.StatusRequestEntityTooLarge: {Code: a2a.InvalidRequest.Code, Status: http.StatusRequestEntityTooLarge, GRPC: "INVALID_ARGUMENT"},
-		http.StatusRequestTimeout:        {Code: a2a.InvalidRequest.Code, Status: http.StatusRequestTimeout, GRPC: "INVALID_ARGUMENT"},
+		http.StatusRequestEntityTooLarge: {Code: a2a.InvalidRequest.Code, Status: http.StatusRequestEntityTooLarge},
+		http.StatusRequestTimeout:        {Code: a2a.InvalidRequest.Code, Status: http.StatusRequestTimeout},
 	}
 	kind, known := kinds[problem.Status]
 	if !known {

@@ -21,24 +21,11 @@ var (
 // a2aCard answers a request for a public card, which needs no token.
 func (s *Server) a2aCard(w http.ResponseWriter, r *http.Request) {
 	about, err := s.a2aAbout(r.Context(), cmp.Or(r.PathValue("agent"), s.options.A2A.Agent))
-	var card *a2a.Card
-	if err == nil {
-		card, err = s.a2aCardOf(r, about, r.PathValue("agent"), nil)
-	}
 	if err != nil {
 		s.refuse(w, r, refusal(http.StatusNotFound, "there is no such card"))
 		return
 	}
-	s.a2aPublic(w, r, card)
-}
-
-// a2aKeys answers a request for the keys that sign cards.
-func (s *Server) a2aKeys(w http.ResponseWriter, r *http.Request) {
-	keys := a2a.JWKS{Keys: []a2a.JWK{}}
-	if key := s.options.A2A.Key; key != nil {
-		keys.Keys = append(keys.Keys, key.Public())
-	}
-	s.a2aPublic(w, r, keys)
+	s.a2aPublic(w, r, s.a2aCardOf(r, about, r.PathValue("agent"), nil))
 }
 
 // a2aPublic writes a document that everybody may see and keep for a while.
@@ -48,14 +35,7 @@ func (s *Server) a2aPublic(w http.ResponseWriter, r *http.Request, v any) {
 		s.refuse(w, r, refusal(http.StatusMethodNotAllowed, r.URL.Path+" takes GET"))
 		return
 	}
-	// A signature may differ each time, and means the same.
-	unsigned := v
-	if card, ok := v.(*a2a.Card); ok {
-		plain := *card
-		plain.Signatures = nil
-		unsigned = plain
-	}
-	data, err := json.Marshal(unsigned)
+	data, err := json.Marshal(v)
 	if err != nil {
 		s.refuse(w, r, err)
 		return
@@ -90,7 +70,7 @@ func (s *Server) a2aExtended(x *exchange, agent string, _ *a2aNothing) (any, err
 		tools = append(tools, a2a.Skill{ID: agent + "/" + info.Name, Name: info.Name, Description: cmp.Or(info.Description, info.Name), Tags: []string{"tool"}})
 	}
 	x.ResponseWriter.Header().Set("Cache-Control", "private, max-age=300")
-	return s.a2aCardOf(x.Request, about, agent, tools)
+	return s.a2aCardOf(x.Request, about, agent, tools), nil
 }
 
 // a2aInputs are what a message may have. Which files an agent's model takes, the run says.
@@ -98,7 +78,7 @@ var a2aInputs = []string{"text/plain", "application/json", "image/png", "image/j
 
 // a2aCardOf makes the card of an agent. Its interfaces name the agent as tenant, unless it is
 // the one that a request without a tenant means.
-func (s *Server) a2aCardOf(r *http.Request, about client.Agent, tenant string, more []a2a.Skill) (*a2a.Card, error) {
+func (s *Server) a2aCardOf(r *http.Request, about client.Agent, tenant string, more []a2a.Skill) *a2a.Card {
 	base := strings.TrimSuffix(s.options.A2A.Public, "/")
 	if base == "" {
 		scheme := "http://"
@@ -108,19 +88,14 @@ func (s *Server) a2aCardOf(r *http.Request, about client.Agent, tenant string, m
 		base = scheme + r.Host
 	}
 	description := cmp.Or(about.Description, "The agent "+about.Name+".")
-	c := &a2a.Card{
+	return &a2a.Card{
 		Name: about.Name, Description: description, Version: cmp.Or(about.Version, "1"),
 		SupportedInterfaces: []a2a.Interface{
 			{URL: base + a2aPath, ProtocolBinding: a2a.JSONRPC, Tenant: tenant, ProtocolVersion: a2a.Version},
-			{URL: base + strings.TrimSuffix(a2aREST, "/"), ProtocolBinding: a2a.HTTPJSON, Tenant: tenant, ProtocolVersion: a2a.Version},
 		},
-		Capabilities:    a2a.Capabilities{Streaming: true, PushNotifications: s.a2aPushes(), ExtendedAgentCard: true},
+		Capabilities:    a2a.Capabilities{Streaming: true, ExtendedAgentCard: true},
 		SecuritySchemes: a2aScheme, SecurityRequirements: a2aRequirement,
 		DefaultInputModes: a2aInputs, DefaultOutputModes: []string{"text/plain", "application/json"},
 		Skills: append([]a2a.Skill{{ID: about.Name, Name: about.Name, Description: description, Tags: []string{"agent"}}}, more...),
 	}
-	if key := s.options.A2A.Key; key != nil {
-		return c, key.Sign(c, base+a2a.KeysPath)
-	}
-	return c, nil
 }

@@ -112,7 +112,7 @@ func TestA2ABothSides(t *testing.T) {
 	}
 	c = callerOf(t, at("payer"), admin, "pay")
 	r = c.run()
-	theirs := must[a2a.Page](w, a2a.JSONRPC, admin, a2a.MethodList, map[string]any{"tenant": "payer", "status": a2a.AuthRequired}).Tasks[0].ID
+	theirs := must[a2a.Page](w, admin, a2a.MethodList, map[string]any{"tenant": "payer", "status": a2a.AuthRequired}).Tasks[0].ID
 	waits := w.world.result(admin, "GET", "/v1/runs/"+theirs, "", 200)
 	w.ask(admin, "POST", "/v1/runs/"+theirs+"/calls/"+waits.Pending[0].Call+"/approve", `{}`, 200)
 	if r = c.answer(r, "it is done there"); r.Answer != "done" || c.heard(r) != "paid" {
@@ -130,20 +130,16 @@ func TestA2ABothSides(t *testing.T) {
 
 // TestA2AOfficialServer calls an agent served with the official SDK.
 func TestA2AOfficialServer(t *testing.T) {
-	for _, binding := range bindings {
-		t.Run(binding, func(t *testing.T) {
-			at := officialServer(t, binding)
-			c := callerOf(t, at, "", "hello")
-			if r := c.run(); r.Answer != "done" || c.heard(r) != "Echo: hello" {
-				t.Errorf("%+v: %s", r.Reason, c.heard(r))
-			}
-			c = callerOf(t, at, "", "ask me")
-			if r := c.answer(c.run(), "the left one"); c.heard(r) != "Echo: the left one" {
-				t.Errorf("%+v: %s", r.Reason, c.heard(r))
-			}
-			cancelThere(t, at)
-		})
+	at := officialServer(t)
+	c := callerOf(t, at, "", "hello")
+	if r := c.run(); r.Answer != "done" || c.heard(r) != "Echo: hello" {
+		t.Errorf("%+v: %s", r.Reason, c.heard(r))
 	}
+	c = callerOf(t, at, "", "ask me")
+	if r := c.answer(c.run(), "the left one"); c.heard(r) != "Echo: the left one" {
+		t.Errorf("%+v: %s", r.Reason, c.heard(r))
+	}
+	cancelThere(t, at)
 }
 
 // cancelThere holds that a cancelled run cancels its task.
@@ -181,11 +177,11 @@ func cancelThere(t *testing.T, at string) {
 }
 
 // officialServer serves an agent with the official SDK and returns its URL.
-func officialServer(t *testing.T, binding string) string {
+func officialServer(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join("..", "testdata", "a2a")
 	needsNode(t, dir)
-	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(dir, "server.js"), binding)
+	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(dir, "server.js"))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

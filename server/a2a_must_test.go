@@ -1,23 +1,13 @@
 package server_test
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strings"
-	"sync"
-	"testing"
 	"time"
 
-	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/a2a"
-	"github.com/pawl-run/pawl/server"
-	"github.com/pawl-run/pawl/webhook"
 )
 
 // card gets a public card.
@@ -45,7 +35,7 @@ func cardIsThere(w *a2aWorld) {
 
 func cardNamesInterfaces(w *a2aWorld) {
 	c, _, _ := w.card(a2a.CardPath)
-	want := map[string]string{a2a.JSONRPC: w.web.URL + "/a2a", a2a.HTTPJSON: w.web.URL + "/a2a/v1"}
+	want := map[string]string{a2a.JSONRPC: w.web.URL + "/a2a"}
 	for _, i := range c.SupportedInterfaces {
 		if want[i.ProtocolBinding] != i.URL || i.ProtocolVersion != "1.0" {
 			w.t.Errorf("interface %+v", i)
@@ -60,7 +50,7 @@ func cardNamesInterfaces(w *a2aWorld) {
 func cardIsComplete(w *a2aWorld) {
 	c, _, _ := w.card(a2a.CardPath)
 	if c.Name == "" || c.Description == "" || c.Version == "" || c.DefaultInputModes == nil || c.DefaultOutputModes == nil || len(c.Skills) == 0 ||
-		!c.Capabilities.Streaming || !c.Capabilities.PushNotifications || !c.Capabilities.ExtendedAgentCard || c.SecuritySchemes["bearer"] == nil {
+		!c.Capabilities.Streaming || !c.Capabilities.ExtendedAgentCard || c.SecuritySchemes["bearer"] == nil {
 		w.t.Errorf("%+v", c)
 	}
 	for _, s := range c.Skills {
@@ -72,33 +62,9 @@ func cardIsComplete(w *a2aWorld) {
 
 func extendedNeedsToken(w *a2aWorld) {
 	w.wants(a2a.Unauthenticated, "", a2a.MethodCard, map[string]any{})
-	for _, binding := range bindings {
-		c := must[a2a.Card](w, binding, reader, a2a.MethodCard, map[string]any{"tenant": "payer"})
-		if c.Name != "payer" || len(c.Skills) != 2 || c.Skills[1].ID != "payer/pay" {
-			w.t.Errorf("%s: %+v", binding, c.Skills)
-		}
-	}
-}
-
-func cardIsSigned(w *a2aWorld) {
-	c, raw, _ := w.card(a2a.CardPath)
-	_, keys := w.send(request{method: "GET", path: a2a.KeysPath})
-	var set a2a.JWKS
-	if err := json.Unmarshal(keys, &set); err != nil || len(set.Keys) != 1 {
-		w.t.Fatalf("%s: %v", keys, err)
-	}
-	if err := a2a.Verify(raw, set); err != nil {
-		w.t.Error(err)
-	}
-	if err := a2a.Verify([]byte(strings.Replace(string(raw), "scenarios", "scenarioz", 1)), set); err == nil {
-		w.t.Error("a changed card is verified")
-	}
-	if len(c.Signatures) != 1 || strings.Contains(c.Signatures[0].Protected, "=") {
-		w.t.Errorf("%+v", c.Signatures)
-	}
-	extended, _ := w.call(a2a.JSONRPC, admin, a2a.MethodCard, map[string]any{})
-	if err := a2a.Verify(extended, set); err != nil {
-		w.t.Error(err)
+	c := must[a2a.Card](w, reader, a2a.MethodCard, map[string]any{"tenant": "payer"})
+	if c.Name != "payer" || len(c.Skills) != 2 || c.Skills[1].ID != "payer/pay" {
+		w.t.Errorf("%+v", c.Skills)
 	}
 }
 
@@ -116,8 +82,7 @@ func cardIsCached(w *a2aWorld) {
 // allMethods are the methods with parameters that fit.
 var allMethods = map[string]map[string]any{
 	a2a.MethodSend: message("x"), a2a.MethodStream: message("x"), a2a.MethodGet: {"id": "x"}, a2a.MethodList: {}, a2a.MethodCancel: {"id": "x"}, a2a.MethodSubscribe: {"id": "x"},
-	a2a.MethodPushCreate: {"taskId": "x", "url": "https://example.org"}, a2a.MethodPushGet: {"taskId": "x", "id": "y"}, a2a.MethodPushList: {"taskId": "x"},
-	a2a.MethodPushDelete: {"taskId": "x", "id": "y"}, a2a.MethodCard: {},
+	a2a.MethodCard: {},
 }
 
 func everyRequestNeedsToken(w *a2aWorld) {
@@ -127,11 +92,11 @@ func everyRequestNeedsToken(w *a2aWorld) {
 	}
 	w.wants(a2a.Forbidden, reader, a2a.MethodSend, message("x"))
 	w.wants(a2a.Forbidden, reader, a2a.MethodCancel, map[string]any{"id": "x"})
-	res, _ := w.send(w.request(a2a.JSONRPC, "", a2a.MethodList, nil))
+	res, _ := w.send(w.request("", a2a.MethodList, nil))
 	if !strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer") || res.StatusCode != http.StatusUnauthorized {
 		w.t.Errorf("%d %v", res.StatusCode, res.Header)
 	}
-	foreign := w.request(a2a.JSONRPC, admin, a2a.MethodList, nil)
+	foreign := w.request(admin, a2a.MethodList, nil)
 	foreign.header.Set("Origin", "https://evil.example")
 	if res, _ := w.send(foreign); res.StatusCode != http.StatusForbidden {
 		w.t.Errorf("a foreign page is answered with %d", res.StatusCode)
@@ -139,50 +104,43 @@ func everyRequestNeedsToken(w *a2aWorld) {
 }
 
 func tenantsAreApart(w *a2aWorld) {
-	mine := *must[a2a.Update](w, a2a.JSONRPC, acme, a2a.MethodSend, message("tck-input-required", "contextId", "shared")).Task
-	theirs := *must[a2a.Update](w, a2a.HTTPJSON, other, a2a.MethodSend, message("tck-input-required", "contextId", "shared")).Task
+	mine := *must[a2a.Update](w, acme, a2a.MethodSend, message("tck-input-required", "contextId", "shared")).Task
+	theirs := *must[a2a.Update](w, other, a2a.MethodSend, message("tck-input-required", "contextId", "shared")).Task
 	if mine.ContextID != "shared" || theirs.ContextID != "shared" || mine.ID == theirs.ID {
 		w.t.Errorf("%s %s, %s %s", mine.ID, mine.ContextID, theirs.ID, theirs.ContextID)
 	}
-	for _, binding := range bindings {
-		page := must[a2a.Page](w, binding, acme, a2a.MethodList, map[string]any{"contextId": "shared"})
-		if page.Total != 1 || page.Tasks[0].ID != mine.ID {
-			w.t.Errorf("%s: %+v", binding, page)
-		}
+	page := must[a2a.Page](w, acme, a2a.MethodList, map[string]any{"contextId": "shared"})
+	if page.Total != 1 || page.Tasks[0].ID != mine.ID {
+		w.t.Errorf("%+v", page)
 	}
 	for _, method := range []string{a2a.MethodGet, a2a.MethodCancel, a2a.MethodSubscribe} {
 		w.wants(a2a.TaskNotFound, acme, method, map[string]any{"id": theirs.ID})
-	}
-	for _, method := range []string{a2a.MethodPushCreate, a2a.MethodPushList, a2a.MethodPushGet, a2a.MethodPushDelete} {
-		w.wants(a2a.TaskNotFound, acme, method, map[string]any{"taskId": theirs.ID, "id": "x", "url": "https://example.org"})
 	}
 	w.wants(a2a.TaskNotFound, acme, a2a.MethodSend, message("x", "taskId", theirs.ID))
 	w.wants(a2a.TaskNotFound, admin, a2a.MethodGet, map[string]any{"tenant": "payer", "id": mine.ID})
 }
 
 func approvalIsAuthorization(w *a2aWorld) {
-	for _, binding := range bindings {
-		task := *must[a2a.Update](w, binding, admin, a2a.MethodSend, to("payer", "pay")).Task
-		if task.Status.State != a2a.AuthRequired || !strings.Contains(*task.Status.Message.Parts[0].Text, "pay") {
-			w.t.Fatalf("%+v", task.Status)
-		}
-		_, no := w.call(binding, admin, a2a.MethodSend, to("payer", "text", "taskId", task.ID, "parts", []any{map[string]any{"text": "approve"}}))
-		if no == nil || !strings.Contains(no.message, "decision") {
-			w.t.Errorf("%s: a text is taken for a decision: %+v", binding, no)
-		}
-		decision := to("payer", "yes", "taskId", task.ID, "parts", []any{map[string]any{"data": map[string]any{"decision": "approve"}}})
-		if _, no := w.call(binding, runner, a2a.MethodSend, decision); no == nil {
-			w.t.Errorf("%s: a key without the scope decides", binding)
-		}
-		task = *must[a2a.Update](w, binding, admin, a2a.MethodSend, decision).Task
-		if task.Status.State != a2a.Completed || *task.Artifacts[0].Parts[0].Text != "paid" {
-			w.t.Errorf("%s: %+v", binding, task)
-		}
+	task := *must[a2a.Update](w, admin, a2a.MethodSend, to("payer", "pay")).Task
+	if task.Status.State != a2a.AuthRequired || !strings.Contains(*task.Status.Message.Parts[0].Text, "pay") {
+		w.t.Fatalf("%+v", task.Status)
+	}
+	_, no := w.call(admin, a2a.MethodSend, to("payer", "text", "taskId", task.ID, "parts", []any{map[string]any{"text": "approve"}}))
+	if no == nil || !strings.Contains(no.message, "decision") {
+		w.t.Errorf("a text is taken for a decision: %+v", no)
+	}
+	decision := to("payer", "yes", "taskId", task.ID, "parts", []any{map[string]any{"data": map[string]any{"decision": "approve"}}})
+	if _, no := w.call(runner, a2a.MethodSend, decision); no == nil {
+		w.t.Errorf("%s: a key without the scope decides")
+	}
+	task = *must[a2a.Update](w, admin, a2a.MethodSend, decision).Task
+	if task.Status.State != a2a.Completed || *task.Artifacts[0].Parts[0].Text != "paid" {
+		w.t.Errorf("%+v", task)
 	}
 }
 
 func streamOutlastsApproval(w *a2aWorld) {
-	u := w.stream(a2a.JSONRPC, admin, a2a.MethodStream, to("payer", "pay"))
+	u := w.stream(admin, a2a.MethodStream, to("payer", "pay"))
 	first, _ := u.next()
 	for seen := a2a.State(""); seen != a2a.AuthRequired; {
 		update, ok := u.next()
@@ -198,58 +156,24 @@ func streamOutlastsApproval(w *a2aWorld) {
 	}
 }
 
-func restPaths(w *a2aWorld) {
-	task := w.start(a2a.HTTPJSON, "tck-complete-task")
-	for path, want := range map[string]int{
-		"GET /tasks/" + task.ID: 200, "GET /tasks": 200, "GET /tasks?pageSize=1&contextId=" + task.ContextID: 200, "GET /extendedAgentCard": 200,
-		"GET /scenarios/tasks/" + task.ID: 200, "GET /payer/tasks/" + task.ID: 404, "GET /nobody/tasks": 400,
-		"POST /tasks/" + task.ID + ":cancel": 400, "GET /tasks/" + task.ID + ":subscribe": 400, "POST /tasks/" + task.ID + ":subscribe": 400,
-		"GET /tasks/" + task.ID + "/pushNotificationConfigs": 200, "DELETE /tasks/" + task.ID + "/pushNotificationConfigs/x": 200,
-		"GET /nothing": 404, "PUT /tasks": 404, "GET /tasks/a/b": 404, "GET /": 404,
-	} {
-		method, at, _ := strings.Cut(path, " ")
-		if res, data := w.send(request{token: admin, method: method, path: "/a2a/v1" + at, header: version1()}); res.StatusCode != want {
-			w.t.Errorf("%s: %d, want %d: %s", path, res.StatusCode, want, data)
+func mediaTypes(w *a2aWorld) {
+	for _, kind := range []string{"application/json", "application/json; charset=utf-8"} {
+		r := w.request(admin, a2a.MethodSend, message("tck-complete-task"))
+		r.header.Set("Content-Type", kind)
+		if res, data := w.send(r); res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "application/json" {
+			w.t.Errorf("%d %s: %s", res.StatusCode, res.Header.Get("Content-Type"), data)
 		}
 	}
-}
-
-func mediaTypes(w *a2aWorld) {
-	for binding, media := range map[string]string{a2a.JSONRPC: "application/json", a2a.HTTPJSON: a2a.Media} {
-		for kind, want := range map[string]string{media: media, "application/json; charset=utf-8": "application/json"} {
-			r := w.request(binding, admin, a2a.MethodSend, message("tck-complete-task"))
-			r.header.Set("Content-Type", kind)
-			if res, data := w.send(r); res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != want {
-				w.t.Errorf("%s: %d %s: %s", binding, res.StatusCode, res.Header.Get("Content-Type"), data)
-			}
-		}
-		r := w.request(binding, admin, a2a.MethodSend, message("tck-complete-task"))
-		r.header.Set("Content-Type", "text/plain")
-		res, data := w.send(r)
-		if _, no := w.outcome(binding, res, data); no == nil || no.reason != a2a.ContentTypeNotSupported.Reason {
-			w.t.Errorf("%s: %+v", binding, no)
-		}
+	r := w.request(admin, a2a.MethodSend, message("tck-complete-task"))
+	r.header.Set("Content-Type", "text/plain")
+	res, data := w.send(r)
+	if _, no := w.outcome(res, data); no == nil || no.reason != a2a.ContentTypeNotSupported.Reason {
+		w.t.Errorf("%+v", no)
 	}
 }
 
 func errorsHaveTheirForm(w *a2aWorld) {
-	_, data := w.send(w.request(a2a.HTTPJSON, admin, a2a.MethodGet, map[string]any{"id": "nope"}))
-	var rest struct {
-		Error struct {
-			Code            int
-			Status, Message string
-			Details         []struct {
-				Type           string `json:"@type"`
-				Reason, Domain string
-				Metadata       map[string]string
-			}
-		}
-	}
-	if err := json.Unmarshal(data, &rest); err != nil || rest.Error.Code != 404 || rest.Error.Status != "NOT_FOUND" || rest.Error.Details[0].Reason != "TASK_NOT_FOUND" ||
-		rest.Error.Details[0].Domain != "a2a-protocol.org" || rest.Error.Details[0].Metadata["taskId"] != "nope" {
-		w.t.Errorf("%s: %v", data, err)
-	}
-	_, data = w.send(w.request(a2a.JSONRPC, admin, a2a.MethodGet, map[string]any{"id": "nope"}))
+	_, data := w.send(w.request(admin, a2a.MethodGet, map[string]any{"id": "nope"}))
 	var rpc struct {
 		ID    any
 		Error struct {
@@ -261,7 +185,7 @@ func errorsHaveTheirForm(w *a2aWorld) {
 	if err := json.Unmarshal(data, &rpc); err != nil || rpc.ID != "r-1" || rpc.Error.Code != -32001 || rpc.Error.Data[0]["reason"] != "TASK_NOT_FOUND" {
 		w.t.Errorf("%s: %v", data, err)
 	}
-	_, no := w.call(a2a.JSONRPC, admin, a2a.MethodSend, message("x", "parts", []any{}))
+	_, no := w.call(admin, a2a.MethodSend, message("x", "parts", []any{}))
 	if no == nil || no.code != -32602 || no.details[0]["@type"] != "type.googleapis.com/google.rpc.BadRequest" {
 		w.t.Errorf("%+v", no)
 	}
@@ -274,7 +198,7 @@ func rpcIsStrict(w *a2aWorld) {
 		`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":7}}`: -32602,
 	} {
 		res, data := w.send(request{token: admin, method: "POST", path: "/a2a", body: body, header: version1()})
-		if _, no := w.outcome(a2a.JSONRPC, res, data); no == nil || no.code != want || res.StatusCode != http.StatusOK {
+		if _, no := w.outcome(res, data); no == nil || no.code != want || res.StatusCode != http.StatusOK {
 			w.t.Errorf("%s: %d %s, want %d", body, res.StatusCode, data, want)
 		}
 	}
@@ -284,52 +208,46 @@ func rpcIsStrict(w *a2aWorld) {
 }
 
 func streamsFromTaskToEnd(w *a2aWorld) {
-	for _, binding := range bindings {
-		got := w.stream(binding, admin, a2a.MethodStream, message("tck-stream-001")).rest()
-		if want := []string{"task TASK_STATE_WORKING", "artifact Stream hello from TCK", "status TASK_STATE_COMPLETED"}; !slices.Equal(got, want) {
-			w.t.Errorf("%s: %q", binding, got)
-		}
-		got = w.stream(binding, admin, a2a.MethodStream, message("tck-input-required")).rest()
-		if want := []string{"task TASK_STATE_WORKING", "status TASK_STATE_INPUT_REQUIRED"}; !slices.Equal(got, want) {
-			w.t.Errorf("%s: %q", binding, got)
-		}
+	got := w.stream(admin, a2a.MethodStream, message("tck-stream-001")).rest()
+	if want := []string{"task TASK_STATE_WORKING", "artifact Stream hello from TCK", "status TASK_STATE_COMPLETED"}; !slices.Equal(got, want) {
+		w.t.Errorf("%q", got)
+	}
+	got = w.stream(admin, a2a.MethodStream, message("tck-input-required")).rest()
+	if want := []string{"task TASK_STATE_WORKING", "status TASK_STATE_INPUT_REQUIRED"}; !slices.Equal(got, want) {
+		w.t.Errorf("%q", got)
 	}
 }
 
 func sendWaits(w *a2aWorld) {
-	for _, binding := range bindings {
-		task := w.start(binding, "tck-complete-task")
-		if task.Status.State != a2a.Completed || task.ID == "" || task.ContextID == "" || *task.Artifacts[0].Parts[0].Text != "Hello from TCK" {
-			w.t.Errorf("%s: %+v", binding, task)
-		}
-		if task := w.start(binding, "tck-input-required"); task.Status.State != a2a.InputRequired || *task.Status.Message.Parts[0].Text != "Please provide input" {
-			w.t.Errorf("%s: %+v", binding, task)
-		}
-		if task := w.start(binding, "tck-reject-task"); task.Status.State != a2a.Rejected || !strings.Contains(*task.Status.Message.Parts[0].Text, "rejected") {
-			w.t.Errorf("%s: %+v", binding, task)
-		}
+	task := w.start("tck-complete-task")
+	if task.Status.State != a2a.Completed || task.ID == "" || task.ContextID == "" || *task.Artifacts[0].Parts[0].Text != "Hello from TCK" {
+		w.t.Errorf("%+v", task)
+	}
+	if task := w.start("tck-input-required"); task.Status.State != a2a.InputRequired || *task.Status.Message.Parts[0].Text != "Please provide input" {
+		w.t.Errorf("%+v", task)
+	}
+	if task := w.start("tck-reject-task"); task.Status.State != a2a.Rejected || !strings.Contains(*task.Status.Message.Parts[0].Text, "rejected") {
+		w.t.Errorf("%+v", task)
 	}
 }
 
 func sendReturnsAtOnce(w *a2aWorld) {
-	for _, binding := range bindings {
-		task := *must[a2a.Update](w, binding, admin, a2a.MethodSend, atOnce(to("holder", "hold"))).Task
-		if task.Status.State != a2a.Working && task.Status.State != a2a.Submitted {
-			w.t.Errorf("%s: %+v", binding, task.Status)
-		}
-		if got := must[a2a.Task](w, binding, admin, a2a.MethodGet, map[string]any{"tenant": "holder", "id": task.ID}); got.ID != task.ID || got.ContextID != task.ContextID {
-			w.t.Errorf("%s: %+v", binding, got)
-		}
+	task := *must[a2a.Update](w, admin, a2a.MethodSend, atOnce(to("holder", "hold"))).Task
+	if task.Status.State != a2a.Working && task.Status.State != a2a.Submitted {
+		w.t.Errorf("%+v", task.Status)
+	}
+	if got := must[a2a.Task](w, admin, a2a.MethodGet, map[string]any{"tenant": "holder", "id": task.ID}); got.ID != task.ID || got.ContextID != task.ContextID {
+		w.t.Errorf("%+v", got)
 	}
 	close(w.release)
 }
 
 func terminalTakesNoMessage(w *a2aWorld) {
-	task := w.start(a2a.JSONRPC, "tck-complete-task")
+	task := w.start("tck-complete-task")
 	w.wants(a2a.UnsupportedOperation, admin, a2a.MethodSend, message("more", "taskId", task.ID))
 	w.wants(a2a.UnsupportedOperation, admin, a2a.MethodStream, message("more", "taskId", task.ID))
 	// The conversation goes on as another task of the context.
-	next := w.start(a2a.HTTPJSON, "tck-complete-task", "contextId", task.ContextID)
+	next := w.start("tck-complete-task", "contextId", task.ContextID)
 	if next.ID == task.ID || next.ContextID != task.ContextID {
 		w.t.Errorf("%+v", next)
 	}
@@ -344,7 +262,7 @@ func foreignMediaIsRefused(w *a2aWorld) {
 	} {
 		w.wants(a2a.ContentTypeNotSupported, admin, a2a.MethodSend, message("x", "parts", []any{part}))
 	}
-	task := w.start(a2a.JSONRPC, "echo", "parts", []any{
+	task := w.start("echo", "parts", []any{
 		map[string]any{"text": "one"}, map[string]any{"data": map[string]any{"n": 2}}, map[string]any{"raw": "dGhyZWU=", "mediaType": "text/plain", "filename": "three.txt"},
 	})
 	if got := *task.Artifacts[0].Parts[0].Text; got != "Echo: one\n\n{\"n\":2}\n\nthree.txt:\nthree" {
@@ -364,10 +282,6 @@ func inputIsValidated(w *a2aWorld) {
 	for _, params := range []map[string]any{{"pageSize": 0}, {"pageSize": 101}, {"pageToken": "?"}, {"status": "DONE"}, {"historyLength": -1}, {"statusTimestampAfter": "yesterday"}} {
 		w.wants(a2a.InvalidParams, admin, a2a.MethodList, params)
 	}
-	for _, config := range []map[string]any{{"url": "http://example.org"}, {"url": "ftp://x"}, {"url": ""}, {"url": "https://a", "authentication": map[string]any{"scheme": "a b"}}} {
-		config["taskId"] = w.start(a2a.JSONRPC, "tck-input-required").ID
-		w.wants(a2a.InvalidParams, admin, a2a.MethodPushCreate, config)
-	}
 }
 
 func unknownTasks(w *a2aWorld) {
@@ -384,89 +298,75 @@ func unknownTasks(w *a2aWorld) {
 func listPages(w *a2aWorld) {
 	var ids []string
 	for range 3 {
-		ids = append(ids, w.start(a2a.JSONRPC, "tck-input-required").ID)
+		ids = append(ids, w.start("tck-input-required").ID)
 	}
-	w.start(a2a.JSONRPC, "go", "taskId", ids[0]) // which is now the latest
+	w.start("go", "taskId", ids[0]) // which is now the latest
 	want := []string{ids[0], ids[2], ids[1]}
-	for _, binding := range bindings {
-		var got []string
-		params := map[string]any{"pageSize": 2}
-		for {
-			raw, no := w.call(binding, admin, a2a.MethodList, params)
-			var page a2a.Page
-			if no != nil || json.Unmarshal(raw, &page) != nil || page.Total != 3 || page.Size != 2 || len(page.Tasks) > 2 || strings.Contains(string(raw), `"artifacts"`) || !strings.Contains(string(raw), `"nextPageToken"`) {
-				w.t.Fatalf("%s: %s %+v", binding, raw, no)
-			}
-			for _, task := range page.Tasks {
-				got = append(got, task.ID)
-			}
-			if page.Next == "" {
-				break
-			}
-			params["pageToken"] = page.Next
+	var got []string
+	params := map[string]any{"pageSize": 2}
+	for {
+		raw, no := w.call(admin, a2a.MethodList, params)
+		var page a2a.Page
+		if no != nil || json.Unmarshal(raw, &page) != nil || page.Total != 3 || page.Size != 2 || len(page.Tasks) > 2 || strings.Contains(string(raw), `"artifacts"`) || !strings.Contains(string(raw), `"nextPageToken"`) {
+			w.t.Fatalf("%s %+v", raw, no)
 		}
-		if !slices.Equal(got, want) {
-			w.t.Errorf("%s: %q, want %q", binding, got, want)
+		for _, task := range page.Tasks {
+			got = append(got, task.ID)
 		}
-		one := must[a2a.Page](w, binding, admin, a2a.MethodList, map[string]any{"status": a2a.Completed, "includeArtifacts": true, "historyLength": 1})
-		if one.Total != 1 || one.Tasks[0].ID != ids[0] || len(one.Tasks[0].Artifacts) != 1 || len(one.Tasks[0].History) != 1 {
-			w.t.Errorf("%s: %+v", binding, one)
+		if page.Next == "" {
+			break
 		}
-		later := must[a2a.Page](w, binding, admin, a2a.MethodList, map[string]any{"statusTimestampAfter": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)})
-		if later.Total != 0 || later.Tasks == nil {
-			w.t.Errorf("%s: %+v", binding, later)
-		}
+		params["pageToken"] = page.Next
+	}
+	if !slices.Equal(got, want) {
+		w.t.Errorf("%q, want %q", got, want)
+	}
+	one := must[a2a.Page](w, admin, a2a.MethodList, map[string]any{"status": a2a.Completed, "includeArtifacts": true, "historyLength": 1})
+	if one.Total != 1 || one.Tasks[0].ID != ids[0] || len(one.Tasks[0].Artifacts) != 1 || len(one.Tasks[0].History) != 1 {
+		w.t.Errorf("%+v", one)
+	}
+	later := must[a2a.Page](w, admin, a2a.MethodList, map[string]any{"statusTimestampAfter": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)})
+	if later.Total != 0 || later.Tasks == nil {
+		w.t.Errorf("%+v", later)
 	}
 }
 
 func cancelEnds(w *a2aWorld) {
-	for _, binding := range bindings {
-		waiting := w.start(binding, "tck-input-required")
-		working := *must[a2a.Update](w, binding, admin, a2a.MethodSend, atOnce(to("holder", "hold"))).Task
-		for _, task := range []a2a.Task{waiting, working} {
-			params := map[string]any{"id": task.ID}
-			if task.ID == working.ID {
-				params["tenant"] = "holder"
-			}
-			if got := must[a2a.Task](w, binding, admin, a2a.MethodCancel, params); got.ID != task.ID || got.Status.State != a2a.Canceled {
-				w.t.Errorf("%s: %+v", binding, got.Status)
-			}
-			w.wants(a2a.TaskNotCancelable, admin, a2a.MethodCancel, params)
+	waiting := w.start("tck-input-required")
+	working := *must[a2a.Update](w, admin, a2a.MethodSend, atOnce(to("holder", "hold"))).Task
+	for _, task := range []a2a.Task{waiting, working} {
+		params := map[string]any{"id": task.ID}
+		if task.ID == working.ID {
+			params["tenant"] = "holder"
 		}
-		w.wants(a2a.TaskNotCancelable, admin, a2a.MethodCancel, map[string]any{"id": w.start(binding, "tck-complete-task").ID})
+		if got := must[a2a.Task](w, admin, a2a.MethodCancel, params); got.ID != task.ID || got.Status.State != a2a.Canceled {
+			w.t.Errorf("%+v", got.Status)
+		}
+		w.wants(a2a.TaskNotCancelable, admin, a2a.MethodCancel, params)
 	}
-}
-
-func pushNeedsSupport(w *a2aWorld) {
-	bare := newA2AWorld(w.t.(*testing.T), func(o *server.Options) { o.LinkKey = nil })
-	if c, _, _ := bare.card(a2a.CardPath); c.Capabilities.PushNotifications {
-		w.t.Error("the card promises push notifications")
-	}
-	for _, method := range []string{a2a.MethodPushCreate, a2a.MethodPushGet, a2a.MethodPushList, a2a.MethodPushDelete} {
-		bare.wants(a2a.PushNotSupported, admin, method, map[string]any{"taskId": "x", "id": "y", "url": "https://example.org"})
-	}
+	w.wants(a2a.TaskNotCancelable, admin, a2a.MethodCancel, map[string]any{"id": w.start("tck-complete-task").ID})
 }
 
 func idsAreUnique(w *a2aWorld) {
-	one := w.start(a2a.JSONRPC, "tck-complete-task")
-	if two := w.start(a2a.JSONRPC, "tck-complete-task"); one.ID == two.ID || one.ContextID == two.ContextID {
+	one := w.start("tck-complete-task")
+	if two := w.start("tck-complete-task"); one.ID == two.ID || one.ContextID == two.ContextID {
 		w.t.Errorf("%s %s and %s %s", one.ID, one.ContextID, two.ID, two.ContextID)
 	}
 	// The same message is the same task: the first answer may have been lost.
 	again := message("tck-complete-task")
-	three := must[a2a.Update](w, a2a.JSONRPC, admin, a2a.MethodSend, again).Task
-	if four := must[a2a.Update](w, a2a.HTTPJSON, admin, a2a.MethodSend, again).Task; three.ID != four.ID || three.ContextID != four.ContextID {
+	three := must[a2a.Update](w, admin, a2a.MethodSend, again).Task
+	if four := must[a2a.Update](w, admin, a2a.MethodSend, again).Task; three.ID != four.ID || three.ContextID != four.ContextID {
 		w.t.Errorf("%s and %s", three.ID, four.ID)
 	}
 }
 
 func contextIsTheTasks(w *a2aWorld) {
-	task := w.start(a2a.JSONRPC, "tck-input-required")
+	task := w.start("tck-input-required")
 	w.wants(a2a.InvalidParams, admin, a2a.MethodSend, message("x", "taskId", task.ID, "contextId", "another"))
 	w.wants(a2a.UnsupportedOperation, admin, a2a.MethodSend, message("x", "contextId", task.ContextID)) // the task has not ended
 	reply := message("x", "taskId", task.ID, "parts", []any{map[string]any{"text": "the left one"}})
 	for range 2 { // the second is the first once more, and answers nothing else
-		got := *must[a2a.Update](w, a2a.JSONRPC, admin, a2a.MethodSend, reply).Task
+		got := *must[a2a.Update](w, admin, a2a.MethodSend, reply).Task
 		if got.ID != task.ID || got.ContextID != task.ContextID || got.Status.State != a2a.Completed || *got.Artifacts[0].Parts[0].Text != "Echo: go" {
 			w.t.Errorf("%+v", got)
 		}
@@ -474,71 +374,59 @@ func contextIsTheTasks(w *a2aWorld) {
 }
 
 func historyIsBounded(w *a2aWorld) {
-	task := w.start(a2a.JSONRPC, "tck-input-required")
-	w.start(a2a.JSONRPC, "x", "taskId", task.ID, "parts", []any{map[string]any{"text": "answer"}})
-	for _, binding := range bindings {
-		for length, want := range []string{"", "answer", "Please provide input answer", "go Please provide input answer", "go Please provide input answer"} {
-			got := must[a2a.Task](w, binding, admin, a2a.MethodGet, map[string]any{"id": task.ID, "historyLength": length})
-			var texts []string
-			for _, m := range got.History {
-				texts = append(texts, *m.Parts[0].Text)
-			}
-			if strings.Join(texts, " ") != want {
-				w.t.Errorf("%s: %d messages are %q, want %q", binding, length, texts, want)
-			}
+	task := w.start("tck-input-required")
+	w.start("x", "taskId", task.ID, "parts", []any{map[string]any{"text": "answer"}})
+	for length, want := range []string{"", "answer", "Please provide input answer", "go Please provide input answer", "go Please provide input answer"} {
+		got := must[a2a.Task](w, admin, a2a.MethodGet, map[string]any{"id": task.ID, "historyLength": length})
+		var texts []string
+		for _, m := range got.History {
+			texts = append(texts, *m.Parts[0].Text)
+		}
+		if strings.Join(texts, " ") != want {
+			w.t.Errorf("%d messages are %q, want %q", length, texts, want)
 		}
 	}
 	params := message("tck-complete-task")
 	params["configuration"] = map[string]any{"historyLength": 0}
-	if got := *must[a2a.Update](w, a2a.JSONRPC, admin, a2a.MethodSend, params).Task; got.History != nil {
+	if got := *must[a2a.Update](w, admin, a2a.MethodSend, params).Task; got.History != nil {
 		w.t.Errorf("%+v", got.History)
 	}
 }
 
 func taskHasItsForm(w *a2aWorld) {
-	task := w.start(a2a.JSONRPC, "tck-complete-task")
-	var raws []string
-	for _, binding := range bindings {
-		raw, _ := w.call(binding, admin, a2a.MethodGet, map[string]any{"id": task.ID})
-		var all map[string]any
-		if err := json.Unmarshal(raw, &all); err != nil {
-			w.t.Fatal(err)
-		}
-		text, _ := json.Marshal(all)
-		raws = append(raws, string(text))
-		status := all["status"].(map[string]any)
-		sent := all["history"].([]any)[0].(map[string]any)
-		artifact := all["artifacts"].([]any)[0].(map[string]any)
-		at, err := time.Parse("2006-01-02T15:04:05.999Z", status["timestamp"].(string))
-		if all["id"] == "" || all["contextId"] == "" || status["state"] != "TASK_STATE_COMPLETED" || err != nil || time.Since(at) > time.Hour ||
-			sent["messageId"] == "" || sent["role"] != "ROLE_USER" || artifact["artifactId"] == "" || artifact["parts"].([]any)[0].(map[string]any)["text"] != "Hello from TCK" {
-			w.t.Errorf("%s: %s", binding, raw)
-		}
+	task := w.start("tck-complete-task")
+	raw, _ := w.call(admin, a2a.MethodGet, map[string]any{"id": task.ID})
+	var all map[string]any
+	if err := json.Unmarshal(raw, &all); err != nil {
+		w.t.Fatal(err)
 	}
-	if raws[0] != raws[1] {
-		w.t.Errorf("the bindings differ:\n%s\n%s", raws[0], raws[1])
+	status := all["status"].(map[string]any)
+	sent := all["history"].([]any)[0].(map[string]any)
+	artifact := all["artifacts"].([]any)[0].(map[string]any)
+	at, err := time.Parse("2006-01-02T15:04:05.999Z", status["timestamp"].(string))
+	if all["id"] == "" || all["contextId"] == "" || status["state"] != "TASK_STATE_COMPLETED" || err != nil || time.Since(at) > time.Hour ||
+		sent["messageId"] == "" || sent["role"] != "ROLE_USER" || artifact["artifactId"] == "" || artifact["parts"].([]any)[0].(map[string]any)["text"] != "Hello from TCK" {
+		w.t.Errorf("%s", raw)
 	}
 }
 
 func unknownFieldsAreIgnored(w *a2aWorld) {
-	task := w.start(a2a.JSONRPC, "tck-input-required")
-	if got := must[a2a.Page](w, a2a.JSONRPC, admin, a2a.MethodList, map[string]any{"context_id": task.ContextID}); got.Total != 1 || got.Tasks[0].ID != task.ID {
+	task := w.start("tck-input-required")
+	if got := must[a2a.Page](w, admin, a2a.MethodList, map[string]any{"context_id": task.ContextID}); got.Total != 1 || got.Tasks[0].ID != task.ID {
 		w.t.Errorf("a name as in a2a.proto: %+v", got)
 	}
 	params := message("tck-complete-task", "tomorrow", 1)
 	params["later"] = map[string]any{}
-	for _, binding := range bindings {
-		if _, no := w.call(binding, admin, a2a.MethodSend, params); no != nil {
-			w.t.Errorf("%s: %+v", binding, no)
-		}
+	if _, no := w.call(admin, a2a.MethodSend, params); no != nil {
+		w.t.Errorf("%+v", no)
 	}
 }
 
 func subscribersHearTheSame(w *a2aWorld) {
-	task := w.start(a2a.JSONRPC, "tck-input-required")
+	task := w.start("tck-input-required")
 	var streams []*updates
-	for i := range 4 {
-		u := w.stream(bindings[i%2], admin, a2a.MethodSubscribe, map[string]any{"id": task.ID})
+	for range 4 {
+		u := w.stream(admin, a2a.MethodSubscribe, map[string]any{"id": task.ID})
 		if first, ok := u.next(); !ok || first.Task == nil || first.Task.ID != task.ID || first.Task.Status.State != a2a.InputRequired {
 			w.t.Fatalf("%+v", first)
 		}
@@ -547,7 +435,7 @@ func subscribersHearTheSame(w *a2aWorld) {
 	if err := streams[0].close(); err != nil { // which does not end the others
 		w.t.Fatal(err)
 	}
-	w.start(a2a.HTTPJSON, "x", "taskId", task.ID)
+	w.start("x", "taskId", task.ID)
 	want := []string{"status TASK_STATE_WORKING", "artifact Echo: go", "status TASK_STATE_COMPLETED"}
 	for _, u := range streams[1:] {
 		if got := u.rest(); !slices.Equal(got, want) {
@@ -558,24 +446,22 @@ func subscribersHearTheSame(w *a2aWorld) {
 
 func terminalIsNotSubscribed(w *a2aWorld) {
 	for _, prefix := range []string{"tck-complete-task", "tck-reject-task"} {
-		w.wants(a2a.UnsupportedOperation, admin, a2a.MethodSubscribe, map[string]any{"id": w.start(a2a.JSONRPC, prefix).ID})
+		w.wants(a2a.UnsupportedOperation, admin, a2a.MethodSubscribe, map[string]any{"id": w.start(prefix).ID})
 	}
 }
 
 func versions(w *a2aWorld) {
 	for said, ok := range map[string]bool{"1.0": true, "1.0.7": true, "": false, "0.3": false, "1.1": false, "99.0": false, "one": false} {
-		for _, binding := range bindings {
-			r := w.request(binding, admin, a2a.MethodList, map[string]any{})
-			if r.header.Set(a2a.VersionHeader, said); said == "" {
-				r.header.Del(a2a.VersionHeader)
-			}
-			res, data := w.send(r)
-			if _, no := w.outcome(binding, res, data); (no == nil) != ok || no != nil && no.reason != a2a.VersionNotSupported.Reason {
-				w.t.Errorf("%s, version %q: %+v", binding, said, no)
-			}
+		r := w.request(admin, a2a.MethodList, map[string]any{})
+		if r.header.Set(a2a.VersionHeader, said); said == "" {
+			r.header.Del(a2a.VersionHeader)
+		}
+		res, data := w.send(r)
+		if _, no := w.outcome(res, data); (no == nil) != ok || no != nil && no.reason != a2a.VersionNotSupported.Reason {
+			w.t.Errorf("version %q: %+v", said, no)
 		}
 	}
-	r := w.request(a2a.HTTPJSON, admin, a2a.MethodList, map[string]any{})
+	r := w.request(admin, a2a.MethodList, map[string]any{})
 	r.header.Del(a2a.VersionHeader)
 	r.path += "?A2A-Version=1.0"
 	if res, data := w.send(r); res.StatusCode != http.StatusOK {
@@ -583,96 +469,11 @@ func versions(w *a2aWorld) {
 	}
 }
 
-func pushConfigs(w *a2aWorld) {
-	for _, binding := range bindings {
-		task := w.start(binding, "tck-input-required")
-		sent := map[string]any{"taskId": task.ID, "id": "mine", "url": "https://hooks.example.org/x", "token": "secret-token", "authentication": map[string]any{"scheme": "Bearer", "credentials": "abc"}}
-		made := must[a2a.PushConfig](w, binding, admin, a2a.MethodPushCreate, sent)
-		named := must[a2a.PushConfig](w, binding, admin, a2a.MethodPushCreate, map[string]any{"taskId": task.ID, "url": "https://hooks.example.org/y"})
-		if made.ID != "mine" || made.TaskID != task.ID || named.ID == "" {
-			w.t.Errorf("%s: %+v %+v", binding, made, named)
-		}
-		got := must[a2a.PushConfig](w, binding, admin, a2a.MethodPushGet, map[string]any{"taskId": task.ID, "id": "mine"})
-		if got.URL != "https://hooks.example.org/x" || got.Token != "secret-token" || got.Authentication.Credentials != "abc" {
-			w.t.Errorf("%s: %+v", binding, got)
-		}
-		if list := must[a2a.PushConfigs](w, binding, admin, a2a.MethodPushList, map[string]any{"taskId": task.ID}); len(list.Configs) != 2 {
-			w.t.Errorf("%s: %+v", binding, list)
-		}
-		for l, err := range w.journal.Signals(w.t.Context(), task.ID, 0) {
-			if err != nil || strings.Contains(string(l.Body), "hooks.example") || strings.Contains(string(l.Body), "secret-token") {
-				w.t.Errorf("the journal has %s: %v", l.Body, err)
-			}
-		}
-		for range 2 {
-			must[struct{}](w, binding, admin, a2a.MethodPushDelete, map[string]any{"taskId": task.ID, "id": "mine"})
-		}
-		w.wants(a2a.TaskNotFound, admin, a2a.MethodPushGet, map[string]any{"taskId": task.ID, "id": "mine"})
-		must[a2a.PushConfig](w, binding, admin, a2a.MethodPushCreate, sent) // once more
-		if list := must[a2a.PushConfigs](w, binding, admin, a2a.MethodPushList, map[string]any{"taskId": task.ID}); len(list.Configs) != 2 {
-			w.t.Errorf("%s: %+v", binding, list)
-		}
+func pushIsNotSupported(w *a2aWorld) {
+	if c, _, _ := w.card(a2a.CardPath); c.Capabilities.PushNotifications {
+		w.t.Error("the card promises push notifications")
 	}
-}
-
-func pushIsDelivered(w *a2aWorld) {
-	var mu sync.Mutex
-	got := map[string][]string{}
-	receiver := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		var u map[string]json.RawMessage
-		var task a2a.Task
-		if json.Unmarshal(body, &u) != nil || len(u) != 1 || json.Unmarshal(u["task"], &task) != nil {
-			http.Error(rw, "no update", http.StatusBadRequest)
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		got[r.URL.Path] = append(got[r.URL.Path], fmt.Sprintf("%t %s %d %s%s%s", task.ContextID != "", task.Status.State, len(task.Artifacts), r.Header.Get("Authorization"), r.Header.Get("X-A2a-Notification-Token"), r.Header.Get("Content-Type")))
-	}))
-	defer receiver.Close()
-	u, err := url.Parse(receiver.URL)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	out, err := webhook.New(w.journal, webhook.Always(), &webhook.Options{Allow: []string{u.Host}, More: w.server.Hooks})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	refusing, err := webhook.New(w.journal, webhook.Always(), &webhook.Options{Loopback: true, More: w.server.Hooks}) // for hooks of the operator
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	inside := w.start(a2a.JSONRPC, "tck-input-required").ID
-	must[a2a.PushConfig](w, a2a.JSONRPC, admin, a2a.MethodPushCreate, map[string]any{"taskId": inside, "url": receiver.URL + "/inside"})
-	within, cancel := context.WithTimeout(w.t.Context(), time.Minute)
-	defer cancel()
-	if left, err := refusing.Deliver(within, pawl.Result{Run: inside}); left != 1 || err != nil { // the next try is later than that
-		w.t.Error(left, err)
-	}
-	params := message("tck-input-required")
-	params["configuration"] = map[string]any{"taskPushNotificationConfig": map[string]any{
-		"url": receiver.URL + "/a", "token": "t", "authentication": map[string]any{"scheme": "Bearer", "credentials": "abc"},
-	}}
-	task := *must[a2a.Update](w, a2a.JSONRPC, admin, a2a.MethodSend, params).Task
-	deliver := func() {
-		if left, err := out.Deliver(w.t.Context(), pawl.Result{Run: task.ID}); left != 0 || err != nil {
-			w.t.Fatal(left, err)
-		}
-	}
-	deliver()
-	gone := must[a2a.PushConfig](w, a2a.HTTPJSON, admin, a2a.MethodPushCreate, map[string]any{"taskId": task.ID, "url": receiver.URL + "/b"})
-	deliver() // what /b has missed so far
-	must[struct{}](w, a2a.HTTPJSON, admin, a2a.MethodPushDelete, map[string]any{"taskId": task.ID, "id": gone.ID})
-	w.start(a2a.JSONRPC, "x", "taskId", task.ID)
-	deliver()
-	mu.Lock()
-	defer mu.Unlock()
-	waiting, ended := "true TASK_STATE_INPUT_REQUIRED 0 ", "true TASK_STATE_COMPLETED 1 "
-	if got["/inside"] != nil {
-		w.t.Error("a client's webhook reaches this machine")
-	}
-	if a := got["/a"]; len(a) != 2 || a[0] != waiting+"Bearer abct"+a2a.Media || a[1] != ended+"Bearer abct"+a2a.Media || !slices.Equal(got["/b"], []string{waiting + a2a.Media}) {
-		w.t.Errorf("%q", got)
-	}
+	params := message("tck-complete-task")
+	params["configuration"] = map[string]any{"taskPushNotificationConfig": map[string]any{"url": "https://hooks.example.org"}}
+	w.wants(a2a.PushNotSupported, admin, a2a.MethodSend, params)
 }

@@ -52,9 +52,8 @@ func (s *Server) a2aTake(x *exchange, agent string, in *a2a.Send) (run string, a
 	if err == nil {
 		err = a2aHistory(in.Configuration.HistoryLength)
 	}
-	push := in.Configuration.Push
-	if err == nil && push != nil {
-		err = s.a2aPushable(push)
+	if err == nil && len(in.Configuration.Push) > 0 && string(in.Configuration.Push) != "null" {
+		err = &a2a.Error{Kind: a2a.PushNotSupported, Message: "this server sends no push notifications; subscribe to the task instead"}
 	}
 	switch {
 	case err != nil:
@@ -62,10 +61,6 @@ func (s *Server) a2aTake(x *exchange, agent string, in *a2a.Send) (run string, a
 		run, after, err = s.a2aReply(x, agent, m, content)
 	default:
 		run, err = s.a2aStart(x, agent, m, content)
-	}
-	if err == nil && push != nil {
-		push.TaskID = run
-		_, err = s.a2aPushKeep(x, push)
 	}
 	return run, after, err
 }

@@ -41,7 +41,7 @@ func TestA2AStates(t *testing.T) {
 	close(w.release)
 	send := func(agent string, more ...any) *a2a.Task {
 		t.Helper()
-		return must[a2a.Update](w, a2a.JSONRPC, admin, a2a.MethodSend, to(agent, "m", more...)).Task
+		return must[a2a.Update](w, admin, a2a.MethodSend, to(agent, "m", more...)).Task
 	}
 	for agent, want := range map[string]string{
 		"calm": "COMPLETED = hello", "typed": `COMPLETED = {"n":1}`, "asker": "INPUT_REQUIRED: which?", "payer": "AUTH_REQUIRED: A person must approve a call of pay.", "boss": "AUTH_REQUIRED: A person must approve a call of pay.",
@@ -63,7 +63,7 @@ func TestA2AStates(t *testing.T) {
 	if got := send("boss", "taskId", task.ID, "parts", []any{map[string]any{"data": map[string]any{"decision": "approve"}}}); describe(got) != "COMPLETED = all paid" {
 		t.Errorf("%s", describe(got))
 	}
-	u := w.stream(a2a.HTTPJSON, admin, a2a.MethodStream, to("thinker", "m"))
+	u := w.stream(admin, a2a.MethodStream, to("thinker", "m"))
 	var said []string
 	for update, ok := u.next(); ok; update, ok = u.next() {
 		if s := update.StatusUpdate; s != nil && s.Status.Message != nil {
@@ -110,24 +110,22 @@ func TestA2ASay(t *testing.T) {
 	say := func(task, text string) map[string]any {
 		return atOnce(to("holder", "", "taskId", task, "messageId", "say-"+text, "parts", []any{map[string]any{"text": text}}))
 	}
-	for _, binding := range bindings {
-		task := *must[a2a.Update](w, binding, admin, a2a.MethodSend, atOnce(to("holder", "m"))).Task
-		for range 2 {
-			if got := must[a2a.Update](w, binding, admin, a2a.MethodSend, say(task.ID, "hurry")).Task; got.ID != task.ID || got.Status.State != a2a.Working {
-				t.Errorf("%+v", got)
-			}
-		}
-		w.wants(a2a.InvalidParams, admin, a2a.MethodSend, to("holder", "x", "taskId", task.ID, "parts", []any{map[string]any{"data": map[string]any{"decision": "approve"}}}))
-		w.release <- struct{}{}
-		ended := w.lasting("holder", task.ID, a2a.Completed)
-		if got := describe(&ended); strings.Count(got, "hurry") != 1 {
-			t.Errorf("it ends as %s", got)
-		}
-		if got := must[a2a.Update](w, binding, admin, a2a.MethodSend, say(task.ID, "hurry")).Task; got.Status.State != a2a.Completed { // taken before
+	task := *must[a2a.Update](w, admin, a2a.MethodSend, atOnce(to("holder", "m"))).Task
+	for range 2 {
+		if got := must[a2a.Update](w, admin, a2a.MethodSend, say(task.ID, "hurry")).Task; got.ID != task.ID || got.Status.State != a2a.Working {
 			t.Errorf("%+v", got)
 		}
-		w.wants(a2a.UnsupportedOperation, admin, a2a.MethodSend, say(task.ID, "more"))
 	}
+	w.wants(a2a.InvalidParams, admin, a2a.MethodSend, to("holder", "x", "taskId", task.ID, "parts", []any{map[string]any{"data": map[string]any{"decision": "approve"}}}))
+	w.release <- struct{}{}
+	ended := w.lasting("holder", task.ID, a2a.Completed)
+	if got := describe(&ended); strings.Count(got, "hurry") != 1 {
+		t.Errorf("it ends as %s", got)
+	}
+	if got := must[a2a.Update](w, admin, a2a.MethodSend, say(task.ID, "hurry")).Task; got.Status.State != a2a.Completed { // taken before
+		t.Errorf("%+v", got)
+	}
+	w.wants(a2a.UnsupportedOperation, admin, a2a.MethodSend, say(task.ID, "more"))
 }
 
 // TestA2AHandoff: a task that is handed over goes on as the run of the next agent, under its id.
@@ -150,23 +148,18 @@ func TestA2AHandoff(t *testing.T) {
 		})}
 	w.teams = map[string][]string{"front": {"back"}}
 	params := atOnce(to("front", "m"))
-	params["configuration"].(map[string]any)["taskPushNotificationConfig"] = map[string]any{"url": "https://hooks.example.org"}
-	task := must[a2a.Update](w, a2a.JSONRPC, admin, a2a.MethodSend, params).Task
-	u := w.stream(a2a.JSONRPC, admin, a2a.MethodSubscribe, map[string]any{"tenant": "front", "id": task.ID})
+	task := must[a2a.Update](w, admin, a2a.MethodSend, params).Task
+	u := w.stream(admin, a2a.MethodSubscribe, map[string]any{"tenant": "front", "id": task.ID})
 	var leg string
 	for end := time.Now().Add(time.Minute); leg == "" || leg == task.ID && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		got := must[a2a.Task](w, a2a.HTTPJSON, admin, a2a.MethodGet, map[string]any{"tenant": "front", "id": task.ID})
+		got := must[a2a.Task](w, admin, a2a.MethodGet, map[string]any{"tenant": "front", "id": task.ID})
 		var facts struct{ Pawl struct{ Run string } }
 		if err := json.Unmarshal(got.Metadata, &facts); err != nil || got.ID != task.ID || got.Status.State != a2a.Working {
 			t.Fatalf("%+v: %v", got, err)
 		}
 		leg = facts.Pawl.Run
 	}
-	hooks, err := w.server.Hooks(t.Context(), leg)
-	if err != nil || len(hooks) != 1 || hooks[0].URL != "https://hooks.example.org" {
-		t.Errorf("%+v: %v", hooks, err)
-	}
-	page := must[a2a.Page](w, a2a.JSONRPC, admin, a2a.MethodList, map[string]any{"tenant": "front", "status": a2a.Working})
+	page := must[a2a.Page](w, admin, a2a.MethodList, map[string]any{"tenant": "front", "status": a2a.Working})
 	if page.Total != 1 || page.Tasks[0].ID != task.ID {
 		t.Errorf("%+v", page)
 	}
@@ -207,27 +200,25 @@ func TestA2AFiles(t *testing.T) {
 	with := func(id string, parts ...any) map[string]any {
 		return to("reader", "", "messageId", id, "parts", append(parts, map[string]any{"text": "Sum it up."}))
 	}
-	for _, binding := range bindings {
-		task := *must[a2a.Update](w, binding, admin, a2a.MethodSend, with(binding, pdf("a.pdf", "one"))).Task
-		if got := describe(&task); !strings.Contains(got, "a.pdf application/pdf %PDF;Sum it up.") {
-			t.Errorf("%s: %s", binding, got)
-		}
-		again := must[a2a.Update](w, binding, admin, a2a.MethodSend, with(binding, pdf("a.pdf", "one"))).Task
-		if other := must[a2a.Update](w, binding, admin, a2a.MethodSend, with(binding, pdf("a.pdf", "two"))).Task; again.ID != task.ID || other.ID == task.ID {
-			t.Errorf("%s: %s, again %s, with another file %s", binding, task.ID, again.ID, other.ID)
-		}
-		w.wants(a2a.ContentTypeNotSupported, admin, a2a.MethodSend, with("more", pdf("b.pdf", "x"), map[string]any{"raw": []byte("PK\x03\x04\xff"), "mediaType": "application/zip"}))
-		w.wants(a2a.ContentTypeNotSupported, admin, a2a.MethodSend, to("reader", "x", "taskId", task.ID, "parts", []any{pdf("a.pdf", "x"), map[string]any{"text": "and this"}}))
-		alone := must[a2a.Update](w, binding, admin, a2a.MethodSend, to("reader", "alone", "parts", []any{pdf("a.pdf", "x")})).Task
-		if got := describe(alone); !strings.Contains(got, "%PDF;a.pdf") {
-			t.Errorf("%s: a file alone: %s", binding, got)
-		}
-		_, no := w.call(binding, admin, a2a.MethodSend, to("picky", "x", "parts", []any{pdf("a.pdf", "x"), map[string]any{"text": "and this"}}))
-		if no == nil || no.reason != a2a.ContentTypeNotSupported.Reason || !strings.Contains(no.message, "takes no PDF") {
-			t.Errorf("%s: %+v", binding, no)
-		}
-		if page := must[a2a.Page](w, binding, admin, a2a.MethodList, map[string]any{"tenant": "picky"}); page.Total != 0 {
-			t.Errorf("%s: a refused message is a task: %+v", binding, page)
-		}
+	task := *must[a2a.Update](w, admin, a2a.MethodSend, with("m", pdf("a.pdf", "one"))).Task
+	if got := describe(&task); !strings.Contains(got, "a.pdf application/pdf %PDF;Sum it up.") {
+		t.Errorf("%s", got)
+	}
+	again := must[a2a.Update](w, admin, a2a.MethodSend, with("m", pdf("a.pdf", "one"))).Task
+	if other := must[a2a.Update](w, admin, a2a.MethodSend, with("m", pdf("a.pdf", "two"))).Task; again.ID != task.ID || other.ID == task.ID {
+		t.Errorf("%s, again %s, with another file %s", task.ID, again.ID, other.ID)
+	}
+	w.wants(a2a.ContentTypeNotSupported, admin, a2a.MethodSend, with("more", pdf("b.pdf", "x"), map[string]any{"raw": []byte("PK\x03\x04\xff"), "mediaType": "application/zip"}))
+	w.wants(a2a.ContentTypeNotSupported, admin, a2a.MethodSend, to("reader", "x", "taskId", task.ID, "parts", []any{pdf("a.pdf", "x"), map[string]any{"text": "and this"}}))
+	alone := must[a2a.Update](w, admin, a2a.MethodSend, to("reader", "alone", "parts", []any{pdf("a.pdf", "x")})).Task
+	if got := describe(alone); !strings.Contains(got, "%PDF;a.pdf") {
+		t.Errorf("a file alone: %s", got)
+	}
+	_, no := w.call(admin, a2a.MethodSend, to("picky", "x", "parts", []any{pdf("a.pdf", "x"), map[string]any{"text": "and this"}}))
+	if no == nil || no.reason != a2a.ContentTypeNotSupported.Reason || !strings.Contains(no.message, "takes no PDF") {
+		t.Errorf("%+v", no)
+	}
+	if page := must[a2a.Page](w, admin, a2a.MethodList, map[string]any{"tenant": "picky"}); page.Total != 0 {
+		t.Errorf("a refused message is a task: %+v", page)
 	}
 }

@@ -15,16 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/a2a"
 	"github.com/pawl-run/pawl/pawltest/a2atest"
 	"github.com/pawl-run/pawl/server"
-	"github.com/pawl-run/pawl/webhook"
 )
 
-// requirements are the MUST requirements of the Agent2Agent protocol for a server of JSON-RPC
-// and HTTP+JSON, by the ids of its conformance kit, with the section of the specification. Each
-// test plays them in both bindings, where the binding makes a difference. docs/a2a.md lists
+// requirements are the MUST requirements of the Agent2Agent protocol for a server of JSON-RPC,
+// by the ids of its conformance kit, with the section of the specification. docs/a2a.md lists
 // those that do not apply.
 var requirements = []struct {
 	id, section string
@@ -34,17 +31,15 @@ var requirements = []struct {
 	{"CARD-PROTO-001 CARD-PROTO-002 BIND-FIELD-001", "8.3", cardNamesInterfaces},
 	{"CARD-STRUCT-001 DM-SERIAL-004", "4.4.1", cardIsComplete},
 	{"CARD-EXT-001", "3.1.11", extendedNeedsToken},
-	{"CARD-SIGN-001 CARD-SIGN-002 CARD-SIGN-003", "8.4", cardIsSigned},
 	{"CARD-CACHE-001 CARD-CACHE-002 CARD-CACHE-003", "8.6.1", cardIsCached},
 	{"AUTH-SERVER-002 AUTH-SCOPE-001 BIND-EQUIV-004", "7.4", everyRequestNeedsToken},
 	{"AUTH-SCOPE-002 AUTH-SCOPE-003 CORE-LIST-001", "13.1", tenantsAreApart},
 	{"AUTH-INTASK-001 AUTH-INTASK-002 AUTH-INTASK-003 AUTH-INTASK-004 AUTH-INTASK-006", "7.6.1", approvalIsAuthorization},
 	{"AUTH-INTASK-005", "7.6.1", streamOutlastsApproval},
-	{"HTTP_JSON-URL-001 HTTP_JSON-URL-002 HTTP_JSON-QP-001", "11.3", restPaths},
-	{"HTTP_JSON-SVC-001 HTTP_JSON-SVC-002 JSONRPC-FMT-002 JSONRPC-SVC-002", "11.1", mediaTypes},
-	{"HTTP_JSON-ERR-001 HTTP_JSON-ERR-002 HTTP_JSON-STATUS-001 JSONRPC-ERR-001 JSONRPC-ERR-002 JSONRPC-ERR-003 JSONRPC-SSE-002 BIND-EQUIV-003", "5.4", errorsHaveTheirForm},
+	{"JSONRPC-FMT-002 JSONRPC-SVC-002", "9.1", mediaTypes},
+	{"JSONRPC-ERR-001 JSONRPC-ERR-002 JSONRPC-ERR-003 JSONRPC-SSE-002 BIND-EQUIV-003", "5.4", errorsHaveTheirForm},
 	{"JSONRPC-FMT-001 JSONRPC-SVC-001", "9.1", rpcIsStrict},
-	{"HTTP_JSON-SSE-001 JSONRPC-SSE-001 CORE-STREAM-001 CORE-STREAM-003 STREAM-ORDER-001", "3.1.2", streamsFromTaskToEnd},
+	{"JSONRPC-SSE-001 CORE-STREAM-001 CORE-STREAM-003 STREAM-ORDER-001", "3.1.2", streamsFromTaskToEnd},
 	{"CORE-SEND-001 CORE-EXECUTION-MODE-001 CORE-MULTI-001a", "3.1.1", sendWaits},
 	{"CORE-EXECUTION-MODE-002 CORE-GET-001", "3.2.2", sendReturnsAtOnce},
 	{"CORE-SEND-002", "3.1.1", terminalTakesNoMessage},
@@ -53,7 +48,7 @@ var requirements = []struct {
 	{"CORE-GET-002 CORE-CANCEL-003 CORE-MULTI-004 STREAM-SUB-004", "3.4.2", unknownTasks},
 	{"CORE-LIST-002 CORE-LIST-003 CORE-LIST-004 CORE-LIST-005", "3.1.4", listPages},
 	{"CORE-CANCEL-001 CORE-CANCEL-002", "3.1.5", cancelEnds},
-	{"CORE-CAP-001", "3.3.4", pushNeedsSupport},
+	{"CORE-CAP-001", "3.3.4", pushIsNotSupported},
 	{"CORE-MULTI-003", "3.4.2", idsAreUnique},
 	{"CORE-MULTI-005 CORE-MULTI-006", "3.4.3", contextIsTheTasks},
 	{"CORE-HIST-002 CORE-HIST-001", "3.2.4", historyIsBounded},
@@ -62,8 +57,6 @@ var requirements = []struct {
 	{"STREAM-SUB-001 STREAM-SUB-002 STREAM-ORDER-002 STREAM-ORDER-003 STREAM-ORDER-004", "3.5.2", subscribersHearTheSame},
 	{"STREAM-SUB-003", "3.1.6", terminalIsNotSubscribed},
 	{"VER-SERVER-001 VER-SERVER-002 VER-SERVER-003 VER-CLIENT-002", "3.6.2", versions},
-	{"PUSH-CREATE-001 PUSH-CREATE-002 PUSH-GET-001 PUSH-GET-002 PUSH-LIST-001 PUSH-DEL-001 PUSH-DEL-002", "3.1.7", pushConfigs},
-	{"PUSH-DELIVER-001 PUSH-DELIVER-002 PUSH-DELIVER-003", "4.3.3", pushIsDelivered},
 }
 
 // TestA2A holds the server to the protocol.
@@ -75,36 +68,22 @@ func TestA2A(t *testing.T) {
 }
 
 // a2aWorld is a world that speaks the protocol.
-type a2aWorld struct {
-	*world
-	key *a2a.Key
-}
+type a2aWorld struct{ *world }
 
 func newA2AWorld(t *testing.T, change func(*server.Options)) *a2aWorld {
 	t.Helper()
-	pem, err := a2a.NewKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := a2a.ParseKey(pem)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := &server.Options{LinkKey: []byte("a key of links"), A2A: &server.A2A{Agent: "scenarios", Key: key}}
+	o := &server.Options{LinkKey: []byte("a key of links"), A2A: &server.A2A{Agent: "scenarios"}}
 	if change != nil {
 		change(o)
 	}
-	w := &a2aWorld{serve(t, o), key}
+	w := &a2aWorld{serve(t, o)}
 	w.mu.Lock()
 	w.agents["scenarios"] = a2atest.Agent() // programs that are started later ask for it
 	w.mu.Unlock()
 	return w
 }
 
-// bindings are the two ways to make a call.
-var bindings = []string{a2a.JSONRPC, a2a.HTTPJSON}
-
-// refused is an error in either binding.
+// refused is an error.
 type refused struct {
 	status  int // of HTTP
 	code    int
@@ -113,37 +92,8 @@ type refused struct {
 	details []map[string]any
 }
 
-// rest is the request of HTTP+JSON for a method.
-func rest(method string, params map[string]any) (verb, path string, body bool) {
-	id, task := fmt.Sprint(params["id"]), fmt.Sprint(params["taskId"])
-	tasks := "/tasks/" + id
-	pushes := "/tasks/" + task + "/pushNotificationConfigs"
-	r := map[string][2]string{
-		a2a.MethodSend: {"POST", "/message:send"}, a2a.MethodStream: {"POST", "/message:stream"},
-		a2a.MethodGet: {"GET", tasks}, a2a.MethodList: {"GET", "/tasks"}, a2a.MethodCancel: {"POST", tasks + ":cancel"}, a2a.MethodSubscribe: {"GET", tasks + ":subscribe"},
-		a2a.MethodPushCreate: {"POST", pushes}, a2a.MethodPushList: {"GET", pushes}, a2a.MethodPushGet: {"GET", pushes + "/" + id}, a2a.MethodPushDelete: {"DELETE", pushes + "/" + id},
-		a2a.MethodCard: {"GET", "/extendedAgentCard"},
-	}[method]
-	path = "/a2a/v1" + r[1]
-	if tenant, ok := params["tenant"]; ok {
-		path = "/a2a/v1/" + fmt.Sprint(tenant) + r[1]
-	}
-	if r[0] != "POST" {
-		var q []string
-		for _, name := range []string{"contextId", "status", "pageSize", "pageToken", "historyLength", "statusTimestampAfter", "includeArtifacts"} {
-			if v, ok := params[name]; ok {
-				q = append(q, fmt.Sprintf("%s=%v", name, v))
-			}
-		}
-		if q != nil {
-			path += "?" + strings.Join(q, "&")
-		}
-	}
-	return r[0], path, r[0] == "POST"
-}
-
 // request is the HTTP request of a call.
-func (w *a2aWorld) request(binding, token, method string, params map[string]any) request {
+func (w *a2aWorld) request(token, method string, params map[string]any) request {
 	w.t.Helper()
 	r := request{token: token, method: "POST", path: "/a2a", header: version1()}
 	raw, err := json.Marshal(params)
@@ -151,31 +101,22 @@ func (w *a2aWorld) request(binding, token, method string, params map[string]any)
 		w.t.Fatal(err)
 	}
 	r.body = fmt.Sprintf(`{"jsonrpc":"2.0","id":"r-1","method":%q,"params":%s}`, method, raw)
-	if binding == a2a.HTTPJSON {
-		var body bool
-		r.method, r.path, body = rest(method, params)
-		if r.body = ""; body {
-			r.body = string(raw)
-			r.header.Set("Content-Type", a2a.Media)
-		}
-	}
 	return r
 }
 
 // call makes a call and returns its result, or how it was refused.
-func (w *a2aWorld) call(binding, token, method string, params map[string]any) (json.RawMessage, *refused) {
+func (w *a2aWorld) call(token, method string, params map[string]any) (json.RawMessage, *refused) {
 	w.t.Helper()
-	res, data := w.send(w.request(binding, token, method, params))
-	return w.outcome(binding, res, data)
+	res, data := w.send(w.request(token, method, params))
+	return w.outcome(res, data)
 }
 
-func (w *a2aWorld) outcome(binding string, res answer, data []byte) (json.RawMessage, *refused) {
+func (w *a2aWorld) outcome(res answer, data []byte) (json.RawMessage, *refused) {
 	w.t.Helper()
 	type failure struct {
 		Code    int
 		Message string
 		Data    []map[string]any
-		Details []map[string]any
 	}
 	var out struct {
 		JSONRPC string
@@ -186,16 +127,13 @@ func (w *a2aWorld) outcome(binding string, res answer, data []byte) (json.RawMes
 	if err := json.Unmarshal(data, &out); err != nil && res.StatusCode != http.StatusOK {
 		w.t.Fatalf("%d: %s: %v", res.StatusCode, data, err)
 	}
-	if out.Error == nil && binding == a2a.HTTPJSON {
-		return data, nil
-	}
-	if binding == a2a.JSONRPC && out.JSONRPC != "2.0" {
+	if out.JSONRPC != "2.0" {
 		w.t.Errorf("jsonrpc is %q in %s", out.JSONRPC, data)
 	}
 	if out.Error == nil {
 		return out.Result, nil
 	}
-	r := &refused{status: res.StatusCode, code: out.Error.Code, message: out.Error.Message, details: append(out.Error.Data, out.Error.Details...)}
+	r := &refused{status: res.StatusCode, code: out.Error.Code, message: out.Error.Message, details: out.Error.Data}
 	for _, d := range r.details {
 		if d["@type"] == "type.googleapis.com/google.rpc.ErrorInfo" && d["domain"] == "a2a-protocol.org" {
 			r.reason = fmt.Sprint(d["reason"])
@@ -205,29 +143,27 @@ func (w *a2aWorld) outcome(binding string, res answer, data []byte) (json.RawMes
 }
 
 // must is call for a result of a type.
-func must[T any](w *a2aWorld, binding, token, method string, params map[string]any) (v T) {
+func must[T any](w *a2aWorld, token, method string, params map[string]any) (v T) {
 	w.t.Helper()
-	raw, no := w.call(binding, token, method, params)
+	raw, no := w.call(token, method, params)
 	if no != nil {
-		w.t.Fatalf("%s %s: %+v", binding, method, no)
+		w.t.Fatalf("%s: %+v", method, no)
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		w.t.Fatalf("%s %s: %s: %v", binding, method, raw, err)
+		w.t.Fatalf("%s: %s: %v", method, raw, err)
 	}
 	return v
 }
 
-// wants is call for what is refused with a kind of error, in both bindings.
+// wants is call for what is refused with a kind of error.
 func (w *a2aWorld) wants(kind a2a.Kind, token, method string, params map[string]any) {
 	w.t.Helper()
-	for _, binding := range bindings {
-		_, no := w.call(binding, token, method, params)
-		switch {
-		case no == nil:
-			w.t.Errorf("%s %s %v: it is not refused", binding, method, params)
-		case binding == a2a.JSONRPC && no.code != kind.Code, binding == a2a.HTTPJSON && (no.code != kind.Status || no.status != kind.Status), no.reason != kind.Reason, no.message == "":
-			w.t.Errorf("%s %s %v: %+v, want %+v", binding, method, params, no, kind)
-		}
+	_, no := w.call(token, method, params)
+	switch {
+	case no == nil:
+		w.t.Errorf("%s %v: it is not refused", method, params)
+	case no.code != kind.Code, no.reason != kind.Reason, no.message == "":
+		w.t.Errorf("%s %v: %+v, want %+v", method, params, no, kind)
 	}
 }
 
@@ -244,9 +180,9 @@ func message(prefix string, more ...any) map[string]any {
 }
 
 // start sends a message and returns the task.
-func (w *a2aWorld) start(binding, prefix string, more ...any) a2a.Task {
+func (w *a2aWorld) start(prefix string, more ...any) a2a.Task {
 	w.t.Helper()
-	u := must[a2a.Update](w, binding, admin, a2a.MethodSend, message(prefix, more...))
+	u := must[a2a.Update](w, admin, a2a.MethodSend, message(prefix, more...))
 	if u.Task == nil {
 		w.t.Fatalf("the answer is no task: %+v", u)
 	}
@@ -254,9 +190,9 @@ func (w *a2aWorld) start(binding, prefix string, more ...any) a2a.Task {
 }
 
 // stream makes a call whose answer is a stream, and yields its updates.
-func (w *a2aWorld) stream(binding, token, method string, params map[string]any) *updates {
+func (w *a2aWorld) stream(token, method string, params map[string]any) *updates {
 	w.t.Helper()
-	r := w.request(binding, token, method, params)
+	r := w.request(token, method, params)
 	req, err := http.NewRequestWithContext(w.t.Context(), r.method, w.web.URL+r.path, strings.NewReader(r.body))
 	if err != nil {
 		w.t.Fatal(err)
@@ -272,17 +208,16 @@ func (w *a2aWorld) stream(binding, token, method string, params map[string]any) 
 	}
 	w.t.Cleanup(func() { _ = res.Body.Close() })
 	if kind := res.Header.Get("Content-Type"); kind != "text/event-stream" {
-		w.t.Fatalf("%s %s: the answer is %d %s", binding, method, res.StatusCode, kind)
+		w.t.Fatalf("%s: the answer is %d %s", method, res.StatusCode, kind)
 	}
-	return &updates{w, binding, bufio.NewReader(res.Body), res.Body.Close}
+	return &updates{w, bufio.NewReader(res.Body), res.Body.Close}
 }
 
 // updates are those of a stream.
 type updates struct {
-	w       *a2aWorld
-	binding string
-	from    *bufio.Reader
-	close   func() error
+	w     *a2aWorld
+	from  *bufio.Reader
+	close func() error
 }
 
 // next is the next update; false: the stream has ended.
@@ -297,17 +232,14 @@ func (u *updates) next() (update a2a.Update, ok bool) {
 		if !ok {
 			continue
 		}
-		if u.binding == a2a.JSONRPC {
-			var r struct {
-				JSONRPC, ID string
-				Result      json.RawMessage
-			}
-			if err := json.Unmarshal(data, &r); err != nil || r.JSONRPC != "2.0" || r.ID != "r-1" {
-				u.w.t.Fatalf("%s: %v", data, err)
-			}
-			data = r.Result
+		var r struct {
+			JSONRPC, ID string
+			Result      json.RawMessage
 		}
-		if err := json.Unmarshal(data, &update); err != nil {
+		if err := json.Unmarshal(data, &r); err != nil || r.JSONRPC != "2.0" || r.ID != "r-1" {
+			u.w.t.Fatalf("%s: %v", data, err)
+		}
+		if err := json.Unmarshal(r.Result, &update); err != nil {
 			u.w.t.Fatalf("%s: %v", data, err)
 		}
 		return update, true
@@ -336,7 +268,7 @@ func (u *updates) rest() (all []string) {
 func (w *a2aWorld) lasting(agent, id string, want a2a.State) a2a.Task {
 	w.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		task := must[a2a.Task](w, a2a.JSONRPC, admin, a2a.MethodGet, map[string]any{"tenant": agent, "id": id})
+		task := must[a2a.Task](w, admin, a2a.MethodGet, map[string]any{"tenant": agent, "id": id})
 		if task.Status.State == want || time.Now().After(end) {
 			if task.Status.State != want {
 				w.t.Fatalf("task %s is %s, want %s", id, task.Status.State, want)
@@ -376,15 +308,7 @@ func TestA2AKit(t *testing.T) {
 	if at == "" {
 		t.Skip("A2A_KIT names no address")
 	}
-	var out *webhook.Outbox
-	w := newA2AWorld(t, func(o *server.Options) {
-		o.Hosts, o.Rests = []string{at}, func(r pawl.Result) { out.Tell(r) }
-	})
-	out, err := webhook.New(w.journal, webhook.Always(), &webhook.Options{Allow: []string{"localhost"}, More: w.server.Hooks})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go out.Serve(t.Context())
+	w := newA2AWorld(t, func(o *server.Options) { o.Hosts = []string{at} })
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", at)
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ const later = 10 * time.Minute
 // returns until when, and how many are left.
 func (o *Outbox) deliverTo(ctx context.Context, run string, h *Hook, list []due) (next time.Time, left int, err error) {
 	name := h.name()
-	list = slices.DeleteFunc(slices.Clone(list), func(d due) bool { return !h.wants(d.event) || h.Custom != nil && d.seq <= h.Custom.After })
+	list = slices.DeleteFunc(slices.Clone(list), func(d due) bool { return !h.wants(d.event) })
 	for {
 		if err := ctx.Err(); err != nil {
 			return o.now(), len(list), err
@@ -35,7 +35,7 @@ func (o *Outbox) deliverTo(ctx context.Context, run string, h *Hook, list []due)
 		}
 		log := o.opt.Log.With("run", run, "seq", list[0].seq, "event", list[0].event.String(), "host", h.host())
 		key, err := []byte(nil), CheckURL(h.URL)
-		if err == nil && h.Custom == nil {
+		if err == nil {
 			key, err = keyOf(h.Secret)
 			if h.Secret == "" && h.SecretName != "" {
 				err = fmt.Errorf("%s, which has its secret, is not set here", h.SecretName)
@@ -59,7 +59,6 @@ func (o *Outbox) try(ctx context.Context, run string, h *Hook, key []byte, d due
 	if t == nil {
 		t = &tries{first: now}
 	}
-	var err error
 	ours := t.last.By == o.owner && now.Before(t.last.Until)
 	switch {
 	case ours && now.Before(t.last.At):
@@ -72,13 +71,7 @@ func (o *Outbox) try(ctx context.Context, run string, h *Hook, key []byte, d due
 		}
 		t.n++
 	}
-	var body []byte
-	var id string
-	if h.Custom == nil {
-		body, id, err = o.notice(ctx, run, d)
-	} else if body, err = o.custom(ctx, run, h, d); err == nil && body == nil {
-		return time.Time{}, o.end(ctx, run, h.name(), d.seq, ending{Outcome: delivered, Status: "nothing to send", Tries: t.n})
-	}
+	body, id, err := o.notice(ctx, run, d)
 	if err != nil {
 		return now, err
 	}

@@ -1,11 +1,9 @@
 package webhook
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -26,17 +24,6 @@ type Hook struct {
 	SecretName string
 	// Events are the kinds of notices that the hook receives; nil: all.
 	Events []Event
-	// Custom, unless nil, replaces notices and signatures by those of another protocol.
-	Custom *Custom
-}
-
-// A Custom hook was set by a client of a server of runs. Options.Loopback does not hold for it.
-type Custom struct {
-	ID     string      // identifies the hook among those of its run
-	After  uint64      // entries of the run up to this one are not reported
-	Header http.Header // of each request, in place of the signature; it may hold a secret
-	// Body returns the body for a run's state as of an entry; nil: nothing is sent.
-	Body func(ctx context.Context, s *pawl.State) ([]byte, error)
 }
 
 // Always gives every run the same hooks.
@@ -72,11 +59,7 @@ func (h *Hook) wants(e Event) bool { return h.Events == nil || slices.Contains(h
 
 // name identifies a hook in stored state: its URL may hold a secret.
 func (h *Hook) name() string {
-	what := h.URL
-	if h.Custom != nil {
-		what = "custom " + h.Custom.ID
-	}
-	sum := sha256.Sum256([]byte(what))
+	sum := sha256.Sum256([]byte(h.URL))
 	return hex.EncodeToString(sum[:8])
 }
 

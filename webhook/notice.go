@@ -111,15 +111,6 @@ func (o *Outbox) notice(ctx context.Context, run string, d due) ([]byte, string,
 	return body, n.ID, nil
 }
 
-// custom makes the body of a request of another protocol.
-func (o *Outbox) custom(ctx context.Context, run string, h *Hook, d due) ([]byte, error) {
-	s, err := stateAt(ctx, o.journal, run, d.seq)
-	if err != nil {
-		return nil, err
-	}
-	return h.Custom.Body(ctx, s)
-}
-
 // waiting is something that is waited for, and the hash of the request's token.
 type waiting struct {
 	pawl.Pending

@@ -41,8 +41,6 @@ type Options struct {
 	// (server.Options). Empty: a link has the token of the request, which is known only
 	// to the process that drove the run.
 	LinkKey []byte
-	// More returns further hooks of a run, besides those of its agent; nil: there are none.
-	More func(ctx context.Context, run string) ([]Hook, error)
 	// Log gets successful and failed deliveries: never a body, and only the host of a
 	// URL. Nil: nothing is logged.
 	Log *slog.Logger
@@ -63,7 +61,6 @@ type Outbox struct {
 	opt     Options
 	owner   string // in claims
 	client  *http.Client
-	strict  *http.Client // for hooks that clients have set
 	dialer  *reach.Dialer
 	now     func() time.Time
 	wait    func(n int, asked time.Duration) time.Duration
@@ -88,24 +85,16 @@ func New(journal Store, hooks func(pawl.Declaration) []Hook, o *Options) (*Outbo
 		busy: map[string]chan struct{}{}, tokens: map[string][]pawl.Pending{}, due: map[string]time.Time{}, visits: map[string]int{}, states: map[string]runState{},
 		wake: make(chan struct{}, 1),
 	}
-	parse := func(to *reach.Dialer, allow []string) error {
-		for _, text := range allow {
-			h, err := reach.ParseHost(text)
-			if err != nil {
-				return fmt.Errorf("webhooks: %w", err)
-			}
-			to.Allow = append(to.Allow, h)
-		}
-		return nil
-	}
-	strict := &reach.Dialer{}
-	if err := errors.Join(parse(b.dialer, o.Allow), parse(strict, o.Allow)); err != nil {
-		return nil, err
-	}
+	allow := slices.Clip(o.Allow)
 	if o.Loopback {
-		if err := parse(b.dialer, here); err != nil {
-			return nil, err
+		allow = append(allow, here...)
+	}
+	for _, text := range allow {
+		host, err := reach.ParseHost(text)
+		if err != nil {
+			return nil, fmt.Errorf("webhooks: %w", err)
 		}
+		b.dialer.Allow = append(b.dialer.Allow, host)
 	}
 	b.opt.Public = strings.TrimRight(o.Public, "/")
 	b.opt.Timeout = cmp.Or(o.Timeout, defaultTimeout)
@@ -114,7 +103,7 @@ func New(journal Store, hooks func(pawl.Declaration) []Hook, o *Options) (*Outbo
 	if b.opt.Log == nil {
 		b.opt.Log = slog.New(slog.DiscardHandler)
 	}
-	b.client, b.strict = newClient(b.dialer), newClient(strict)
+	b.client = newClient(b.dialer)
 	return b, nil
 }
 
@@ -213,10 +202,7 @@ func (o *Outbox) step(ctx context.Context, run string) (next time.Time, left int
 	if err != nil {
 		return o.now(), 1, err
 	}
-	hooks, err := o.all(ctx, run, is)
-	if err != nil {
-		return o.now(), 1, err
-	}
+	hooks := o.hooks(is)
 	type outcome struct {
 		next time.Time
 		left int
@@ -237,16 +223,6 @@ func (o *Outbox) step(ctx context.Context, run string) (next time.Time, left int
 		}
 	}
 	return next, left, err
-}
-
-// all are the hooks of a run.
-func (o *Outbox) all(ctx context.Context, run string, is pawl.Declaration) ([]Hook, error) {
-	hooks := o.hooks(is)
-	if o.opt.More == nil {
-		return hooks, nil
-	}
-	more, err := o.opt.More(ctx, run)
-	return append(slices.Clip(hooks), more...), err
 }
 
 // take waits until no other goroutine delivers for a run.

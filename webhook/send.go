@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -69,14 +68,8 @@ func (o *Outbox) send(ctx context.Context, h *Hook, key []byte, id string, body 
 	now := o.now()
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "pawl")
-	client := o.client
-	if h.Custom != nil {
-		client = o.strict
-		maps.Copy(request.Header, h.Custom.Header)
-	} else {
-		sign(request.Header, key, id, now, body)
-	}
-	response, err := client.Do(request)
+	sign(request.Header, key, id, now, body)
+	response, err := o.client.Do(request)
 	if err != nil {
 		r := reply{text: plainly(err)}
 		if _, ok := errors.AsType[*reach.RefusedError](err); ok {

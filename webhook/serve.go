@@ -161,7 +161,7 @@ func (o *Outbox) sweep(ctx context.Context) error {
 			continue
 		}
 		at, ok := known[h.Run]
-		if !ok || !at.hooked && o.opt.More != nil && at.done < h.Seq { // a client may have set a hook since
+		if !ok {
 			if at.hooked, err = o.hooked(ctx, h.Run); ctx.Err() != nil {
 				return ctx.Err()
 			} else if err != nil {
@@ -194,8 +194,7 @@ func (o *Outbox) hooked(ctx context.Context, run string) (bool, error) {
 		if !ok {
 			return false, nil
 		}
-		hooks, err := o.all(ctx, run, start.Declaration)
-		return len(hooks) > 0, err
+		return len(o.hooks(start.Declaration)) > 0, nil
 	}
 	return false, nil
 }

@@ -1,11 +1,10 @@
-// An agent served with the official SDK by both bindings, at a port that it prints. It works for
+// An agent served with the official SDK, at a port that it prints. It works for
 // a moment, asks when the text begins with "ask", and echoes.
 import express from "express";
 import { Role, TaskState } from "@a2a-js/sdk";
 import { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } from "@a2a-js/sdk/server";
-import { UserBuilder, agentCardHandler, jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
+import { UserBuilder, agentCardHandler, jsonRpcHandler } from "@a2a-js/sdk/server/express";
 
-const only = process.argv[2]; // the binding that the card names
 const part = (value) => ({ content: { $case: "text", value }, metadata: undefined, filename: "", mediaType: "text/plain" });
 const cancelled = new Set();
 let sent = 0;
@@ -53,12 +52,11 @@ const server = app.listen(0, "127.0.0.1", () => {
   const card = {
     name: "echo", description: "Echoes.", version: "1", provider: undefined, documentationUrl: "", iconUrl: "", signatures: [], securitySchemes: {}, securityRequirements: [],
     capabilities: { streaming: true, pushNotifications: false, extensions: [], extendedAgentCard: false }, defaultInputModes: ["text/plain"], defaultOutputModes: ["text/plain"], skills: [skill],
-    supportedInterfaces: [{ url: base + (only === "JSONRPC" ? "/rpc" : "/rest"), protocolBinding: only, tenant: "", protocolVersion: "1.0" }],
+    supportedInterfaces: [{ url: base + "/rpc", protocolBinding: "JSONRPC", tenant: "", protocolVersion: "1.0" }],
   };
   const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new Echo());
   app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
   app.use("/rpc", jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
-  app.use("/rest", restHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
   console.log(base);
 });
 process.stdin.on("end", () => process.exit(0)).resume(); // with the test

@@ -28,7 +28,6 @@ type service struct {
 	public    string
 	linkKey   string
 	metrics   string
-	a2aKey    string
 	a2a       bool
 	specs     bool
 	most      uint
@@ -48,7 +47,6 @@ func serveCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&s.linkKey, "link-key", "", "a file with the key that signs links to approvals, created if missing (default: next to the database, or for PostgreSQL under the user's state directory)")
 	c.Flags().StringVar(&s.metrics, "metrics", "", "also listen at this address, as :9090, for Prometheus and probes: /metrics, /healthz and /readyz, without a token")
 	c.Flags().BoolVar(&s.a2a, "a2a", false, "also serve the agents over the Agent2Agent protocol (A2A 1.0): at /a2a and /a2a/v1, with cards at /.well-known/agent-card.json (the first agent) and /a2a/agents/AGENT/.well-known/agent-card.json")
-	c.Flags().StringVar(&s.a2aKey, "a2a-key", "", "a PEM file with the private key that signs the cards of --a2a, created if missing (default: cards are not signed)")
 	s.retention.flags(c.Flags())
 	c.Flags().BoolVar(&s.specs, "allow-specs", false, "let clients send specs, whose commands run here; the specs are not stored in files")
 	c.Flags().BoolVar(&s.resume, "resume", false, "resume the runs of these agents that were paused when an earlier server was stopped; runs whose process died are resumed anyway")
@@ -103,8 +101,7 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 		if err != nil {
 			return 0, err
 		}
-		hooks := &clientHooks{ready: make(chan struct{})}
-		rests, quit, err := deliverAll(ctx, a, j, nil, &webhook.Options{Loopback: !s.specs, Public: public, LinkKey: key, More: hooks.of, Log: h.log})
+		rests, quit, err := deliverAll(ctx, a, j, nil, &webhook.Options{Loopback: !s.specs, Public: public, LinkKey: key, Log: h.log})
 		if err != nil {
 			return 0, err
 		}
@@ -118,7 +115,6 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 			return 0, refused(err)
 		}
 		defer func() { _ = served.Close() }() // also if a signal comes while runs are resumed
-		hooks.set(served)
 		a.watchBacklog(ctx, j, workHost{h})
 		quitProbes, err := a.probes(ctx, s.metrics, served)
 		if err != nil {
