@@ -22,8 +22,7 @@ import (
 	"time"
 )
 
-// mostBytes is the most that the stripped command may have; docs/decisions/0034 has what is
-// large.
+// mostBytes is the most that the stripped command may have.
 const mostBytes = 40_000_000
 
 // instruction is one of a Dockerfile, as testdata/image/read.js prints it.

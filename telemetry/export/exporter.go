@@ -10,7 +10,7 @@ import (
 )
 
 // The exporters of the signals. OpenTelemetry's own link gRPC or the reflection of protocol
-// buffers, which they hardly use; see docs/decisions/0034-size-of-the-command.md.
+// buffers, which they hardly use.
 type (
 	spans    struct{ to *outlet }
 	readings struct {

@@ -10,7 +10,7 @@ import (
 // that are zero may be left out, except those of a oneof and those that the definition calls optional.
 //
 // The generated types of OTLP would link the reflection of protocol buffers, which is larger than the
-// rest of this package and what it uses; see docs/decisions/0034-size-of-the-command.md.
+// rest of this package and what it uses.
 type message []byte
 
 func (m *message) text(number protowire.Number, s string) {
