@@ -89,6 +89,7 @@ type Traits struct {
 	Signed     bool `json:"signed,omitempty"`      // of Google: it refuses the first call of a step without a signature
 	Mixed      bool `json:"mixed,omitempty"`       // of Google: it takes hosted tools and a schema of the answer beside other tools, and pictures as parts of a result
 	SearchOnce bool `json:"search_once,omitempty"` // of Google: all searches of a request cost what one costs
+	ToolPrompt int  `json:"tool_prompt,omitempty"` // the most tokens that its provider adds to a request that offers tools
 
 	Hosted map[string]string `json:"hosted,omitempty"` // the newest type of each hosted tool that it runs, by the tool's name in a run
 }

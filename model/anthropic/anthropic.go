@@ -1,16 +1,31 @@
 // Package anthropic implements models behind Anthropic's Messages API, always
 // streamed.
 //
+// The model sheet says what a model takes. A request has
+//
+//   - thinking, shown as a summary: adaptive with an effort, or with a budget that follows from
+//     the effort for older models. Effort none turns it off where that is possible;
+//   - no temperature, top_p and top_k where the model refuses them, and no tool that it must call
+//     where it cannot be forced;
+//   - marks for the prompt cache behind the system prompt and the last message, unless they
+//     are known to be too short for it;
+//   - an output schema, if the API guarantees all of it; otherwise only the reply is validated.
+//
+// What was changed for that is in the Notes of the reply. If the server refuses a field all the
+// same, as a gateway may, the request goes again without it in the same attempt, and later ones
+// at once.
+//
 // In a request,
 //
 //   - the results of a message come first, then the rest, and neighbouring messages
 //     of one role are joined;
 //   - calls and results have the run's own ids, which are unique, as the ids of a
 //     provider need not be;
-//   - thinking blocks are unchanged. They are left out if another model wrote them
-//     or nothing follows them;
+//   - thinking blocks are unchanged. They are left out if another model or account made them,
+//     if the model binds them to what stood before them and that has changed, or if
+//     nothing follows them;
+//   - citations follow their texts;
 //   - empty texts are left out;
-//   - the system prompt and the last message are marked for the prompt cache;
 //   - the called tools are declared by name, with the tool choice none, if there are
 //     calls and no tools, which the API would refuse.
 //
@@ -18,27 +33,22 @@
 // become _, arguments that are not an object become an empty one, invalid UTF-8
 // becomes U+FFFD, and a file outside the limits becomes a text with the reason.
 //
-// ThinkingTokens below 1024 turn thinking off, because the API accepts no smaller
-// budget. Models since Claude 4.6 decide how much to think, so for them any budget
-// turns thinking on. A request with thinking has no temperature, because the API
-// accepts no other than its default. If a request is refused for its thinking, as
-// when another model began the turn or a signature is no longer valid, it is sent
-// once more without it; the refusal costs nothing.
+// If a request is refused for its thinking blocks, as when a signature is no longer valid, it
+// is sent once more without them; the refusal costs nothing. A model with a budget does not think
+// in a turn whose calls have no thinking before them, because the API refuses that.
 //
-// Hosted tools are sent as the API's server tools. Their blocks are sent back
-// unchanged, calls with their results. Of the limits on their uses, the API
-// enforces only that of the web search.
+// Hosted tools are sent as the newest of the API's server tools that the model takes. Only the
+// model may call them. Their blocks are sent back unchanged, calls with their results. Of the
+// limits on their uses, the API enforces only that of the web search.
 //
-// An output schema is sent as the API's output format if the model supports it and
-// the API guarantees all of the schema; otherwise only the reply is validated.
-// Options of the sampling are put into the request under their own names and
-// replace existing fields; null removes a field.
+// Options of the sampling are put into the request under their own names. Objects
+// join those of the request field by field; other values replace them; null removes a field.
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"iter"
 	"net/http"
 	"strings"
@@ -67,7 +77,7 @@ type Options struct {
 	APIKey     string       // empty: ANTHROPIC_API_KEY
 	BaseURL    string       // without /v1; empty: ANTHROPIC_BASE_URL, or Anthropic's own
 	HTTPClient *http.Client // nil: http.DefaultClient; no redirect is followed
-	Price      *pawl.Price  // nil: that of the price table at Anthropic, none elsewhere
+	Price      *pawl.Price  // nil: that of the model sheet
 
 	// Key returns the key, in place of APIKey, for keys that change during a
 	// run. It is called before each request, with an empty refused, and may
@@ -87,7 +97,7 @@ type Options struct {
 // A Model is one of Anthropic's models. It is safe for concurrent use.
 type Model struct{ server provider.Server }
 
-// New returns the model with a name, such as claude-sonnet-5. It reads the
+// New returns the model with a name, such as claude-sonnet-5-5. It reads the
 // environment once. A missing key is reported by the first call of the model.
 func New(name string, o *Options) *Model {
 	if o == nil {
@@ -96,23 +106,16 @@ func New(name string, o *Options) *Model {
 	return &Model{vendor.Server("anthropic", name, provider.Options(*o))}
 }
 
-// Describe returns the name anthropic/NAME, the endpoint, and the price if it
-// is given, or if it is in the price table and requests go to Anthropic.
+// Describe returns the name anthropic/NAME, the endpoint, what the model takes, and the price, if
+// it is given or the sheet has it.
 func (m *Model) Describe() pawl.ModelInfo {
-	// The sizes of what [Model.body] writes, with three marks for the cache.
-	return m.server.Describe(pawl.Wire{Frame: 400 + len(m.server.Name), Message: 150, Tool: 100, Prompt: toolPrompt(m.server.Name)})
+	// The sizes of what [call.body] writes, with three marks for the cache.
+	return m.server.Describe(pawl.Wire{Frame: 550 + len(m.server.Name), Message: 150, Tool: 100, Prompt: cmp.Or(m.server.Traits.ToolPrompt, mostToolPrompt)})
 }
 
-// toolPrompt is the number of tokens that Anthropic adds to the system prompt
-// of requests with tools: 530 for Claude 3 Opus, at most 346 for the other
-// models in its documentation, depending on the choice of tools
-// (https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/overview#pricing).
-func toolPrompt(model string) int {
-	if strings.HasPrefix(model, "claude-3-opus") {
-		return 530
-	}
-	return 346
-}
+// mostToolPrompt is the most that Anthropic documents to add to the system prompt of a request
+// with tools (https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview#pricing).
+const mostToolPrompt = 804
 
 // Ready returns an error if the model cannot be called because its key is missing.
 // It sends nothing.
@@ -126,12 +129,19 @@ func (m *Model) Hosts(tools []pawl.ToolInfo) error { return provider.Hosts(m.ser
 
 // Stream sends the request and yields the reply as it arrives.
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
+	c := m.call(r)
+	var req map[string]any
 	return m.server.Stream(ctx, r, func(refused error) (*provider.Attempt, error) {
-		if refused != nil && !forThinking(refused) {
+		if refused != nil && !c.learn(refused, req) {
 			return nil, refused
 		}
-		body, err := m.body(r, refused == nil)
-		return &provider.Attempt{Path: "/v1/messages", Body: body, Reader: &turn{}}, err
+		var notes []string
+		var err error
+		if req, notes, err = c.body(); err != nil {
+			return nil, err
+		}
+		body, err := provider.JSON(req)
+		return &provider.Attempt{Path: "/v1/messages", Body: body, Reader: &turn{}, Lessons: c.lessons, Notes: notes}, err
 	})
 }
 
@@ -171,12 +181,4 @@ func classify(e *pawl.ModelError, status int, body []byte) bool {
 		}
 	}
 	return told
-}
-
-// forThinking reports whether a request was refused for the thinking in it or
-// missing from it, which the API says in words alone.
-func forThinking(err error) bool {
-	me, ok := errors.AsType[*pawl.ModelError](err)
-	return ok && me.Class == pawl.ClassInvalid &&
-		(strings.Contains(me.Message, "`thinking`") || strings.Contains(me.Message, "`redacted_thinking`"))
 }

@@ -20,7 +20,11 @@ func (m *Model) Batch() pawl.Model {
 		Server: &m.server, Model: m, Wire: batches{&m.server},
 		Body: func(r pawl.Request) (map[string]json.RawMessage, error) {
 			r.Long = r.Sampling.Cache == "" || r.Long // a batch may take longer than five minutes
-			body, err := m.body(r, true)
+			req, _, err := m.call(r).body()
+			if err != nil {
+				return nil, err
+			}
+			body, err := provider.JSON(req)
 			if err != nil {
 				return nil, err
 			}
@@ -30,6 +34,7 @@ func (m *Model) Batch() pawl.Model {
 			var message struct {
 				Content []json.RawMessage `json:"content"`
 				Stop    string            `json:"stop_reason"`
+				Details json.RawMessage   `json:"stop_details"`
 				Usage   json.RawMessage   `json:"usage"`
 			}
 			if err := json.Unmarshal(answer, &message); err != nil {
@@ -39,7 +44,7 @@ func (m *Model) Batch() pawl.Model {
 			for i, block := range message.Content {
 				events = append(events, map[string]any{"type": "content_block_start", "index": i, "content_block": block}, map[string]any{"type": "content_block_stop", "index": i})
 			}
-			events = append(events, map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": message.Stop}, "usage": message.Usage}, map[string]any{"type": "message_stop"})
+			events = append(events, map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": message.Stop, "stop_details": message.Details}, "usage": message.Usage}, map[string]any{"type": "message_stop"})
 			return m.server.Read(r, &turn{}, events...)
 		},
 	}

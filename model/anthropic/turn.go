@@ -3,7 +3,6 @@ package anthropic
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -34,7 +33,8 @@ type turn struct {
 	state  state
 	blocks []*block
 	stop   string
-	fresh  int // input tokens neither read from nor written to a cache
+	filter string // of a refusal, in the provider's words
+	fresh  int    // input tokens neither read from nor written to a cache
 }
 
 // A block is a content block being received.
@@ -44,6 +44,7 @@ type block struct {
 	first           json.RawMessage // the block as it began
 	open            bool
 	text, signature strings.Builder
+	later           map[string]json.RawMessage // fields that came whole in a delta
 }
 
 // A content is the start of a block.
@@ -57,6 +58,8 @@ type content struct {
 	Signature string          `json:"signature"`
 	Of        string          `json:"tool_use_id"` // of a hosted call's result
 	Content   json.RawMessage `json:"content"`
+
+	Citations []json.RawMessage `json:"citations"`
 }
 
 type event struct {
@@ -77,6 +80,24 @@ type delta struct {
 	Signature  string `json:"signature"`
 	Partial    string `json:"partial_json"`
 	StopReason string `json:"stop_reason"`
+
+	Citation  json.RawMessage `json:"citation"`
+	Content   json.RawMessage `json:"content"`           // of a compaction
+	Encrypted json.RawMessage `json:"encrypted_content"` // of a compaction
+
+	Details struct {
+		Category    string `json:"category"`
+		Explanation string `json:"explanation"`
+	} `json:"stop_details"`
+}
+
+// filter returns the provider's words for what stopped the reply; empty: nothing did.
+func (d *delta) filter() string {
+	category, words := d.Details.Category, d.Details.Explanation
+	if category != "" && words != "" {
+		return category + ": " + words
+	}
+	return category + words
 }
 
 type usage struct {
@@ -139,7 +160,7 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 		t.Told = t.Told || e.Usage.Output != nil
 		t.count(e.Usage)
 		if e.Delta.StopReason != "" {
-			t.stop, t.state, t.Ended = e.Delta.StopReason, stopping, true
+			t.stop, t.filter, t.state, t.Ended = e.Delta.StopReason, e.Delta.filter(), stopping, true
 		}
 	case "message_stop":
 		if t.state != stopping {
@@ -219,125 +240,19 @@ func (t *turn) grow(b *block, d delta) ([]pawl.Chunk, error) {
 	case "thinking signature_delta":
 		b.signature.WriteString(d.Signature)
 		return nil, nil
-	case "tool_use input_json_delta", "server_tool_use input_json_delta":
+	case "tool_use input_json_delta", "server_tool_use input_json_delta", "mcp_tool_use input_json_delta":
 		b.text.WriteString(d.Partial)
 		return nil, nil
 	case "text citations_delta":
+		b.Citations = append(b.Citations, d.Citation)
+		return nil, nil
+	case "compaction compaction_delta":
+		b.later = map[string]json.RawMessage{"content": d.Content}
+		if d.Encrypted != nil {
+			b.later["encrypted_content"] = d.Encrypted
+		}
 		return nil, nil
 	}
 	// Losing a part of the reply would change every later request.
 	return nil, t.Failed(pawl.ClassUnknown, fmt.Sprintf("a %s in a %s block is unknown here", d.Type, b.Type))
-}
-
-func (t *turn) Reply() (*pawl.Reply, error) {
-	var parts []pawl.Part
-	torn := false
-	for _, b := range t.blocks {
-		text := b.text.String()
-		switch b.Type {
-		case "text":
-			if text != "" {
-				parts = append(parts, pawl.Text{Text: text})
-			}
-		case "tool_use":
-			parts = append(parts, *b.call())
-			torn = !json.Valid([]byte(b.args())) // an empty text may be truncated, too
-		case "thinking":
-			parts = append(parts, pawl.Thinking{Text: text, Opaque: b.thinking(), Model: t.Model})
-		case "server_tool_use":
-			if b.open { // cut off within its arguments
-				continue
-			}
-			parts = append(parts, pawl.Thinking{Opaque: b.with(map[string]json.RawMessage{"input": provider.Object(json.RawMessage(b.args()))}), Model: t.Model})
-		default:
-			// Redacted thinking and other blocks that arrive in one piece are
-			// not readable, but must be sent back in place.
-			parts = append(parts, pawl.Thinking{Opaque: b.first, Model: t.Model})
-		}
-	}
-	t.Hosted = t.hosted()
-	switch t.stop {
-	case "end_turn", "stop_sequence", "tool_use":
-		return t.Finish(parts, torn)
-	case "max_tokens":
-		return t.Cut(parts)
-	case "refusal":
-		return t.Stop(parts, pawl.StopRefusal)
-	case "pause_turn":
-		return t.Stop(parts, pawl.StopPause)
-	case "model_context_window_exceeded":
-		return nil, t.Failed(pawl.ClassTooLong, "the reply met the end of the context window")
-	}
-	return nil, t.Failed(pawl.ClassUnknown, fmt.Sprintf("stop reason %q is unknown here", provider.Clip(t.stop)))
-}
-
-// args returns the text of a call's arguments.
-func (b *block) args() string {
-	if b.text.Len() == 0 {
-		return string(b.Input) // some servers send a whole call at its start
-	}
-	return b.text.String()
-}
-
-func (b *block) call() *pawl.Call {
-	return &pawl.Call{Ref: b.ID, Tool: b.Name, Args: provider.Args(b.args())}
-}
-
-// thinking returns the block to send back: as it began, with the deltas added,
-// so that unknown keys are kept. Thinking without a signature was cut off and
-// would be refused, so it is not sent back.
-func (b *block) thinking() json.RawMessage {
-	if b.signature.Len() == 0 {
-		return nil
-	}
-	return b.with(map[string]json.RawMessage{
-		"thinking": provider.Marshal(b.text.String()), "signature": provider.Marshal(b.signature.String()),
-	})
-}
-
-// with returns the block as it began, with the fields that arrived later.
-func (b *block) with(later map[string]json.RawMessage) json.RawMessage {
-	fields := map[string]json.RawMessage{}
-	_ = json.Unmarshal(b.first, &fields)
-	if fields == nil || fields["type"] == nil {
-		fields = map[string]json.RawMessage{"type": provider.Marshal(b.Type)}
-	}
-	maps.Copy(fields, later)
-	return provider.Marshal(fields)
-}
-
-// hosted returns the calls that the provider has answered in this reply. One of an earlier
-// reply, which had to wait for the results of other calls, is here without its arguments.
-func (t *turn) hosted() (list []pawl.HostedCall) {
-	calls := map[string]*block{}
-	for _, b := range t.blocks {
-		kind, result := strings.CutSuffix(b.Type, "_tool_result")
-		switch {
-		case b.Type == "server_tool_use":
-			calls[b.ID] = b
-			continue
-		case !result || b.Of == "":
-			continue
-		}
-		h := pawl.HostedCall{Call: pawl.Call{Tool: hostedName(kind)}, Result: provider.Readable(b.Content)}
-		if call := calls[b.Of]; call != nil {
-			h.Call.Args = provider.Args(call.args())
-		}
-		var failed struct {
-			Code string `json:"error_code"`
-		}
-		if json.Unmarshal(b.Content, &failed) == nil && failed.Code != "" {
-			h.Result, h.Error = nil, failed.Code
-		}
-		list = append(list, h)
-	}
-	return list
-}
-
-// hostedName is the name of a hosted tool, as the run knows it.
-func hostedName(name string) string {
-	if strings.HasSuffix(name, provider.CodeExecution) {
-		return provider.CodeExecution
-	}
-	return name
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
 // Whatever the events of a stream are, they make a reply or an error, and the
@@ -15,7 +16,7 @@ func FuzzTurn(f *testing.F) {
 	f.Add(start, `{"type":"content_block_start","index":"x","content_block":[7]}`, `{"type":"error","error":7}`, `{"type":"odd","index":"x"}`)
 	f.Add(start, `{"type":"content_block_start","content_block":{"type":["text"]}}`, `{"type":"ping","usage":7}`, `{"type":"message_delta","usage":{"output_tokens":-1},"delta":{"stop_reason":"max_tokens"}}`)
 	f.Fuzz(func(t *testing.T, one, two, three, four string) {
-		m := New("claude-sonnet-4-5", &Options{APIKey: "key"})
+		m := New("claude-sonnet-5-5", &Options{APIKey: "key"})
 		tn := &turn{}
 		tn.Model = m.server.Full
 		for _, data := range []string{one, two, three, four, `{"type":"message_stop"}`} {
@@ -31,7 +32,11 @@ func FuzzTurn(f *testing.F) {
 		if r == nil {
 			return
 		}
-		if _, err := m.body(pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleAssistant, Parts: r.Parts}}}, true); err != nil {
+		req, _, err := m.call(pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleAssistant, Parts: r.Parts}}}).body()
+		if err == nil {
+			_, err = provider.JSON(req)
+		}
+		if err != nil {
 			t.Errorf("%+v cannot go back: %v", r.Parts, err)
 		}
 	})

@@ -20,9 +20,9 @@
 // arguments that are not an object become an empty one, and a file outside the limits becomes a
 // text with the reason.
 //
-// ThinkingTokens are for Claude, as in package model/anthropic. If a request is refused for its
-// thinking, it is sent once more without it. An output schema is sent to Claude since 4.5, as in
-// package model/anthropic. Few other models accept one, so for them only the reply is validated.
+// Claude thinks as in package model/anthropic, and an output schema is sent to those of its models
+// that guarantee one on Bedrock. Few other models accept one, so for them only the reply is
+// validated. What a server refuses is left out of the same attempt and of later ones.
 //
 // Options of the sampling that the Converse API has (topP, stopSequences, guardrailConfig, …) are
 // put into the request under their own names. All others, such as top_k, are put into
@@ -46,6 +46,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/sheet"
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
@@ -72,7 +73,7 @@ type Options struct {
 	Provider    string                  // comes before the / of the model's name; empty: bedrock
 	BaseURL     string                  // empty: AWS_ENDPOINT_URL_BEDROCK_RUNTIME, or that of the region
 	HTTPClient  *http.Client            // nil: http.DefaultClient; no redirect is followed
-	Price       *pawl.Price             // nil: that of the price table
+	Price       *pawl.Price             // nil: that of the model sheet
 }
 
 // A Model is a model on Bedrock. It may be used by many runs at once.
@@ -113,6 +114,9 @@ func New(region, name string, o *Options) *Model {
 	m := &converse{vendor.Server("bedrock", name, provider.Options{
 		Provider: cmp.Or(o.Provider, "bedrock"), BaseURL: cmp.Or(o.BaseURL, os.Getenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME"), host(region)), HTTPClient: &client, Price: o.Price, Key: login,
 	})}
+	if own := claude(name); own != "" {
+		m.server.Traits, m.server.Known = sheet.TraitsOf("anthropic", own)
+	}
 	return &Model{provider.Behind(login, m.server.Full, m, placed(region, err), "")}
 }
 
@@ -137,16 +141,17 @@ func placed(region string, err error) error {
 	return nil
 }
 
-// Describe returns the name bedrock/NAME, the endpoint, and the price if it is given, or if it
-// is in the price table and requests go to AWS.
+// Describe returns the name bedrock/NAME, the endpoint, what the model takes, and the price, if it
+// is given or known.
 func (m *converse) Describe() pawl.ModelInfo {
-	wire := pawl.Wire{Frame: 500, Message: 250, Tool: 150}
-	if claude(m.server.Name) {
-		wire.Prompt = 530 // the most that Anthropic adds for tools, see model/anthropic
-	}
-	info := m.server.Describe(wire)
-	if info.Price == nil && m.server.Official() {
-		info.Price = price(m.server.Name)
+	info := m.server.Describe(pawl.Wire{Frame: 600, Message: 250, Tool: 150, Prompt: m.server.Traits.ToolPrompt})
+	if info.Price == nil {
+		if info.Price = price(m.server.Name); info.Price != nil {
+			info.PriceFrom = "list"
+		}
+		if info.Price != nil && m.server.Official() {
+			info.PriceFrom = "table"
+		}
 	}
 	return info
 }
@@ -156,14 +161,33 @@ func (m *converse) Takes(files []pawl.File) error { return limits.Takes(m.server
 
 // Stream sends the request and yields the reply as it arrives.
 func (m *converse) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
-	path := "/model/" + url.QueryEscape(m.server.Name) + "/converse-stream"
+	recall, lessons := true, m.server.Lessons()
+	var req object
 	return m.server.Stream(ctx, r, func(refused error) (*provider.Attempt, error) {
-		if refused != nil && !forThinking(refused) {
-			return nil, refused
+		if refused != nil && !m.learn(lessons, refused, req) {
+			if !recall || !forThinking(refused) {
+				return nil, refused
+			}
+			recall = false
 		}
-		body, err := m.body(r, refused == nil)
-		return &provider.Attempt{Path: path, Body: body, Reader: &turn{}}, err
+		var notes []string
+		var err error
+		if req, notes, err = m.body(r, recall, lessons); err != nil {
+			return nil, err
+		}
+		body, err := provider.JSON(req)
+		path := "/model/" + url.QueryEscape(m.server.Name) + "/converse-stream"
+		return &provider.Attempt{Path: path, Body: body, Reader: &turn{}, Lessons: lessons, Notes: notes}, err
 	})
+}
+
+// learn draws a lesson from a refusal.
+func (m *converse) learn(lessons *provider.Lessons, refused error, sent object) bool {
+	return lessons.LearnFromClaude(refused, sent, extra,
+		provider.Refusable{Path: "inferenceConfig.temperature", Words: []string{"temperature"}},
+		provider.Refusable{Path: "inferenceConfig.topP", Words: []string{"topP", "top_p"}},
+		provider.Refusable{Path: "outputConfig", Words: []string{"outputConfig", "output_config.format", "json_schema", "structured output", "structured outputs"}},
+	)
 }
 
 // forThinking reports whether a request was refused for the thinking in it or missing from it.

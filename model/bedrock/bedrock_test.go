@@ -22,7 +22,7 @@ import (
 	"github.com/pawl-run/pawl/spec"
 )
 
-const name = "eu.anthropic.claude-sonnet-4-5-20250929-v1:0"
+const name = "eu.anthropic.claude-haiku-4-5-20251001-v1:0"
 
 var credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 	return aws.Credentials{AccessKeyID: keyID, SecretAccessKey: secret, SessionToken: session}, nil
@@ -85,7 +85,7 @@ func TestUsage(t *testing.T) {
 	f := newRuntime(t, brain)
 	r, err := ask(t, f.model())
 	want := pawl.Usage{Input: 100, Output: 5, CacheRead: 60, CacheWrite: 30, CacheLong: 20}
-	if err != nil || r.Text() != "four" || r.Usage != want || f.paths[0] != "/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream" {
+	if err != nil || r.Text() != "four" || r.Usage != want || f.paths[0] != "/model/eu.anthropic.claude-haiku-4-5-20251001-v1%3A0/converse-stream" {
 		t.Errorf("the reply is %+v, %v, from %q", r, err, f.paths)
 	}
 	arn := "arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc"
@@ -192,12 +192,14 @@ func TestReady(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	for model, input := range map[string]float64{
-		"global.anthropic.claude-sonnet-4-5-20250929-v1:0": 3,
-		"eu.anthropic.claude-sonnet-4-5-20250929-v1:0":     3.3,
-		"anthropic.claude-3-5-haiku-20241022-v1:0":         0.8,
-		"us.amazon.nova-pro-v1:0":                          0.8,
-		"us.amazon.nova-2-lite-v1:0":                       0.33,
-		"meta.llama3-70b-instruct-v1:0":                    0,
+		"global.anthropic.claude-haiku-4-5-20251001-v1:0":                                            1,
+		"eu.anthropic.claude-haiku-4-5-20251001-v1:0":                                                1.1,
+		"global.anthropic.claude-sonnet-5-5":                                                         2,
+		"anthropic.claude-opus-4-6-v1":                                                               5.5,
+		"arn:aws:bedrock:eu-central-1:123456789012:inference-profile/eu.anthropic.claude-sonnet-5-5": 2.2,
+		"us.amazon.nova-pro-v1:0":                                                                    0.8,
+		"us.amazon.nova-2-lite-v1:0":                                                                 0.33,
+		"meta.llama3-70b-instruct-v1:0":                                                              0,
 	} {
 		d := bedrock.New("eu-central-1", model, nil).Describe()
 		if d.Name != "bedrock/"+model || d.Endpoint != "https://bedrock-runtime.eu-central-1.amazonaws.com" || d.Wire == (pawl.Wire{}) {
@@ -205,6 +207,9 @@ func TestDescribe(t *testing.T) {
 		}
 		if d.Price == nil && input != 0 || d.Price != nil && fmt.Sprintf("%.4f", d.Price.Input) != fmt.Sprintf("%.4f", input) {
 			t.Errorf("%s costs %+v", model, d.Price)
+		}
+		if want := map[bool]string{true: "table"}[d.Price != nil]; d.PriceFrom != want {
+			t.Errorf("%s: its price is from %q, want %q", model, d.PriceFrom, want)
 		}
 	}
 }
@@ -242,9 +247,9 @@ func TestOutput(t *testing.T) {
 	}))
 	const schema = `{"type":"object","properties":{"label":{"type":"string","maxLength":9}},"required":["label"]}`
 	for model, want := range map[string]string{
-		name:                   `{"additionalProperties":false,"properties":{"label":{"description":"{maxLength: 9}","type":"string"}},"required":["label"],"type":"object"}`,
-		"amazon.nova-pro-v1:0": "",
-		"anthropic.claude-opus-4-1-20250805-v1:0": "",
+		name:                          `{"additionalProperties":false,"properties":{"label":{"description":"{maxLength: 9}","type":"string"}},"required":["label"],"type":"object"}`,
+		"amazon.nova-pro-v1:0":        "",
+		"anthropic.claude-sonnet-5-5": "",
 	} {
 		r := pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "Classify."}}}}, Output: json.RawMessage(schema)}
 		for _, err := range bedrock.New("eu-central-1", model, &bedrock.Options{BaseURL: f.URL, Credentials: credentials}).Stream(t.Context(), r) {
@@ -255,5 +260,52 @@ func TestOutput(t *testing.T) {
 		if asked != want {
 			t.Errorf("%s is asked for %s, want %s", model, asked, want)
 		}
+	}
+}
+
+// Claude is asked to think as the sheet says, and gets no sampling that it does not take. What
+// goes wrong teaches.
+func TestClaude(t *testing.T) {
+	long := strings.Repeat("x", 600)
+	for _, c := range []struct {
+		model, effort string
+		kept, gone    []string
+	}{
+		{"anthropic.claude-sonnet-5-5", "", []string{`"additionalModelRequestFields":{"thinking":{"display":"summarized","type":"adaptive"}}`, "cachePoint"}, []string{"temperature", "effort"}},
+		{"eu.anthropic.claude-sonnet-5-5", "max", []string{`"output_config":{"effort":"max"}`, `"type":"adaptive"`}, []string{"temperature"}},
+		{"anthropic.claude-sonnet-5-5", "none", []string{`"thinking":{"type":"between_tools"}`}, []string{"temperature"}},
+		{"anthropic.claude-opus-4-6-v1", "", []string{`"temperature":0.5`}, []string{"thinking", "cachePoint"}},
+		{name, "low", []string{`"thinking":{"budget_tokens":4096,"type":"enabled"}`}, []string{"temperature"}},
+		{"amazon.nova-pro-v1:0", "high", []string{`"temperature":0.5`, "cachePoint"}, []string{"thinking"}},
+	} {
+		f := newRuntime(t, brain)
+		r := pawl.Request{System: long, Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "2+2?"}}}}, Sampling: pawl.Sampling{Effort: c.effort, Temperature: 0.5}}
+		m := bedrock.New("eu-central-1", c.model, &bedrock.Options{BaseURL: f.URL, Credentials: credentials})
+		for _, err := range m.Stream(t.Context(), r) {
+			if err != nil {
+				t.Fatalf("%s: %v", c.model, err)
+			}
+		}
+		sent := string(f.bodies[0])
+		for _, word := range c.kept {
+			if !strings.Contains(sent, word) {
+				t.Errorf("%s with effort %q: %s is not sent: %s", c.model, c.effort, word, sent)
+			}
+		}
+		for _, word := range c.gone {
+			if strings.Contains(sent, word) {
+				t.Errorf("%s with effort %q: %s is sent: %s", c.model, c.effort, word, sent)
+			}
+		}
+	}
+	f := newRuntime(t, brain)
+	f.fail = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		f.fail = nil
+		refuse(w, 400, "ValidationException", "The model returned the following errors: thinking.adaptive.display: Extra inputs are not permitted")
+	})
+	m := bedrock.New("eu-central-1", "anthropic.claude-sonnet-5-5", &bedrock.Options{BaseURL: f.URL, Credentials: credentials})
+	r, err := ask(t, m)
+	if err != nil || len(f.bodies) != 2 || strings.Contains(string(f.bodies[1]), "display") || len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "additionalModelRequestFields.thinking.display was left out") {
+		t.Errorf("a refused field: %+v, %v, sent %s", r, err, f.bodies)
 	}
 }

@@ -1,7 +1,7 @@
 package bedrock
 
 import (
-	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,31 +10,60 @@ import (
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-var (
-	scoped   = regexp.MustCompile(`^(global|us|us-gov|eu|apac|au|jp|ca)\.`)
-	release  = regexp.MustCompile(`(-v\d+)?(:\d+)?(:\d+k)?$`)
-	regional = regexp.MustCompile(`^(anthropic\.claude-[a-z]+-(4-[5-9]|[5-9])|amazon\.nova-2)`) // costs a tenth more outside of global profiles
-)
+// scopes come before the name of a model in the id of an inference profile.
+var scopes = []string{"global", "us", "us-gov", "eu", "apac", "au", "jp", "ca"}
+
+// unscoped returns the id of the model itself, of a model, an inference profile or an ARN of
+// either. The ARN of a profile that a user made does not tell its model.
+func unscoped(id string) string {
+	id = id[strings.LastIndex(id, "/")+1:]
+	if scope, model, ok := strings.Cut(id, "."); ok && slices.Contains(scopes, scope) {
+		return model
+	}
+	return id
+}
+
+// claude returns Anthropic's own name of one of their models, which has neither a maker nor a
+// release; empty: it is none of theirs.
+func claude(id string) string {
+	name, ok := strings.CutPrefix(unscoped(id), "anthropic.")
+	if !ok || !strings.HasPrefix(name, "claude") {
+		return ""
+	}
+	return unreleased(name)
+}
+
+// unreleased cuts off a release, such as -v1:0.
+func unreleased(name string) string {
+	name, _, _ = strings.Cut(name, ":")
+	if i := strings.LastIndex(name, "-v"); i >= 0 && strings.Trim(name[i+2:], "0123456789") == "" {
+		return name[:i]
+	}
+	return name
+}
+
+// nova reports whether a model is of Amazon's own.
+func nova(id string) bool { return strings.HasPrefix(unscoped(id), "amazon.nova") }
 
 // price is that of Anthropic for a model of Anthropic, as AWS publishes it, and for Amazon's
 // own the one of US East (https://aws.amazon.com/bedrock/pricing/). Others have no price: it
-// depends on the region.
-func price(model string) *pawl.Price {
-	name := scoped.ReplaceAllString(model, "")
-	r, known := novas[release.ReplaceAllString(name, "")]
-	if own, ok := strings.CutPrefix(name, "anthropic."); ok {
+// depends on the region. Outside of global profiles, Claude and the second Nova cost a tenth more.
+func price(id string) *pawl.Price {
+	name := unreleased(unscoped(id))
+	r, known := novas[name]
+	tenth := strings.HasPrefix(name, "amazon.nova-2")
+	if own := claude(id); own != "" {
 		var row sheet.Model
-		row, known = sheet.Lookup("anthropic", release.ReplaceAllString(own, ""))
-		r = row.On(time.Now())
+		row, known = sheet.Lookup("anthropic", own)
+		r, tenth = row.On(time.Now()), true
 	}
-	if !known {
+	switch {
+	case !known || r.Input == 0:
 		return nil
+	case tenth && !strings.HasPrefix(id, "global."):
+		return provider.Price(r, 1.1)
 	}
-	f := 1.0
-	if !strings.HasPrefix(model, "global.") && regional.MatchString(name) {
-		f = 1.1
-	}
-	return provider.Price(r, f)
+	return provider.Price(r, 1)
 }
 
 var novas = map[string]sheet.Rates{

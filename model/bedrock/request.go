@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -24,20 +23,6 @@ var limits = provider.Limits{
 	Total: 18 << 20,
 }
 
-const minThinking = 1024
-
-// What models can do, by their names. An ARN of an inference profile does not tell.
-var (
-	claudes  = regexp.MustCompile(`(^|[./])anthropic\.claude`)
-	budgeted = regexp.MustCompile(`claude-(3|(opus|sonnet|haiku)-4(-[015]|-20\d{6}))`)
-	thinks   = regexp.MustCompile(`claude-(3-7|[a-z]+-\d)`)
-	caching  = regexp.MustCompile(`claude-(3-7|3-5-haiku|[a-z]+-\d)|(^|[./])amazon\.nova`)
-	recent   = regexp.MustCompile(`claude-[a-z]+-(4-[5-9]|[5-9])`) // keep the cache for an hour, and guarantee schemas
-	failing  = regexp.MustCompile(`anthropic\.claude|amazon\.nova`)
-)
-
-func claude(model string) bool { return claudes.MatchString(model) }
-
 // The fields of a request that options may set, those of inferenceConfig, and those that only
 // the run sets.
 var (
@@ -49,59 +34,76 @@ var (
 // object is a JSON object.
 type object = map[string]any
 
-// body returns the request as JSON, without thinking unless recall is set.
-func (m *converse) body(r pawl.Request, recall bool) ([]byte, error) {
-	name, limit := m.server.Name, m.server.Limit(r)
+// extra is the field for what the API hands on to the model, with the dot behind it.
+const extra = "additionalModelRequestFields."
+
+// body returns the request, without thinking blocks unless recall is set, and what was changed in it.
+func (m *converse) body(r pawl.Request, recall bool, lessons *provider.Lessons) (body object, notes []string, err error) {
+	limit := m.server.Limit(r)
 	config, more := object{"maxTokens": limit}, object{}
-	body := object{"messages": m.messages(r, recall), "inferenceConfig": config}
-	point := m.point(r)
-	if strings.TrimSpace(r.System) != "" {
-		body["system"] = []any{object{"text": r.System}}
-		if point != nil {
-			body["system"] = []any{object{"text": r.System}, point}
+	body = object{"inferenceConfig": config}
+	if m.server.Known {
+		t := m.server.ClaudeThinks(r.Sampling.Effort, limit, !recall)
+		notes = t.Notes
+		if t.Config != nil {
+			more["thinking"] = t.Config
+		}
+		if t.Effort != "" {
+			more["output_config"] = object{"effort": t.Effort}
 		}
 	}
-	// Thinking excludes a temperature.
-	budget := limit / 2
-	switch thinking := recall && r.Sampling.Effort != "" && budget >= minThinking && claude(name) && thinks.MatchString(name); {
-	case thinking && budgeted.MatchString(name):
-		more["thinking"] = object{"type": "enabled", "budget_tokens": budget}
-	case thinking:
-		more["thinking"] = object{"type": "adaptive"}
-	case r.Sampling.Temperature != 0:
+	if r.Sampling.Temperature != 0 {
 		config["temperature"] = max(0, r.Sampling.Temperature)
 	}
+	head := len(r.System)
 	if list := tools(r); len(list) > 0 {
 		body["toolConfig"] = object{"tools": list}
+		head += len(provider.Marshal(list)) + m.server.Traits.ToolPrompt
 	}
-	if schema, ok := provider.Promise(r.Output); ok && claude(name) && recent.MatchString(name) {
+	if strings.TrimSpace(r.System) != "" {
+		system := []any{object{"text": r.System}}
+		if point := m.point(r, head); point != nil {
+			system = append(system, point)
+		}
+		body["system"] = system
+	}
+	body["messages"] = m.messages(r, recall, head)
+	if schema, ok := provider.Promise(r.Output); ok && m.server.Traits.BedrockSchema {
 		body["outputConfig"] = object{"textFormat": object{"type": "json_schema", "structure": object{"jsonSchema": object{"schema": string(provider.Marshal(schema))}}}}
 	}
-	if len(more) > 0 {
-		body["additionalModelRequestFields"] = more
-	}
-	return provider.Encode(body, r.Sampling.Options, owned, func(k string, v json.RawMessage) bool {
+	err = provider.Merge(body, r.Sampling.Options, owned, func(k string, v json.RawMessage) bool {
 		where := more
 		switch {
 		case slices.Contains(fields, k):
 			where = body
 		case slices.Contains(inference, k):
 			where = config
-		default:
-			body["additionalModelRequestFields"] = more
 		}
-		provider.Put(where, k, v)
+		provider.Join(where, k, v)
 		return true
 	})
+	kind := provider.TypeOf(more["thinking"])
+	for _, f := range []string{"temperature", "topP"} {
+		if note := m.server.Unsampled(f, kind == "enabled" || kind == "adaptive"); note != "" && config[f] != nil {
+			delete(config, f)
+			notes = append(notes, note)
+		}
+	}
+	if len(more) > 0 {
+		body["additionalModelRequestFields"] = more
+	}
+	return body, append(notes, lessons.Apply(body)...), err
 }
 
-// point is a mark for the cache; nil: the model has none.
-func (m *converse) point(r pawl.Request) any {
+// point is a mark for the cache behind the first bytes of a prompt; nil: the model has none, or
+// the prompt is too short for it, since a token has at least one byte.
+func (m *converse) point(r pawl.Request, bytes int) any {
+	traits := m.server.Traits
 	switch {
-	case r.Sampling.Cache == "off" || !caching.MatchString(m.server.Name):
+	case r.Sampling.Cache == "off", traits.CacheFrom == 0 && !nova(m.server.Name), bytes < traits.CacheFrom:
 		return nil
-	case r.Long && recent.MatchString(m.server.Name):
-		return object{"cachePoint": object{"type": "default", "ttl": "1h"}}
+	case r.Long && traits.CacheFor != "":
+		return object{"cachePoint": object{"type": "default", "ttl": traits.CacheFor}}
 	}
 	return object{"cachePoint": object{"type": "default"}}
 }
@@ -142,7 +144,7 @@ type message struct {
 
 // messages returns the turns of the conversation. Claude takes four marks for the cache: after
 // the system prompt, the last message, and the marked places of earlier and later requests.
-func (m *converse) messages(r pawl.Request, recall bool) []message {
+func (m *converse) messages(r pawl.Request, recall bool, head int) []message {
 	list := []message{}
 	var place []int // index in the list, by turn
 	documents := 0
@@ -161,8 +163,7 @@ func (m *converse) messages(r pawl.Request, recall bool) []message {
 		}
 		place = append(place, len(list)-1)
 	}
-	point := m.point(r)
-	if point == nil || len(list) == 0 {
+	if len(list) == 0 {
 		return list
 	}
 	marked := map[int]bool{len(list) - 1: true}
@@ -173,8 +174,13 @@ func (m *converse) messages(r pawl.Request, recall bool) []message {
 			}
 		}
 	}
-	for i := range marked {
-		list[i].Content = append(list[i].Content, point)
+	for i := range list {
+		if head < m.server.Traits.CacheFrom { // it is not known to be long enough yet
+			head += len(provider.Marshal(list[i].Content))
+		}
+		if point := m.point(r, head); marked[i] && point != nil {
+			list[i].Content = append(list[i].Content, point)
+		}
 	}
 	return list
 }
@@ -190,7 +196,7 @@ func (m *converse) said(parts []pawl.Part, recall bool) (list []any) {
 				end = len(list)
 			}
 		case pawl.Thinking:
-			if recall && p.Model == m.server.Full && provider.Opaque(p.Opaque) {
+			if recall && p.Model != "" && m.server.Recalls(p) && provider.Opaque(p.Opaque) {
 				list = append(list, p.Opaque)
 			}
 		case pawl.Call:
@@ -244,7 +250,7 @@ func (m *converse) result(r pawl.ToolResult) any {
 		content = append(content, picture(img))
 	}
 	block := object{"toolUseId": id(r.Call, r.Ref), "content": content}
-	if r.Failed && failing.MatchString(m.server.Name) { // others refuse it
+	if r.Failed && (m.server.Known || nova(m.server.Name)) { // others refuse it
 		block["status"] = "error"
 	}
 	return object{"toolResult": block}

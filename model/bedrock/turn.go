@@ -28,6 +28,7 @@ type block struct {
 	text      strings.Builder
 	signature strings.Builder
 	redacted  []byte
+	citations []pawl.Part
 }
 
 // A frame is an event of the stream: one of its fields is set.
@@ -66,7 +67,12 @@ type delta struct {
 		Signature string `json:"signature"`
 		Redacted  []byte `json:"redactedContent"`
 	} `json:"reasoningContent"`
-	Citation json.RawMessage `json:"citation"`
+	Citation *struct {
+		Title   string `json:"title"`
+		Content []struct {
+			Text string `json:"text"`
+		} `json:"sourceContent"`
+	} `json:"citation"`
 }
 
 type usage struct {
@@ -151,6 +157,13 @@ func (t *turn) grow(index int, d delta) ([]pawl.Chunk, error) {
 	case d.Reasoning != nil:
 		kind = "reasoning"
 	case d.Citation != nil:
+		if b := t.open[index]; b != nil && b.kind == "text" {
+			c := pawl.Citation{Title: d.Citation.Title}
+			for _, piece := range d.Citation.Content {
+				c.Quote += piece.Text
+			}
+			b.citations = append(b.citations, c)
+		}
 		return nil, nil
 	default:
 		// Losing a part of the reply would change every later request.
@@ -185,13 +198,13 @@ func (t *turn) Reply() (*pawl.Reply, error) {
 		switch b.kind {
 		case "text":
 			if text != "" {
-				parts = append(parts, pawl.Text{Text: text})
+				parts = append(append(parts, pawl.Text{Text: text}), b.citations...)
 			}
 		case "toolUse":
 			parts = append(parts, pawl.Call{Ref: b.id, Tool: b.name, Args: provider.Args(text)})
 			torn = !json.Valid([]byte(text)) // an empty text may be truncated, too
 		case "reasoning":
-			parts = append(parts, pawl.Thinking{Text: text, Opaque: b.opaque(), Model: t.Model})
+			parts = append(parts, pawl.Thinking{Text: text, Opaque: b.opaque(), Model: t.Model, Account: t.Account})
 		}
 	}
 	switch t.stop {

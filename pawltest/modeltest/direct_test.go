@@ -78,7 +78,7 @@ func own(r pawl.Request) pawl.Request {
 		r.MaxTokens = r.Sampling.MaxTokens
 	}
 	if r.MaxTokens == 0 {
-		r.MaxTokens = 4096
+		r.MaxTokens = 16384
 	}
 	r.Sampling.MaxTokens = 0
 	r.Messages = slices.Clone(r.Messages)

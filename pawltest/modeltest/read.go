@@ -109,9 +109,9 @@ var reads = []rule{
 		c.reply(m, r)
 		c.reads(r.Messages, c.last(b).Messages)
 	}},
-	{"read/ceiling", "the provider reads how much the reply may spend: MaxTokens, or else that of the sampling, or else 4096", func(c *check) {
+	{"read/ceiling", "the provider reads how much the reply may spend: MaxTokens, or else that of the sampling, or else 16384", func(c *check) {
 		m, b := c.says(pawl.Say("Yes."))
-		for _, n := range [][3]int{{777, 0, 777}, {777, 555, 777}, {0, 555, 555}, {0, 0, 4096}} {
+		for _, n := range [][3]int{{777, 0, 777}, {777, 555, 777}, {0, 555, 555}, {0, 0, 16384}} {
 			r := hello("Hi.")
 			r.MaxTokens, r.Sampling.MaxTokens = n[0], n[1]
 			c.reply(m, r)

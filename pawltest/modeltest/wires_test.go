@@ -46,7 +46,7 @@ func TestAnthropic(t *testing.T) {
 	t.Parallel()
 	for name, lacks := range map[string]modeltest.Lacks{
 		"claude-haiku-4-5":  {},
-		"claude-sonnet-5-5": {Budget: true}, // it decides on its own
+		"claude-sonnet-5-5": {Temperature: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			through(t, func(url string, client *http.Client) pawl.Model {

@@ -180,9 +180,15 @@ func Result(t *testing.T, m pawl.Model, r pawl.Request) string {
 					fmt.Fprintf(&b, "  thinking %q by %s\n    %s\n", p.Text, p.Model, p.Opaque)
 				case pawl.Citation:
 					fmt.Fprintf(&b, "  citation %q %s %q\n", p.Title, p.URL, p.Quote)
+					if p.Opaque != nil {
+						fmt.Fprintf(&b, "    by %s: %s\n", p.Model, p.Opaque)
+					}
 				case pawl.Call:
 					fmt.Fprintf(&b, "  call %s id=%q ref=%q %s\n", p.Tool, p.ID, p.Ref, p.Args)
 				}
+			}
+			for _, n := range c.Reply.Notes {
+				fmt.Fprintf(&b, "  note: %s\n", n)
 			}
 			usage(&b, c.Reply.Usage)
 		case c.Call != "":
