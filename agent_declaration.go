@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -104,6 +105,13 @@ func (d *Declaration) tool(name string) *ToolInfo {
 		}
 	}
 	return &noTool
+}
+
+// begins reports whether the requests of two agents begin alike, with the same prompt and tools.
+func (d *Declaration) begins(other *Declaration) bool {
+	return d.Prompt == other.Prompt && d.Strategy == other.Strategy && slices.EqualFunc(d.Tools, other.Tools, func(a, b ToolInfo) bool {
+		return a.Name == b.Name && a.Description == b.Description && a.Deferred == b.Deferred && bytes.Equal(a.Input, b.Input)
+	})
 }
 
 // version is that of a tool, by the names that its lines begin with.

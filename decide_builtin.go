@@ -112,6 +112,7 @@ func (s *State) find(names ...string) {
 	for _, name := range names {
 		if t := s.declared().tool(name); t.Deferred && !slices.Contains(s.found, name) {
 			s.found, s.sentTo = append(s.found, name), -1
+			s.prefix++
 			s.lastBytes -= weigh([]ToolInfo{*t}).wire // so that they count as added since
 		}
 	}

@@ -41,8 +41,9 @@ func (m *Machine) Request(s *State, t Think, so conversation) Request {
 	if t.View.Prompt != "" && (t.View.Alone || t.Purpose != PurposeTurn) {
 		r.Messages = withPrompt(r.Messages, t.View.Prompt)
 	}
-	if !t.View.Bare && !m.single && m.agent.Strategy == StrategyNative {
+	if m.declares(&t.View) {
 		r.Tools = m.shown(s)
+		r.NoCalls = t.View.Bare && len(r.Tools) > 0
 	}
 	switch {
 	case t.View.Output != "":
@@ -53,7 +54,34 @@ func (m *Machine) Request(s *State, t Think, so conversation) Request {
 	if t.Model != "" { // the knobs are the agent's model's
 		r.Sampling = Sampling{}
 	}
+	if system := s.declared().systemOf(&t.View); system != s.asked {
+		r.Messages = moved(r.Messages)
+	}
 	return r
+}
+
+// declares reports whether a request with a view has the tools: to call them, or because the
+// calls of the conversation, the provider's cache and the thinking that is bound to them need them.
+func (m *Machine) declares(v *View) bool {
+	return m.agent.Strategy == StrategyNative && !m.single && (!v.Bare || !v.Alone && v.Step == "")
+}
+
+// systemOf names the system prompt of a request apart from the agent's own: by its text, or by
+// the lack of the tools in it under the JSON strategy.
+func (d *Declaration) systemOf(v *View) string {
+	if d.Strategy == StrategyJSON && v.Bare {
+		return "\x00" + v.System
+	}
+	return v.System
+}
+
+// moved returns the messages with all their thinking marked as [Thinking.Moved].
+func moved(messages []Message) []Message {
+	out := make([]Message, len(messages))
+	for i, msg := range messages {
+		out[i] = msg.Moved()
+	}
+	return out
 }
 
 // Request rebuilds from the log what was sent for called, the latest entry of s,

@@ -100,7 +100,7 @@ func (m *Machine) bytes(s *State, v *View) int {
 	if v.System != "" {
 		n += len(v.System) - len(m.agent.Prompt)
 	}
-	if !v.Bare {
+	if m.declares(v) || m.agent.Strategy == StrategyJSON && !v.Bare {
 		found := weigh(m.shown(s)[len(m.core):])
 		n += m.base - len(m.agent.Prompt) - m.weight.white + found.text - found.white
 	}
@@ -119,7 +119,7 @@ func (m *Machine) wired(s *State, v *View) int {
 	}
 	if len(shown) > 0 && m.agent.Strategy == StrategyNative && !m.single {
 		n += 4*w.Prompt + len(shown)*w.Tool // which some wires have where nothing is offered, too
-		if !v.Bare {
+		if m.declares(v) {
 			n += m.weight.wire + weigh(shown[len(m.core):]).wire
 		}
 	}

@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/jsonin"
@@ -31,6 +32,18 @@ type Message struct {
 
 // Text returns the message's text parts, joined without a separator.
 func (m Message) Text() string { return joinText(m.Parts) }
+
+// Moved returns the message with its thinking marked as [Thinking.Moved]. It shares all other parts.
+func (m Message) Moved() Message {
+	for i, p := range m.Parts {
+		if t, ok := p.(Thinking); ok && !t.Moved {
+			m.Parts = slices.Clone(m.Parts)
+			t.Moved = true
+			m.Parts[i] = t
+		}
+	}
+	return m
+}
 
 // A Part is a piece of a message: [Text], [Citation], [Thinking], [Call], [ToolResult] or [File].
 // The set is closed.

@@ -123,6 +123,8 @@ type spend struct {
 	sentBytes  int // bytes of conversation of the request in flight
 	meters     meter.Meters
 	wire       Wire // of the run's models; zero: not known
+	prefix     int
+	asked      string // which system prompt the latest turn had; see systemOf
 }
 
 // turn is the present turn.
@@ -453,6 +455,10 @@ func (s *State) UserTexts() iter.Seq[string] {
 		}
 	}
 }
+
+// Prefix counts how often what stands before the conversation has changed, in this run and those
+// that it continues: the system prompt or the tools. See [Thinking.Moved].
+func (s *State) Prefix() int { return s.prefix }
 
 // Found names the tools that the model is shown although they are deferred, in the
 // order in which it found them; see [Agent.Core]. It costs O(found).

@@ -95,6 +95,12 @@ func (s *State) applyRun(event Event) {
 			s.find(c.Found...)
 			s.bytes, s.lastInput, s.lastBytes = max(0, c.Bytes), max(0, c.Input), max(0, c.Bytes)
 		}
+		if before := s.earlier; before != nil {
+			s.asked, s.prefix = before.asked, before.prefix
+			if !before.declared().begins(&e.Declaration) {
+				s.prefix++
+			}
+		}
 		if e.Continues == nil || e.Continues.By == "" { // else nobody has said anything since
 			files, size := s.attached()
 			s.bytes, s.images = s.bytes+files, size
@@ -167,6 +173,9 @@ func (s *State) resume(e *RunResumed) {
 		}
 		start.Declaration, s.tainted = *e.Changed, s.tainted || e.Changed.foreign()
 		s.gathered = nil
+		if !s.start.Declaration.begins(e.Changed) {
+			s.prefix++
+		}
 		s.start, s.priced, s.stop = &start, e.Changed.Model.Price != nil, e.Changed.Stop
 	}
 	s.lose()

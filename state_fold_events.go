@@ -124,6 +124,10 @@ func (s *State) modelCalled(e ModelCalled, iteration int) {
 		s.iteration, s.attempt, s.rejections = iteration, 0, 0
 		s.refuted, s.complete, s.finalAsked, s.final = false, nil, false, nil
 	}
+	if system := s.declared().systemOf(&e.View); system != s.asked {
+		s.asked = system
+		s.prefix++
+	}
 	s.attempt, s.settled = e.Attempt, false
 	s.beginStep(e.View)
 }

@@ -149,8 +149,8 @@ func (d *driver) fitting(t *pawl.Think, over *budget.OverError) int {
 	return most
 }
 
-// refuse records that a budget has refused a call. A last answer may be tried after it, which
-// has a shorter request.
+// refuse records that a budget has refused a call. A last answer may be tried after it, whose
+// request may be shorter.
 func (d *driver) refuse(at uint64, b budget.Budget, over *budget.OverError, t *pawl.Think) error {
 	account, err := budget.Parse(over.Account)
 	if err != nil {

@@ -33,7 +33,7 @@ func (p *spender) caching(u pawl.Usage, price pawl.Price, c *pawl.ModelCalled, s
 		k.New += missed
 		return
 	}
-	view := fmt.Sprint(c.View.Bare, c.View.System, "\x00", p.model(c).Name)
+	view := fmt.Sprint(p.toolless(c), c.View.System, "\x00", p.model(c).Name)
 	last, seen := p.warm[view]
 	life := cacheLife
 	if c.Long {

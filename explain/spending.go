@@ -230,6 +230,12 @@ func (p *spender) bill(e *pawl.ModelReplied, c *pawl.ModelCalled, iteration int,
 	}
 }
 
+// toolless reports whether a request lacks the tools. The calls of a conversation need them even
+// where the reply may call none, unless they stand in the system prompt.
+func (p *spender) toolless(c *pawl.ModelCalled) bool {
+	return c.View.Bare && (c.View.Alone || c.View.Step != "" || p.decl.Strategy == pawl.StrategyJSON)
+}
+
 // spread divides input among the parts of the request by bytes. The largest
 // part gets the rounding remainder.
 func (p *spender) spread(input int, dollars float64, c *pawl.ModelCalled) {
@@ -238,7 +244,7 @@ func (p *spender) spread(input int, dollars float64, c *pawl.ModelCalled) {
 		return
 	}
 	pinned := p.pinned
-	if c.View.Bare {
+	if p.toolless(c) {
 		pinned = len(p.decl.Prompt)
 	}
 	aside := len(c.View.System)

@@ -25,6 +25,8 @@ type Transcript struct {
 	pending  []pawl.Part // parts of the user turn that is being collected
 	answers  int         // how many of them, at the front, answer the last calls
 	calls    []pawl.Part // of the latest reply; nil: its calls are answered
+	prefix   int         // [pawl.State.Prefix] of what stands before the messages
+	stale    int         // all thinking in so many messages is marked as moved
 }
 
 // NewTranscript begins an empty conversation for a strategy.
@@ -36,7 +38,7 @@ func (t *Transcript) Add(e pawl.Entry, s *pawl.State) {
 	case pawl.ModelCalled:
 		t.called(&ev, s)
 	case pawl.ModelReplied:
-		t.reply(&ev)
+		t.reply(&ev, s)
 	case pawl.ToolStarted, pawl.ToolFinished:
 		t.results(s)
 	default:
@@ -51,6 +53,7 @@ func (t *Transcript) add(event pawl.Event, s *pawl.State) {
 		if ev.Declaration.Strategy != 0 {
 			t.strategy = ev.Declaration.Strategy
 		}
+		t.renew(s)
 		if c := ev.Continues; c == nil || c.By == "" {
 			t.attach(ev.Files)
 			t.say(ev.Input, s)
@@ -126,6 +129,7 @@ func (t *Transcript) mark() {
 // asks a judge about them, are answered as not run yet.
 func (t *Transcript) Messages(s *pawl.State) ([]pawl.Message, []int) {
 	t.results(s)
+	t.renew(s)
 	soFar := t
 	if len(t.calls) > 0 {
 		now := *t
@@ -176,17 +180,41 @@ func fileParts(files []pawl.File) []pawl.Part {
 func (t *Transcript) called(e *pawl.ModelCalled, s *pawl.State) {
 	if e.Says() {
 		if e.View.Step != "" { // earlier messages are not shown
-			*t = Transcript{strategy: t.strategy}
+			*t = Transcript{strategy: t.strategy, prefix: t.prefix}
 			t.attach(s.Files())
 		}
 		t.say(e.View.Prompt, s)
 	}
+	t.renew(s)
 	if !e.View.Alone && e.Model == "" {
 		t.mark()
 	}
 }
 
-func (t *Transcript) reply(e *pawl.ModelReplied) {
+// renew marks all thinking as moved if the prompt or the tools have changed.
+func (t *Transcript) renew(s *pawl.State) {
+	if now := s.Prefix(); now != t.prefix {
+		t.prefix = now
+		t.move(0)
+	}
+}
+
+// move marks the thinking from a message on as moved, since what stands before it has changed. No
+// thinking is looked at twice, so that all calls together cost no more than the conversation.
+func (t *Transcript) move(from int) {
+	if from <= t.stale {
+		from, t.stale = t.stale, len(t.messages)
+	}
+	if from >= len(t.messages) {
+		return
+	}
+	t.messages = slices.Clone(t.messages) // callers have the old messages
+	for i := from; i < len(t.messages); i++ {
+		t.messages[i] = t.messages[i].Moved()
+	}
+}
+
+func (t *Transcript) reply(e *pawl.ModelReplied, s *pawl.State) {
 	if e.Purpose != pawl.PurposeTurn {
 		return
 	}
@@ -204,6 +232,7 @@ func (t *Transcript) reply(e *pawl.ModelReplied) {
 		parts = slices.DeleteFunc(slices.Clone(parts), isCall)
 	}
 	t.messages = append(t.messages, pawl.Message{Role: pawl.RoleAssistant, Parts: parts})
+	t.renew(s) // a reply that calls a deferred tool was made without it
 }
 
 // mask omits the results of calls from what the model sees. The messages were returned to callers,
@@ -214,6 +243,7 @@ func (t *Transcript) mask(ids []string, s *pawl.State) {
 	t.messages = slices.Clone(t.messages)
 	t.marks = marks{before: max(t.marks.cut, 1)}
 	more := func(tool pawl.ToolInfo) bool { return tool.Name == "read_more" }
+	first := len(t.messages)
 	for _, id := range ids {
 		was, ok := s.Shown(id, "")
 		if !ok {
@@ -227,8 +257,9 @@ func (t *Transcript) mask(ids []string, s *pawl.State) {
 			note += " Call " + c.Tool + " again if you need them."
 		}
 		now, _ := s.Shown(id, note+"]")
-		t.swap(t.part(was.Result), t.part(now.Result))
+		first = min(first, t.swap(t.part(was.Result), t.part(now.Result)))
 	}
+	t.move(first)
 }
 
 // summarise replaces all but the latest replies, and the messages between them, by a summary. The
@@ -254,11 +285,13 @@ func (t *Transcript) summarise(text string, kept int, s *pawl.State) {
 	if len(rest) > 0 && rest[0].Role == pawl.RoleUser { // the transcript has fewer replies
 		head.Parts, rest = append(head.Parts, rest[0].Parts...), rest[1:]
 	}
-	t.messages, t.begun, t.marks = append([]pawl.Message{head}, rest...), 0, marks{}
+	t.messages, t.begun, t.marks, t.stale = append([]pawl.Message{head}, rest...), 0, marks{}, 0
+	t.move(0)
 }
 
-// swap replaces an equal part: a result of the same call or, in the JSON strategy, the same text.
-func (t *Transcript) swap(was, now pawl.Part) {
+// swap replaces an equal part: a result of the same call or, in the JSON strategy, the same text. It
+// returns the number of its message.
+func (t *Transcript) swap(was, now pawl.Part) int {
 	result, native := was.(pawl.ToolResult)
 	for i := len(t.messages) - 1; i >= 0; i-- {
 		for k, p := range t.messages[i].Parts {
@@ -269,9 +302,10 @@ func (t *Transcript) swap(was, now pawl.Part) {
 			parts[k] = now
 			t.messages[i].Parts = parts
 			t.marks.cut = max(t.marks.cut, i+1)
-			return
+			return i
 		}
 	}
+	return len(t.messages)
 }
 
 // results adds the answers of the current turn's calls once all have one.
@@ -394,7 +428,7 @@ func (t *Transcript) HandOver(c *pawl.Continues, input string, files []pawl.File
 		note += "\n\nWhat " + c.By + " knows of it:\n" + c.Summary
 	}
 	said := append(fileParts(files), pawl.Text{Text: input}, pawl.Text{Text: note})
-	*t = Transcript{strategy: t.strategy, messages: []pawl.Message{{Role: pawl.RoleUser, Parts: said}}}
+	*t = Transcript{strategy: t.strategy, prefix: t.prefix, messages: []pawl.Message{{Role: pawl.RoleUser, Parts: said}}}
 	t.begun = len(t.messages)
 }
 
@@ -418,7 +452,7 @@ func (t *Transcript) Carry(carry string, s *pawl.State, clean func([]pawl.Part) 
 	if say(pawl.RoleUser, s.Input(), s.Files()); carry == "summary" && len(t.messages) > 0 {
 		say(pawl.RoleAssistant, s.Answer(), nil)
 	}
-	t.begun, t.shown, t.marks = len(t.messages), 0, marks{}
+	t.begun, t.shown, t.marks, t.stale = len(t.messages), 0, marks{}, 0
 }
 
 // Lacks returns the files that the conversation does not contain.
