@@ -12,6 +12,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/sheet"
 	"github.com/pawl-run/pawl/model/script"
 )
 
@@ -38,7 +39,7 @@ func registry() *Registry {
 		"vertex":          say(&pawl.Price{Input: 1, Output: 8}),
 
 		"script": func(name string) (pawl.Model, error) { return loadScript(name) },
-	}}
+	}, Now: sheet.AsOf}
 }
 
 func loadScript(name string) (pawl.Model, error) {

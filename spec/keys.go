@@ -63,9 +63,9 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "providers", value: mapOf(in(providerKeys)), about: "how providers of models are asked, by name", inGo: "engine.Options.Rates"},
 	{name: "triggers", value: listOf(in(triggerKeys)), about: "what [starts runs](triggers.md) of the agent where it is served", inGo: "spec.Trigger"},
 	{name: "budgets", value: listOf(in(budgetKeys)), about: "what many runs together may spend in a [period](cost.md#budgets)", inGo: "engine.Options.Budgets"},
-	{name: "prices", value: mapOf(in(priceKeys)), about: "what models cost, in place of the table that Pawl has", inGo: "pawl.ModelInfo.Price"},
+	{name: "prices", value: mapOf(in(priceKeys)), about: "what models cost, in place of the prices in the [model sheet](models.md)", inGo: "pawl.ModelInfo.Price"},
 	{name: "price_staleness", value: oneOf("warn", "token-only", "refuse"), otherwise: "warn",
-		about: "what to do when the price table is more than 90 days old: say so, do without prices, or do nothing", inGo: "pawl.ModelInfo.Price"},
+		about: "what to do when the [model sheet](models.md), which has the prices, is more than 30 days old: say so, do without prices, or refuse to run", inGo: "pawl.ModelInfo.Price"},
 }}
 
 // loopName is one of Pawl's loops, or the name of a registered one.
@@ -240,6 +240,8 @@ var providerKeys = &table{name: "provider", title: "a provider", about: "A provi
 	{name: "base_url", value: anyText, about: "where it is, as the API's own client takes it: with /v1 for openai, the resource for azure", inGo: "spec.Endpoint.BaseURL"},
 	{name: "key", value: anyText, otherwise: "none", about: "the variable of the environment that has its key; without it, the wire of a cloud has the login of the cloud", inGo: "spec.Endpoint.Key"},
 	{name: "headers", value: mapOf(anyText), about: "headers to send with each request; not for secrets", inGo: "spec.Endpoint.Headers"},
+	{name: "prices", value: mapOf(in(priceKeys)), otherwise: "the list prices of names in the [model sheet](models.md)", about: "what its models cost, by their names there", inGo: "spec.Endpoint.Prices"},
+	{name: "price", value: oneOf("none"), about: "its other models have no price, even if the model sheet has one for the name", inGo: "spec.Endpoint.Unpriced"},
 	{name: "rate", value: in(rateKeys), otherwise: "no limit", about: "the most that it is asked for, by all programs on the database [together](workers.md#rates)", inGo: "engine.Rate"},
 }}
 

@@ -10,7 +10,7 @@ var (
 		{name: "mode", value: oneOf("react"), otherwise: "react", about: "the kind of loop", inGo: "pawl.Agent.Loop"},
 		{name: "objective", needed: true, value: aText, about: "what is to be done; it stands in the system prompt", inGo: "pawl.Agent.Prompt"},
 		{name: "tools", value: listOf(in(hyphenToolKeys)), about: "the actions that are allowed, besides those that are always there", inGo: "pawl.Agent.Tools"},
-		{name: "model", value: aModel, otherwise: "`--model`, or `PAWL_MODEL`", about: "the model; a bare name is looked up in the price table", inGo: "pawl.Agent.Model"},
+		{name: "model", value: aModel, otherwise: "`--model`, or `PAWL_MODEL`", about: "the model; a bare name is looked up in the model sheet", inGo: "pawl.Agent.Model"},
 		{name: "max_iterations", value: shape{says: "whole number up to 10,000", schema: object{"type": "integer", "minimum": 1, "maximum": mostIterations}},
 			otherwise: "20", about: "model turns", inGo: "pawl.Limits.Iterations"},
 		{name: "timeout_ms", value: aCount(1), otherwise: "1800000", about: "milliseconds while running, not while waiting", inGo: "pawl.Limits.Time"},

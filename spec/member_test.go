@@ -97,7 +97,7 @@ func TestWarningsOfMembers(t *testing.T) {
 	}
 }
 
-// listed is a model of the price table.
+// listed is a model of the model sheet.
 type listed struct{ pawl.Model }
 
 func (listed) Describe() pawl.ModelInfo {
@@ -128,7 +128,7 @@ func TestPricesOfMembers(t *testing.T) {
 	name := sheet.Default("anthropic")
 	r := &Registry{
 		Models: map[string]Provider{"anthropic": func(string) (pawl.Model, error) { return listed{script.Replies(pawl.Say("done"))}, nil }},
-		Now:    func() time.Time { return sheet.AsOf().Add(outdated + time.Hour) },
+		Now:    func() time.Time { return sheet.AsOf().Add(Outdated + time.Hour) },
 	}
 	dir := specFiles(t, map[string]string{
 		"plain.yaml":  "name: plain\ndescription: d\n",
@@ -157,7 +157,7 @@ func TestPricesOfMembers(t *testing.T) {
 		t.Errorf("the prices are %v", got)
 	}
 	const refused = "tools: [{agent: ./refuse.yaml}]\n"
-	want := "refuse.yaml:3:18: the price of anthropic/" + name + " is of " + sheet.AsOf().Format(time.DateOnly) + ", more than 90 days ago (give it under prices)"
+	want := "refuse.yaml:3:18: the price of anthropic/" + name + " is of " + sheet.AsOf().Format(time.DateOnly) + ", more than 30 days ago (give it under prices, or a newer sheet in PAWL_MODELS)"
 	if got := checked(t, dir, "name: a\nmodel: anthropic/"+name+"\n"+refused, r); got != want {
 		t.Errorf("with refuse the problems are\n%s\nand not\n%s", got, want)
 	}

@@ -78,7 +78,7 @@ func (s *Spec) makeModel(d *document, r *Registry, caller pawl.Model, limits *pa
 		name := describe(caller).Name
 		provider, short, _ := strings.Cut(name, "/")
 		_, fixed := caller.(priced) // by the spec that names it, so its price is not the table's
-		return s.atPrice(d, caller, name, short, !fixed && s.outdated(r, provider, short), limits)
+		return s.atPrice(d, caller, charge{given: name, name: short, outdated: !fixed && s.outdated(r, provider, short)}, limits)
 	}
 	if r == nil || s.model.unreadable && s.opt.Model == "" {
 		return standIn{}
@@ -138,23 +138,37 @@ func (s *Spec) make(d *document, r *Registry, given, dir string, at place, limit
 		}
 		model = b.Batch()
 	}
-	return s.atPrice(d, model, given, name, s.outdated(r, provider, name), limits)
+	c := charge{given: given, name: name, outdated: s.outdated(r, provider, name), by: s.entries(r, provider)}
+	return s.atPrice(d, model, c, limits)
 }
 
-// atPrice returns a model with its price in this spec: the spec's own, or the
-// price table's, to which price_staleness applies if it is outdated.
-func (s *Spec) atPrice(d *document, model pawl.Model, given, name string, outdated bool, limits *pawl.Limits) pawl.Model {
-	info := describe(model)
-	price, own := s.price(given, name, info)
-	if own && info.Batch {
+// A charge is what a model is priced by, besides its own description.
+type charge struct {
+	given    string     // its name in the spec
+	name     string     // its name at the provider
+	by       []Endpoint // the entries of the provider, that of the spec first
+	outdated bool       // the sheet has its price, and is too old
+}
+
+// entries returns what the spec and the user say about a provider.
+func (s *Spec) entries(r *Registry, provider string) []Endpoint {
+	return []Endpoint{s.endpoints[provider], r.Endpoints[provider]}
+}
+
+// atPrice returns a model with its price in this spec: the spec's own, or that of the model
+// sheet, to which price_staleness applies if it is outdated.
+func (s *Spec) atPrice(d *document, model pawl.Model, c charge, limits *pawl.Limits) pawl.Model {
+	info, given := describe(model), c.given
+	price, own := s.price(c, info)
+	if own && price != nil && info.Batch {
 		price = new(price.Half())
 	}
 	if own {
 		model = priced{model, price}
-	} else if outdated && price != nil {
+	} else if c.outdated && price != nil {
 		switch s.stale {
 		case staleRefuse:
-			d.problem(s.root.get("price_staleness").place, "the price of %s is of %s, more than 90 days ago (give it under prices)", given, sheet.AsOf().Format("2006-01-02"))
+			d.problem(s.root.get("price_staleness").place, "the price of %s is of %s, more than 30 days ago (give it under prices, or a newer sheet in PAWL_MODELS)", given, sheet.AsOf().Format(time.DateOnly))
 		case staleTokenOnly:
 			price, model = nil, priced{model, nil}
 			limits.Cost = 0
@@ -177,24 +191,24 @@ func (s *Spec) atPrice(d *document, model pawl.Model, given, name string, outdat
 	return model
 }
 
-// price returns the price of a model, and whether it is the spec's own.
-func (s *Spec) price(given, name string, info pawl.ModelInfo) (*pawl.Price, bool) {
+// price returns the price of a model, nil if it has none, and whether the spec or the entry of
+// its provider says so.
+func (s *Spec) price(c charge, info pawl.ModelInfo) (*pawl.Price, bool) {
 	_, short, _ := strings.Cut(info.Name, "/")
-	for _, key := range []string{given, info.Name, name, short} {
+	for _, key := range []string{c.given, info.Name, c.name, short} {
 		if p, ok := s.prices[key]; ok {
 			return &p, true
 		}
 	}
+	for _, e := range c.by {
+		if p, ok := e.Prices[c.name]; ok {
+			return &p, true
+		}
+		if e.Unpriced {
+			return nil, true
+		}
+	}
 	return info.Price, false
-}
-
-// outdated is the age beyond which a price table is not trusted.
-const outdated = 90 * 24 * time.Hour
-
-// outdated reports whether a price comes from a table that is too old.
-func (s *Spec) outdated(r *Registry, provider, name string) bool {
-	_, listed := sheet.Lookup(provider, name)
-	return listed && r.now().Sub(sheet.AsOf()) > outdated
 }
 
 // find returns the place of the value at a path of keys, or of its nearest

@@ -19,8 +19,9 @@ func (s *Spec) readProviders(f fields) {
 		return
 	}
 	for _, p := range n.pairs {
+		var e Endpoint
 		if wire := p.value.get("wire"); wire != nil {
-			s.readEndpoint(f, p.key, p.place, p.value)
+			e = s.readEndpoint(f, p.key, p.place, p.value)
 		} else if r := s.opt.Registry; r != nil && r.Models[p.key] == nil {
 			known := slices.Sorted(maps.Keys(r.Models))
 			f.problem(p.place, "there is no provider %s%s; one of your own has a wire and a base_url", p.key, expr.DidYouMean(p.key, known))
@@ -32,6 +33,16 @@ func (s *Spec) readProviders(f fields) {
 				f.problem(n.place, "%s is for a provider of your own, which has a wire, such as wire: openai", key)
 			}
 		}
+		e.Prices = of.prices()
+		if n := of.value("price", text, "none"); n != nil {
+			if e.Unpriced = n.text == "none"; !e.Unpriced {
+				f.problem(n.place, "price is %q (write none, or under prices what each model costs)", n.text)
+			}
+		}
+		if s.endpoints == nil {
+			s.endpoints = map[string]Endpoint{}
+		}
+		s.endpoints[p.key] = e
 		n := of.value("rate", mapping, "a mapping such as {requests: 50, tokens: 30000}")
 		if n == nil {
 			continue
@@ -44,20 +55,24 @@ func (s *Spec) readProviders(f fields) {
 	}
 }
 
-// An Endpoint is a provider that a spec describes.
+// An Endpoint is a provider that a spec describes, or what it says of the prices of one that
+// the program has; that one has no wire.
 type Endpoint struct {
 	Provider string // its name, which comes before the / of its models' names
 	Wire     string // the API that it speaks: openai, openai-responses, anthropic, google, bedrock, vertex, azure or azure-responses
 	BaseURL  string
 	Key      string // the variable with its key; empty: it needs none
 	Headers  map[string]string
+
+	Prices   map[string]pawl.Price // of its models, by their names there
+	Unpriced bool                  // the others have no price, even if the model sheet has one for the name
 }
 
 var wires = []string{"openai", "openai-responses", "anthropic", "google", "bedrock", "vertex", "azure", "azure-responses"}
 
 var endpointName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
-func (s *Spec) readEndpoint(f fields, name string, at place, n *node) {
+func (s *Spec) readEndpoint(f fields, name string, at place, n *node) Endpoint {
 	e := Endpoint{Provider: name}
 	of := f.titled("the provider "+name, providerKeys, n)
 	of.text("wire", &e.Wire)
@@ -78,14 +93,11 @@ func (s *Spec) readEndpoint(f fields, name string, at place, n *node) {
 		f.problem(at, "the name of a provider is small letters, digits and hyphens, not %q", name)
 	case r != nil && r.Models[name] != nil:
 		f.problem(at, "%s is a provider that Pawl has; give your own another name", name)
-		return
+		return Endpoint{}
 	case err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https":
 		f.problem(at, "the provider %s needs its base_url, such as http://localhost:11434/v1", name)
 	}
-	if s.endpoints == nil {
-		s.endpoints = map[string]Endpoint{}
-	}
-	s.endpoints[name] = e
+	return e
 }
 
 // known returns a registry that also has the providers of the spec.
@@ -98,6 +110,9 @@ func (s *Spec) known(r *Registry) *Registry {
 		own.Models = map[string]Provider{}
 	}
 	for name, e := range s.endpoints {
+		if e.Wire == "" {
+			continue
+		}
 		own.Models[name] = func(model string) (pawl.Model, error) { return r.Wire(e, model) }
 	}
 	return &own

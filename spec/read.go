@@ -79,7 +79,7 @@ func (s *Spec) read(f fields) {
 	s.readProviders(f)
 	f.budgets(&s.Budgets)
 	s.readTriggers(f)
-	s.readPrices(f)
+	s.prices = f.prices()
 	s.stale = staleWarn
 	choose(f, "price_staleness", &s.stale)
 }
@@ -162,12 +162,13 @@ func (s *Spec) readGoal(f fields) {
 	s.goal = &goal{metric: s.readCommand(g, "metric", "[./score.sh]"), success: g.value("success", text, "a condition such as metric >= 0")}
 }
 
-func (s *Spec) readPrices(f fields) {
+// prices reads what models cost, by name.
+func (f fields) prices() map[string]pawl.Price {
 	n := f.value("prices", mapping, "a mapping such as {my-model: {input: 1.0, output: 4.0}}")
 	if n == nil {
-		return
+		return nil
 	}
-	s.prices = map[string]pawl.Price{}
+	all := map[string]pawl.Price{}
 	for _, p := range n.pairs {
 		row := f.titled("the price of "+p.key, priceKeys, p.value)
 		var price pawl.Price
@@ -187,6 +188,7 @@ func (s *Spec) readPrices(f fields) {
 			long.measure("cache_write", &price.Long.CacheWrite, "2.5")
 			long.measure("cache_long", &price.Long.CacheLong, "4.0")
 		}
-		s.prices[p.key] = price
+		all[p.key] = price
 	}
+	return all
 }

@@ -37,6 +37,7 @@ func (s *Spec) Unready(r *Registry) Problems {
 type named struct {
 	name, dir string
 	place     place
+	sampled   bool // it is asked with the spec's temperature and effort
 }
 
 // named returns the models of the spec without those of its agents.
@@ -46,15 +47,15 @@ func (s *Spec) named(r *Registry) (all []named) {
 	}
 	inherits := s.model.name == "" && s.family.member()
 	if name, dir := s.modelName(r); name != "" && !inherits && !s.asksNobody() {
-		all = append(all, named{name, dir, s.model.place})
+		all = append(all, named{name, dir, s.model.place, true})
 	}
 	if s.opt.Model == "" {
 		for _, m := range s.model.fallback {
-			all = append(all, named{m.name, s.base, m.place})
+			all = append(all, named{m.name, s.base, m.place, true})
 		}
 	}
 	for _, m := range slices.Collect(maps.Values(s.judges.models)) {
-		all = append(all, named{m.name, s.base, m.place})
+		all = append(all, named{m.name, s.base, m.place, false})
 	}
 	return all
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/internal/sheet"
+	"github.com/pawl-run/pawl/internal/typo"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -41,6 +42,9 @@ type Registry struct {
 	// Wire creates the model with a name at a provider that a spec describes; nil: specs may
 	// describe none.
 	Wire func(e Endpoint, name string) (pawl.Model, error)
+	// Endpoints are the providers that the user describes for all specs. Models has those
+	// of them with a wire.
+	Endpoints map[string]Endpoint
 	// Default is the model of specs that name none; empty: specs must name one.
 	Default string
 	// Tools are the program's own, which specs name under builtin.
@@ -54,7 +58,7 @@ type Registry struct {
 	// MCP connects to the MCP servers that specs name; nil: specs may name
 	// none.
 	MCP Connector
-	// Now returns the time for judging the age of the price table. Nil is
+	// Now returns the time for judging the age of the model sheet. Nil is
 	// [time.Now].
 	Now func() time.Time
 }
@@ -87,7 +91,7 @@ func (r *Registry) resolve(model, dir string) (provider, name string, err error)
 	} else if model == mechanic {
 		provider = mechanic
 	} else if provider, name, ok = strings.Cut(model, "/"); !ok {
-		if provider, err = bare(model); err != nil {
+		if provider, err = bare(model, r.now()); err != nil {
 			return "", "", err
 		}
 		name = model
@@ -102,29 +106,34 @@ func (r *Registry) resolve(model, dir string) (provider, name string, err error)
 }
 
 // bare returns the provider of a model name without one.
-func bare(model string) (string, error) {
-	candidates := func(rows []sheet.Model) string {
-		var names []string
-		for _, row := range rows {
-			names = append(names, row.Provider+"/"+row.Name)
-		}
-		const most = 8
-		if len(names) > most {
-			names = append(names[:most], "…")
-		}
-		return strings.Join(names, ", ")
-	}
+func bare(model string, now time.Time) (string, error) {
 	rows := sheet.Find(model)
 	switch len(rows) {
 	case 1:
 		return rows[0].Provider, nil
 	case 0:
-		if near := candidates(sheet.Near(model)); near != "" {
-			return "", fmt.Errorf("model %q is not in the price table (write PROVIDER/NAME; there is %s)", model, near)
+		if near := candidates(model, sheet.Near(model), now); near != "" {
+			return "", fmt.Errorf("model %q is not in the model sheet (write PROVIDER/NAME; there is %s)", model, near)
 		}
-		return "", fmt.Errorf("model %q is not in the price table (write PROVIDER/NAME, such as %s, or script:FILE)", model, "anthropic/"+sheet.Default("anthropic"))
+		return "", fmt.Errorf("model %q is not in the model sheet (write PROVIDER/NAME, such as %s, or script:FILE)", model, "anthropic/"+sheet.Default("anthropic"))
 	}
-	return "", fmt.Errorf("model %q is ambiguous (write one of %s)", model, candidates(rows))
+	return "", fmt.Errorf("model %q is ambiguous (write one of %s)", model, candidates(model, rows, now))
+}
+
+// candidates lists the models with the names nearest to one, without those that retire soon.
+func candidates(name string, rows []sheet.Model, now time.Time) string {
+	slices.SortStableFunc(rows, func(a, b sheet.Model) int { return typo.Distance(name, a.Name) - typo.Distance(name, b.Name) })
+	var names []string
+	for _, row := range rows {
+		if left, known := row.Until(now); !known || left > soon {
+			names = append(names, row.Provider+"/"+row.Name)
+		}
+	}
+	const most = 6
+	if len(names) > most {
+		names = append(names[:most], "…")
+	}
+	return strings.Join(names, ", ")
 }
 
 // priced is a model with another price; nil is none.
@@ -136,7 +145,10 @@ type priced struct {
 // Describe returns the model's description with the other price.
 func (p priced) Describe() pawl.ModelInfo {
 	info := describe(p.Model)
-	info.Price = p.price
+	info.Price, info.PriceFrom = p.price, ""
+	if p.price != nil {
+		info.PriceFrom = "spec"
+	}
 	return info
 }
 

@@ -142,7 +142,7 @@ func TestOptionsReplace(t *testing.T) {
 
 	o = &Options{Registry: registry(), Model: "z", Stop: "tokens > 5 || é && x", Limits: pawl.Limits{Iterations: 20_000}}
 	_, err := Parse("spec.yaml", []byte("name: a\nfoo: 1"), o)
-	want := "model: model \"z\" is not in the price table (write PROVIDER/NAME, such as anthropic/claude-sonnet-5-5, or script:FILE)\n" +
+	want := "model: model \"z\" is not in the model sheet (write PROVIDER/NAME, such as anthropic/claude-sonnet-5-5, or script:FILE)\n" +
 		"spec.yaml:2:1: unknown key foo in the spec"
 	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "\nstop: column 15: ") {
 		t.Errorf("got %v", err)
@@ -235,7 +235,7 @@ func TestPaths(t *testing.T) {
 
 func TestStalePrices(t *testing.T) {
 	r := registry()
-	r.Now = func() time.Time { return sheet.AsOf().Add(outdated + time.Hour) }
+	r.Now = func() time.Time { return sheet.AsOf().Add(Outdated + time.Hour) }
 	const listed = "name: a\nmodel: anthropic/claude-sonnet-5-5\nlimits: {cost: 2}\n"
 	make := func(more string) (*Spec, pawl.Agent, error) {
 		s, err := Parse("spec.yaml", []byte(listed+more), nil)

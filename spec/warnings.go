@@ -8,13 +8,12 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/glob"
-	"github.com/pawl-run/pawl/internal/sheet"
 )
 
 // Warnings lists what does not keep a spec from running but is probably a
 // mistake: a variable under env that is not set or too short to be kept secret,
-// a model whose key is missing, a missing directory or program, outdated
-// prices, a trigger without its folder or secret. A spec may be checked on a machine without its secrets and programs.
+// a model whose key is missing, that retires soon or does not take what the spec asks of it,
+// outdated prices, a missing directory or program, a trigger without its folder or secret. A spec may be checked on a machine without its secrets and programs.
 // The specs of its agents are included. Each call reads the environment and the
 // files; r may be nil.
 func (s *Spec) Warnings(r *Registry) []Problem {
@@ -79,9 +78,9 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 		l.relied(own, used)
 		d.problems = append(d.problems, own.problems...)
 	}
-	if r != nil && !(s.model.name == "" && s.family.member()) {
-		s.age(d, r)
-	}
+	s.retiring(d, r)
+	s.age(d, r)
+	s.unsuited(d, r)
 	if !s.family.member() {
 		d.problems = append(d.problems, s.Unready(r)...)
 	}
@@ -178,26 +177,4 @@ func (s *Spec) unskilled(d *document) {
 			}
 		}
 	}
-}
-
-// age warns if the price of the model comes from an outdated table.
-func (s *Spec) age(d *document, r *Registry) {
-	given, dir := s.modelName(r)
-	r = s.known(r)
-	provider, name, err := r.resolve(given, dir)
-	if given == "" || err != nil || !s.outdated(r, provider, name) {
-		return
-	}
-	model, err := r.Models[provider](name)
-	if err != nil || model == nil {
-		return
-	}
-	if _, own := s.price(given, name, describe(model)); own {
-		return
-	}
-	became := "costs are estimates"
-	if s.stale == staleTokenOnly {
-		became = "nothing is priced, and a limit on cost has no effect"
-	}
-	d.problem(s.model.place, "the price of %s is of %s, more than 90 days ago, so %s (give it under prices)", given, sheet.AsOf().Format("2006-01-02"), became)
 }

@@ -8,7 +8,9 @@ package sheet
 import (
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"regexp"
 	"slices"
@@ -176,6 +178,7 @@ type family struct {
 
 // A table is a whole sheet.
 type table struct {
+	file     string // empty: it is in the program
 	asOf     time.Time
 	source   string
 	families []family
@@ -200,12 +203,16 @@ func load() *table {
 func Use(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("read the model sheet: %w", err)
+		if bare, ok := errors.AsType[*fs.PathError](err); ok { // the path is said below
+			err = bare.Err
+		}
+		return fmt.Errorf("model sheet %s: %w", path, err)
 	}
 	t, err := parse(data)
 	if err != nil {
 		return fmt.Errorf("model sheet %s: %w", path, err)
 	}
+	t.file = path
 	current.Store(t)
 	return nil
 }
@@ -286,6 +293,9 @@ func All() []Model {
 
 // Source returns the source of the prices, with its version.
 func Source() string { return load().source }
+
+// File returns the file of the sheet; empty: it is the one in the program.
+func File() string { return load().file }
 
 // AsOf returns the day of the sheet, in UTC.
 func AsOf() time.Time { return load().asOf }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/sheet"
 )
 
 // Argument is the argument that the program is started with.
@@ -34,6 +35,12 @@ func Main(open Opener) int {
 	if len(os.Args) != 2 || os.Args[1] != Argument {
 		fmt.Fprintf(os.Stderr, "%s serves models to pawl, which starts it for a run that names one; it does nothing by itself (docs/models.md)\n", os.Args[0])
 		return 2
+	}
+	if path := os.Getenv("PAWL_MODELS"); path != "" {
+		if err := sheet.Use(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 2
+		}
 	}
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
 	out := os.Stdout

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -107,7 +108,7 @@ func directories(*cobra.Command, []string, string) ([]string, cobra.ShellCompDir
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// models completes the models of the price table, with their prices.
+// models completes the models of the model sheet, with their prices.
 func models(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	names := []string{"script:\tread replies from a file", "script:" + demo + "\tscripted answers", mechanic.Name + "\trepairs Go code without a model"}
 	for _, r := range sheet.All() {
@@ -118,7 +119,8 @@ func models(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirectiv
 
 // priceText is a model's price in a few words.
 func priceText(r sheet.Model) string {
-	return fmt.Sprintf("$%g in, $%g out per million tokens", r.Input, r.Output)
+	now := r.On(time.Now())
+	return fmt.Sprintf("$%g in, $%g out per million tokens", now.Input, now.Output)
 }
 
 func statuses() (all []string) {

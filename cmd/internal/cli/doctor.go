@@ -76,6 +76,7 @@ func (d *doctor) examine(ctx context.Context, args []string, model, on string) (
 		return 0, err
 	}
 	if d.server == "" || len(agents) > 0 { // else the server has the keys
+		d.sheet()
 		d.reach(ctx, agents)
 	}
 	if on != "" {

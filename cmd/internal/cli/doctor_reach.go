@@ -50,6 +50,9 @@ func (d *doctor) reach(ctx context.Context, agents []*spec.Spec) {
 	}
 	for _, s := range agents {
 		d.keys(s)
+		for _, p := range s.Retiring(d.registry()) {
+			d.find("model", doubt, "name another model in "+p.File, "agent %s: %s", s.Name, p.Message)
+		}
 		agent, err := s.Agent(d.registry())
 		if err != nil {
 			d.find("agent", ill, "", "%s: %v", s.Name, err)
@@ -81,6 +84,19 @@ func (d *doctor) reach(ctx context.Context, agents []*spec.Spec) {
 		f := <-c
 		d.find(f.Check, f.Grade, f.Remedy, "%s", f.Detail)
 	}
+}
+
+// sheet says which model sheet is used, and of which day it is.
+func (d *doctor) sheet() {
+	where := "in this program"
+	if file := sheet.File(); file != "" {
+		where = "in " + absolute(file)
+	}
+	g, remedy := well, ""
+	if time.Since(sheet.AsOf()) > spec.Outdated {
+		g, remedy = doubt, "use a newer pawl, or name a newer sheet in PAWL_MODELS; until then prices are estimates"
+	}
+	d.find("models", g, remedy, "the model sheet %s is of %s", where, day(sheet.AsOf()))
 }
 
 // keys reports the missing keys of an agent.

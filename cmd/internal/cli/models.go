@@ -18,8 +18,11 @@ import (
 // loops, policies and conditions.
 func (a *app) registry() *spec.Registry {
 	own := a.models()
-	for name, e := range a.endpoints() {
-		own.Models[name] = func(model string) (pawl.Model, error) { return a.wired(e, model) }
+	own.Endpoints = a.endpoints()
+	for name, e := range own.Endpoints {
+		if e.Wire != "" {
+			own.Models[name] = func(model string) (pawl.Model, error) { return a.wired(e, model) }
+		}
 	}
 	if p := a.program; p != nil {
 		maps.Copy(own.Models, p.Models)

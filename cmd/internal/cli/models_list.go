@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os/exec"
 	"slices"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,100 +20,142 @@ import (
 
 func modelsCommand(a *app) *cobra.Command {
 	all := false
-	c := a.command("models [flags]", "List the models that can be called, with their prices", cobra.NoArgs,
+	c := a.command("models [flags]", "List the models that can be called: prices, limits, what they accept, retirement", cobra.NoArgs,
 		func(context.Context, []string) (int, error) { return 0, a.listModels(all) })
 	c.Long = `List the providers, each with its endpoint and whether its key is set, and then the
-models of the price table whose provider has a key. Other models of a provider work as
-well, but have no price unless a spec sets one under prices.`
+models of the model sheet whose provider has a key: dollars per million tokens, the most
+tokens of a request and of a reply, the efforts with the default in parentheses, and
+whether a temperature is taken. Announced prices and retirements follow. Other models of
+a provider work as well, but have no price unless a spec sets one under prices.
+
+PAWL_MODELS=FILE replaces the model sheet of this program by a newer one.`
 	c.Example = `  pawl models
   pawl models --all --json`
-	c.Flags().BoolVar(&all, "all", false, "also list models whose provider has no key")
+	c.Flags().BoolVar(&all, "all", false, "also list models whose provider has no key, and retired ones")
 	return looking(c)
-}
-
-// modelLine is a model of the price table. Prices are dollars per million tokens; null:
-// none is known where the model is called.
-type modelLine struct {
-	Model     string        `json:"model"`
-	Ready     bool          `json:"ready"` // it has what it needs to be called
-	Default   bool          `json:"default"`
-	Endpoint  string        `json:"endpoint"`
-	Input     *pawl.Decimal `json:"input"`
-	Output    *pawl.Decimal `json:"output"`
-	CacheRead *pawl.Decimal `json:"cache_read"`
-	AsOf      string        `json:"prices_as_of"`
 }
 
 func (a *app) listModels(all bool) error {
 	registry := a.registry()
-	var lines []modelLine
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "PROVIDER\tKEY\tENDPOINT")
-	provider := func(name, variable, module string, m pawl.Model) {
-		key, at := "needs no key", describes(m).Endpoint
-		switch {
-		case variable != "" && a.getenv(variable) == "":
-			key = variable + " is not set"
-		case module != "":
-			key, at = readiness(m, module)
-		case variable != "":
-			key = variable + " is set"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", name, key, at)
-	}
-	for _, p := range providers {
-		shown := false
-		for _, r := range sheet.All() {
-			if r.Provider != p.name {
-				continue
-			}
-			m, err := registry.Models[p.name](r.Name)
-			if err != nil { // a program's own provider may not have all
-				continue
-			}
-			if !shown {
-				provider(p.name, p.key, "", m)
-				shown = true
-			}
-			line := modelLineOf(m, r)
-			if line.Default = line.Model == a.namedModel(""); line.Ready || all {
-				lines = append(lines, line)
-			}
-		}
-	}
-	for _, name := range slices.Compact(slices.Sorted(maps.Values(adapters))) {
-		if m, err := registry.Models[name]("-"); err == nil {
-			provider(name, "", name, m)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(a.endpoints())) {
-		e := a.endpoints()[name]
-		if m, err := a.wired(e, "-"); err == nil {
-			provider(name, e.Key, adapters[e.Wire], m)
-		}
-	}
-	if a.json {
+	lines := a.listed(w, registry, all)
+	a.otherProviders(w, registry)
+	switch {
+	case a.json:
 		for _, line := range lines {
 			if err := printJSON(a.out, line); err != nil {
 				return err
 			}
 		}
 		return nil
-	}
-	if len(lines) == 0 {
-		fmt.Fprintln(w, "\nNo key is set; --all lists the models of the price table.")
+	case len(lines) == 0:
+		fmt.Fprintln(w, "\nNo key is set; --all lists the models of the model sheet.")
 		return w.Flush()
 	}
-	fmt.Fprintf(w, "\nMODEL\tINPUT\tOUTPUT\tCACHED\t\n")
+	fmt.Fprintln(w, "\nMODEL\tIN\tOUT\tCACHED\tWINDOW\tREPLY\tEFFORT\tTEMP")
 	for _, l := range lines {
-		note := ""
-		if l.Default {
-			note = "default"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", l.Model, perMillion(l.Input), perMillion(l.Output), perMillion(l.CacheRead), note)
+		fmt.Fprintln(w, l)
 	}
-	fmt.Fprintf(w, "\nDollars per million tokens, of %s (%s).\n", sheet.AsOf().Format("2006-01-02"), sheet.Source())
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	a.announced(lines)
+	for _, l := range lines {
+		if l.Default {
+			fmt.Fprintf(a.out, "\nThe default is %s.\n", l.Model)
+		}
+	}
+	fmt.Fprintf(a.out, "\nIN, OUT and CACHED are dollars per million tokens, of %s (%s).\nTEMP says whether a temperature is taken; off: only with effort none.\n", day(sheet.AsOf()), sheet.Source())
+	return nil
+}
+
+// listed prints the providers of the sheet, and returns their models: those that can be called
+// and are not retired, or all.
+func (a *app) listed(w io.Writer, registry *spec.Registry, all bool) (lines []modelLine) {
+	for _, p := range providers {
+		shown := false
+		show := func(m pawl.Model, err error) {
+			if shown || err != nil { // a program's own provider may not have all
+				return
+			}
+			shown = true
+			key := p.key + " is set"
+			if a.getenv(p.key) == "" {
+				key = p.key + " is not set"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\n", p.name, key, describes(m).Endpoint)
+		}
+		show(registry.Models[p.name](sheet.Default(p.name)))
+		for _, r := range sheet.All() {
+			if r.Provider != p.name {
+				continue
+			}
+			m, err := registry.Models[p.name](r.Name)
+			if show(m, err); err != nil {
+				continue
+			}
+			line := modelLineOf(m, r)
+			line.Default = line.Model == a.namedModel("")
+			if left, known := r.Until(time.Now()); all || line.Ready && (!known || left > 0 || line.Default) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
+}
+
+// otherProviders prints those of the adapters and of the user's file.
+func (a *app) otherProviders(w io.Writer, registry *spec.Registry) {
+	for _, name := range slices.Compact(slices.Sorted(maps.Values(adapters))) {
+		if m, err := registry.Models[name]("-"); err == nil {
+			key, at := readiness(m, name)
+			fmt.Fprintf(w, "%s\t%s\t%s\n", name, key, at)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.endpoints())) {
+		e := a.endpoints()[name]
+		m, err := a.wired(e, "-")
+		if err != nil { // what the file says of the prices of one listed above
+			continue
+		}
+		key, at := "needs no key", describes(m).Endpoint
+		switch {
+		case e.Key != "" && a.getenv(e.Key) == "":
+			key = e.Key + " is not set"
+		case adapters[e.Wire] != "":
+			key, at = readiness(m, adapters[e.Wire])
+		case e.Key != "":
+			key = e.Key + " is set"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", name, key, at)
+	}
+}
+
+// announced prints the prices and retirements that are to come.
+func (a *app) announced(lines []modelLine) {
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	said := false
+	say := func(model, format string, args ...any) {
+		if !said {
+			fmt.Fprintln(w, "\nAnnounced:")
+			said = true
+		}
+		fmt.Fprintf(w, "%s\t%s\n", model, fmt.Sprintf(format, args...))
+	}
+	for _, l := range lines {
+		for _, c := range l.Next {
+			if c.From > day(time.Now()) {
+				say(l.Model, "%g in, %g out from %s", c.Input, c.Output, c.From)
+			}
+		}
+		if l.Retires != "" && l.Successor != "" {
+			say(l.Model, "retires on %s; its successor is %s", l.Retires, l.Successor)
+		} else if l.Retires != "" {
+			say(l.Model, "retires on %s", l.Retires)
+		}
+	}
+	_ = w.Flush() // to the same writer as all of the output
 }
 
 // readiness says whether the models of an adapter's program can be called, and where, or why not.
@@ -125,28 +169,4 @@ func readiness(m pawl.Model, module string) (key, at string) {
 		}
 	}
 	return "ready", describes(m).Endpoint
-}
-
-func modelLineOf(m pawl.Model, r sheet.Model) modelLine {
-	line := modelLine{Model: r.Provider + "/" + r.Name, AsOf: sheet.AsOf().Format("2006-01-02")}
-	info := describes(m)
-	line.Endpoint, line.Ready = info.Endpoint, true
-	if keyed, ok := m.(spec.Readiness); ok {
-		line.Ready = keyed.Ready() == nil
-	}
-	if p := info.Price; p != nil {
-		dollars := func(v float64) *pawl.Decimal { return new(pawl.Decimal(v)) }
-		line.Input, line.Output = dollars(p.Input), dollars(p.Output)
-		if p.CacheRead > 0 {
-			line.CacheRead = dollars(p.CacheRead)
-		}
-	}
-	return line
-}
-
-func perMillion(v *pawl.Decimal) string {
-	if v == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%g", float64(*v))
 }

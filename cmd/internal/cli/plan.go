@@ -70,22 +70,15 @@ func planRun(ctx context.Context, a *app, d *driving, file string, rest []string
 	}
 	a.warn(s, registry)
 	p := planned{Plan: explain.PlanOf(machine, o)}
-	if info := machine.Declaration().Model; listed(info) {
-		day, source := sheet.AsOf().Format("2006-01-02"), sheet.Source()
-		p.PricesAsOf, p.PricesSource = &day, &source
+	if info := machine.Declaration().Model; info.PriceFrom == "table" || info.PriceFrom == "list" {
+		of, source := day(sheet.AsOf()), sheet.Source()
+		p.PricesAsOf, p.PricesSource = &of, &source
 	}
 	if a.json {
 		return 0, printJSON(a.out, p)
 	}
 	_, err = io.WriteString(a.out, p.text())
 	return 0, err
-}
-
-// listed reports whether a model's price is from the table.
-func listed(info pawl.ModelInfo) bool {
-	provider, name, _ := strings.Cut(info.Name, "/")
-	r, ok := sheet.Lookup(strings.TrimSuffix(provider, "-responses"), name)
-	return ok && info.Price != nil && info.Price.Input == r.Input && info.Price.Output == r.Output
 }
 
 // text formats a plan for people.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/pawl-run/pawl/internal/sheet"
 )
 
 const about = `pawl runs agents: loops of a model and its tools that cannot run away, cannot
@@ -20,6 +22,12 @@ RUN is the id of a run, a unique beginning of an id, or the word last.`
 
 // execute runs the command that args name and returns the exit code.
 func (a *app) execute(ctx context.Context, args []string) int {
+	if path := a.getenv("PAWL_MODELS"); path != "" {
+		if err := sheet.Use(path); err != nil {
+			a.sayf("pawl: PAWL_MODELS: %v", err)
+			return exitUsage
+		}
+	}
 	defer a.reported()
 	defer a.disconnect()
 	ctx = a.asked(ctx)

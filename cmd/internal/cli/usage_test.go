@@ -117,7 +117,7 @@ func TestCompletion(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	for args, want := range map[string]string{
-		"ask|--model|anthropic/claude-so": `anthropic/claude-sonnet-5-5\t\$3 in, \$15 out per million tokens`,
+		"ask|--model|anthropic/claude-so": `anthropic/claude-sonnet-5-5\t\$2 in, \$10 out per million tokens`,
 		"ask|--model|sc":                  `script:demo\t`,
 		"show|":                           `last\n[0-9A-Z]{26}\ttill, waiting_approval\n[0-9A-Z]{26}\task, success\n`,
 		"runs|--status|wait":              `waiting_approval\n`,

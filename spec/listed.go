@@ -1,0 +1,156 @@
+package spec
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawl-run/pawl/internal/sheet"
+)
+
+// Outdated is the age beyond which the prices of a model sheet are not trusted.
+const Outdated = 30 * 24 * time.Hour
+
+// soon is the time before a retirement in which it is a warning.
+const soon = 60 * 24 * time.Hour
+
+// vendors are the providers of the model sheet, by the wire that their models are asked over.
+// Clouds have other names for the same models, and their own days of retirement.
+var vendors = map[string]string{"anthropic": "anthropic", "openai": "openai", "openai-responses": "openai", "google": "google"}
+
+// official are the providers' own hosts.
+var official = map[string]string{"anthropic": "api.anthropic.com", "openai": "api.openai.com", "google": "generativelanguage.googleapis.com"}
+
+// vendor returns the provider of the model sheet whose models a provider has; empty: none.
+func (s *Spec) vendor(r *Registry, provider string) string {
+	wire := provider
+	for _, e := range s.entries(r, provider) {
+		wire = cmp.Or(e.Wire, wire)
+	}
+	return vendors[wire]
+}
+
+// outdated reports whether the price of a model comes from a sheet that is too old.
+func (s *Spec) outdated(r *Registry, provider, name string) bool {
+	if r == nil {
+		return false
+	}
+	_, listed := sheet.Lookup(s.vendor(r, provider), name)
+	return listed && r.now().Sub(sheet.AsOf()) > Outdated
+}
+
+// Retiring lists the models of a spec and its agents that retire within 60 days or have retired.
+func (s *Spec) Retiring(r *Registry) Problems {
+	d := &document{text: s.doc.text, src: s.doc.src}
+	s.retiring(d, r)
+	for _, m := range s.members {
+		d.problems = append(d.problems, m.Retiring(r)...)
+	}
+	return d.problems.sorted()
+}
+
+func (s *Spec) retiring(d *document, r *Registry) {
+	own := s.known(r)
+	for _, m := range s.named(r) {
+		provider, name, err := own.resolve(m.name, m.dir)
+		if err != nil {
+			continue // reported as a problem of the spec
+		}
+		row, _ := sheet.Lookup(s.vendor(r, provider), name)
+		left, known := row.Until(r.now())
+		if !known || left > soon {
+			continue
+		}
+		retires, instead := "retires on", "pawl models lists others"
+		if left <= 0 {
+			retires = "was retired on"
+		}
+		if row.Successor != "" {
+			instead = "write " + provider + "/" + row.Successor
+		}
+		d.about(m.dir == "", "model", m.place, "%s %s %s (%s)", m.name, retires, row.Retires, instead)
+	}
+}
+
+// age warns if the price of the model comes from an outdated sheet.
+func (s *Spec) age(d *document, r *Registry) {
+	given, dir := s.modelName(r)
+	if r == nil || given == "" || s.model.name == "" && s.family.member() {
+		return
+	}
+	own := s.known(r)
+	provider, name, err := own.resolve(given, dir)
+	if err != nil || !s.outdated(r, provider, name) {
+		return
+	}
+	model, err := own.Models[provider](name)
+	if err != nil || model == nil {
+		return
+	}
+	price, ours := s.price(charge{given: given, name: name, by: s.entries(r, provider)}, describe(model))
+	if ours || price == nil {
+		return
+	}
+	became := "costs are estimates"
+	if s.stale == staleTokenOnly {
+		became = "nothing is priced, and a limit on cost has no effect"
+	}
+	d.about(dir == "", "model", s.model.place, "the price of %s is of %s, more than 30 days ago, so %s (give it under prices, or a newer sheet in PAWL_MODELS)",
+		given, sheet.AsOf().Format(time.DateOnly), became)
+}
+
+// unsuited warns of models that the sheet does not know although they are asked for at their
+// provider's own host, and of what the spec asks for and the model does not take.
+func (s *Spec) unsuited(d *document, r *Registry) {
+	own := s.known(r)
+	for _, m := range s.named(r) {
+		provider, name, err := own.resolve(m.name, m.dir)
+		if err != nil {
+			continue // reported as a problem of the spec
+		}
+		vendor := s.vendor(r, provider)
+		if _, listed := sheet.Lookup(vendor, name); !listed && atHome(own, provider, vendor, name) {
+			there := candidates(name, slices.DeleteFunc(sheet.Near(name), func(row sheet.Model) bool { return row.Provider != vendor }), r.now())
+			d.about(m.dir == "", "model", m.place, "the model sheet does not have %s, so it has no price (there is %s)", m.name, cmp.Or(there, vendor+"/"+sheet.Default(vendor)))
+		}
+		if traits, known := sheet.TraitsOf(vendor, name); known && m.sampled {
+			s.untaken(d, m.name, &traits)
+		}
+	}
+}
+
+// atHome reports whether a model is asked for at its provider's own host.
+func atHome(r *Registry, provider, vendor, name string) bool {
+	if vendor == "" {
+		return false
+	}
+	model, err := r.Models[provider](name)
+	if err != nil || model == nil {
+		return false
+	}
+	at, err := url.Parse(describe(model).Endpoint)
+	return err == nil && (at.Hostname() == official[vendor] || strings.HasSuffix(at.Hostname(), "."+official[vendor]))
+}
+
+// untaken warns of a temperature and an effort that a model does not take.
+func (s *Spec) untaken(d *document, given string, t *sheet.Traits) {
+	effort := s.model.sampling.Effort
+	for _, n := range slices.Concat(s.root.all("model.temperature"), s.root.all("properties.temperature")) {
+		switch {
+		case t.Sampling == sheet.Always || t.Sampling == sheet.Unthinking && !t.Thinks(effort):
+		case t.Sampling == sheet.Unthinking && slices.Contains(t.Efforts, "none"):
+			d.problem(n.place, "%s takes a temperature only without thinking; write effort: none, or leave it out", given)
+		default:
+			d.problem(n.place, "%s takes no temperature; leave it out (or use effort)", given)
+		}
+	}
+	for _, n := range s.root.all("model.effort") {
+		if near := t.Clamp(effort); t.Thinking == "" {
+			d.problem(n.place, "%s does not think; leave effort out", given)
+		} else if near != effort {
+			d.problem(n.place, "effort %s is not known to %s; %s is used", effort, given, near)
+		}
+	}
+}
