@@ -20,24 +20,29 @@
 // call of another model gets the documented placeholder,
 // skip_thought_signature_validator.
 //
-// ThinkingTokens become a thinkingBudget of at most 24576, with thoughts
-// included; below 512 no thinking is requested. All models accept this range,
-// and most think by default. Models before Gemini 2.5 cannot think.
+// The model sheet says what a model takes. An effort becomes a thinkingLevel, or
+// a thinkingBudget for models that are asked by a number of tokens; a model that
+// thinks shows its thoughts. A temperature is left out where the model ignores it.
 //
 // An output schema is sent unless there are tools and the model is older than
 // Gemini 3, which accepts only one of them; then only the reply is validated.
 // Options of the sampling are put into generationConfig under their own names,
-// or next to it where the API has them there, such as safetySettings; they
-// replace existing fields, and null removes a field.
+// or next to it where the API has them there, such as safetySettings; objects
+// join existing ones, other values replace them, and null removes a field.
 //
 // Content that the API would refuse is adapted: invalid characters in names of
-// tools become _, arguments that are not an object become an empty one, and a
-// picture outside the limits becomes a text with the reason.
+// tools become _, arguments that are not an object become an empty one, a
+// picture outside the limits becomes a text with the reason, a $ref in a schema
+// loses what stands beside it, and a turn of the model at the end is followed by
+// "Go on.".
 //
 // A reply is complete after a finish reason and an orderly end. A call that the
 // API reports as malformed or unexpected is a failed attempt of class empty:
 // nothing in it is used or run, and the run retries it like any transient
-// failure.
+// failure. A reply that the provider stops at the most tokens of one response
+// (CONTINUATION) is gone on with in the same attempt while its limit allows it,
+// and else counts as cut. What a filter stopped is a refusal with the filter's
+// name. The sources of a text follow it as [pawl.Citation].
 package google
 
 import (
@@ -88,15 +93,21 @@ type Options struct {
 }
 
 // A Model is one of Google's models. It is safe for concurrent use.
-type Model struct{ server provider.Server }
+type Model struct {
+	server provider.Server
+	cloud  bool // Vertex AI serves it
+}
 
-// New returns the model with a name, such as gemini-3.8-flash. It reads the
+// New returns the model with a name, such as gemini-4-hydrogen. It reads the
 // environment once. A missing key is reported by the first call of the model.
 func New(name string, o *Options) *Model {
 	if o == nil {
 		o = &Options{}
 	}
-	return &Model{vendor.Server("google", strings.TrimPrefix(name, "models/"), provider.Options(*o))}
+	return &Model{
+		server: vendor.Server("google", strings.TrimPrefix(name, "models/"), provider.Options(*o)),
+		cloud:  strings.HasSuffix(o.BaseURL, "/publishers/google"),
+	}
 }
 
 // Ready returns an error if the model cannot be called because its key is missing.
@@ -109,7 +120,7 @@ func (m *Model) Describe() pawl.ModelInfo {
 	// The sizes of what [Model.body] writes, with the name of a tool and a
 	// signature at each call. Google publishes no number of tokens added for
 	// tools.
-	return m.server.Describe(pawl.Wire{Frame: 250, Message: 200, Tool: 100})
+	return m.server.Describe(pawl.Wire{Frame: 450, Message: 200, Tool: 100})
 }
 
 // Takes implements engine.Taker: pictures, PDFs and sounds within the API's limits.
@@ -126,7 +137,11 @@ func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 		case name == "" || strings.ContainsAny(name, "?&#%") || strings.Contains(name, ".."):
 			return nil, provider.Invalid("%q is not the name of a model", name)
 		}
-		body, err := m.body(r)
-		return &provider.Attempt{Path: path, Body: body, Reader: &turn{}}, err
+		body, err := m.body(r, "")
+		return &provider.Attempt{Path: path, Body: body, Reader: &turn{once: m.server.Traits.SearchOnce, again: func(token string, limit int) ([]byte, error) {
+			rest := r
+			rest.MaxTokens = limit
+			return m.body(rest, token)
+		}}}, err
 	})
 }

@@ -16,18 +16,18 @@ import (
 
 func TestDescribe(t *testing.T) {
 	t.Setenv("GOOGLE_GEMINI_BASE_URL", "")
-	got := google.New("gemini-3.8-flash", nil).Describe()
+	got := google.New("gemini-4-hydrogen", nil).Describe()
 	want := pawl.ModelInfo{
-		Name: "google/gemini-3.8-flash", Endpoint: "https://generativelanguage.googleapis.com",
-		Price: &pawl.Price{Input: 0.75, Output: 3.75, CacheRead: 0.075, Search: 0.014},
+		Name: "google/gemini-4-hydrogen", Endpoint: "https://generativelanguage.googleapis.com",
+		Price: &pawl.Price{Input: 1.5, Output: 7.5, CacheRead: 0.075, Search: 0.014}, PriceFrom: "table", Reply: 65536, Effort: "high",
 	}
-	want.Wire = pawl.Wire{Frame: 250, Message: 200, Tool: 100}
+	want.Wire = pawl.Wire{Frame: 450, Message: 200, Tool: 100}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	t.Setenv("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1/x/")
 	got = google.New("models/house", nil).Describe()
-	if d := cmp.Diff(pawl.ModelInfo{Name: "google/house", Endpoint: "http://127.0.0.1:1/x", Wire: pawl.Wire{Frame: 250, Message: 200, Tool: 100}}, got); d != "" {
+	if d := cmp.Diff(pawl.ModelInfo{Name: "google/house", Endpoint: "http://127.0.0.1:1/x", Wire: pawl.Wire{Frame: 450, Message: 200, Tool: 100}}, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
@@ -68,7 +68,7 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("GOOGLE_CLOUD_LOCATION", "here")
 	a := &asked{}
 	o := &google.Options{HTTPClient: &http.Client{Transport: a}}
-	if err := last(t.Context(), google.New("gemini-3.8-flash", o)); class(err) != pawl.ClassAuth || a.times != 0 {
+	if err := last(t.Context(), google.New("gemini-4-hydrogen", o)); class(err) != pawl.ClassAuth || a.times != 0 {
 		t.Errorf("without a key: error %v, %d requests; want class auth and none", err, a.times)
 	}
 	for _, c := range []struct{ gemini, google, option, want string }{
@@ -80,10 +80,10 @@ func TestEnvironment(t *testing.T) {
 		t.Setenv("GEMINI_API_KEY", c.gemini)
 		t.Setenv("GOOGLE_API_KEY", c.google)
 		o.APIKey = c.option
-		if err := last(t.Context(), google.New("gemini-3.8-flash", o)); class(err) != pawl.ClassNetwork {
+		if err := last(t.Context(), google.New("gemini-4-hydrogen", o)); class(err) != pawl.ClassNetwork {
 			t.Fatal(err)
 		}
-		const where = "https://generativelanguage.googleapis.com/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse"
+		const where = "https://generativelanguage.googleapis.com/v1beta/models/gemini-4-hydrogen:streamGenerateContent?alt=sse"
 		if got := a.last.Header.Get("X-Goog-Api-Key"); got != c.want || a.last.URL.String() != where {
 			t.Errorf("%+v: key %q to %s", c, got, a.last.URL)
 		}
@@ -108,7 +108,7 @@ func TestAnotherServerNeedsNoKey(t *testing.T) {
 
 func TestWhatCannotBeSent(t *testing.T) {
 	a := &asked{}
-	for _, c := range []struct{ name, base string }{{"", ""}, {"a?b=c", ""}, {"../files", ""}, {"gemini-3.8-flash", "http://a b"}} {
+	for _, c := range []struct{ name, base string }{{"", ""}, {"a?b=c", ""}, {"../files", ""}, {"gemini-4-hydrogen", "http://a b"}} {
 		m := google.New(c.name, &google.Options{APIKey: "key", BaseURL: c.base, HTTPClient: &http.Client{Transport: a}})
 		if err := last(t.Context(), m); class(err) != pawl.ClassInvalid || a.times != 0 {
 			t.Errorf("%q: error %v, want class invalid", c, err)
@@ -134,7 +134,7 @@ data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]
 	}))
 	defer srv.Close()
 	var got []string
-	for c, err := range google.New("gemini-3.8-flash", &google.Options{APIKey: "key", BaseURL: srv.URL}).Stream(t.Context(), requests["hello"].Request) {
+	for c, err := range google.New("gemini-4-hydrogen", &google.Options{APIKey: "key", BaseURL: srv.URL}).Stream(t.Context(), requests["hello"].Request) {
 		switch {
 		case err != nil:
 			t.Fatal(err)

@@ -2,46 +2,38 @@ package google
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// A turn builds one reply from the events of its stream. The end of the stream
-// is orderly after a finish reason or a blocked prompt. Some models send a
-// finish reason in every event, so parts and usage may follow one; the last
-// reason counts.
+// A turn builds one reply from the events of one response, or of several that go on with each
+// other. The end of a response is orderly after a finish reason, a blocked prompt, or a token to
+// go on with. Some models send a finish reason in every event, so parts and usage may follow one;
+// the last reason counts.
 type turn struct {
 	provider.Turn
+	once     bool // all searches of a request cost what one costs
 	pieces   []*piece
-	stopping bool              // a finish reason or a blocked prompt was received
-	stop     string            // the finish reason; empty: the prompt was blocked
-	why      string            // the provider's explanation
-	queries  []string          // of web searches
-	found    []json.RawMessage // by them
+	sources  []sources // of each response
+	stopping bool      // a finish reason or a blocked prompt was received
+	stop     string    // the finish reason; empty: none
+	blocked  string    // why the prompt was blocked; empty: it was not
+	why      string    // the provider's explanation
+
+	again func(token string, limit int) ([]byte, error) // makes the request for the rest
+	token string                                        // to go on with
+	from  string                                        // that this response goes on from
+	first pawl.Usage                                    // of the first response
+	all   pawl.Usage                                    // of those before this one
+	now   pawl.Usage                                    // of this one
 }
 
-// A piece is a part of the reply being received.
-type piece struct {
-	kind string // "text", "thought", "functionCall" or "part"
-	text strings.Builder
-	call call
-	rest map[string]json.RawMessage // the part's other fields
-}
-
-type call struct {
-	ID           string          `json:"id"`
-	Name         string          `json:"name"`
-	Args         json.RawMessage `json:"args"`
-	WillContinue bool            `json:"willContinue"`
-}
-
-// An event is the content of a chunk.
+// An event is the content of a chunk. Only what a reply is made of is read, and not the ratings,
+// log probabilities and versions.
 type event struct {
 	Candidates     []candidate `json:"candidates"`
 	PromptFeedback struct {
@@ -50,19 +42,7 @@ type event struct {
 	Usage *usage `json:"usageMetadata"`
 }
 
-type candidate struct {
-	Index   int `json:"index"`
-	Content struct {
-		Parts []json.RawMessage `json:"parts"`
-	} `json:"content"`
-	Grounding struct {
-		Queries []string          `json:"webSearchQueries"`
-		Chunks  []json.RawMessage `json:"groundingChunks"`
-	} `json:"groundingMetadata"`
-	FinishReason  string `json:"finishReason"`
-	FinishMessage string `json:"finishMessage"`
-}
-
+// usage has the counts. The others are their total and what they consist of.
 type usage struct {
 	Prompt   int `json:"promptTokenCount"` // including cached tokens
 	Cached   int `json:"cachedContentTokenCount"`
@@ -71,7 +51,9 @@ type usage struct {
 	Thoughts int `json:"thoughtsTokenCount"`
 }
 
-func (t *turn) Ends(err error) bool { return t.stopping && errors.Is(err, io.EOF) }
+func (t *turn) Ends(err error) bool {
+	return (t.stopping || t.token != "") && errors.Is(err, io.EOF)
+}
 
 func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 	var ev event
@@ -79,18 +61,20 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 		return nil, err
 	}
 	if u := ev.Usage; u != nil {
-		// Each event has the totals, so they are assigned and not added.
+		// Each event has the totals of its response, so they are assigned and not added.
 		t.Told = true
-		t.Usage = pawl.Usage{
+		t.now = pawl.Usage{
 			Input: u.Prompt + u.ToolUse, CacheRead: u.Cached,
 			Output: u.Answer + u.Thoughts, Reasoning: u.Thoughts,
 		}
+		t.Usage = t.all.Add(t.now)
 	}
-	if ev.PromptFeedback.BlockReason != "" && len(ev.Candidates) == 0 {
-		t.stopping = true
+	if why := ev.PromptFeedback.BlockReason; why != "" && len(ev.Candidates) == 0 {
+		t.stopping, t.blocked = true, why
 	}
 	var chunks []pawl.Chunk
-	for _, c := range ev.Candidates {
+	for i := range ev.Candidates {
+		c := &ev.Candidates[i]
 		if c.Index != 0 {
 			continue
 		}
@@ -103,147 +87,71 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 				chunks = append(chunks, chunk)
 			}
 		}
-		if len(c.Grounding.Queries) > 0 { // each event that has them has all
-			t.queries, t.found = c.Grounding.Queries, c.Grounding.Chunks
+		if len(t.sources) == 0 {
+			t.sources = append(t.sources, sources{})
 		}
+		t.sources[len(t.sources)-1].add(c)
 		if c.FinishReason != "" && c.FinishReason != "FINISH_REASON_UNSPECIFIED" {
 			t.stop, t.why, t.stopping = c.FinishReason, c.FinishMessage, true
+		}
+		if c.Token != "" {
+			t.token = c.Token
+		} else if t.stop != "" && t.stop != "CONTINUATION" {
+			t.token = ""
 		}
 	}
 	return chunks, nil
 }
 
-// grow adds a part. Consecutive parts of one kind form one piece, unless one of
-// them has fields other than its text, which belong to it alone.
-func (t *turn) grow(raw json.RawMessage) (pawl.Chunk, error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return pawl.Chunk{}, t.Failed(pawl.ClassUnknown, "a part is unknown here: "+provider.Clip(string(raw)))
+// Continue implements provider.Continuer: it returns the request for the rest of a reply that the
+// provider stopped at the most tokens of one response. That is the same request with the token.
+// It reads the prompt and the reply so far again, which is billed: the request is only made if
+// that still fits into the tokens that the reply may spend.
+func (t *turn) Continue() ([]byte, error) {
+	if t.stop != "" && t.stop != "CONTINUATION" || t.blocked != "" || t.token == "" || t.token == t.from || !t.Told {
+		return nil, nil
 	}
-	if len(fields) == 0 {
-		return pawl.Chunk{}, nil
+	if t.from == "" {
+		t.first = t.now
 	}
-	p := &piece{kind: "part", rest: fields}
-	if fields["functionCall"] != nil {
-		if err := json.Unmarshal(fields["functionCall"], &p.call); err != nil || p.call.WillContinue {
-			return pawl.Chunk{}, t.Failed(pawl.ClassUnknown, "a call is unknown here: "+provider.Clip(string(raw)))
-		}
-		if p.call.Name == "" {
-			return pawl.Chunk{}, t.Broken("a call without a name")
-		}
-		p.kind = "functionCall"
-		delete(fields, "functionCall")
-		t.pieces = append(t.pieces, p)
-		return pawl.Chunk{Call: p.call.Name, Ready: p.made()}, nil
+	again := t.Usage.Input - t.first.Input + t.now.Input + t.now.Output
+	if t.Usage.Output+again >= t.Limit {
+		return nil, nil
 	}
-	if fields["text"] == nil && fields["thoughtSignature"] != nil && len(fields) == 1 {
-		fields["text"] = json.RawMessage(`""`) // an empty text is omitted on the wire
-	}
-	var text string
-	if json.Unmarshal(fields["text"], &text) != nil {
-		t.pieces = append(t.pieces, p)
-		return pawl.Chunk{}, nil
-	}
-	p.kind = "text"
-	if string(fields["thought"]) == "true" {
-		p.kind = "thought"
-	}
-	delete(fields, "text")
-	delete(fields, "thought")
-	if n := len(t.pieces); n > 0 && len(fields) == 0 && t.pieces[n-1].kind == p.kind && len(t.pieces[n-1].rest) == 0 {
-		p = t.pieces[n-1]
-	} else if text != "" || len(fields) > 0 {
-		t.pieces = append(t.pieces, p)
-	}
-	p.text.WriteString(text)
-	if p.kind == "thought" {
-		return pawl.Chunk{Thinking: text}, nil
-	}
-	return pawl.Chunk{Text: text}, nil
+	t.all, t.now = t.Usage, pawl.Usage{}
+	t.from, t.token, t.stop, t.stopping = t.token, "", "", false
+	t.sources = append(t.sources, sources{from: len(t.pieces)})
+	return t.again(t.from, t.Limit-again)
 }
 
 func (t *turn) Reply() (*pawl.Reply, error) {
 	t.Ended = true
+	cited := t.citations()
 	var parts []pawl.Part
-	for _, p := range t.pieces {
-		parts = append(parts, p.parts(t.Model)...)
+	for i, p := range t.pieces {
+		parts = append(append(parts, p.parts(t.Model, t.Account)...), cited[i]...)
 	}
 	t.hosted()
+	if t.blocked != "" {
+		return t.Filtered(parts, t.blocked)
+	}
 	switch t.stop {
 	case "STOP":
 		return t.Finish(parts, false)
-	case "MAX_TOKENS":
+	case "MAX_TOKENS", "CONTINUATION":
 		return t.Cut(parts)
-	case "", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE",
+	case "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE",
 		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
-		return t.Stop(parts, pawl.StopRefusal)
+		return t.Filtered(parts, t.stop)
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE":
 		return nil, t.Failed(pawl.ClassEmpty, "the reply cannot be used: "+provider.Clip(cmp.Or(t.why, t.stop)))
 	case "MISSING_THOUGHT_SIGNATURE":
 		return nil, t.Failed(pawl.ClassInvalid, "the provider misses a thought signature in the request")
 	case "OTHER", "IMAGE_OTHER", "NO_IMAGE":
 		return nil, t.Failed(pawl.ClassUnknown, "the provider gave up on the reply: "+provider.Clip(cmp.Or(t.why, t.stop)))
+	case "":
+		t.Ended = false
+		return nil, t.Failed(pawl.ClassTruncated, "the stream ended before the reply did")
 	}
 	return nil, t.Failed(pawl.ClassUnknown, fmt.Sprintf("finish reason %q is unknown here", provider.Clip(t.stop)))
-}
-
-// hosted adds what the provider ran: code, and the web searches as one call, because the
-// API does not say which of them found what.
-func (t *turn) hosted() {
-	for _, p := range t.pieces {
-		if code := p.rest["executableCode"]; code != nil {
-			t.Hosted = append(t.Hosted, pawl.HostedCall{Call: pawl.Call{Tool: provider.CodeExecution, Args: code}})
-		}
-		var ran struct{ Outcome, Output string }
-		if json.Unmarshal(p.rest["codeExecutionResult"], &ran) != nil || len(t.Hosted) == 0 {
-			continue
-		}
-		h := &t.Hosted[len(t.Hosted)-1]
-		if h.Result = provider.Marshal(ran.Output); ran.Outcome != "OUTCOME_OK" {
-			h.Result, h.Error = nil, cmp.Or(ran.Output, ran.Outcome)
-		}
-	}
-	if len(t.queries) == 0 {
-		return
-	}
-	// Models before Gemini 3 are charged for a prompt with searches, later ones for each search.
-	if t.Usage.Searches = 1; !beforeThree.MatchString(t.Model[strings.LastIndexByte(t.Model, '/')+1:]) {
-		t.Usage.Searches = len(t.queries)
-	}
-	t.Hosted = append(t.Hosted, pawl.HostedCall{
-		Call:   pawl.Call{Tool: provider.WebSearch, Args: provider.Marshal(map[string]any{"queries": t.queries})},
-		Result: provider.Readable(provider.Marshal(t.found)),
-	})
-}
-
-// made returns the piece as a call.
-func (p *piece) made() *pawl.Call {
-	return &pawl.Call{Ref: p.call.ID, Tool: p.call.Name, Args: provider.Args(string(p.call.Args))}
-}
-
-// parts returns the piece in the form of the log; see the package comment.
-func (p *piece) parts(model string) []pawl.Part {
-	opaque := func(key, text string) pawl.Thinking {
-		return pawl.Thinking{Text: text, Opaque: provider.Marshal(map[string]any{key: p.rest}), Model: model}
-	}
-	var list []pawl.Part
-	text := p.text.String()
-	switch {
-	case p.kind == "functionCall":
-		if len(p.rest) > 0 {
-			list = append(list, opaque(p.kind, ""))
-		}
-		return append(list, *p.made())
-	case p.kind == "thought":
-		p.rest["thought"], p.rest["text"] = json.RawMessage("true"), provider.Marshal(text)
-		return append(list, opaque("part", text))
-	case p.kind == "part":
-		return append(list, opaque("part", ""))
-	case len(p.rest) == 0:
-		return append(list, pawl.Text{Text: text})
-	case strings.TrimSpace(text) == "": // the log keeps no empty text
-		p.rest["text"] = provider.Marshal(text)
-		return append(list, opaque("part", ""))
-	}
-	return append(list, opaque("text", ""), pawl.Text{Text: text})
 }

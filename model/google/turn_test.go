@@ -13,7 +13,7 @@ import (
 // sent is what goes back of a reply, as one content.
 func sent(t *testing.T, m *Model, r *pawl.Reply) string {
 	t.Helper()
-	raw, err := json.Marshal(m.contents([]pawl.Message{{Role: pawl.RoleAssistant, Parts: r.Parts}}))
+	raw, err := json.Marshal(m.contents([]pawl.Message{{Role: pawl.RoleAssistant, Parts: r.Parts}})[:1])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func sent(t *testing.T, m *Model, r *pawl.Reply) string {
 
 // What a model sent comes back to it part for part.
 func TestRepliesGoBackAsTheyCame(t *testing.T) {
-	m := New("gemini-3.8-flash", &Options{APIKey: "key"})
+	m := New("gemini-4-hydrogen", &Options{APIKey: "key"})
 	parts := []string{
 		`{"text":"Hm","thought":true}`,
 		`{"text":"so","thought":true,"thoughtSignature":"YQ=="}`,
@@ -59,7 +59,7 @@ func TestRepliesGoBackAsTheyCame(t *testing.T) {
 	if d := cmp.Diff(`[{"role":"model","parts":[`+want+`]}]`, sent(t, m, r)); d != "" {
 		t.Errorf("(-came +sent):\n%s", d)
 	}
-	other := New("gemini-2.5-flash", &Options{APIKey: "key"})
+	other := New("gemini-2.5-flash-lite", &Options{APIKey: "key"})
 	const less = `[{"role":"model","parts":[{"text":"It is"},{"text":" noon"},{"text":"."},` +
 		`{"functionCall":{"args":{"n":12345678901234567890},"id":"x","name":"f"}},{"functionCall":{"args":{},"id":"y","name":"g"}}]}]`
 	if d := cmp.Diff(less, sent(t, other, r)); d != "" {
@@ -71,14 +71,24 @@ func FuzzTurn(f *testing.F) {
 	f.Add(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{}},"thoughtSignature":"YQ=="}]}}]}`, `{"candidates":[{"finishReason":"STOP"}],"usageMetadata":{}}`)
 	f.Add(`{"candidates":[{"content":{"parts":[{"text":"a","thought":true},{"text":" ","x":1},null,{}]}}]}`, `{"candidates":[{"finishReason":"SAFETY"}]}`)
 	f.Add(`{"error":{"code":429,"details":[{"retryDelay":"1s","violations":[{}]}]}}`, `{"promptFeedback":{"blockReason":"OTHER"}}`)
+	f.Add(`{"candidates":[{"content":{"parts":[{"text":"a b"}]},"citationMetadata":{"citations":[{"endIndex":2,"uri":"x"}]},"continuationToken":"YQ=="}],"usageMetadata":{"promptTokenCount":1}}`,
+		`{"candidates":[{"groundingMetadata":{"webSearchQueries":["q"],"groundingChunks":[{"web":{"uri":"x"}},7],"groundingSupports":[{"groundingChunkIndices":[0,1,-1],"segment":{"text":"b"}}]},"finishReason":"STOP"}]}`)
 	f.Add(`[{"error":"x"}]`, `{"candidates":[{"content":{"parts":[{"functionCall":[]}]}}]}`)
 	f.Fuzz(func(t *testing.T, first, second string) {
-		m := New("gemini-3.8-flash", &Options{APIKey: "key"})
-		tn := &turn{Turn: provider.Turn{Model: m.server.Full}}
+		m := New("gemini-4-hydrogen", &Options{APIKey: "key"})
+		tn := &turn{Turn: provider.Turn{Model: m.server.Full, Limit: 1000}, again: func(token string, limit int) ([]byte, error) {
+			if limit <= 0 || token == "" {
+				t.Fatalf("asked to go on with %q and %d tokens", token, limit)
+			}
+			return m.body(pawl.Request{MaxTokens: limit}, token)
+		}}
 		for _, data := range []string{first, second} {
 			if _, err := tn.Event([]byte(data)); err != nil {
 				classify(&pawl.ModelError{}, 0, []byte(data))
 				return
+			}
+			if _, err := tn.Continue(); err != nil {
+				t.Fatal(err)
 			}
 		}
 		r, err := tn.Reply()

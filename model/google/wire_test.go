@@ -8,6 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/model/google"
+	"github.com/pawl-run/pawl/model/internal/provider"
 	"github.com/pawl-run/pawl/model/internal/provider/wiretest"
 )
 
@@ -22,7 +23,7 @@ func opaque(model, raw string) pawl.Thinking {
 
 // A request is what transcripts named after it ask for.
 type request struct {
-	model string // gemini-3.8-flash when empty
+	model string // gemini-4-hydrogen when empty
 	pawl.Request
 }
 
@@ -74,13 +75,13 @@ var requests = map[string]request{
 		MaxTokens: 2000,
 		Sampling:  pawl.Sampling{Temperature: -1, Effort: "high"},
 	}},
-	"history": {Request: history("google/gemini-3.8-flash")},
-	"older":   {model: "gemini-2.5-pro", Request: history("google/gemini-2.5-pro")},
-	"oldest": {model: "models/gemini-2.0-flash", Request: pawl.Request{
+	"history": {Request: history("google/gemini-4-hydrogen")},
+	"older":   {model: "gemini-2.5-flash-lite", Request: history("google/gemini-2.5-flash-lite")},
+	"unknown": {model: "models/house", Request: pawl.Request{
 		Messages: []pawl.Message{wiretest.User(pawl.Text{Text: "Hello"})},
 		Sampling: pawl.Sampling{Effort: "high"},
 	}},
-	"output": {model: "gemini-2.5-flash", Request: pawl.Request{
+	"output": {model: "gemini-2.5-flash-lite", Request: pawl.Request{
 		Messages: []pawl.Message{wiretest.User(pawl.Text{Text: "Classify."})},
 		// In the order in which they are to be written, which is not the alphabet's.
 		Output: json.RawMessage(`{"type":"object","properties":{"reason":{"type":"string"},"label":{"type":"string"}}}`),
@@ -88,6 +89,41 @@ var requests = map[string]request{
 			"topK": json.RawMessage("5"), "stop_sequences": json.RawMessage(`["END"]`), "temperature": json.RawMessage("null"),
 			"safetySettings": json.RawMessage(`[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"BLOCK_NONE"}]`),
 		}},
+	}},
+	// Options join what the run sets: the schema and the thoughts stay.
+	"joined": {Request: pawl.Request{
+		Messages: []pawl.Message{wiretest.User(pawl.Text{Text: "Hello"})},
+		Output:   json.RawMessage(`{"type":"object"}`),
+		Sampling: pawl.Sampling{Effort: "low", Options: map[string]json.RawMessage{
+			"thinking_config": json.RawMessage(`{"thinkingLevel":"HIGH"}`),
+			"toolConfig":      json.RawMessage(`{"retrievalConfig":{"languageCode":"de"}}`),
+		}},
+	}},
+	// The last answer of a run: it has the tools that its history needs, and may call none.
+	"landing": {Request: pawl.Request{
+		Messages: []pawl.Message{
+			wiretest.User(pawl.Text{Text: "Weather?"}),
+			wiretest.Assistant(pawl.Call{ID: "c_1", Tool: "weather", Args: json.RawMessage(`{"city":"Paris"}`)}),
+			wiretest.User(pawl.ToolResult{Call: "c_1", Tool: "weather", Content: json.RawMessage(`"blue"`)}, pawl.Text{Text: "Answer now."}),
+		},
+		Tools:   []pawl.ToolInfo{{Name: "weather", Input: json.RawMessage(weather)}, {Name: provider.WebSearch, Hosted: pawl.Usage{Searches: 1}}},
+		NoCalls: true,
+		Output:  json.RawMessage(`{"type":"object"}`),
+		Sampling: pawl.Sampling{Options: map[string]json.RawMessage{
+			"toolConfig": json.RawMessage(`{"functionCallingConfig":{"mode":"ANY"}}`),
+		}},
+	}},
+	// A $ref stands alone, and all else in its order.
+	"ref": {Request: pawl.Request{
+		Messages: []pawl.Message{wiretest.User(pawl.Text{Text: "Hello"})},
+		Tools: []pawl.ToolInfo{{Name: "move", Input: json.RawMessage(
+			`{"$defs":{"p":{"type":"object","properties":{"$ref":{"type":"string","description":"<a>"}}}},"type":"object",` +
+				`"properties":{"to":{"description":"Where to.","$ref":"#/$defs/p","$comment":"x"},"by":{"anyOf":[{"default":{},"$ref":"#/$defs/p"},{"type":"null"}]}}}`)}},
+		Output: json.RawMessage(`{"title":"T","$ref":"#/$defs/t","$defs":{"t":{"type":"object"}}}`),
+	}},
+	// A turn of another provider that is to be gone on with.
+	"paused": {Request: pawl.Request{
+		Messages: []pawl.Message{wiretest.User(pawl.Text{Text: "Hello"}), wiretest.Assistant(pawl.Text{Text: "Let me"}, pawl.Citation{URL: "https://example.org"})},
 	}},
 	"owned": {Request: pawl.Request{
 		Messages: []pawl.Message{wiretest.User(pawl.Text{Text: "Hello"})},
@@ -102,6 +138,6 @@ var requests = map[string]request{
 func TestWire(t *testing.T) {
 	wiretest.Run(t, "testdata", []string{"X-Goog-Api-Key", "Content-Type"}, func(url, name string) (pawl.Model, pawl.Request) {
 		r := requests[name]
-		return google.New(cmp.Or(r.model, "gemini-3.8-flash"), &google.Options{APIKey: "key", BaseURL: url + "/"}), r.Request
+		return google.New(cmp.Or(r.model, "gemini-4-hydrogen"), &google.Options{APIKey: "key", BaseURL: url + "/"}), r.Request
 	})
 }

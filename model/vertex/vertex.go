@@ -57,7 +57,7 @@ type cloud = provider.Cloud
 // role is what an identity may lack.
 const role = "; the identity needs the role Vertex AI User in the project, and the API aiplatform.googleapis.com must be enabled there"
 
-// New returns the model vertex/NAME, such as vertex/gemini-3-flash or
+// New returns the model vertex/NAME, such as vertex/gemini-4-hydrogen or
 // vertex/claude-sonnet-4-5@20250929, in a project and a location. Empty are GOOGLE_CLOUD_PROJECT, and GOOGLE_CLOUD_LOCATION or else global. What is
 // missing is reported by Ready, and by the first call.
 func New(project, location, name string, o *Options) *Model {

@@ -119,7 +119,7 @@ type fixed string
 func (f fixed) Token() (*oauth2.Token, error) { return &oauth2.Token{AccessToken: string(f)}, nil }
 
 func (r *region) model(tokens oauth2.TokenSource) *vertex.Model {
-	return vertex.New("contoso", "europe-west4", "gemini-3-flash", &vertex.Options{BaseURL: r.URL, Tokens: tokens})
+	return vertex.New("contoso", "europe-west4", "gemini-4-hydrogen", &vertex.Options{BaseURL: r.URL, Tokens: tokens})
 }
 
 var brain = pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) { return pawl.Say("four"), nil })
@@ -178,15 +178,15 @@ func TestAddress(t *testing.T) {
 		"eu":           "https://aiplatform.eu.rep.googleapis.com/v1/projects/contoso/locations/eu/publishers/google",
 	} {
 		t.Setenv("GOOGLE_CLOUD_LOCATION", location)
-		if d := vertex.New("contoso", "", "gemini-2.5-flash", nil).Describe(); d.Endpoint != want || d.Name != "vertex/gemini-2.5-flash" || d.Price == nil || d.Wire == (pawl.Wire{}) {
+		if d := vertex.New("contoso", "", "gemini-4-hydrogen", nil).Describe(); d.Endpoint != want || d.Name != "vertex/gemini-4-hydrogen" || d.Price == nil || d.Wire == (pawl.Wire{}) {
 			t.Errorf("%s: it is described as %+v", location, d)
 		}
 	}
 	t.Setenv("GOOGLE_CLOUD_PROJECT", "")
 	for variable, m := range map[string]*vertex.Model{
-		"set GOOGLE_CLOUD_PROJECT":    vertex.New("", "eu", "gemini-2.5-flash", nil),
-		"GOOGLE_CLOUD_PROJECT is ":    vertex.New("a/b", "eu", "gemini-2.5-flash", nil),
-		"GOOGLE_CLOUD_LOCATION is \"": vertex.New("contoso", "example.org/", "gemini-2.5-flash", nil),
+		"set GOOGLE_CLOUD_PROJECT":    vertex.New("", "eu", "gemini-4-hydrogen", nil),
+		"GOOGLE_CLOUD_PROJECT is ":    vertex.New("a/b", "eu", "gemini-4-hydrogen", nil),
+		"GOOGLE_CLOUD_LOCATION is \"": vertex.New("contoso", "example.org/", "gemini-4-hydrogen", nil),
 	} {
 		_, err := ask(t, m)
 		if ready := m.Ready(); ready == nil || err == nil || !strings.Contains(ready.Error(), variable) || !strings.Contains(err.Error(), ready.Error()) {
@@ -260,7 +260,7 @@ func TestServiceAccount(t *testing.T) {
 		t.Errorf("with an expired key it says %v", err)
 	}
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", path+".missing")
-	if _, err := ask(t, r.model(nil)); err == nil || !strings.Contains(err.Error(), "model: auth: no key for vertex/gemini-3-flash: log in with gcloud") {
+	if _, err := ask(t, r.model(nil)); err == nil || !strings.Contains(err.Error(), "model: auth: no key for vertex/gemini-4-hydrogen: log in with gcloud") {
 		t.Errorf("without a login a call says %v", err)
 	}
 }

@@ -30,6 +30,13 @@ type Reader interface {
 	turn() *Turn
 }
 
+// A Continuer is a [Reader] of a reply that may come in several responses.
+type Continuer interface {
+	// Continue is called after each response, in place of Reply. It returns the body of the
+	// request for the rest; nil: there is none, or it is not to be had.
+	Continue() ([]byte, error)
+}
+
 // InBandError is the body of an error inside a stream.
 type InBandError []byte
 
@@ -95,50 +102,69 @@ func noted(err error, sent *Attempt) error {
 
 // attempt passes the reply to one request to show, until show returns false.
 func (s *Server) attempt(ctx context.Context, a *Attempt, show func(pawl.Chunk) bool) error {
+	repaired := false
+	for body := a.Body; body != nil; {
+		over, err := s.respond(ctx, a, body, &repaired, show)
+		if over || err != nil {
+			return err
+		}
+		body = nil
+		if c, ok := a.Reader.(Continuer); ok {
+			if body, err = c.Continue(); err != nil {
+				return err
+			}
+		}
+	}
+	reply, err := a.Reader.Reply()
+	if err == nil {
+		reply.Repaired, reply.Notes = repaired, a.Notes
+		show(pawl.Chunk{Reply: reply})
+	}
+	return err
+}
+
+// respond passes the events of one response to show. It reports whether that is all because show
+// returned false.
+func (s *Server) respond(ctx context.Context, a *Attempt, body []byte, repaired *bool, show func(pawl.Chunk) bool) (over bool, err error) {
 	r := a.Reader
-	res, err := s.open(ctx, a.Path, a.Body)
+	res, err := s.open(ctx, a.Path, body)
 	if err != nil {
-		return cmp.Or(ctx.Err(), err)
+		return false, cmp.Or(ctx.Err(), r.turn().spent(err))
 	}
 	defer res.Body.Close()
 	a.Lessons.keep()
-	events, repaired := NewEvents(res.Body), false
+	events := NewEvents(res.Body)
 	for !r.Ends(nil) {
 		data, err := events.Next()
 		if (errors.Is(err, io.EOF) || errors.Is(err, ErrHalfEvent)) && r.Ends(err) {
 			break
 		}
 		if err != nil {
-			return cmp.Or(ctx.Err(), r.turn().ended(err))
+			return false, cmp.Or(ctx.Err(), error(r.turn().ended(err)))
 		}
 		data, broken := Repair(data)
-		repaired = repaired || broken
+		*repaired = *repaired || broken
 		chunks, err := r.Event(data)
 		if chunks == nil && err == nil {
 			chunks = []pawl.Chunk{{}}
 		}
 		for _, c := range chunks {
 			if !show(c) {
-				return nil
+				return true, nil
 			}
 		}
 		if told, ok := errors.AsType[InBandError](err); ok {
 			e, _ := s.refused(0, nil, told)
 			e.Usage = r.turn().Usage
-			return e
+			return false, e
 		}
 		if err != nil {
 			show(pawl.Chunk{}) // the provider has begun to work, so the attempt is not free
-			return err
+			return false, err
 		}
 	}
 	Drain(res.Body)
-	reply, err := r.Reply()
-	if err == nil {
-		reply.Repaired, reply.Notes = repaired, a.Notes
-		show(pawl.Chunk{Reply: reply})
-	}
-	return err
+	return false, nil
 }
 
 // A Turn is the state shared by the readers of all wires.
@@ -155,6 +181,14 @@ type Turn struct {
 }
 
 func (t *Turn) turn() *Turn { return t }
+
+// spent adds to the error of a request what the responses before it cost.
+func (t *Turn) spent(err error) error {
+	if e, ok := errors.AsType[*pawl.ModelError](err); ok {
+		e.Usage = t.Usage
+	}
+	return err
+}
 
 // ended returns the error for a stream that ended before its reply was
 // complete.
@@ -226,6 +260,13 @@ func (t *Turn) Cut(parts []pawl.Part) (*pawl.Reply, error) {
 // Stop completes a reply that needs no text because of its stop reason.
 func (t *Turn) Stop(parts []pawl.Part, why pawl.StopReason) (*pawl.Reply, error) {
 	return &pawl.Reply{Parts: parts, Stop: why, Usage: t.Usage, Hosted: t.Hosted}, nil
+}
+
+// Filtered completes a reply that the provider stopped, with its word for why.
+func (t *Turn) Filtered(parts []pawl.Part, word string) (*pawl.Reply, error) {
+	r, err := t.Stop(parts, pawl.StopRefusal)
+	r.Filter = word
+	return r, err
 }
 
 // said reports whether a reply has text, and whether it has calls.
