@@ -142,7 +142,7 @@ func TestConformance(t *testing.T) {
 	modeltest.Run(t, func(t testing.TB, brain pawl.Model) pawl.Model {
 		return newRegion(t, brain, nil).model(fixed("t1"))
 	}, &modeltest.Options{
-		Lacks:   modeltest.Lacks{CacheWrite: true},
+		Lacks:   modeltest.Lacks{CacheWrite: true, Temperature: true}, // Gemini 4 ignores one
 		Stops:   []pawl.StopReason{pawl.StopPause},
 		Classes: []pawl.Class{pawl.ClassRefused}, // a prompt that is refused is answered with a reason
 	})

@@ -78,12 +78,15 @@ func TestOpenAIResponses(t *testing.T) {
 
 func TestGoogle(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"gemini-4-hydrogen", "gemini-2.5-flash-lite"} {
+	for name, lacks := range map[string]modeltest.Lacks{
+		"gemini-4-hydrogen":     {CacheWrite: true, Temperature: true},
+		"gemini-2.5-flash-lite": {CacheWrite: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			through(t, func(url string, client *http.Client) pawl.Model {
 				return google.New(name, &google.Options{APIKey: "key", BaseURL: url, HTTPClient: client})
 			}, modeltest.Options{
-				Lacks: modeltest.Lacks{CacheWrite: true},
+				Lacks: lacks,
 				Stops: []pawl.StopReason{pawl.StopPause},
 				// A prompt that is refused is answered with a reason, not with an error.
 				Classes: []pawl.Class{pawl.ClassRefused},
