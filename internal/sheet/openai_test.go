@@ -33,7 +33,7 @@ func TestOpenAI(t *testing.T) {
 			t.Errorf("%s, which has retired, is %s", gone, row.Name)
 		}
 	}
-	for name, want := range map[string]sheet.Thinking{"gpt-7-sol": sheet.ByEffort, "gpt-5.7": sheet.ByEffort, "ft:gpt-4o:me": "", "gpt-audio-2": ""} {
+	for name, want := range map[string]sheet.Thinking{"gpt-7-sol": sheet.ByEffort, "gpt-5.6-cyber": sheet.ByEffort, "ft:gpt-4o:me": "", "gpt-audio-2": ""} {
 		if traits, known := sheet.TraitsOf("openai", name); !known || traits.Thinking != want {
 			t.Errorf("%s: %v, %+v", name, known, traits)
 		}

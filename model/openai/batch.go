@@ -17,47 +17,29 @@ import (
 // Batch returns the model with its calls as batches, which cost half. The run is suspended
 // until the batch of a call is done, which takes up to a day, and is woken to look for it.
 func (m *Model) Batch() pawl.Model {
+	api := m.asks(m.server.Lessons())
+	path := "/v1/responses"
+	if api == Chat {
+		path = "/v1/chat/completions"
+	}
 	return &provider.Batch{
-		Server: &m.server, Model: m, Wire: batches{&m.server, "/v1/chat/completions"},
+		Server: &m.server, Model: m, Wire: batches{&m.server, path},
 		Body: func(r pawl.Request) (map[string]json.RawMessage, error) {
-			name, _ := m.limit.Load().(string)
-			body, err := m.body(r, name)
+			a := &asking{Model: m, r: r, lessons: m.server.Lessons(), only: api}
+			req, _, err := a.request()
+			if err != nil {
+				return nil, err
+			}
+			body, err := provider.JSON(req)
 			if err != nil {
 				return nil, err
 			}
 			return provider.Fields(body, "stream", "stream_options")
 		},
 		Reply: func(r pawl.Request, answer json.RawMessage) (*pawl.Reply, error) {
-			var completion struct {
-				Choices []struct {
-					Message json.RawMessage `json:"message"`
-					Reason  string          `json:"finish_reason"`
-				} `json:"choices"`
-				Usage json.RawMessage `json:"usage"`
+			if api == Chat {
+				return m.completion(r, answer)
 			}
-			if err := json.Unmarshal(answer, &completion); err != nil || len(completion.Choices) == 0 {
-				return nil, unknownAnswer(answer)
-			}
-			c := completion.Choices[0]
-			return m.server.Read(r, &turn{}, map[string]any{
-				"choices": []any{map[string]any{"index": 0, "delta": c.Message, "finish_reason": c.Reason}}, "usage": completion.Usage,
-			})
-		},
-	}
-}
-
-// Batch returns the model with its calls as batches; see [Model.Batch].
-func (m *Responses) Batch() pawl.Model {
-	return &provider.Batch{
-		Server: &m.server, Model: m, Wire: batches{&m.server, "/v1/responses"},
-		Body: func(r pawl.Request) (map[string]json.RawMessage, error) {
-			body, err := m.body(r, true)
-			if err != nil {
-				return nil, err
-			}
-			return provider.Fields(body, "stream")
-		},
-		Reply: func(r pawl.Request, answer json.RawMessage) (*pawl.Reply, error) {
 			var is struct {
 				Status string `json:"status"`
 			}
@@ -67,6 +49,24 @@ func (m *Responses) Batch() pawl.Model {
 			return m.server.Read(r, &response{}, map[string]any{"type": "response." + is.Status, "response": answer})
 		},
 	}
+}
+
+// completion reads an answer of Chat Completions that is no stream.
+func (m *Model) completion(r pawl.Request, answer json.RawMessage) (*pawl.Reply, error) {
+	var whole struct {
+		Choices []struct {
+			Message json.RawMessage `json:"message"`
+			Reason  string          `json:"finish_reason"`
+		} `json:"choices"`
+		Usage json.RawMessage `json:"usage"`
+	}
+	if err := json.Unmarshal(answer, &whole); err != nil || len(whole.Choices) == 0 {
+		return nil, unknownAnswer(answer)
+	}
+	c := whole.Choices[0]
+	return m.server.Read(r, &turn{tools: r.Tools}, map[string]any{
+		"choices": []any{map[string]any{"index": 0, "delta": c.Message, "finish_reason": c.Reason}}, "usage": whole.Usage,
+	})
 }
 
 func unknownAnswer(answer []byte) error {

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,6 +94,10 @@ var kinds = map[string]pawl.Class{
 	"content_policy_violation":       pawl.ClassRefused,
 	"image_content_policy_violation": pawl.ClassRefused,
 	"invalid_prompt":                 pawl.ClassRefused, // flagged by the usage policy
+	"bio_policy":                     pawl.ClassRefused,
+	"misalignment_policy_violation":  pawl.ClassRefused,
+	"data_residency_mismatch":        pawl.ClassInvalid,
+	"tool_use_failed":                pawl.ClassEmpty, // the model's call was none
 	"rate_limit_exceeded":            pawl.ClassRateLimit,
 	"rate_limit_error":               pawl.ClassRateLimit,
 	"server_error":                   pawl.ClassOverloaded,
@@ -102,6 +107,9 @@ var kinds = map[string]pawl.Class{
 	"slow_down":                      pawl.ClassOverloaded,
 	"vector_store_timeout":           pawl.ClassOverloaded,
 }
+
+// unreadable matches what servers say when they cannot parse what their model wrote as a call.
+var unreadable = regexp.MustCompile(`(failed|error|could not|unable) (to pars(e|ing)|parsing) (the )?(tool|function|model)|failed to call a function|failed to parse input at pos|failed_generation|malformed function call`)
 
 // classify classifies an error by the server's code and type, then by its
 // status, and finally by words in its message.
@@ -123,6 +131,8 @@ func classify(e *pawl.ModelError, status int, body []byte) bool {
 	}
 	said := strings.ToLower(e.Message)
 	switch {
+	case (e.Class == pawl.ClassInvalid || e.Class == pawl.ClassOverloaded) && unreadable.MatchString(said): // the model's slip, so it is asked again
+		e.Class = pawl.ClassEmpty
 	case e.Class == pawl.ClassInvalid && (strings.Contains(said, "context length") || strings.Contains(said, "context window") || strings.Contains(said, "context size")):
 		e.Class = pawl.ClassTooLong
 	case e.Class == pawl.ClassRateLimit && (strings.Contains(said, "exceeded your current quota") || strings.Contains(said, "insufficient balance")):

@@ -91,8 +91,8 @@ func TestTheOtherNameDoesNotHelp(t *testing.T) {
 		message string
 		want    []string
 	}{
-		{"too large", "max_completion_tokens", map[string]string{"max_completion_tokens": `{"error":{"message":"max_completion_tokens is too large: 4096. This model supports at most 2048 completion tokens.","type":"invalid_request_error","param":"max_completion_tokens","code":"invalid_value"}}`},
-			400, pawl.ClassInvalid, "too large", []string{"max_completion_tokens", "max_completion_tokens"}},
+		{"too large, whatever it is", "max_completion_tokens", map[string]string{"max_completion_tokens": `{"error":{"message":"max_completion_tokens is too large: 16384. This model supports at most 2048 completion tokens.","type":"invalid_request_error","param":"max_completion_tokens","code":"invalid_value"}}`},
+			400, pawl.ClassInvalid, "too large", []string{"max_completion_tokens", "max_completion_tokens", "max_completion_tokens", "max_completion_tokens"}},
 		{"another parameter", "", map[string]string{"max_tokens": `{"error":{"message":"Unsupported parameter: 'temperature' is not supported with this model.","param":"temperature","code":"unsupported_parameter"}}`},
 			400, pawl.ClassInvalid, "temperature", []string{"max_tokens", "max_tokens"}},
 		{"no refusal of the request", "", map[string]string{"max_tokens": `{"error":{"message":"max_tokens is not supported, use max_completion_tokens"}}`},

@@ -16,18 +16,22 @@ import (
 
 func TestDescribe(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", "")
-	got := openai.New("gpt-5-mini", nil).Describe()
+	got := openai.New("gpt-6.2-sol", nil).Describe()
 	want := pawl.ModelInfo{
-		Name: "openai/gpt-5-mini", Endpoint: "https://api.openai.com/v1",
-		Price: &pawl.Price{Input: 0.25, Output: 2, CacheRead: 0.025, Search: 0.01, Session: 0.03},
-		Wire:  pawl.Wire{Frame: 260, Message: 150, Tool: 100},
+		Name: "openai/gpt-6.2-sol", Endpoint: "https://api.openai.com/v1",
+		Price: &pawl.Price{
+			Input: 2, Output: 10, CacheRead: 0.1, CacheWrite: 2.5, CacheLong: 5, Search: 0.01, Session: 0.03,
+			Long: pawl.Tier{From: 272000, Input: 4, Output: 15, CacheRead: 0.2, CacheWrite: 5, CacheLong: 10},
+		},
+		PriceFrom: "table", Reply: 128000, Effort: "medium",
+		Wire: pawl.Wire{Frame: 511, Message: 150, Tool: 100},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1/")
 	got = openai.New("house", nil).Describe()
-	if d := cmp.Diff(pawl.ModelInfo{Name: "openai/house", Endpoint: "http://127.0.0.1:1/v1", Wire: pawl.Wire{Frame: 255, Message: 150, Tool: 100}}, got); d != "" {
+	if d := cmp.Diff(pawl.ModelInfo{Name: "openai/house", Endpoint: "http://127.0.0.1:1/v1", Wire: pawl.Wire{Frame: 505, Message: 150, Tool: 100}}, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
@@ -51,7 +55,7 @@ func TestTheCeilingHasTwoNames(t *testing.T) {
 		{"http://127.0.0.1:11434/v1", "max_output", "max_output"},
 	} {
 		s := &sent{}
-		m := openai.New("gpt-5-mini", &openai.Options{APIKey: "key", BaseURL: c.base, MaxTokensKey: c.key, HTTPClient: &http.Client{Transport: s}})
+		m := openai.New("gpt-6.2-sol", &openai.Options{APIKey: "key", API: openai.Chat, BaseURL: c.base, MaxTokensKey: c.key, HTTPClient: &http.Client{Transport: s}})
 		if err := last(t.Context(), m); class(err) != pawl.ClassNetwork {
 			t.Errorf("%s: %v", c.base, err)
 		}
@@ -75,28 +79,4 @@ func last(ctx context.Context, m pawl.Model) (err error) {
 		err = e
 	}
 	return err
-}
-
-// OpenAI is asked to keep a request for a day, if the model can; no other server is.
-func TestCacheRetention(t *testing.T) {
-	for _, c := range []struct {
-		name, base string
-		want       bool
-	}{
-		{"gpt-5.1", "", true}, {"gpt-4.1-2025-04-14", "", true}, {"gpt-5.1-codex-mini", "", true},
-		{"gpt-4o", "", false}, {"gpt-5-mini", "", false}, {"gpt-5.6", "", false}, {"gpt-5.1", "http://127.0.0.1:1/v1", false},
-	} {
-		s := &sent{}
-		o := &openai.Options{APIKey: "key", BaseURL: c.base, HTTPClient: &http.Client{Transport: s}}
-		for _, m := range []pawl.Model{openai.New(c.name, o), openai.NewResponses(c.name, o)} {
-			for _, long := range []bool{true, false} {
-				s.body = nil
-				for range m.Stream(t.Context(), pawl.Request{Long: long}) {
-				}
-				if got := s.body["prompt_cache_retention"] == "24h"; s.body == nil || got != (c.want && long) {
-					t.Errorf("%T %s at %q, for long: %v: sent %v", m, c.name, c.base, long, s.body)
-				}
-			}
-		}
-	}
 }

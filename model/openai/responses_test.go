@@ -14,7 +14,7 @@ import (
 	"github.com/pawl-run/pawl/model/openai"
 )
 
-const mine = "openai-responses/tiny"
+const mine = "openai/tiny"
 
 func thought(opaque string) pawl.Thinking {
 	return pawl.Thinking{Opaque: json.RawMessage(opaque), Model: mine}
@@ -30,7 +30,7 @@ var responsesRequests = map[string]pawl.Request{
 			wiretest.Assistant(
 				thought(`{"id": "rs_1", "type": "reasoning", "summary": [{"type":"summary_text","text":"<Hm>"}], "encrypted_content": "gAAA=="}`),
 				thought(`{"id":"rs_2","type":"reasoning","summary":[],"encrypted_content":"gBBB"}`),
-				pawl.Thinking{Opaque: json.RawMessage(`{"reasoning_content":"dropped"}`), Model: "openai/tiny"},
+				pawl.Thinking{Opaque: json.RawMessage(`{"reasoning_content":"dropped"}`), Model: mine},
 				pawl.Call{ID: "c_1", Ref: "same", Tool: "weather", Args: json.RawMessage(`{"city": "Paris"}`)},
 				thought(`{"id":"rs_3","type":"reasoning","summary":[]}`),
 				pawl.Call{ID: "c_2", Ref: "same", Tool: "weather", Args: json.RawMessage(`"{\"city\""`)},
@@ -75,30 +75,17 @@ func TestResponsesWire(t *testing.T) {
 		if !ok {
 			r = requests[name]
 		}
-		return openai.NewResponses("tiny", &openai.Options{APIKey: "key", BaseURL: url + "/v1/"}), r
+		return openai.New("tiny", &openai.Options{API: openai.Responses, APIKey: "key", BaseURL: url + "/v1/"}), r
 	})
-}
-
-func TestResponsesDescribe(t *testing.T) {
-	t.Setenv("OPENAI_BASE_URL", "")
-	got := openai.NewResponses("gpt-5-mini", nil).Describe()
-	want := pawl.ModelInfo{
-		Name: "openai-responses/gpt-5-mini", Endpoint: "https://api.openai.com/v1",
-		Price: &pawl.Price{Input: 0.25, Output: 2, CacheRead: 0.025, Search: 0.01, Session: 0.03},
-		Wire:  pawl.Wire{Frame: 260, Message: 150, Tool: 100},
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
 }
 
 func TestOnlyReasoningModelsAreAskedForReasoning(t *testing.T) {
 	for name, want := range map[string]bool{
-		"gpt-5": true, "o3-mini": true, "gpt-6-sol": true, "house": true,
-		"gpt-4o": false, "gpt-4.1-mini": false, "ft:gpt-4o:me": false, "chatgpt-4o-latest": false, "gpt-5-chat-latest": false, "gpt-5.2-chat-latest": false,
+		"gpt-5": true, "o3": true, "gpt-6.2-sol": true, "gpt-7": true, "house": true,
+		"gpt-4o": false, "gpt-4.1-mini": false, "ft:gpt-4o:me": false, "chatgpt-4o-latest": false,
 	} {
 		s := &sent{}
-		m := openai.NewResponses(name, &openai.Options{APIKey: "key", HTTPClient: &http.Client{Transport: s}})
+		m := openai.New(name, &openai.Options{APIKey: "key", HTTPClient: &http.Client{Transport: s}})
 		if err := last(t.Context(), m); class(err) != pawl.ClassNetwork {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -139,7 +126,7 @@ func TestReasoningThatIsRefusedIsLeftOut(t *testing.T) {
 				w.Write([]byte(whole))
 			}))
 			defer srv.Close()
-			out := wiretest.Result(t, openai.NewResponses("tiny", &openai.Options{APIKey: "key", BaseURL: srv.URL}), pawl.Request{
+			out := wiretest.Result(t, openai.New("tiny", &openai.Options{API: openai.Responses, APIKey: "key", BaseURL: srv.URL}), pawl.Request{
 				Messages: []pawl.Message{wiretest.User(pawl.Text{Text: "Really?"}), c.history, wiretest.User(pawl.Text{Text: "Why?"})},
 			})
 			if d := cmp.Diff(c.sent, got); d != "" {

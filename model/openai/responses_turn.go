@@ -1,8 +1,10 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -11,8 +13,12 @@ import (
 
 // A response builds one reply from the events of its stream. Items arrive one
 // by one: added, extended by deltas, done. Only the events response.completed,
-// incomplete, failed and cancelled end the stream. Unknown kinds of events
-// change nothing.
+// incomplete, failed and cancelled end the stream.
+//
+// Other events change nothing: those that repeat what the item has when it is done
+// (content_part, annotation, code_interpreter_call_code and their like), those of the response's
+// progress (queued, in_progress, compaction.compacting), and those of tools that are never
+// offered (mcp, shell, computer, image_generation, custom_tool). The same holds for their items.
 type response struct {
 	provider.Turn
 	items  []*output
@@ -48,9 +54,10 @@ type outputItem struct {
 }
 
 type piece struct {
-	Type    string `json:"type"`
-	Text    string `json:"text"`
-	Refusal string `json:"refusal"`
+	Type    string            `json:"type"`
+	Text    string            `json:"text"`
+	Refusal string            `json:"refusal"`
+	Sources []json.RawMessage `json:"annotations"`
 }
 
 type responsesEvent struct {
@@ -69,18 +76,33 @@ type responsesEvent struct {
 			Reason string `json:"reason"`
 		} `json:"incomplete_details"`
 		Usage *responsesUsage `json:"usage"`
+		Cache struct {
+			TTL string `json:"ttl"`
+		} `json:"prompt_cache_options"`
 	} `json:"response"`
 }
 
 type responsesUsage struct {
-	Input    int `json:"input_tokens"`
-	Output   int `json:"output_tokens"`
+	Input    figure `json:"input_tokens"`
+	Output   figure `json:"output_tokens"`
+	Total    figure `json:"total_tokens"`
 	InputHas struct {
-		Cached int `json:"cached_tokens"`
+		Cached  figure `json:"cached_tokens"`
+		Written figure `json:"cache_write_tokens"`
+		Details struct {
+			Long figure `json:"ttl_12h_tokens"`
+		} `json:"cache_write_tokens_details"`
 	} `json:"input_tokens_details"`
 	OutputHas struct {
-		Reasoning int `json:"reasoning_tokens"`
+		Reasoning figure `json:"reasoning_tokens"`
 	} `json:"output_tokens_details"`
+}
+
+func (u *responsesUsage) counts() counts {
+	return counts{
+		input: u.Input, output: u.Output, total: u.Total, reasoning: u.OutputHas.Reasoning,
+		read: u.InputHas.Cached.n, written: u.InputHas.Written.n, long: u.InputHas.Details.Long.n,
+	}
 }
 
 func (r *response) Ends(error) bool { return r.Ended }
@@ -96,10 +118,11 @@ func (r *response) Event(data []byte) ([]pawl.Chunk, error) {
 		return nil, err
 	}
 	if ev.Response != nil && ev.Response.Usage != nil {
-		// The event has the totals, so they are assigned and not added.
-		u := ev.Response.Usage
-		r.Told = true
-		r.Usage = pawl.Usage{Input: u.Input, Output: u.Output, CacheRead: u.InputHas.Cached, Reasoning: u.OutputHas.Reasoning}
+		c := ev.Response.Usage.counts()
+		if ev.Response.Cache.TTL == "12h" && !ev.Response.Usage.InputHas.Details.Long.told {
+			c.long = c.written
+		}
+		c.book(&r.Turn, r.bytes())
 	}
 	switch ev.Type {
 	case "response.output_item.added":
@@ -258,9 +281,9 @@ func (r *response) Reply() (*pawl.Reply, error) {
 			if o.Phase != "" {
 				parts = append(parts, pawl.Thinking{Opaque: provider.Marshal(map[string]string{"phase": o.Phase}), Model: r.Model})
 			}
-			parts = append(parts, pawl.Text{Text: text})
+			parts = append(parts, o.texts(text, r.Model)...)
 		case "reasoning":
-			parts = append(parts, pawl.Thinking{Text: text, Opaque: o.raw, Model: r.Model})
+			parts = append(parts, pawl.Thinking{Text: text, Opaque: o.raw, Model: r.Model, Account: r.Account})
 		case "function_call":
 			if o.Name == "" {
 				return nil, r.Broken("a call without a name")
@@ -269,7 +292,7 @@ func (r *response) Reply() (*pawl.Reply, error) {
 			parts = append(parts, *o.call())
 		case "web_search_call", "code_interpreter_call":
 			if o.raw != nil {
-				parts = append(parts, pawl.Thinking{Opaque: o.raw, Model: r.Model})
+				parts = append(parts, pawl.Thinking{Opaque: o.raw, Model: r.Model, Account: r.Account})
 				r.Hosted = append(r.Hosted, o.hosted())
 			}
 		}
@@ -278,7 +301,7 @@ func (r *response) Reply() (*pawl.Reply, error) {
 	switch {
 	case refusal.Len() > 0:
 		return r.Stop(append(parts, pawl.Text{Text: refusal.String()}), pawl.StopRefusal)
-	case r.status == "completed":
+	case r.status == "completed", r.reason == "max_messages", r.reason == "steered":
 		return r.Finish(parts, torn)
 	case r.reason == "max_output_tokens":
 		return r.Cut(parts)
@@ -286,6 +309,44 @@ func (r *response) Reply() (*pawl.Reply, error) {
 		return r.Stop(parts, pawl.StopRefusal)
 	}
 	return nil, r.Failed(pawl.ClassUnknown, fmt.Sprintf("the response is incomplete for a reason unknown here, %q", provider.Clip(r.reason)))
+}
+
+// bytes returns how much was received, where no usage tells what it cost.
+func (r *response) bytes() (n int) {
+	for _, o := range r.items {
+		n += len(o.said())
+	}
+	return n
+}
+
+// texts returns a message as parts: one text, or, where it has sources, each piece with its own.
+func (o *output) texts(text, model string) (parts []pawl.Part) {
+	if !slices.ContainsFunc(o.Content, func(p piece) bool { return len(p.Sources) > 0 }) {
+		return []pawl.Part{pawl.Text{Text: text}}
+	}
+	for _, p := range o.Content {
+		if p.Text == "" {
+			continue
+		}
+		parts = append(parts, pawl.Text{Text: p.Text})
+		for _, raw := range p.Sources {
+			parts = append(parts, citation(raw, model))
+		}
+	}
+	return parts
+}
+
+// citation reads an annotation: of a page, of a file or of a file that code wrote. What the
+// model quotes of it OpenAI does not say.
+func citation(raw json.RawMessage, model string) pawl.Citation {
+	var c struct {
+		Title string `json:"title"`
+		URL   string `json:"url"`
+		Name  string `json:"filename"`
+		ID    string `json:"file_id"`
+	}
+	_ = json.Unmarshal(raw, &c) // what does not fit stays in the opaque part
+	return pawl.Citation{Title: cmp.Or(c.Title, c.Name, c.ID), URL: c.URL, Opaque: raw, Model: model}
 }
 
 // hosted returns the item as a hosted call.

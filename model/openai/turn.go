@@ -3,112 +3,100 @@ package openai
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
 
-// state is the state of a stream:
-//
-//	writing   a delta                  → writing
-//	writing   a finish reason          → stopping
-//	stopping  usage, or an empty delta → stopping
-//	stopping  [DONE]                   → finished
-//
-// An error object ends it in any state. An orderly end of the stream counts as
-// [DONE] in state stopping; before, the stream is truncated.
-type state int
-
-const (
-	writing state = iota
-	stopping
-	finished
-)
-
-// A turn builds one reply from the events of its stream.
+// A turn builds one reply from the events of a stream of Chat Completions. The reply ends with
+// [DONE], which cannot be mistaken: some servers send a finish reason with every event. Without
+// [DONE] a reply with a finish reason ends with its stream. An error object ends it at any time.
 type turn struct {
 	provider.Turn
-	state  state
+	tools  []pawl.ToolInfo
 	parts  []*part
-	stop   string
+	stop   string // the last finish reason
+	early  bool   // the reply went on after one
+	done   bool
 	refuse strings.Builder
+	cited  []pawl.Part
 }
 
 // A part is a part of the reply being received: text, thinking or a call.
 type part struct {
-	kind      string // "text", "call", or the key of the thinking
+	kind      string // "text", "call", "thinking", or the key under which the thinking goes back
 	index     *int
 	id, name  string
 	text      strings.Builder
+	details   []json.RawMessage // of thinking
+	extra     map[string]json.RawMessage
 	announced bool
 	ready     bool // it was handed out complete
 }
 
-// An event is the content of a chunk.
+// An event is the content of an event.
 type event struct {
 	Choices []struct {
-		Index        int     `json:"index"`
-		Delta        delta   `json:"delta"`
-		FinishReason *string `json:"finish_reason"`
+		Index        int             `json:"index"`
+		Delta        delta           `json:"delta"`
+		Message      *delta          `json:"message"` // in place of a delta
+		FinishReason json.RawMessage `json:"finish_reason"`
+		Usage        *usage          `json:"usage"`
 	} `json:"choices"`
 	Usage *usage `json:"usage"`
+	Groq  struct {
+		Usage *usage `json:"usage"`
+	} `json:"x_groq"`
 }
 
-type delta struct {
-	Content          string     `json:"content"`
-	Refusal          string     `json:"refusal"`
-	Reasoning        string     `json:"reasoning"`
-	ReasoningContent string     `json:"reasoning_content"`
-	Calls            []fragment `json:"tool_calls"`
-}
-
-func (d delta) says() bool {
-	return d.Content != "" || d.Refusal != "" || d.Reasoning != "" || d.ReasoningContent != "" || len(d.Calls) > 0
-}
-
-type fragment struct {
-	Index    *int   `json:"index"`
-	ID       string `json:"id"`
-	Function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	} `json:"function"`
-}
-
+// A usage has the names of Chat Completions, and those that gateways pass on from other APIs.
 type usage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	PromptHit  int `json:"prompt_cache_hit_tokens"` // some servers' name for cached_tokens
+	Prompt     figure `json:"prompt_tokens"`
+	Completion figure `json:"completion_tokens"`
+	Total      figure `json:"total_tokens"`
+	Input      figure `json:"input_tokens"`
+	Output     figure `json:"output_tokens"`
+	PromptHit  figure `json:"prompt_cache_hit_tokens"` // some servers' name for cached_tokens
 	PromptHas  struct {
-		Cached  int `json:"cached_tokens"`
-		Written int `json:"cache_write_tokens"`
+		Cached  figure `json:"cached_tokens"`
+		Written figure `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionHas struct {
-		Reasoning int `json:"reasoning_tokens"`
+		Reasoning figure `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
+}
+
+func (u *usage) counts() counts {
+	c := counts{
+		input: u.Prompt, output: u.Completion, total: u.Total, reasoning: u.CompletionHas.Reasoning,
+		read: max(u.PromptHas.Cached.n, u.PromptHit.n), written: u.PromptHas.Written.n,
+	}
+	if !c.input.told {
+		c.input = u.Input
+	}
+	if !c.output.told {
+		c.output = u.Output
+	}
+	return c
 }
 
 func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 	if string(data) == "[DONE]" {
-		if t.state != stopping {
+		if t.stop == "" {
 			return nil, t.Failed(pawl.ClassTruncated, "the stream ended without a finish reason")
 		}
-		t.state = finished
-		return nil, nil
+		t.done = true
+		return t.ready(t.parts, true), nil
 	}
 	var ev event
 	if err := t.Decode(data, &ev, isError); err != nil {
 		return nil, err
 	}
-	if u := ev.Usage; u != nil {
-		// Some servers send the totals in every chunk, so they are assigned and
-		// not added.
-		t.Told = true
-		t.Usage = pawl.Usage{
-			Input: u.Prompt, Output: u.Completion,
-			CacheRead: max(u.PromptHas.Cached, u.PromptHit), CacheWrite: u.PromptHas.Written,
-			Reasoning: u.CompletionHas.Reasoning,
+	for _, u := range []*usage{ev.Usage, ev.Groq.Usage} {
+		if u != nil {
+			u.counts().book(&t.Turn, t.bytes())
 		}
 	}
 	var chunks []pawl.Chunk
@@ -116,69 +104,82 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 		if c.Index != 0 {
 			continue
 		}
-		if t.state == stopping && c.Delta.says() {
-			return nil, t.Failed(pawl.ClassUnknown, "the reply went on after its finish reason")
+		if c.Message != nil {
+			c.Delta = *c.Message
 		}
-		chunks = append(chunks, t.grow(c.Delta)...)
-		if c.FinishReason != nil && *c.FinishReason != "" {
-			t.stop, t.state, t.Ended = *c.FinishReason, stopping, true
-			chunks = append(chunks, t.ready(t.parts)...)
+		grown := t.grow(c.Delta)
+		t.early = t.early || t.stop != "" && len(grown) > 0
+		chunks = append(chunks, grown...)
+		if c.Usage != nil {
+			c.Usage.counts().book(&t.Turn, t.bytes())
+		}
+		if reason := plain(c.FinishReason); reason != "" && reason != "null" {
+			t.stop = reason
 		}
 	}
 	return chunks, nil
 }
 
-func (t *turn) grow(d delta) []pawl.Chunk {
-	var chunks []pawl.Chunk
-	for _, th := range []struct{ key, text string }{{"reasoning_content", d.ReasoningContent}, {"reasoning", d.Reasoning}} {
-		// Servers that send both keys send the same text twice.
-		if th.text != "" && (th.key == "reasoning_content" || d.ReasoningContent == "") {
-			t.last(th.key).text.WriteString(th.text)
-			chunks = append(chunks, pawl.Chunk{Thinking: th.text})
+// bytes returns how much was received.
+func (t *turn) bytes() int {
+	n := t.refuse.Len()
+	for _, p := range t.parts {
+		n += len(p.name) + p.text.Len()
+	}
+	return n
+}
+
+// grow adds what a delta has.
+func (t *turn) grow(d delta) (chunks []pawl.Chunk) {
+	think := func(kind, text string) {
+		if text != "" {
+			t.last(kind).text.WriteString(text)
+			chunks = append(chunks, pawl.Chunk{Thinking: text})
 		}
 	}
-	if d.Content != "" {
-		t.last("text").text.WriteString(d.Content)
-		chunks = append(chunks, pawl.Chunk{Text: d.Content})
+	// Servers that send both keys send the same text twice, and details repeat it.
+	switch {
+	case d.ReasoningContent.all() != "":
+		think("reasoning_content", d.ReasoningContent.all())
+	case d.Reasoning.all() != "":
+		think("reasoning", d.Reasoning.all())
+	case len(d.Details) > 0:
+		think("thinking", detailText(d.Details))
 	}
-	if d.Refusal != "" {
-		t.refuse.WriteString(d.Refusal)
-		chunks = append(chunks, pawl.Chunk{Text: d.Refusal})
+	if len(d.Details) > 0 || d.Extra != nil {
+		p := t.thinking()
+		p.details = merge(p.details, d.Details)
+		if d.Extra != nil {
+			p.extra = map[string]json.RawMessage{"extra_content": d.Extra}
+		}
+	}
+	think("thinking", d.Content.thinking)
+	if text := d.Content.text; text != "" {
+		t.last("text").text.WriteString(text)
+		chunks = append(chunks, pawl.Chunk{Text: text})
+	}
+	if no := d.Refusal.text + d.Content.refusal; no != "" {
+		t.refuse.WriteString(no)
+		chunks = append(chunks, pawl.Chunk{Text: no})
+	}
+	for _, raw := range d.Annotations {
+		t.cited = append(t.cited, nestedCitation(raw, t.Model))
+	}
+	if d.Function != nil {
+		d.Calls = append(d.Calls, fragment{Function: *d.Function})
 	}
 	for _, f := range d.Calls {
 		before := len(t.parts)
 		p := t.call(f)
 		if len(t.parts) > before { // the calls before it are complete
-			chunks = append(chunks, t.ready(t.parts[:before])...)
+			chunks = append(chunks, t.ready(t.parts[:before], false)...)
 		}
-		if p.id == "" {
-			p.id = f.ID
-		}
-		if p.name == "" {
-			p.name = f.Function.Name
-		}
-		p.text.WriteString(f.Function.Arguments)
-		if !p.announced && p.name != "" {
+		if !p.announced && p.name != "" && (p.text.Len() > 0 || t.offers(p.name)) {
 			p.announced = true
 			chunks = append(chunks, pawl.Chunk{Call: p.name})
 		}
 	}
 	return chunks
-}
-
-// ready returns the calls that are complete and were not handed out.
-func (t *turn) ready(parts []*part) (chunks []pawl.Chunk) {
-	for _, p := range parts {
-		if p.kind == "call" && !p.ready {
-			p.ready = true
-			chunks = append(chunks, pawl.Chunk{Ready: p.call()})
-		}
-	}
-	return chunks
-}
-
-func (p *part) call() *pawl.Call {
-	return &pawl.Call{Ref: p.id, Tool: p.name, Args: provider.Args(p.text.String())}
 }
 
 // last returns the part being written if it has the kind, else a new one.
@@ -191,41 +192,38 @@ func (t *turn) last(kind string) *part {
 	return p
 }
 
-// call returns the call of a fragment: by index, otherwise by id, otherwise the
-// last. Some servers number every call 0 or not at all, so a new id also starts
-// a new call, and so does another name without an id, and a name with arguments
-// after complete arguments.
-func (t *turn) call(f fragment) *part {
-	var found *part
-	for _, p := range t.parts {
-		switch {
-		case p.kind != "call":
-		case f.Index != nil && p.index != nil:
-			if *f.Index == *p.index {
-				found = p
-			}
-		case f.Index == nil && f.ID != "":
-			if f.ID == p.id {
-				found = p
-			}
-		default:
-			found = p
-		}
+// thinking returns the thinking being written, or a new one.
+func (t *turn) thinking() *part {
+	if n := len(t.parts); n > 0 && t.parts[n-1].kind != "text" && t.parts[n-1].kind != "call" {
+		return t.parts[n-1]
 	}
-	if found != nil {
-		other := f.ID != "" && found.id != "" && f.ID != found.id
-		renamed := f.ID == "" && f.Function.Name != "" && found.name != "" && f.Function.Name != found.name
-		again := f.Function.Name != "" && f.Function.Arguments != "" && found.text.Len() > 0 && json.Valid([]byte(found.text.String()))
-		if !other && !renamed && !again {
-			return found
-		}
-	}
-	p := &part{kind: "call", index: f.Index}
-	t.parts = append(t.parts, p)
-	return p
+	return t.last("thinking")
 }
 
+// ready returns the calls that are complete and were not handed out. Before the end, those are
+// complete whose arguments are an object with keys: {} may be the place of arguments to come.
+func (t *turn) ready(parts []*part, end bool) (chunks []pawl.Chunk) {
+	for _, p := range parts {
+		if p.kind == "call" && !p.ready && (end || p.whole() && strings.TrimSpace(p.text.String()) != "{}") {
+			if !p.announced {
+				chunks = append(chunks, pawl.Chunk{Call: p.name})
+			}
+			p.announced, p.ready = true, true
+			chunks = append(chunks, pawl.Chunk{Ready: p.call()})
+		}
+	}
+	return chunks
+}
+
+func (p *part) call() *pawl.Call {
+	return &pawl.Call{Ref: p.id, Tool: p.name, Args: provider.Args(p.text.String())}
+}
+
+// whole reports whether the arguments are complete.
+func (p *part) whole() bool { return p.text.Len() > 0 && json.Valid([]byte(p.text.String())) }
+
 func (t *turn) Reply() (*pawl.Reply, error) {
+	t.Ended = true
 	var parts []pawl.Part
 	torn := false
 	for _, p := range t.parts {
@@ -238,26 +236,63 @@ func (t *turn) Reply() (*pawl.Reply, error) {
 				return nil, t.Broken("a call without a name")
 			}
 			torn = !json.Valid([]byte(text)) // an empty text may be truncated, too
+			if p.extra != nil {
+				parts = append(parts, pawl.Thinking{Opaque: provider.Marshal(map[string]any{"call": p.extra}), Model: t.Model, Account: t.Account})
+			}
 			parts = append(parts, *p.call())
 		default:
-			opaque := provider.Marshal(map[string]string{p.kind: text})
-			parts = append(parts, pawl.Thinking{Text: text, Opaque: opaque, Model: t.Model})
+			parts = append(parts, pawl.Thinking{Text: text, Opaque: p.opaque(), Model: t.Model, Account: t.Account})
 		}
 	}
+	parts = t.cite(parts)
 	if t.refuse.Len() > 0 {
 		return t.Stop(append(parts, pawl.Text{Text: t.refuse.String()}), pawl.StopRefusal)
 	}
-	switch t.stop {
-	case "stop", "tool_calls", "function_call":
+	switch strings.ToLower(t.stop) {
+	case "stop", "end_turn", "stop_sequence", "eos", "eos_token", "end", "complete", "completed", "finish", "finished", "tool_calls", "tool_call", "tool_use", "function_call":
 		return t.Finish(parts, torn)
-	case "length", "model_length":
+	case "length", "model_length", "max_tokens", "max_output_tokens", "max_new_tokens", "token_limit":
 		return t.Cut(parts)
-	case "content_filter":
+	case "content_filter", "safety", "refusal", "recitation", "prohibited_content", "blocklist", "spii", "sensitive":
 		return t.Stop(parts, pawl.StopRefusal)
-	case "insufficient_system_resource", "error":
+	case "malformed_function_call", "unexpected_tool_call":
+		return nil, t.Failed(pawl.ClassEmpty, "the provider could not read the model's call: "+t.stop)
+	case "insufficient_system_resource", "error", "network_error", "engine_overloaded", "abort":
 		return nil, t.Failed(pawl.ClassOverloaded, "the provider gave up on the reply: "+t.stop)
 	}
 	return nil, t.Failed(pawl.ClassUnknown, fmt.Sprintf("finish reason %q is unknown here", provider.Clip(t.stop)))
 }
 
-func (t *turn) Ends(err error) bool { return t.state == finished || err != nil && t.state == stopping }
+// opaque returns what goes back of thinking; nil: nothing.
+func (p *part) opaque() json.RawMessage {
+	back := map[string]any{}
+	for name, value := range p.extra {
+		back[name] = value
+	}
+	if p.kind != "thinking" {
+		back[p.kind] = p.text.String()
+	}
+	if len(p.details) > 0 {
+		back["reasoning_details"] = p.details
+	}
+	if len(back) == 0 {
+		return nil
+	}
+	return provider.Marshal(back)
+}
+
+// cite puts the sources behind the last text.
+func (t *turn) cite(parts []pawl.Part) []pawl.Part {
+	for i, p := range slices.Backward(parts) {
+		if _, ok := p.(pawl.Text); ok {
+			return slices.Insert(parts, i+1, t.cited...)
+		}
+	}
+	return parts
+}
+
+// Ends implements provider.Reader. Of a server that sends its reason too early, only the usage
+// tells the end from a broken stream.
+func (t *turn) Ends(err error) bool {
+	return t.done || err != nil && t.stop != "" && (!t.early || t.Told)
+}
