@@ -33,10 +33,9 @@ func registry() *Registry {
 		"openai":    say(nil),
 		"mechanic":  say(nil),
 
-		"azure":           say(&pawl.Price{Input: 1, Output: 8}),
-		"azure-responses": say(&pawl.Price{Input: 1, Output: 8}),
-		"bedrock":         say(&pawl.Price{Input: 1, Output: 8}),
-		"vertex":          say(&pawl.Price{Input: 1, Output: 8}),
+		"azure":   say(&pawl.Price{Input: 1, Output: 8}),
+		"bedrock": say(&pawl.Price{Input: 1, Output: 8}),
+		"vertex":  say(&pawl.Price{Input: 1, Output: 8}),
 
 		"script": func(name string) (pawl.Model, error) { return loadScript(name) },
 	}, Now: sheet.AsOf}

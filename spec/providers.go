@@ -59,7 +59,7 @@ func (s *Spec) readProviders(f fields) {
 // the program has; that one has no wire.
 type Endpoint struct {
 	Provider string // its name, which comes before the / of its models' names
-	Wire     string // the API that it speaks: openai, openai-responses, anthropic, google, bedrock, vertex, azure or azure-responses
+	Wire     string // the API that it speaks: openai, openai-responses, anthropic, google, bedrock, vertex or azure
 	BaseURL  string
 	Key      string // the variable with its key; empty: it needs none
 	Headers  map[string]string
@@ -68,7 +68,7 @@ type Endpoint struct {
 	Unpriced bool                  // the others have no price, even if the model sheet has one for the name
 }
 
-var wires = []string{"openai", "openai-responses", "anthropic", "google", "bedrock", "vertex", "azure", "azure-responses"}
+var wires = []string{"openai", "openai-responses", "anthropic", "google", "bedrock", "vertex", "azure"}
 
 var endpointName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 

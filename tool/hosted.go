@@ -68,7 +68,7 @@ func Hosts(m pawl.Model, tools []pawl.ToolInfo) error {
 	}
 	for _, t := range tools {
 		if t.Hosted != (pawl.Usage{}) {
-			return fmt.Errorf("%s does not run %s itself; models of anthropic, openai-responses and google do", name(m), t.Name)
+			return fmt.Errorf("%s does not run %s itself; models of anthropic, openai and google do", name(m), t.Name)
 		}
 	}
 	return nil

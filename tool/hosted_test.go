@@ -22,12 +22,13 @@ func ExampleHosted() {
 	}
 	_, err := pawl.NewMachine(a)
 	fmt.Println(err)
-	a.Model = openai.New("gpt-6-luna", nil) // Chat Completions
+	a.Limits = pawl.Limits{}
+	a.Model = openai.New("house", &openai.Options{BaseURL: "http://localhost:11434/v1"}) // Chat Completions
 	_, err = pawl.NewMachine(a)
 	fmt.Println(err)
 	// Output:
 	// <nil>
-	// agent "reporter": tool "web_search": openai/gpt-6-luna does not run web_search itself; models of anthropic, openai-responses and google do
+	// agent "reporter": tool "web_search": openai/house does not run web_search itself in Chat Completions; the Responses API does (wire: openai-responses)
 }
 
 // other is a model whose provider runs everything, at a price without searches.
@@ -51,7 +52,7 @@ func TestHostedIsChecked(t *testing.T) {
 		"unknown":  {pawl.Agent{Model: other{}, Tools: []pawl.Tool{tool.Hosted("images", nil)}}, `tool "images": no provider runs it`},
 		"json":     {pawl.Agent{Model: other{}, Strategy: pawl.StrategyJSON, Tools: []pawl.Tool{search}}, "the json strategy offers no hosted tools"},
 		"price":    {pawl.Agent{Model: other{}, Limits: pawl.Limits{Cost: 1}, Tools: []pawl.Tool{search}}, "does not say what a search costs"},
-		"fallback": {pawl.Agent{Model: other{}, Fallback: []pawl.Model{openai.New("gpt-6-luna", nil)}, Tools: []pawl.Tool{search}}, "openai/gpt-6-luna does not run web_search itself"},
+		"fallback": {pawl.Agent{Model: other{}, Fallback: []pawl.Model{openai.New("house", &openai.Options{API: openai.Chat})}, Tools: []pawl.Tool{search}}, "openai/house does not run web_search itself"},
 		"two":      {pawl.Agent{Model: other{}, Tools: []pawl.Tool{search, search}}, "there are two of that name"},
 	} {
 		c.agent.Name = "a"

@@ -32,7 +32,7 @@ var wires = map[string]func(url string) pawl.Model{
 		return openai.New("gpt-6-luna", &openai.Options{APIKey: "key", BaseURL: url + "/v1", Price: &pawl.Price{Input: 2.5, Output: 10, CacheRead: 1.25}})
 	},
 	"responses": func(url string) pawl.Model {
-		return openai.NewResponses("gpt-6.2-sol", &openai.Options{APIKey: "key", BaseURL: url + "/v1", Price: &pawl.Price{Input: 1.25, Output: 10, CacheRead: 0.125}})
+		return openai.New("gpt-6.2-sol", &openai.Options{API: openai.Responses, APIKey: "key", BaseURL: url + "/v1", Price: &pawl.Price{Input: 1.25, Output: 10, CacheRead: 0.125}})
 	},
 	"google": func(url string) pawl.Model {
 		return google.New("gemini-4-hydrogen", &google.Options{APIKey: "key", BaseURL: url, Price: &pawl.Price{Input: 0.3, Output: 2.5, CacheRead: 0.03}})

@@ -1,6 +1,6 @@
 // Package azure implements OpenAI's models on Azure, behind version 1 of the API of an Azure
-// OpenAI resource: [New] uses Chat Completions, [NewResponses] the Responses API. Requests and
-// replies are those of package model/openai. A model is named by its deployment.
+// OpenAI resource. Requests and replies are those of package model/openai, through the Responses
+// API unless the resource has only Chat Completions. A model is named by its deployment.
 //
 // A request is authorised by the key of the resource, if there is one. Otherwise it has a token
 // of Microsoft Entra ID from azidentity.DefaultAzureCredential: from environment variables, a
@@ -34,10 +34,10 @@ const scope = "https://cognitiveservices.azure.com/.default"
 // Options are what a model may be given beside its name.
 type Options struct {
 	APIKey     string                 // empty: AZURE_OPENAI_API_KEY, unless there is a Provider, and if that is empty, too, the credential counts
-	Provider   string                 // comes before the / of the model's name; empty: azure or azure-responses
+	Provider   string                 // comes before the / of the model's name; empty: azure
 	Credential azcore.TokenCredential // nil: azidentity.DefaultAzureCredential
 	HTTPClient *http.Client           // nil: http.DefaultClient; no redirect is followed
-	Price      *pawl.Price            // nil: that of the price table for a deployment with the name of a model
+	Price      *pawl.Price            // nil: that of the model sheet for a deployment with the name of a model
 }
 
 // A Model is a deployment at Azure. It may be used by many runs at once.
@@ -49,16 +49,6 @@ type cloud = provider.Cloud
 // the resource, such as https://contoso.openai.azure.com; empty is AZURE_OPENAI_ENDPOINT. What
 // is missing is reported by Ready, and by the first call.
 func New(endpoint, deployment string, o *Options) *Model {
-	return build("azure", endpoint, deployment, o, func(w *openai.Options) provider.Wire { return openai.New(deployment, w) })
-}
-
-// NewResponses is New for the model azure-responses/NAME, which is spoken to through the
-// Responses API.
-func NewResponses(endpoint, deployment string, o *Options) *Model {
-	return build("azure-responses", endpoint, deployment, o, func(w *openai.Options) provider.Wire { return openai.NewResponses(deployment, w) })
-}
-
-func build(prefix, endpoint, deployment string, o *Options, open func(*openai.Options) provider.Wire) *Model {
 	if o == nil {
 		o = &Options{}
 	}
@@ -67,14 +57,14 @@ func build(prefix, endpoint, deployment string, o *Options, open func(*openai.Op
 	if o.Provider == "" {
 		key = cmp.Or(key, os.Getenv("AZURE_OPENAI_API_KEY"))
 	}
-	prefix = cmp.Or(o.Provider, prefix)
-	w := &openai.Options{BaseURL: base, HTTPClient: o.HTTPClient, Price: o.Price, Provider: prefix, Header: http.Header{}}
+	prefix := cmp.Or(o.Provider, "azure")
+	w := &openai.Options{API: openai.Responses, BaseURL: base, HTTPClient: o.HTTPClient, Price: o.Price, Provider: prefix, Header: http.Header{}}
 	if key != "" && o.Credential == nil {
 		w.Header.Set("Api-Key", key)
 	} else {
 		w.Key = (&login{credential: o.Credential}).token
 	}
-	return &Model{provider.Behind(w.Key, prefix+"/"+deployment, open(w), err, "; the identity needs the role Cognitive Services OpenAI User on the resource")}
+	return &Model{provider.Behind(w.Key, prefix+"/"+deployment, openai.New(deployment, w), err, "; the identity needs the role Cognitive Services OpenAI User on the resource")}
 }
 
 // base is the address of the API of a resource.

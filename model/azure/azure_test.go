@@ -231,7 +231,7 @@ func TestEntra(t *testing.T) {
 	}
 	r := newResource(t, brain, nil)
 	r.token.Store("granted")
-	m := azure.NewResponses(r.URL, "gpt-5-mini", &azure.Options{Credential: credential("s3cret")})
+	m := azure.New(r.URL, "gpt-5-mini", &azure.Options{Credential: credential("s3cret")})
 	for range 2 {
 		if said, err := ask(t, m); said != "four" || err != nil {
 			t.Fatalf("it says %q, %v", said, err)

@@ -23,9 +23,11 @@ func TestExample(t *testing.T) {
 	o := &azure.Options{APIKey: r.key, Price: &pawl.Price{Input: 1, Output: 1}}
 	registry := &spec.Registry{Models: map[string]spec.Provider{
 		"azure": func(name string) (pawl.Model, error) {
-			return azure.New(r.URL, name, &azure.Options{APIKey: "wrong", Price: o.Price}), nil
+			if name == "gpt-6.2-sol" {
+				return azure.New(r.URL, name, &azure.Options{APIKey: "wrong", Price: o.Price}), nil
+			}
+			return azure.New(r.URL, name, o), nil
 		},
-		"azure-responses": func(name string) (pawl.Model, error) { return azure.NewResponses(r.URL, name, o), nil },
 	}}
 	s, err := spec.Parse(file, text, &spec.Options{Registry: registry})
 	if err != nil {
@@ -40,7 +42,7 @@ func TestExample(t *testing.T) {
 		t.Errorf("it ends with %+v, %v", got, err)
 	}
 	requests := r.fake.Requests()
-	if len(requests) != 1 || requests[0].Model != "gpt-6.2-sol" || !strings.HasSuffix(requests[0].Path, "/responses") {
+	if len(requests) != 1 || requests[0].Model != "gpt-6-luna" || !strings.HasSuffix(requests[0].Path, "/responses") {
 		t.Errorf("the requests are %+v", requests)
 	}
 }

@@ -89,7 +89,7 @@ func (a *asking) chatRequest() (map[string]any, []string, error) {
 		req["reasoning_effort"] = effort
 	}
 	if own, hosted := provider.Split(r.Tools); len(hosted) > 0 {
-		return nil, nil, provider.Invalid("%s runs no %s itself in Chat Completions", a.server.Full, hosted[0].Name)
+		return nil, nil, provider.Invalid("%s does not run %s itself in Chat Completions", a.server.Full, hosted[0].Name)
 	} else if len(own) > 0 {
 		req["tools"] = tools(own)
 		if r.NoCalls {

@@ -69,7 +69,7 @@ func TestTheOtherNameOfTheLimit(t *testing.T) {
 		base, came := picky(t, map[string]string{c.want[0]: c.refusal}, c.status)
 		m := openai.New("house", &openai.Options{APIKey: "key", BaseURL: base, MaxTokensKey: c.key})
 		for range 2 {
-			if err := last(t.Context(), m); err != nil {
+			if err := last(t.Context(), m, requests["hello"]); err != nil {
 				t.Errorf("%s: %v", c.name, err)
 			}
 		}
@@ -103,7 +103,7 @@ func TestTheOtherNameDoesNotHelp(t *testing.T) {
 		base, came := picky(t, c.refuse, c.status)
 		m := openai.New("house", &openai.Options{APIKey: "key", BaseURL: base, MaxTokensKey: c.key})
 		for range 2 {
-			if err := last(t.Context(), m); class(err) != c.class || !strings.Contains(fmt.Sprint(err), c.message) {
+			if err := last(t.Context(), m, requests["hello"]); class(err) != c.class || !strings.Contains(fmt.Sprint(err), c.message) {
 				t.Errorf("%s: %v", c.name, err)
 			}
 		}

@@ -36,7 +36,7 @@ package openai
 import (
 	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 
@@ -146,7 +146,7 @@ func (m *Model) Takes(files []pawl.File) error {
 // interpreter.
 func (m *Model) Hosts(tools []pawl.ToolInfo) error {
 	if _, hosted := provider.Split(tools); m.api == Chat && len(hosted) > 0 {
-		return errors.New(m.server.Full + " runs no " + hosted[0].Name + " itself, because Chat Completions has no tools of the provider")
+		return fmt.Errorf("%s does not run %s itself in Chat Completions; the Responses API does (wire: openai-responses)", m.server.Full, hosted[0].Name)
 	}
 	return provider.Hosts(m.server.Full, tools)
 }

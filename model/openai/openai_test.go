@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,9 +38,13 @@ func TestDescribe(t *testing.T) {
 }
 
 // sent gives the body of a request on its way to a host that is never asked.
-type sent struct{ body map[string]any }
+type sent struct {
+	path string
+	body map[string]any
+}
 
 func (s *sent) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.path = r.URL.Path
 	if err := json.NewDecoder(r.Body).Decode(&s.body); err != nil {
 		return nil, err
 	}
@@ -56,7 +61,7 @@ func TestTheCeilingHasTwoNames(t *testing.T) {
 	} {
 		s := &sent{}
 		m := openai.New("gpt-6.2-sol", &openai.Options{APIKey: "key", API: openai.Chat, BaseURL: c.base, MaxTokensKey: c.key, HTTPClient: &http.Client{Transport: s}})
-		if err := last(t.Context(), m); class(err) != pawl.ClassNetwork {
+		if err := last(t.Context(), m, requests["hello"]); class(err) != pawl.ClassNetwork {
 			t.Errorf("%s: %v", c.base, err)
 		}
 		for _, k := range []string{"max_tokens", "max_completion_tokens", "max_output"} {
@@ -67,6 +72,15 @@ func TestTheCeilingHasTwoNames(t *testing.T) {
 	}
 }
 
+// A served answers requests without a network.
+type served struct{ http.Handler }
+
+func (s served) RoundTrip(r *http.Request) (*http.Response, error) {
+	rec := httptest.NewRecorder()
+	s.ServeHTTP(rec, r)
+	return rec.Result(), nil
+}
+
 func class(err error) pawl.Class {
 	if me, ok := errors.AsType[*pawl.ModelError](err); ok {
 		return me.Class
@@ -74,8 +88,8 @@ func class(err error) pawl.Class {
 	return 0
 }
 
-func last(ctx context.Context, m pawl.Model) (err error) {
-	for _, e := range m.Stream(ctx, requests["hello"]) {
+func last(ctx context.Context, m pawl.Model, r pawl.Request) (err error) {
+	for _, e := range m.Stream(ctx, r) {
 		err = e
 	}
 	return err

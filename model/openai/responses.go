@@ -71,9 +71,9 @@ func (a *asking) responsesRequest() (map[string]any, []string, error) {
 	err := provider.Merge(req, r.Sampling.Options, ownedByResponses, func(k string, v json.RawMessage) bool {
 		switch k {
 		case "reasoning_effort": // its name in Chat Completions; reasoning, which may be there too, has gone in before
-			provider.Join(req, "reasoning", provider.Marshal(map[string]json.RawMessage{"effort": v}))
+			join(req, "reasoning", provider.Marshal(map[string]json.RawMessage{"effort": v}))
 		case "reasoning", "text":
-			provider.Join(req, k, v)
+			join(req, k, v)
 			if text, ok := req["text"].(map[string]any); ok && format != nil { // which only the run sets
 				text["format"] = format
 			}
@@ -83,6 +83,14 @@ func (a *asking) responsesRequest() (map[string]any, []string, error) {
 		return true
 	})
 	return req, notes, err
+}
+
+// join is provider.Join for a field that need not be there.
+func join(req map[string]any, name string, v json.RawMessage) {
+	if req[name] == nil && string(v) != "null" {
+		req[name] = map[string]any{}
+	}
+	provider.Join(req, name, v)
 }
 
 // reasoning returns how the model is to think, with a summary for the watcher; nil: as it does

@@ -86,7 +86,7 @@ func TestOnlyReasoningModelsAreAskedForReasoning(t *testing.T) {
 	} {
 		s := &sent{}
 		m := openai.New(name, &openai.Options{APIKey: "key", HTTPClient: &http.Client{Transport: s}})
-		if err := last(t.Context(), m); class(err) != pawl.ClassNetwork {
+		if err := last(t.Context(), m, requests["hello"]); class(err) != pawl.ClassNetwork {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, ok := s.body["include"]; ok != want {

@@ -19,7 +19,7 @@ const (
 // back as they came, and needs no other form of a request. A program of an older or newer
 // release leaves out the fields that it does not know.
 func init() { //nolint:gochecknoinits // gob has one table for the process
-	for _, part := range []pawl.Part{pawl.Text{}, pawl.Thinking{}, pawl.Call{}, pawl.ToolResult{}, pawl.File{}} {
+	for _, part := range []pawl.Part{pawl.Text{}, pawl.Citation{}, pawl.Thinking{}, pawl.Call{}, pawl.ToolResult{}, pawl.File{}} {
 		gob.Register(part)
 	}
 }

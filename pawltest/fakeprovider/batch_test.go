@@ -30,7 +30,7 @@ var batchers = map[string]func(url string) pawl.Model{
 		return openai.New("gpt-4o", &openai.Options{APIKey: "key", BaseURL: url + "/v1", Price: &batchPrice}).Batch()
 	},
 	"responses": func(url string) pawl.Model {
-		return openai.NewResponses("gpt-4o", &openai.Options{APIKey: "key", BaseURL: url + "/v1", Price: &batchPrice}).Batch()
+		return openai.New("gpt-4o", &openai.Options{API: openai.Responses, APIKey: "key", BaseURL: url + "/v1", Price: &batchPrice}).Batch()
 	},
 }
 

@@ -83,7 +83,7 @@ func TestHosted(t *testing.T) {
 			`c_4 code_execution {"code":"print(1)"} {"return_code":0,"stderr":"","stdout":"1\n"} `,
 		}, "2 searches, 0 sessions"},
 		"responses": {func(url string) pawl.Model {
-			return openai.NewResponses("gpt-5-mini", &openai.Options{BaseURL: url, APIKey: "k", Price: price})
+			return openai.New("gpt-6.2-sol", &openai.Options{API: openai.Responses, BaseURL: url, APIKey: "k", Price: price})
 		}, []string{
 			`c_1 web_search {"query":"bern","type":"search"} [{"title":"Bern","url":"https://example.org/bern"}] `,
 			`c_2 web_search {"query":"more","type":"search"} [] `, `c_3 web_search {"query":"more","type":"search"} [] `,

@@ -96,7 +96,7 @@ func models(url string) map[Wire]pawl.Model {
 	return map[Wire]pawl.Model{
 		Anthropic: anthropic.New("claude-sonnet-4-5", &anthropic.Options{BaseURL: url, APIKey: "k"}),
 		Chat:      openai.New("gpt-5", &openai.Options{BaseURL: url + "/v1", APIKey: "k"}),
-		Responses: openai.NewResponses("gpt-5", &openai.Options{BaseURL: url + "/v1", APIKey: "k"}),
+		Responses: openai.New("gpt-6.2-sol", &openai.Options{API: openai.Responses, BaseURL: url + "/v1", APIKey: "k"}),
 		Google:    google.New("gemini-3-pro", &google.Options{BaseURL: url, APIKey: "k"}),
 	}
 }

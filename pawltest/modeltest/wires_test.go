@@ -69,7 +69,7 @@ func TestOpenAIChat(t *testing.T) {
 func TestOpenAIResponses(t *testing.T) {
 	t.Parallel()
 	through(t, func(url string, client *http.Client) pawl.Model {
-		return openai.NewResponses("gpt-6-luna", &openai.Options{APIKey: "key", BaseURL: url + "/v1", HTTPClient: client})
+		return openai.New("gpt-6.2-sol", &openai.Options{API: openai.Responses, APIKey: "key", BaseURL: url + "/v1", HTTPClient: client})
 	}, modeltest.Options{
 		Lacks: modeltest.Lacks{Failed: true, Budget: true, CacheWrite: true},
 		Stops: []pawl.StopReason{pawl.StopPause},

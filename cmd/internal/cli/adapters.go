@@ -11,10 +11,9 @@ import (
 // adapters are the providers whose adapters are programs of their own, for the sake of the
 // SDKs in them, with the modules that have the programs.
 var adapters = map[string]string{
-	"azure":           "azure",
-	"azure-responses": "azure",
-	"bedrock":         "bedrock",
-	"vertex":          "vertex",
+	"azure":   "azure",
+	"bedrock": "bedrock",
+	"vertex":  "vertex",
 }
 
 // adapted makes a model of such a provider, or at an endpoint with its wire. The program is

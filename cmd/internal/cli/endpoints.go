@@ -31,9 +31,9 @@ func (a *app) wired(e spec.Endpoint, name string) (pawl.Model, error) {
 	var m pawl.Model
 	switch e.Wire {
 	case "openai":
-		m = openai.New(name, &openai.Options{APIKey: key, BaseURL: e.BaseURL, Provider: e.Provider, Header: header})
+		m = openai.New(name, &openai.Options{API: openai.Chat, APIKey: key, BaseURL: e.BaseURL, Provider: e.Provider, Header: header})
 	case "openai-responses":
-		m = openai.NewResponses(name, &openai.Options{APIKey: key, BaseURL: e.BaseURL, Provider: e.Provider, Header: header})
+		m = openai.New(name, &openai.Options{API: openai.Responses, APIKey: key, BaseURL: e.BaseURL, Provider: e.Provider, Header: header})
 	case "anthropic":
 		m = anthropic.New(name, &anthropic.Options{APIKey: key, BaseURL: e.BaseURL, Provider: e.Provider, Header: header})
 	case "google":

@@ -44,9 +44,6 @@ func (a *app) models() *spec.Registry {
 			"openai": func(name string) (pawl.Model, error) {
 				return openai.New(name, &openai.Options{APIKey: a.getenv("OPENAI_API_KEY"), BaseURL: a.getenv("OPENAI_BASE_URL")}), nil
 			},
-			"openai-responses": func(name string) (pawl.Model, error) {
-				return openai.NewResponses(name, &openai.Options{APIKey: a.getenv("OPENAI_API_KEY"), BaseURL: a.getenv("OPENAI_BASE_URL")}), nil
-			},
 			"google": func(name string) (pawl.Model, error) {
 				key := cmp.Or(a.getenv("GEMINI_API_KEY"), a.getenv("GOOGLE_API_KEY"))
 				return google.New(name, &google.Options{APIKey: key, BaseURL: a.getenv("GOOGLE_GEMINI_BASE_URL")}), nil

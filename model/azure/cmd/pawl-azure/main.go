@@ -16,11 +16,8 @@ func main() { os.Exit(pipe.Main(open)) }
 
 func open(name string, at pipe.Endpoint) (pawl.Model, error) {
 	o := &azure.Options{Provider: at.Provider, APIKey: at.Key, HTTPClient: at.Client()}
-	switch provider, deployment, _ := strings.Cut(name, "/"); provider {
-	case "azure":
+	if provider, deployment, _ := strings.Cut(name, "/"); provider == "azure" {
 		return azure.New(at.BaseURL, deployment, o), nil
-	case "azure-responses":
-		return azure.NewResponses(at.BaseURL, deployment, o), nil
 	}
 	return nil, fmt.Errorf("pawl-azure has no model %s", name)
 }
