@@ -190,7 +190,7 @@ func (t *turn) continued(f fragment) *part {
 		}
 		return found
 	case own != nil && (name == "" || name == own.name || own.name == ""):
-		if own.whole() && args != "" && name != "" {
+		if elsewhere := f.Index != nil && (own.index == nil || *own.index != *f.Index); own.whole() && name != "" && (args != "" || elsewhere) {
 			return nil
 		}
 		return own

@@ -110,7 +110,8 @@ func (a *asking) otherAPI(e *pawl.ModelError, f fault) (provider.Lesson, bool) {
 // unknownPath reports whether an error is about the path, and not about the model or an item.
 func unknownPath(e *pawl.ModelError, f fault) bool {
 	said := strings.ToLower(e.Message)
-	return e.Class == pawl.ClassNotFound && f.param == "" && !strings.Contains(said, "model") && !strings.Contains(said, "deployment") && !strings.Contains(said, "item with id")
+	named := slices.ContainsFunc(f.kinds, func(kind string) bool { return kinds[kind] != 0 })
+	return e.Class == pawl.ClassNotFound && f.param == "" && !named && !strings.Contains(said, "model") && !strings.Contains(said, "deployment") && !strings.Contains(said, "item with id")
 }
 
 // unsupported matches the messages and codes for parameters and values that are not taken.
