@@ -1,18 +1,18 @@
-// Command gen makes prices.json, the price table of package prices, from the
-// public price data of genai-prices (MIT, see NOTICE): the file
-// prices/data.json of its repository at a release. To bring the table up to
-// date, download that file and run in the root of this module
+// Command gen brings the prices in the model sheet up to date with the public price data of
+// genai-prices (MIT, see NOTICE): the file prices/data.json of its repository at a release.
+// Download that file and run in the root of this module
 //
-//	go run ./internal/sheet/gen -date 2026-09-23 -version 0.1.8 data.json >internal/sheet/prices.json
+//	go run ./internal/sheet/gen -date 2026-09-23 -version 0.1.8 data.json
 //
-// with the version and the day of the release. The same file, version and day
-// make the same table, byte for byte.
+// with the version and the day of the release. It changes internal/sheet/sheet.json in place.
+// The same sheet, file, version and day make the same sheet, byte for byte.
 //
-// It keeps the models of Anthropic, OpenAI and Google that answer a
-// conversation in text and are not deprecated, at the price that held on that
-// day. Names that a model is matched by are kept as they are; how a name is
-// matched is decided in package prices, more strictly than by its source, which
-// would take claude-sonnet-5-5 for claude-sonnet-5.
+// It sets the prices of rows that the data has, at the price that holds on that day, and those
+// that the data announces, and leaves everything else of each row as it is. Rows that the data
+// does not have stay. Models of Anthropic, OpenAI and Google that the sheet does not have, answer
+// a conversation in text and are not deprecated are added, as members of the family that their
+// name begins like. How a name is matched is decided in package sheet, more strictly than by the
+// source, which would take claude-sonnet-5-5 for claude-sonnet-5.
 package main
 
 import (
@@ -21,7 +21,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"regexp"
 	"slices"
@@ -58,42 +57,8 @@ type conditional struct {
 	Prices map[string]json.RawMessage `json:"prices"`
 }
 
-// lasting are the models of OpenAI that keep a request for a day, for nothing more
-// (its guide to prompt caching, prompt_cache_retention).
-var lasting = regexp.MustCompile(`^gpt-(4\.1|5|5\.[12])$`)
-
-// long is what writing to the cache costs that lasts longest, which the source does
-// not have: at Anthropic twice the price of input, for an hour (its guide to prompt
-// caching); elsewhere as any input, or nothing because there is none.
-func long(provider, name string, input, write float64) float64 {
-	switch {
-	case provider == "anthropic" && write > 0:
-		return 2 * input
-	case provider == "openai" && lasting.MatchString(name):
-		return input
-	}
-	return 0
-}
-
-// hosted is what a web search of the provider costs and a session in which it runs code, in
-// dollars each, which the source does not have (the providers' price lists): Anthropic charges
-// for containers by the hour beyond a free allowance, which no reply tells, and Google for
-// tokens only. Before Gemini 3, Google charges for a prompt in place of a search.
-func hosted(provider, name string) (search, session float64) {
-	switch {
-	case provider == "anthropic":
-		return 0.01, 0
-	case provider == "openai":
-		return 0.01, 0.03
-	case strings.HasPrefix(name, "gemini-2"):
-		return 0.035, 0
-	}
-	return 0.014, 0
-}
-
 // want are the models of a provider that hold a conversation; other are those
-// among them that are priced by more than text tokens, are retired, or are made
-// for something else.
+// among them that are priced by more than text tokens, are retired, or are made for something else.
 var want = map[string]*regexp.Regexp{
 	"anthropic": regexp.MustCompile(`^claude-(3-[57]|[a-z]+-\d)`),
 	"openai":    regexp.MustCompile(`^(gpt-[4-9]|o\d)`),
@@ -105,60 +70,60 @@ var other = regexp.MustCompile(`audio|realtime|image|tts|transcribe|live|search|
 func main() {
 	date := flag.String("date", "", "the day the prices were published, as 2006-01-02")
 	version := flag.String("version", "unversioned", "the release of genai-prices")
+	file := flag.String("sheet", "internal/sheet/sheet.json", "the model sheet")
 	flag.Parse()
-	data, err := os.ReadFile(flag.Arg(0))
-	if err == nil {
-		err = run(data, os.Stdout, *date, *version)
-	}
-	if err != nil {
+	if err := run(*file, flag.Arg(0), *date, *version); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(data []byte, out io.Writer, date, version string) error {
+func run(file, source, date, version string) error {
 	if _, err := time.Parse(time.DateOnly, date); err != nil {
 		return fmt.Errorf("want -date YYYY-MM-DD: %w", err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(source)
+	if err != nil {
+		return err
 	}
 	var providers []provider
 	if err := json.Unmarshal(data, &providers); err != nil {
 		return fmt.Errorf("read the price data: %w", err)
 	}
-	var rows []sheet.Model
+	s, err := read(text)
+	if err != nil {
+		return fmt.Errorf("read the model sheet: %w", err)
+	}
+	if date < s.asOf {
+		return fmt.Errorf("the data is of %s, and the sheet is newer, of %s", date, s.asOf)
+	}
+	known := false
 	for _, p := range providers {
-		keep := want[p.ID]
-		if keep == nil {
-			continue
-		}
 		for _, m := range p.Models {
-			if !keep.MatchString(m.ID) || other.MatchString(m.ID) || m.Deprecated {
+			if keep := want[p.ID]; keep == nil || !keep.MatchString(m.ID) || other.MatchString(m.ID) {
 				continue
 			}
-			r, err := m.row(p.ID, date)
-			if err != nil {
+			known = true
+			if err := s.update(p.ID, m, date); err != nil {
 				return fmt.Errorf("%s/%s: %w", p.ID, m.ID, err)
 			}
-			rows = append(rows, r)
 		}
 	}
-	if len(rows) == 0 {
+	if !known {
 		return errors.New("no model of a known provider in the price data")
 	}
-	return write(out, date, version, rows)
+	if err := os.WriteFile(file, s.text(date, "genai-prices "+version), 0o644); err != nil { //nolint:gosec // a source file
+		return err
+	}
+	return sheet.Use(file) // which checks it
 }
 
-func (m model) row(provider, date string) (sheet.Model, error) {
-	r := sheet.Model{Provider: provider, Name: m.ID}
-	for _, name := range m.Match.names() {
-		if name != r.Name && !slices.Contains(r.Aliases, name) && !other.MatchString(name) {
-			r.Aliases = append(r.Aliases, name)
-		}
-	}
-	slices.Sort(r.Aliases)
-	on, err := m.on(date)
-	if err != nil {
-		return r, err
-	}
+// rates reads a price list.
+func rates(on map[string]json.RawMessage) (r sheet.Rates, err error) {
 	var far sheet.Long
 	for _, f := range []struct {
 		key       string
@@ -197,40 +162,54 @@ func (m model) row(provider, date string) (sheet.Model, error) {
 		}
 		*f.base, *f.far, far.From = tiered.Base, tiered.Tiers[0].Price, start
 	}
-	r.CacheLong = long(provider, m.ID, r.Input, r.CacheWrite)
-	r.Search, r.Session = hosted(provider, m.ID)
 	if far.From != 0 {
-		far.CacheLong = long(provider, m.ID, far.Input, far.CacheWrite)
 		r.Long = far
 	}
 	return r, nil
 }
 
-// on is the price list that holds on a day: the last whose start has come.
-func (m model) on(date string) (map[string]json.RawMessage, error) {
+// dated is a price list with the day from which it holds; empty: it holds from the beginning.
+type dated struct {
+	from string
+	sheet.Rates
+}
+
+// all returns the price lists of a model, in the order of their days.
+func (m model) all() ([]dated, error) {
 	var plain map[string]json.RawMessage
-	if json.Unmarshal(m.Prices, &plain) == nil {
-		return plain, nil
-	}
 	var list []conditional
-	if err := json.Unmarshal(m.Prices, &list); err != nil {
+	if json.Unmarshal(m.Prices, &plain) == nil {
+		list = []conditional{{Prices: plain}}
+	} else if err := json.Unmarshal(m.Prices, &list); err != nil {
 		return nil, fmt.Errorf("read prices: %w", err)
 	}
-	var found map[string]json.RawMessage
+	var all []dated
 	for _, c := range list {
-		switch {
-		case c.Constraint == nil:
-			found = c.Prices
-		case c.Constraint.StartDate == "": // the package names the type of a constraint, the repository does not
-			return nil, fmt.Errorf("prices depend on %s, which this table cannot say", cmp.Or(c.Constraint.Type, "the time of day"))
-		case c.Constraint.StartDate <= date:
-			found = c.Prices
+		d := dated{}
+		if c.Constraint != nil {
+			if d.from = c.Constraint.StartDate; d.from == "" { // the package names the type of a constraint, the repository does not
+				return nil, fmt.Errorf("prices depend on %s, which the sheet cannot say", cmp.Or(c.Constraint.Type, "the time of day"))
+			}
+		}
+		var err error
+		if d.Rates, err = rates(c.Prices); err != nil {
+			return nil, err
+		}
+		all = append(all, d)
+	}
+	slices.SortStableFunc(all, func(a, b dated) int { return strings.Compare(a.from, b.from) })
+	return all, nil
+}
+
+// aliases are the other names of a model.
+func (m model) aliases() (all []string) {
+	for _, name := range m.Match.names() {
+		if name != m.ID && !slices.Contains(all, name) && !other.MatchString(name) {
+			all = append(all, name)
 		}
 	}
-	if found == nil {
-		return nil, fmt.Errorf("no price on %s", date)
-	}
-	return found, nil
+	slices.Sort(all)
+	return all
 }
 
 // names are the whole names in a match, and the beginnings that may stand as names.
@@ -246,18 +225,4 @@ func (m match) names() []string {
 		all = append(all, each.names()...)
 	}
 	return all
-}
-
-// write puts one row on a line, so that a new version shows what changed.
-func write(out io.Writer, date, version string, rows []sheet.Model) error {
-	lines := make([]string, len(rows))
-	for i, r := range rows {
-		line, err := json.Marshal(r)
-		if err != nil {
-			return err
-		}
-		lines[i] = string(line)
-	}
-	_, err := fmt.Fprintf(out, "{\"as_of\": %q, \"source\": %q, \"rows\": [\n%s\n]}\n", date, "genai-prices "+version, strings.Join(lines, ",\n"))
-	return err
 }
