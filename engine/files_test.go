@@ -95,8 +95,8 @@ func TestFilesRefused(t *testing.T) {
 		{nil, []pawl.File{{Name: "a.txt", Data: bytes.Repeat([]byte("x"), engine.MaxFileBytes)}, {Name: "b.txt", Data: []byte("x")}}, "file b.txt: the files have more than 32 MiB together"},
 		{nil, many, "an input has at most 50 files, not 51"},
 		{google.New("gemini-4-hydrogen", nil), []pawl.File{{Name: "a.pdf", Data: append(bytes.Clone(aPDF), make([]byte, 17<<20)...)}}, "a.pdf cannot be sent to google/gemini-4-hydrogen: it has 22.7 MB in base64, and a request takes 16.0 MB of files"},
-		{openai.New("gpt-audio", nil), []pawl.File{{Name: "a.png", Data: aPicture(t)}}, "a.png cannot be sent to openai/gpt-audio: the provider does not take image/png"},
-		{openai.New("gpt-audio", nil), []pawl.File{{Name: "a.pdf", Data: aPDF}}, "a.pdf cannot be sent to openai/gpt-audio: the model does not take application/pdf"},
+		{openai.New("gpt-audio-9", nil), []pawl.File{{Name: "a.png", Data: aPicture(t)}}, "a.png cannot be sent to openai/gpt-audio-9: the provider does not take image/png"},
+		{openai.New("gpt-audio-9", nil), []pawl.File{{Name: "a.pdf", Data: aPDF}}, "a.pdf cannot be sent to openai/gpt-audio-9: the model does not take application/pdf"},
 	} {
 		agent := agent
 		if c.model != nil {
@@ -263,7 +263,7 @@ func TestFilesInRunsOfSteps(t *testing.T) {
 		}
 	}
 
-	for name, want := range map[string]string{"gpt-6.2-sol": "every step of the workflow is done", "gpt-audio": "step reads: a.png cannot be sent to openai/gpt-audio: the provider does not take image/png"} {
+	for name, want := range map[string]string{"gpt-6.2-sol": "every step of the workflow is done", "gpt-audio-9": "step reads: a.png cannot be sent to openai/gpt-audio-9: the provider does not take image/png"} {
 		aide.Model = choosy{model, openai.New(name, nil)}
 		h, err := engine.New(memory.New(), nil).Start(t.Context(), workflow.New(desk, workflow.Run{ID: "reads", Agent: aide}), "it",
 			&engine.StartOptions{Files: []pawl.File{{Name: "a.png", Data: aPicture(t)}}})

@@ -58,7 +58,12 @@ func (s *Spec) retiring(d *document, r *Registry) {
 		if err != nil {
 			continue // reported as a problem of the spec
 		}
-		row, _ := sheet.Lookup(s.vendor(r, provider), name)
+		vendor := s.vendor(r, provider)
+		row, listed := sheet.Lookup(vendor, name)
+		if !listed && sheet.Retired(vendor, name) {
+			d.about(m.dir == "", "model", m.place, "%s was retired (write %s/%s)", m.name, provider, sheet.Default(vendor))
+			continue
+		}
 		left, known := row.Until(r.now())
 		if !known || left > soon {
 			continue
@@ -111,7 +116,7 @@ func (s *Spec) unsuited(d *document, r *Registry) {
 			continue // reported as a problem of the spec
 		}
 		vendor := s.vendor(r, provider)
-		if _, listed := sheet.Lookup(vendor, name); !listed && atHome(own, provider, vendor, name) {
+		if _, listed := sheet.Lookup(vendor, name); !listed && !sheet.Retired(vendor, name) && atHome(own, provider, vendor, name) {
 			there := candidates(name, slices.DeleteFunc(sheet.Near(name), func(row sheet.Model) bool { return row.Provider != vendor }), r.now())
 			d.about(m.dir == "", "model", m.place, "the model sheet does not have %s, so it has no price (there is %s)", m.name, cmp.Or(there, vendor+"/"+sheet.Default(vendor)))
 		}

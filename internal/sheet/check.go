@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"time"
 )
@@ -28,6 +29,13 @@ func (t *table) check() error {
 	for _, f := range t.families {
 		if err := f.check(); err != nil {
 			return fmt.Errorf("family %s: %w", f.Name, err)
+		}
+	}
+	for provider, patterns := range t.retired {
+		for _, p := range patterns {
+			if _, err := path.Match(p, ""); err != nil {
+				return fmt.Errorf("retired: %s: %q: %w", provider, p, err)
+			}
 		}
 	}
 	return nil

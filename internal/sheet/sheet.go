@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -183,6 +184,7 @@ type table struct {
 	source   string
 	families []family
 	models   []Model
+	retired  map[string][]string // patterns of names without a row, by provider
 }
 
 var current atomic.Pointer[table]
@@ -200,19 +202,19 @@ func load() *table {
 }
 
 // Use reads the sheet from a file, in place of the one in the program.
-func Use(path string) error {
-	data, err := os.ReadFile(path)
+func Use(file string) error {
+	data, err := os.ReadFile(file)
 	if err != nil {
 		if bare, ok := errors.AsType[*fs.PathError](err); ok { // the path is said below
 			err = bare.Err
 		}
-		return fmt.Errorf("model sheet %s: %w", path, err)
+		return fmt.Errorf("model sheet %s: %w", file, err)
 	}
 	t, err := parse(data)
 	if err != nil {
-		return fmt.Errorf("model sheet %s: %w", path, err)
+		return fmt.Errorf("model sheet %s: %w", file, err)
 	}
-	t.file = path
+	t.file = file
 	current.Store(t)
 	return nil
 }
@@ -220,15 +222,16 @@ func Use(path string) error {
 // parse reads and checks a sheet.
 func parse(data []byte) (*table, error) {
 	var doc struct {
-		AsOf     string            `json:"as_of"`
-		Source   string            `json:"source"`
-		Families []family          `json:"families"`
-		Models   []json.RawMessage `json:"models"`
+		AsOf     string              `json:"as_of"`
+		Source   string              `json:"source"`
+		Families []family            `json:"families"`
+		Models   []json.RawMessage   `json:"models"`
+		Retired  map[string][]string `json:"retired"`
 	}
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return nil, err
 	}
-	t := &table{source: doc.Source, families: doc.Families}
+	t := &table{source: doc.Source, families: doc.Families, retired: doc.Retired}
 	var err error
 	if t.asOf, err = time.Parse(time.DateOnly, doc.AsOf); err != nil {
 		return nil, fmt.Errorf("as_of: want a day such as 2026-11-28: %w", err)
@@ -337,13 +340,23 @@ func TraitsOf(provider, name string) (traits Traits, known bool) {
 	return traits, longest >= 0
 }
 
+// Retired reports whether a provider no longer serves the model with a name that has no row.
+func Retired(provider, name string) bool {
+	return slices.ContainsFunc(load().retired[provider], func(pattern string) bool {
+		ok, _ := path.Match(pattern, name) // which was tried when it was read
+		return ok
+	})
+}
+
 // Find lists the models that a name without a provider may mean: none if it is
-// unknown, several if more than one provider has it.
+// unknown, several if more than one provider has it. A retired one without a row has a name only.
 func Find(bare string) []Model {
 	var found []Model
 	for _, p := range []string{"anthropic", "openai", "google"} {
 		if m, ok := Lookup(p, bare); ok {
 			found = append(found, m)
+		} else if Retired(p, bare) {
+			found = append(found, Model{Provider: p, Name: bare})
 		}
 	}
 	return found

@@ -107,7 +107,9 @@ func run(file, source, date, version string) error {
 			if keep := want[p.ID]; keep == nil || !keep.MatchString(m.ID) || other.MatchString(m.ID) {
 				continue
 			}
-			known = true
+			if known = true; sheet.Retired(p.ID, m.ID) {
+				continue
+			}
 			if err := s.update(p.ID, m, date); err != nil {
 				return fmt.Errorf("%s/%s: %w", p.ID, m.ID, err)
 			}

@@ -34,7 +34,10 @@ const (
 "families": [
 ` + rest + `{"provider":"openai","name":"gpt-9","family":"gpt","input":1,"output":5,"cache_read":0.2,"cache_write":1.25,"cache_long":2,"next":[{"from":"2026-02-10","input":7,"output":8}],"web_search":0.01,"unforced":false,"efforts":[],"retires":"2027-02-02","source":"a page"},
 {"provider":"anthropic","name":"claude-9","aliases":["c"],"input":2,"output":3}
-]}
+],
+"retired": {
+"openai": ["gpt-1*"]
+}}
 `
 )
 
@@ -59,7 +62,7 @@ func TestUpdate(t *testing.T) {
 		added   = `{"provider":"openai","name":"gpt-9.1","aliases":["gpt-9.1-nine"],"family":"gpt","input":4,"output":8,"cache_long":8,"web_search":0.01},` + "\n"
 		changes = `"next":[{"from":"2027-01-01","input":9,"output":9,"cache_read":1.8,"cache_write":11.25,"cache_long":18,"web_search":0.01}],`
 		row     = `{"provider":"openai","name":"gpt-9","family":"gpt",`
-		last    = `{"provider":"anthropic","name":"claude-9","aliases":["c"],"input":2,"output":3}` + "\n]}\n"
+		last    = `{"provider":"anthropic","name":"claude-9","aliases":["c"],"input":2,"output":3}` + "\n],\n\"retired\": {\n\"openai\": [\"gpt-1*\"]\n}}\n"
 	)
 	for date, want := range map[string]string{
 		"2026-01-31": row + `"input":1,"output":2,"cache_read":0.2,"cache_write":1.25,"cache_long":2,"next":[{"from":"2026-02-01","input":3,"output":4,"cache_read":0.5,"cache_write":3.75,"cache_long":6,"long":{"from":200000,"input":6,"output":4,"cache_read":0.5,"cache_write":7.5,"cache_long":12},"web_search":0.01},` + strings.TrimPrefix(changes, `"next":[`),

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ type document struct {
 	asOf     string
 	families []string // their lines, as they are
 	rows     []*row
+	retired  []string // the lines of the providers
 }
 
 // A row is a model, with its keys in their order.
@@ -33,9 +35,10 @@ type member struct {
 
 func read(text []byte) (*document, error) {
 	var doc struct {
-		AsOf     string            `json:"as_of"`
-		Families []json.RawMessage `json:"families"`
-		Models   []json.RawMessage `json:"models"`
+		AsOf     string                     `json:"as_of"`
+		Families []json.RawMessage          `json:"families"`
+		Models   []json.RawMessage          `json:"models"`
+		Retired  map[string]json.RawMessage `json:"retired"`
 	}
 	if err := json.Unmarshal(text, &doc); err != nil {
 		return nil, err
@@ -43,6 +46,9 @@ func read(text []byte) (*document, error) {
 	d := &document{asOf: doc.AsOf}
 	for _, f := range doc.Families {
 		d.families = append(d.families, string(f))
+	}
+	for _, provider := range slices.Sorted(maps.Keys(doc.Retired)) {
+		d.retired = append(d.retired, fmt.Sprintf("%q: %s", provider, doc.Retired[provider]))
 	}
 	for _, raw := range doc.Models {
 		r := &row{}
@@ -216,6 +222,6 @@ func (d *document) text(date, source string) []byte {
 		}
 		lines[i] = "{" + strings.Join(members, ",") + "}"
 	}
-	return fmt.Appendf(nil, "{\"as_of\": %q, \"source\": %q,\n\"families\": [\n%s\n],\n\"models\": [\n%s\n]}\n",
-		date, source, strings.Join(d.families, ",\n"), strings.Join(lines, ",\n"))
+	return fmt.Appendf(nil, "{\"as_of\": %q, \"source\": %q,\n\"families\": [\n%s\n],\n\"models\": [\n%s\n],\n\"retired\": {\n%s\n}}\n",
+		date, source, strings.Join(d.families, ",\n"), strings.Join(lines, ",\n"), strings.Join(d.retired, ",\n"))
 }
