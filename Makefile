@@ -57,6 +57,10 @@ proof: bin/temporal ## Run the long checks: kills at every commit point, repairs
 	$(MAKE) faults release-check
 	@.ci/fuzz $(FUZZTIME) 86400
 
+.PHONY: live
+live: ## Send one request to each model of the sheet whose provider has a key in the environment, and write into the sheet how it went
+	PAWL_LIVE=1 go test -count 1 -timeout 60m ./internal/sheet -v -run '^TestLive$$'
+
 .PHONY: release-check
 release-check: ## Validate the release's configuration, and build this machine's part of it into dist/
 	go run $(GORELEASER) check
