@@ -89,6 +89,7 @@ type Traits struct {
 	CacheFrom int    `json:"cache_from,omitempty"` // the fewest tokens that its provider caches; 0: unknown
 	CacheFor  string `json:"cache_for,omitempty"`  // the longer lifetime of its cache, by the provider's name: 1h, 12h, 24h; empty: there is none
 
+	Toolless   bool `json:"toolless,omitempty"`    // of OpenAI: while it thinks, it takes function tools in the Responses API alone
 	Signed     bool `json:"signed,omitempty"`      // of Google: it refuses the first call of a step without a signature
 	Mixed      bool `json:"mixed,omitempty"`       // of Google: it takes hosted tools and a schema of the answer beside other tools, and pictures as parts of a result
 	SearchOnce bool `json:"search_once,omitempty"` // of Google: all searches of a request cost what one costs

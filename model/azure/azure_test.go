@@ -106,9 +106,9 @@ func TestConformance(t *testing.T) {
 	modeltest.Run(t, func(t testing.TB, brain pawl.Model) pawl.Model {
 		r := newResource(t, brain, nil)
 		r.token.Store("t1")
-		return azure.New(r.URL, "gpt-5-mini", &azure.Options{Credential: &tokens{valid: time.Hour, same: true}})
+		return azure.New(r.URL, "gpt-6.2-sol", &azure.Options{Credential: &tokens{valid: time.Hour, same: true}})
 	}, &modeltest.Options{
-		Lacks: modeltest.Lacks{Failed: true, Budget: true},
+		Lacks: modeltest.Lacks{Failed: true, Temperature: true},
 		Stops: []pawl.StopReason{pawl.StopPause},
 	})
 }
@@ -120,13 +120,13 @@ func TestAddress(t *testing.T) {
 		"https://contoso.services.ai.azure.com/openai/v1/":          "https://contoso.services.ai.azure.com/openai/v1",
 		"https://westeurope.api.cognitive.microsoft.com/openai/v1/": "https://westeurope.api.cognitive.microsoft.com/openai/v1",
 	} {
-		if d := azure.New(endpoint, "gpt-5-mini", &azure.Options{APIKey: "k"}).Describe(); d.Endpoint != want || d.Name != "azure/gpt-5-mini" || d.Price == nil || d.Wire == (pawl.Wire{}) {
+		if d := azure.New(endpoint, "gpt-6.2-sol", &azure.Options{APIKey: "k"}).Describe(); d.Endpoint != want || d.Name != "azure/gpt-6.2-sol" || d.Price == nil || d.Wire == (pawl.Wire{}) {
 			t.Errorf("%s: it is described as %+v", endpoint, d)
 		}
 	}
 	t.Setenv("AZURE_OPENAI_ENDPOINT", "")
 	for _, endpoint := range []string{"", "contoso", "ftp://contoso"} {
-		m := azure.New(endpoint, "gpt-5-mini", &azure.Options{APIKey: "k"})
+		m := azure.New(endpoint, "gpt-6.2-sol", &azure.Options{APIKey: "k"})
 		_, err := ask(t, m)
 		if ready := m.Ready(); ready == nil || err == nil || !strings.Contains(ready.Error(), "AZURE_OPENAI_ENDPOINT") || !strings.Contains(err.Error(), ready.Error()) {
 			t.Errorf("%q: it says %v, and %v when it is called", endpoint, ready, err)
@@ -139,7 +139,7 @@ func TestTokens(t *testing.T) {
 	t.Parallel()
 	r := newResource(t, brain, nil)
 	c := &tokens{valid: time.Hour}
-	m := azure.New(r.URL, "gpt-5-mini", &azure.Options{Credential: c})
+	m := azure.New(r.URL, "gpt-6.2-sol", &azure.Options{Credential: c})
 	for i, valid := range []string{"t1", "t1", "t2", "t2"} { // t1 is revoked
 		r.token.Store(valid)
 		if said, err := ask(t, m); said != "four" || err != nil {
@@ -155,7 +155,7 @@ func TestTokens(t *testing.T) {
 		t.Errorf("a token that is refused again: %v", err)
 	}
 	short := &tokens{valid: time.Minute}
-	m = azure.New(r.URL, "gpt-5-mini", &azure.Options{Credential: short})
+	m = azure.New(r.URL, "gpt-6.2-sol", &azure.Options{Credential: short})
 	for range 2 {
 		_ = m.Ready()
 	}
@@ -166,7 +166,7 @@ func TestTokens(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	m := azure.New(newResource(t, brain, nil).URL, "gpt-5-mini", &azure.Options{APIKey: "wrong"})
+	m := azure.New(newResource(t, brain, nil).URL, "gpt-6.2-sol", &azure.Options{APIKey: "wrong"})
 	_, err := ask(t, m)
 	if me, ok := errors.AsType[*pawl.ModelError](err); !ok || me.Class != pawl.ClassAuth || !strings.Contains(me.Message, "invalid subscription key") {
 		t.Errorf("a wrong key: %v", err)
@@ -179,7 +179,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("a call without a token: %v", err)
 	}
 	limited := newResource(t, brain, &fakeprovider.Options{Faults: []fakeprovider.Fault{fakeprovider.Must("rate-limit-seconds"), fakeprovider.Must("context-length")}})
-	m = azure.New(limited.URL, "gpt-5-mini", &azure.Options{APIKey: "secret"})
+	m = azure.New(limited.URL, "gpt-6.2-sol", &azure.Options{APIKey: "secret"})
 	_, err = ask(t, m)
 	if me, ok := errors.AsType[*pawl.ModelError](err); !ok || me.Class != pawl.ClassRateLimit || me.RetryAfter != time.Second {
 		t.Errorf("too many requests: %v", err)
@@ -231,7 +231,7 @@ func TestEntra(t *testing.T) {
 	}
 	r := newResource(t, brain, nil)
 	r.token.Store("granted")
-	m := azure.New(r.URL, "gpt-5-mini", &azure.Options{Credential: credential("s3cret")})
+	m := azure.New(r.URL, "gpt-6.2-sol", &azure.Options{Credential: credential("s3cret")})
 	for range 2 {
 		if said, err := ask(t, m); said != "four" || err != nil {
 			t.Fatalf("it says %q, %v", said, err)
@@ -240,7 +240,7 @@ func TestEntra(t *testing.T) {
 	if n := grants.Load(); n != 1 {
 		t.Errorf("%d tokens were asked for, want 1", n)
 	}
-	m = azure.New(r.URL, "gpt-5-mini", &azure.Options{Credential: credential("old")})
+	m = azure.New(r.URL, "gpt-6.2-sol", &azure.Options{Credential: credential("old")})
 	if err := m.Ready(); err == nil || !strings.Contains(err.Error(), "set AZURE_OPENAI_API_KEY") || !strings.Contains(err.Error(), "are expired") {
 		t.Errorf("with an expired secret it says %v", err)
 	}

@@ -38,6 +38,7 @@ type item struct {
 	bare   bool // a call whose arguments are left out altogether
 	noID   bool // a call without an id
 	hosted *pawl.HostedCall
+	cites  []pawl.Citation // the sources of a text
 }
 
 type kind int
@@ -63,6 +64,11 @@ func answerOf(in *inbound, r *pawl.Reply) *answer {
 			a.items = append(a.items, item{kind: thinking, text: p.Text, opaque: p.Opaque})
 		case pawl.Call:
 			a.items = append(a.items, item{kind: calling, text: written(p.Args), name: p.Tool, id: cmp.Or(p.Ref, p.ID, in.callID(i))})
+		case pawl.Citation:
+			if n := len(a.items); n > 0 && a.items[n-1].kind == saying {
+				a.items[n-1].cites = append(a.items[n-1].cites, p)
+			}
+			continue
 		default:
 			continue // a reply has no other parts
 		}

@@ -27,10 +27,10 @@ var batchers = map[string]func(url string) pawl.Model{
 		return anthropic.New("claude-sonnet-4-5", &anthropic.Options{APIKey: "key", BaseURL: url, Price: &batchPrice}).Batch()
 	},
 	"chat": func(url string) pawl.Model {
-		return openai.New("gpt-4o", &openai.Options{APIKey: "key", BaseURL: url + "/v1", Price: &batchPrice}).Batch()
+		return openai.New("house", &openai.Options{APIKey: "key", BaseURL: url + "/v1", Price: &batchPrice}).Batch()
 	},
 	"responses": func(url string) pawl.Model {
-		return openai.New("gpt-4o", &openai.Options{API: openai.Responses, APIKey: "key", BaseURL: url + "/v1", Price: &batchPrice}).Batch()
+		return openai.New("gpt-6-luna", &openai.Options{API: openai.Responses, APIKey: "key", BaseURL: url + "/v1", Price: &batchPrice}).Batch()
 	},
 }
 

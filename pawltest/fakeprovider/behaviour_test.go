@@ -29,7 +29,7 @@ var adapters = map[fakeprovider.Wire]func(url string, c *http.Client) pawl.Model
 		return anthropic.New("claude-sonnet-4-5", &anthropic.Options{BaseURL: url, APIKey: "k", HTTPClient: c})
 	},
 	fakeprovider.Chat: func(url string, c *http.Client) pawl.Model {
-		return openai.New("gpt-5-mini", &openai.Options{BaseURL: url + "/v1", APIKey: "k", HTTPClient: c})
+		return openai.New("house", &openai.Options{BaseURL: url + "/v1", APIKey: "k", HTTPClient: c})
 	},
 	fakeprovider.Responses: func(url string, c *http.Client) pawl.Model {
 		return openai.New("gpt-6.2-sol", &openai.Options{API: openai.Responses, BaseURL: url + "/v1", APIKey: "k", HTTPClient: c})

@@ -23,6 +23,7 @@ func readChat(in *inbound) {
 		fn := t.at("function")
 		r.Tools = append(r.Tools, pawl.ToolInfo{Name: fn.at("name").text(), Description: fn.at("description").text(), Input: fn.at("parameters").raw()})
 	}
+	in.rulesOfOpenAI(doc, doc.at("reasoning_effort"))
 	list := doc.at("messages").list(".[%d]")
 	if len(list) == 0 {
 		in.wrong("messages", "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.")
@@ -44,6 +45,7 @@ func (in *inbound) openAI() (node, bool) {
 	}
 	in.Model, in.Stream = doc.at("model").text(), doc.at("stream").flag()
 	in.Decoded.Sampling.Temperature = doc.at("temperature").number()
+	in.Decoded.NoCalls = doc.at("tool_choice").text() == "none"
 	if in.Model == "" {
 		in.wrong("", "you must provide a model parameter")
 	}

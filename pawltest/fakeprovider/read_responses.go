@@ -29,6 +29,8 @@ func readResponses(in *inbound) {
 			r.Tools = append(r.Tools, pawl.ToolInfo{Name: t.at("name").text(), Description: t.at("description").text(), Input: t.at("parameters").raw()})
 		}
 	}
+	in.rulesOfOpenAI(doc, doc.at("reasoning").at("effort"))
+	in.summary = doc.at("reasoning").at("summary").has()
 	for _, v := range doc.at("include").list("[%d]") {
 		in.encrypted = in.encrypted || v.text() == "reasoning.encrypted_content"
 	}
@@ -93,6 +95,9 @@ func (in *inbound) responsesParts(content node) []pawl.Part {
 				in.wrong(p.path+".text", "Invalid '%s.text': empty string. Expected a string with minimum length 1, but got an empty string instead.", p.path)
 			}
 			parts = append(parts, pawl.Text{Text: p.at("text").text()})
+			for _, a := range p.at("annotations").list("[%d]") {
+				parts = append(parts, pawl.Citation{Title: a.at("title").text(), URL: a.at("url").text(), Opaque: a.raw()})
+			}
 		case "refusal":
 			parts = append(parts, pawl.Text{Text: p.at("refusal").text()})
 		case "input_image":

@@ -42,6 +42,7 @@ type inbound struct {
 	thinks    bool // the request asks for thinking
 	usage     bool // Chat: usage is wanted at the end of the stream
 	encrypted bool // Responses: reasoning is to be sent encrypted
+	summary   bool // Responses: reasoning is to be told in words
 }
 
 // wrong notes a problem with the request.

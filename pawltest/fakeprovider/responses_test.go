@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	responsesAsk = `{"model":"gpt-5","instructions":"Be brief.","include":["reasoning.encrypted_content"],"stream":true,"max_output_tokens":100,
+	responsesAsk = `{"model":"gpt-6.2-sol","instructions":"Be brief.","include":["reasoning.encrypted_content"],"reasoning":{"summary":"auto"},"stream":true,"max_output_tokens":100,
 		"tools":[{"type":"function","name":"weather","parameters":{"type":"object"}}],"input":[{"role":"user","content":[{"type":"input_text","text":"Weather?"}]}]}`
 	googleAsk = `{"systemInstruction":{"parts":[{"text":"Be brief."}]},"generationConfig":{"maxOutputTokens":100},
 		"tools":[{"functionDeclarations":[{"name":"weather","parameters":{"type":"object"}}]}],"contents":[{"role":"user","parts":[{"text":"Weather?"}]}]}`
@@ -37,7 +37,7 @@ func TestResponsesWire(t *testing.T) {
 		for _, i := range []int{2, 3} {
 			input = append(input, map[string]any{"type": "function_call_output", "call_id": dig(output, i, "call_id"), "output": "fine"})
 		}
-		body, _ := json.Marshal(map[string]any{"model": "gpt-5", "input": change(input)})
+		body, _ := json.Marshal(map[string]any{"model": "gpt-6.2-sol", "input": change(input)})
 		res, text := send(t, url, "/v1/responses", string(body))
 		return text, res.StatusCode == http.StatusOK
 	}

@@ -36,7 +36,7 @@ var paths = map[Wire]string{Anthropic: "/v1/messages", Chat: "/v1/chat/completio
 
 var bodies = map[Wire]string{
 	Anthropic: `{"model":"claude-sonnet-4-5","max_tokens":100,"stream":true,"tools":[{"name":"weather","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"Weather?"}]}`,
-	Chat:      `{"model":"gpt-5","stream":true,"max_tokens":100,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"Weather?"}]}`,
+	Chat:      `{"model":"house","stream":true,"max_tokens":100,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"Weather?"}]}`,
 	Responses: responsesAsk,
 	Google:    googleAsk,
 }

@@ -42,6 +42,14 @@ func (it *item) toolCall() object {
 	return call
 }
 
+// chatSources are the sources of a text, with their fields within.
+func (it *item) chatSources() (list []any) {
+	for _, c := range it.cites {
+		list = append(list, object{"type": "url_citation", "url_citation": object{"url": c.URL, "title": c.Title, "start_index": 0, "end_index": len(it.text)}})
+	}
+	return list
+}
+
 // said is the key that text goes under: a refusal has its own.
 func (a *answer) said() string {
 	if a.stop == pawl.StopRefusal {
@@ -69,6 +77,7 @@ func wholeChat(in *inbound, a *answer) any {
 	in.rememberReasoning(a)
 	msg := object{"role": "assistant", "content": nil, "refusal": nil, "annotations": []any{}}
 	var calls []any
+	sources := []any{}
 	text, thought := "", ""
 	for i := range a.items {
 		it := &a.items[i]
@@ -76,6 +85,8 @@ func wholeChat(in *inbound, a *answer) any {
 		case saying:
 			text += it.text
 			msg[a.said()] = text
+			sources = append(sources, it.chatSources()...)
+			msg["annotations"] = sources
 		case thinking:
 			thought += it.text
 			msg["reasoning_content"] = thought
@@ -124,6 +135,9 @@ func streamChat(in *inbound, a *answer) []frame {
 			}
 			for _, text := range a.pieces(it.text) {
 				delta(piece, i, object{key: text}, nil)
+			}
+			if sources := it.chatSources(); len(sources) > 0 {
+				delta(end, i, object{"annotations": sources}, nil)
 			}
 		case calling:
 			first := it.toolCall()

@@ -26,7 +26,10 @@ func (a *answer) responseUsage() any {
 	}
 	u := a.usage
 	return object{
-		"input_tokens": u.Input, "input_tokens_details": object{"cached_tokens": u.CacheRead},
+		"input_tokens": u.Input, "input_tokens_details": object{
+			"cached_tokens": u.CacheRead, "cache_write_tokens": u.CacheWrite,
+			"cache_write_tokens_details": object{"ttl_30m_tokens": u.CacheWrite - u.CacheLong, "ttl_12h_tokens": u.CacheLong},
+		},
 		"output_tokens": u.Output, "output_tokens_details": object{"reasoning_tokens": u.Reasoning},
 		"total_tokens": u.Input + u.Output,
 	}
@@ -51,10 +54,10 @@ func (in *inbound) outputItem(a *answer, i int, status string) object {
 	case hosting:
 		return it.responsesHosted(a, i, status)
 	case saying:
-		return object{"id": a.id("msg_", i), "type": "message", "status": status, "role": "assistant", "content": []any{a.outputText(it.text)}}
+		return object{"id": a.id("msg_", i), "type": "message", "status": status, "role": "assistant", "content": []any{a.outputText(it, it.text)}}
 	case thinking:
 		doc := object{"id": a.id("rs_", i), "type": "reasoning", "summary": []any{}}
-		if it.text != "" {
+		if it.text != "" && in.summary {
 			doc["summary"] = []any{object{"type": "summary_text", "text": it.text}}
 		}
 		if in.encrypted && !a.unsigned {
@@ -72,11 +75,26 @@ func (in *inbound) outputItem(a *answer, i int, status string) object {
 	return doc
 }
 
-func (a *answer) outputText(text string) object {
+// outputText is a text with its sources, or the beginning of one without.
+func (a *answer) outputText(it *item, text string) object {
 	if a.stop == pawl.StopRefusal {
 		return object{"type": "refusal", "refusal": text}
 	}
-	return object{"type": "output_text", "text": text, "annotations": []any{}, "logprobs": []any{}}
+	sources := []any{}
+	if text == it.text {
+		for _, c := range it.cites {
+			sources = append(sources, annotation(c, text))
+		}
+	}
+	return object{"type": "output_text", "text": text, "annotations": sources, "logprobs": []any{}}
+}
+
+// annotation is a source as OpenAI names it.
+func annotation(c pawl.Citation, text string) any {
+	if c.Opaque != nil {
+		return c.Opaque
+	}
+	return object{"type": "url_citation", "url": c.URL, "title": c.Title, "start_index": 0, "end_index": len(text)}
 }
 
 // output is all items, and remembers which of them belong together.
@@ -152,15 +170,16 @@ func streamResponses(in *inbound, a *answer) []frame {
 		case saying:
 			item["content"] = []any{}
 			add(begin, i, "response.output_item.added", object{"output_index": i, "item": item})
+			part := func(text string) object { return a.outputText(it, text) }
 			if a.stop == pawl.StopRefusal {
-				text("response.refusal", object{"content_index": 0}, "refusal", a.outputText)
+				text("response.refusal", object{"content_index": 0}, "refusal", part)
 			} else {
-				text("response.output_text", object{"content_index": 0}, "text", a.outputText)
+				text("response.output_text", object{"content_index": 0}, "text", part)
 			}
 		case thinking:
 			item["summary"] = []any{}
 			add(begin, i, "response.output_item.added", object{"output_index": i, "item": item})
-			if it.text != "" {
+			if it.text != "" && in.summary {
 				text("response.reasoning_summary_text", object{"summary_index": 0}, "text", func(text string) object {
 					return object{"type": "summary_text", "text": text}
 				})

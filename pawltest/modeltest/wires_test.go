@@ -59,9 +59,9 @@ func TestAnthropic(t *testing.T) {
 func TestOpenAIChat(t *testing.T) {
 	t.Parallel()
 	through(t, func(url string, client *http.Client) pawl.Model {
-		return openai.New("gpt-6-luna", &openai.Options{APIKey: "key", BaseURL: url + "/v1", HTTPClient: client})
+		return openai.New("house", &openai.Options{APIKey: "key", BaseURL: url + "/v1", HTTPClient: client})
 	}, modeltest.Options{
-		Lacks: modeltest.Lacks{Failed: true, Budget: true},
+		Lacks: modeltest.Lacks{Failed: true},
 		Stops: []pawl.StopReason{pawl.StopPause},
 	})
 }
@@ -71,7 +71,7 @@ func TestOpenAIResponses(t *testing.T) {
 	through(t, func(url string, client *http.Client) pawl.Model {
 		return openai.New("gpt-6.2-sol", &openai.Options{API: openai.Responses, APIKey: "key", BaseURL: url + "/v1", HTTPClient: client})
 	}, modeltest.Options{
-		Lacks: modeltest.Lacks{Failed: true, Budget: true, CacheWrite: true},
+		Lacks: modeltest.Lacks{Failed: true, Temperature: true},
 		Stops: []pawl.StopReason{pawl.StopPause},
 	})
 }

@@ -14,12 +14,12 @@ func TestEndpoint(t *testing.T) {
 	t.Setenv("AZURE_OPENAI_API_KEY", "other")
 	t.Setenv("AZURE_OPENAI_ENDPOINT", "http://localhost:1")
 	for name, path := range map[string]string{
-		"gpt-5": "/openai/v1/chat/completions",
+		"prod": "/openai/v1/responses",
 	} {
 		var got *http.Request
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			got = r
-			http.NotFound(w, r)
+			w.WriteHeader(http.StatusServiceUnavailable)
 		}))
 		t.Cleanup(srv.Close)
 		m, err := open("azure/"+name, pipe.Endpoint{Provider: "acme", BaseURL: srv.URL, Key: "secret", Headers: map[string]string{"X-Title": "pawl"}})
