@@ -16,8 +16,7 @@ package pawl
 // whose behaviour depends on more than its name has a method Steps()
 // json.RawMessage, whose result is declared and digested too. One that makes calls
 // may have a method Dropped(*State) []string, with the ids of those that it needs no
-// longer: they are not run, and stopped if they are running. One may also have a method
-// Final(*State) (View, bool), with what to ask for a last answer at a limit.
+// longer: they are not run, and stopped if they are running.
 type Loop interface {
 	Name() string
 	Next(*State) Step

@@ -270,16 +270,10 @@ const finalPrompt = "You have reached a limit of this run and can take no furthe
 // still fits.
 func (m *Machine) exhaust(s *State, v Verdict) Step {
 	left := s.refused()
-	view, own := View{Prompt: finalPrompt, Bare: true}, false
-	if l, ok := m.loop.(interface{ Final(*State) (View, bool) }); ok {
-		if asked, lands := l.Final(s); lands {
-			view, own = asked, true
-		}
-	}
-	if v.Status != StatusExhausted || left.Seq > 0 && left.MaxTokens < leastReply || s.finalAsked || !own && (s.iteration == 0 || s.at != "") || m.single || s.failure != nil || s.elapsed >= s.limits.Time {
+	if v.Status != StatusExhausted || left.Seq > 0 && left.MaxTokens < leastReply || s.finalAsked || s.iteration == 0 || s.at != "" || m.single || s.failure != nil || s.elapsed >= s.limits.Time {
 		return Finish{Verdict: v}
 	}
-	t := m.fill(s, Think{Purpose: PurposeFinal, MaxTokens: left.MaxTokens, View: view})
+	t := m.fill(s, Think{Purpose: PurposeFinal, MaxTokens: left.MaxTokens, View: View{Prompt: finalPrompt, Bare: true}})
 	if m.fits(s, &t).Holds {
 		return Finish{Verdict: v}
 	}

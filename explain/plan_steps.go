@@ -9,18 +9,6 @@ type steps []struct {
 		Prompt string          `json:"prompt"`
 		Output json.RawMessage `json:"output"`
 	} `json:"single"`
-	Vote *struct {
-		Prompt  string `json:"prompt"`
-		Answers int    `json:"answers"`
-	} `json:"vote"`
-	Rank, Merge *struct {
-		Prompt string `json:"prompt"`
-	}
-	Refine *struct {
-		Prompt string `json:"prompt"`
-		Judge  string `json:"judge"`
-		Max    int    `json:"max"`
-	} `json:"refine"`
 	Cases    map[string]steps `json:"cases"`
 	Default  steps            `json:"default"`
 	Parallel []steps          `json:"parallel"`
@@ -61,19 +49,6 @@ func (s steps) asks() (low, likely, bytes int) {
 		least, rule, size := 0, 0, 0
 		if step.Single != nil {
 			least, rule, size = 1, 1, len(step.Single.Prompt)+len(step.Single.Output)
-		}
-		if v := step.Vote; v != nil {
-			least, rule, size = v.Answers/2+1, v.Answers, v.Answers*len(v.Prompt)
-		}
-		if step.Rank != nil {
-			least, rule, size = 1, 1, len(step.Rank.Prompt)
-		}
-		if step.Merge != nil {
-			least, rule, size = 1, 1, len(step.Merge.Prompt)
-		}
-		if r := step.Refine; r != nil {
-			times := min(usualRounds, r.Max)
-			least, rule, size = 2, 2*times, times*(len(r.Prompt)+len(r.Judge))
 		}
 		for _, branch := range step.Parallel {
 			a, b, n := branch.asks()

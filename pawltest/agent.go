@@ -23,7 +23,7 @@ import (
 
 // agent reads a declaration, one line a field:
 //
-//	name NAME · fallback NAME · prompt TEXT · loop react|single|review|plan-execute · strategy json
+//	name NAME · fallback NAME · prompt TEXT · loop react|single|review · strategy json
 //	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT[/READ/WRITE/SEARCH] · max_tokens N
 //	builtins · plan · board · serial · early_reads · max_parallel N · core PATTERN… · observe · goal EXPR · approvals [ttl=D] [stop] [unobserved]
 //	tool NAME [read|idempotent|write] [client|alone|exempt|external] [timeout=D cap=N calls=N parallel=N on_doubt=X version=V args=a,b? witness=a,b supervised=WORD]
@@ -238,8 +238,6 @@ func loop(name string) (pawl.Loop, error) {
 		return pawl.ReAct{}, nil
 	case "single":
 		return pawl.SingleCall{}, nil
-	case "plan-execute":
-		return workflow.PlanExecute{Plans: 2}, nil
 	case "review":
 		return reviewed{}, nil
 	case "scribble":

@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/tool/skill"
 	"github.com/pawl-run/pawl/window"
-	"github.com/pawl-run/pawl/workflow"
 )
 
 // Agent creates the agent with a model from the registry. The error is
@@ -113,9 +112,6 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, all *crew) (pawl.Agent
 	}
 	s.judge(d, r, &a)
 	s.runs(d, r, &a)
-	if s.votes > 0 {
-		a = workflow.Voting(a, s.votes)
-	}
 	a.Source = s.record(r)
 	s.conditions(d, &a)
 	s.contradictions(d, a)

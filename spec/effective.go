@@ -16,7 +16,6 @@ import (
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/team"
-	"github.com/pawl-run/pawl/workflow"
 )
 
 // An Effective is the agent of a run in the form of a spec. It is immutable.
@@ -199,14 +198,6 @@ func (e *Effective) declared(d pawl.Declaration) {
 	switch {
 	case d.Loop == "react" || d.Loop == "single":
 		e.set("loop", textNode(d.Loop))
-	case strings.HasPrefix(d.Loop, "plan-execute("):
-		var l workflow.PlanExecute
-		if _, err := fmt.Sscanf(d.Loop, "plan-execute(%d)", &l.Plans); err == nil {
-			n := &node{kind: mapping}
-			n.put("plan-execute", &node{kind: mapping})
-			n.pairs[0].value.put("plans", numberNode(l.Plans))
-			e.set("loop", n)
-		}
 	case d.Loop == "graph" && d.Steps != nil:
 		e.set("loop", textNode(d.Loop))
 		e.graph(jsonNode(d.Steps))

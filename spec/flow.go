@@ -64,10 +64,7 @@ func (w *flow) place(e *workflow.Error) (found *node, has bool) {
 		return found, true // the whole
 	}
 	for _, n := range w.byID[e.Step] {
-		at := n.get(e.Key)
-		for _, kind := range askingKinds {
-			at = cmp.Or(at, n.get(kind).get(e.Key))
-		}
+		at := cmp.Or(n.get(e.Key), n.get("single").get(e.Key))
 		if at != nil {
 			if found, has = at, true; e.Key != "id" && (e.Text == "" || e.Text == at.text) {
 				break
@@ -85,7 +82,7 @@ func (s *Spec) follows(e *workflow.Error, at *node, has bool) bool {
 	switch {
 	case has && s.doc.said(at.place):
 		return true // the value was refused
-	case e.Edge > 0 && (e.Key == "join" || e.Key == "reduce"): // the same on all edges into a node
+	case e.Edge > 0 && e.Key == "join": // the same on all edges into a node
 		to := s.flow.edges[e.Edge-1].To
 		for i, edge := range s.flow.edges {
 			if edge.To == to && s.spoilt(s.flow.edgesAt.items[i], e.Key) {

@@ -68,8 +68,6 @@ func readEdge(f fields, n *node) (e workflow.Edge) {
 	}
 	f.text("to", &e.To)
 	e.If = f.expression("if")
-	choose(f, "reduce", &e.Reduce)
-	e.Reduce = max(0, e.Reduce-1) // list is the first word
 	at := f.n.get("join")
 	if at == nil || at.kind == 0 {
 		return e

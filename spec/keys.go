@@ -70,25 +70,9 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 
 // loopName is one of Pawl's loops, or the name of a registered one.
 var loopName = func() shape {
-	words := []string{"react", "single", "workflow", "graph", "plan-execute", "vote"}
-	s := either(shape{says: "`react`, `single`, `workflow`, `graph`, `plan-execute`, `vote`, or a name", schema: object{"type": "string", "examples": anyOf(words)}},
-		in(loopKeys))
-	s.words = words
-	return s
+	words := []string{"react", "single", "workflow", "graph"}
+	return shape{says: "`react`, `single`, `workflow`, `graph`, or a name", words: words, schema: object{"type": "string", "examples": anyOf(words)}}
 }()
-
-var loopKeys = &table{name: "loop", title: "loop", about: "A loop with its options; one of them.", keys: []key{
-	{name: "plan-execute", value: in(planExecuteKeys), about: "the model plans, carries the plan out step by step, and plans again if that did not do", inGo: "workflow.PlanExecute"},
-	{name: "vote", value: in(voteLoopKeys), about: "the model is asked several times, and most decide", inGo: "workflow.Voting"},
-}, more: object{"minProperties": 1, "maxProperties": 1}}
-
-var planExecuteKeys = &table{name: "plan-execute", title: "plan-execute", about: "How often it plans.", keys: []key{
-	{name: "plans", value: aCount(1), otherwise: "3", about: "the most plans; the run ends as `no_progress` when the last did not do", inGo: "workflow.PlanExecute.Plans"},
-}}
-
-var voteLoopKeys = &table{name: "vote-loop", title: "vote", about: "How many vote.", keys: []key{
-	{name: "answers", value: aCount(1), otherwise: "3", about: "how many answers; those that can no longer change the outcome are cancelled", inGo: "workflow.Voting"},
-}}
 
 var inputKeys = &table{name: "input", title: "input", about: "What to work on, with files.", keys: []key{
 	{name: "text", value: aText, about: "the text", inGo: "engine.Engine.Start"},

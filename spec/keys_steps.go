@@ -2,14 +2,10 @@ package spec
 
 // stepTables are the kinds of steps, distinguished by the key that names their
 // action.
-var stepTables = []*table{singleStepKeys, toolStepKeys, agentStepKeys, workflowStepKeys, switchStepKeys, parallelStepKeys, eachStepKeys, whileStepKeys,
-	voteStepKeys, rankStepKeys, mergeStepKeys, refineStepKeys, finalStepKeys}
+var stepTables = []*table{singleStepKeys, toolStepKeys, agentStepKeys, workflowStepKeys, switchStepKeys, parallelStepKeys, eachStepKeys, whileStepKeys}
 
 // stepKinds are those keys, in the order of the tables.
-var stepKinds = []string{"single", "tool", "agent", "workflow", "switch", "parallel", "for_each", "while", "vote", "rank", "merge", "refine", "final"}
-
-// askingKinds are those whose keys stand in a mapping of their own.
-var askingKinds = []string{"single", "vote", "rank", "merge", "refine"}
+var stepKinds = []string{"single", "tool", "agent", "workflow", "switch", "parallel", "for_each", "while"}
 
 // stepSchema refers to the tables by name, because steps are nested.
 var stepSchema, caseSchema = listOfSteps(1), listOfSteps(0)
@@ -26,12 +22,12 @@ var (
 	// stepList is the shape of steps, innerSteps that of do.
 	stepList = shape{
 		says: "list of steps: [single](#single-step), [tool](#tool-step), [agent](#agent-step), [workflow](#workflow-step), [switch](#switch-step), " +
-			"[parallel](#parallel-step), [for_each](#for_each-step), [while](#while-step), [vote](#vote-step), [rank](#rank-step), [merge](#merge-step), [refine](#refine-step) or [final](#final-step)",
-		schema: stepSchema, tables: append(stepTables[:len(stepTables):len(stepTables)], singleKeys, voteKeys, rankKeys, mergeKeys, refineKeys),
+			"[parallel](#parallel-step), [for_each](#for_each-step) or [while](#while-step)",
+		schema: stepSchema, tables: append(stepTables[:len(stepTables):len(stepTables)], singleKeys),
 	}
 	// nodeMap is the shape of the nodes of a graph.
 	nodeMap = shape{says: "mapping of ids to [steps](#single-step), without their `id`",
-		schema: object{"type": "object", "minProperties": 1, "additionalProperties": object{"type": "object", "minProperties": 1}}, tables: append(stepTables[:len(stepTables):len(stepTables)], singleKeys, voteKeys, rankKeys, mergeKeys, refineKeys)}
+		schema: object{"type": "object", "minProperties": 1, "additionalProperties": object{"type": "object", "minProperties": 1}}, tables: append(stepTables[:len(stepTables):len(stepTables)], singleKeys)}
 	innerSteps = shape{says: "list of steps", schema: stepSchema}
 	anExpr     = shape{says: "expression over `input`, `steps` and items", schema: object{"type": []any{"string", "boolean"}}}
 	aTemplate  = shape{says: "text with `{{…}}`", schema: object{"type": "string", "pattern": `\S`}}
@@ -83,12 +79,6 @@ var workflowStepKeys = stepTable("workflow", "Another workflow, as a child run."
 	key{name: "workflow", needed: true, value: anyText, about: "its spec, relative to this one", inGo: "workflow.Run.Agent"},
 	key{name: "input", value: anInput, otherwise: "what the workflow was asked", about: "what it is asked", inGo: "workflow.Run.Input"})
 
-var finalStepKeys = &table{name: "final-step", title: "step", one: "the step", named: "id", about: "The last of a workflow's steps or of a graph's nodes, for its end at a limit.", keys: []key{
-	{name: "id", needed: true, value: anyText, about: "what it is called", inGo: "workflow.Final.ID"},
-	{name: "final", needed: true, value: shape{says: "text", schema: object{"type": "string", "pattern": `\S`}},
-		about: "at a limit, what the model is asked for in one call: an answer [from the steps that are finished](workflow.md#budgets-and-children)", inGo: "workflow.Final.Prompt"},
-}}
-
 var switchStepKeys = stepTable("switch", "One of several ways to go on.", "workflow.Switch",
 	key{name: "switch", needed: true, value: anExpr, about: "what names the case", inGo: "workflow.Switch.On"},
 	key{name: "cases", needed: true, value: shape{says: "mapping to lists of steps", schema: object{"type": "object", "minProperties": 1, "additionalProperties": caseSchema}},
@@ -117,42 +107,4 @@ var edgeKeys = &table{name: "edge", title: "edge", one: "the edge", about: "An e
 	{name: "if", value: anExpr, otherwise: "always", about: "take the edge only if this holds when the node before is over", inGo: "workflow.Edge.If"},
 	{name: "join", value: either(oneOf("all", "any", "first"), aCount(1)), otherwise: "all",
 		about: "how many edges into the node must be taken: all that still can be, any, or so many, and then the others are cancelled (`first` is 1). The same on every edge into a node", inGo: "workflow.Edge.Join"},
-	{name: "reduce", value: oneOf("list", "merge", "sum", "last"), otherwise: "list",
-		about: "what `{{joined}}` is in the node: a list of the outputs that the edges bring, one object of all, their sum, or the output of the node that ran last. The same on every edge into a node", inGo: "workflow.Edge.Reduce"},
-}}
-
-var voteStepKeys = stepTable("vote", "Several answers to the same question, each in a child run. Its output is the answer that most gave.", "workflow.Vote",
-	key{name: "vote", needed: true, value: in(voteKeys), about: "what is asked", inGo: "workflow.Vote"})
-
-var voteKeys = &table{name: "vote", title: "vote", about: "What is asked, and how often.", keys: []key{
-	{name: "prompt", needed: true, value: aTemplate, about: "what the model is shown, after the spec's prompt", inGo: "workflow.Vote.Prompt"},
-	{name: "output", value: aSchema, otherwise: "text, of which only equal ones agree", about: "what each reply must look like", inGo: "workflow.Vote.Output"},
-	{name: "answers", value: aCount(1), otherwise: "3", about: "how many are asked for; those that can no longer change the outcome are cancelled", inGo: "workflow.Vote.Answers"},
-}}
-
-var rankStepKeys = stepTable("rank", "The model orders a list. Its output is the list, best first.", "workflow.Rank",
-	key{name: "rank", needed: true, value: in(rankKeys), about: "what is ordered, and how", inGo: "workflow.Rank"})
-
-var rankKeys = &table{name: "rank", title: "rank", about: "What is ordered, and how.", keys: []key{
-	{name: "in", needed: true, value: anExpr, about: "the list", inGo: "workflow.Rank.In"},
-	{name: "prompt", needed: true, value: aTemplate, about: "by what to order; the items follow it", inGo: "workflow.Rank.Prompt"},
-}}
-
-var mergeStepKeys = stepTable("merge", "The model makes one of several.", "workflow.Merge",
-	key{name: "merge", needed: true, value: in(mergeKeys), about: "what is merged, and how", inGo: "workflow.Merge"})
-
-var mergeKeys = &table{name: "merge", title: "merge", about: "What is merged, and how.", keys: []key{
-	{name: "in", needed: true, value: anExpr, about: "the list", inGo: "workflow.Merge.In"},
-	{name: "prompt", needed: true, value: aTemplate, about: "what to make of the items, which follow it", inGo: "workflow.Merge.Prompt"},
-	{name: "output", value: aSchema, otherwise: "text", about: "what the reply must look like", inGo: "workflow.Merge.Output"},
-}}
-
-var refineStepKeys = stepTable("refine", "The model answers, judges the answer and answers again until it is accepted. Its output is the latest answer.", "workflow.Refine",
-	key{name: "refine", needed: true, value: in(refineKeys), about: "what is asked and judged", inGo: "workflow.Refine"})
-
-var refineKeys = &table{name: "refine", title: "refine", about: "What is asked and judged.", keys: []key{
-	{name: "prompt", needed: true, value: aTemplate, about: "what the model is asked; from the second round on, its last answer and what was wrong with it follow", inGo: "workflow.Refine.Prompt"},
-	{name: "output", value: aSchema, otherwise: "text", about: "what the answer must look like", inGo: "workflow.Refine.Output"},
-	{name: "judge", needed: true, value: aTemplate, about: "what a good answer is; the answer follows it", inGo: "workflow.Refine.Judge"},
-	{name: "max", value: aCount(1), otherwise: "3", about: "how many rounds at most", inGo: "workflow.Refine.Max"},
 }}

@@ -87,7 +87,7 @@ func (s *Spec) located(n *node) {
 		if (p.key == "agent" || p.key == "workflow") && n.get("id") != nil && p.value.kind == text {
 			p.value.text = s.at(p.value.text)
 		}
-		if p.key != "args" && p.key != "input" && !slices.Contains(askingKinds, p.key) {
+		if p.key != "args" && p.key != "input" && p.key != "single" {
 			s.located(p.value)
 		}
 	}

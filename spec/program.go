@@ -9,7 +9,6 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/stop"
-	"github.com/pawl-run/pawl/workflow"
 )
 
 // ownTool returns a tool that specs name under builtin: one of Pawl's, or one that
@@ -47,62 +46,43 @@ func (s *Spec) ownNamed() []string {
 
 // readLoop reads loop, strategy and steps.
 func (s *Spec) readLoop(f fields) {
-	kind, at, options := f.loop()
+	kind, at := f.loop()
 	own := s.opt.Registry.program().Loops
 	switch {
 	case at == nil:
 	case own[kind] != nil && at.kind == text:
 		s.loop, kind = own[kind], ""
 	default:
-		s.knownLoop(f, kind, at, options)
+		s.knownLoop(f, kind, at)
 	}
 	s.readFlow(f, kind == "workflow")
 	s.readGraph(f, kind == "graph")
 	s.json = f.word("strategy") == "json"
 }
 
-// loop reads the name of the loop, where it stands, and its options.
-func (f fields) loop() (name string, at *node, options *node) {
-	options = &node{kind: mapping}
+// loop reads the name of the loop, and where it stands.
+func (f fields) loop() (name string, at *node) {
 	switch at = f.n.get("loop"); {
 	case at == nil || at.kind == 0:
-		return "", nil, options
-	case at.kind == mapping && len(at.pairs) == 1:
-		if v := at.pairs[0].value; v.kind != 0 {
-			options = v
-		}
-		return at.pairs[0].key, at, options
+		return "", nil
 	case at.kind != text:
-		f.problem(at.place, "loop is %v (write a name such as react, or one loop with its options such as {vote: {answers: 5}})", at.kind)
-		return "", nil, options
+		f.problem(at.place, "loop is %v (write a name such as react)", at.kind)
+		return "", nil
 	}
-	return at.text, at, options
+	return at.text, at
 }
 
 // knownLoop reads one of Pawl's loops.
-func (s *Spec) knownLoop(f fields, name string, at, options *node) {
+func (s *Spec) knownLoop(f fields, name string, at *node) {
 	switch name {
 	case "react":
 		s.loop = pawl.ReAct{}
 	case "single":
 		s.loop = pawl.SingleCall{}
-	case "plan-execute":
-		var l workflow.PlanExecute
-		f.fields(planExecuteKeys, options).count("plans", &l.Plans, 1, "3")
-		s.loop = l
-		return
-	case "vote":
-		s.votes = 3
-		f.fields(voteLoopKeys, options).count("answers", &s.votes, 1, "3")
-		return
 	case "workflow", "graph":
 	default:
 		registered := slices.Collect(maps.Keys(s.opt.Registry.program().Loops))
 		f.problem(at.place, "loop is %q%s", name, expr.DidYouMean(name, slices.Concat(f.t.words("loop"), registered)))
-		return
-	}
-	if at.kind == mapping {
-		f.problem(at.place, "the loop %s has no options (write loop: %s)", name, name)
 	}
 }
 

@@ -46,7 +46,6 @@ type Spec struct {
 	model       model
 	loop        pawl.Loop
 	flow        *flow // nil: not a workflow
-	votes       int   // of the loop vote; zero: another loop
 	json        bool  // strategy: json
 	output      []byte
 	tools       []toolSpec

@@ -94,12 +94,6 @@ func (s *Spec) readStep(f fields, n *node) stepSpec {
 	id := ""
 	f.text("id", &id)
 	s.flow.byID[id] = append(s.flow.byID[id], n)
-	if stepKinds[which] == "final" {
-		last := workflow.Final{ID: id}
-		f.text("final", &last.Prompt)
-		s.flow.asks = true
-		return func(func(*Spec) pawl.Agent) workflow.Step { return last }
-	}
 	h := stepHead{id: id, when: f.expression("if")}
 	choose(f, "suspend", &h.at)
 	f.count("weight", &h.weight, 1, "2")
@@ -116,8 +110,6 @@ func (s *Spec) readStep(f fields, n *node) stepSpec {
 		return s.parallelStep(f, h)
 	case "for_each":
 		return s.eachStep(f, h)
-	case "vote", "rank", "merge", "refine":
-		return s.answerStep(f, h, stepKinds[which])
 	}
 	on, most, do := f.expression("while"), 0, s.innerSteps(f, "do", 1)
 	f.count("max", &most, 1, "5")
@@ -199,31 +191,6 @@ func (s *Spec) singleStep(f fields, h stepHead) stepSpec {
 	one := f.fields(singleKeys, f.n.get("single"))
 	one.text("prompt", &step.Prompt)
 	step.Output = one.schema("output")
-	return func(func(*Spec) pawl.Agent) workflow.Step { return step }
-}
-
-// answerStep reads a step that makes one answer of several.
-func (s *Spec) answerStep(f fields, h stepHead, kind string) stepSpec {
-	s.flow.asks = true
-	one := f.fields(map[string]*table{"vote": voteKeys, "rank": rankKeys, "merge": mergeKeys, "refine": refineKeys}[kind], f.n.get(kind))
-	prompt := ""
-	one.text("prompt", &prompt)
-	var step workflow.Step
-	switch kind {
-	case "vote":
-		v := workflow.Vote{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Prompt: prompt, Output: one.schema("output")}
-		one.count("answers", &v.Answers, 1, "3")
-		step = v
-	case "rank":
-		step = workflow.Rank{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Prompt: prompt, In: one.expression("in")}
-	case "merge":
-		step = workflow.Merge{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Prompt: prompt, In: one.expression("in"), Output: one.schema("output")}
-	default:
-		r := workflow.Refine{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Prompt: prompt, Output: one.schema("output")}
-		one.text("judge", &r.Judge)
-		one.count("max", &r.Max, 1, "3")
-		step = r
-	}
 	return func(func(*Spec) pawl.Agent) workflow.Step { return step }
 }
 

@@ -168,7 +168,7 @@ var patterns = []pattern{
 		return workflow.New(agent, workflow.Single{ID: "route", Prompt: "Route {{input}}"},
 			workflow.Switch{ID: "go", On: "steps.route.output", Cases: map[string][]workflow.Step{
 				"python": {workflow.Run{ID: "one", Agent: all[0]}},
-				"all":    {workflow.Parallel{ID: "three", Branches: branches}, workflow.Merge{ID: "sum", In: "steps.three.output", Prompt: "Sum up."}},
+				"all":    {workflow.Parallel{ID: "three", Branches: branches}, workflow.Single{ID: "sum", Prompt: "Sum up. {{steps.three.output}}"}},
 			}})
 	}},
 }

@@ -190,7 +190,6 @@ func TestPausedRepeatsNothing(t *testing.T) {
 		{"branches", func(a pawl.Agent) pawl.Agent {
 			return New(a, Parallel{ID: "p", Branches: [][]Step{{look("l", "a")}, {look("m", "bad")}}}, done)
 		}, "failed after a, bad"},
-		{"a vote", func(a pawl.Agent) pawl.Agent { return New(a, workflow.Vote{ID: "v", Prompt: "vote"}, done) }, "success after 1, 2, 3"},
 		{"a race", func(a pawl.Agent) pawl.Agent {
 			return workflow.Graph(a, []Step{look("a", "a"), look("b", "b"), Call{ID: "l", Tool: "look", If: "true", Args: map[string]any{"word": "bad"}}, done},
 				workflow.Edge{From: "a", To: "b"}, workflow.Edge{From: "b", To: "s", Join: workflow.First}, workflow.Edge{From: "l", To: "s", Join: workflow.First})

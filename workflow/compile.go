@@ -81,8 +81,8 @@ func (c *compiler) wrong(id, key string, column int, format string, args ...any)
 
 // compile returns the loop of a workflow or branch and its tools. Its steps may
 // refer to the outer steps and to the named values. self is the id of the step if it
-// is a node of a graph, which may refer to its earlier output. whole: they are those of a workflow.
-func compile(agent pawl.Agent, steps []Step, outer, names []string, self string, whole bool) (*Loop, []pawl.Tool) {
+// is a node of a graph, which may refer to its earlier output.
+func compile(agent pawl.Agent, steps []Step, outer, names []string, self string) (*Loop, []pawl.Tool) {
 	l := &Loop{nodes: map[string]*node{}, names: names}
 	c := &compiler{agent: agent, self: self, loop: l, seen: map[string]bool{}, later: map[string]bool{}, goOn: map[string]bool{}}
 	if self != "" {
@@ -98,13 +98,9 @@ func compile(agent pawl.Agent, steps []Step, outer, names []string, self string,
 			c.wrong("", "as", 0, "an item may not be called steps")
 		}
 	}
-	if whole {
-		steps = c.cutFinal(steps)
-	}
 	if len(steps) == 0 {
 		c.wrong("", "steps", 0, "there are no steps (a workflow needs at least one)")
 	}
-	l.order = ordered(steps)
 	c.collect(steps)
 	l.root = c.block(steps, nil)
 	c.continues()
@@ -146,7 +142,6 @@ func (c *compiler) continues() {
 // collect records the ids of the steps that can be referred to, to distinguish
 // later steps from unknown ones.
 func (c *compiler) collect(steps []Step) {
-	c.misplaced(steps)
 	for _, s := range steps {
 		id := commonOf(s).id
 		c.name(id)
@@ -159,13 +154,6 @@ func (c *compiler) collect(steps []Step) {
 			c.collect(s.Default)
 		case While:
 			c.collect(s.Do)
-		case Refine:
-			for _, part := range []string{draftOf(id), judgeOf(id)} {
-				if c.later[part] || c.seen[part] {
-					c.wrong(id, "id", 0, "a step is called %s, as a part of this one is (call one of them otherwise)", part)
-				}
-				c.later[part] = true
-			}
 		}
 	}
 }
@@ -273,15 +261,6 @@ func (c *compiler) node(n *node) {
 		if len(s.Do) == 0 {
 			c.wrong(n.id, "do", 0, "it has no steps")
 		}
-	case Vote:
-		c.vote(n, s)
-	case Rank:
-		c.list(n, s.In, s.Prompt, nil)
-	case Merge:
-		c.list(n, s.In, s.Prompt, s.Output)
-	case Refine:
-		c.refine(n, s)
-	case Final: // reported as misplaced
 	default:
 		c.wrong(n.id, "steps", 0, "%T is no step", n.Step)
 	}
@@ -352,7 +331,7 @@ func (c *compiler) each(n *node, s ForEach) {
 func (c *compiler) subflow(id, tool string, steps []Step, names []string, self string) *subflow {
 	agent := c.agent
 	outer := slices.Sorted(maps.Keys(c.seen))
-	loop, tools := compile(agent, steps, outer, append(slices.Clone(c.loop.names), names...), self, false)
+	loop, tools := compile(agent, steps, outer, append(slices.Clone(c.loop.names), names...), self)
 	loop.branch = true
 	c.loop.errs = append(c.loop.errs, loop.errs...)
 	loop.errs = nil // the workflow reports them once

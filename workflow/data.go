@@ -12,7 +12,7 @@ import (
 )
 
 // fields are the names under which a step's results are available.
-var fields = []string{"output", "errors", "rounds", "votes", "accepted"}
+var fields = []string{"output", "errors", "rounds"}
 
 // data is what the steps of a run can refer to. It is read from the state on
 // demand.
@@ -117,14 +117,7 @@ func (d *data) results(n *node) (map[string]any, error) {
 	switch n.Step.(type) {
 	case Parallel, ForEach:
 		return d.many(n)
-	case Vote:
-		many, err := d.many(n)
-		known["output"], known["votes"] = tally(many)
-		return known, err
-	case Switch, While, Refine:
-		if _, refines := n.Step.(Refine); refines {
-			known["accepted"] = nil
-		}
+	case Switch, While:
 		last, label := d.last(n)
 		if last == nil {
 			if n.do != nil && !d.here.within(n) && d.s.Machine() > 3 {
@@ -138,10 +131,6 @@ func (d *data) results(n *node) (map[string]any, error) {
 				known["rounds"] = json.Number(strconv.Itoa(rounds[d]))
 			}
 		}
-		if _, refines := n.Step.(Refine); refines {
-			known["accepted"] = d.accepted(n)
-			last = n.do.nodes[0]
-		}
 		of, err := d.own(last)
 		known["output"] = outputIn(of)
 		return known, err
@@ -151,9 +140,6 @@ func (d *data) results(n *node) (map[string]any, error) {
 		v, err := d.read(st)
 		if err != nil {
 			return nil, fmt.Errorf("the output of step %s is not JSON: %w", n.id, err)
-		}
-		if _, ranks := n.Step.(Rank); ranks {
-			v = d.ordered(n, st.Label, v)
 		}
 		known["output"] = v
 		if d.loop.graph != nil {
@@ -263,13 +249,13 @@ func (d *data) idled() (last vacant) {
 // did.
 func (d *data) begun(n *node) uint64 {
 	switch n.Step.(type) {
-	case Switch, While, Refine:
+	case Switch, While:
 		last, _ := d.last(n)
 		if last == nil {
 			return 0
 		}
 		return d.begun(last)
-	case Parallel, Vote:
+	case Parallel:
 		return d.begunAt(member(n.id, 0))
 	case ForEach:
 		return max(d.begunAt(member(n.id, 0)), d.emptied(n.id).at())
@@ -305,7 +291,7 @@ func (d *data) lastOf(b *block) (last *node) {
 func (d *data) leaf(n *node) string {
 	name := n.id
 	switch n.Step.(type) {
-	case Switch, While, Refine:
+	case Switch, While:
 		_, label := d.last(n)
 		return label
 	case ForEach:
@@ -313,7 +299,7 @@ func (d *data) leaf(n *node) string {
 			return v.Step
 		}
 		name = member(n.id, 0)
-	case Parallel, Vote:
+	case Parallel:
 		name = member(n.id, 0)
 	}
 	st, _ := d.stands(name)

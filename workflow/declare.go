@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"cmp"
 	"encoding/json"
 )
 
@@ -16,7 +15,7 @@ func declare(steps []Step) json.RawMessage {
 func declareGraph(nodes []Step, edges []Edge) json.RawMessage {
 	list := make([]map[string]any, len(edges))
 	for i, e := range edges {
-		m := map[string]any{"to": e.To, "join": e.Join.String(), "reduce": e.Reduce.String()}
+		m := map[string]any{"to": e.To, "join": e.Join.String()}
 		if e.From != "" {
 			m["from"] = e.From
 		}
@@ -64,16 +63,6 @@ func write(s Step, m map[string]any) {
 	case Single:
 		m["single"] = withOutput(map[string]any{"prompt": s.Prompt}, s.Output)
 		linked(m, s.Continues, s.Carry)
-	case Vote:
-		m["vote"] = withOutput(map[string]any{"prompt": s.Prompt, "answers": cmp.Or(s.Answers, usualAnswers)}, s.Output)
-	case Rank:
-		m["rank"] = map[string]any{"in": s.In, "prompt": s.Prompt}
-	case Merge:
-		m["merge"] = withOutput(map[string]any{"in": s.In, "prompt": s.Prompt}, s.Output)
-	case Refine:
-		m["refine"] = withOutput(map[string]any{"prompt": s.Prompt, "judge": s.Judge, "max": cmp.Or(s.Max, usualRefines)}, s.Output)
-	case Final:
-		m["final"] = s.Prompt
 	case Call:
 		m["tool"], m["args"] = s.Tool, object(s.Args)
 	case Run:

@@ -7,18 +7,16 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
-	"github.com/pawl-run/pawl/internal/names"
 )
 
 // An Edge of a graph leads from one node to another. It is taken when From has run
-// and If holds. Join and Reduce belong to the node To, and are the same on all edges
+// and If holds. Join belongs to the node To, and is the same on all edges
 // into it.
 type Edge struct {
-	From   string // empty: the edge is taken when the run begins
-	To     string
-	If     string // a condition; empty: always
-	Join   Join
-	Reduce Reduce
+	From string // empty: the edge is taken when the run begins
+	To   string
+	If   string // a condition; empty: always
+	Join Join
 }
 
 // Join says how many edges into a node must be taken before it runs. A positive
@@ -49,27 +47,6 @@ func (j Join) String() string {
 // race reports whether the node runs as soon as enough others have.
 func (j Join) race() bool { return j > 0 }
 
-// Reduce says what {{joined}} is within a node: how the outputs of the nodes whose
-// edges were taken are combined, in the order of the edges.
-type Reduce int
-
-// The reductions. The zero value is a list.
-const (
-	ReduceMerge Reduce = 1 + iota // one object with the members of all; later ones win
-	ReduceSum                     // the sum of numbers
-	ReduceLast                    // the output of the node that ran last
-)
-
-var reductions = names.Make[Reduce]("reduce", []string{"merge", "sum", "last"})
-
-// String returns the reduction as a spec has it.
-func (r Reduce) String() string {
-	if r == 0 {
-		return "list"
-	}
-	return reductions.String(r)
-}
-
 // Graph returns the agent with the nodes as its loop. A node is a step. It runs when the edges
 // into it are taken; nodes without such edges run first. All nodes that can run do so at the
 // same time, and the next ones are chosen when all of them have finished. A node that is a
@@ -98,7 +75,6 @@ type vertex struct {
 	*node
 	in, out []*arc
 	join    Join
-	reduce  Reduce
 	races   []*vertex // the nodes that cancel it: it leads to nothing else
 	cycle   int       // the same for nodes of one cycle; zero: it is in none
 }
@@ -119,12 +95,9 @@ func compileGraph(agent pawl.Agent, nodes []Step, edges []Edge) (*Loop, []pawl.T
 	l := &Loop{nodes: map[string]*node{}, graph: &graph{byID: map[string]*vertex{}, rounds: agent.Limits.Rounds}}
 	c := &compiler{agent: agent, loop: l, seen: map[string]bool{}, later: map[string]bool{}, goOn: map[string]bool{}}
 	l.root = &block{}
-	nodes = c.cutFinal(nodes)
 	if len(nodes) == 0 {
 		c.wrong("", "nodes", 0, "there are no nodes (a graph needs at least one)")
 	}
-	l.order = ordered(nodes)
-	c.misplaced(nodes)
 	for _, s := range nodes {
 		id := commonOf(s).id
 		c.name(id)
@@ -204,10 +177,7 @@ func (c *compiler) edge(i int, e *Edge) {
 	if len(to.in) > 0 && to.join != e.Join {
 		bad("join", "it is %v, and another edge into %s says %v (write the same join on all edges into a node)", e.Join, e.To, to.join)
 	}
-	if len(to.in) > 0 && to.reduce != e.Reduce {
-		bad("reduce", "it is %v, and another edge into %s says %v (write the same on all edges into a node)", e.Reduce, e.To, to.reduce)
-	}
-	to.in, to.join, to.reduce = append(to.in, a), e.Join, e.Reduce
+	to.in, to.join = append(to.in, a), e.Join
 	if from != nil {
 		from.out = append(from.out, a)
 	}

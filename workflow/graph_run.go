@@ -242,7 +242,7 @@ func (w *walk) graph() pawl.Step {
 func (p *plan) begin(v *vertex, round int) (pawl.Classified, error) {
 	label := join(v.id, []int{round})
 	var err error
-	if p.joined, err = p.reduced(v); err != nil {
+	if p.joined, err = p.outputsInto(v); err != nil {
 		return pawl.Classified{}, err
 	}
 	if v.arms == nil {
@@ -254,35 +254,6 @@ func (p *plan) begin(v *vertex, round int) (pawl.Classified, error) {
 	}
 	told[roundKey] = round
 	return call(v.arms[0].tool, told, label)
-}
-
-// reduced returns the outputs of the nodes whose edges were taken, combined.
-func (p *plan) reduced(v *vertex) (any, error) {
-	list := []any{}
-	var last any
-	latest := uint64(0)
-	for _, a := range v.in {
-		if a.from == nil || p.edge(a) != taken {
-			continue
-		}
-		out, err := p.outputOf(a.from.id)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, out)
-		if at := p.marks[a.from].at; at >= latest {
-			last, latest = out, at
-		}
-	}
-	switch v.reduce {
-	case ReduceMerge:
-		return merged(list)
-	case ReduceSum:
-		return sum(list)
-	case ReduceLast:
-		return last, nil
-	}
-	return list, nil
 }
 
 // over ends a run in which no node can run any more.
@@ -335,14 +306,6 @@ func (p *plan) latest() (any, error) {
 	return p.outputOf(last.id)
 }
 
-// begun is the entry that began the latest node.
-func (p *plan) begun() (latest uint64) {
-	for _, m := range p.marks {
-		latest = max(latest, m.begun)
-	}
-	return latest
-}
-
 // exhausted ends a run whose node v would run too often, with what is known.
 func (p *plan) exhausted(v *vertex, most int) pawl.Step {
 	value, err := p.latest()
@@ -353,27 +316,15 @@ func (p *plan) exhausted(v *vertex, most int) pawl.Step {
 	if err != nil {
 		return failed("", err.Error())
 	}
-	if asked, lands := p.loop.Final(p.s); lands {
-		reply, _ := p.s.Replied(pawl.PurposeFinal)
-		_, failed := p.s.Failure()
-		if p.s.RepliedAt(pawl.PurposeFinal) > p.begun() {
-			answer = reply.Text()
-		} else if !failed {
-			return pawl.Think{Purpose: pawl.PurposeFinal, View: asked}
-		}
-	}
 	leaf := fmt.Sprintf("rounds >= %d", most)
 	return pawl.Finish{Answer: answer, Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusExhausted, Condition: leaf, Leaf: leaf,
 		Detail: fmt.Sprintf("node %s has run %s and would run again", v.id, figure.Count(most, "time"))}}
 }
 
-// Dropped returns the open calls that are no longer needed, because a join or a vote is
+// Dropped returns the open calls that are no longer needed, because a join is
 // decided. The machine refuses them, and the engine stops those that run.
 func (l *Loop) Dropped(s *pawl.State) (calls []string) {
-	if l.graph == nil {
-		return l.settled(s)
-	}
-	if !l.graph.racing() {
+	if l.graph == nil || !l.graph.racing() {
 		return nil
 	}
 	w := &walk{data: data{loop: l, s: s}}
@@ -413,4 +364,20 @@ func roundOf(label string) int {
 		return rounds[0]
 	}
 	return 0
+}
+
+// outputsInto returns the outputs of the nodes whose edges into v were taken.
+func (p *plan) outputsInto(v *vertex) (any, error) {
+	list := []any{}
+	for _, a := range v.in {
+		if a.from == nil || p.edge(a) != taken {
+			continue
+		}
+		out, err := p.outputOf(a.from.id)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, out)
+	}
+	return list, nil
 }

@@ -33,13 +33,6 @@ func join(parts ...[]Edge) (list []Edge) {
 	return list
 }
 
-func reduced(r workflow.Reduce, list []Edge) []Edge {
-	for i := range list {
-		list[i].Reduce = r
-	}
-	return list
-}
-
 func TestGraph(t *testing.T) {
 	all := func(pairs ...string) []Edge { return edges(workflow.JoinAll, pairs...) }
 	for _, c := range []struct {
@@ -64,24 +57,19 @@ func TestGraph(t *testing.T) {
 			join(edges(workflow.JoinAny, "- grow", "grow grow if steps.grow.output.size < 3"), all("grow tell if steps.grow.output.size >= 3")),
 			"success: 3 zzz", "look z; look zz; look zzz"},
 		{"a model in a cycle", "x",
-			[]Step{say("draft", "{{steps.draft.output}}z"), say("check", "{{joined}}"), say("done", "done {{steps.check.rounds}}")},
-			join(edges(workflow.JoinAny, "- draft", `check draft if steps.check.output != "zz"`), reduced(workflow.ReduceLast, all("draft check")), all(`check done if steps.check.output == "zz"`)),
+			[]Step{say("draft", "{{steps.draft.output}}z"), say("check", "{{joined[0]}}"), say("done", "done {{steps.check.rounds}}")},
+			join(edges(workflow.JoinAny, "- draft", `check draft if steps.check.output != "zz"`), all("draft check"), all(`check done if steps.check.output == "zz"`)),
 			"success: done 2", ""},
 		{"a cycle that goes on", "x",
 			[]Step{look("grow", "{{steps.grow.output.word}}z")}, edges(workflow.JoinAny, "- grow", "grow grow"),
 			"exhausted: node grow has run 4 times and would run again", "look z; look zz; look zzz; look zzzz"},
 		{"branches of a cycle", "x",
-			[]Step{look("n", "{{steps.n.output.word}}n"), look("a", "a{{steps.n.output.size}}"), look("b", "b{{steps.n.output.size}}"), say("j", "{{joined}}")},
-			join(edges(workflow.JoinAny, "- n", "j n if steps.n.output.size < 3"), all("n a if steps.n.output.size != 2", "n b if steps.n.output.size == 2"), reduced(workflow.ReduceMerge, all("a j", "b j"))),
-			`success: {"list":["a3","a3!"],"size":2,"word":"a3"}`, "look n; look a1; look nn; look b2; look nnn; look a3"},
+			[]Step{look("n", "{{steps.n.output.word}}n"), look("a", "a{{steps.n.output.size}}"), look("b", "b{{steps.n.output.size}}"), say("j", "{{joined[0].word}}")},
+			join(edges(workflow.JoinAny, "- n", "j n if steps.n.output.size < 3"), all("n a if steps.n.output.size != 2", "n b if steps.n.output.size == 2"), all("a j", "b j")),
+			`success: a3`, "look n; look a1; look nn; look b2; look nnn; look a3"},
 		{"any runs each time", "x",
 			[]Step{look("a", "a"), look("b", "b"), look("j", "{{joined[0].word}}")},
 			join(all("a b"), edges(workflow.JoinAny, "a j", "b j")), `success: {"list":["b","b!"],"size":1,"word":"b"}`, "look a; look b; look a; look b"},
-		{"a sum", "[1,2.5,40]",
-			[]Step{say("a", "a"), Run{ID: "n", Agent: count(1)}, Run{ID: "m", Agent: count(2.5)}, say("s", "{{joined}}")},
-			join(all("a n", "a m"), reduced(workflow.ReduceSum, all("n s", "m s"))), "success: 3.5", ""},
-		{"no sum", "x", []Step{say("a", "a"), say("s", "{{joined}}")}, reduced(workflow.ReduceSum, all("a s")),
-			`failed: step s: reduce sum: an output is no number: "a"`, ""},
 		{"fan out", `["a","b","c"]`,
 			[]Step{ForEach{ID: "f", In: "input", Do: []Step{look("l", "{{item}}")}}, say("s", "{{joined[0][2].word}}")}, all("f s"), "success: c", ""},
 		{"steps within", `x`,
@@ -98,9 +86,6 @@ func TestGraph(t *testing.T) {
 		{"a null wins a race", "x",
 			[]Step{Switch{ID: "a", On: "true", Cases: map[string][]Step{"true": {}}}, say("b", "b"), say("c", "c{{steps.b.output}}"), say("j", "{{joined}}")},
 			join(all("b c"), edges(workflow.First, "a j", "c j")), `success: [null]`, ""},
-		{"a sum without a node", "x",
-			[]Step{Run{ID: "n", Agent: count(2.5)}, Run{ID: "m", If: "false", Agent: count(1)}, say("s", "{{joined}}")},
-			reduced(workflow.ReduceSum, all("n s", "m s")), "success: 2.5", ""},
 		{"a node fails", "x", []Step{look("a", "bad"), say("b", "b")}, all("a b"), "failed: step a: no such word: bad", "look bad"},
 		{"the first that goes well", "x",
 			[]Step{look("a", "bad"), look("b", "b"), look("j", "j{{joined[0].word}}")}, edges(workflow.First, "a j", "b j"), `success: {"list":["jb","jb!"],"size":2,"word":"jb"}`, "look bad; look b; look jb"},

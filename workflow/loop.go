@@ -29,8 +29,6 @@ type Loop struct {
 	branch   bool     // its input and its answer are data
 	asks     bool     // a step asks the model
 	suspends bool     // a step waits for a person
-	final    *Final   // nil: at a limit there is no answer
-	order    []string // the ids of the steps, as they are written
 	output   *jsonschema.Schema
 	source   json.RawMessage
 	errs     []error
@@ -120,8 +118,8 @@ type walk struct {
 // be repeated.
 func (w *walk) after(n *node, i int, rounds []int) pawl.Step {
 	switch n.Step.(type) {
-	case Parallel, Vote:
-		return w.batch(n, 0, n.members(), rounds)
+	case Parallel:
+		return w.batch(n, 0, len(n.arms), rounds)
 	case ForEach:
 		return w.batch(n, i-i%n.width, n.width, rounds)
 	}
@@ -169,7 +167,7 @@ func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 					return failed(n.id, err.Error())
 				}
 				b, i = next, 0
-			case While, Refine:
+			case While:
 				delete(w.steps, n.id) // its rounds are null within it
 				b, i, rounds = n.do, len(n.do.nodes), append(rounds[:len(rounds):len(rounds)], 0)
 			default:
@@ -187,8 +185,8 @@ func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 			again := rounds[last] < n.max
 			if again {
 				var err error
-				if again, err = w.again(n, rounds[last]); err != nil {
-					return failed(n.id, err.Error())
+				if again, err = w.holds(n.on); err != nil {
+					return failed(n.id, "while: "+err.Error())
 				}
 			}
 			if again {
@@ -232,14 +230,10 @@ func (w *walk) choose(n *node) (*block, error) {
 // begin begins a step that has an effect.
 func (w *walk) begin(n *node, rounds []int) pawl.Step {
 	switch n.Step.(type) {
-	case Parallel, Vote:
-		return w.batch(n, 0, n.members(), rounds)
+	case Parallel:
+		return w.batch(n, 0, len(n.arms), rounds)
 	case ForEach:
 		return w.batch(n, 0, n.width, rounds)
-	case Rank:
-		if step := w.candidates(n, rounds); step != nil {
-			return step
-		}
 	}
 	if n.prompt != nil {
 		return w.ask(n, rounds)
@@ -262,9 +256,6 @@ func (w *walk) ask(n *node, rounds []int) pawl.Step {
 		return failed(n.id, "prompt: "+err.Error())
 	}
 	view := pawl.View{Prompt: prompt, Bare: true, Step: join(n.id, rounds), Output: n.output}
-	if _, ranks := n.Step.(Rank); ranks {
-		view.Output = orderOf(len(w.ranked(n, view.Step)))
-	}
 	return pawl.Think{Purpose: pawl.PurposeTurn, View: view}
 }
 
@@ -294,7 +285,7 @@ func call(tool string, args any, label string) (pawl.Classified, error) {
 // not begun, or continues after them.
 func (w *walk) batch(n *node, i, count int, rounds []int) pawl.Step {
 	var items []any
-	end := n.members()
+	end := len(n.arms)
 	_, each := n.Step.(ForEach)
 	if each {
 		v, err := w.eval(n.on)
@@ -331,9 +322,6 @@ func (w *walk) batch(n *node, i, count int, rounds []int) pawl.Step {
 		if calls != nil {
 			return pawl.Act{Calls: calls}
 		}
-	}
-	if why := w.undecided(n); why != "" {
-		return failed(n.id, why)
 	}
 	return w.leave(n, rounds)
 }

@@ -19,7 +19,7 @@ import (
 // steps. Without a declared output, the result's output is the document of the
 // last step, if it is one. An agent whose steps ask no model needs no model.
 func New(agent pawl.Agent, steps ...Step) pawl.Agent {
-	loop, tools := compile(agent, steps, nil, nil, "", true)
+	loop, tools := compile(agent, steps, nil, nil, "")
 	loop.source = declare(steps)
 	return with(agent, loop, tools)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // A Step is one of the steps of a workflow: [Single], [Call], [Run], [Switch],
-// [Parallel], [ForEach], [While], [Vote], [Rank], [Merge] or [Refine]. Its ID, of letters, digits, - and _, names
+// [Parallel], [ForEach] or [While]. Its ID, of letters, digits, - and _, names
 // it in the log and for later steps, which refer to its output as
 // steps.ID.output. If is a condition; a step whose condition does not hold is
 // skipped, and its output is null. Suspend has a person confirm the step. Weight is how many
@@ -130,51 +130,6 @@ type While struct {
 	Do      []Step
 }
 
-// Vote asks the model the same question several times at once, each in a child run without any
-// conversation. Its output is the most frequent answer; of several with the same number, the
-// one given first. steps.ID.votes is how many gave it. Runs that can no longer change the
-// outcome are cancelled. The step fails if there is no answer at all.
-type Vote struct {
-	ID, If  string
-	Suspend Suspend
-	Weight  int
-	Prompt  string
-	Output  json.RawMessage // JSON Schema; nil: text, of which only equal ones agree
-	Answers int             // zero: 3
-}
-
-// Rank asks the model to order the items of the list In. Its output is the list, best first.
-type Rank struct {
-	ID, If  string
-	Suspend Suspend
-	Weight  int
-	In      string
-	Prompt  string // the criterion of the order
-}
-
-// Merge asks the model to combine the items of the list In into one, which is its output.
-type Merge struct {
-	ID, If  string
-	Suspend Suspend
-	Weight  int
-	In      string
-	Prompt  string
-	Output  json.RawMessage // JSON Schema; nil: text
-}
-
-// Refine asks the model, has it judge the answer, and asks again with what was found
-// wrong until the answer is accepted, at most Max times. Its output is the latest answer;
-// steps.ID.accepted is whether it was accepted, and steps.ID.rounds how many there were.
-type Refine struct {
-	ID, If  string
-	Suspend Suspend
-	Weight  int
-	Prompt  string
-	Output  json.RawMessage // JSON Schema; nil: text
-	Judge   string          // what a good answer is
-	Max     int             // zero: 3
-}
-
 func (s Single) step() common   { return common{s.ID, s.If, s.Suspend, s.Weight} }
 func (s Call) step() common     { return common{s.ID, s.If, s.Suspend, s.Weight} }
 func (s Run) step() common      { return common{s.ID, s.If, s.Suspend, s.Weight} }
@@ -182,10 +137,6 @@ func (s Switch) step() common   { return common{s.ID, s.If, s.Suspend, s.Weight}
 func (s Parallel) step() common { return common{s.ID, s.If, s.Suspend, s.Weight} }
 func (s ForEach) step() common  { return common{s.ID, s.If, s.Suspend, s.Weight} }
 func (s While) step() common    { return common{s.ID, s.If, s.Suspend, s.Weight} }
-func (s Vote) step() common     { return common{s.ID, s.If, s.Suspend, s.Weight} }
-func (s Rank) step() common     { return common{s.ID, s.If, s.Suspend, s.Weight} }
-func (s Merge) step() common    { return common{s.ID, s.If, s.Suspend, s.Weight} }
-func (s Refine) step() common   { return common{s.ID, s.If, s.Suspend, s.Weight} }
 
 // commonOf returns the common fields of a step, also of one that is nil.
 func commonOf(s Step) common {

@@ -91,7 +91,7 @@ func (w *walk) hold(n *node, when Suspend, rounds []int) pawl.Step {
 	var value any
 	var err error
 	if when == Before {
-		value, err = w.given(n, rounds)
+		value, err = w.given(n)
 	} else {
 		var results any
 		results, err = w.own(n)
@@ -113,14 +113,10 @@ func (w *walk) hold(n *node, when Suspend, rounds []int) pawl.Step {
 }
 
 // given returns what a step is about to run with: its prompt, arguments or input.
-func (w *walk) given(n *node, rounds []int) (any, error) {
+func (w *walk) given(n *node) (any, error) {
 	switch {
 	case n.prompt != nil:
-		text, err := n.prompt.text(&w.data)
-		if err != nil {
-			return nil, err
-		}
-		return w.compose(n, text, rounds)
+		return n.prompt.text(&w.data)
 	case n.args != nil:
 		return n.args.fill(&w.data)
 	}
@@ -130,7 +126,7 @@ func (w *walk) given(n *node, rounds []int) (any, error) {
 // value is given, after a person has confirmed it if somebody must.
 func (w *walk) value(n *node, rounds []int) (any, error) {
 	if n.suspend != Before {
-		return w.given(n, rounds)
+		return w.given(n)
 	}
 	st, _ := w.s.Step(gateOf(n.id, Before))
 	if !st.OK || st.Label != join(gateOf(n.id, Before), rounds) {
@@ -157,7 +153,7 @@ func (w *walk) held(n *node, when Suspend, rounds []int) pawl.Step {
 			return failed(n.id, err.Error())
 		}
 		return w.enter(next, 0, rounds)
-	case While, Refine:
+	case While:
 		return w.enter(n.do, len(n.do.nodes), append(slices.Clip(rounds), 0))
 	}
 	return w.begin(n, rounds)

@@ -8,10 +8,10 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/cmd/cli"
+	"github.com/pawl-run/pawl/examples/planexecute"
 	"github.com/pawl-run/pawl/examples/voting"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/tool"
-	"github.com/pawl-run/pawl/workflow"
 )
 
 type trip struct {
@@ -28,7 +28,7 @@ func main() {
 			tool.Func("quote", "Quote the price of a seat, in euros.", quote, pawl.Read),
 			tool.Func("book", "Book a seat.", book, pawl.Idempotent),
 		},
-		Loops:    map[string]pawl.Loop{"plan": workflow.PlanExecute{Plans: 2}, "panel": voting.Loop{Votes: 3, Options: []string{"train", "plane"}}},
+		Loops:    map[string]pawl.Loop{"plan": planexecute.Loop{Plans: 2}, "panel": voting.Loop{Votes: 3, Options: []string{"train", "plane"}}},
 		Policies: map[string]pawl.Policy{"asks-first": approval.For("book")},
 		When:     map[string]func(*pawl.State) bool{"chatty": func(s *pawl.State) bool { return len(s.LastText()) > 500 }},
 	})

@@ -3,26 +3,23 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl/spec"
-	"github.com/pawl-run/pawl/workflow"
 )
 
 func checkCommand(a *app) *cobra.Command {
-	d, mermaid := &driving{}, false
+	d := &driving{}
 	c := a.command("check SPEC [flags]", "Validate a spec and print every problem", cobra.ExactArgs(1),
-		func(_ context.Context, args []string) (int, error) { return checkSpec(a, args[0], d, mermaid) })
-	c.Flags().BoolVar(&mermaid, "mermaid", false, "print the steps or the graph as a Mermaid flowchart")
+		func(_ context.Context, args []string) (int, error) { return checkSpec(a, args[0], d) })
 	d.flag(c, "model", "limit", "stop", "policy", "tools", "workflows")
 	return c
 }
 
-func checkSpec(a *app, file string, d *driving, mermaid bool) (int, error) {
+func checkSpec(a *app, file string, d *driving) (int, error) {
 	l, err := parseLimits(d.limit, false)
 	if err != nil {
 		return 0, err
@@ -44,9 +41,6 @@ func checkSpec(a *app, file string, d *driving, mermaid bool) (int, error) {
 			a.sayf("pawl: %s", cage)
 		}
 	}
-	if mermaid && err == nil {
-		return 0, draw(a, s, registry)
-	}
 	if a.json {
 		found := struct {
 			Problems spec.Problems `json:"problems"`
@@ -64,20 +58,6 @@ func checkSpec(a *app, file string, d *driving, mermaid bool) (int, error) {
 		}
 	}
 	return 0, err
-}
-
-// draw prints the steps of a spec as a flowchart.
-func draw(a *app, s *spec.Spec, registry *spec.Registry) error {
-	agent, err := s.Agent(registry)
-	if err != nil {
-		return err
-	}
-	flow, ok := agent.Loop.(*workflow.Loop)
-	if !ok {
-		return refused(fmt.Errorf("%s has no steps to draw: --mermaid is for loop workflow and loop graph", s.Name))
-	}
-	_, err = fmt.Fprint(a.out, flow.Mermaid())
-	return err
 }
 
 // checkPolicy reports what is wrong with a policy, or with the spec under it.

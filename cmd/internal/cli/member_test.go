@@ -45,8 +45,6 @@ var members = map[string]member{
 	"input":           {value: "Which colour is it?", problem: `^helper\.yaml:7:8: input has no effect in an agent of desk\.yaml, which says itself what to do \(leave it out\)$`},
 	"thread":          {value: "colours", problem: `^helper\.yaml:7:9: thread has no effect in an agent of desk\.yaml, whose run its runs are part of \(name the thread in desk\.yaml, or leave it out\)$`},
 	"loop":            {value: "single", beside: map[string]string{"tools": ""}, replies: "{text: Blue.}", shows: `"loop":"single"`},
-	"loop: plan":      {value: "plan-execute", replies: "{text: It is blue.}", script: "purposes: {plan-1: [{text: Look.}], reflect-1: [{text: 'Yes.'}]}\n", shows: `"purpose":"plan-1"`},
-	"loop: vote":      {value: "{vote: {answers: 1}}", beside: map[string]string{"tools": ""}, replies: "{text: Blue.}", shows: `"step":"vote\[1\]"`},
 	"board":           {value: "true", problem: `^helper\.yaml:7:8: nobody shares the board`}, // its effect: example stocktake
 	"memory":          {value: "true", replies: "{calls: [{tool: remember, args: {text: The sky is blue.}}]}, {text: It is blue.}", shows: `"tool":"remember","status":"ok"`},
 	"nodes":           {value: "{see: {tool: look}}", other: "{watch: {tool: look}}", beside: map[string]string{"loop": "graph"}, shows: `"step":"see@1"`},

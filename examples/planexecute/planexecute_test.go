@@ -1,4 +1,4 @@
-package workflow_test
+package planexecute_test
 
 import (
 	"context"
@@ -10,10 +10,10 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/examples/planexecute"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/pawltest"
 	"github.com/pawl-run/pawl/tool"
-	"github.com/pawl-run/pawl/workflow"
 )
 
 const lunch = "Get lunch for twelve."
@@ -54,7 +54,7 @@ func cook(thoughts map[pawl.Purpose]string) pawl.ModelFunc {
 func caterer(m pawl.Model) pawl.Agent {
 	const about = "Helps with lunch."
 	return pawl.Agent{
-		Name: "host", Model: m, Loop: workflow.PlanExecute{},
+		Name: "host", Model: m, Loop: planexecute.Loop{Plans: 3},
 		Tools: []pawl.Tool{
 			tool.Func("find", about, func(context.Context, struct {
 				What string `json:"what"`
@@ -130,8 +130,8 @@ func TestPlanEndings(t *testing.T) {
 		limits   pawl.Limits
 		want     string
 	}{
-		{"done", thoughts, pawl.Limits{}, "success: reflect"},
-		{"never content", never, pawl.Limits{}, "no_progress: reflect"},
+		{"done", thoughts, pawl.Limits{}, "success: plan-execute"},
+		{"never content", never, pawl.Limits{}, "no_progress: plan-execute"},
 		{"no plan", map[pawl.Purpose]string{"plan-1": "-\n"}, pawl.Limits{}, "plan_failed: the model made no plan"},
 		{"ceiling in a step", thoughts, pawl.Limits{Iterations: 3}, "exhausted: iterations >= 3"},
 		{"ceiling at the first plan", thoughts, pawl.Limits{Tokens: 30}, "exhausted: tokens >= 30"},
@@ -144,39 +144,5 @@ func TestPlanEndings(t *testing.T) {
 				t.Errorf("%v (%s), %v; want %s", r.Verdict, r.Reason.Detail, err, c.want)
 			}
 		})
-	}
-}
-
-// A plan may be JSON. Runs of earlier machines have taken it line by line.
-func TestPlansInJSON(t *testing.T) {
-	for _, c := range []struct {
-		machine    int
-		said, want string
-	}{
-		{5, `["Find.", " Order. "]`, `"steps":["Find.","Order."]`},
-		{5, `{"goal":"lunch","steps":["Find.",{"do":"order"}]}`, `"steps":["Find.","{\"do\":\"order\"}"]`},
-		{5, "Here it is:\n```json\n[\"Find.\",\n\"Order.\"]\n```\n", `"steps":["Find.","Order."]`},
-		{5, "1. Send:\n```json\n[1]\n```\n2. Read.", `"steps":["Send:","` + "```json" + `","[1]","` + "```" + `","Read."]`},
-		{5, "[\"Send ```x```.\"]", `"steps":["Send ` + "```x```" + `."]`},
-		{5, `{"a":["Find."],"b":["Order."]}`, `"steps":["{\"a\":[\"Find.\"],\"b\":[\"Order.\"]}"]`},
-		{5, "1. Find.\n2. Order.", `"steps":["Find.","Order."]`},
-		{4, `["Find.","Order."]`, `"steps":["[\"Find.\",\"Order.\"]"]`},
-	} {
-		s := new(pawl.State)
-		for i, e := range []pawl.Event{
-			pawl.RunStarted{Declaration: pawl.Declaration{Machine: c.machine}},
-			pawl.ModelCalled{Purpose: "plan-1"},
-			pawl.ModelReplied{Purpose: "plan-1", Reply: pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: c.said}}, Stop: pawl.StopEnd}},
-		} {
-			s.Fold(pawl.Entry{Seq: uint64(i + 1), Event: e})
-		}
-		record, ok := workflow.PlanExecute{}.Next(s).(pawl.Record)
-		if !ok {
-			t.Errorf("%s: %+v", c.said, workflow.PlanExecute{}.Next(s))
-			continue
-		}
-		if note := string(record.Events[0].(pawl.Noted).Value); !strings.Contains(note, c.want) {
-			t.Errorf("machine %d reads %s as %s, not %s", c.machine, c.said, note, c.want)
-		}
 	}
 }
