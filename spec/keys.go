@@ -20,7 +20,7 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "prompt", value: aText, about: "the system prompt", inGo: "pawl.Agent.Prompt"},
 	{name: "input", value: either(aText, in(inputKeys)), about: "what to work on when nothing else is given", inGo: "engine.Engine.Start"},
 	{name: "thread", value: aText, otherwise: "`--thread`, or none", about: "the [conversation](command.md#conversations) that its runs go on with", inGo: "engine.StartOptions.Thread"},
-	{name: "loop", value: loopName, otherwise: "react", about: "how it goes on: model and tools in turn, one reply without tools, known steps, a graph of them, [a plan](teams.md#plan-and-execute), [a vote](teams.md#vote), or a loop that the program [registers](tools.md#your-own-pawl)", inGo: "pawl.Agent.Loop"},
+	{name: "loop", value: loopName, otherwise: "react", about: "how it goes on: model and tools in turn, one reply without tools, known steps, a graph of them, or a loop that the program [registers](tools.md#your-own-pawl)", inGo: "pawl.Agent.Loop"},
 	{name: "steps", value: stepList, about: "the steps of a [workflow](workflow.md)", inGo: "workflow.New"},
 	{name: "nodes", value: nodeMap, about: "the nodes of a [graph](workflow.md#graphs)", inGo: "workflow.Graph"},
 	{name: "edges", value: listOf(in(edgeKeys)), about: "which node follows which", inGo: "workflow.Edge"},
