@@ -32,7 +32,7 @@ vet: ## Run go vet
 
 .PHONY: lint
 lint: ## Run the linters, pinned in tools/go.mod
-	$(call tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint) run $(patsubst %,./%/...,$(filter-out tools,$(MODULES)))
+	$(call tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint) run $(patsubst %,./%/...,$(filter-out tools oracle,$(MODULES)))
 
 .PHONY: fuzz
 fuzz: ## Run each fuzzer for 30 seconds
@@ -55,11 +55,16 @@ proof: bin/temporal ## Run the long checks: kills at every commit point, repairs
 	PAWL_PROOF=1 go test -count 1 -timeout 60m $$(go list work | grep -v cmd/internal/cli/faults)
 	GORACE=atexit_sleep_ms=20 go test -race -short -count 1 -timeout 60m ./cmd/internal/cli ./fix/testfix
 	$(MAKE) faults release-check
+	.ci/oracle -count 1
 	@.ci/fuzz $(FUZZTIME) 86400
 
 .PHONY: live
 live: ## Send one request to each model of the sheet whose provider has a key in the environment, and write into the sheet how it went
 	PAWL_LIVE=1 go test -count 1 -timeout 60m ./internal/sheet -v -run '^TestLive$$'
+
+.PHONY: sdks
+sdks: ## Raise the providers' SDKs to their newest versions, and print what they have that the adapters and the model sheet do not
+	.ci/sdks
 
 .PHONY: release-check
 release-check: ## Validate the release's configuration, and build this machine's part of it into dist/

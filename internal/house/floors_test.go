@@ -21,7 +21,7 @@ floor 2  a2a engine journal mcp model telemetry tool webhook
 floor 3  fix hook mcp/mcpserver model/azure model/bedrock model/vertex pawltest runs server spec temporal
 floor 4  cmd pawltest/cmd temporal/cmd
 leaf     internal workspace
-beside   docs examples internal/bench internal/house
+beside   docs examples internal/bench internal/house oracle
 
 forbid leaf -> leaf 0 1 2 3 4   a leaf stands under every floor, so whatever it imported would stand there too
 forbid 0 -> 1 2 3 4             the root names every effect and performs none

@@ -102,7 +102,7 @@ var load = sync.OnceValues(func() (*tree, error) {
 func (t *tree) parse() error {
 	byDir := map[string]*pkg{}
 	for _, name := range t.files {
-		if !strings.HasSuffix(name, ".go") || strings.HasPrefix(name, "tools/") || strings.HasPrefix(name, "deploy/validate/") {
+		if !strings.HasSuffix(name, ".go") || strings.HasPrefix(name, "tools/") {
 			continue
 		}
 		file, err := parser.ParseFile(t.fset, filepath.Join(t.root, name), nil, parser.ParseComments|parser.SkipObjectResolution)
