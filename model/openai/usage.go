@@ -14,10 +14,10 @@ type figure struct {
 	told bool
 }
 
-// UnmarshalJSON never fails: what is no number was not told.
+// UnmarshalJSON never fails: what is no number of tokens was not told.
 func (f *figure) UnmarshalJSON(b []byte) error {
 	x, err := strconv.ParseFloat(string(bytes.Trim(b, `"`)), 64)
-	f.n, f.told = int(min(max(x, 0), 1e12)), err == nil
+	f.n, f.told = int(min(max(x, 0), 1e12)), err == nil && x >= 0
 	return nil
 }
 
@@ -38,8 +38,8 @@ func (c counts) book(t *provider.Turn, received int) {
 	}
 	const bytesPerToken = 3
 	u := pawl.Usage{Input: c.input.n, Output: c.output.n, CacheRead: c.read, CacheWrite: max(c.written, c.long), CacheLong: c.long, Reasoning: c.reasoning.n}
-	if !c.input.told {
-		u.Input = t.Sent / bytesPerToken
+	if !c.input.told || u.Input == 0 && u.Output > 0 { // no request is without input
+		c.input.told, u.Input = false, t.Sent/bytesPerToken
 	}
 	u.Input = max(u.Input, u.CacheRead+u.CacheWrite)
 	if !c.output.told {

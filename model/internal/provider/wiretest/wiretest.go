@@ -209,5 +209,8 @@ func Result(t *testing.T, m pawl.Model, r pawl.Request) string {
 func usage(b *strings.Builder, u pawl.Usage) {
 	if u != (pawl.Usage{}) {
 		fmt.Fprintf(b, "  input %d, of it read %d and written %d; output %d, of it reasoning %d\n", u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning)
+		if u.CacheLong > 0 {
+			fmt.Fprintf(b, "  written for long %d\n", u.CacheLong)
+		}
 	}
 }
