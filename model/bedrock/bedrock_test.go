@@ -66,7 +66,7 @@ func TestConformance(t *testing.T) {
 		f = newRuntime(t, brain)
 		return f.model()
 	}, &modeltest.Options{
-		Lacks:   modeltest.Lacks{Schema: true, Reasoning: true},
+		Lacks:   modeltest.Lacks{Schema: true, Reasoning: true, Citations: true},
 		Stops:   []pawl.StopReason{pawl.StopPause},
 		Classes: []pawl.Class{pawl.ClassRefused},
 		Sent: func() (list [][]byte) {

@@ -23,6 +23,7 @@ type answer struct {
 
 	// What a fault wants otherwise than the wire's own way.
 	reason   string // the stop reason in the wire's words
+	token    string // Google: to go on with the rest
 	early    bool   // usage in full already at the beginning, and again later
 	silent   bool   // no usage at all
 	unsigned bool   // no signatures
@@ -83,7 +84,32 @@ func answerOf(in *inbound, r *pawl.Reply) *answer {
 	if a.usage == (pawl.Usage{}) {
 		a.usage = pawl.Usage{Input: (len(in.Body) + 3) / 4, Output: max(1, (size+3)/4)}
 	}
+	if most := in.Decoded.MaxTokens; most > 0 && a.usage.Output > most {
+		a.keep(size * most / a.usage.Output)
+		a.usage.Output, a.usage.Reasoning, a.stop = most, min(a.usage.Reasoning, most), pawl.StopLength
+	}
 	return a
+}
+
+// keep leaves so many bytes of what an answer says, thinking included. A call that does not fit
+// is left out.
+func (a *answer) keep(bytes int) {
+	for i := range a.items {
+		it := &a.items[i]
+		if len(it.text) <= bytes {
+			bytes -= len(it.text)
+			continue
+		}
+		if it.kind == saying || it.kind == thinking {
+			for bytes > 0 && !utf8.RuneStart(it.text[bytes]) {
+				bytes--
+			}
+			it.text = it.text[:bytes]
+			i++
+		}
+		a.items = a.items[:i]
+		return
+	}
 }
 
 // written is what the model wrote as arguments: a JSON string that holds no

@@ -35,7 +35,7 @@ var adapters = map[fakeprovider.Wire]func(url string, c *http.Client) pawl.Model
 		return openai.New("gpt-6.2-sol", &openai.Options{API: openai.Responses, BaseURL: url + "/v1", APIKey: "k", HTTPClient: c})
 	},
 	fakeprovider.Google: func(url string, c *http.Client) pawl.Model {
-		return google.New("gemini-3-pro", &google.Options{BaseURL: url, APIKey: "k", HTTPClient: c})
+		return google.New("gemini-4-hydrogen", &google.Options{BaseURL: url, APIKey: "k", HTTPClient: c})
 	},
 }
 

@@ -118,6 +118,8 @@ var cases = map[string]faultCase{
 	"refusal":                 {does: "refused", why: endsAtOnce},
 	"content-filter":          {does: "refused", why: endsAtOnce},
 	"refusal-after-reasoning": {does: "refused", why: endsAtOnce},
+	"recitation":              {does: "refused", why: "says which filter it was, and not what the model had said by then; " + endsAtOnce},
+	"continuation":            {does: "fine", why: "asks for the rest with the token, as far as the limit that was reserved allows, and joins it"},
 	"malformed-function-call": {cost: used, does: "retry empty", why: noSense},
 	"unexpected-tool-call":    {does: "retry empty", why: noSense},
 	"prompt-blocked":          {does: "refused", why: endsAtOnce},

@@ -63,7 +63,7 @@ func (c *checkGoogle) content(msg node) {
 func (c *checkGoogle) part(p node) {
 	m, _ := p.object()
 	kinds := 0
-	for _, key := range []string{"text", "functionCall", "functionResponse", "inlineData", "fileData", "executableCode", "codeExecutionResult"} {
+	for _, key := range []string{"text", "functionCall", "functionResponse", "inlineData", "fileData", "executableCode", "codeExecutionResult", "toolCall", "toolResponse"} {
 		if v, ok := m[key]; ok && v != "" {
 			kinds++
 		}

@@ -18,7 +18,9 @@
 // [Request.Problems] has everything that is wrong with it: calls and results that are not paired,
 // repeated ids, empty texts, cache marks that are too many or in the wrong place, reasoning that
 // was changed or left out, arguments that are not an object, text that is not Unicode. Reasoning
-// carries a signature, so a server that was restarted checks it as well.
+// carries a signature, so a server that was restarted checks it as well. What a model takes is
+// read from Pawl's model sheet: a Google model that wants a level of thinking refuses a number of
+// tokens, and one whose name is unknown is Google's model of today.
 //
 // # Faults
 //
@@ -32,7 +34,7 @@
 //
 //   - The server has the brain's whole reply before it sends the first byte.
 //   - Tokens are counted as bytes/4 if the brain reports no usage.
-//   - Thinking is sent even when the request does not ask for it.
+//   - Thinking is sent even when the request does not ask for it, but at Google.
 //   - A pause exists at Anthropic only; elsewhere it is the end of the turn.
 //   - Chat Completions send thinking as reasoning_content and want it back with its calls, as
 //     DeepSeek does.

@@ -35,7 +35,10 @@ func (s *Server) answer(ctx context.Context, in *inbound, fault Fault) *outcome 
 		return in.refuse(in.problems[0])
 	}
 	in.Decoded.Attempt = s.memory.attempt(in.Body)
-	a, failed := s.ask(ctx, in)
+	a, failed := in.resumed(), (*outcome)(nil)
+	if a == nil {
+		a, failed = s.ask(ctx, in)
+	}
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -73,6 +73,13 @@ var stops = []entry{
 		}
 		return a.stopped(pawl.StopRefusal)
 	})},
+	{"recitation", 26, "A filter stops the reply after the text that it has said, and says which.", []Wire{Google}, onReply(func(_ strike, a *answer) bool {
+		a.items = slices.DeleteFunc(a.items, func(it item) bool { return it.kind == calling })
+		a.append("")
+		a.reason = "RECITATION"
+		return true
+	})},
+	{"continuation", 69, "The reply stops after K bytes, or half, of its text, with a token to go on with.", []Wire{Google}, onReply(func(x strike, a *answer) bool { return x.in.interrupt(a, x.k) })},
 	{"malformed-function-call", 28, "The model wrote a call that Google cannot read, so the reply is empty.", []Wire{Google}, sets(func(a *answer) { a.items, a.reason = nil, "MALFORMED_FUNCTION_CALL" })},
 	{"unexpected-tool-call", 28, "The model called a tool when it could not, so the reply is empty.", []Wire{Google}, sets(func(a *answer) { a.items, a.reason = nil, "UNEXPECTED_TOOL_CALL" })},
 	{"prompt-blocked", 29, "The prompt is blocked: there are neither candidates nor a finish reason.", []Wire{Google}, instead(func(x strike) *outcome { return x.in.blocked() })},

@@ -94,10 +94,19 @@ func (it *item) responsesHosted(a *answer, i int, status string) object {
 	}
 }
 
-// googleHosted are the parts of a hosted call; a search has none.
-func (it *item) googleHosted() []any {
-	if it.name == webSearch {
+// googleHosted are the parts of a hosted call; a search has some only where it is to be told from
+// other tools.
+func (it *item) googleHosted(in *inbound) []any {
+	if it.name == webSearch && !in.named {
 		return nil
+	}
+	if it.name == webSearch {
+		var asked struct{ Query string }
+		_ = json.Unmarshal([]byte(it.text), &asked)
+		return []any{
+			object{"toolCall": object{"id": it.id, "toolType": "GOOGLE_SEARCH_WEB", "args": object{"queries": []any{asked.Query}}}, "thoughtSignature": in.memory.token(it.id)},
+			object{"toolResponse": object{"id": it.id, "toolType": "GOOGLE_SEARCH_WEB", "response": object{}}},
+		}
 	}
 	outcome, output := "OUTCOME_OK", string(it.hosted.Result)
 	if it.hosted.Error != "" {
@@ -109,9 +118,15 @@ func (it *item) googleHosted() []any {
 	}
 }
 
-// grounding says what was searched for and found.
+// grounding says what was searched for and found, and what the reply relies on.
 func (a *answer) grounding() object {
-	queries, chunks := []any{}, []any{}
+	queries, chunks, supports := []any{}, []any{}, []any{}
+	for _, it := range a.items {
+		for _, c := range it.cites {
+			supports = append(supports, object{"segment": object{"text": c.Quote}, "groundingChunkIndices": []any{len(chunks)}})
+			chunks = append(chunks, object{"web": object{"uri": c.URL, "title": c.Title}})
+		}
+	}
 	for _, it := range a.items {
 		if it.kind != hosting || it.name != webSearch {
 			continue
@@ -125,10 +140,10 @@ func (a *answer) grounding() object {
 			chunks = append(chunks, object{"web": object{"uri": page.URL, "title": page.Title}})
 		}
 	}
-	if len(queries) == 0 {
+	if len(queries)+len(chunks) == 0 {
 		return nil
 	}
-	return object{"webSearchQueries": queries, "groundingChunks": chunks}
+	return object{"webSearchQueries": queries, "groundingChunks": chunks, "groundingSupports": supports}
 }
 
 // offered is a hosted tool as a request offers it.

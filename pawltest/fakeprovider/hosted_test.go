@@ -90,7 +90,7 @@ func TestHosted(t *testing.T) {
 			`c_5 code_execution {"code":"print(1)"} [{"logs":"{\"stdout\":\"1\\n\",\"return_code\":0}"}] `,
 		}, "3 searches, 1 sessions"},
 		"google": {func(url string) pawl.Model {
-			return google.New("gemini-3.8-flash", &google.Options{BaseURL: url, APIKey: "k", Price: price})
+			return google.New("gemini-4-hydrogen", &google.Options{BaseURL: url, APIKey: "k", Price: price})
 		}, []string{
 			`c_1 web_search {"queries":["bern","more","more"]} [{"web":{"title":"Bern","uri":"https://example.org/bern"}}] `,
 			`c_3 code_execution {"code":"print(1)"} "{\"stdout\":\"1\\n\",\"return_code\":0}" `,

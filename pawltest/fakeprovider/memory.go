@@ -22,13 +22,14 @@ type memory struct {
 	led      map[string]map[string]bool // calls of a reply -> what had been thought before them
 	needs    map[string]string          // Responses: id of an item -> id of the reasoning before it
 	attempts map[string]int             // bodies -> how often they came
+	rests    map[string]rest            // Google: tokens -> the rest of a reply
 }
 
 func newMemory(seed uint64) *memory {
 	return &memory{
 		key:    []byte("fakeprovider " + strconv.FormatUint(seed, 10)),
 		signed: map[string]string{}, led: map[string]map[string]bool{}, needs: map[string]string{},
-		attempts: map[string]int{},
+		attempts: map[string]int{}, rests: map[string]rest{},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/sheet"
 )
 
 func readGoogle(in *inbound) {
@@ -17,11 +18,16 @@ func readGoogle(in *inbound) {
 	r.System = doc.at("systemInstruction").at("parts").all()
 	config := doc.at("generationConfig")
 	r.MaxTokens = config.at("maxOutputTokens").whole()
-	r.Sampling.Temperature = config.at("temperature").number()
-	if config.at("thinkingConfig").has() {
-		r.Sampling.Effort = "high"
+	traits := in.traits()
+	if traits.Sampling != sheet.NeverSample { // else it is ignored
+		r.Sampling.Temperature = config.at("temperature").number()
 	}
+	rules := rulesGoogle{in, traits}
+	r.Sampling.Effort = rules.effort(config.at("thinkingConfig"))
+	in.thinks, in.hides = traits.Thinks(r.Sampling.Effort), !config.at("thinkingConfig").at("includeThoughts").flag()
 	r.Output = config.at("responseJsonSchema").raw()
+	rules.tools(doc)
+	in.resume(doc)
 	for _, t := range doc.at("tools").list("[%d]") {
 		for _, own := range [][2]string{{"googleSearch", webSearch}, {"codeExecution", codeExecution}} {
 			if t.at(own[0]).has() {
@@ -35,6 +41,7 @@ func readGoogle(in *inbound) {
 			})
 		}
 	}
+	r.NoCalls = doc.at("toolConfig").at("functionCallingConfig").at("mode").text() == "NONE"
 	list := doc.at("contents").list("[%d]")
 	c := checkGoogle{inbound: in}
 	for _, msg := range list {
@@ -48,6 +55,9 @@ func readGoogle(in *inbound) {
 		}
 	}
 	c.done(list)
+	if traits.Sampling == sheet.NeverSample && c.role == "model" { // refused since the models that ignore a temperature
+		in.wrong("", "Requests ending with a model turn are not supported.")
+	}
 }
 
 // inlineTypes are those that the API's guides to images, documents and audio name.

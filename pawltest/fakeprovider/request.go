@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/sheet"
 )
 
 // A Request is one request as the server saw it.
@@ -39,10 +40,24 @@ type inbound struct {
 	dialect  dialect
 	problems []*refusal
 
-	thinks    bool // the request asks for thinking
-	usage     bool // Chat: usage is wanted at the end of the stream
-	encrypted bool // Responses: reasoning is to be sent encrypted
-	summary   bool // Responses: reasoning is to be told in words
+	thinks    bool   // the request asks for thinking
+	hides     bool   // Google: it asks for no thoughts to be shown
+	named     bool   // Google: it wants hosted tools named beside others
+	token     string // Google: that it goes on with
+	usage     bool   // Chat: usage is wanted at the end of the stream
+	encrypted bool   // Responses: reasoning is to be sent encrypted
+	summary   bool   // Responses: reasoning is to be told in words
+}
+
+// traits are what the model of the request takes, by the model sheet. A name that the sheet does
+// not know stands for the provider's model of today.
+func (in *inbound) traits() sheet.Traits {
+	provider := map[Wire]string{Anthropic: "anthropic", Chat: "openai", Responses: "openai", Google: "google"}[in.Wire]
+	t, known := sheet.TraitsOf(provider, in.Model)
+	if !known {
+		t, _ = sheet.TraitsOf(provider, sheet.Default(provider))
+	}
+	return t
 }
 
 // wrong notes a problem with the request.

@@ -14,9 +14,9 @@ import (
 const (
 	responsesAsk = `{"model":"gpt-6.2-sol","instructions":"Be brief.","include":["reasoning.encrypted_content"],"reasoning":{"summary":"auto"},"stream":true,"max_output_tokens":100,
 		"tools":[{"type":"function","name":"weather","parameters":{"type":"object"}}],"input":[{"role":"user","content":[{"type":"input_text","text":"Weather?"}]}]}`
-	googleAsk = `{"systemInstruction":{"parts":[{"text":"Be brief."}]},"generationConfig":{"maxOutputTokens":100},
+	googleAsk = `{"systemInstruction":{"parts":[{"text":"Be brief."}]},"generationConfig":{"maxOutputTokens":100,"thinkingConfig":{"includeThoughts":true}},
 		"tools":[{"functionDeclarations":[{"name":"weather","parameters":{"type":"object"}}]}],"contents":[{"role":"user","parts":[{"text":"Weather?"}]}]}`
-	googleStream = "/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse"
+	googleStream = "/v1beta/models/gemini-4-hydrogen:streamGenerateContent?alt=sse"
 )
 
 func TestResponsesWire(t *testing.T) {

@@ -82,7 +82,7 @@ var pings = regexp.MustCompile(`((event: ping\ndata: [^\n]*|: keep-alive)(\n\n|\
 // struck is what a fault does on every wire where it can occur: the status, how the
 // answer ended, and where its body differs from that of a sound one.
 func struck(t *testing.T, f Fault) string {
-	if f.Number < 1 || f.Number > 68 || !strings.HasSuffix(f.About, ".") || len(f.Wires) == 0 {
+	if f.Number < 1 || f.Number > 69 || !strings.HasSuffix(f.About, ".") || len(f.Wires) == 0 {
 		t.Errorf("%+v is not described", f)
 	}
 	saw := make([]string, len(f.Wires))

@@ -1,6 +1,7 @@
 package fakeprovider
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -31,7 +32,15 @@ func (in *inbound) signs(a *answer) bool {
 }
 
 // demandsSignatures: models since Gemini 3 refuse calls without theirs.
-func (in *inbound) demandsSignatures() bool { return strings.Contains(in.Model, "gemini-3") }
+func (in *inbound) demandsSignatures() bool { return in.traits().Signed }
+
+// hide leaves out the thoughts of a model that does not think, or is not asked to show them.
+func (in *inbound) hide(a *answer) {
+	if !in.hides && in.thinks {
+		return
+	}
+	a.items = slices.DeleteFunc(a.items, func(it item) bool { return it.kind == thinking })
+}
 
 // googlePart is an item as a part. Only the first of several calls is signed.
 func (in *inbound) googlePart(a *answer, i int) object {
@@ -69,6 +78,9 @@ func (in *inbound) googleDoc(a *answer, parts []any, reason string) object {
 	if reason != "" {
 		candidate["finishReason"] = reason
 	}
+	if a.token != "" && reason != "" {
+		candidate["continuationToken"] = a.token
+	}
 	doc := object{"candidates": []any{candidate}, "modelVersion": in.Model, "responseId": a.id("", 0)}
 	if !a.silent {
 		doc["usageMetadata"] = a.googleUsage()
@@ -78,14 +90,15 @@ func (in *inbound) googleDoc(a *answer, parts []any, reason string) object {
 
 func wholeGoogle(in *inbound, a *answer) any {
 	parts := []any{}
+	in.hide(a)
 	for i := range a.items {
 		if it := &a.items[i]; it.kind == hosting {
-			parts = append(parts, it.googleHosted()...)
+			parts = append(parts, it.googleHosted(in)...)
 			continue
 		}
 		parts = append(parts, in.googlePart(a, i))
 	}
-	if n := len(a.items); n > 0 && a.items[n-1].kind == saying && in.signs(a) {
+	if n := len(a.items); n > 0 && a.items[n-1].kind == saying && in.signs(a) && a.token == "" {
 		parts[len(parts)-1].(object)["thoughtSignature"] = in.memory.token(a.id("text", 0))
 	}
 	return in.googleDoc(a, parts, a.googleReason())
@@ -93,12 +106,13 @@ func wholeGoogle(in *inbound, a *answer) any {
 
 func streamGoogle(in *inbound, a *answer) []frame {
 	var list []frame
+	in.hide(a)
 	add := func(p part, i int, part object) {
 		list = append(list, frame{part: p, item: i, data: in.googleDoc(a, []any{part}, "")})
 	}
 	for i := range a.items {
 		if it := &a.items[i]; it.kind == hosting {
-			for _, p := range it.googleHosted() {
+			for _, p := range it.googleHosted(in) {
 				add(piece, i, p.(object))
 			}
 			continue
@@ -117,7 +131,7 @@ func streamGoogle(in *inbound, a *answer) []frame {
 		}
 	}
 	last := object{"text": ""}
-	if n := len(a.items); n > 0 && a.items[n-1].kind == saying && in.signs(a) {
+	if n := len(a.items); n > 0 && a.items[n-1].kind == saying && in.signs(a) && a.token == "" {
 		last["thoughtSignature"] = in.memory.token(a.id("text", 0))
 	}
 	return append(list, frame{part: closing, item: -1, data: in.googleDoc(a, []any{last}, a.googleReason())})

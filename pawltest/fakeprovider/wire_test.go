@@ -97,7 +97,7 @@ func models(url string) map[Wire]pawl.Model {
 		Anthropic: anthropic.New("claude-sonnet-4-5", &anthropic.Options{BaseURL: url, APIKey: "k"}),
 		Chat:      openai.New("house", &openai.Options{BaseURL: url + "/v1", APIKey: "k"}),
 		Responses: openai.New("gpt-6.2-sol", &openai.Options{API: openai.Responses, BaseURL: url + "/v1", APIKey: "k"}),
-		Google:    google.New("gemini-3-pro", &google.Options{BaseURL: url, APIKey: "k"}),
+		Google:    google.New("gemini-4-hydrogen", &google.Options{BaseURL: url, APIKey: "k"}),
 	}
 }
 

@@ -174,6 +174,7 @@ var cases = map[string]struct {
 		})
 	}}},
 	"drops thoughts":    {"reply/thinking", broken{part: one(func(pawl.Thinking) pawl.Part { return nil })}},
+	"drops sources":     {"reply/citations", broken{part: one(func(pawl.Citation) pawl.Part { return nil })}},
 	"forgets the cache": {"reply/usage", broken{reply: func(r *pawl.Reply) { r.Usage.CacheRead = 0 }}},
 	"always means it":   {"reply/stop", broken{reply: func(r *pawl.Reply) { r.Stop = 0 }}},
 	"changes the seal": {"opaque/back", broken{request: each(func(p pawl.Thinking) pawl.Part {

@@ -62,6 +62,7 @@ type Lacks struct {
 	Schema      bool // the schema of the reply
 	Options     bool // further options by the provider's own names
 	Thinking    bool // what the model thought
+	Citations   bool // what it relies on
 	CacheRead   bool // which part of the input was read from a cache
 	CacheWrite  bool // and which was written to it
 	Reasoning   bool // which part of the output was thinking

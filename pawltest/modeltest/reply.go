@@ -13,7 +13,7 @@ import (
 var replies = []rule{
 	{"reply/text", "the run gets the text that the provider sent, to the letter", func(c *check) {
 		for _, text := range []string{"Yes.", "a" + awkward + "b", strings.Repeat("long é😀 ", 40_000)} {
-			m, _ := c.says(pawl.Say(text))
+			m, _ := c.says(short(pawl.Say(text)))
 			if got := c.reply(m, hello("Hi.")).Text(); got != text {
 				c.failf("the provider said %.200q (%d bytes), and the reply is %.200q (%d bytes)", text, len(text), got, len(got))
 			}
@@ -50,6 +50,27 @@ var replies = []rule{
 		c.unless(c.options.Lacks.Thinking, "thinking")
 		m, _ := c.says(pawl.Reply{Parts: []pawl.Part{pawl.Thinking{Text: "Hm." + awkward}, pawl.Text{Text: "Yes."}}})
 		c.same(said{Text: "Yes.", Thought: "Hm." + awkward}, saidIn(c.reply(m, thoughtful("Hi.")).Parts), "the reply")
+	}},
+	{"reply/citations", "the run gets the sources that the provider names, each after the text that it supports", func(c *check) {
+		c.unless(c.options.Lacks.Citations, "citations")
+		bern, more := pawl.Citation{Title: "Bern", URL: "https://example.org/bern?a=1&b=<2>", Quote: "Bern is a city."}, pawl.Citation{URL: "https://example.org/more"}
+		m, _ := c.says(pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "Bern is a city."}, bern, more}})
+		var text string
+		var got []pawl.Citation
+		for _, p := range c.reply(m, hello("What is Bern?")).Parts {
+			switch p := p.(type) {
+			case pawl.Text:
+				text += p.Text
+			case pawl.Citation:
+				p.Opaque, p.Model = nil, ""
+				got = append(got, p)
+				c.same("Bern is a city.", text, "the text before a citation")
+			}
+		}
+		if len(got) == 2 && got[0].Quote == "" { // some wires have no place for it
+			bern.Quote = ""
+		}
+		c.same([]pawl.Citation{bern, more}, got, "the sources")
 	}},
 	{"reply/usage", "the run gets the tokens that the provider counted, cached and thought ones among them", func(c *check) {
 		for _, used := range []pawl.Usage{{Input: 12, Output: 3}, {Input: 1200, Output: 340, CacheRead: 1000, CacheWrite: 100, Reasoning: 40}} {
@@ -101,6 +122,12 @@ var replies = []rule{
 	}},
 }
 
+// short says that a reply has few tokens, so that no provider cuts it.
+func short(r pawl.Reply) pawl.Reply {
+	r.Usage = pawl.Usage{Input: 20, Output: 10}
+	return r
+}
+
 // thoughtful asks for thinking, and has tools.
 func thoughtful(text string) pawl.Request {
 	r := hello(text)
@@ -145,7 +172,7 @@ var odds = []rule{
 // in the end.
 func (c *check) odd(name string, odd pawl.Reply) {
 	c.Helper()
-	m, _ := c.says(odd, pawl.Say("Going on."))
+	m, _ := c.says(short(odd), pawl.Say("Going on."))
 	r := hello("Hi.")
 	r.Tools = toolbox
 	reply, err := c.stream(c.Context(), m, r).end()

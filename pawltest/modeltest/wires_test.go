@@ -45,8 +45,8 @@ func through(t *testing.T, adapter func(url string, client *http.Client) pawl.Mo
 func TestAnthropic(t *testing.T) {
 	t.Parallel()
 	for name, lacks := range map[string]modeltest.Lacks{
-		"claude-haiku-4-5":  {},
-		"claude-sonnet-5-5": {Temperature: true},
+		"claude-haiku-4-5":  {Citations: true},
+		"claude-sonnet-5-5": {Temperature: true, Citations: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			through(t, func(url string, client *http.Client) pawl.Model {
@@ -61,7 +61,7 @@ func TestOpenAIChat(t *testing.T) {
 	through(t, func(url string, client *http.Client) pawl.Model {
 		return openai.New("house", &openai.Options{APIKey: "key", BaseURL: url + "/v1", HTTPClient: client})
 	}, modeltest.Options{
-		Lacks: modeltest.Lacks{Failed: true},
+		Lacks: modeltest.Lacks{Failed: true, Citations: true},
 		Stops: []pawl.StopReason{pawl.StopPause},
 	})
 }
