@@ -102,7 +102,7 @@ func TestConformance(t *testing.T) {
 			return list
 		},
 		Open:  func() int { return int(open.Load()) },
-		Lacks: modeltest.Lacks{Failed: true, Budget: true, Citations: true},
+		Lacks: modeltest.Lacks{Failed: true, Temperature: true, Citations: true},
 		Stops: []pawl.StopReason{pawl.StopPause},
 	})
 }
