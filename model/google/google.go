@@ -34,7 +34,8 @@
 // tools become _, arguments that are not an object become an empty one, a
 // picture outside the limits becomes a text with the reason, a $ref in a schema
 // loses what stands beside it, and a turn of the model at the end is followed by
-// "Go on.".
+// "Go on.". What a server says that it does not know, such as a thinking level behind
+// a gateway, is left out from then on, and the reply says so.
 //
 // A reply is complete after a finish reason and an orderly end. A call that the
 // API reports as malformed or unexpected is a failed attempt of class empty:
@@ -130,18 +131,11 @@ func (m *Model) Takes(files []pawl.File) error { return limits.Takes(m.server.Fu
 func (m *Model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	name := m.server.Name
 	path := "/v1beta/models/" + name + ":streamGenerateContent?alt=sse"
+	a := &asking{m, r, m.server.Lessons()}
 	return m.server.Stream(ctx, r, func(refused error) (*provider.Attempt, error) {
-		switch {
-		case refused != nil:
-			return nil, refused
-		case name == "" || strings.ContainsAny(name, "?&#%") || strings.Contains(name, ".."):
+		if name == "" || strings.ContainsAny(name, "?&#%") || strings.Contains(name, "..") {
 			return nil, provider.Invalid("%q is not the name of a model", name)
 		}
-		body, err := m.body(r, "")
-		return &provider.Attempt{Path: path, Body: body, Reader: &turn{once: m.server.Traits.SearchOnce, again: func(token string, limit int) ([]byte, error) {
-			rest := r
-			rest.MaxTokens = limit
-			return m.body(rest, token)
-		}}}, err
+		return a.attempt(path, refused)
 	})
 }

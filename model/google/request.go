@@ -18,9 +18,10 @@ var (
 	owned  = []string{"model", "contents", "systemInstruction", "tools", "generationConfig", "continuationToken", "maxOutputTokens", "candidateCount"}
 )
 
-// body returns the request as JSON. With a token, it asks for the rest of a reply that the
-// provider stopped at the most tokens of one response.
-func (m *Model) body(r pawl.Request, token string) ([]byte, error) {
+// body returns the request as JSON, without what its server refuses, and notes of that. With a
+// token, it asks for the rest of a reply that the provider stopped at the most tokens of one
+// response.
+func (m *Model) body(r pawl.Request, token string, lessons *provider.Lessons) (data []byte, notes []string, err error) {
 	limit := m.server.Limit(r)
 	config := map[string]any{"maxOutputTokens": limit}
 	if t := r.Sampling.Temperature; t != 0 && m.server.Traits.Sampling != sheet.NeverSample {
@@ -45,7 +46,7 @@ func (m *Model) body(r pawl.Request, token string) ([]byte, error) {
 	for k, v := range r.Sampling.Options {
 		options[camel(k)] = v
 	}
-	return provider.Encode(body, options, owned, func(k string, v json.RawMessage) bool {
+	err = provider.Merge(body, options, owned, func(k string, v json.RawMessage) bool {
 		switch {
 		case k == "toolConfig" && r.NoCalls: // which may want a call
 		case slices.Contains(beside, k):
@@ -55,6 +56,12 @@ func (m *Model) body(r pawl.Request, token string) ([]byte, error) {
 		}
 		return true
 	})
+	if err != nil {
+		return nil, nil, err
+	}
+	notes = lessons.Apply(body)
+	data, err = provider.JSON(body)
+	return data, notes, err
 }
 
 // The most thinking tokens of each effort, for models that are asked by a number of tokens. All

@@ -38,7 +38,7 @@ func TestEffort(t *testing.T) {
 		{"house", "high", 0, `{"maxOutputTokens":16384,"temperature":0.5}`},
 	} {
 		m := New(c.model, &Options{APIKey: "key"})
-		body, err := m.body(pawl.Request{Messages: ask("Hi."), MaxTokens: c.max, Sampling: pawl.Sampling{Effort: c.effort, Temperature: 0.5}}, "")
+		body, _, err := m.body(pawl.Request{Messages: ask("Hi."), MaxTokens: c.max, Sampling: pawl.Sampling{Effort: c.effort, Temperature: 0.5}}, "", m.server.Lessons())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,8 +77,8 @@ func TestSignatures(t *testing.T) {
 		think := parts[0].(pawl.Thinking)
 		think.Moved = c.moved
 		parts[0] = think
-		body, err := c.model.body(pawl.Request{Messages: append(ask("Hi."), pawl.Message{Role: pawl.RoleAssistant, Parts: parts},
-			pawl.Message{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.ToolResult{Ref: "x", Tool: "f", Content: json.RawMessage(`1`)}}})}, "")
+		body, _, err := c.model.body(pawl.Request{Messages: append(ask("Hi."), pawl.Message{Role: pawl.RoleAssistant, Parts: parts},
+			pawl.Message{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.ToolResult{Ref: "x", Tool: "f", Content: json.RawMessage(`1`)}}})}, "", m.server.Lessons())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestHostedTools(t *testing.T) {
 		if err := m.Hosts(c.tools); err != nil {
 			got = err.Error()
 		} else {
-			body, err := m.body(pawl.Request{Messages: ask("Hi."), Tools: c.tools}, "")
+			body, _, err := m.body(pawl.Request{Messages: ask("Hi."), Tools: c.tools}, "", m.server.Lessons())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -80,7 +80,8 @@ func FuzzTurn(f *testing.F) {
 			if limit <= 0 || token == "" {
 				t.Fatalf("asked to go on with %q and %d tokens", token, limit)
 			}
-			return m.body(pawl.Request{MaxTokens: limit}, token)
+			body, _, err := m.body(pawl.Request{MaxTokens: limit}, token, m.server.Lessons())
+			return body, err
 		}}
 		for _, data := range []string{first, second} {
 			if _, err := tn.Event([]byte(data)); err != nil {
