@@ -29,7 +29,7 @@ var wires = map[string]func(url string) pawl.Model{
 		return anthropic.New("claude-sonnet-5-5", &anthropic.Options{APIKey: "key", BaseURL: url, Price: &pawl.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}})
 	},
 	"chat": func(url string) pawl.Model {
-		return openai.New("gpt-6-luna", &openai.Options{APIKey: "key", BaseURL: url + "/v1", Price: &pawl.Price{Input: 2.5, Output: 10, CacheRead: 1.25}})
+		return openai.New("house", &openai.Options{APIKey: "key", BaseURL: url + "/v1", Price: &pawl.Price{Input: 2.5, Output: 10, CacheRead: 1.25}})
 	},
 	"responses": func(url string) pawl.Model {
 		return openai.New("gpt-6.2-sol", &openai.Options{API: openai.Responses, APIKey: "key", BaseURL: url + "/v1", Price: &pawl.Price{Input: 1.25, Output: 10, CacheRead: 0.125}})

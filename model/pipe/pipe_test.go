@@ -40,7 +40,11 @@ func open(name string, at pipe.Endpoint) (pawl.Model, error) {
 		return openai.New(strings.TrimPrefix(name, "openai/"), &openai.Options{APIKey: at.Key, BaseURL: at.BaseURL, Provider: at.Provider, HTTPClient: at.Client()}), nil
 	}
 	url := strings.TrimPrefix(name, "openai/")
-	return openai.New("gpt-5-mini", &openai.Options{APIKey: os.Getenv("KEY"), BaseURL: url}), nil
+	name = "house"
+	if url == "https://api.openai.com/v1" {
+		name = "gpt-6.2-sol"
+	}
+	return openai.New(name, &openai.Options{APIKey: os.Getenv("KEY"), BaseURL: url}), nil
 }
 
 // odd does what the input says.
@@ -110,7 +114,7 @@ func TestConformance(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	p := program(t)
 	m := p.Model("openai/https://api.openai.com/v1", nil)
-	if d := m.Describe(); d.Name != "openai/gpt-5-mini" || d.Endpoint != "https://api.openai.com/v1" || d.Price == nil || d.Wire == (pawl.Wire{}) {
+	if d := m.Describe(); d.Name != "openai/gpt-6.2-sol" || d.Endpoint != "https://api.openai.com/v1" || d.Price == nil || d.Wire == (pawl.Wire{}) {
 		t.Errorf("it is described as %+v", d)
 	}
 	if err := m.Ready(); err == nil || !strings.Contains(err.Error(), "set OPENAI_API_KEY") {
