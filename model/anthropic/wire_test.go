@@ -38,7 +38,7 @@ var requests = map[string]request{
 			wiretest.Assistant(
 				pawl.Thinking{Text: "Hm", Opaque: json.RawMessage(`{"type":"thinking","thinking":"Hm","signature":"s<1>"}`), Model: "anthropic/claude-haiku-4-5"},
 				pawl.Thinking{Opaque: json.RawMessage(`{"type":"redacted_thinking","data":"xyz"}`), Model: "anthropic/claude-haiku-4-5"},
-				pawl.Thinking{Text: "dropped", Opaque: json.RawMessage(`{"id":"rs_1"}`), Model: "openai/gpt-5"},
+				pawl.Thinking{Text: "dropped", Opaque: json.RawMessage(`{"id":"rs_1"}`), Model: "openai/gpt-6.2-sol"},
 				pawl.Text{Text: " \n"},
 				pawl.Call{ID: "c_1", Ref: "same", Tool: "weather", Args: json.RawMessage(`{"city":"Paris"}`)},
 				pawl.Call{ID: "c_2", Ref: "same", Tool: "weather", Args: json.RawMessage(`"{\"city\""`)},

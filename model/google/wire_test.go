@@ -35,7 +35,7 @@ func history(model string) pawl.Request {
 			wiretest.Assistant(
 				pawl.Thinking{Text: "Hm", Opaque: json.RawMessage(`{"part":{"text":"Hm","thought":true}}`), Model: model},
 				opaque("google/gemini-1", `{"functionCall":{"thoughtSignature":"dropped"}}`),
-				opaque("openai/gpt-5", `{"reasoning_content":"dropped"}`),
+				opaque("openai/gpt-6.2-sol", `{"reasoning_content":"dropped"}`),
 				opaque(model, `{"text":{"thoughtSignature":"dGV4dA\u003d\u003d"}}`),
 				pawl.Text{Text: "I look."},
 				pawl.Text{Text: " \n"},

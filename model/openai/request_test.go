@@ -70,7 +70,7 @@ func TestEffortAndTemperature(t *testing.T) {
 		{"gpt-5.4", "", "", 0.5, "", `0.5`}, // which does not think by itself
 		{"gpt-5.4", "", "max", 0.5, "", `{"effort":"xhigh","summary":"auto"}`},
 		{"gpt-5.1", "", "", 0, `{"reasoning_effort":"low","top_p":0.3}`, `{"effort":"low"}`},
-		{"gpt-4o", "", "high", 0.5, "", `0.5`},
+		{"gpt-4x", "", "high", 0.5, "", `0.5`},
 		{"gpt-6.2-sol", "", "high", 0, `{"reasoning":{"summary":"detailed"}}`, `{"effort":"high","summary":"detailed"}`},
 		{"gpt-6.2-sol", "", "high", 0, `{"reasoning":{"summary":null,"context":"auto"}}`, `{"context":"auto","effort":"high"}`},
 		{"gpt-6.2-sol", "http://127.0.0.1:1/v1", "max", 0.5, "", `"max"`},

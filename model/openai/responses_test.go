@@ -81,8 +81,8 @@ func TestResponsesWire(t *testing.T) {
 
 func TestOnlyReasoningModelsAreAskedForReasoning(t *testing.T) {
 	for name, want := range map[string]bool{
-		"gpt-5": true, "o3": true, "gpt-6.2-sol": true, "gpt-7": true, "house": true,
-		"gpt-4o": false, "gpt-4.1-mini": false, "ft:gpt-4o:me": false, "chatgpt-4o-latest": false,
+		"gpt-5.2": true, "o9": true, "gpt-6.2-sol": true, "gpt-7": true, "house": true,
+		"gpt-4x": false, "gpt-4.9-mini": false, "ft:gpt-4x:me": false, "chatgpt-4x-latest": false,
 	} {
 		s := &sent{}
 		m := openai.New(name, &openai.Options{APIKey: "key", HTTPClient: &http.Client{Transport: s}})

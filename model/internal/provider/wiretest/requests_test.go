@@ -48,14 +48,14 @@ func FuzzRequests(f *testing.F) {
 		fake := fakeprovider.New(script.Replies(pawl.Say("Fine.")), nil)
 		client := &http.Client{Transport: served{fake}}
 		for _, m := range []pawl.Model{
-			anthropic.New("claude-sonnet-4-5", &anthropic.Options{APIKey: "key", HTTPClient: client}),
+			anthropic.New("claude-sonnet-5-5", &anthropic.Options{APIKey: "key", HTTPClient: client}),
 			openai.New("tiny", &openai.Options{API: openai.Chat, APIKey: "key", HTTPClient: client}),
 			openai.New("tiny", &openai.Options{API: openai.Responses, APIKey: "key", HTTPClient: client}),
 			google.New("gemini-4-hydrogen", &google.Options{APIKey: "key", HTTPClient: client}),
 		} {
 			d := &wiretest.Dice{Bytes: seed}
 			r := pawl.Request{
-				Messages: d.Conversation("anthropic/claude-sonnet-4-5", "openai/tiny", "google/gemini-4-hydrogen", ""),
+				Messages: d.Conversation("anthropic/claude-sonnet-5-5", "openai/tiny", "google/gemini-4-hydrogen", ""),
 				System:   d.Text(), MaxTokens: 2000, Sampling: pawl.Sampling{Effort: []string{"", "high"}[d.Roll(2)]},
 			}
 			sent := len(fake.Requests())
