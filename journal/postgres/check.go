@@ -13,7 +13,6 @@ import (
 type Health struct {
 	Server       string        // its version
 	Schema       int           // the version of the tables; zero: there are none yet
-	Newest       int           // the version that this build makes
 	Ahead        time.Duration // how far this machine's clock is ahead of the server's, at most Trip/2 wrong
 	Trip         time.Duration // the time of a round trip
 	Used, Most   int           // connections of all programs
@@ -24,9 +23,8 @@ type Health struct {
 	Transactions time.Duration // age of the oldest open transaction; it keeps dead rows from being removed
 }
 
-// Check looks at a database and changes nothing: unlike [Open], it makes no tables and
-// updates none. It fails if the database cannot be reached, is of a newer version, or holds
-// the tables of another program.
+// Check looks at a database and changes nothing: unlike [Open], it makes no tables. It fails if the database cannot be reached, or holds tables of another version or of
+// another program.
 func Check(ctx context.Context, url string, o *Options) (Health, error) {
 	j := &Journal{schema: "pawl"}
 	if o != nil && o.Schema != "" {
@@ -56,13 +54,12 @@ func (j *Journal) check(ctx context.Context, c *conn) (h Health, err error) {
 	if err := j.enter(ctx, c); err != nil {
 		return h, err
 	}
-	list, err := steps()
+	made, err := j.made(ctx, c)
 	if err != nil {
 		return h, err
 	}
-	h.Newest = len(list)
-	if h.Schema, err = j.version(ctx, c, h.Newest); err != nil {
-		return h, err
+	if made {
+		h.Schema = version
 	}
 	for range 5 { // the quickest says most
 		before := time.Now()
@@ -85,7 +82,7 @@ func (j *Journal) check(ctx context.Context, c *conn) (h Health, err error) {
 		return h, err
 	}
 	h.Transactions = time.Duration(oldest * float64(time.Second))
-	h.Missing, err = j.missing(ctx, c, h.Schema > 0)
+	h.Missing, err = j.missing(ctx, c, made)
 	return h, err
 }
 

@@ -67,8 +67,8 @@ var schemas = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,39}$`)
 
 // Open opens the database at url (postgres://user@host:5432/name?…, with the parameters of
 // libpq and pool_max_conns, which is 4 or the number of processors if that is
-// more) and creates or updates the tables. It refuses a database of a newer version, and a
-// schema with tables of another program, and leaves both unchanged. It fails at once if the
+// more) and creates the tables. It refuses tables of another version, and a schema with tables of
+// another program, and leaves both unchanged. It fails at once if the
 // database cannot be reached. The context bounds only the opening.
 //
 // A connection pooler in between must use session pooling.
@@ -108,14 +108,14 @@ func (j *Journal) open(ctx context.Context, c *pgconn.Config, most int32) error 
 	}
 	first, err := j.pool.Acquire(ctx)
 	if err == nil {
-		err = j.migrate(ctx, first.conn)
+		err = j.create(ctx, first.conn)
 		first.Release()
 	}
 	if err != nil {
 		j.pool.Close()
 		return err
 	}
-	j.signals, j.logs, j.queue = newHub(c, j.schema+".letters"), newHub(c, j.schema+".logs"), newHub(c, j.schema+".queue")
+	j.signals, j.logs, j.queue = newHub(c, j.schema+".signals"), newHub(c, j.schema+".logs"), newHub(c, j.schema+".queue")
 	j.news = &notifier{j: j}
 	return nil
 }

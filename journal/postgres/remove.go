@@ -29,10 +29,9 @@ func (j *Journal) Remove(ctx context.Context, run string, epoch uint64) error {
 			// the following statements see what they added.
 			done, err := c.together(ctx,
 				command{`DELETE FROM runs WHERE ref = $1 AND epoch = $2`, []any{ref, epoch}},
-				command{`DELETE FROM letters WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}},
+				command{`DELETE FROM signals WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}},
 				command{`DELETE FROM batches WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}},
 				command{`DELETE FROM texts WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}},
-				command{`DELETE FROM unindexed WHERE run = $1 AND NOT EXISTS (SELECT FROM runs WHERE ref = $1)`, []any{ref}},
 				command{settleRemoved, []any{ref}})
 			if err != nil {
 				return nil, err

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -20,7 +19,7 @@ import (
 func TestRefused(t *testing.T) {
 	s := started(t)
 	for name, c := range map[string]struct{ sql, says string }{
-		"newer":   {`CREATE TABLE %[1]s.version (version int); INSERT INTO %[1]s.version VALUES (99)`, "newer version of pawl (schema 99, this one knows 6): upgrade pawl"},
+		"newer":   {`CREATE TABLE %[1]s.version (version int); INSERT INTO %[1]s.version VALUES (99)`, "has the schema 99, and this pawl reads only 1; use the pawl that wrote it"},
 		"foreign": {`CREATE TABLE %[1]s.users (x int)`, "another program"},
 		"odd":     {`CREATE TABLE %[1]s.version (version int)`, "says nothing that pawl wrote"},
 	} {
@@ -41,27 +40,6 @@ func TestRefused(t *testing.T) {
 	for _, name := range []string{"Upper", "a b", `a"b`, "1a", strings.Repeat("x", 41)} {
 		if _, err := postgres.Open(t.Context(), s.url(), &postgres.Options{Schema: name}); err == nil || !strings.Contains(err.Error(), "schema") {
 			t.Errorf("the schema %q: %v", name, err)
-		}
-	}
-}
-
-// TestMigration opens tables as version 1 made them.
-func TestMigration(t *testing.T) {
-	s, schema := started(t), schema()
-	text, err := os.ReadFile("migrations/0001_journal.sql")
-	must(t, err)
-	raw(t, `CREATE SCHEMA `+schema+`; SET search_path = `+schema+`; `+string(text)+`;
-		CREATE TABLE version (version integer NOT NULL); INSERT INTO version VALUES (1);
-		INSERT INTO runs (id, owner, epoch, claim, loop) VALUES ('r', '', 1, '', 'react')`)
-	for range 2 { // the second time there is nothing left to do
-		found := 0
-		for h, err := range openAt(t, s.url(), schema).List(t.Context(), pawl.Query{Loop: "react"}) {
-			if found++; err != nil || h.Run != "r" {
-				t.Error(h, err)
-			}
-		}
-		if found != 1 {
-			t.Errorf("%d runs are there", found)
 		}
 	}
 }
@@ -240,31 +218,6 @@ func TestIndexes(t *testing.T) {
 		c.Release()
 		if err != nil || !strings.Contains(text, name) || strings.Contains(text, "Seq Scan") || !q.Due.IsZero() && !strings.Contains(text, "runs_status") {
 			t.Errorf("%+v does not use %s: %v\n%s", q, name, err, text)
-		}
-	}
-}
-
-// TestSearchOld searches a database whose logs were written before texts were indexed.
-func TestSearchOld(t *testing.T) {
-	schema := schema()
-	j := openAt(t, started(t).url(), schema)
-	e := pawl.Entry{Run: "old", Seq: 1, Time: time.Unix(1700000000, 0), Event: pawl.RunStarted{Input: "Where is parcel 4711?"}}
-	record, err := e.AppendJSON(nil)
-	must(t, err)
-	for run, record := range map[string][]byte{"old": record, "odd": []byte("{}")} {
-		l, err := j.Claim(t.Context(), pawl.Claim{Run: run, TTL: time.Minute, New: true})
-		must(t, err)
-		must(t, j.Append(t.Context(), pawl.Batch{Run: run, Epoch: l.Epoch, Records: [][]byte{record}}))
-	}
-	raw(t, `INSERT INTO `+schema+`.unindexed SELECT ref FROM `+schema+`.runs`)
-	for range 2 { // the second time it is indexed
-		var found []string
-		for h, err := range j.Search(t.Context(), "parcel", pawl.Query{}) {
-			must(t, err)
-			found = append(found, h.Run)
-		}
-		if len(found) != 1 || found[0] != "old" {
-			t.Errorf("found %v", found)
 		}
 	}
 }

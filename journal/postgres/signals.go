@@ -49,7 +49,7 @@ func (p *sending) send(ctx context.Context, c *conn, _ bool) (refusal, broken er
 		var id int64
 		err := c.QueryRow(ctx, `WITH next AS (UPDATE mailbox SET last = last + 1 RETURNING last),
 				run AS (SELECT ref FROM runs WHERE id = $1 FOR KEY SHARE)
-			INSERT INTO letters (id, run, kind, request, sender, body, time)
+			INSERT INTO signals (id, run, kind, request, sender, body, time)
 			SELECT last, ref, $2, $3, $4, $5, $6 FROM next, run
 			ON CONFLICT (run, kind, sha256(request)) DO NOTHING RETURNING id, pg_notify($7, $8)::text`,
 			[]byte(l.Run), p.kind, []byte(l.Request), []byte(l.By), []byte(l.Body), instant(l.Time), p.channel, payload(l.Run)).Scan(&id, nil)
@@ -71,7 +71,7 @@ func (p *sending) look(ctx context.Context, c *conn) (found bool, refusal, broke
 	var by, body []byte
 	var at *time.Time
 	err := c.QueryRow(ctx, `SELECT l.id, l.sender, l.body, l.time FROM runs r
-		LEFT JOIN letters l ON l.run = r.ref AND l.kind = $2 AND sha256(l.request) = sha256($3) WHERE r.id = $1`,
+		LEFT JOIN signals l ON l.run = r.ref AND l.kind = $2 AND sha256(l.request) = sha256($3) WHERE r.id = $1`,
 		[]byte(p.signal.Run), p.kind, []byte(p.signal.Request)).Scan(&id, &by, &body, &at)
 	switch {
 	case errors.Is(err, errNoRows):
@@ -131,7 +131,7 @@ func (j *Journal) some(ctx context.Context, run string, after int64) (out []pawl
 		}, `SELECT l.id, r.id, kind, request, sender, body, time FROM
 			(SELECT id, run, kind, request, sender, body, time, sum(size) OVER (ORDER BY id) - size AS before FROM
 				(SELECT id, run, kind, request, sender, body, time, coalesce(octet_length(body), 0) AS size
-				FROM letters WHERE id > $1`+where+` ORDER BY id LIMIT $2) AS rows) AS l
+				FROM signals WHERE id > $1`+where+` ORDER BY id LIMIT $2) AS rows) AS l
 			JOIN runs r ON r.ref = l.run WHERE before < $3 ORDER BY l.id`, args...)
 		return nil, broken
 	})

@@ -16,15 +16,15 @@ import (
 	"github.com/pawl-run/pawl"
 )
 
-// TestLettersInOrder holds a post back before its end. One that came later
+// TestSignalsInOrder holds a post back before its end. One that came later
 // must not be seen before it, or who follows by the last ID would miss it.
-func TestLettersInOrder(t *testing.T) {
+func TestSignalsInOrder(t *testing.T) {
 	j, schema := prepared(t)
 	c, err := pgx.Connect(t.Context(), started(t).url())
 	must(t, err)
 	defer c.Close(context.Background())
 	if _, err := c.Exec(t.Context(), `BEGIN; UPDATE `+schema+`.mailbox SET last = last + 1;
-		INSERT INTO `+schema+`.letters (id, run, kind, request, sender, body) SELECT last, ref, 'answer', 'slow', '', '1' FROM `+schema+`.mailbox, `+schema+`.runs WHERE runs.id = 'r'`,
+		INSERT INTO `+schema+`.signals (id, run, kind, request, sender, body) SELECT last, ref, 'answer', 'slow', '', '1' FROM `+schema+`.mailbox, `+schema+`.runs WHERE runs.id = 'r'`,
 		pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)
 	}
@@ -55,10 +55,10 @@ func TestLettersInOrder(t *testing.T) {
 	}
 }
 
-// TestManyLetters reads more than fit in a portion.
-func TestManyLetters(t *testing.T) {
+// TestManySignals reads more than fit in a portion.
+func TestManySignals(t *testing.T) {
 	j, schema := prepared(t)
-	raw(t, `INSERT INTO `+schema+`.letters (id, run, kind, request, sender, body)
+	raw(t, `INSERT INTO `+schema+`.signals (id, run, kind, request, sender, body)
 		SELECT last + n, ref, 'answer', n::text::bytea, '', repeat('x', CASE WHEN n % 100 = 0 THEN 700000 ELSE 1 END)::bytea
 		FROM `+schema+`.mailbox, `+schema+`.runs, generate_series(1, 1500) AS n WHERE runs.id = 'r'`)
 	n, last := 0, int64(0)
@@ -69,7 +69,7 @@ func TestManyLetters(t *testing.T) {
 		last = l.ID
 	}
 	if n != 1500 {
-		t.Errorf("%d letters came", n)
+		t.Errorf("%d signals came", n)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestRemovedWhole(t *testing.T) {
 	}
 	raw(t, `DO $$ BEGIN
 		ASSERT (SELECT count(*) FROM `+schema+`.runs) = 2, 'runs are left';
-		ASSERT NOT EXISTS (SELECT FROM `+schema+`.letters), 'letters are left';
+		ASSERT NOT EXISTS (SELECT FROM `+schema+`.signals), 'signals are left';
 		ASSERT (SELECT count(*) FROM `+schema+`.batches) = 1, 'batches are left';
 	END $$`)
 }

@@ -90,7 +90,7 @@ func TestWatch(t *testing.T) {
 	logs.hears(t, "r")
 	mail.mu.Lock()
 	if len(mail.heard) > 0 {
-		t.Errorf("who waits for letters is told of %q", mail.heard)
+		t.Errorf("a watcher of signals is told of %q", mail.heard)
 	}
 	mail.mu.Unlock()
 

@@ -25,7 +25,7 @@ func TestEarlyConnection(t *testing.T) {
 		if moved {
 			must(t, j.writer.c.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`))
 		}
-		if err := migrate(t.Context(), early); !errors.Is(err, errEarly) && !damaged(err) || !early.early {
+		if err := create(t.Context(), early); !errors.Is(err, errEarly) && !damaged(err) || !early.early {
 			t.Errorf("moved %v: it goes on with %v", moved, err)
 		}
 		must(t, j.Close())

@@ -214,7 +214,7 @@ func TestPatience(t *testing.T) {
 	if got := count(t, j, "r"); got != 0 {
 		t.Errorf("%d records are there already", got)
 	}
-	must(t, other.Exec(`INSERT INTO letters (run, kind, request, sender) VALUES (1, 'cancel', '', ''); COMMIT`))
+	must(t, other.Exec(`INSERT INTO signals (run, kind, request, sender) VALUES (1, 'cancel', '', ''); COMMIT`))
 	if err := <-done; err != nil {
 		t.Error(err)
 	}

@@ -37,11 +37,10 @@ func (w *writer) remove(run string, epoch uint64) (refusal, broken error) {
 		return nil, err
 	}
 	for _, sql := range []string{
-		`UPDATE removed SET run = max(run, ?1), letter = max(letter, coalesce((SELECT max(id) FROM letters WHERE run = ?1), 0))`,
-		`DELETE FROM letters WHERE run = ?1`,
+		`UPDATE removed SET run = max(run, ?1), signal = max(signal, coalesce((SELECT max(id) FROM signals WHERE run = ?1), 0))`,
+		`DELETE FROM signals WHERE run = ?1`,
 		`DELETE FROM batches WHERE id > ?1 << 32 AND id <= (?1 << 32) + 4294967295`,
 		`DELETE FROM texts WHERE rowid = ?1`,
-		`DELETE FROM unindexed WHERE run = ?1`,
 		`DELETE FROM runs WHERE ref = ?1`,
 	} {
 		if err := w.exec(sql, k.ref); err != nil {
@@ -66,7 +65,7 @@ func (w *writer) exec(sql string, args ...any) error {
 
 // RemoveBlobs deletes blobs; see [pawl.Remover].
 func (j *Journal) RemoveBlobs(ctx context.Context, before time.Time, keep func(digest string) bool) (int, error) {
-	const old = `FROM blobs LEFT JOIN stored ON blob = ref WHERE coalesce(time < ?, true)`
+	const old = `FROM blobs JOIN stored ON blob = ref WHERE time < ?`
 	refs := make(map[string]int64)
 	err := j.pool.read(ctx, func(r *reader) error {
 		return r.query(`SELECT ref, digest `+old, func(s *sqlite3.Stmt) (bool, error) {

@@ -17,47 +17,10 @@ import (
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
-// TestMigration opens a database as version 1 wrote it, before there were signals and blobs.
-func TestMigration(t *testing.T) {
-	text, err := os.ReadFile("testdata/version1.sql")
-	must(t, err)
-	path := filepath.Join(t.TempDir(), "j.db")
-	raw(t, path, string(text))
-	for range 2 { // the second time there is nothing left to do
-		j := openAt(t, path, nil)
-		var log []string
-		for r, err := range j.Read(t.Context(), "run-1", 0) {
-			must(t, err)
-			log = append(log, string(r.Data))
-		}
-		if d := cmp.Diff([]string{`{"seq":1}`, `{"seq":2}`, `{"seq":3}`}, log); d != "" {
-			t.Error(d)
-		}
-		found := 0
-		for h, err := range j.List(t.Context(), pawl.Query{Labels: map[string]string{"team": "ops"}}) {
-			found++
-			want := pawl.Head{
-				Run: "run-1", Agent: "buyer", Loop: "react", Status: pawl.StatusWaitingApproval, Seq: 3, Iterations: 2, Cost: 0.25, Priced: true,
-				Labels: map[string]string{"team": "ops"}, Created: time.Unix(1700000000, 0).UTC(), Updated: time.Unix(1700000009, 0).UTC(),
-				Lease: pawl.Lease{Run: "run-1", Epoch: 4},
-			}
-			if d := cmp.Diff(want, h); err != nil || d != "" {
-				t.Error(err, d)
-			}
-		}
-		if found != 1 {
-			t.Errorf("%d runs have the label", found)
-		}
-		if _, err := j.Send(t.Context(), pawl.Signal{Run: "run-1", Kind: pawl.SignalCancel, Request: "q", Body: []byte(`1`)}); err != nil {
-			t.Error(err)
-		}
-		must(t, j.Close())
-	}
-}
-
 func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct{ sql, says string }{
-		"newer":    {`PRAGMA application_id = 0x5041574c; PRAGMA user_version = 99; CREATE TABLE runs (x)`, "newer version of pawl (schema 99, this one knows 10): upgrade pawl"},
+		"newer":    {`PRAGMA application_id = 0x5041574c; PRAGMA user_version = 99; CREATE TABLE runs (x)`, "has the schema 99, and this pawl reads only 1; use the pawl that wrote it"},
+		"older":    {`PRAGMA application_id = 0x5041574c; CREATE TABLE runs (x)`, "has the schema 0, and this pawl reads only 1; use the pawl that wrote it"},
 		"foreign":  {`CREATE TABLE users (x)`, "another program"},
 		"foreign2": {`PRAGMA application_id = 7; PRAGMA user_version = 1`, "another program"},
 	} {
@@ -131,30 +94,5 @@ func TestOpenAtOnce(t *testing.T) {
 	}
 	if n != len(errs) {
 		t.Errorf("%d runs are there, not %d", n, len(errs))
-	}
-}
-
-// TestSearchOld searches a database whose logs were written before texts were indexed.
-func TestSearchOld(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j.db")
-	j := openAt(t, path, nil)
-	e := pawl.Entry{Run: "old", Seq: 1, Time: time.Unix(1700000000, 0), Event: pawl.RunStarted{Input: "Where is parcel 4711?"}}
-	record, err := e.AppendJSON(nil)
-	must(t, err)
-	for run, record := range map[string][]byte{"old": record, "odd": []byte("{}")} {
-		l, err := j.Claim(t.Context(), pawl.Claim{Run: run, TTL: time.Minute, New: true})
-		must(t, err)
-		must(t, j.Append(t.Context(), pawl.Batch{Run: run, Epoch: l.Epoch, Records: [][]byte{record}}))
-	}
-	raw(t, path, `INSERT INTO unindexed SELECT ref FROM runs`)
-	for range 2 { // the second time it is indexed
-		var found []string
-		for h, err := range j.Search(t.Context(), "parcel", pawl.Query{}) {
-			must(t, err)
-			found = append(found, h.Run)
-		}
-		if len(found) != 1 || found[0] != "old" {
-			t.Errorf("found %v", found)
-		}
 	}
 }

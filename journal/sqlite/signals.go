@@ -93,7 +93,7 @@ func (j *Journal) Signals(ctx context.Context, run string, after int64) iter.Seq
 }
 
 func (j *Journal) signals(ctx context.Context, run string, after int64) ([]pawl.Signal, error) {
-	sql := `SELECT l.id, r.id, kind, request, sender, body, time FROM letters l JOIN runs r ON r.ref = l.run WHERE l.id > ?`
+	sql := `SELECT l.id, r.id, kind, request, sender, body, time FROM signals l JOIN runs r ON r.ref = l.run WHERE l.id > ?`
 	args := []any{after}
 	if run != "" {
 		sql += ` AND r.id = ?`

@@ -61,9 +61,8 @@ type Options struct {
 const maxBytes = 64 << 20
 
 // Open opens the database at path. It creates the database, and the directories above it,
-// if necessary, readable by their owner only. A database of an older version is upgraded;
-// one of a newer version, or of another program, is refused and left unchanged. The context
-// bounds only the opening.
+// if necessary, readable by their owner only. A database of another version, or of another
+// program, is refused and left unchanged. The context bounds only the opening.
 func Open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	if o == nil {
 		o = &Options{}
@@ -86,7 +85,10 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	if o.ReadOnly {
 		j := &Journal{path: path, pool: newPool(path, o), logs: newNotifier(path, nil)}
 		err := j.pool.read(ctx, func(r *reader) error {
-			err := current(r.conn)
+			made, err := ours(r.conn)
+			if err == nil && !made {
+				err = errors.New("the database has no tables yet; open it for writing first")
+			}
 			if r.conn.early && damaged(err) {
 				err = errEarly
 			}

@@ -67,7 +67,7 @@ func prepare(ctx context.Context, c *conn, o *Options) (*writer, error) {
 	if err := c.Exec(`PRAGMA synchronous = ` + sync); err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, c); err != nil {
+	if err := create(ctx, c); err != nil {
 		return nil, err
 	}
 	if err := c.Exec(`PRAGMA foreign_keys = ON`); err != nil {
@@ -289,9 +289,9 @@ func (s *statements) prepare(c *conn) error {
 		{&s.create, `INSERT INTO runs (ref, id, owner, epoch, until) VALUES
 			((SELECT max(run, coalesce((SELECT max(ref) FROM runs), 0)) + 1 FROM removed), ?, ?, ?, ?)`},
 		{&s.own, `UPDATE runs SET owner = ?2, epoch = ?3, until = ?4 WHERE ref = ?1`},
-		{&s.signal, `SELECT id, sender, body, time FROM letters WHERE run = ? AND kind = ? AND request = ?`},
-		{&s.send, `INSERT INTO letters (id, run, kind, request, sender, body, time) VALUES
-			((SELECT max(letter, coalesce((SELECT max(id) FROM letters), 0)) + 1 FROM removed), ?, ?, ?, ?, ?, ?)`},
+		{&s.signal, `SELECT id, sender, body, time FROM signals WHERE run = ? AND kind = ? AND request = ?`},
+		{&s.send, `INSERT INTO signals (id, run, kind, request, sender, body, time) VALUES
+			((SELECT max(signal, coalesce((SELECT max(id) FROM signals), 0)) + 1 FROM removed), ?, ?, ?, ?, ?, ?)`},
 		{&s.blob, `INSERT INTO blobs (digest, data) VALUES (?, ?) ON CONFLICT DO NOTHING`},
 		{&s.stored, `INSERT INTO stored (blob, time) SELECT ref, ? FROM blobs WHERE digest = ? ON CONFLICT DO UPDATE SET time = excluded.time`},
 	} {

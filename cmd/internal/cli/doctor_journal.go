@@ -48,7 +48,7 @@ func (d *doctor) database(ctx context.Context) error {
 	return j.Close()
 }
 
-// postgres checks a database on a server, and opens it if its tables are current.
+// postgres checks a database on a server, and opens it if it has tables.
 func (d *doctor) postgres(ctx context.Context, url string) store {
 	h, err := postgres.Check(ctx, url, nil)
 	switch {
@@ -69,8 +69,6 @@ func (d *doctor) postgres(ctx context.Context, url string) store {
 	switch {
 	case h.Schema == 0:
 		d.find("journal", well, "", "%s, PostgreSQL %s; it has no tables yet, and the first command makes them", at, h.Server)
-	case h.Schema < h.Newest:
-		d.find("journal", doubt, "back the database up, then start this build; builds that know only the older tables stop then", "%s, PostgreSQL %s; its tables have version %d, and this build brings them to %d", at, h.Server, h.Schema, h.Newest)
 	default:
 		d.find("journal", well, "", "%s, PostgreSQL %s, tables %d, a round trip of %v", at, h.Server, h.Schema, h.Trip.Round(10*time.Microsecond))
 	}
@@ -78,7 +76,7 @@ func (d *doctor) postgres(ctx context.Context, url string) store {
 	if h.Unarchived {
 		d.find("backup", doubt, "set archive_mode and archive_command, or use your provider's point-in-time recovery; see docs/operations.md", "the server archives no log, so a restore loses everything since the last dump")
 	}
-	if h.Schema != h.Newest || h.ReadOnly {
+	if h.Schema == 0 || h.ReadOnly {
 		return nil
 	}
 	j, err := opened(postgres.Open(ctx, url, nil))

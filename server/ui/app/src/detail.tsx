@@ -117,7 +117,7 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
     case "grounded": return part(!d.ok ? "Not grounded" : d.claims?.length ? "Unsupported values" : "Grounded", d.claims?.length ? <ul>{d.claims.map((c: string) => <li key={c}><Text of={c} /></li>)}</ul> : null, d.hint ? <><h4>Message to the model</h4><Prose of={d.hint} /></> : null);
     case "progress.judged": return part(d.judgement, <Prose of={d.detail ?? ""} />, d.hint ? <><h4>Message to the model</h4><Prose of={d.hint} /></> : null);
     case "context.compacted": return part("Compacted", <p>{span.text}</p>, d.summary ? <Prose of={d.summary} /> : null);
-    case "plan.rejected": return part(`Reply rejected, ${plural(d.strike ?? 1, "rejection")} in a row`, <ul>{(d.reasons ?? []).map((r: string) => <li key={r}><Text of={r} /></li>)}</ul>, <h4>Message to the model</h4>, <Prose of={d.feedback ?? ""} />);
+    case "plan.rejected": return part(`Reply rejected, ${plural(d.rejection ?? 1, "rejection")} in a row`, <ul>{(d.reasons ?? []).map((r: string) => <li key={r}><Text of={r} /></li>)}</ul>, <h4>Message to the model</h4>, <Prose of={d.feedback ?? ""} />);
     case "causes.found": return part("Causes found", <p><a href={link(run, "causes")}>Show the graph</a></p>);
   }
   return part(e.type, <JsonView value={d} open={2} />);
