@@ -13,10 +13,9 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// MachineNumber is the version of the decisions that this build makes. It is raised when the
-// machine would decide an old log differently. Every log records the number it was written
-// with.
-const MachineNumber = 5
+// MachineNumber is the version of the decision rules. Every log records the number that it was
+// written with, and a build reads only logs of its own number.
+const MachineNumber = 1
 
 // A Declaration is the part of an agent that is data. The event run.started records it with a
 // digest of each part, so that resuming with a changed agent is detected and the changed parts
@@ -27,7 +26,7 @@ type Declaration struct {
 	Prompt      string            `wire:"prompt,omit"`
 	Model       ModelInfo         `wire:",inline"`
 	Fallback    []ModelInfo       `wire:"fallback,omit"`
-	Auxiliary   []ModelInfo       `wire:"advisers,omit"`
+	Auxiliary   []ModelInfo       `wire:"auxiliary,omit"`
 	Loop        string            `wire:"loop"`
 	Steps       json.RawMessage   `wire:"steps,omit"` // of a loop of known steps
 	Strategy    Strategy          `wire:"strategy,omit"`
@@ -35,7 +34,7 @@ type Declaration struct {
 	Stop        string            `wire:"stop,omit"`
 	Limits      Limits            `wire:"limits"`
 	Policies    []string          `wire:"policies,omit"`    // the String of each
-	PolicyInfo  []PolicyInfo      `wire:"policy_info,omit"` // of each; nil in logs before it was declared
+	PolicyInfo  []PolicyInfo      `wire:"policy_info,omit"` // of each
 	Goal        string            `wire:"goal,omit"`
 	Observes    bool              `wire:"observes,omit"`
 	Output      json.RawMessage   `wire:"output,omit"`
@@ -63,14 +62,8 @@ type PolicyInfo struct {
 // the order in which they review.
 func (d *Declaration) PoliciesOf(kind string) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
-		for i, source := range d.Policies {
-			var info PolicyInfo
-			if i < len(d.PolicyInfo) {
-				info = d.PolicyInfo[i]
-			} else {
-				info.Kind = policyKind(source)
-			}
-			if info.Kind == kind && !yield(source, info.Parameters) {
+		for i := range min(len(d.Policies), len(d.PolicyInfo)) {
+			if info := d.PolicyInfo[i]; info.Kind == kind && !yield(d.Policies[i], info.Parameters) {
 				return
 			}
 		}
@@ -141,7 +134,7 @@ func (d *Declaration) digest() map[string]string {
 		"serial":   digest(fmt.Sprint(d.Serial)),
 		"observes": digest(fmt.Sprint(d.Observes)),
 	}
-	also := func(is bool, name, value string) { // of what logs before it do not know
+	also := func(is bool, name, value string) {
 		if is {
 			all[name] = digest(value)
 		}
@@ -157,7 +150,7 @@ func (d *Declaration) digest() map[string]string {
 		t := &d.Tools[i]
 		parts := []string{t.Description, string(canonical(t.Input)), t.Effect.String(), t.OnDoubt.String(), t.Version,
 			fmt.Sprint(t.MaxCalls, t.Alone, t.Exempt, t.Client)}
-		part := func(is bool, text string) { // of what logs before it do not know
+		part := func(is bool, text string) {
 			if is {
 				parts = append(parts, text)
 			}
@@ -219,12 +212,9 @@ func digest(parts ...string) string {
 	return canon.Digest(b...)[:16]
 }
 
-// wires is what the wires of all models have at most. Machines before 3 knew of none.
-func (d *Declaration) wires() (w Wire) {
-	if d.Machine < 3 {
-		return Wire{}
-	}
-	w = d.Model.Wire
+// wires is what the wires of all models have at most.
+func (d *Declaration) wires() Wire {
+	w := d.Model.Wire
 	for _, m := range slices.Concat(d.Fallback, d.Auxiliary) {
 		v := m.Wire
 		w = Wire{max(w.Frame, v.Frame), max(w.Message, v.Message), max(w.Tool, v.Tool), max(w.Prompt, v.Prompt)}

@@ -52,7 +52,7 @@ func (SingleCall) Next(s *State) Step {
 	switch {
 	case s.Done():
 		return Finish{Verdict: doneVerdict()}
-	case s.rejections > 0 && hasCalls(s.reply) && s.Machine() > 4:
+	case s.rejections > 0 && hasCalls(s.reply):
 		return failed("loop single", "the model called a tool, and this loop offers none")
 	case s.RejectedIterations() > 0:
 		return Finish{Verdict: verdict(StatusPlanFailed, "plan_failed", "the model gave no usable answer: "+s.LastRejection())}

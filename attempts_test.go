@@ -5,33 +5,26 @@ import (
 	"time"
 )
 
-// A run that an earlier build began counts the failures of all classes together,
-// as it did when it was decided; later ones count each class by itself. That
-// holds for the agent's model and for a judge.
-func TestAttemptsByMachine(t *testing.T) {
-	for _, machine := range []int{2, 3} {
-		for _, purpose := range []Purpose{PurposeTurn, PurposeJudge} {
-			m := machines(t)[0]
-			d := m.Declaration()
-			d.Machine = machine
-			s := new(State)
-			add := func(event Event) {
-				s.Fold(Entry{Run: "r", Seq: s.seq + 1, At: s.seq, Time: time.Unix(1, 0), Iteration: 1, Event: event})
+// The failures of each class are counted by themselves, for the agent's model and for a judge.
+func TestAttemptsByClass(t *testing.T) {
+	for _, purpose := range []Purpose{PurposeTurn, PurposeJudge} {
+		m := machines(t)[0]
+		s := new(State)
+		add := func(event Event) {
+			s.Fold(Entry{Run: "r", Seq: s.seq + 1, At: s.seq, Time: time.Unix(1, 0), Iteration: 1, Event: event})
+		}
+		add(RunStarted{Declaration: m.Declaration()})
+		failed := []Class{ClassRateLimit, ClassOverloaded, ClassEmpty, ClassNetwork, ClassCancelled, ClassEmpty, ClassTruncated, ClassUnknown, ClassEmpty}
+		for i, class := range failed {
+			attempt := i + 1
+			add(ModelCalled{Purpose: purpose, Attempt: attempt})
+			add(ModelFailed{Purpose: purpose, Class: class, Attempt: attempt})
+			_, final := s.Missed(purpose)
+			if purpose == PurposeTurn {
+				final = class != ClassCancelled && m.spent(s)
 			}
-			add(RunStarted{Declaration: d})
-			failed := []Class{ClassRateLimit, ClassOverloaded, ClassEmpty, ClassNetwork, ClassCancelled, ClassEmpty, ClassTruncated, ClassUnknown, ClassEmpty}
-			for i, class := range failed {
-				attempt := i + 1
-				add(ModelCalled{Purpose: purpose, Attempt: attempt})
-				add(ModelFailed{Purpose: purpose, Class: class, Attempt: attempt})
-				_, final := s.Missed(purpose)
-				if purpose == PurposeTurn {
-					final = class != ClassCancelled && m.spent(s)
-				}
-				want := attempt == len(failed) || machine < 3 && attempt >= 3 && class != ClassCancelled
-				if final != want {
-					t.Errorf("machine %d, %s: after %d attempts, the last %v, final is %v", machine, purpose, attempt, class, final)
-				}
+			if final != (attempt == len(failed)) {
+				t.Errorf("%s: after %d attempts, the last %v, final is %v", purpose, attempt, class, final)
 			}
 		}
 	}

@@ -145,24 +145,21 @@ func TestAdviser(t *testing.T) {
 	}
 }
 
-// A run that an earlier build began ends with its judge, as it was decided then.
-func TestMissedByMachine(t *testing.T) {
-	for machine, spared := range map[int]bool{1: false, 2: true} {
-		s := new(pawl.State)
-		for i, e := range []pawl.Event{
-			pawl.RunStarted{Declaration: pawl.Declaration{Agent: "a", Strategy: pawl.StrategyNative, Machine: machine}},
-			pawl.ModelCalled{Purpose: "judge.test", Attempt: 1},
-			pawl.ModelFailed{Purpose: "judge.test", Class: pawl.ClassAuth, Attempt: 1},
-		} {
-			s.Fold(pawl.Entry{Run: "r", Seq: uint64(i + 1), At: uint64(i), Event: e})
-		}
-		_, failed := s.Failure()
-		missed, final := s.Missed("judge.test")
-		if failed == spared || (missed.Class != 0) != spared || final != spared {
-			t.Errorf("machine %d: failed %v, missed %v, final %v", machine, failed, missed.Class, final)
-		}
-		if m, _ := s.Missed("judgement"); m.Class != 0 {
-			t.Error("another purpose was missed")
-		}
+// A judge that cannot be asked does not end the run, and another purpose has not failed.
+func TestMissed(t *testing.T) {
+	s := new(pawl.State)
+	for i, e := range []pawl.Event{
+		pawl.RunStarted{Declaration: pawl.Declaration{Agent: "a", Strategy: pawl.StrategyNative}},
+		pawl.ModelCalled{Purpose: "judge.test", Attempt: 1},
+		pawl.ModelFailed{Purpose: "judge.test", Class: pawl.ClassAuth, Attempt: 1},
+	} {
+		s.Fold(pawl.Entry{Run: "r", Seq: uint64(i + 1), At: uint64(i), Event: e})
+	}
+	_, failed := s.Failure()
+	if missed, final := s.Missed("judge.test"); failed || missed.Class != pawl.ClassAuth || !final {
+		t.Errorf("failed %v, missed %v, final %v", failed, missed.Class, final)
+	}
+	if m, _ := s.Missed("judgement"); m.Class != 0 {
+		t.Error("another purpose was missed")
 	}
 }

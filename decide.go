@@ -50,7 +50,7 @@ func (m *Machine) Decide(s *State) Step {
 // answer; any other step they want is too late.
 func (m *Machine) lastWords(s *State, step Step) Step {
 	end := step.(Finish)
-	if end.Verdict.Status != StatusExhausted || s.Machine() < 2 {
+	if end.Verdict.Status != StatusExhausted {
 		return step
 	}
 	for _, p := range m.agent.Policies {
@@ -92,7 +92,7 @@ func (m *Machine) propose(s *State) Step {
 	if step != nil {
 		return step
 	}
-	if m.agent.observes() && s.observed < s.resumed && s.Machine() > 2 {
+	if m.agent.observes() && s.observed < s.resumed {
 		return Observe{}
 	}
 	if v := m.ends(s); v.Holds && !s.Waits(PhaseInDoubt) && !m.yields(s, v) {
@@ -103,7 +103,7 @@ func (m *Machine) propose(s *State) Step {
 	if step := m.failure(s); step != nil {
 		return step
 	}
-	if m.agent.Goal != nil && s.blind > 0 && s.settled && s.iteration == s.resetIterations && s.Machine() > 2 {
+	if m.agent.Goal != nil && s.blind > 0 && s.settled && s.iteration == s.resetIterations {
 		return failed("goal", "before the first model call, "+s.Seen())
 	}
 	if s.blind >= maxBlind {
@@ -174,7 +174,7 @@ func (m *Machine) ends(s *State) Verdict {
 		}
 	}
 	if n := s.limits.ToolErrors; s.toolErrors >= n {
-		return verdict(StatusNoProgress, fmt.Sprintf("tool_errors >= %d", n), figure.Said(s.Machine(), s.toolErrors, "every call of the last turn failed", "every call of the last %d turns failed"))
+		return verdict(StatusNoProgress, fmt.Sprintf("tool_errors >= %d", n), figure.Said(s.toolErrors, "every call of the last turn failed", "every call of the last %d turns failed"))
 	}
 	return Verdict{}
 }
@@ -183,7 +183,7 @@ func (m *Machine) ends(s *State) Verdict {
 // success: an end that is no success and whose outcome nobody named.
 func (m *Machine) yields(s *State, v Verdict) bool {
 	switch {
-	case v.Status == StatusSuccess || v.Explicit || s.Machine() < 3 || s.question != nil || s.failure != nil:
+	case v.Status == StatusSuccess || v.Explicit || s.question != nil || s.failure != nil:
 		return false
 	case m.agent.Goal != nil && s.refuted:
 		return false
@@ -216,7 +216,7 @@ func (m *Machine) finish(s *State, v Verdict) Step {
 		return Record{[]Event{InputGiven{Text: s.followUps[0].Text, By: s.followUps[0].By}}}
 	case m.agent.Goal == nil || v.Status != StatusSuccess && v.Status != StatusExhausted:
 		return Finish{Verdict: v}
-	case !s.HasOpen() && (s.observed <= s.acted || v.Status == StatusSuccess && s.observed < s.replied && s.Machine() > 2):
+	case !s.HasOpen() && (s.observed <= s.acted || v.Status == StatusSuccess && s.observed < s.replied):
 		return Observe{}
 	case v.Status != StatusSuccess || m.met(s):
 		return Finish{Verdict: v}
@@ -224,7 +224,7 @@ func (m *Machine) finish(s *State, v Verdict) Step {
 		return nil
 	}
 	detail := fmt.Sprintf("%s is claimed, but the goal %s is not met", v.Leaf, m.agent.Goal.Success)
-	hint := gauge.Refute(m.agent.Goal.Success.String(), (*gauge.Measure)(s.baseline), gauge.Measure{Value: s.metric, Open: s.openIDs}, s.measured, s.Machine())
+	hint := gauge.Refute(m.agent.Goal.Success.String(), (*gauge.Measure)(s.baseline), gauge.Measure{Value: s.metric, Open: s.openIDs}, s.measured)
 	return Record{[]Event{ProgressJudged{Judgement: JudgedRefuted, Detail: detail, Hint: hint}}}
 }
 
@@ -311,11 +311,7 @@ func (m *Machine) serving(s *State) int {
 // spent reports whether a model that fails has had its attempts. Those of one
 // class do not use up another's, so that the classes together bound them all.
 func (m *Machine) spent(s *State) bool {
-	n := s.tries.Of(s.failure.Class.tried())
-	if s.Machine() < 3 {
-		n = s.tries.Total()
-	}
-	return s.exhausts(s.failure.Class, n)
+	return s.exhausts(s.failure.Class, s.tries.Of(s.failure.Class.tried()))
 }
 
 // maxEmpty is how often a model may say nothing before that is taken for its answer.

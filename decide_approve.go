@@ -102,7 +102,7 @@ func (m *Machine) unbound(s *State) (facts []Event) {
 }
 
 // binds reports whether what the run observes is a precondition of approvals.
-func (s *State) binds() bool { return s.Machine() > 2 && !s.declared().Approvals.IgnoreObservation }
+func (s *State) binds() bool { return !s.declared().Approvals.IgnoreObservation }
 
 // changed names what the latest look found otherwise than the look that the
 // approver of a call relied on. A call that was started is past that.

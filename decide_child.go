@@ -158,7 +158,7 @@ func (m *Machine) allocateChild(s *State, d *Classified, tokens int, dollars flo
 		l.Depth = -1
 	}
 	if share := max(1e-9, had.cost+dollars); s.limits.Cost > 0 && (l.Cost == 0 || share < l.Cost) {
-		l.Cost = max(1e-9, s.dollars(share))
+		l.Cost = max(1e-9, meter.Dollars(share))
 	}
 	switch {
 	case had.id != "" && d.info.Background: // what is set aside for it stays
@@ -175,7 +175,7 @@ func (m *Machine) allocateChild(s *State, d *Classified, tokens int, dollars flo
 			figure.Group(s.Tokens()), figure.Group(s.limits.Tokens), d.info.Agent)
 		return tokensLeaf(s.limits)
 	case s.limits.Cost > 0 && dollars <= 0:
-		d.Do, d.Why = CallRefuse, fmt.Sprintf("%s of $%s are spent: too little is left for %s", s.usd(s.cost), s.costLimit(), d.info.Agent)
+		d.Do, d.Why = CallRefuse, fmt.Sprintf("%s of $%s are spent: too little is left for %s", figure.Dollars(s.cost), s.costLimit(), d.info.Agent)
 		return "cost >= " + s.costLimit()
 	}
 	return ""
@@ -210,7 +210,7 @@ func (s *State) startChild(e *ChildStarted) {
 	}
 	k := childRun{id: e.Child, call: c.ID, limits: e.Limits}
 	i, was := s.isBehind(e.Child), c.child
-	if i >= 0 && (was == nil || s.Machine() > 4) { // what the call knows may be older
+	if i >= 0 { // what the call knows may be older
 		was = &s.behind[i]
 	}
 	if was != nil {

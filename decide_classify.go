@@ -95,13 +95,9 @@ func (s *State) begun() bool {
 // refusals answer the open calls of a rejected reply, none of which may run. Where
 // a log was cut among them, they are those that are missing.
 func (s *State) refusals(whys []string) (events []Event) {
-	other := "not run: the reply was rejected"
-	if s.Machine() < 3 {
-		other = "not run: the plan was turned down"
-	}
 	for i, c := range s.open {
 		if i == len(whys) {
-			whys = append(whys, other)
+			whys = append(whys, "not run: the reply was rejected")
 		}
 		if c.Phase != PhaseAnswered {
 			events = append(events, ToolRefused{Call: c.ID, Tool: c.Tool, Why: whys[i]})
@@ -205,7 +201,7 @@ func (m *Machine) act(s *State, valid *call) Step {
 			if c.Phase != PhaseAnswered && first == nil {
 				first = c
 			}
-			if c.Phase == PhaseInDoubt && s.Machine() > 1 {
+			if c.Phase == PhaseInDoubt {
 				break // a Write is a barrier: nothing behind it runs before it is known to be over
 			}
 			continue
@@ -222,7 +218,7 @@ func (m *Machine) act(s *State, valid *call) Step {
 		}
 		if most := d.info.MaxCalls; d.Do == CallRun && most > 0 {
 			if put(&runs, c.Tool, runs[c.Tool]+1); s.tools.Of(c.Tool).Ran+runs[c.Tool] > most {
-				d.Do, d.Why = CallRefuse, c.Tool+figure.Said(s.Machine(), most, " may run once in a run, and has", " may run %d times in a run, and has")
+				d.Do, d.Why = CallRefuse, c.Tool+figure.Said(most, " may run once in a run, and has", " may run %d times in a run, and has")
 			}
 		}
 	}
@@ -285,7 +281,7 @@ func (m *Machine) classify(s *State, c *call, valid bool, d *Classified) {
 		d.Do, d.Why = CallRefuse, c.Error
 		return
 	}
-	if c.voided >= maxVoided && s.Machine() > 2 {
+	if c.voided >= maxVoided {
 		d.Do, d.Why = CallRefuse, fmt.Sprintf("it was approved %d times, and each time what the approval relied on changed before the call could run (the last time: %s); it was not run", c.voided, strings.Join(c.changed, ", "))
 		return
 	}

@@ -63,7 +63,7 @@ func (m *Machine) Estimate(s *State, t *Think) (tokens, bytes int) {
 	if seen := s.meters.Of(t.Model, t.Fallback); seen.Known() {
 		return seen.Expect(bytes, !v.Alone, s.limits.Margin), bytes
 	}
-	if s.wire != (Wire{}) { // what a log of machines before 3 never has
+	if s.wire != (Wire{}) {
 		n := (bytes + 3) / 4
 		if !v.Alone && s.lastInput > 0 {
 			n = max(n, s.lastInput+(s.bytes-s.lastBytes+s.size(v.Prompt)+s.around()+3)/4)
@@ -72,9 +72,7 @@ func (m *Machine) Estimate(s *State, t *Think) (tokens, bytes int) {
 	}
 	found := weigh(m.shown(s)[len(m.core):])
 	all := m.base + found.text + len(v.System) + len(v.Prompt)
-	if s.Machine() > 1 {
-		all -= m.weight.white + found.white // or the same agent, spelt otherwise, would decide otherwise
-	}
+	all -= m.weight.white + found.white // or the same agent, spelt otherwise, would decide otherwise
 	if !v.Alone {
 		all += s.bytes
 	}
@@ -144,7 +142,7 @@ func (m *Machine) clamp(s *State, t Think) Think {
 	} else if s.limits.Cost > 0 && s.cost+aside.Cost+in > s.limits.Cost {
 		t.MaxTokens = -1
 	}
-	t.Cost = s.dollars(in + float64(max(0, t.MaxTokens))*out/1e6)
+	t.Cost = meter.Dollars(in + float64(max(0, t.MaxTokens))*out/1e6)
 	return t
 }
 
@@ -181,18 +179,15 @@ func (m *Machine) limitThink(s *State, t *Think) Step {
 		return failed("model", fmt.Sprintf("%s is to ask %q, a model that no policy and no loop brings", t.Purpose, t.Model))
 	}
 	if s.rejected >= maxRejected && t.Purpose == PurposeTurn {
-		said, why := "every reply of %d iterations in a row was rejected: %s", strings.TrimSuffix(strings.TrimPrefix(s.whyNot, notAccepted), again)
-		if s.Machine() < 3 {
-			said, why = "%d iterations in a row brought no usable plan: %s", s.whyNot
-		}
-		return Finish{Verdict: verdict(StatusPlanFailed, "plan_failed", fmt.Sprintf(said, s.rejected, why))}
+		why := strings.TrimSuffix(strings.TrimPrefix(s.whyNot, notAccepted), again)
+		return Finish{Verdict: verdict(StatusPlanFailed, "plan_failed", fmt.Sprintf("every reply of %d iterations in a row was rejected: %s", s.rejected, why))}
 	}
 	if wait := t.NotBefore.Sub(s.time); !t.NotBefore.IsZero() && wait >= s.limits.Time-s.elapsed {
 		return Finish{Verdict: verdict(StatusExhausted, timeLeaf(s.limits),
 			fmt.Sprintf("the model is to be asked again in %v, when the run's %v are over", wait.Round(time.Millisecond), s.limits.Time))}
 	}
 	if t.Purpose == PurposeTurn && t.Iteration > s.limits.Iterations {
-		return m.exhaust(s, verdict(StatusExhausted, fmt.Sprintf("iterations >= %d", s.limits.Iterations), figure.Said(4, s.limits.Iterations, "the one iteration is used", "all %d iterations are used")))
+		return m.exhaust(s, verdict(StatusExhausted, fmt.Sprintf("iterations >= %d", s.limits.Iterations), figure.Said(s.limits.Iterations, "the one iteration is used", "all %d iterations are used")))
 	}
 	if v := m.fits(s, t); v.Holds {
 		return m.exhaust(s, v)
@@ -209,7 +204,7 @@ func (m *Machine) late(s *State) Step {
 	}
 	var facts []Event
 	for _, c := range s.open {
-		if s.unstarted(c) && s.Machine() > 2 {
+		if s.unstarted(c) {
 			facts = append(facts, notRun(&c.Call, c.Error))
 		}
 	}
@@ -251,17 +246,9 @@ func (m *Machine) fits(s *State, t *Think) Verdict {
 	if price := m.decl.model(t.Model, t.Fallback).Price; s.limits.Cost > 0 && price != nil {
 		in, _ := meter.Rates(*price).Most(t.Estimate, meter.Use(t.Hosted), t.Long)
 		return verdict(StatusExhausted, "cost >= "+s.costLimit(),
-			fmt.Sprintf("%s of $%s are spent; the next request costs about %s before its reply", s.usd(s.cost), s.costLimit(), s.usd(in)))
+			fmt.Sprintf("%s of $%s are spent; the next request costs about %s before its reply", figure.Dollars(s.cost), s.costLimit(), figure.Dollars(in)))
 	}
 	return verdict(StatusFailed, "clamp", fmt.Sprintf("a reply of %d tokens is too short to ask for; %d is the least", t.MaxTokens, leastReply))
-}
-
-// usd writes an amount for a reason. Machines before 3 wrote small ones as zero.
-func (s *State) usd(v float64) string {
-	if s.Machine() < 3 {
-		return fmt.Sprintf("$%.4f", v)
-	}
-	return figure.Dollars(v)
 }
 
 const finalPrompt = "You have reached a limit of this run and can take no further action. Answer now, in text, with what you know: what was done, what was found, what is left."

@@ -38,7 +38,7 @@ type Noted struct {
 	By     string          `wire:"by"`
 	Name   string          `wire:"name"`
 	Value  json.RawMessage `wire:"value"`
-	Signal int64           `wire:"letter,omit"`
+	Signal int64           `wire:"signal,omit"`
 }
 
 // ModelDelta is a piece of a reply that the model is still writing. It reaches

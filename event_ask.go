@@ -31,7 +31,7 @@ type ApprovalDecided struct {
 	Args          json.RawMessage   `wire:"args"`           // the approver's arguments; nil: those of the request
 	Preconditions map[string]string `wire:"witnesses,omit"` // of the edited arguments
 	Reason        string            `wire:"reason,omit"`
-	Signal        int64             `wire:"letter,omit"`
+	Signal        int64             `wire:"signal,omit"`
 }
 
 // ApprovalExpired says that a request or a decision is no longer valid: it was
@@ -64,7 +64,7 @@ type InputGiven struct {
 	Text   string `wire:"text"`
 	By     string `wire:"by,omit"`
 	After  bool   `wire:"after,omit"` // the model reads the message when it would otherwise be done
-	Signal int64  `wire:"letter,omit"`
+	Signal int64  `wire:"signal,omit"`
 }
 
 // ClientToolRequested passes a call to the client, which runs it. The run
@@ -80,5 +80,5 @@ type ClientToolReturned struct {
 	Call   string          `wire:"call"`
 	Result json.RawMessage `wire:"result"`
 	By     string          `wire:"by,omit"`
-	Signal int64           `wire:"letter,omit"`
+	Signal int64           `wire:"signal,omit"`
 }

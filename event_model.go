@@ -15,7 +15,7 @@ type ModelCalled struct {
 	Reserved  int           `wire:"reserved_tokens"`   // tokens: estimated input plus MaxTokens
 	Cost      float64       `wire:"reserved_usd,omit"` // dollars reserved; zero without a price
 	MaxTokens int           `wire:"max_tokens"`
-	Bytes     int           `wire:"bytes,omit"`    // of the request, as they are counted for an estimate; zero: an earlier build's log
+	Bytes     int           `wire:"bytes,omit"`    // of the request, as they are counted for an estimate
 	Fallback  int           `wire:"fallback,omit"` // which of the agent's fallbacks is asked; zero: its model
 	Model     string        `wire:"model,omit"`    // the name of the auxiliary model that is asked; empty: none is
 	View      View          `wire:",inline"`
@@ -72,7 +72,7 @@ type ModelFailed struct {
 type PlanRejected struct {
 	Reasons   []string `wire:"reasons"`
 	Feedback  string   `wire:"feedback"`
-	Rejection int      `wire:"strike"` // how many replies of this iteration were rejected, from 1
+	Rejection int      `wire:"rejection"` // how many replies of this iteration were rejected, from 1
 }
 
 // Observed is what the agent's observer saw.

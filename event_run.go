@@ -44,7 +44,7 @@ type RunExtended struct {
 	Limits Limits `wire:"limits"`
 	Stop   string `wire:"stop,omit"` // replaces the stop condition when not empty
 	By     string `wire:"by,omit"`
-	Signal int64  `wire:"letter,omit"`
+	Signal int64  `wire:"signal,omit"`
 }
 
 // RunForked follows the entries that a fork shares with the run it was forked from.
@@ -73,7 +73,7 @@ type RunStopped struct {
 type CancelRequested struct {
 	By     string `wire:"by"`
 	Reason string `wire:"reason"`
-	Signal int64  `wire:"letter,omit"`
+	Signal int64  `wire:"signal,omit"`
 }
 
 // ChildStarted says that a call runs as a child run, which starts or resumes

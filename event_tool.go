@@ -96,5 +96,5 @@ type ToolSettled struct {
 	Result   json.RawMessage `wire:"result,omit"`
 	Error    string          `wire:"error,omit"`
 	By       string          `wire:"by,omit"`
-	Signal   int64           `wire:"letter,omit"`
+	Signal   int64           `wire:"signal,omit"`
 }

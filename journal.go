@@ -184,7 +184,7 @@ const (
 	SignalDelivery                         // records who was notified of a run; the run ignores it
 )
 
-var signalKinds = names.Make[SignalKind]("letter", []string{"decision", "answer", "result", "settlement", "cancel", "note", "child", "delivery"})
+var signalKinds = names.Make[SignalKind]("signal", []string{"decision", "answer", "result", "settlement", "cancel", "note", "child", "delivery"})
 
 // String returns the kind's name.
 func (k SignalKind) String() string                { return signalKinds.String(k) }

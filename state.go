@@ -320,10 +320,9 @@ func (s *State) Usage() Usage { return s.usage }
 func (s *State) Tokens() int { return s.usage.Total() }
 
 // Cost is the dollars spent, and whether the model has a price.
-func (s *State) Cost() (dollars float64, known bool) { return s.dollars(s.cost), s.priced }
+func (s *State) Cost() (dollars float64, known bool) { return meter.Dollars(s.cost), s.priced }
 
-func (s *State) dollars(amount float64) float64 { return meter.Counted(amount, s.Machine()) }
-func (s *State) costLimit() string              { return meter.Written(s.limits.Cost, s.Machine()) }
+func (s *State) costLimit() string { return Decimal(s.limits.Cost).String() }
 
 // Elapsed is the time the run has been running; waiting does not count.
 func (s *State) Elapsed() time.Duration { return s.elapsed }
@@ -400,11 +399,7 @@ func (s *State) Missed(p Purpose) (f ModelFailed, final bool) {
 	if m.Class == ClassCancelled {
 		return m.ModelFailed, false
 	}
-	n := m.tries.Of(m.Class.tried())
-	if s.Machine() < 3 {
-		n = m.Attempt
-	}
-	return m.ModelFailed, !m.Class.Transient() || m.RetryAt.Sub(s.time) > patience || s.exhausts(m.Class, n)
+	return m.ModelFailed, !m.Class.Transient() || m.RetryAt.Sub(s.time) > patience || s.exhausts(m.Class, m.tries.Of(m.Class.tried()))
 }
 
 // Note returns what was last noted by the given party under the given name.
@@ -544,9 +539,6 @@ func (s *State) Tracks() iter.Seq[Track] {
 // whether it was.
 func (s *State) Baseline() (Measured, bool) { return value(s.baseline.clone()) }
 
-// Machine is the [MachineNumber] the run was written under.
-func (s *State) Machine() int { return s.declared().Machine }
-
 // Call returns a call by its id. It costs O(calls of the present turn).
 func (s *State) Call(id string) (c CallState, ok bool) {
 	if of := s.call(id); of != nil {
@@ -664,10 +656,10 @@ func (s *State) exhausts(c Class, n int) bool {
 // attempts says how often a model call failed with a class, and how often at all.
 func (s *State) attempts(c Class) string {
 	n, all := s.tries.Of(c.tried()), s.tries.Total()
-	if n < all && s.Machine() >= 3 {
+	if n < all {
 		return fmt.Sprintf("%d of %d attempts", n, all)
 	}
-	return figure.Said(s.Machine(), all, "1 attempt", "%d attempts")
+	return figure.Said(all, "1 attempt", "%d attempts")
 }
 
 type miss struct {

@@ -275,7 +275,7 @@ func (s *State) count(c *call, by int) {
 	if c.Ran || c.ok() {
 		s.tools.Count(c.Tool, c.Ran, c.ok(), by)
 	}
-	if c.Ran || c.ok() && c.Of == "" && s.Machine() > 3 && s.declared().tool(c.Tool).Client { // there it ran
+	if c.Ran || c.ok() && c.Of == "" && s.declared().tool(c.Tool).Client { // there it ran
 		s.toolCalls += by
 	}
 }

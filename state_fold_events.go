@@ -75,7 +75,7 @@ func (s *State) applyModel(event Event) {
 			return
 		}
 		failure := e
-		if s.spared(e.Purpose) {
+		if e.Purpose.judges() {
 			missed := miss{ModelFailed: e}
 			if last, ok := s.missed[string(e.Purpose)]; ok {
 				missed.tries = last.tries
@@ -139,7 +139,7 @@ func (s *State) modelReplied(e ModelReplied, iteration int) {
 		s.meters.Set(g)
 	}
 	s.thinking, s.parked = reservation{}, parked{}
-	if s.spared(e.Purpose) {
+	if e.Purpose.judges() {
 		delete(s.missed, string(e.Purpose))
 	} else {
 		s.failure, s.tries, s.shortened = nil, tries{}, false
@@ -160,7 +160,7 @@ func (s *State) modelReplied(e ModelReplied, iteration int) {
 // it as they gave every turn: as an action, whose input has the answer.
 func (s *State) land(r Reply) {
 	s.finalAsked, s.final = true, &completion{Answer: r.Text()}
-	if s.declared().Strategy != StrategyJSON || s.Machine() < 3 {
+	if s.declared().Strategy != StrategyJSON {
 		return
 	}
 	r, malformed := readJSONReply(r, 0)
@@ -178,10 +178,6 @@ func (s *State) land(r Reply) {
 		s.final.Answer = thought
 	}
 }
-
-// spared reports whether the run goes on when a call for a purpose fails. A
-// run written under the machine before ended like that of any other.
-func (s *State) spared(p Purpose) bool { return p.judges() && s.Machine() >= 2 }
 
 func (s *State) replyTurn(e *ModelReplied, iteration int) {
 	s.reply, s.malformed, s.replied = e.Reply, e.Malformed, s.seq
@@ -286,7 +282,7 @@ func (s *State) applyTool(event Event) {
 			s.dismiss(e.Call)
 		} else if c := s.opened(e.Call); c != nil && (!e.NotRun || s.unstarted(c)) {
 			s.answer(c, ending{Status: ToolFailed, Error: e.Why, rejected: s.rejects, notRun: e.NotRun,
-				omitted: s.rejects && s.declared().Strategy == StrategyJSON && s.Machine() > 2})
+				omitted: s.rejects && s.declared().Strategy == StrategyJSON})
 		}
 	case ToolDoubted:
 		if m := s.hold(e.Call, PhaseInDoubt); m != nil {
@@ -385,9 +381,7 @@ func (s *State) applyAsk(event Event) {
 				delete(s.grants, contentKey(c.Tool, c.args()))
 			}
 		}
-		if s.Machine() > 2 { // with the arguments that the approver made of it
-			forget()
-		}
+		forget() // with the arguments that the approver made of it
 		if c != nil {
 			void := c.approved
 			c.Phase = PhaseUndecided
@@ -453,10 +447,7 @@ func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
 	m.By = e.By
 	if !e.Approved {
 		c.Phase, s.denied = PhaseUndecided, e
-		c.Error = "a person denied this call"
-		if s.Machine() > 3 { // --approvals deny is no person
-			c.Error = "this call was denied"
-		}
+		c.Error = "this call was denied" // not by a person: --approvals deny is none
 		c.Error += excerpt.After(": ", e.Reason) + "; it was not run"
 		return
 	}
@@ -482,11 +473,11 @@ func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
 func (s *State) applyMemo(event Event) {
 	switch e := event.(type) {
 	case Observed:
-		s.sameObservation = s.observed > s.acted && s.Machine() > 2
+		s.sameObservation = s.observed > s.acted
 		s.observed, s.look = s.seq, &look{Observed: e}
 		if s.blind++; !e.Failed {
 			s.blind = 0
-		} else if s.Machine() > 2 {
+		} else {
 			s.measured = false // what was measured before says nothing of now
 		}
 		s.bytes += s.size(e.Text) + s.around()
@@ -496,7 +487,7 @@ func (s *State) applyMemo(event Event) {
 			s.look = &look{s.look.Observed, (*gauge.Measure)(&e)}
 		}
 		switch {
-		case s.HasOpen() && (!s.sameObservation || s.ran()) && s.Machine() > 2: // the turn is not over
+		case s.HasOpen() && (!s.sameObservation || s.ran()): // the turn is not over
 			return
 		case s.track.Iteration == 0:
 			s.baseline = &e

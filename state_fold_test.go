@@ -382,7 +382,7 @@ func (meddler) Review(s *State, step Step) Step {
 func TestCollectedLater(t *testing.T) {
 	s := new(State)
 	for i, e := range []Event{
-		RunStarted{Declaration: Declaration{Agent: "a", Machine: MachineNumber}},
+		RunStarted{Declaration: Declaration{Agent: "a"}},
 		ModelCalled{Purpose: PurposeTurn, Attempt: 1},
 		ModelReplied{Purpose: PurposeTurn, Reply: Do(Call{ID: "c_1", Tool: "help"})},
 		ToolStarted{Call: "c_1", Tool: "help"},
@@ -406,27 +406,25 @@ func TestCollectedLater(t *testing.T) {
 	}
 }
 
-// Steps that failed are forgotten when the run has ended and goes on, and since machine 5 not when
-// it was only suspended.
+// Steps that failed are forgotten when the run has ended and goes on, and not when it was only
+// suspended.
 func TestForgottenSteps(t *testing.T) {
 	for _, c := range []struct {
-		machine int
 		last    Event
 		forgets bool
 	}{
-		{MachineNumber, RunStopped{Status: StatusFailed}, true},
-		{MachineNumber, RunStopped{Status: StatusExhausted}, true},
-		{MachineNumber, RunStopped{Status: StatusCancelled}, true},
-		{MachineNumber, RunForked{From: "q", Seq: 3}, true},
-		{MachineNumber, RunPaused{Status: StatusPaused}, false},
-		{MachineNumber, RunPaused{Status: StatusQueued}, false},
-		{MachineNumber, RunPaused{Status: StatusWaitingInput}, false},
-		{MachineNumber, RunResumed{}, false}, // its owner was lost
-		{4, RunPaused{Status: StatusPaused}, true},
+		{RunStopped{Status: StatusFailed}, true},
+		{RunStopped{Status: StatusExhausted}, true},
+		{RunStopped{Status: StatusCancelled}, true},
+		{RunForked{From: "q", Seq: 3}, true},
+		{RunPaused{Status: StatusPaused}, false},
+		{RunPaused{Status: StatusQueued}, false},
+		{RunPaused{Status: StatusWaitingInput}, false},
+		{RunResumed{}, false}, // its owner was lost
 	} {
 		s := new(State)
 		for i, e := range []Event{
-			RunStarted{Declaration: Declaration{Agent: "a", Machine: c.machine}},
+			RunStarted{Declaration: Declaration{Agent: "a"}},
 			Noted{By: looper, Name: callsNote, Value: json.RawMessage(`[{"call":"c_1","tool":"look","args":{},"step":"x"}]`)},
 			ToolRefused{Call: "c_1", Tool: "look", Why: "no"},
 			c.last,
@@ -435,7 +433,7 @@ func TestForgottenSteps(t *testing.T) {
 			s.Fold(Entry{Run: "r", Seq: uint64(i + 1), At: uint64(i), Event: e})
 		}
 		if st, begun := s.Step("x"); begun == c.forgets || begun && (!st.Done || st.OK) {
-			t.Errorf("machine %d, %T %+v: the step is %+v, %t", c.machine, c.last, c.last, st, begun)
+			t.Errorf("%T %+v: the step is %+v, %t", c.last, c.last, st, begun)
 		}
 	}
 }

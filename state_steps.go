@@ -180,7 +180,7 @@ func (s *State) answerStep(stands bool) {
 
 // forgetSteps lets the steps that failed in the latest batch be begun again.
 func (s *State) forgetSteps() {
-	if s.at == "" || s.HasOpen() || s.status != StatusRunning && !s.status.Ended() && s.Machine() > 4 { // it was only suspended
+	if s.at == "" || s.HasOpen() || s.status != StatusRunning && !s.status.Ended() { // it was only suspended
 		return
 	}
 	for i := max(0, len(s.calls)-s.batch); i < len(s.calls); i++ {

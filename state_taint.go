@@ -9,9 +9,9 @@ import "slices"
 func (s *State) Tainted() bool { return s.tainted }
 
 // foreign reports whether the model reads an untrusted description from its first
-// request on. Runs before machine 3 did not count that as taint.
+// request on.
 func (d *Declaration) foreign() bool {
-	return d.Machine >= 3 && slices.ContainsFunc(d.Tools, func(t ToolInfo) bool { return t.Foreign })
+	return slices.ContainsFunc(d.Tools, func(t ToolInfo) bool { return t.Foreign })
 }
 
 // gathered is what a party has computed from the first calls of a run.

@@ -105,28 +105,21 @@ func TestTainted(t *testing.T) {
 	}
 }
 
-// A description that is not trusted taints a run from its start, unless the log is
-// of a time before that.
+// A description that is not trusted taints a run from its start.
 func TestForeignDescription(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*Agent, *RunStarted)
-		want   bool
+		trust map[string]Trust
+		want  bool
 	}{
-		"foreign":          {func(*Agent, *RunStarted) {}, true},
-		"trusted by label": {func(a *Agent, _ *RunStarted) { a.Trust = map[string]Trust{"peer__add": Trusted} }, false},
-		"an older log":     {func(_ *Agent, e *RunStarted) { e.Declaration.Machine = 2 }, false},
+		"foreign":          {nil, true},
+		"trusted by label": {map[string]Trust{"peer__add": Trusted}, false},
 	} {
-		a := Agent{Name: "reader", Model: ModelFunc(nil), Tools: []Tool{dud{ToolInfo{Name: "peer__add", Trust: Untrusted, Foreign: true}}}}
-		start := RunStarted{Input: "go"}
-		c.change(&a, &start)
+		a := Agent{Name: "reader", Model: ModelFunc(nil), Tools: []Tool{dud{ToolInfo{Name: "peer__add", Trust: Untrusted, Foreign: true}}}, Trust: c.trust}
 		m, err := NewMachine(a)
 		if err != nil {
 			t.Fatal(err)
 		}
-		machine := start.Declaration.Machine
-		if start.Declaration = m.Declaration(); machine > 0 {
-			start.Declaration.Machine = machine
-		}
+		start := RunStarted{Declaration: m.Declaration(), Input: "go"}
 		if s := grown(new(State), start); s.Tainted() != c.want {
 			t.Errorf("%s: tainted %v", name, s.Tainted())
 		}

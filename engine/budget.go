@@ -84,7 +84,7 @@ func (d *driver) bookWithin(now time.Time, t *pawl.Think, at uint64, called pawl
 	if err != nil {
 		return 0, false, err
 	}
-	least := replay.Lower(r.machine, r.state, *t, d.least(t))
+	least := replay.Lower(r.machine, *t, d.least(t))
 	for {
 		lowered := r.machine.Called(*t)
 		called.MaxTokens, called.Reserved, called.Cost = lowered.MaxTokens, lowered.Reserved, lowered.Cost
@@ -121,7 +121,7 @@ func (d *driver) bookWithin(now time.Time, t *pawl.Think, at uint64, called pawl
 			d.tight = tight{}
 			return 0, false, d.refuse(at, of[over.Account], over, t)
 		}
-		*t = replay.Lower(r.machine, r.state, *t, most)
+		*t = replay.Lower(r.machine, *t, most)
 	}
 }
 
@@ -142,7 +142,7 @@ func (d *driver) fitting(t *pawl.Think, over *budget.OverError) int {
 		most = min(most, int(left.Tokens)-t.Estimate-t.Hosted.Input)
 	}
 	if over.Most.Cost > 0 {
-		if in := replay.Lower(d.rec.machine, d.rec.state, *t, 0).Cost; t.Cost > in {
+		if in := replay.Lower(d.rec.machine, *t, 0).Cost; t.Cost > in {
 			most = min(most, int((left.Dollars()-in)/(t.Cost-in)*float64(t.MaxTokens)))
 		}
 	}

@@ -571,7 +571,7 @@ func (e *Engine) AgentOf(ctx context.Context, root pawl.Agent, run string) (pawl
 	if err != nil {
 		return root, err
 	}
-	m, err := e.machine(agent, true)
+	m, err := e.machine(agent)
 	if err != nil {
 		return root, err
 	}

@@ -170,25 +170,15 @@ func Run(ctx context.Context, agent pawl.Agent, input string) (pawl.Result, erro
 }
 
 // machine prepares an agent, with the built-in policies after its own; see guarded.
-func (e *Engine) machine(agent pawl.Agent, compacts bool) (*pawl.Machine, error) {
+func (e *Engine) machine(agent pawl.Agent) (*pawl.Machine, error) {
 	if e.invalid != nil {
 		return nil, e.invalid
 	}
-	m, err := pawl.NewMachine(guarded(&agent, compacts))
+	m, err := pawl.NewMachine(guarded(&agent))
 	if err != nil {
 		return nil, err
 	}
 	return m, e.serves(m)
-}
-
-// machineOf is machine for a run that began with a declaration, which may date from before
-// one of the built-in policies existed.
-func (e *Engine) machineOf(agent pawl.Agent, began pawl.Declaration) (*pawl.Machine, error) {
-	compacts := false
-	for range began.PoliciesOf("context") {
-		compacts = true
-	}
-	return e.machine(agent, compacts)
 }
 
 // serves returns an error if a budget cannot be held for the agent's models, or if its runs
@@ -207,12 +197,9 @@ func (e *Engine) serves(m *pawl.Machine) error {
 	return nil
 }
 
-// guarded returns the agent with the built-in policies, without compaction unless compacts is set.
-func guarded(agent *pawl.Agent, compacts bool) pawl.Agent {
-	if compacts {
-		return team.Guard(progress.Guard(window.Guard(*agent)))
-	}
-	return team.Guard(progress.Guard(*agent))
+// guarded returns the agent with the built-in policies.
+func guarded(agent *pawl.Agent) pawl.Agent {
+	return team.Guard(progress.Guard(window.Guard(*agent)))
 }
 
 // lasting reports whether the journal outlives the process, so that a run can wait for other

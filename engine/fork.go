@@ -63,7 +63,7 @@ func (e *Engine) fork(ctx context.Context, agent pawl.Agent, run string, seq uin
 	if o.Stop != nil {
 		agent.Stop = o.Stop
 	}
-	m, err := e.machine(agent, true)
+	m, err := e.machine(agent)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (e *Engine) cut(ctx context.Context, run string, seq uint64, edit bool) (*c
 			after = entry.Seq
 		}
 	}
-	if err := readable(s, run); err != nil {
+	if err := replay.Readable(run, s.Declaration()); err != nil {
 		return nil, err
 	}
 	if s.Redacted() {
@@ -180,7 +180,7 @@ func (e *Engine) Replay(ctx context.Context, agent pawl.Agent, run string) (step
 	if err != nil {
 		return 0, err
 	}
-	m, err := e.machineOf(stillDisabled(team.Member(agent, start.Declaration), start.Declaration), start.Declaration)
+	m, err := e.machine(stillDisabled(team.Member(agent, start.Declaration), start.Declaration))
 	if err != nil {
 		return 0, err
 	}

@@ -99,7 +99,7 @@ func (d *driver) passOn() {
 // begin begins the next leg, which goes on with the conversation of the run.
 func (d *driver) begin(lease pawl.Lease, agent pawl.Agent, link *pawl.Continues) (*Handle, error) {
 	r := &d.rec
-	m, err := r.engine.machine(agent, true)
+	m, err := r.engine.machine(agent)
 	if err != nil {
 		r.engine.release(lease)
 		return nil, err
@@ -154,7 +154,7 @@ func (b *beginning) follow(p *past) error {
 	if agent.Name == b.agent.Name {
 		return nil
 	}
-	m, err := b.engine.machine(agent, true)
+	m, err := b.engine.machine(agent)
 	b.agent, b.machine = &agent, m
 	return err
 }

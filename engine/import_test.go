@@ -354,7 +354,7 @@ func TestImportDamaged(t *testing.T) {
 		"no first entry":   {splice(1, 1), "entry 2 follows entry 0"},
 		"no head":          {splice(0, 1), "it is not a line of an export"},
 		"another format":   {edit(0, `"export":1`, `"export":2`), "its format is 2"},
-		"a newer machine":  {edit(1, fmt.Sprintf(`"machine":%d`, pawl.MachineNumber), `"machine":999`), "a newer build (machine 999"},
+		"another machine":  {edit(1, fmt.Sprintf(`"machine":%d`, pawl.MachineNumber), `"machine":999`), "under machine number 999"},
 		"too many":         {edit(0, `"entries":`, `"entries":1`), "or is in the wrong place"},
 		"fewer":            {edit(last, `"end":`, `"end":1`), "comes after"},
 		"behind the end":   {splice(last+1, 0, whole[last]), "comes after the end"},

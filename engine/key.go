@@ -34,7 +34,7 @@ func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
 	}
 	m := b.machine
 	if start.Declaration.Agent != b.agent.Name { // it may be one of the agent's team
-		if m, err = e.machine(team.Member(*b.agent, start.Declaration), true); err != nil {
+		if m, err = e.machine(team.Member(*b.agent, start.Declaration)); err != nil {
 			return nil, err
 		}
 	}

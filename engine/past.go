@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine/replay"
 	"github.com/pawl-run/pawl/window"
 )
 
@@ -98,8 +99,9 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 			return past{}, &MissingError{run, c.Run, ErrRedacted}
 		case p.state.Seq() < max(c.Seq, 1):
 			return past{}, &MissingError{run, c.Run, fmt.Errorf("its log ends at entry %d, before %d", p.state.Seq(), c.Seq)}
-		case p.state.Machine() > pawl.MachineNumber:
-			return past{}, fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", c.Run, p.state.Machine(), pawl.MachineNumber)
+		}
+		if err := replay.Readable(c.Run, p.state.Declaration()); err != nil {
+			return past{}, err
 		}
 		p.transcript.Next(p.state, i+1, clean.parts)
 		if c.Carry != "" && c.By == "" {

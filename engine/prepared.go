@@ -19,7 +19,7 @@ type Prepared struct {
 // Prepare checks an agent. The error joins all contradictions, one a line. The caller must
 // not change what the agent refers to afterwards.
 func Prepare(agent pawl.Agent) (*Prepared, error) {
-	m, err := pawl.NewMachine(guarded(&agent, true))
+	m, err := pawl.NewMachine(guarded(&agent))
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine/replay"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/team"
 	"github.com/pawl-run/pawl/window"
@@ -99,7 +100,7 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 	if o.Stop != nil {
 		agent.Stop = o.Stop
 	}
-	m, err := e.machine(agent, true)
+	m, err := e.machine(agent)
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +131,7 @@ func (e *Engine) reopen(ctx context.Context, agent pawl.Agent, run string, o *Re
 func tightened(was, now pawl.Declaration, parts []string) bool {
 	for _, part := range parts {
 		lessTrust := strings.HasPrefix(part, "trust ") && was.Digests[part] == ""
-		newer := strings.HasPrefix(part, "flow ") && was.Machine < 3 // when such declarations did not exist
-		if part != "policies" && !lessTrust && !newer {
+		if part != "policies" && !lessTrust {
 			return false
 		}
 	}
@@ -200,7 +200,7 @@ func load(ctx context.Context, d *driver) error {
 	if r.state.Seq() == 0 {
 		return fmt.Errorf("resume run %s: it never began, so start it: %w", run, pawl.ErrUnknownRun)
 	}
-	if err := readable(r.state, run); err != nil {
+	if err := replay.Readable(run, r.state.Declaration()); err != nil {
 		return err
 	}
 	if r.state.Redacted() {
@@ -209,15 +209,6 @@ func load(ctx context.Context, d *driver) error {
 	d.was, r.durable = r.state.Status(), r.state.Seq()
 	d.inbox.last = r.state.Signal()
 	return e.fetch(ctx, d)
-}
-
-// readable reports an error for a log of a newer build. Its entries could have another
-// meaning, so the run is not continued.
-func readable(s *pawl.State, run string) error {
-	if n := s.Declaration().Machine; n > pawl.MachineNumber {
-		return fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", run, n, pawl.MachineNumber)
-	}
-	return nil
 }
 
 // recall keeps what the new owner must know of old entries besides the state: the epoch in
@@ -272,7 +263,7 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 	if !o.AllowChange {
 		agent = stillDisabled(agent, began)
 	}
-	declared, err := r.engine.machineOf(agent, began)
+	declared, err := r.engine.machine(agent)
 	if err != nil {
 		return err
 	}
@@ -299,7 +290,7 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 	}
 	if replaced != nil {
 		agent.Stop = replaced
-		if r.machine, err = r.engine.machineOf(agent, began); err != nil {
+		if r.machine, err = r.engine.machine(agent); err != nil {
 			return err
 		}
 	}
@@ -307,7 +298,7 @@ func resume(ctx context.Context, d *driver, agent pawl.Agent, o *ResumeOptions) 
 	if o.Limits != (pawl.Limits{}) || r.state.Limits().Cost > 0 {
 		bounded := agent
 		bounded.Limits = r.state.Limits().Merge(o.Limits)
-		if _, err := r.engine.machineOf(bounded, began); err != nil {
+		if _, err := r.engine.machine(bounded); err != nil {
 			return err
 		}
 	}

@@ -161,7 +161,7 @@ func (b *beginning) pin(ctx context.Context) error {
 }
 
 func (b *beginning) declare() (err error) {
-	b.machine, err = b.engine.machine(*b.agent, true)
+	b.machine, err = b.engine.machine(*b.agent)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine/replay"
 	"github.com/pawl-run/pawl/internal/names"
 	"github.com/pawl-run/pawl/team"
 )
@@ -48,11 +49,11 @@ func (e *Engine) PlanUpgrade(ctx context.Context, agent pawl.Agent, run string, 
 	if err != nil {
 		return UpgradePlan{}, err
 	}
-	if err := readable(s, run); err != nil {
+	if err := replay.Readable(run, s.Declaration()); err != nil {
 		return UpgradePlan{}, err
 	}
 	began := s.Declaration()
-	m, err := e.machineOf(stillDisabled(team.Member(agent, began), began), began)
+	m, err := e.machine(stillDisabled(team.Member(agent, began), began))
 	if err != nil {
 		return UpgradePlan{}, err
 	}

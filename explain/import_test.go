@@ -54,9 +54,9 @@ func TestImported(t *testing.T) {
 	}
 }
 
-// TestHistories: the logs of earlier builds are explained.
+// TestHistories explains the golden logs.
 func TestHistories(t *testing.T) {
-	files, err := filepath.Glob("../testdata/histories/v*/*.jsonl")
+	files, err := filepath.Glob("../testdata/histories/*.jsonl")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}

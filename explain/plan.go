@@ -196,7 +196,7 @@ func compaction(d *pawl.Declaration) (p struct {
 }) {
 	p.Keep = usualKeep
 	for _, parameters := range d.PoliciesOf("context") {
-		_ = json.Unmarshal(parameters, &p) // nil in old logs: the default
+		_ = json.Unmarshal(parameters, &p)
 	}
 	return p
 }

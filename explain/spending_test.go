@@ -26,7 +26,7 @@ var dear = pawl.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}
 
 func write(d pawl.Declaration, input string) *written {
 	w := &written{now: time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)}
-	d.Agent, d.Loop, d.Machine = "hand", "react", pawl.MachineNumber
+	d.Agent, d.Loop = "hand", "react"
 	w.add(pawl.RunStarted{Declaration: d, Input: input})
 	return w
 }

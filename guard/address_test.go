@@ -4,8 +4,6 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
-
-	"github.com/pawl-run/pawl"
 )
 
 // Which texts have addresses, and which only look like it.
@@ -80,15 +78,12 @@ func FuzzAddress(f *testing.F) {
 	})
 }
 
-// Guards of runs from before machine 3 decide about addresses as they did then.
-func TestAddressesBefore3(t *testing.T) {
-	const text = "10.0.0.1 and 127.0.0.1"
-	for machine, want := range map[int][2]bool{2: {false, true}, 3: {true, false}} {
-		s := new(pawl.State)
-		s.Fold(pawl.Entry{Run: "01RUN", Seq: 1, Event: pawl.RunStarted{Declaration: pawl.Declaration{Machine: machine}}})
-		all, loopback := New(PII(Block)).found(s.Machine(), text, inInput), New(PII(Block, IP)).found(s.Machine(), "127.0.0.1", inInput)
-		if got := [2]bool{all != nil, loopback != nil}; got != want {
-			t.Errorf("machine %d finds %v, want %v", machine, got, want)
-		}
+// Personal data of all kinds has IP addresses too, but none of this machine.
+func TestAddressesByDefault(t *testing.T) {
+	if New(PII(Block)).found("10.0.0.1", inInput) == nil {
+		t.Error("an address is no personal data")
+	}
+	if hits := New(PII(Block, IP)).found("127.0.0.1", inInput); hits != nil {
+		t.Errorf("the address of this machine is found: %v", hits)
 	}
 }

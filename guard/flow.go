@@ -153,13 +153,12 @@ func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 		return step
 	}
 	var open []heldCall
-	old := s.Machine() < 3
 	for i := range act.Calls {
 		d := &act.Calls[i]
 		if d.Do != pawl.CallRun && d.Do != pawl.CallHand && d.Do != pawl.CallAsk || machines(d.Call.Tool) {
 			continue
 		}
-		if h, does := decisive(d, old); does {
+		if h, does := decisive(d); does {
 			h.i = i
 			open = append(open, h)
 		}
@@ -222,20 +221,17 @@ type heldCall struct {
 }
 
 // decisive returns the decisive and other values of a call, and whether the
-// call acts. Calls of a sub-agent are judged one by one in its own run. old is
-// true for logs of machines before 3.
-func decisive(d *pawl.Classified, old bool) (h heldCall, does bool) {
+// call acts. Calls of a sub-agent are judged one by one in its own run.
+func decisive(d *pawl.Classified) (h heldCall, does bool) {
 	info := d.Info()
 	if info.Agent != "" {
 		return h, false
 	}
 	every := valuesOf(d.Call.Args, formOf(info.Input).names)
-	if !old {
-		every = append(every, flagsOf(d.Call.Tool, d.Call.Args)...)
-	}
+	every = append(every, flagsOf(d.Call.Tool, d.Call.Args)...)
 	for i := range every {
 		v := &every[i]
-		v.reach = old && reaches[lastWord(v.name)] || !old && isDestination(&info, v)
+		v.reach = isDestination(&info, v)
 	}
 	if info.Effect == pawl.Read {
 		for _, v := range every {
@@ -247,7 +243,7 @@ func decisive(d *pawl.Classified, old bool) (h heldCall, does bool) {
 	}
 	decides := false
 	for _, v := range every {
-		if prose(&info, &v, old) {
+		if prose(&info, &v) {
 			h.prose = append(h.prose, v)
 			continue
 		}
@@ -262,9 +258,6 @@ func decisive(d *pawl.Classified, old bool) (h heldCall, does bool) {
 
 // prose reports whether a value is text for a reader: by the tool's declaration,
 // or the argument's name and value.
-func prose(info *pawl.ToolInfo, v *value, old bool) bool {
-	if old {
-		return wasContent(v.name)
-	}
+func prose(info *pawl.ToolInfo, v *value) bool {
 	return !slices.Contains(info.Reaches, v.name) && (slices.Contains(info.Content, v.name) || isContent(v)) && reads(v)
 }

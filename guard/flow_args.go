@@ -34,10 +34,6 @@ var contents = one("abstract agenda answer article body caption comment comments
 // something else, such as a mail header.
 var lines = one("caption heading headline label name reference subject title topic")
 
-// older are names that counted as contents before machine 3; tools declare them
-// now.
-var older = one("detail details diff new new_string old old_string patch")
-
 // wholes are the names of arguments that hold programs.
 var wholes = one("argv args cmd code command commands eval expression program query script shell sql statement")
 
@@ -52,11 +48,6 @@ func isContent(v *value) bool { return contents[lastWord(v.name)] && !v.flag }
 // a one-line argument.
 func reads(v *value) bool {
 	return !identifies(v.text) && !(lines[lastWord(v.name)] && strings.ContainsAny(v.text, breaks))
-}
-
-// wasContent is what isContent was before machine 3.
-func wasContent(name string) bool {
-	return contents[lastWord(name)] || older[lastWord(name)] || older[name]
 }
 
 // breaks are the characters that end a line (UAX #14, class BK, CR, LF, NL).

@@ -17,7 +17,6 @@ type known struct {
 	touched map[string]bool     // objects it changed with such words
 	records map[string][]record // records of search results by id
 	links   map[string]bool     // URLs on the same host as their page
-	old     map[string]string   // in logs before machine 3: single words of the model, and their source
 
 	clock   int // number of calls recorded, over all runs
 	tainted bool
@@ -29,18 +28,14 @@ type known struct {
 	said    []string // texts from people in this run, as needed
 }
 
-func newKnown(machine int) *known {
-	k := &known{person: newSpeech(machine < 3), found: newCorpus(), foreign: newCorpus(), own: newCorpus(), touched: map[string]bool{}, records: map[string][]record{}, links: map[string]bool{}}
-	if machine < 3 {
-		k.old = map[string]string{}
-	}
-	return k
+func newKnown() *known {
+	return &known{person: newSpeech(), found: newCorpus(), foreign: newCorpus(), own: newCorpus(), touched: map[string]bool{}, records: map[string][]record{}, links: map[string]bool{}}
 }
 
 // begun returns the knowledge at the start of a run: the agent's prompt and the
 // steps of its loop, the conversation it continues, and its input.
 func begun(s *pawl.State) *known {
-	k := newKnown(s.Machine())
+	k := newKnown()
 	start, _ := s.Start()
 	k.person.hear(start.Declaration.Prompt)
 	k.person.hear(plain(start.Declaration.Steps))
@@ -59,13 +54,11 @@ func begun(s *pawl.State) *known {
 		k.found.add(run.Seen(), "")
 		k.earlier += len(k.said)
 	}
-	if k.old == nil {
-		for _, t := range start.Declaration.Tools {
-			if t.Foreign {
-				from := "the description of " + t.Name
-				k.foreign.add(t.Name+"\n"+t.Description+"\n"+plain(t.Input), from)
-				k.taint(from, 0)
-			}
+	for _, t := range start.Declaration.Tools {
+		if t.Foreign {
+			from := "the description of " + t.Name
+			k.foreign.add(t.Name+"\n"+t.Description+"\n"+plain(t.Input), from)
+			k.taint(from, 0)
 		}
 	}
 	if start.Continues != nil && start.Continues.Untrusted {
@@ -140,10 +133,10 @@ func (k *known) took(c pawl.CallState, run string) {
 	}
 	from := fmt.Sprintf("%s of %s (%s)%s", what, c.ID, c.Tool, run)
 	text := plain(c.Result) + "\n" + c.Error
-	if k.old == nil && c.Error == "" && (c.Trust == pawl.Untrusted || !clean) {
+	if c.Error == "" && (c.Trust == pawl.Untrusted || !clean) {
 		k.remember(c.Result, c.Args)
 	}
-	if k.old == nil && c.Trust == pawl.Untrusted && clean {
+	if c.Trust == pawl.Untrusted && clean {
 		k.link(text, c.Args)
 	}
 	switch {
@@ -168,10 +161,7 @@ func (k *known) called(c *pawl.CallState, run string) (clean, own bool) {
 	}
 	from := fmt.Sprintf("the arguments of %s (%s)%s", c.ID, c.Tool, run)
 	values := valuesOf(args, nil)
-	switch {
-	case k.old != nil:
-		return c.Decided || k.wroteOnce(values, from), false
-	case c.Edited != nil:
+	if c.Edited != nil {
 		return true, false // a person wrote the arguments
 	}
 	own = k.reread(values)
@@ -181,29 +171,13 @@ func (k *known) called(c *pawl.CallState, run string) (clean, own bool) {
 	return clean, own
 }
 
-// wroteOnce is [known.wrote] before machine 3, when only single words counted
-// as the model's own.
-func (k *known) wroteOnce(values []value, from string) (clean bool) {
-	clean = true
-	for _, v := range values {
-		clean = clean && k.clean(v)
-		for token := range strings.FieldsSeq(fold(v.text)) {
-			token = strings.Trim(token, ".,;:!?()[]{}<>\"'`*")
-			if token != "" && k.old[token] == "" && !k.tells(token) {
-				k.old[token] = from
-			}
-		}
-	}
-	return clean
-}
-
 // tells reports whether a person has named a value, or a trusted tool has and
 // no untrusted text.
 func (k *known) tells(folded string) bool {
 	if _, said := k.person.find(folded); said {
 		return true
 	}
-	if found, ok := k.found.find(folded); !ok || k.old[folded] != "" || k.laundered(folded, found.at) {
+	if found, ok := k.found.find(folded); !ok || k.laundered(folded, found.at) {
 		return false
 	}
 	_, foreign := k.foreign.find(folded)

@@ -21,22 +21,17 @@ type speech struct {
 	lines  []string        // the permitted text, folded line by line
 	exact  []string        // the permitted text, unchanged
 	quotes map[string]bool // permitted quotations, folded
-	old    bool            // in logs before machine 3 every named value is permitted
 }
 
-func newSpeech(old bool) speech {
+func newSpeech() speech {
 	return speech{
 		corpus: newCorpus(), never: newCorpus(), orders: map[string]bool{}, banned: map[string]bool{}, modes: map[string]bool{},
-		quotes: map[string]bool{}, old: old,
+		quotes: map[string]bool{},
 	}
 }
 
 // hear records a text of a person.
 func (s *speech) hear(text string) {
-	if s.old {
-		s.add(text, "")
-		return
-	}
 	plain, quoted := unquoted(text)
 	permitted := []byte(text)
 	forbids := false // the previous sentence forbids and ends with a colon

@@ -31,7 +31,7 @@ func TestPermitted(t *testing.T) {
 		"She isn’t to get it: eve@x.example":                                "",
 		"Do not write to eve@x.example; nor to ann@x.example. Call b@x.org": "b@x.org",
 	} {
-		s := newSpeech(false)
+		s := newSpeech()
 		s.hear(text)
 		var got []string
 		for _, a := range []string{"ann@x.example", "b@x.org", "eve@x.example"} {
@@ -56,7 +56,7 @@ func FuzzHeard(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		text = text[:min(len(text), 1<<16)]
 		begin := time.Now()
-		s := newSpeech(false)
+		s := newSpeech()
 		s.hear(text)
 		if d := time.Since(begin); d > 5*time.Second {
 			t.Errorf("%d bytes took %v", len(text), d)
@@ -103,14 +103,14 @@ func TestOrdered(t *testing.T) {
 		`Which mail says "cancel it"?`:                       "",
 		"Read https://cancel.example/now and say what it is": "",
 	} {
-		s := newSpeech(false)
+		s := newSpeech()
 		s.hear(text)
 		if got := s.ordered("cancel_event"); got != (want != "") {
 			t.Errorf("%q: ordered is %v", text, got)
 		}
 	}
 	for _, text := range []string{"Do not delete it", "Never remove or delete it", "Avoid deleting it", "Delete nothing", "Read it, but don't erase it"} {
-		s := newSpeech(false)
+		s := newSpeech()
 		s.hear(text)
 		if !s.forbade("delete_file") {
 			t.Errorf("%q does not forbid to delete", text)
@@ -134,7 +134,7 @@ func TestCommands(t *testing.T) {
 		"Tell me whether to make deploy or test":                          nil,
 		"Say sudo make deploy":                                            nil,
 	} {
-		s := newSpeech(false)
+		s := newSpeech()
 		s.hear(text)
 		var got []string
 		for _, command := range []string{"rm -r build --dry-run", "rm -r build", "go test ./...", "make lint", "make test && make deploy", "make test", "make deploy",

@@ -22,7 +22,7 @@ type view struct {
 }
 
 func (k *known) view(s *pawl.State) *view {
-	v := &view{known: k, said: newSpeech(k.old != nil), seen: newCorpus()}
+	v := &view{known: k, said: newSpeech(), seen: newCorpus()}
 	heard := 0
 	for c := range s.Open() {
 		heard = c.UserTexts
@@ -50,7 +50,7 @@ const (
 // form returns the tool's declaration of its arguments. That of an untrusted
 // server is ignored.
 func (w *view) form(info pawl.ToolInfo) *form {
-	if info.Foreign && w.old == nil {
+	if info.Foreign {
 		return formOf(nil)
 	}
 	return formOf(info.Input)
@@ -65,16 +65,16 @@ func (w *view) objection(h heldCall, info pawl.ToolInfo, hosts []string) string 
 	var named []value
 	f := w.form(info)
 	best, more := unnamed, 0
-	ordered := w.old == nil && (w.person.ordered(info.Name) || w.said.ordered(info.Name))
+	ordered := w.person.ordered(info.Name) || w.said.ordered(info.Name)
 	switch {
 	case ordered && len(h.values) > 0 && harmless(h, &info):
 		return ""
-	case w.old == nil && !ordered && (w.person.forbade(info.Name) || w.said.forbade(info.Name)):
+	case !ordered && (w.person.forbade(info.Name) || w.said.forbade(info.Name)):
 		return "untrusted text may be behind it (" + w.first + "), and a person said not to do it"
 	}
 	if titled := func(v value) bool {
 		return v.flag || lines[lastWord(v.name)] && (w.person.quotes[fold(v.text)] || w.said.quotes[fold(v.text)])
-	}; w.old == nil && h.text && slices.ContainsFunc(h.values, func(v value) bool { return !v.flag && titled(v) }) {
+	}; h.text && slices.ContainsFunc(h.values, func(v value) bool { return !v.flag && titled(v) }) {
 		h.values = slices.DeleteFunc(slices.Clone(h.values), func(v value) bool { return !titled(v) && reads(&v) })
 	}
 	reaching := slices.ContainsFunc(h.values, func(v value) bool { return v.reach || identifies(v.text) })
@@ -83,7 +83,7 @@ func (w *view) objection(h heldCall, info pawl.ToolInfo, hosts []string) string 
 		if r == unnamed && v.reach && info.Effect == pawl.Read && w.linked(v.text) {
 			r = found
 		}
-		if r == unnamed && w.old == nil && !v.reach && !v.whole {
+		if r == unnamed && !v.reach && !v.whole {
 			if (from == "" || !reaching) && dated(fold(v.text)) {
 				r = declared
 			} else if p := w.picked(fold(v.text)); p != nil {
@@ -112,7 +112,7 @@ func (w *view) objection(h heldCall, info pawl.ToolInfo, hosts []string) string 
 	if more > 0 {
 		whys = append(whys, fmt.Sprintf("%d more values like these", more))
 	}
-	if w.old == nil && whys == nil && (best < found || picked != nil) { // the text may show what is wanted
+	if whys == nil && (best < found || picked != nil) { // the text may show what is wanted
 		for _, v := range h.prose {
 			if r, _ := w.judge(v, f, hosts); r >= found {
 				best, named = max(best, r), append(named, v)
@@ -167,18 +167,18 @@ func (w *view) judge(v value, f *form, hosts []string) (rank, string) {
 	if v.reach && allowed(v.text, hosts) {
 		return said, ""
 	}
-	if w.old == nil && !v.whole && strings.ContainsAny(v.text, breaks) {
+	if !v.whole && strings.ContainsAny(v.text, breaks) {
 		return unnamed, ""
 	}
 	folded := fold(v.text)
-	if w.old == nil && v.whole {
+	if v.whole {
 		return w.command(folded, strings.ContainsAny(v.text, "\r\n"), f)
 	}
 	r, from := w.whole(folded, f)
-	if r == said && w.old == nil && v.reach && !w.person.wrote(v.text) && !w.said.wrote(v.text) {
+	if r == said && v.reach && !w.person.wrote(v.text) && !w.said.wrote(v.text) {
 		return unnamed, from
 	}
-	if r > unnamed || v.whole {
+	if r > unnamed {
 		return r, from
 	}
 	if number, ok := canonical(folded); ok {
@@ -201,7 +201,7 @@ func (w *view) judge(v value, f *form, hosts []string) (rank, string) {
 		}
 		best = min(best, r)
 	}
-	if w.old == nil && v.reach && best < said {
+	if v.reach && best < said {
 		return unnamed, "" // part of it may be a secret from a trusted tool
 	}
 	return best, ""
@@ -226,8 +226,7 @@ func (w *view) flag(v value, f *form) rank {
 	case (v.text == "true") == f.on[v.name]:
 		return declared
 	}
-	switch {
-	case w.old != nil && w.chosen(fold(v.name)), w.old == nil && w.mode(v.name):
+	if w.mode(v.name) {
 		return said
 	}
 	return unnamed
@@ -267,7 +266,7 @@ func (w *view) names(folded string) bool {
 // not permitted without it.
 func (w *view) spellings(folded string) []string {
 	all := spellings(folded)
-	if rest, ok := strings.CutPrefix(folded, "http://"); ok && w.old == nil && w.secure(strings.TrimSuffix(rest, "/")) {
+	if rest, ok := strings.CutPrefix(folded, "http://"); ok && w.secure(strings.TrimSuffix(rest, "/")) {
 		return all[:1]
 	}
 	return all
@@ -299,7 +298,6 @@ func (w *view) apart(folded string, f *form) (r rank, from string) {
 		if src, ok := w.foreign.find(s); ok && from == "" {
 			from = src.from
 		}
-		from = cmp.Or(from, w.old[s])
 	}
 	if from != "" {
 		return unnamed, from
@@ -318,7 +316,7 @@ func (w *view) number(number string, f *form) (r rank, from string) {
 		return said, ""
 	case f.fixed[number]:
 		return declared, ""
-	case w.old == nil && (w.person.part(number) || w.said.part(number)):
+	case w.person.part(number) || w.said.part(number):
 		return said, ""
 	}
 	if src, foreign := w.foreign.number(number); foreign {

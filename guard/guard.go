@@ -89,7 +89,7 @@ type finding struct {
 func (f finding) blocks() bool { return f.do == Block || f.do == Retry }
 
 // found applies the rules for a place to a text. Warnings come last.
-func (g *Guard) found(machine int, text string, where places) (hits []finding) {
+func (g *Guard) found(text string, where places) (hits []finding) {
 	if text == "" {
 		return nil
 	}
@@ -98,11 +98,7 @@ func (g *Guard) found(machine int, text string, where places) (hits []finding) {
 			continue
 		}
 		hit := finding{do: r.do, rule: r.name}
-		find := r.find
-		if machine < 3 && r.before != nil {
-			find = r.before
-		}
-		for _, s := range find(text) {
+		for _, s := range r.find(text) {
 			if !slices.Contains(hit.kinds, s.kind) {
 				hit.kinds = append(hit.kinds, s.kind)
 			}

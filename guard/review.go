@@ -47,7 +47,7 @@ func (g *Guard) again(s *pawl.State, step pawl.Step) pawl.Step {
 	}
 	var reasons []string
 	for _, text := range texts {
-		for _, hit := range g.found(s.Machine(), text, inReply) {
+		for _, hit := range g.found(text, inReply) {
 			if why := hit.instead(); hit.do == Retry && !slices.Contains(reasons, why) {
 				reasons = append(reasons, why)
 			}
@@ -136,7 +136,7 @@ func earlier(s *pawl.State, looking bool) (looks []look, heard int) {
 
 // judge returns the step for a text; nil: none.
 func (g *Guard) judge(s *pawl.State, l look) pawl.Step {
-	for _, hit := range g.found(s.Machine(), l.text, l.where) {
+	for _, hit := range g.found(l.text, l.where) {
 		if hit.blocks() {
 			return g.failed(l.what, hit, "")
 		}
@@ -169,7 +169,7 @@ func (g *Guard) note(s *pawl.State, what string, hit finding) pawl.Step {
 func (g *Guard) acts(s *pawl.State, step pawl.Act) pawl.Step {
 	reply, _ := s.Replied(pawl.PurposeTurn)
 	why := ""
-	for _, hit := range g.found(s.Machine(), reply.Text(), inReply) {
+	for _, hit := range g.found(reply.Text(), inReply) {
 		if hit.blocks() {
 			why = fmt.Sprintf("the reply it stands in holds what is blocked: %v", hit)
 		} else if note := g.note(s, fmt.Sprintf("reply %d", s.Iteration()), hit); note != nil {
@@ -180,7 +180,7 @@ func (g *Guard) acts(s *pawl.State, step pawl.Act) pawl.Step {
 	for i := range step.Calls {
 		d := &step.Calls[i]
 		blocked := why
-		for _, hit := range g.found(s.Machine(), plain(d.Call.Args), inReply) {
+		for _, hit := range g.found(plain(d.Call.Args), inReply) {
 			if hit.blocks() {
 				blocked = fmt.Sprintf("its arguments hold what is blocked: %v; leave that out", hit)
 			} else if note := g.note(s, "the arguments of "+d.Call.ID, hit); note != nil {
@@ -203,7 +203,7 @@ func (g *Guard) ends(s *pawl.State, step pawl.Finish) pawl.Step {
 	if answer == "" {
 		answer = s.Answer()
 	}
-	for _, hit := range g.found(s.Machine(), answer, inReply) {
+	for _, hit := range g.found(answer, inReply) {
 		if ended := step.Verdict.Status; hit.blocks() && (ended == pawl.StatusSuccess || ended == pawl.StatusExhausted) {
 			return g.failed("the answer", hit, fmt.Sprintf("(withheld: it holds %v)", hit))
 		}

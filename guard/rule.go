@@ -10,13 +10,11 @@ import (
 
 // A Rule is what to look for and the action on a finding.
 type Rule struct {
-	name string
-	do   Action
-	find func(text string) []span
-	// before is find for machines before 3; nil: the same.
-	before func(text string) []span
-	where  places
-	wrong  string // why the rule is invalid
+	name  string
+	do    Action
+	find  func(text string) []span
+	where places
+	wrong string // why the rule is invalid
 }
 
 // span is a part of a text and its kind.
@@ -68,7 +66,6 @@ func (k Kind) String() string {
 }
 
 // PII finds personal data of the kinds, or of all kinds if there are none.
-// Machines before 3 did not include IP in all kinds.
 func PII(do Action, of ...Kind) Rule {
 	r := Rule{name: "pii", do: do, where: anywhere}
 	if len(of) > 0 {
@@ -87,17 +84,6 @@ func PII(do Action, of ...Kind) Rule {
 			if len(of) == 0 || slices.Contains(of, k) {
 				all = append(all, kinds[k-1].find(text)...)
 			}
-		}
-		return all
-	}
-	r.before = func(text string) (all []span) {
-		for k := Email; k < IP; k++ {
-			if len(of) == 0 || slices.Contains(of, k) {
-				all = append(all, kinds[k-1].find(text)...)
-			}
-		}
-		if slices.Contains(of, IP) {
-			all = append(all, before3(text)...)
 		}
 		return all
 	}

@@ -234,9 +234,7 @@ func hint(f finding, stands bool) string {
 
 func failed(s *pawl.State, g ground) pawl.Step {
 	detail := fmt.Sprintf("the answer is still unsupported after %d tries: %s", g.Replans, g.Claims)
-	if s.Machine() < 3 {
-		detail = fmt.Sprintf("no tool result bears out what the answer claims, after %d tries: %s", g.Replans, g.Claims)
-	} else if g.Replans == 1 {
+	if g.Replans == 1 {
 		detail = "the answer is unsupported: " + g.Claims
 	}
 	return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusFailed, Condition: "grounding", Leaf: "grounding", Detail: detail}}

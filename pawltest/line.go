@@ -177,7 +177,7 @@ func (l *line) model(event pawl.Event, iteration int) {
 			l.add("retry_at=%s", e.RetryAt.Format(time.TimeOnly))
 		}
 	case pawl.PlanRejected:
-		l.add("strike=%d %q", e.Rejection, e.Reasons)
+		l.add("rejection=%d %q", e.Rejection, e.Reasons)
 	}
 }
 

@@ -44,8 +44,7 @@ import (
 //	requests       the requests to the model since the last such command, without
 //	               what the previous request had
 //	ran            the calls that the tools performed since the last such command
-//	save           NAME: with -rewrite, adds the log to ../histories/vN, where N is
-//	               one less than the machine's number
+//	save           NAME: compares the log with ../histories/NAME.jsonl
 //
 // agent, run, resume and fork take script lines. think, tool NAME -> …, see,
 // measure and decide say what the world does next; tool NAME? -> … is how a tool

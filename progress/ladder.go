@@ -67,7 +67,7 @@ func (p noProgress) rung(s *pawl.State, step pawl.Step, measured bool) pawl.Step
 
 	var facts []pawl.Event
 	told := func(turn int) bool { return judged.Judgement == pawl.JudgedRegressed && judged.Streak == turn }
-	if e, worse := t.regression(s); worse && !told(e.Streak) {
+	if e, worse := regression(s); worse && !told(e.Streak) {
 		facts = append(facts, e)
 	}
 	f := t.look(p.window, patience, func(from, to int) bool { return samePlace(s, from, to) })
@@ -88,7 +88,7 @@ func (p noProgress) rung(s *pawl.State, step pawl.Step, measured bool) pawl.Step
 		past.Hinted = at
 		stuck.Judgement, stuck.Hint = pawl.JudgedHinted, p.hint
 		if stuck.Hint == "" {
-			stuck.Hint = "You are not getting anywhere: " + detail + ". " + f.pattern.advice(s)
+			stuck.Hint = "You are not getting anywhere: " + detail + ". " + f.pattern.advice()
 		}
 		return pawl.Record{Events: append(facts, stuck, past.note())}
 	case p.then == Escalate && past.Asked < Asks:

@@ -160,7 +160,7 @@ func (t *trail) monologue(n int) finding {
 // new: each of them failed, or all of them had equal results.
 func (t *trail) sameThought(n int, same func(from, to int) bool) finding {
 	for _, u := range t.turns[:n] {
-		if u.answer || u.thought == 0 || u.thought != t.turns[0].thought || t.spares && u.changed {
+		if u.answer || u.thought == 0 || u.thought != t.turns[0].thought {
 			return finding{}
 		}
 	}

@@ -126,11 +126,8 @@ func (noProgress) LeavesActs() bool { return true }
 // Review keeps a stuck run from making another turn.
 func (p noProgress) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	think, ok := step.(pawl.Think)
-	switch {
-	case !ok || think.Purpose != pawl.PurposeTurn || p.window == 0:
+	if !ok || think.Purpose != pawl.PurposeTurn || p.window == 0 {
 		return step
-	case s.Machine() < 2:
-		return p.first(s, step)
 	}
 	return p.climb(s, step)
 }

@@ -7,14 +7,10 @@ import (
 	"github.com/pawl-run/pawl/internal/gauge"
 )
 
-// regression returns the hint for the model if its last turn made the goal's
-// measure worse, and reports whether it did. Before machine 5, an exempt turn was
-// never the last one: the turn before it was blamed.
-func (t *trail) regression(s *pawl.State) (pawl.ProgressJudged, bool) {
-	if s.Machine() > 4 {
-		every := follow(s, make([]turn, 0, 2), 2, true)
-		t = &every
-	}
+// regression returns the hint for the model if the last turn of a run made the goal's
+// measure worse, and reports whether it did. That turn may be an exempt one.
+func regression(s *pawl.State) (pawl.ProgressJudged, bool) {
+	t := follow(s, make([]turn, 0, 2), 2, true)
 	if len(t.turns) == 0 {
 		return pawl.ProgressJudged{}, false
 	}
@@ -31,5 +27,5 @@ func (t *trail) regression(s *pawl.State) (pawl.ProgressJudged, bool) {
 	}
 	detail := fmt.Sprintf("turn %d, %s, %s", last.iteration, calls(s, last.iteration), what)
 	return pawl.ProgressJudged{Judgement: pawl.JudgedRegressed, Detail: detail, Streak: last.iteration,
-		Hint: fmt.Sprintf("Your last turn (%s) %s. Unless you mean to %s that next, undo it or go another way.", tools(s, last.iteration), what, repair(s))}, true
+		Hint: fmt.Sprintf("Your last turn (%s) %s. Unless you mean to fix that next, undo it or go another way.", tools(s, last.iteration), what)}, true
 }

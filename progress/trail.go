@@ -41,7 +41,6 @@ type trail struct {
 	before  *gauge.Measure // of the goal, before the first of them
 	scale   gauge.Scale
 	foreign bool // the loop is not ReAct
-	spares  bool // a turn that changed something never thinks the same, as before machine 3
 }
 
 // follow reads at most most turns since the run was last resumed into room, the exempt
@@ -81,7 +80,6 @@ func follow(s *pawl.State, room []turn, most int, every bool) trail {
 
 // in adds what the declaration says if it matters, since that costs a copy.
 func (t trail) in(s *pawl.State, measured bool) trail {
-	t.spares = s.Machine() < 3
 	if measured {
 		t.scale = gauge.ScaleOf(s.Declaration().Goal)
 	}

@@ -72,19 +72,11 @@ func (t *trail) latest() float64 {
 	return 0
 }
 
-// repair returns the word for it in hints, which are part of the log.
-func repair(s *pawl.State) string {
-	if s.Machine() < 5 {
-		return "mend"
-	}
-	return "fix"
-}
-
 // advice returns the hint to the model against the pattern.
-func (p pattern) advice(s *pawl.State) string {
+func (p pattern) advice() string {
 	switch p {
 	case sameFault:
-		return "Read what the error says and " + repair(s) + " its cause, or go another way."
+		return "Read what the error says and fix its cause, or go another way."
 	case monologue:
 		return "To talk changes nothing: call a tool."
 	case metricWorse:
@@ -157,7 +149,7 @@ func samePlace(s *pawl.State, from, to int) bool {
 	for i := from; i <= to; i++ {
 		var b strings.Builder
 		for _, c := range turnCalls(s, i) {
-			if c.OK() && (c.Effect != pawl.Write || s.Machine() < 3) {
+			if c.OK() && c.Effect != pawl.Write {
 				fmt.Fprintf(&b, "%s\x00%s\x00", c.Tool, c.Result)
 			}
 		}

@@ -227,11 +227,9 @@ func (e *Effective) declared(d pawl.Declaration) {
 		e.set("approvals", n)
 	}
 	e.tools(d.Tools)
-	for source, parameters := range d.PoliciesOf("data_flow") {
+	for _, parameters := range d.PoliciesOf("data_flow") {
 		var p struct{ Strict bool }
-		if json.Unmarshal(parameters, &p) != nil { // a log from before parameters were declared
-			p.Strict = strings.Contains(source, "strict")
-		}
+		_ = json.Unmarshal(parameters, &p)
 		flow := &node{kind: mapping}
 		flow.flag("data_flow", !p.Strict, yes())
 		flow.flag("data_flow", p.Strict, textNode("strict"))

@@ -185,13 +185,12 @@ func compileTextMatches(n *expr.Call, _ *Options) (*condition, error) {
 	if err != nil {
 		return nil, err
 	}
-	rejected := func(s *pawl.State) bool { return s.Machine() > 3 && s.Rejected() } // its text is no answer
 	return newCondition(n, &leaf{
 		source:  n.String(),
 		outcome: pawl.StatusSuccess,
-		holds:   func(s *pawl.State) bool { return !rejected(s) && matches(re, s.LastText()) },
+		holds:   func(s *pawl.State) bool { return !s.Rejected() && matches(re, s.LastText()) }, // the text of a rejected reply is no answer
 		tell: func(s *pawl.State) string {
-			if rejected(s) {
+			if s.Rejected() {
 				return "the latest reply was rejected"
 			}
 			if len(s.LastText()) > re.Reach() {
@@ -271,7 +270,7 @@ func compileStalled(n *expr.Call, _ *Options) (*condition, error) {
 		outcome: pawl.StatusNoProgress,
 		holds:   func(s *pawl.State) bool { return s.Stalled() >= turns },
 		tell: func(s *pawl.State) string {
-			return figure.Said(s.Machine(), s.Stalled(), "the last turn repeated the one before", "%d turns in a row repeated the one before")
+			return figure.Said(s.Stalled(), "the last turn repeated the one before", "%d turns in a row repeated the one before")
 		},
 	}), nil
 }

@@ -137,7 +137,7 @@ func (a anyOf) decide(s *pawl.State) decision {
 	var best decision
 	for _, t := range a {
 		d := t.decide(s)
-		if !d.holds || best.holds && d.rank(s) <= best.rank(s) {
+		if !d.holds || best.holds && d.rank() <= best.rank() {
 			continue
 		}
 		best = d
@@ -150,12 +150,12 @@ func (a anyOf) decide(s *pawl.State) decision {
 }
 
 // rank orders the terms of an || that hold: success, then a named outcome, then
-// the rest. Machines of earlier numbers distinguished only success.
-func (d *decision) rank(s *pawl.State) int {
+// the rest.
+func (d *decision) rank() int {
 	switch {
 	case d.status == pawl.StatusSuccess:
 		return 2
-	case d.explicit && s.Machine() > 2:
+	case d.explicit:
 		return 1
 	}
 	return 0

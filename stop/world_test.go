@@ -23,7 +23,7 @@ type world struct {
 
 func newWorld(input string, priced bool) *world {
 	w := &world{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	decl := pawl.Declaration{Agent: "test", Loop: "react", Machine: pawl.MachineNumber}
+	decl := pawl.Declaration{Agent: "test", Loop: "react"}
 	if priced {
 		decl.Model.Price = &pawl.Price{Input: 1, Output: 1}
 	}

@@ -113,14 +113,14 @@ func (d *data) own(n *node) (any, error) {
 }
 
 func (d *data) results(n *node) (map[string]any, error) {
-	known := map[string]any{"output": nil, "errors": nil, "rounds": nil} // and no more: old logs have calls with them
+	known := map[string]any{"output": nil, "errors": nil, "rounds": nil}
 	switch n.Step.(type) {
 	case Parallel, ForEach:
 		return d.many(n)
 	case Switch, While:
 		last, label := d.last(n)
 		if last == nil {
-			if n.do != nil && !d.here.within(n) && d.s.Machine() > 3 {
+			if n.do != nil && !d.here.within(n) {
 				known["rounds"] = json.Number("0")
 			}
 			return known, nil
@@ -183,9 +183,9 @@ func (d *data) many(n *node) (map[string]any, error) {
 }
 
 // read returns the value of a step that went well. The log leaves out null, which is the
-// output of a branch whose steps are skipped. A run of an earlier machine has failed for it.
+// output of a branch whose steps are skipped.
 func (d *data) read(st pawl.StepState) (v any, err error) {
-	if len(st.Value) == 0 && d.s.Machine() > 3 {
+	if len(st.Value) == 0 {
 		return nil, nil
 	}
 	err = decode(st.Value, &v)

@@ -111,9 +111,9 @@ func (p *plan) edge(a *arc) int {
 }
 
 // unfit reports whether an edge leads from a node that was skipped into one that others can lead
-// to as well: what did not run wins no race. In runs of an earlier machine it has.
+// to as well: what did not run wins no race.
 func (p *plan) unfit(a *arc) bool {
-	if !a.to.join.race() || int(a.to.join) == len(a.to.in) || p.s.Machine() < 5 {
+	if !a.to.join.race() || int(a.to.join) == len(a.to.in) {
 		return false
 	}
 	if of := a.from; of.arms == nil || of.arms[0].loop.root.nodes[0].when == nil {

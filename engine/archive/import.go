@@ -17,6 +17,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/engine/replay"
 )
 
 // Imported is the result of an import.
@@ -204,8 +205,8 @@ func (f *importFile) take(line []byte) error {
 		return fmt.Errorf("an entry comes after the last one, %d", f.head.Entries)
 	}
 	entry, err := entryOf(&f.state, f.head.Run, line)
-	if n := f.state.Declaration().Machine; err == nil && entry.Seq == 1 && n > pawl.MachineNumber {
-		err = fmt.Errorf("the run was written by a newer build (machine %d; this is %d)", n, pawl.MachineNumber)
+	if err == nil && entry.Seq == 1 {
+		err = replay.Readable(entry.Run, f.state.Declaration())
 	}
 	f.lines = append(f.lines, line)
 	return err

@@ -121,9 +121,6 @@ func (r *replay) take(e pawl.Entry) error {
 			}
 			r.decided = now.Clone()
 			r.step, r.got = r.now.Decide(r.decided), []pawl.Entry{e}
-			if r.checksAgain(r.step) {
-				r.step = nil
-			}
 		}
 	}
 	r.state.Fold(e)
@@ -149,8 +146,8 @@ func (r *replay) early(e pawl.Entry) error {
 func (r *replay) follow(event pawl.Event) error {
 	switch e := event.(type) {
 	case pawl.RunStarted:
-		if n := e.Declaration.Machine; n > pawl.MachineNumber {
-			return fmt.Errorf("run %s was written by a newer build (machine %d; this is %d)", r.state.Run(), n, pawl.MachineNumber)
+		if err := Readable(r.state.Run(), e.Declaration); err != nil {
+			return err
 		}
 	case pawl.RunResumed:
 		if e.Changed == nil {
@@ -178,8 +175,16 @@ func (r *replay) follow(event pawl.Event) error {
 	return nil
 }
 
-// given reports whether an event is not a decision of the machine, or one that this build
-// cannot repeat.
+// Readable returns an error if a run was written under another machine number. Its entries
+// may have another meaning in this build.
+func Readable(run string, d pawl.Declaration) error {
+	if d.Machine == pawl.MachineNumber {
+		return nil
+	}
+	return fmt.Errorf("run %s was written under machine number %d, and this build decides as machine %d: continue it with the build that wrote it, or start it again", run, d.Machine, pawl.MachineNumber)
+}
+
+// given reports whether an event is not a decision of the machine.
 func (r *replay) given(event pawl.Event) bool {
 	switch e := event.(type) {
 	case pawl.RunStarted, pawl.RunResumed, pawl.RunExtended, pawl.RunForked, pawl.CancelRequested, pawl.HookDirected,
@@ -194,46 +199,15 @@ func (r *replay) given(event pawl.Event) bool {
 	case pawl.RunPaused:
 		return (e.Status == pawl.StatusPaused || e.Status == pawl.StatusQueued) && (e.WakeAt.IsZero() || e.Rate != "" || e.Batch != "") // a shutdown, queued, or by the engine for a rate or a batch
 	case pawl.ModelReplied:
-		return r.edited || r.recorded(event)
+		return r.edited
 	case pawl.RunStopped:
 		return e.Leaf == blame.Leaf // the engine's, since the machine could not decide
 	case pawl.Noted:
-		return e.Given() || e.Imported() || r.recorded(event)
+		return e.Given() || e.Imported()
 	case pawl.ChildStopped:
 		return e.Status == pawl.StatusInterrupted // recorded by a new owner
 	}
-	return r.recorded(event)
-}
-
-// grounding is the name of the policy whose findings replay takes from the log under a
-// machine before 3, because the rules that made them no longer exist. What follows from a
-// finding is decided again.
-const grounding = "judge.grounding"
-
-// recorded reports whether an event is such a finding, or a judge's call for one.
-func (r *replay) recorded(event pawl.Event) bool {
-	by := ""
-	switch e := event.(type) {
-	case pawl.Grounded:
-		by = grounding
-	case pawl.Noted:
-		by = e.By
-	case pawl.ModelCalled:
-		by = string(e.Purpose)
-	case pawl.ModelReplied:
-		by = string(e.Purpose)
-	case pawl.ModelFailed:
-		by = string(e.Purpose)
-	}
-	return by == grounding && r.state.Machine() < 3
-}
-
-// checksAgain reports whether a step checks an answer in which those old rules found
-// nothing to check. The entries that the log has instead are not compared.
-func (r *replay) checksAgain(step pawl.Step) bool {
-	think, _ := step.(pawl.Think)
-	record, _ := step.(pawl.Record)
-	return r.recorded(pawl.ModelCalled{Purpose: think.Purpose}) || len(record.Events) > 0 && r.recorded(record.Events[0])
+	return false
 }
 
 // agrees compares the entries written for a step with the current decision. A crash may
@@ -247,13 +221,10 @@ func agrees(m *pawl.Machine, decided *pawl.State, step pawl.Step, got []pawl.Ent
 	case pawl.Think:
 		called, ok := first.(pawl.ModelCalled)
 		if ok && called.MaxTokens < step.MaxTokens { // a budget left no more
-			step = Lower(m, decided, step, called.MaxTokens)
+			step = Lower(m, step, called.MaxTokens)
 		}
 		want := m.Called(step)
 		want.Waited = called.Waited // the engine's
-		if called.Bytes == 0 {
-			want.Bytes = 0 // builds before it did not say, and learned nothing
-		}
 		if !ok || called != want {
 			return wrong(want)
 		}
@@ -286,11 +257,11 @@ func agrees(m *pawl.Machine, decided *pawl.State, step pawl.Step, got []pawl.Ent
 // Lower returns a model call with a reply of at most so many tokens, as the engine makes it if
 // a budget leaves less than the limits of the run: the machine does not know what other runs
 // have spent.
-func Lower(m *pawl.Machine, s *pawl.State, t pawl.Think, most int) pawl.Think {
+func Lower(m *pawl.Machine, t pawl.Think, most int) pawl.Think {
 	t.MaxTokens = min(t.MaxTokens, most)
 	if _, info := m.Asked(t); info.Price != nil {
 		in, out := meter.Rates(*info.Price).Most(t.Estimate, meter.Use(t.Hosted), t.Long)
-		t.Cost = meter.Counted(in+float64(t.MaxTokens)*out/1e6, s.Machine())
+		t.Cost = meter.Dollars(in + float64(t.MaxTokens)*out/1e6)
 	}
 	return t
 }
@@ -372,10 +343,6 @@ func actAgrees(decided *pawl.State, act pawl.Act, got []pawl.Entry) error {
 }
 
 func sameEvent(a, b pawl.Event) bool {
-	if doubt, ok := a.(pawl.ToolDoubted); ok { // older builds used other words
-		doubt.Why = strings.Replace(doubt.Why, "the run lost its owner", "the process of the run ended", 1)
-		a = doubt
-	}
 	x, err1 := pawl.Entry{Event: a}.AppendJSON(nil)
 	y, err2 := pawl.Entry{Event: b}.AppendJSON(nil)
 	return err1 == nil && err2 == nil && bytes.Equal(x, y)

@@ -26,10 +26,9 @@ func Count(n int, noun string) string {
 	return Group(n) + " " + noun
 }
 
-// Said writes what a log says of a number: one for 1, and else many with the number. Logs
-// before machine 4 say many of 1, too, and are decided as they were.
-func Said(machine, n int, one, many string) string {
-	if n == 1 && machine > 3 {
+// Said returns one if n is 1, and else many with n in the place of its %d.
+func Said(n int, one, many string) string {
+	if n == 1 {
 		return one
 	}
 	return fmt.Sprintf(many, n)

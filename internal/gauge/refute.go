@@ -8,20 +8,20 @@ import (
 // Refute returns the text for a model that claims to be done while the goal is
 // not met. now is the latest measure, and measured reports whether the goal
 // could be measured since; base is the measure before the first turn, nil:
-// none. Runs of older machines keep their text.
-func Refute(goal string, base *Measure, now Measure, measured bool, machine int) string {
+// none.
+func Refute(goal string, base *Measure, now Measure, measured bool) string {
 	hint := "You said you are done, but the goal is not reached: " + goal + " does not hold"
 	if measured {
 		hint += fmt.Sprintf(" (metric is %g)", now.Value)
-	} else if machine > 2 {
+	} else {
 		hint += " (it could not be measured)"
 	}
-	if open := first(now.Open); open != "" && !measured && machine > 2 {
+	if open := first(now.Open); open != "" && !measured {
 		hint += ". Open when it was measured last: " + open
 	} else if open != "" {
 		hint += ". Still open: " + open
 	}
-	if base != nil && machine > 1 {
+	if base != nil {
 		if base.Value != now.Value {
 			hint += fmt.Sprintf(". At the start the metric was %g", base.Value)
 		}

@@ -16,23 +16,6 @@ func Dollars(amount float64) float64 {
 	return math.Round(amount*1e9)/1e9 + 0 // adding 0 removes a negative zero
 }
 
-// Counted returns an amount as the machine of a number counts it, and Written
-// as its texts show it: machines before 3 did not round.
-func Counted(amount float64, machine int) float64 {
-	if machine < 3 {
-		return amount
-	}
-	return Dollars(amount)
-}
-
-// Written is described at [Counted].
-func Written(amount float64, machine int) string {
-	if machine < 3 {
-		return strconv.FormatFloat(amount, 'g', -1, 64)
-	}
-	return Decimal(amount).String()
-}
-
 // A Decimal is a number that prints, also in JSON, with at most nine decimals
 // and never with an exponent.
 type Decimal float64
