@@ -148,20 +148,8 @@ func (d *Declaration) digest() map[string]string {
 	also(d.Approvals != (Approvals{}), "approvals", fmt.Sprint(d.Approvals.TTL, d.Approvals.StopOnDeny)+ignores)
 	for i := range d.Tools {
 		t := &d.Tools[i]
-		parts := []string{t.Description, string(canonical(t.Input)), t.Effect.String(), t.OnDoubt.String(), t.Version,
-			fmt.Sprint(t.MaxCalls, t.Alone, t.Exempt, t.Client)}
-		part := func(is bool, text string) {
-			if is {
-				parts = append(parts, text)
-			}
-		}
-		part(t.Cage != "", t.Cage)
-		part(t.Weight != 0 || t.Background, fmt.Sprint(t.Weight, t.Background))
-		part(t.Follows != "", "follows "+t.Follows)
-		part(t.Carry != "", "carry "+t.Carry)
-		part(t.Deferred, "deferred")
-		part(t.Hosted != (Usage{}), "hosted")
-		all["tool "+t.Name] = digest(parts...)
+		all["tool "+t.Name] = digest(t.Description, string(canonical(t.Input)), t.Effect.String(), t.OnDoubt.String(), t.Version, t.Cage, t.Follows, t.Carry,
+			fmt.Sprint(t.MaxCalls, t.Alone, t.Exempt, t.Client, t.Weight, t.Background, t.Deferred, t.Hosted != (Usage{})))
 		also(t.Reaches != nil || t.Content != nil, "flow "+t.Name, fmt.Sprintf("%q %q", t.Reaches, t.Content))
 		// Apart, since a run may be resumed with less trust than it began with.
 		also(t.Trust == Untrusted, "trust "+t.Name, t.Trust.String())

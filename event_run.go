@@ -108,7 +108,7 @@ type HookDirected struct {
 	Hook      string `wire:"hook"`
 	Direction string `wire:"direction"` // cancel, retry, or retry refused
 	Reason    string `wire:"reason,omit"`
-	Entry     uint64 `wire:"entry,omit"`   // what it is about; zero: not said
+	Entry     uint64 `wire:"entry,omit"`   // what it is about; zero: no entry
 	Call      string `wire:"call,omit"`    // the call whose result that entry is
 	Refused   string `wire:"refused,omit"` // why a retry is refused
 }

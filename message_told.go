@@ -27,7 +27,7 @@ func (s *State) Shown(id, note string) (Shown, bool) {
 	c := *of
 	switch {
 	case c.Phase != PhaseAnswered && c.unclear():
-		c.ending, c.matter = ending{Status: ToolUnknown, Error: "the run ended before it was known what came of this call"}, &noMatter
+		c.ending, c.matter = ending{Status: ToolUnknown, Error: "the run ended before the result of this call was known"}, &noMatter
 	case c.Phase != PhaseAnswered:
 		c.ending, c.matter = ending{Error: "not run: the run ended first"}, &noMatter
 	case note != "":

@@ -539,6 +539,15 @@ func (s *State) Tracks() iter.Seq[Track] {
 // whether it was.
 func (s *State) Baseline() (Measured, bool) { return value(s.baseline.clone()) }
 
+// CheckMachine returns an error if the run was written under another [MachineNumber]: its
+// entries may have another meaning in this build.
+func (s *State) CheckMachine() error {
+	if n := s.declared().Machine; n != MachineNumber {
+		return fmt.Errorf("run %s was written under machine number %d, and this build decides as machine %d: continue it with the build that wrote it, or start it again", s.run, n, MachineNumber)
+	}
+	return nil
+}
+
 // Call returns a call by its id. It costs O(calls of the present turn).
 func (s *State) Call(id string) (c CallState, ok bool) {
 	if of := s.call(id); of != nil {

@@ -156,7 +156,7 @@ func (e *Engine) cut(ctx context.Context, run string, seq uint64, edit bool) (*c
 			after = entry.Seq
 		}
 	}
-	if err := replay.Readable(run, s.Declaration()); err != nil {
+	if err := s.CheckMachine(); err != nil {
 		return nil, err
 	}
 	if s.Redacted() {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine/replay"
 	"github.com/pawl-run/pawl/window"
 )
 
@@ -100,7 +99,7 @@ func (e *Engine) past(ctx context.Context, run string, from *pawl.Continues, cle
 		case p.state.Seq() < max(c.Seq, 1):
 			return past{}, &MissingError{run, c.Run, fmt.Errorf("its log ends at entry %d, before %d", p.state.Seq(), c.Seq)}
 		}
-		if err := replay.Readable(c.Run, p.state.Declaration()); err != nil {
+		if err := p.state.CheckMachine(); err != nil {
 			return past{}, err
 		}
 		p.transcript.Next(p.state, i+1, clean.parts)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine/replay"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/team"
 	"github.com/pawl-run/pawl/window"
@@ -200,7 +199,7 @@ func load(ctx context.Context, d *driver) error {
 	if r.state.Seq() == 0 {
 		return fmt.Errorf("resume run %s: it never began, so start it: %w", run, pawl.ErrUnknownRun)
 	}
-	if err := replay.Readable(run, r.state.Declaration()); err != nil {
+	if err := r.state.CheckMachine(); err != nil {
 		return err
 	}
 	if r.state.Redacted() {

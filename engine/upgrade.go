@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/engine/replay"
 	"github.com/pawl-run/pawl/internal/names"
 	"github.com/pawl-run/pawl/team"
 )
@@ -49,7 +48,7 @@ func (e *Engine) PlanUpgrade(ctx context.Context, agent pawl.Agent, run string, 
 	if err != nil {
 		return UpgradePlan{}, err
 	}
-	if err := replay.Readable(run, s.Declaration()); err != nil {
+	if err := s.CheckMachine(); err != nil {
 		return UpgradePlan{}, err
 	}
 	began := s.Declaration()

@@ -55,7 +55,7 @@ func (f *fold) hook(d *Decision, e pawl.HookDirected) {
 	switch {
 	case e.Refused != "":
 		d.Outcome = append(d.Outcome, phrasef("entry %d stands: %s", e.Entry, said(e.Refused)))
-	case e.Entry == 0 || e.Direction != "retry":
+	case e.Direction != "retry":
 	case e.Call != "":
 		d.Outcome = append(d.Outcome, phrasef("%s is to run again; the result in entry %d is not shown to the model", name(f.label(e.Call)), e.Entry))
 	default:

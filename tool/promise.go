@@ -33,7 +33,7 @@ func (c *command) Supervised() string {
 // promise is looked up where this process records.
 func recordOf(inv pawl.Invocation) (dir spool.Dir, proof bool, err error) {
 	p, promised := spool.ParsePromise(inv.Supervised)
-	if dir = spool.At(p.Path); promised && p.Path != "" && p.About(dir, process.Boot()) {
+	if dir = spool.At(p.Path); promised && p.About(dir, process.Boot()) {
 		return dir, p.Holds(dir), nil
 	}
 	if !supervision.on() {
@@ -45,7 +45,7 @@ func recordOf(inv pawl.Invocation) (dir spool.Dir, proof bool, err error) {
 		return dir, false, err
 	case !promised:
 		return dir, false, nil
-	case p.About(dir, process.Boot()): // it was moved, or an older build did not say where it is
+	case p.About(dir, process.Boot()): // it was moved
 		return dir, p.Holds(dir), nil
 	}
 	return dir, false, fmt.Errorf("%w: there is no record of it in %s, and the log says that it would be recorded in another directory", errUnknown, dir.Path())

@@ -17,7 +17,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/replay"
 )
 
 // Imported is the result of an import.
@@ -206,7 +205,7 @@ func (f *importFile) take(line []byte) error {
 	}
 	entry, err := entryOf(&f.state, f.head.Run, line)
 	if err == nil && entry.Seq == 1 {
-		err = replay.Readable(entry.Run, f.state.Declaration())
+		err = f.state.CheckMachine()
 	}
 	f.lines = append(f.lines, line)
 	return err

@@ -146,7 +146,7 @@ func (r *replay) early(e pawl.Entry) error {
 func (r *replay) follow(event pawl.Event) error {
 	switch e := event.(type) {
 	case pawl.RunStarted:
-		if err := Readable(r.state.Run(), e.Declaration); err != nil {
+		if err := r.state.CheckMachine(); err != nil {
 			return err
 		}
 	case pawl.RunResumed:
@@ -173,15 +173,6 @@ func (r *replay) follow(event pawl.Event) error {
 	}
 	r.now, r.judged = r.machine.Under(declared, nil), true
 	return nil
-}
-
-// Readable returns an error if a run was written under another machine number. Its entries
-// may have another meaning in this build.
-func Readable(run string, d pawl.Declaration) error {
-	if d.Machine == pawl.MachineNumber {
-		return nil
-	}
-	return fmt.Errorf("run %s was written under machine number %d, and this build decides as machine %d: continue it with the build that wrote it, or start it again", run, d.Machine, pawl.MachineNumber)
 }
 
 // given reports whether an event is not a decision of the machine.

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -14,14 +13,6 @@ import (
 var archaic = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 	"who" + "ever", "what c" + "ame of", "a" + "new", "a" + "fresh", "me" + "nd(s|ed|ing)?", "pr" + "ick(s|ed|ing)?", "de" + "af", "mu" + "te",
 }, "|") + `)\b`)
-
-// notPlain are the directories, by the first element of their paths, that still
-// have such words, and mostArchaic is how many they have. Both limits only get
-// smaller. The hints of progress and the frame of summaries stay, because old logs replay
-// them.
-var notPlain = []string{".", "internal", "progress"}
-
-const mostArchaic = 4
 
 // quoted matches code spans and quotations, in which any word may occur.
 var quoted = regexp.MustCompile("`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”")
@@ -82,17 +73,8 @@ func TestPlainWords(t *testing.T) {
 			add(name, archaicInMarkdown(tr.read(t, name)))
 		}
 	}
-	left := 0
 	for dir, words := range found {
-		if slices.Contains(notPlain, dir) {
-			left += len(words)
-			continue
-		}
 		t.Errorf("%s has %d archaic words: write plain English\n%s", dir, len(words), strings.Join(words, "\n"))
-	}
-	t.Logf("%d archaic words of %d", left, mostArchaic)
-	if left > mostArchaic {
-		t.Errorf("the directories that still have archaic words have %d, more than %d", left, mostArchaic)
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 type Promise struct {
 	ID   string // of the directory, see [Dir.ID]
 	At   time.Time
-	Boot string // digest of the running system; empty in promises of older builds
-	Path string // of the directory; empty in promises of older builds
+	Boot string // digest of the running system
+	Path string // of the directory
 }
 
 // Promise returns the promise of a directory on the running system that boot
@@ -36,15 +36,11 @@ func (p Promise) String() string {
 // the text of another kind of supervisor.
 func ParsePromise(text string) (p Promise, ok bool) {
 	fields := strings.SplitN(text, " ", 4) // the last field may contain spaces
-	if len(fields) != 2 && len(fields) != 4 || fields[0] == "" {
+	if len(fields) != 4 || fields[0] == "" {
 		return Promise{}, false
 	}
 	at, err := time.Parse(time.RFC3339Nano, fields[1])
-	p = Promise{ID: fields[0], At: at}
-	if len(fields) == 4 {
-		p.Boot, p.Path = fields[2], fields[3]
-	}
-	return p, err == nil
+	return Promise{ID: fields[0], At: at, Boot: fields[2], Path: fields[3]}, err == nil
 }
 
 // About reports whether the promise is about this directory.
@@ -66,7 +62,7 @@ func (p Promise) Expired(now time.Time) bool { return now.Sub(p.At) > startWithi
 // zero for a promise of this system: if no directory here matches it, that
 // directory is gone, and the process that was to record the attempt will fail.
 func (p Promise) Open(boot string, now time.Time) time.Duration {
-	if p.Path == "" || p.Boot == short(boot) {
+	if p.Boot == short(boot) {
 		return 0
 	}
 	const most = startWithin + skew
