@@ -311,7 +311,7 @@ func rare(log []pawl.Entry) []pawl.Entry {
 	step(pawl.CausesFound{Graph: json.RawMessage(`{"c_1":["c_2"]}`)})
 	step(pawl.Noted{By: "votes", Name: "tally", Value: json.RawMessage(`{"ayes":1}`)})
 	step(pawl.Noted{By: "__budget__", Name: "refused", Value: json.RawMessage(`{"leaf":"budget tenant=acme per day","detail":"the next call does not fit"}`)})
-	step(pawl.HookDirected{Hook: "guard", Direction: "retry", Reason: "not polite"})
+	step(pawl.HookDirected{Hook: "guard", Direction: "retry", Reason: "not polite", Entry: 22})
 	step(pawl.Grounded{OK: true})
 	return log
 }

@@ -11,7 +11,6 @@ import "slices"
 // and variance (V. Jacobson, Congestion Avoidance and Control, 1988), but for
 // sums instead of ratios, so that a short message weighs little. They are
 // integers, because replay on another machine must compute the same.
-// on every machine, and a log is decided again on another.
 type Meter struct {
 	model    string
 	fallback int
