@@ -66,8 +66,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 	}
 }
 
-// TestStrings: the policy is known in the log by how it prints, so what was
-// written by earlier builds stays as it is.
+// TestStrings holds the texts by which logs and specs name the policy.
 func TestStrings(t *testing.T) {
 	for want, p := range map[string]pawl.Policy{
 		`no_progress(3, fail)`:          progress.NoProgress(3, 0, ""),

@@ -96,7 +96,7 @@ func (s *Server) a2aFollow(x *exchange, run string, out *a2aOut, w a2aWatch) err
 				return nil
 			}
 			e, err := pawl.DecodeEntry(f.line)
-			if err != nil { // the log of a newer build
+			if err != nil { // the log of another build
 				return err
 			}
 			news := t.add(e, x.key)

@@ -58,7 +58,7 @@ func (s *Server) agui(x *exchange, run string) error {
 				continue
 			}
 			e, err := pawl.DecodeEntry(f.line)
-			if err != nil { // the log of a newer build
+			if err != nil { // the log of another build
 				return errors.Join(err, say([]aguiEvent{{Type: "RUN_ERROR", Message: err.Error(), Code: "unreadable"}}), out.flush())
 			}
 			events := a.add(e, f.line)

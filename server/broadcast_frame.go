@@ -26,7 +26,7 @@ type frame struct {
 	text   []byte // the wire form; contains line
 }
 
-// envelope is the part of an entry that is read even if a newer build wrote it.
+// envelope is the part of an entry that is read even if another build wrote it.
 type envelope struct {
 	Type string `json:"type"`
 }
@@ -51,7 +51,7 @@ func (b *broadcaster) frame(ctx context.Context, row pawl.Row) frame {
 		return f
 	}
 	e, err := pawl.DecodeEntry(f.line)
-	if err != nil { // the log of a newer build
+	if err != nil { // the log of another build
 		return f
 	}
 	end, _ := e.Event.(pawl.RunStopped)

@@ -40,7 +40,7 @@ func (g *growing) add(f frame) (frame, bool) {
 	}
 	e, err := pawl.DecodeEntry(f.line)
 	if err != nil {
-		return f, false // of a newer build
+		return f, false // of another build
 	}
 	document := g.answer.Add(e)
 	if document == nil {

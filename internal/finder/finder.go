@@ -2,7 +2,7 @@
 //
 // A search is recorded in a log and decided again on replay, so the same things and the same
 // query must give the same result in every build. Therefore scores are whole numbers, and a
-// change of them raises pawl.MachineNumber.
+// change of them changes decisions.
 package finder
 
 import (

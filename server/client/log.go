@@ -30,7 +30,7 @@ func (c *Client) Entries(ctx context.Context, run string, after uint64) iter.Seq
 // entriesAtOnce is how many entries a page has. Servers send fewer if they are large.
 const entriesAtOnce = "2000"
 
-// Rows is [Client.Entries] without decoding, which also works for logs of newer builds.
+// Rows is [Client.Entries] without decoding, which also works for logs of other builds.
 func (c *Client) Rows(ctx context.Context, run string, after uint64) iter.Seq2[pawl.Row, error] {
 	return func(yield func(pawl.Row, error) bool) {
 		k := get("v1", "runs", run, "events")
