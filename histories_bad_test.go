@@ -56,7 +56,7 @@ var bad = map[string]struct {
 	"decided_end_too_early":    {both(insert(7, 18), both(edit(7, `"seq":18,"at":17`, `"seq":7,"at":6`), only(7))), "entry 7: the log has run.stopped, this build acts on calls"},
 	"decided_other_end":        {edit(18, "success", "exhausted"), "entry 18, decided on entry 17: the log has run.stopped, this build decides pawl.Finish"},
 	"decided_higher_clamp":     {edit(16, "4096", "9000"), "entry 16, decided on entry 15: the log has model.called, this build decides pawl.Think"},
-	"decided_no_reservation":   {edit(16, "4247", "0"), "entry 16, decided on entry 15: the log has model.called, this build decides pawl.Think"},
+	"decided_no_reservation":   {edit(16, `"reserved_tokens":4`, `"reserved_tokens":9`), "entry 16, decided on entry 15: the log has model.called, this build decides pawl.Think"},
 }
 
 // A damage changes the lines of a log. Lines are numbered from 1.
