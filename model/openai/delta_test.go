@@ -154,7 +154,7 @@ func TestRepliesOfCompatibleServers(t *testing.T) {
 		"eos":                        {[]string{`{"content":"hello"}`, ended("eos"), "[DONE]"}, `end: text "hello"`},
 		"stop_sequence":              {[]string{`{"content":"hello"}`, ended("stop_sequence"), "[DONE]"}, `end: text "hello"`},
 		"MAX_TOKENS":                 {[]string{`{"content":"hello"}`, ended("MAX_TOKENS"), "[DONE]"}, `length: text "hello"`},
-		"SAFETY":                     {[]string{`{"content":"hello"}`, ended("SAFETY"), "[DONE]"}, `refusal: text "hello"`},
+		"SAFETY":                     {[]string{`{"content":"hello"}`, ended("SAFETY"), "[DONE]"}, `refusalSAFETY: text "hello"`},
 		"a call that cannot be read": {[]string{`{"content":"hello"}`, ended("MALFORMED_FUNCTION_CALL"), "[DONE]"}, "empty"},
 		"content as a list":          {[]string{`{"content":[{"type":"text","text":"hel"}]}`, `{"content":["lo"]}`, ended("stop"), "[DONE]"}, `end: text "hello"`},
 		"content that is null":       {[]string{`{"content":null,"refusal":null,"reasoning":null,"tool_calls":null}`, `{"content":"hello"}`, ended("stop"), "[DONE]"}, `end: text "hello"`},
@@ -184,7 +184,7 @@ func TestRepliesOfCompatibleServers(t *testing.T) {
 							parts = append(parts, fmt.Sprintf("%q %s", p.Title, p.URL))
 						}
 					}
-					got = chunk.Reply.Stop.String() + ": " + strings.Join(parts, "; ")
+					got = chunk.Reply.Stop.String() + chunk.Reply.Filter + ": " + strings.Join(parts, "; ")
 				}
 			}
 			if d := cmp.Diff(c.want, got); d != "" {

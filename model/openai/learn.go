@@ -75,6 +75,10 @@ func (a *asking) learn(refused error) bool {
 	if lesson, ok := a.otherAPI(e, f); ok {
 		return a.lessons.Learn(lesson)
 	}
+	if e.Class == pawl.ClassTooLong {
+		lesson, ok := a.shorter(f)
+		return ok && a.lessons.Learn(lesson)
+	}
 	if e.Class != pawl.ClassInvalid {
 		return false
 	}
@@ -211,6 +215,27 @@ func (a *asking) instead(field string, f fault) (provider.Lesson, bool) {
 		}
 	}
 	return provider.Lesson{}, true
+}
+
+// window matches what servers say of a reply that does not fit beside its request.
+var window = regexp.MustCompile(`maximum context length is (\d+) tokens.*?(\d+) (?:in the messages|input tokens)`)
+
+// shorter returns the lesson of a server whose window is too small for the reply and not for the
+// request: that a reply may have half of the window, or what is left of it.
+func (a *asking) shorter(f fault) (provider.Lesson, bool) {
+	m := window.FindStringSubmatch(f.message)
+	if m == nil {
+		return provider.Lesson{}, false
+	}
+	all, _ := strconv.Atoi(m[1])
+	used, _ := strconv.Atoi(m[2])
+	for _, field := range []string{a.limit, olderLimit, newerLimit, "max_output_tokens"} {
+		if sent, ok := a.sent[field].(int); ok {
+			most := min(all/2, all-used)
+			return provider.Lesson{Field: field, Most: most, Why: f.message}, most > 0 && most < sent
+		}
+	}
+	return provider.Lesson{}, false
 }
 
 var number = regexp.MustCompile(`\d+`)

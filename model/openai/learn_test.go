@@ -145,6 +145,14 @@ func TestLessons(t *testing.T) {
 				return ""
 			}},
 			[]string{"max_tokens"}, []string{"chat/completions max_tokens=16384", "chat/completions max_tokens=8192"}, "max_tokens was sent as 8192"},
+		"a small window": {"", "house", pawl.Request{},
+			[]func(string, map[string]any) string{func(_ string, b map[string]any) string {
+				if b["max_tokens"].(float64) > 8000 { //nolint:forcetypeassert // it is always sent
+					return `{"object":"error","message":"'max_tokens' or 'max_completion_tokens' is too large: 16384. This model's maximum context length is 8192 tokens and your request has 16 input tokens (16384 > 8192 - 16).","type":"BadRequestError","code":400}`
+				}
+				return ""
+			}},
+			[]string{"max_tokens"}, []string{"chat/completions max_tokens=16384", "chat/completions max_tokens=4096"}, "max_tokens was sent as 4096"},
 		"tools beside thinking": {openai.Chat, "gpt-5.6-sol", pawl.Request{Tools: tools},
 			[]func(string, map[string]any) string{on("chat/completions", useResponses)},
 			[]string{"reasoning"}, []string{"chat/completions", `responses reasoning={"summary":"auto"}`}, "the API responses was used, because the server refused the other one: Function tools"},
@@ -196,6 +204,7 @@ func TestNoLesson(t *testing.T) {
 		"a message":      `{"error":{"message":"Invalid value for 'messages[0].content': not supported.","param":"messages[0].content","code":"unsupported_value"}}`,
 		"a range":        `{"error":{"message":"temperature: Input should be between 0 and 2","param":"temperature","code":"invalid_value"}}`,
 		"another's name": `{"error":{"message":"my_temperature is not supported"}}`,
+		"a long request": `{"error":{"message":"This model's maximum context length is 8192 tokens. However, you requested 16400 tokens (9000 in the messages, 7400 in the completion).","code":"context_length_exceeded"}}`,
 		"no model":       `404{"error":{"message":"The model 'house' does not exist or you do not have access to it.","code":"model_not_found"}}`,
 	} {
 		s := &refuser{t: t, when: []func(string, map[string]any) string{func(string, map[string]any) string { return refusal }}}
@@ -203,7 +212,7 @@ func TestNoLesson(t *testing.T) {
 		for _, api := range []openai.API{openai.Chat, openai.Responses} {
 			m := openai.New("house", &openai.Options{APIKey: "key", BaseURL: srv.URL + "/v1", API: api})
 			for _, err := range m.Stream(t.Context(), pawl.Request{Messages: requests["hello"].Messages, Sampling: pawl.Sampling{Temperature: 0.5}}) {
-				if class(err) != pawl.ClassInvalid && class(err) != pawl.ClassNotFound {
+				if c := class(err); c != pawl.ClassInvalid && c != pawl.ClassNotFound && c != pawl.ClassTooLong {
 					t.Errorf("%s: %v", name, err)
 				}
 			}

@@ -306,7 +306,7 @@ func (r *response) Reply() (*pawl.Reply, error) {
 	case r.reason == "max_output_tokens":
 		return r.Cut(parts)
 	case r.reason == "content_filter":
-		return r.Stop(parts, pawl.StopRefusal)
+		return r.Filtered(parts, r.reason)
 	}
 	return nil, r.Failed(pawl.ClassUnknown, fmt.Sprintf("the response is incomplete for a reason unknown here, %q", provider.Clip(r.reason)))
 }

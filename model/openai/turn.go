@@ -254,7 +254,7 @@ func (t *turn) Reply() (*pawl.Reply, error) {
 	case "length", "model_length", "max_tokens", "max_output_tokens", "max_new_tokens", "token_limit":
 		return t.Cut(parts)
 	case "content_filter", "safety", "refusal", "recitation", "prohibited_content", "blocklist", "spii", "sensitive":
-		return t.Stop(parts, pawl.StopRefusal)
+		return t.Filtered(parts, t.stop)
 	case "malformed_function_call", "unexpected_tool_call":
 		return nil, t.Failed(pawl.ClassEmpty, "the provider could not read the model's call: "+t.stop)
 	case "insufficient_system_resource", "error", "network_error", "engine_overloaded", "abort":

@@ -20,7 +20,9 @@
 // was changed or left out, arguments that are not an object, text that is not Unicode. Reasoning
 // carries a signature, so a server that was restarted checks it as well. What a model takes is
 // read from Pawl's model sheet: a Google model that wants a level of thinking refuses a number of
-// tokens, and one whose name is unknown is Google's model of today.
+// tokens, and one whose name is unknown is Google's model of today. An OpenAI model refuses an effort
+// that it does not have, a temperature while it thinks, and tools beside thinking in Chat
+// Completions; one whose name is unknown is a compatible server's, which takes everything.
 //
 // # Faults
 //
@@ -34,7 +36,8 @@
 //
 //   - The server has the brain's whole reply before it sends the first byte.
 //   - Tokens are counted as bytes/4 if the brain reports no usage.
-//   - Thinking is sent even when the request does not ask for it, but at Google.
+//   - Thinking is sent even when the request does not ask for it, but at Google; in Responses its
+//     words are, if the request asks for a summary.
 //   - A pause exists at Anthropic only; elsewhere it is the end of the turn.
 //   - Chat Completions send thinking as reasoning_content and want it back with its calls, as
 //     DeepSeek does.
