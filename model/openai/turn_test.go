@@ -11,6 +11,7 @@ func FuzzTurn(f *testing.F) {
 	f.Add(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"n","arguments":"{}"}}]}}]}`, `{"choices":[{"finish_reason":"tool_calls"}],"usage":{}}`)
 	f.Add(`{"error":{"code":"502"}}`, `[DONE]`)
 	f.Add(`[{"error":"x"}]`, `{"detail":[]}`)
+	f.Add(`{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"text":"a"}]},"b"],"reasoning_details":[{"type":"reasoning.text","index":0,"text":"a"}]}}]}`, `{"choices":[{"message":{"tool_calls":[{"id":1,"function":{"name":"n","arguments":{}}}]},"finish_reason":"STOP","usage":{"prompt_tokens":"7","total_tokens":-1}}]}`)
 	f.Fuzz(func(t *testing.T, first, second string) {
 		tn := &turn{}
 		for _, data := range []string{first, second} {
