@@ -232,11 +232,12 @@ const (
 	ClassCancelled                   // the call was cut short by us: cancel, pause or shutdown
 	ClassLost                        // the process died while the call was in flight
 	ClassPanic                       // the model's Go code panicked
+	ClassCut                         // the reply met its limit; asked again with a higher one
 )
 
 var classes = names.Make[Class]("class", []string{
 	"rate_limit", "overloaded", "network", "empty", "truncated", "unknown", "quota", "auth",
-	"invalid", "not_found", "refused", "too_long", "cancelled", "lost", "panic",
+	"invalid", "not_found", "refused", "too_long", "cancelled", "lost", "panic", "cut",
 })
 
 // String returns the class's name in the log.
@@ -249,7 +250,9 @@ func (c Class) Transient() bool { return c >= ClassRateLimit && c <= ClassUnknow
 
 // Elsewhere reports whether another model may succeed where this one failed, so that the run
 // asks its next fallback without another attempt at this one.
-func (c Class) Elsewhere() bool { return c == ClassQuota || c == ClassAuth || c == ClassNotFound }
+func (c Class) Elsewhere() bool {
+	return c == ClassQuota || c == ClassAuth || c == ClassNotFound || c == ClassRefused
+}
 
 // A ModelError is a failed model call. Adapters return it, so that the machine
 // can tell what another attempt would help. Usage is what the attempt is known

@@ -50,7 +50,7 @@ func TestAttemptsEnd(t *testing.T) {
 	if want := ClassUnknown*2 + ClassEmpty; n != int(want) {
 		t.Errorf("%d attempts, want %d: the third empty reply", n, want)
 	}
-	for _, class := range []Class{0, -1, ClassPanic, ClassPanic + 1, 1 << 20} {
+	for _, class := range []Class{0, -1, ClassPanic, ClassCut + 1, 1 << 20} {
 		before := s.tries.Total()
 		if s.tries.Count(class.tried()); s.tries.Total() != before+1 {
 			t.Errorf("class %d is not counted", int(class))

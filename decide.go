@@ -259,7 +259,7 @@ func (m *Machine) failure(s *State) Step {
 	switch {
 	case f == nil:
 		return nil
-	case f.Class == ClassCancelled, m.serving(s) != s.fallback:
+	case f.Class == ClassCancelled, f.Class == ClassCut, m.serving(s) != s.fallback:
 		return nil
 	case f.Class == ClassTooLong && !s.shortened && s.shortenable() != nil:
 		return Record{[]Event{ContextCompacted{Masked: s.shortenable()}}}

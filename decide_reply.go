@@ -2,13 +2,16 @@ package pawl
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/wire"
@@ -16,7 +19,7 @@ import (
 
 // Called is the intent to perform t, to be appended before the model is called.
 func (m *Machine) Called(t Think) ModelCalled {
-	return ModelCalled{Purpose: t.Purpose, Attempt: t.Attempt, Reserved: t.Estimate + t.Hosted.Input + t.MaxTokens, Cost: t.Cost, MaxTokens: t.MaxTokens, Bytes: t.Bytes, Fallback: t.Fallback, Model: t.Model, View: t.View, Long: t.Long}
+	return ModelCalled{Purpose: t.Purpose, Attempt: t.Attempt, Reserved: t.Estimate + t.Hosted.Input + t.MaxTokens, Cost: t.Cost, MaxTokens: t.MaxTokens, Bytes: t.Bytes, Fallback: t.Fallback, Model: t.Model, Effort: t.Effort, View: t.View, Long: t.Long}
 }
 
 // conversation is what a request shows of a run, the [ModelCalled] of the request
@@ -54,6 +57,7 @@ func (m *Machine) Request(s *State, t Think, so conversation) Request {
 	if t.Model != "" { // the knobs are the agent's model's
 		r.Sampling = Sampling{}
 	}
+	r.Sampling.Effort = cmp.Or(t.Effort, r.Sampling.Effort)
 	if system := s.declared().systemOf(&t.View); system != s.asked {
 		r.Messages = moved(r.Messages)
 	}
@@ -93,7 +97,7 @@ func (s *State) Request(called ModelCalled, turn int, so conversation) (Request,
 	m.single = d.Loop == SingleCall{}.Name()
 	think := Think{
 		Purpose: called.Purpose, View: called.View, Model: called.Model, MaxTokens: called.MaxTokens, Long: called.Long,
-		Prepared: Prepared{Iteration: turn, Attempt: called.Attempt, Fallback: called.Fallback},
+		Prepared: Prepared{Iteration: turn, Attempt: called.Attempt, Fallback: called.Fallback, Effort: called.Effort},
 	}
 	return m.Request(s, think, so), *d.model(think.Model, think.Fallback)
 }
@@ -110,8 +114,8 @@ func withPrompt(messages []Message, prompt string) []Message {
 }
 
 // Replied makes the event of a reply: its calls get the run's ids, its text is
-// made valid, its usage is checked, and it is priced. A reply with neither
-// text nor calls is an error: the attempt has failed.
+// made valid, its usage is checked, and it is priced. A reply with neither text nor calls, and
+// one that is asked for again at once, are errors: the attempt has failed.
 func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 	parts := make([]Part, 0, len(r.Parts))
 	content, n := len(r.Hosted), s.counter
@@ -157,7 +161,7 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 			parts = append(parts, p)
 		}
 	}
-	r.Parts, r.Filter = parts, excerpt.Short(wire.Text(r.Filter))
+	r.Parts, r.Notes, r.Filter = parts, nil, excerpt.Short(wire.Text(r.Filter))
 	if content == 0 && r.Stop != StopRefusal {
 		return ModelReplied{}, &ModelError{Class: ClassEmpty, Message: "the reply has neither text nor calls", Usage: r.Usage}
 	}
@@ -179,7 +183,41 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 		e.Priced, e.Cost = true, price.Cost(r.Usage)
 	}
 	e.Reply = r
+	if failed := m.asksAgain(s, t, &e); failed != nil {
+		return ModelReplied{}, failed
+	}
 	return e, nil
+}
+
+// asksAgain returns the failure as which a reply to a turn counts that is asked for again before
+// anybody sees it; nil: it stands. These are a refusal, while there is another model to ask, and
+// the first reply of an iteration that met its limit, if the model can have more room or think less.
+func (m *Machine) asksAgain(s *State, t Think, e *ModelReplied) *ModelError {
+	if t.Purpose != PurposeTurn || t.Attempt == 0 { // a person wrote it
+		return nil
+	}
+	failed := &ModelError{Usage: e.Reply.Usage, Billed: true}
+	switch e.Reply.Stop {
+	case StopRefusal:
+		if t.Model != "" || t.Fallback >= len(m.decl.Fallback) {
+			return nil
+		}
+		failed.Class, failed.Message = ClassRefused, e.Reply.refusal()
+		return failed
+	case StopLength:
+		longer := t
+		m.room(&longer, true)
+		longer = m.clamp(s, longer, e.Reply.Usage.Total(), e.Cost)
+		if s.cut || longer.MaxTokens < t.MaxTokens || longer.MaxTokens == t.MaxTokens && longer.Effort == "" {
+			return nil
+		}
+		failed.Class, failed.Message = ClassCut, fmt.Sprintf("the reply was cut off at %s tokens; asked again with up to %s", figure.Group(t.MaxTokens), figure.Group(longer.MaxTokens))
+		if longer.Effort != "" {
+			failed.Message += " and effort " + longer.Effort
+		}
+		return failed
+	}
+	return nil
 }
 
 // host makes a hosted call valid, with a result of at most so many bytes.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,15 +13,20 @@ import (
 )
 
 const (
-	defaultReply = 4096 // tokens a reply may have by default
-	leastReply   = 16   // a reply that may not even have these is not asked for
-	mostIdle     = 1000 // facts in a row; beyond, a loop or policy records for ever
+	usualReply    = 16_384 // tokens that a reply may have by default
+	thinkingReply = 32_768 // the same for a model that thinks
+	thinkingRoom  = 8_192  // for the thoughts of a judge or a summary, beside the tokens of its answer
+	leastReply    = 16     // a reply that may not even have these is not asked for
+	mostIdle      = 1000   // facts in a row; beyond, a loop or policy records for ever
 )
 
 // fill completes a Think with its place in the run and its reservation. What
 // a loop or policy wrote there does not count, but for a lower clamp.
 func (m *Machine) fill(s *State, t Think) Think {
 	lower, lowered := t.MaxTokens, t.MaxTokens > 0 || t.Attempt > 0
+	if t.Attempt == 0 && lowered && t.Purpose.judges() && m.thinks(&t) {
+		lower += thinkingRoom
+	}
 	t.Iteration, t.Attempt, t.Cost, t.NotBefore = s.iteration, 1, 0, time.Time{}
 	if cache := m.agent.Sampling.Cache; cache != "" { // in place of what a policy chose
 		t.Long = cache == "1h" && t.Model == ""
@@ -48,10 +54,41 @@ func (m *Machine) fill(s *State, t Think) Think {
 	for i, tools := 0, m.shown(s); i < len(tools) && !t.View.Bare; i++ {
 		t.Hosted = t.Hosted.Add(tools[i].Hosted)
 	}
-	if t.MaxTokens = cmp.Or(m.agent.Sampling.MaxTokens, defaultReply); lowered {
+	if m.room(&t, s.cut && again); lowered {
 		t.MaxTokens = min(t.MaxTokens, lower)
 	}
-	return m.clamp(s, t)
+	return m.clamp(s, t, 0, 0)
+}
+
+// room sets the most tokens that a reply to t may have before the run's limits count. If a reply of the
+// iteration was cut off, that is all that the model can write, and the model is to think a little less.
+func (m *Machine) room(t *Think, cut bool) {
+	usual, longest := usualReply, m.decl.model(t.Model, t.Fallback).Reply
+	if m.thinks(t) {
+		usual = thinkingReply
+	}
+	if cut {
+		usual = cmp.Or(longest, usual)
+	}
+	usual = cmp.Or(m.agent.Sampling.MaxTokens, usual)
+	t.MaxTokens, t.Effort = min(usual, cmp.Or(longest, usual)), ""
+	if i := slices.Index(Efforts, m.effort(t)); cut && i > 0 {
+		t.Effort = Efforts[i-1]
+	}
+}
+
+// effort is how much the model that t asks is to think, by the agent or else by itself; empty: not at all.
+func (m *Machine) effort(t *Think) string {
+	own := m.decl.model(t.Model, t.Fallback).Effort
+	if t.Model != "" {
+		return own
+	}
+	return cmp.Or(m.agent.Sampling.Effort, own)
+}
+
+// thinks reports whether the model that t asks may think. One that thinks by itself may not be able to stop.
+func (m *Machine) thinks(t *Think) bool {
+	return m.decl.model(t.Model, t.Fallback).Effort != "" || m.effort(t) != "" && m.effort(t) != "none"
 }
 
 // Estimate returns the expected input tokens of a request, and its bytes. The model's earlier
@@ -127,19 +164,20 @@ func (m *Machine) wired(s *State, v *View) int {
 	return n
 }
 
-// clamp lowers the reply to what tokens and dollars leave, and prices it.
-func (m *Machine) clamp(s *State, t Think) Think {
+// clamp lowers the reply to what tokens and dollars leave, and prices it. Some may be used already
+// and not be booked.
+func (m *Machine) clamp(s *State, t Think, used int, spent float64) Think {
 	aside := s.aside()
-	t.MaxTokens = min(t.MaxTokens, s.limits.Tokens-s.usage.Total()-aside.Tokens-t.Estimate-t.Hosted.Input)
+	t.MaxTokens = min(t.MaxTokens, s.limits.Tokens-s.usage.Total()-used-aside.Tokens-t.Estimate-t.Hosted.Input)
 	price := m.decl.model(t.Model, t.Fallback).Price
 	if price == nil {
 		return t
 	}
 	in, out := meter.Rates(*price).Most(t.Estimate, meter.Use(t.Hosted), t.Long)
 	if s.limits.Cost > 0 && out > 0 {
-		left := (s.limits.Cost - s.cost - aside.Cost - in) * 1e6 / out
+		left := (s.limits.Cost - s.cost - spent - aside.Cost - in) * 1e6 / out
 		t.MaxTokens = min(t.MaxTokens, int(max(-1, min(left, 1<<30))))
-	} else if s.limits.Cost > 0 && s.cost+aside.Cost+in > s.limits.Cost {
+	} else if s.limits.Cost > 0 && s.cost+spent+aside.Cost+in > s.limits.Cost {
 		t.MaxTokens = -1
 	}
 	t.Cost = meter.Dollars(in + float64(max(0, t.MaxTokens))*out/1e6)

@@ -3,7 +3,10 @@ package pawl
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // unsound says why a step of a loop's or a policy's cannot be taken; empty: it can.
@@ -36,9 +39,29 @@ func unsound(step Step) string {
 	return ""
 }
 
-// Given reports whether the note comes from a hook, a signal, a board or a budget, not from a step.
+// Given reports whether the note comes from a hook, a signal, a board, a budget or a model, not from a step.
 func (n Noted) Given() bool {
-	return n.Signal != 0 || strings.HasPrefix(n.By, "hook ") || n.By == "__board__" || n.By == "__budget__"
+	return n.Signal != 0 || strings.HasPrefix(n.By, "hook ") || n.By == "__board__" || n.By == "__budget__" || n.By == modelNotes
+}
+
+// modelNotes is the author of notes about what adapters changed in requests; see [Reply.Notes].
+const modelNotes = "__model__"
+
+// Adapted returns the note to record for a reply whose adapter changed what the model refuses, and
+// whether the run's notes lack any of that. The note has all changes so far.
+func (s *State) Adapted(r Reply) (Noted, bool) {
+	var all []string
+	if before, ok := s.notes[modelNotes+"\x00adapted"]; ok {
+		_ = json.Unmarshal(before, &all) // which is the engine's own
+	}
+	known := len(all)
+	for _, text := range r.Notes {
+		if text = wire.Text(text); !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	value, _ := json.Marshal(all)
+	return Noted{By: modelNotes, Name: "adapted", Value: value}, len(all) > known
 }
 
 // unfit says why only the engine may record an event; empty: a loop or policy may, too.

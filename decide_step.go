@@ -40,6 +40,7 @@ type Prepared struct {
 	NotBefore time.Time // when to send it; zero: at once
 	Fallback  int       // which of the agent's fallbacks to ask; zero: its model
 	Hosted    Usage     // the most that hosted tools may add
+	Effort    string    // how much the model thinks, in place of the agent's [Sampling.Effort]; empty: as that says
 }
 
 // A View says by reference what a Think shows the model. The zero View is the

@@ -137,7 +137,7 @@ func (f *replied) Take(e *ModelReplied) (exact bool) {
 	*f = replied{Purpose: e.Purpose, Text: joinText(r.Parts), Hosted: r.Hosted, Stop: r.Stop, Filter: r.Filter, Repaired: r.Repaired, Usage: r.Usage,
 		Cost: e.Cost, Priced: e.Priced, Malformed: e.Malformed, Estimated: e.Estimated}
 	usual, named := true, true
-	exact = r.Parts == nil || len(r.Parts) > 0
+	exact = (r.Parts == nil || len(r.Parts) > 0) && r.Notes == nil
 	for i, p := range r.Parts {
 		var part layout
 		switch p := p.(type) {

@@ -18,6 +18,7 @@ type ModelCalled struct {
 	Bytes     int           `wire:"bytes,omit"`    // of the request, as they are counted for an estimate
 	Fallback  int           `wire:"fallback,omit"` // which of the agent's fallbacks is asked; zero: its model
 	Model     string        `wire:"model,omit"`    // the name of the auxiliary model that is asked; empty: none is
+	Effort    string        `wire:"effort,omit"`   // how much the model is to think, in place of what the agent declares; empty: as it declares
 	View      View          `wire:",inline"`
 	Long      bool          `wire:"cache_long,omit"`   // the provider was asked to keep the request in its cache for long
 	Waited    time.Duration `wire:"waited_ms,ms,omit"` // for the rate of the provider, since the last entry; not counted as the run's time

@@ -133,6 +133,7 @@ type turn struct {
 	parked     parked       // a model call that goes on without the run
 	failure    *ModelFailed // the last attempt failed
 	shortened  bool         // results were left out of it, because it was too long
+	cut        bool         // a reply of this iteration met its limit, and the model was asked for a longer one
 	tries      tries        // failed attempts in a row that count, of one model
 	fallback   int          // which model was asked last: zero the agent's own, or one of its fallbacks
 	attempt    int          // attempts of this turn
@@ -641,13 +642,13 @@ func value[T any](p *T) (v T, ok bool) {
 func (s *State) Tries() int { return s.tries.Total() }
 
 // tries counts failed attempts in a row by class, all that are not transient
-// together. An attempt that we cut short does not count.
+// together. An attempt that we cut short, or whose reply met its limit, does not count.
 type tries = tally.Few
 
 // tried is where tries count a class.
 func (c Class) tried() int {
 	switch {
-	case c == ClassCancelled:
+	case c == ClassCancelled, c == ClassCut:
 		return -1
 	case c.Transient():
 		return int(c)

@@ -84,7 +84,7 @@ func (s *State) applyModel(event Event) {
 			put(&s.missed, string(e.Purpose), &missed)
 			return
 		}
-		s.failure = &failure
+		s.failure, s.cut = &failure, s.cut || e.Class == ClassCut
 		s.tries.Count(e.Class.tried())
 	case PlanRejected:
 		s.rejections, s.whyNot = e.Rejection, e.Feedback
@@ -122,7 +122,7 @@ func (s *State) modelCalled(e ModelCalled, iteration int) {
 	}
 	if iteration > s.iteration {
 		s.iteration, s.attempt, s.rejections = iteration, 0, 0
-		s.refuted, s.complete, s.finalAsked, s.final = false, nil, false, nil
+		s.refuted, s.complete, s.finalAsked, s.final, s.cut = false, nil, false, nil, false
 	}
 	if system := s.declared().systemOf(&e.View); system != s.asked {
 		s.asked = system

@@ -200,8 +200,12 @@ func (c *modelCall) record(r *recorder, cut error, abandoned bool) {
 	}
 	if err == nil {
 		var reply pawl.ModelReplied
-		if reply, err = r.machine.Replied(r.state, c.t, r.clean.reply(*c.reply)); err == nil {
+		said := r.clean.reply(*c.reply)
+		if reply, err = r.machine.Replied(r.state, c.t, said); err == nil {
 			r.append(c.at, reply)
+			if note, adapted := r.state.Adapted(said); adapted {
+				r.appendNow(note)
+			}
 			c.turn.settle(r, reply.Reply.Usage.Total())
 			r.engine.limits.replied(c.endpoint)
 			return

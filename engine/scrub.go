@@ -86,7 +86,10 @@ func (c *cleaner) json(raw json.RawMessage) json.RawMessage {
 func (c *cleaner) reply(r pawl.Reply) pawl.Reply {
 	r.Parts = c.parts(r.Parts)
 	if !c.idle() {
-		r.Hosted = slices.Clone(r.Hosted)
+		r.Hosted, r.Notes = slices.Clone(r.Hosted), slices.Clone(r.Notes)
+		for i, note := range r.Notes {
+			r.Notes[i] = c.text(note)
+		}
 	}
 	for i := 0; i < len(r.Hosted) && !c.idle(); i++ {
 		h := &r.Hosted[i]

@@ -24,7 +24,8 @@ import (
 // agent reads a declaration, one line a field:
 //
 //	name NAME · fallback NAME · prompt TEXT · loop react|single|review · strategy json
-//	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT[/READ/WRITE/SEARCH] · max_tokens N
+//	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT[/READ/WRITE/SEARCH] · max_tokens N · effort E
+//	writes N [EFFORT]: the most tokens of a reply of each model, and what it thinks with by itself
 //	builtins · plan · board · serial · early_reads · max_parallel N · core PATTERN… · observe · goal EXPR · approvals [ttl=D] [stop] [unobserved]
 //	tool NAME [read|idempotent|write] [client|alone|exempt|external] [timeout=D cap=N calls=N parallel=N on_doubt=X version=V args=a,b? witness=a,b supervised=WORD]
 //	hosted NAME [calls=N cap=N]: the provider runs it
@@ -61,6 +62,12 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			a.Output = json.RawMessage(rest)
 		case "max_tokens":
 			a.Sampling.MaxTokens, err = strconv.Atoi(rest)
+		case "effort":
+			a.Sampling.Effort = rest
+		case "writes":
+			most, effort, _ := strings.Cut(rest, " ")
+			w.effort = effort
+			w.reply, err = strconv.Atoi(most)
 		case "price":
 			w.price = &pawl.Price{}
 			for i, figure := range strings.Split(rest, "/") {
@@ -213,7 +220,9 @@ type other struct {
 }
 
 func (o other) Describe() pawl.ModelInfo {
-	return pawl.ModelInfo{Name: o.name, Price: o.price}
+	info := o.world.Describe()
+	info.Name = o.name
+	return info
 }
 
 // junior is what a child run asks. Children that ask at once take their lines in

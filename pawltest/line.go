@@ -130,9 +130,10 @@ func (l *line) model(event pawl.Event, iteration int) {
 			l.opt("fallback", e.Fallback)
 		}
 		l.opt("model", e.Model)
-		if e.MaxTokens != 4096 {
+		if e.MaxTokens != 16_384 {
 			l.opt("max_tokens", e.MaxTokens)
 		}
+		l.opt("effort", e.Effort)
 		if e.Cost != 0 {
 			l.add("reserved=$%.6f", e.Cost)
 		}

@@ -55,6 +55,9 @@ func (s *stage) requests() string {
 	for i := s.told; i < len(s.world.requests); i++ {
 		r := s.world.requests[i]
 		fmt.Fprintf(&b, "== %s attempt=%d", r.Purpose, r.Attempt)
+		if r.Sampling.Effort != "" {
+			fmt.Fprintf(&b, " effort=%s", r.Sampling.Effort)
+		}
 		same := 0
 		if i > 0 {
 			for before := s.world.requests[i-1].Messages; same < min(len(before), len(r.Messages)); same++ {

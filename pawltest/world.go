@@ -21,6 +21,8 @@ type world struct {
 	first    pawl.Agent // the agent of the transcript, for those that hand back to it
 	mu       sync.Mutex
 	price    *pawl.Price
+	reply    int    // the most tokens of a reply
+	effort   string // what models think with by themselves
 	hooks    []engine.Hook
 	thoughts []thought
 	tools    map[string][]string
@@ -35,7 +37,9 @@ type world struct {
 }
 
 // Describe names the model.
-func (w *world) Describe() pawl.ModelInfo { return pawl.ModelInfo{Name: "transcript", Price: w.price} }
+func (w *world) Describe() pawl.ModelInfo {
+	return pawl.ModelInfo{Name: "transcript", Price: w.price, Reply: w.reply, Effort: w.effort}
+}
 
 // Hosts implements tool.Host.
 func (w *world) Hosts([]pawl.ToolInfo) error { return nil }
