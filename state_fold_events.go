@@ -38,6 +38,8 @@ func (s *State) weigh(p Part) int {
 		return s.size(p.Text)
 	case Thinking:
 		return s.size(p.Text) + s.size(string(p.Opaque))
+	case Citation:
+		return s.size(p.Title) + s.size(p.URL) + s.size(p.Quote) + s.size(string(p.Opaque)) + s.around()
 	case Call:
 		return len(p.Tool) + s.size(string(p.Args)) + s.around()
 	case ToolResult:

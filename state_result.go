@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -15,15 +16,16 @@ import (
 // A Result is the outcome of a run so far, as the command line and the server print it. Its
 // JSON always has every key, except legs and the uses of hosted tools.
 type Result struct {
-	Run    string            `json:"run"`
-	Agent  string            `json:"agent"`
-	Labels map[string]string `json:"labels"`
-	Thread *string           `json:"thread"`
-	Legs   []string          `json:"legs,omitempty"` // of the conversation, oldest first: the last has it now; nil: no agent handed over
-	Status Status            `json:"status"`
-	Answer string            `json:"answer"`
-	Output json.RawMessage   `json:"output"`
-	Reason struct {          // the condition that ended the run
+	Run       string            `json:"run"`
+	Agent     string            `json:"agent"`
+	Labels    map[string]string `json:"labels"`
+	Thread    *string           `json:"thread"`
+	Legs      []string          `json:"legs,omitempty"` // of the conversation, oldest first: the last has it now; nil: no agent handed over
+	Status    Status            `json:"status"`
+	Answer    string            `json:"answer"`
+	Output    json.RawMessage   `json:"output"`
+	Citations []Source          `json:"citations"` // what the answer cites, in its order
+	Reason    struct {          // the condition that ended the run
 		Condition string `json:"condition"`
 		Leaf      string `json:"leaf"`
 		Detail    string `json:"detail"`
@@ -42,6 +44,7 @@ type Result struct {
 		ModelCalls int `json:"model_calls"`
 	} `json:"usage"`
 	CostUSD   *Decimal  `json:"cost_usd"`
+	Price     *string   `json:"price"` // where the price is from: table, list (of the model's own provider, though it runs elsewhere) or spec; nil: there is none
 	ElapsedMS int64     `json:"elapsed_ms"`
 	Resumable bool      `json:"resumable"`
 	Action    string    `json:"recommended_action"` // a command, where pawl prints the result; else words that hold wherever the run is driven
@@ -65,6 +68,21 @@ type Summary struct {
 	Iteration int       `json:"iteration"`
 	Thought   string    `json:"thought"`
 	Calls     []outcome `json:"calls"`
+}
+
+// Source is what an answer cites.
+type Source struct {
+	Title string `json:"title"`
+	URL   string `json:"url"`
+	Quote string `json:"quote"` // the cited passage
+}
+
+// String names the source by its title and address, or else by the passage.
+func (s Source) String() string {
+	if s.Title != "" && s.URL != "" {
+		return s.Title + ": " + s.URL
+	}
+	return cmp.Or(s.Title, s.URL, s.Quote)
 }
 
 type outcome = struct {
@@ -92,7 +110,7 @@ func (s *State) Result() Result {
 	v := s.Verdict()
 	r := Result{
 		Run: s.run, Agent: s.declared().Agent, Status: s.status, Answer: s.Answer(), Verdict: v,
-		Iterations: s.iteration, Steps: []Summary{}, ToolCalls: s.toolCalls,
+		Citations: s.cited(), Iterations: s.iteration, Steps: []Summary{}, ToolCalls: s.toolCalls,
 		ElapsedMS: s.elapsed.Milliseconds(), Resumable: s.status.Resumable() && s.impeded() == "", Pending: s.pendings(), Labels: map[string]string{},
 	}
 	r.Reason.Condition, r.Reason.Leaf, r.Reason.Detail = v.Condition, v.Leaf, v.Detail
@@ -108,6 +126,7 @@ func (s *State) Result() Result {
 	if s.priced {
 		cost, _ := s.Cost() // of its own: the result is kept when the state is not
 		r.CostUSD = new(Decimal(cost))
+		r.Price = new(cmp.Or(s.declared().Model.PriceFrom, "spec"))
 	}
 	if s.confident {
 		r.Confidence = new(s.confidence)
@@ -142,6 +161,23 @@ func (s *State) Result() Result {
 		}
 	}
 	return r
+}
+
+// cited lists what the answer cites, each source and passage once.
+func (s *State) cited() []Source {
+	sources, reply := []Source{}, s.reply
+	switch {
+	case s.own != "" && s.own != s.LastText(): // composed by the loop
+		return sources
+	case s.own == "" && s.complete == nil && !s.Done():
+		reply = s.repliedFor(PurposeFinal).Reply
+	}
+	for _, p := range reply.Parts {
+		if c, ok := p.(Citation); ok && !slices.Contains(sources, Source{c.Title, c.URL, c.Quote}) {
+			sources = append(sources, Source{c.Title, c.URL, c.Quote})
+		}
+	}
+	return sources
 }
 
 // output is the structured answer, when the agent declares one.

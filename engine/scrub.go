@@ -110,6 +110,8 @@ func (c *cleaner) parts(parts []pawl.Part) []pawl.Part {
 			parts[i] = pawl.Text{Text: c.text(p.Text)}
 		case pawl.Thinking:
 			parts[i] = c.thinking(p)
+		case pawl.Citation:
+			parts[i] = c.citation(p)
 		case pawl.Call:
 			p.Tool, p.Ref, p.Args = c.secrets.Scrub(p.Tool), c.secrets.Scrub(p.Ref), c.json(p.Args)
 			parts[i] = p
@@ -130,6 +132,16 @@ func (c *cleaner) thinking(t pawl.Thinking) pawl.Thinking {
 		t.Text, t.Opaque = text, nil
 	}
 	return t
+}
+
+// citation cleans a citation. If it changes, what only its provider understands is dropped, as
+// that has the same texts.
+func (c *cleaner) citation(p pawl.Citation) pawl.Citation {
+	clean := pawl.Citation{Title: c.text(p.Title), URL: c.text(p.URL), Quote: c.text(p.Quote), Opaque: p.Opaque, Model: p.Model}
+	if clean.Title != p.Title || clean.URL != p.URL || clean.Quote != p.Quote || string(c.secrets.JSON(p.Opaque)) != string(p.Opaque) {
+		clean.Opaque = nil
+	}
+	return clean
 }
 
 // spread removes secrets that span several parts, since the texts, or the thoughts, of a

@@ -141,6 +141,8 @@ func (l *ledger) reply(e *pawl.ModelReplied) {
 			n += len(p.Text)
 		case pawl.Thinking:
 			n += len(p.Text) + len(p.Opaque)
+		case pawl.Citation:
+			n += len(p.Title) + len(p.URL) + len(p.Quote) + len(p.Opaque)
 		case pawl.Call:
 			n += len(p.Tool) + len(p.Args)
 		}

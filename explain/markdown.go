@@ -99,6 +99,9 @@ func (r *Report) Used() string {
 		if r.CostUSD != nil {
 			text += ", " + dollars(*r.CostUSD)
 		}
+		if r.Price != nil && *r.Price == "list" {
+			text += " by list price"
+		}
 	}
 	return text + ", " + figure.Lasting(time.Duration(r.ElapsedMS)*time.Millisecond)
 }
@@ -179,6 +182,14 @@ func (r *Report) answer(b *strings.Builder) {
 		b.WriteString("## Latest answer\n\nThe run did not end with it.\n\n")
 	}
 	fmt.Fprintf(b, "%s\n", fence(r.long(r.Answer)))
+	if len(r.Citations) == 0 {
+		return
+	}
+	b.WriteString("It cites:\n\n")
+	for i, source := range r.Citations {
+		fmt.Fprintf(b, "%d. %s\n", i+1, span(shorten(oneLine(source.String()), 300)))
+	}
+	b.WriteString("\n")
 }
 
 // long returns a text of several lines, truncated if it is too long.

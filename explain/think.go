@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -143,13 +144,17 @@ func join(parts []Phrase, sep Phrase) (out Phrase) {
 
 func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []Phrase) {
 	var thinking string
-	var calls []string
+	var calls, cited []string
 	for _, p := range e.Reply.Parts {
 		switch p := p.(type) {
 		case pawl.Thinking:
 			thinking += p.Text
 		case pawl.Call:
 			calls = append(calls, p.ID+" "+p.Tool)
+		case pawl.Citation:
+			if source := cmp.Or(p.URL, p.Title); source != "" && !slices.Contains(cited, source) {
+				cited = append(cited, source)
+			}
 		}
 	}
 	text := e.Reply.Text()
@@ -161,6 +166,9 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []Phrase) {
 	}
 	if text != "" {
 		out = append(out, Phrase("said: "+said(text)))
+	}
+	if len(cited) > 0 {
+		out = append(out, Phrase("cited "+names(cited, 6)))
 	}
 	for _, h := range e.Reply.Hosted {
 		what, came := "the provider ran "+h.Call.ID+" "+h.Call.Tool+" "+said(string(h.Call.Args)), ": "+said(jsonin.Plain(h.Result))

@@ -147,6 +147,8 @@ func (l *line) model(event pawl.Event, iteration int) {
 				l.add("%q", p.Text)
 			case pawl.Thinking:
 				l.add("~%q", p.Text)
+			case pawl.Citation:
+				l.add("cite=%q", p.Title+"|"+p.URL+"|"+p.Quote)
 			case pawl.Call:
 				l.add("%s:%s%s", p.ID, p.Tool, p.Args)
 			}
@@ -303,6 +305,8 @@ func conversation(messages []pawl.Message) string {
 				fmt.Fprintf(&b, " %q", p.Text)
 			case pawl.Thinking:
 				fmt.Fprintf(&b, " ~%q", p.Text)
+			case pawl.Citation:
+				fmt.Fprintf(&b, " cite=%q", p.Title+"|"+p.URL+"|"+p.Quote)
 			case pawl.Call:
 				fmt.Fprintf(&b, " %s:%s%s", p.ID, p.Tool, p.Args)
 			case pawl.ToolResult:

@@ -31,6 +31,7 @@ type thought struct {
 // that begin with ^, those are streamed in place of the reply's, and the reply has none of them.
 // With @ before it, the provider has run a call: a string behind it is the result, or with ! before
 // that the error. searches=N is how many searches it bills.
+// cite="TITLE|URL|QUOTE" is what the text before it cites.
 // error=CLASS message="…" retry=DURATION hang stuck panic die.
 func readThought(s string) (t thought, err error) {
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
@@ -157,6 +158,9 @@ func (t *thought) option(name, value string) (err error) {
 		t.reply.Usage.Searches, err = strconv.Atoi(value)
 	case "spent":
 		t.fail.Usage, err = usage(value)
+	case "cite": // TITLE|URL|QUOTE
+		parts := append(strings.SplitN(value, "|", 3), "", "")
+		t.reply.Parts = append(t.reply.Parts, pawl.Citation{Title: parts[0], URL: parts[1], Quote: parts[2], Opaque: json.RawMessage(`"place"`), Model: "transcript"})
 	case "stop":
 		err = t.reply.Stop.UnmarshalText([]byte(value))
 	case "after":

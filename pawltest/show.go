@@ -105,6 +105,9 @@ func (s *stage) result() (string, error) {
 	if r.Output != nil {
 		fmt.Fprintf(&b, "output: %s\n", r.Output)
 	}
+	for _, source := range r.Citations {
+		fmt.Fprintf(&b, "cites: %s (%q)\n", source, source.Quote)
+	}
 	fmt.Fprintf(&b, "iterations=%d tool_calls=%d model_calls=%d", r.Iterations, r.ToolCalls, r.Usage.ModelCalls)
 	if r.Confidence != nil {
 		fmt.Fprintf(&b, " confidence=%g", *r.Confidence)

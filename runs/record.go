@@ -133,6 +133,9 @@ func (r *recorder) add(x script.Exchange) error {
 		case pawl.Thinking:
 			p.Text = clean(p.Text)
 			parts[i] = p
+		case pawl.Citation:
+			p.Title, p.URL, p.Quote = clean(p.Title), clean(p.URL), clean(p.Quote)
+			parts[i] = p
 		case pawl.Call:
 			if !r.raw && !bytes.Equal(redact.JSON(p.Args), p.Args) {
 				return &RefusedError{fmt.Errorf("%s: the arguments of call %s to %s contain what looks like a secret, and removing it would change the call; record it raw, and keep the file private", place, p.ID, p.Tool)}

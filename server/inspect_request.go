@@ -52,6 +52,8 @@ func partsOf(m pawl.Message, masked []string) []client.MessagePart {
 			parts = append(parts, client.MessagePart{Type: "text", Text: redact.Text(p.Text)})
 		case pawl.Thinking:
 			parts = append(parts, client.MessagePart{Type: "thinking", Text: redact.Text(p.Text)})
+		case pawl.Citation:
+			parts = append(parts, client.MessagePart{Type: "citation", Text: redact.Text(p.Quote), Title: redact.Text(p.Title), URL: redact.Text(p.URL)})
 		case pawl.Call:
 			parts = append(parts, client.MessagePart{Type: "call", Call: p.ID, Tool: p.Tool, Args: redacted(p.Args)})
 		case pawl.ToolResult:

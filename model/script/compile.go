@@ -157,17 +157,23 @@ func compile(path string, r Reply) (reply, error) {
 	}
 	for i, one := range r.Parts {
 		name := fmt.Sprintf("parts[%d]", i)
+		set := 0
+		for _, is := range []bool{one.Call != nil, one.Text != nil, one.Thinking != nil, one.Cites != nil} {
+			if is {
+				set++
+			}
+		}
 		switch {
-		case one.Call != nil && one.Text == nil && one.Thinking == nil:
+		case set != 1:
+			return bad("%s: want one of text, thinking, call and cites", name)
+		case one.Call != nil:
 			if err := call(name, *one.Call); err != nil {
 				return reply{}, err
 			}
-		case one.Call == nil && one.Text != nil && one.Thinking == nil:
+		case one.Text != nil:
 			p.parts = append(p.parts, part{text: *one.Text})
-		case one.Call == nil && one.Text == nil && one.Thinking != nil:
-			p.parts = append(p.parts, part{thinking: one.Thinking})
 		default:
-			return bad("%s: want one of text, thinking and call", name)
+			p.parts = append(p.parts, part{thinking: one.Thinking, cites: one.Cites})
 		}
 	}
 	for i, h := range r.Hosted {
@@ -193,9 +199,10 @@ func compile(path string, r Reply) (reply, error) {
 	return p, nil
 }
 
-// A part is a part of a reply as written: thinking, a call, or else text.
+// A part is a part of a reply as written: thinking, a call, a source, or else text.
 type part struct {
 	thinking *string
+	cites    *Source
 	text     string
 	call     *source
 }

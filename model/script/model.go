@@ -247,6 +247,8 @@ func (p *reply) at(turn int, model string) pawl.Reply {
 		switch {
 		case one.thinking != nil:
 			r.Parts = append(r.Parts, pawl.Thinking{Text: fill(*one.thinking, turn), Model: model})
+		case one.cites != nil:
+			r.Parts = append(r.Parts, pawl.Citation{Title: one.cites.Title, URL: one.cites.URL, Quote: one.cites.Quote, Model: model})
 		case one.call != nil:
 			r.Parts = append(r.Parts, one.call.call(turn))
 		default:

@@ -191,6 +191,8 @@ func written(x *Exchange) (r Reply, err error) {
 			r.Parts, rank, empty = append(r.Parts, Part{Thinking: &p.Text}), 1, p.Text == ""
 		case pawl.Text:
 			r.Parts, rank, empty = append(r.Parts, Part{Text: &p.Text}), 2, p.Text == ""
+		case pawl.Citation:
+			r.Parts = append(r.Parts, Part{Cites: &Source{p.Title, p.URL, p.Quote}}) // which has no rank: parts with it stand as parts
 		case pawl.Call:
 			c, err := writtenCall(p)
 			if err != nil {

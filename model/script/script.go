@@ -55,6 +55,14 @@ type Part struct {
 	Thinking *string `yaml:"thinking,omitempty"`
 	Text     *string `yaml:"text,omitempty"`
 	Call     *Call   `yaml:"call,omitempty"`
+	Cites    *Source `yaml:"cites,omitempty"` // of the text before it
+}
+
+// A Source is what a text cites.
+type Source struct {
+	Title string `yaml:"title,omitempty"`
+	URL   string `yaml:"url,omitempty"`
+	Quote string `yaml:"quote,omitempty"`
 }
 
 // A Call calls a tool, with Args as any value that has a JSON form, or with Raw

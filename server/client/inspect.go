@@ -39,10 +39,12 @@ type Message struct {
 	Cache bool `json:"cache,omitempty"`
 }
 
-// A MessagePart is a piece of a message. Type is text, thinking, call, result, image or file.
+// A MessagePart is a piece of a message. Type is text, citation, thinking, call, result, image or file.
 type MessagePart struct {
 	Type   string          `json:"type"`
-	Text   string          `json:"text,omitempty"`   // of text, thinking, results and files
+	Text   string          `json:"text,omitempty"`   // of text, thinking, results and files; of citations: the passage
+	Title  string          `json:"title,omitempty"`  // of citations
+	URL    string          `json:"url,omitempty"`    // of citations
 	Call   string          `json:"call,omitempty"`   // of calls and results
 	Tool   string          `json:"tool,omitempty"`   // of calls and results
 	Args   json.RawMessage `json:"args,omitempty"`   // of calls

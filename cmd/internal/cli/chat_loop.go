@@ -227,6 +227,7 @@ func (t *talk) drive(ctx context.Context, agent pawl.Agent, limits pawl.Limits, 
 	t.a.awaitDeliveries()
 	switch result.Status {
 	case pawl.StatusSuccess:
+		t.a.cite(result.Citations)
 		t.a.shade("%s", figures(result))
 	case pawl.StatusCancelled:
 		t.a.shade("stopped; %s", figures(result))

@@ -322,6 +322,7 @@ func endingSince(ctx context.Context, a *app, r *pawl.Result, why string) {
 		}
 		return
 	}
+	a.cite(r.Citations)
 	a.sayf("%s", line)
 	a.sayf("%s", cmp.Or(used, figures(*r)))
 	waits := "waits"
@@ -344,8 +345,22 @@ func figures(r pawl.Result) string {
 	text := fmt.Sprintf("%s, %s, %s in, %s out", counted(r.Iterations, "iteration"), counted(r.ToolCalls, "tool call"), figure.Count(r.Usage.Input, "token"), figure.Group(r.Usage.Output))
 	if r.CostUSD != nil {
 		text += ", " + figure.Dollars(float64(*r.CostUSD))
+		if r.Price != nil && *r.Price == "list" {
+			text += " by list price"
+		}
 	}
 	return text + ", " + elapsed(r)
+}
+
+// cite lists the sources that an answer cites, each once, on stderr: stdout has the answer alone.
+func (a *app) cite(sources []pawl.Source) {
+	seen := map[string]bool{}
+	for _, s := range sources {
+		if text := s.String(); !seen[text] {
+			seen[text] = true
+			a.sayf("[%d] %s", len(seen), gist(text))
+		}
+	}
 }
 
 func counted(n int, noun string) string {

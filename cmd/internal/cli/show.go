@@ -120,7 +120,11 @@ func (con *console) show(r explain.Report, h pawl.Head, board []team.Task) error
 		return err
 	}
 	if answer := terminal.Clean(r.Answer); strings.TrimSpace(answer) != "" {
-		_, err := io.WriteString(con.out, "\n"+strings.TrimRight(answer, "\n")+"\n")
+		answer = "\n" + strings.TrimRight(answer, "\n") + "\n"
+		for _, source := range r.Citations {
+			answer += "source: " + gist(source.String()) + "\n"
+		}
+		_, err := io.WriteString(con.out, answer)
 		return err
 	}
 	return nil
