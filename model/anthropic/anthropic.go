@@ -19,8 +19,7 @@
 //
 //   - the results of a message come first, then the rest, and neighbouring messages
 //     of one role are joined;
-//   - calls and results have the run's own ids, which are unique, as the ids of a
-//     provider need not be;
+//   - calls and results have the provider's ids, or the run's own where those are not unique;
 //   - thinking blocks are unchanged. They are left out if another model or account made them,
 //     if the model binds them to what stood before them and that has changed, or if
 //     nothing follows them;

@@ -63,7 +63,7 @@ type kind struct {
 // each for an earlier mark. So the prompt, the last message, and the marked
 // places of earlier and later requests get one.
 func (c *call) messages(head int) (list []message) {
-	without := c.unpaired()
+	without, ids := c.unpaired(), provider.CallIDs(c.Messages)
 	var place []int // index in the list, by turn
 	for role, parts := range limits.Turns(c.Messages) {
 		if n := len(place); n > 0 {
@@ -71,12 +71,12 @@ func (c *call) messages(head int) (list []message) {
 		}
 		place = append(place, 0)
 		if role == pawl.RoleAssistant {
-			if blocks := c.said(parts, without); len(blocks) > 0 {
+			if blocks := c.said(parts, without, ids); len(blocks) > 0 {
 				list = append(list, message{Role: "assistant", Content: blocks})
 			}
 			continue
 		}
-		blocks := asked(parts)
+		blocks := asked(parts, ids)
 		if n := len(list); n > 0 && list[n-1].Role == "user" { // an empty turn was between them
 			blocks = append(list[n-1].Content, blocks...)
 			list = list[:n-1]
@@ -135,7 +135,7 @@ func markLast(blocks []any, cached *kind) {
 }
 
 // said returns an assistant's turn, without some hosted calls. It must not end with thinking.
-func (c *call) said(parts []pawl.Part, without map[string]bool) (list []any) {
+func (c *call) said(parts []pawl.Part, without map[string]bool, ids map[string]string) (list []any) {
 	end := 0
 	var cited *part
 	for _, p := range parts {
@@ -160,7 +160,7 @@ func (c *call) said(parts []pawl.Part, without map[string]bool) (list []any) {
 				end = len(list)
 			}
 		case pawl.Call:
-			list = append(list, &part{Type: "tool_use", ID: id(p.ID, p.Ref), Name: provider.Name(p.Tool), Input: provider.Object(p.Args)})
+			list = append(list, &part{Type: "tool_use", ID: id(ids, p.ID, p.Ref), Name: provider.Name(p.Tool), Input: provider.Object(p.Args)})
 			end = len(list)
 		}
 	}
@@ -184,7 +184,7 @@ func (c *call) citation(p pawl.Citation) json.RawMessage {
 
 // asked returns a user's turn. Results must come first in the message that
 // answers calls.
-func asked(parts []pawl.Part) []any {
+func asked(parts []pawl.Part, ids map[string]string) []any {
 	var results, rest []any
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -193,7 +193,7 @@ func asked(parts []pawl.Part) []any {
 				rest = append(rest, text(p.Text))
 			}
 		case pawl.ToolResult:
-			results = append(results, result(p))
+			results = append(results, result(p, ids))
 		case pawl.File:
 			rest = append(rest, file(p))
 		}
@@ -204,8 +204,8 @@ func asked(parts []pawl.Part) []any {
 	return append(results, rest...)
 }
 
-func result(r pawl.ToolResult) *part {
-	b := &part{Type: "tool_result", ResultOf: id(r.Call, r.Ref), Failed: r.Failed}
+func result(r pawl.ToolResult, ids map[string]string) *part {
+	b := &part{Type: "tool_result", ResultOf: id(ids, r.Call, r.Ref), Failed: r.Failed}
 	if s := r.Text(); strings.TrimSpace(s) != "" {
 		b.Content = append(b.Content, text(s))
 	}
@@ -225,6 +225,8 @@ func file(f pawl.File) *part {
 	return p
 }
 
-// id returns the run's own id of a call if there is one: it is unique, and
-// valid for the API.
-func id(own, ref string) string { return provider.Name(cmp.Or(own, ref)) }
+// id returns the id of a call, or of the call of a result.
+func id(ids map[string]string, own, ref string) string {
+	own = cmp.Or(own, ref)
+	return cmp.Or(ids[own], provider.Name(own))
+}

@@ -10,7 +10,7 @@
 //
 //   - the results of a message come first, then the rest, and neighbouring messages of one role
 //     are joined;
-//   - calls and results have the run's own ids;
+//   - calls and results have the provider's ids, or the run's own where those are not unique;
 //   - reasoning with a signature is sent, unchanged, to the model that wrote it;
 //   - empty texts are left out;
 //   - the system prompt and the last message are marked for the cache, for Claude and Nova;

@@ -145,16 +145,16 @@ type message struct {
 // messages returns the turns of the conversation. Claude takes four marks for the cache: after
 // the system prompt, the last message, and the marked places of earlier and later requests.
 func (m *converse) messages(r pawl.Request, recall bool, head int) []message {
-	list := []message{}
+	list, ids := []message{}, provider.CallIDs(r.Messages)
 	var place []int // index in the list, by turn
 	documents := 0
 	for role, parts := range limits.Turns(r.Messages) {
 		if role == pawl.RoleAssistant {
-			if said := m.said(parts, recall); len(said) > 0 {
+			if said := m.said(parts, recall, ids); len(said) > 0 {
 				list = append(list, message{"assistant", said})
 			}
 		} else {
-			asked := m.asked(parts, &documents)
+			asked := m.asked(parts, &documents, ids)
 			if n := len(list); n > 0 && list[n-1].Role == "user" { // an empty turn was between them
 				list[n-1].Content = append(list[n-1].Content, asked...)
 			} else {
@@ -186,7 +186,7 @@ func (m *converse) messages(r pawl.Request, recall bool, head int) []message {
 }
 
 // said returns an assistant's turn. It must not end with reasoning.
-func (m *converse) said(parts []pawl.Part, recall bool) (list []any) {
+func (m *converse) said(parts []pawl.Part, recall bool, ids map[string]string) (list []any) {
 	end := 0
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -200,24 +200,27 @@ func (m *converse) said(parts []pawl.Part, recall bool) (list []any) {
 				list = append(list, p.Opaque)
 			}
 		case pawl.Call:
-			list = append(list, object{"toolUse": object{"toolUseId": id(p.ID, p.Ref), "name": provider.Name(p.Tool), "input": provider.Object(p.Args)}})
+			list = append(list, object{"toolUse": object{"toolUseId": id(ids, p.ID, p.Ref), "name": provider.Name(p.Tool), "input": provider.Object(p.Args)}})
 			end = len(list)
 		}
 	}
 	return list[:end]
 }
 
-// id is the run's own id of a call, which is unique where the provider's need not be.
-func id(own, ref string) string { return provider.Name(cmp.Or(own, ref)) }
+// id returns the id of a call, or of the call of a result.
+func id(ids map[string]string, own, ref string) string {
+	own = cmp.Or(own, ref)
+	return cmp.Or(ids[own], provider.Name(own))
+}
 
 // asked returns a user's turn. A document needs a text beside it.
-func (m *converse) asked(parts []pawl.Part, documents *int) []any {
+func (m *converse) asked(parts []pawl.Part, documents *int, ids map[string]string) []any {
 	var results, rest []any
 	lone := false
 	for _, p := range parts {
 		switch p := p.(type) {
 		case pawl.ToolResult:
-			results = append(results, m.result(p))
+			results = append(results, m.result(p, ids))
 		case pawl.Text:
 			if strings.TrimSpace(p.Text) != "" {
 				rest = append(rest, object{"text": p.Text})
@@ -240,7 +243,7 @@ func (m *converse) asked(parts []pawl.Part, documents *int) []any {
 	return append(results, rest...)
 }
 
-func (m *converse) result(r pawl.ToolResult) any {
+func (m *converse) result(r pawl.ToolResult, ids map[string]string) any {
 	text := r.Text()
 	if strings.TrimSpace(text) == "" {
 		text = provider.Empty
@@ -249,7 +252,7 @@ func (m *converse) result(r pawl.ToolResult) any {
 	for _, img := range r.Images {
 		content = append(content, picture(img))
 	}
-	block := object{"toolUseId": id(r.Call, r.Ref), "content": content}
+	block := object{"toolUseId": id(ids, r.Call, r.Ref), "content": content}
 	if r.Failed && (m.server.Known || nova(m.server.Name)) { // others refuse it
 		block["status"] = "error"
 	}
