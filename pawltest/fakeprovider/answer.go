@@ -16,7 +16,8 @@ type answer struct {
 	stop  pawl.StopReason
 	usage pawl.Usage
 
-	searches int // that the provider made
+	searches int    // that the provider made
+	filter   string // why it stopped the reply, in its own words
 
 	id   func(prefix string, n int) string
 	rand *rand.Rand
@@ -54,7 +55,7 @@ const (
 
 // answerOf makes an answer of a brain's reply.
 func answerOf(in *inbound, r *pawl.Reply) *answer {
-	a := &answer{stop: r.Stop, usage: r.Usage, rand: in.rand, id: in.id}
+	a := &answer{stop: r.Stop, filter: r.Filter, usage: r.Usage, rand: in.rand, id: in.id}
 	size := 0
 	a.host(in, r.Hosted)
 	for i, p := range r.Parts {
@@ -82,7 +83,7 @@ func answerOf(in *inbound, r *pawl.Reply) *answer {
 		}
 	}
 	if a.usage == (pawl.Usage{}) {
-		a.usage = pawl.Usage{Input: (len(in.Body) + 3) / 4, Output: max(1, (size+3)/4)}
+		a.usage = in.cache(pawl.Usage{Input: (len(in.Body) + 3) / 4, Output: max(1, (size+3)/4)})
 	}
 	if most := in.Decoded.MaxTokens; most > 0 && a.usage.Output > most {
 		a.keep(size * most / a.usage.Output)
@@ -104,7 +105,7 @@ func (a *answer) keep(bytes int) {
 			for bytes > 0 && !utf8.RuneStart(it.text[bytes]) {
 				bytes--
 			}
-			it.text = it.text[:bytes]
+			it.text, it.cites = it.text[:bytes], nil
 			i++
 		}
 		a.items = a.items[:i]

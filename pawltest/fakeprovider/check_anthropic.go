@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/sheet"
 )
 
 // checkAnthropic is what the Messages API asks of a request. The sentences are
 // its own.
 type checkAnthropic struct {
 	*inbound
+	model    sheet.Traits
 	marks    int
 	seen     map[string]bool // ids of calls so far
 	open     []string        // ids of the calls of the message before
@@ -183,7 +185,8 @@ func (c *checkAnthropic) done(list []node) {
 		return // reasoning counts for nothing then
 	}
 	// Reasoning must stand before its calls as long as their turn goes on, that
-	// is back to the last message of a user that brings no results.
+	// is back to the last message of a user that brings no results. A model that decides on its
+	// own how much to think takes a turn without it, but none that was changed.
 	for _, t := range slices.Backward(c.turns) {
 		switch {
 		case t.assistant:
@@ -201,10 +204,10 @@ func (c *checkAnthropic) led(t turn) {
 	for rest := text; known && !same && rest != ""; {
 		_, rest, _ = strings.Cut(rest, "\n")
 		_, same = c.memory.leads(calls, rest)
-		same = same && rest != ""
+		same = same && (rest != "" || !c.manual)
 	}
 	switch {
-	case calls == "" || !known || same:
+	case calls == "" || !known || same || text == "" && !c.manual:
 	case text == "":
 		c.wrong(t.path+".content.0.type", "Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`. Please consult our documentation on extended thinking.") //nolint:misspell // as Anthropic spells it
 	default:

@@ -23,13 +23,15 @@ type memory struct {
 	needs    map[string]string          // Responses: id of an item -> id of the reasoning before it
 	attempts map[string]int             // bodies -> how often they came
 	rests    map[string]rest            // Google: tokens -> the rest of a reply
+	places   map[string]map[string]bool // signatures -> digests of what stood before them
+	caches   map[string]bool            // digests of prefixes in the cache
 }
 
 func newMemory(seed uint64) *memory {
 	return &memory{
 		key:    []byte("fakeprovider " + strconv.FormatUint(seed, 10)),
 		signed: map[string]string{}, led: map[string]map[string]bool{}, needs: map[string]string{},
-		attempts: map[string]int{}, rests: map[string]rest{},
+		attempts: map[string]int{}, rests: map[string]rest{}, places: map[string]map[string]bool{}, caches: map[string]bool{},
 	}
 }
 
@@ -97,6 +99,37 @@ func (m *memory) leads(calls, thought string) (known, same bool) {
 	defer m.mu.Unlock()
 	thoughts := m.led[calls]
 	return len(thoughts) > 0, thoughts[thought]
+}
+
+// stand remembers what stood before a signature.
+func (m *memory) stand(signature, digest string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.places[signature] == nil {
+		m.places[signature] = map[string]bool{}
+	}
+	m.places[signature][digest] = true
+}
+
+// stood reports whether this stood before a signature, as far as the server knows.
+func (m *memory) stood(signature, digest string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	digests := m.places[signature]
+	return digests == nil || digests[digest]
+}
+
+// keep puts a prefix into the cache, for ever.
+func (m *memory) keep(digest string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.caches[digest] = true
+}
+
+func (m *memory) kept(digest string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.caches[digest]
 }
 
 // attempt counts how often a body has come, this time included.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/sheet"
 )
 
 func readAnthropic(in *inbound) {
@@ -30,10 +31,9 @@ func readAnthropic(in *inbound) {
 	if r.MaxTokens < 1 && doc.at("max_tokens").has() {
 		in.wrong("max_tokens", "Input should be greater than or equal to 1")
 	}
-	think := doc.at("thinking")
-	in.thinks = think.at("type").text() == "enabled" || think.at("type").text() == "adaptive"
-	if think.at("type").text() == "enabled" {
-		r.Sampling.Effort = "high"
+	c := checkAnthropic{inbound: in, model: in.traits()}
+	c.takes(doc)
+	if think := doc.at("thinking"); in.manual {
 		if budget := think.at("budget_tokens").whole(); budget < 1024 {
 			in.wrong("thinking.enabled.budget_tokens", "Input should be greater than or equal to 1024")
 		} else if budget >= r.MaxTokens {
@@ -42,12 +42,11 @@ func readAnthropic(in *inbound) {
 	}
 	if t := doc.at("temperature"); t.has() {
 		r.Sampling.Temperature = t.number()
-		if in.thinks && t.number() != 1 {
+		if in.thinks && t.number() != 1 && c.model.Sampling != sheet.NeverSample {
 			in.wrong("", "`temperature` may only be set to 1 when thinking is enabled. Please consult our documentation on extended thinking.")
 		}
 	}
 	r.Output = doc.at("output_config").at("format").at("schema").raw()
-	c := checkAnthropic{inbound: in}
 	r.System = doc.at("system").all()
 	for _, b := range doc.at("system").list(".%d") {
 		c.text(b)
@@ -55,6 +54,7 @@ func readAnthropic(in *inbound) {
 	for _, t := range doc.at("tools").list(".%d") {
 		c.mark(t)
 		if kind := t.at("type").text(); strings.HasPrefix(kind, webSearch+"_2") || strings.HasPrefix(kind, codeExecution+"_2") {
+			c.hostedType(t)
 			r.Tools = append(r.Tools, offered(t.at("name").text(), t.at("max_uses").whole()))
 			continue
 		}
@@ -66,6 +66,7 @@ func readAnthropic(in *inbound) {
 		in.anthropicMessage(&c, msg)
 	}
 	c.done(list)
+	c.behind(doc)
 }
 
 func (in *inbound) anthropicMessage(c *checkAnthropic, msg node) {
@@ -90,7 +91,7 @@ func (in *inbound) anthropicMessage(c *checkAnthropic, msg node) {
 func (in *inbound) anthropicBlock(c *checkAnthropic, b node) []pawl.Part {
 	switch kind := b.at("type").text(); kind {
 	case "text":
-		return []pawl.Part{pawl.Text{Text: b.at("text").text()}}
+		return in.anthropicText(b)
 	case "thinking", "redacted_thinking":
 		raw, _ := b.object()
 		return []pawl.Part{pawl.Thinking{Text: b.at("thinking").text(), Opaque: marshal(raw)}}
@@ -118,6 +119,21 @@ func (in *inbound) anthropicBlock(c *checkAnthropic, b node) []pawl.Part {
 		in.wrong(b.path, "Input tag '%s' found using 'type' does not match any of the expected tags: 'document', 'image', 'redacted_thinking', 'text', 'thinking', 'tool_result', 'tool_use'", kind)
 	}
 	return nil
+}
+
+// anthropicText reads a text with its citations, which must be such as were sent.
+func (in *inbound) anthropicText(b node) []pawl.Part {
+	parts := []pawl.Part{pawl.Text{Text: b.at("text").text()}}
+	for _, c := range b.at("citations").list(".%d") {
+		if c.at("file_id").has() {
+			in.wrong(c.path+".file_id", "Extra inputs are not permitted")
+		}
+		if index := c.at("encrypted_index"); index.has() && !in.memory.genuine(index.text()) {
+			in.wrong(c.path+".encrypted_index", "Invalid `encrypted_index` in `citations`")
+		}
+		parts = append(parts, pawl.Citation{Title: c.at("title").text(), URL: c.at("url").text(), Quote: c.at("cited_text").text(), Opaque: c.raw()})
+	}
+	return parts
 }
 
 func (in *inbound) anthropicDocument(b node) []pawl.Part {

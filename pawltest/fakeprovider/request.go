@@ -1,6 +1,7 @@
 package fakeprovider
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -40,20 +41,25 @@ type inbound struct {
 	dialect  dialect
 	problems []*refusal
 
-	thinks    bool   // the request asks for thinking
-	hides     bool   // Google: it asks for no thoughts to be shown
-	named     bool   // Google: it wants hosted tools named beside others
-	token     string // Google: that it goes on with
-	usage     bool   // Chat: usage is wanted at the end of the stream
-	encrypted bool   // Responses: reasoning is to be sent encrypted
-	summary   bool   // Responses: reasoning is to be told in words
+	plays     string  // the model that the server is
+	prefix    *prefix // Anthropic: what the request says
+	thinks    bool    // the request asks for thinking, or the model thinks by default
+	manual    bool    // Anthropic: it asks for a budget
+	silent    bool    // Anthropic: it turns thinking off
+	omits     bool    // Anthropic: it gets no text of what the model thinks
+	hides     bool    // Google: it asks for no thoughts to be shown
+	named     bool    // Google: it wants hosted tools named beside others
+	token     string  // Google: that it goes on with
+	usage     bool    // Chat: usage is wanted at the end of the stream
+	encrypted bool    // Responses: reasoning is to be sent encrypted
+	summary   bool    // Responses: reasoning is to be told in words
 }
 
 // traits are what the model of the request takes, by the model sheet. A name that the sheet does
 // not know stands for the provider's model of today.
 func (in *inbound) traits() sheet.Traits {
 	provider := map[Wire]string{Anthropic: "anthropic", Chat: "openai", Responses: "openai", Google: "google"}[in.Wire]
-	t, known := sheet.TraitsOf(provider, in.Model)
+	t, known := sheet.TraitsOf(provider, cmp.Or(in.plays, in.Model))
 	if !known {
 		t, _ = sheet.TraitsOf(provider, sheet.Default(provider))
 	}

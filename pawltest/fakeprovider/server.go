@@ -25,6 +25,7 @@ type Options struct {
 	Latency  time.Duration // before the first byte, and between events
 	Key      string        // what clients must send; empty: anything
 	Models   []string      // the models there are; nil: any
+	Plays    string        // the model that it is, by the model sheet, whatever requests name; empty: the one they name, or the provider's default
 	MaxBytes int           // the largest request; 0: 32 MiB, as at Anthropic
 	Batch    BatchOptions  // of batches, which Faults are not for
 	Seed     uint64        // what ids, signatures and the sizes of pieces follow from
@@ -141,7 +142,7 @@ func (s *Server) accept(r *http.Request) (*inbound, Fault) {
 	}
 	seen.Fault, req.Fault = fault, fault
 	in := &inbound{
-		Request: req, place: len(s.requests) - 1, n: s.n, memory: s.memory, dialect: dialectOf(req.Wire), stale: stale,
+		Request: req, place: len(s.requests) - 1, n: s.n, memory: s.memory, dialect: dialectOf(req.Wire), stale: stale, plays: s.o.Plays,
 		rand: rand.New(rand.NewPCG(s.o.Seed, uint64(s.n))),
 	}
 	in.key = key(r)

@@ -3,6 +3,7 @@ package fakeprovider
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/pawl-run/pawl"
 )
@@ -13,6 +14,9 @@ func (it *item) block(in *inbound, a *answer) object {
 	case hosting, hosted:
 		return it.anthropicHosted(in)
 	case saying:
+		if cited := it.citations(in); len(cited) > 0 {
+			return object{"type": "text", "text": it.text, "citations": cited}
+		}
 		return object{"type": "text", "text": it.text}
 	case thinking:
 		var given object
@@ -24,6 +28,9 @@ func (it *item) block(in *inbound, a *answer) object {
 			return object{"type": "thinking", "thinking": it.text}
 		case it.text == "":
 			return object{"type": "redacted_thinking", "data": in.memory.token(fmt.Sprint(in.n))}
+		}
+		if in.omits { // what it thought is in the signature alone
+			return object{"type": "thinking", "thinking": "", "signature": in.memory.token(it.text)}
 		}
 		return object{"type": "thinking", "thinking": it.text, "signature": in.memory.sign(it.text)}
 	}
@@ -48,6 +55,12 @@ func (in *inbound) rememberThinking(blocks []object) {
 			in.memory.pass(b.at("signature").text(), b.at("thinking").text())
 		case "redacted_thinking":
 			in.memory.pass(b.at("data").text(), "")
+		}
+		if in.prefix != nil {
+			if proof := b.at("signature").text() + b.at("data").text(); proof != "" {
+				in.memory.stand(proof, in.prefix.digest())
+			}
+			in.prefix.add("assistant", b)
 		}
 	}
 	in.memory.lead(thought(list))
@@ -79,10 +92,34 @@ func (a *answer) anthropicReason() string {
 	})
 }
 
-func (a *answer) anthropicMessage(in *inbound, content []object, reason any, output int) object {
+// anthropicDetails says why the provider stopped a reply.
+func (a *answer) anthropicDetails() any {
+	if a.stop != pawl.StopRefusal {
+		return nil
+	}
+	doc := object{"type": "refusal", "category": nil, "explanation": nil}
+	if category, words, _ := strings.Cut(a.filter, ": "); category != "" {
+		doc["category"], doc["explanation"] = category, words
+	}
+	return doc
+}
+
+// citations are those of a text, as the API sends them.
+func (it *item) citations(in *inbound) (list []object) {
+	for i, c := range it.cites {
+		var given object
+		if json.Unmarshal(c.Opaque, &given) != nil || given["type"] == nil {
+			given = object{"type": "web_search_result_location", "cited_text": c.Quote, "title": c.Title, "url": c.URL, "encrypted_index": in.memory.token(fmt.Sprint(it.text, i))}
+		}
+		list = append(list, given)
+	}
+	return list
+}
+
+func (a *answer) anthropicMessage(in *inbound, content []object, reason, details any, output int) object {
 	return object{
 		"id": a.id("msg_01", 0), "type": "message", "role": "assistant", "model": in.Model, "content": content,
-		"stop_reason": reason, "stop_sequence": nil, "usage": a.anthropicUsage(output),
+		"stop_reason": reason, "stop_sequence": nil, "stop_details": details, "usage": a.anthropicUsage(output),
 	}
 }
 
@@ -92,7 +129,7 @@ func wholeAnthropic(in *inbound, a *answer) any {
 		content = append(content, a.items[i].block(in, a))
 	}
 	in.rememberThinking(content)
-	return a.anthropicMessage(in, content, a.anthropicReason(), a.usage.Output)
+	return a.anthropicMessage(in, content, a.anthropicReason(), a.anthropicDetails(), a.usage.Output)
 }
 
 func streamAnthropic(in *inbound, a *answer) []frame {
@@ -105,7 +142,7 @@ func streamAnthropic(in *inbound, a *answer) []frame {
 	if a.early {
 		first = a.usage.Output
 	}
-	add(opening, -1, "message_start", object{"message": a.anthropicMessage(in, []object{}, nil, first)})
+	add(opening, -1, "message_start", object{"message": a.anthropicMessage(in, []object{}, nil, nil, first)})
 	var content []object
 	for i := range a.items {
 		it := &a.items[i]
@@ -122,6 +159,9 @@ func streamAnthropic(in *inbound, a *answer) []frame {
 			deltas = func() {
 				for _, text := range a.pieces(it.text) {
 					delta("text_delta", "text", text)
+				}
+				for _, c := range it.citations(in) {
+					add(piece, i, "content_block_delta", object{"index": i, "delta": object{"type": "citations_delta", "citation": c}})
 				}
 			}
 		case "thinking":
@@ -163,7 +203,7 @@ func streamAnthropic(in *inbound, a *answer) []frame {
 	}
 	in.rememberThinking(content)
 	add(finish, -1, "message_delta", object{
-		"delta": object{"stop_reason": a.anthropicReason(), "stop_sequence": nil},
+		"delta": object{"stop_reason": a.anthropicReason(), "stop_sequence": nil, "stop_details": a.anthropicDetails()},
 		"usage": a.anthropicUsage(a.usage.Output),
 	})
 	add(closing, -1, "message_stop", object{})
