@@ -63,6 +63,9 @@ func answerOf(in *inbound, r *pawl.Reply) *answer {
 		case pawl.Text:
 			a.items = append(a.items, item{kind: saying, text: p.Text})
 		case pawl.Thinking:
+			if in.quiet {
+				continue
+			}
 			a.items = append(a.items, item{kind: thinking, text: p.Text, opaque: p.Opaque})
 		case pawl.Call:
 			a.items = append(a.items, item{kind: calling, text: written(p.Args), name: p.Tool, id: cmp.Or(p.Ref, p.ID, in.callID(i))})

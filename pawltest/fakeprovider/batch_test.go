@@ -24,7 +24,7 @@ var batchPrice = pawl.Price{Input: 3, Output: 15}
 // batchers are models whose calls are batches at a server.
 var batchers = map[string]func(url string) pawl.Model{
 	"anthropic": func(url string) pawl.Model {
-		return anthropic.New("claude-sonnet-4-5", &anthropic.Options{APIKey: "key", BaseURL: url, Price: &batchPrice}).Batch()
+		return anthropic.New("claude-sonnet-5-5", &anthropic.Options{APIKey: "key", BaseURL: url, Price: &batchPrice}).Batch()
 	},
 	"chat": func(url string) pawl.Model {
 		return openai.New("house", &openai.Options{APIKey: "key", BaseURL: url + "/v1", Price: &batchPrice}).Batch()

@@ -26,7 +26,7 @@ import (
 // adapters makes the model under test on each wire.
 var adapters = map[fakeprovider.Wire]func(url string, c *http.Client) pawl.Model{
 	fakeprovider.Anthropic: func(url string, c *http.Client) pawl.Model {
-		return anthropic.New("claude-sonnet-4-5", &anthropic.Options{BaseURL: url, APIKey: "k", HTTPClient: c})
+		return anthropic.New("claude-sonnet-5-5", &anthropic.Options{BaseURL: url, APIKey: "k", HTTPClient: c})
 	},
 	fakeprovider.Chat: func(url string, c *http.Client) pawl.Model {
 		return openai.New("house", &openai.Options{BaseURL: url + "/v1", APIKey: "k", HTTPClient: c})

@@ -181,6 +181,9 @@ func (c *checkAnthropic) done(list []node) {
 	if c.uses && len(c.Decoded.Tools) == 0 {
 		c.wrong("", "Requests which include `tool_use` or `tool_result` blocks must define tools")
 	}
+	if c.silent { // thinking between calls is not all off
+		c.quiet = c.model.Off == "disabled" || !c.turns[len(c.turns)-1].answers
+	}
 	if !c.thinks {
 		return // reasoning counts for nothing then
 	}

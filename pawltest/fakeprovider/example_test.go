@@ -21,7 +21,7 @@ func Example() {
 	defer srv.Close()
 	defer fake.Close()
 
-	m := anthropic.New("claude-sonnet-4-5", &anthropic.Options{BaseURL: srv.URL, APIKey: "test"})
+	m := anthropic.New("claude-sonnet-5-5", &anthropic.Options{BaseURL: srv.URL, APIKey: "test"})
 	question := pawl.Request{
 		Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "What is 1 + 2?"}}}},
 		Tools:    []pawl.ToolInfo{{Name: "add"}},

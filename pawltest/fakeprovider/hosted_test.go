@@ -76,7 +76,7 @@ func TestHosted(t *testing.T) {
 		uses  string
 	}{
 		"anthropic": {func(url string) pawl.Model {
-			return anthropic.New("claude-sonnet-5", &anthropic.Options{BaseURL: url, APIKey: "k", Price: price})
+			return anthropic.New("claude-sonnet-5-5", &anthropic.Options{BaseURL: url, APIKey: "k", Price: price})
 		}, []string{
 			`c_1 web_search {"query":"bern"} [{"title":"Bern","url":"https://example.org/bern"}] `,
 			`c_2 web_search {"query":"more"} [] `, `c_3 web_search {"query":"more"}  max_uses_exceeded`,

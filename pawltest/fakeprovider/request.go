@@ -46,6 +46,7 @@ type inbound struct {
 	thinks    bool    // the request asks for thinking, or the model thinks by default
 	manual    bool    // Anthropic: it asks for a budget
 	silent    bool    // Anthropic: it turns thinking off
+	quiet     bool    // Anthropic: the reply has no thinking
 	omits     bool    // Anthropic: it gets no text of what the model thinks
 	hides     bool    // Google: it asks for no thoughts to be shown
 	named     bool    // Google: it wants hosted tools named beside others

@@ -1,6 +1,7 @@
 package fakeprovider
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -76,14 +77,16 @@ func (c *checkAnthropic) effort(doc node) {
 	default:
 		c.Decoded.Sampling.Effort = level
 	}
+	levels := sheet.Levels[2:] // Anthropic has no minimal, and other words for none
+	taken := slices.DeleteFunc(slices.Clone(levels), func(l string) bool { return !slices.Contains(t.Efforts, l) })
 	switch {
 	case !effort.has():
-	case t.Thinking == sheet.ByBudget:
-		c.wrong("", "This model does not support the effort parameter.")
-	case level == "none" || !slices.Contains(sheet.Levels, level):
+	case !slices.Contains(levels, level):
 		c.wrong("output_config.effort", "Input should be 'low', 'medium', 'high', 'xhigh' or 'max'")
-	case !slices.Contains(t.Efforts, level):
-		c.wrong("", "This model does not support effort level '%s'. Supported levels: %s.", level, strings.Join(t.Efforts, ", "))
+	case t.Thinking == sheet.ByBudget && !strings.HasPrefix(cmp.Or(c.plays, c.Model), "claude-opus-4-5"): // it takes both
+		c.wrong("", "This model does not support the effort parameter.")
+	case !slices.Contains(taken, level):
+		c.wrong("", "This model does not support effort level '%s'. Supported levels: %s.", level, strings.Join(taken, ", "))
 	}
 }
 

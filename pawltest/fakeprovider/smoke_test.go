@@ -35,7 +35,7 @@ func count(stream string) int { return strings.Count(stream, "data: ") }
 var paths = map[Wire]string{Anthropic: "/v1/messages", Chat: "/v1/chat/completions", Responses: "/v1/responses", Google: googleStream}
 
 var bodies = map[Wire]string{
-	Anthropic: `{"model":"claude-sonnet-4-5","max_tokens":100,"stream":true,"tools":[{"name":"weather","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"Weather?"}]}`,
+	Anthropic: `{"model":"claude-sonnet-5-5","max_tokens":100,"stream":true,"thinking":{"type":"adaptive","display":"summarized"},"tools":[{"name":"weather","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"Weather?"}]}`,
 	Chat:      `{"model":"house","stream":true,"max_tokens":100,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"Weather?"}]}`,
 	Responses: responsesAsk,
 	Google:    googleAsk,

@@ -94,7 +94,7 @@ func last(ctx context.Context, m pawl.Model, r pawl.Request) (*pawl.Reply, error
 
 func models(url string) map[Wire]pawl.Model {
 	return map[Wire]pawl.Model{
-		Anthropic: anthropic.New("claude-sonnet-4-5", &anthropic.Options{BaseURL: url, APIKey: "k"}),
+		Anthropic: anthropic.New("claude-sonnet-5-5", &anthropic.Options{BaseURL: url, APIKey: "k"}),
 		Chat:      openai.New("house", &openai.Options{BaseURL: url + "/v1", APIKey: "k"}),
 		Responses: openai.New("gpt-6.2-sol", &openai.Options{API: openai.Responses, BaseURL: url + "/v1", APIKey: "k"}),
 		Google:    google.New("gemini-4-hydrogen", &google.Options{BaseURL: url, APIKey: "k"}),
