@@ -59,7 +59,7 @@ import (
 var vendor = &provider.Vendor{
 	Name:     "anthropic",
 	Endpoint: "https://api.anthropic.com",
-	Hosts:    []string{"api.anthropic.com"},
+	Hosts:    []string{"api.anthropic.com", ".googleapis.com"}, // Vertex AI serves its models, too
 	Keys:     []string{"ANTHROPIC_API_KEY"},
 	Base:     "ANTHROPIC_BASE_URL",
 	Header: func(h http.Header, key string) {

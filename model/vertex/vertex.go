@@ -58,8 +58,9 @@ type cloud = provider.Cloud
 const role = "; the identity needs the role Vertex AI User in the project, and the API aiplatform.googleapis.com must be enabled there"
 
 // New returns the model vertex/NAME, such as vertex/gemini-4-hydrogen or
-// vertex/claude-sonnet-4-5@20250929, in a project and a location. Empty are GOOGLE_CLOUD_PROJECT, and GOOGLE_CLOUD_LOCATION or else global. What is
-// missing is reported by Ready, and by the first call.
+// vertex/claude-sonnet-5-5, in a project and a location. Empty are GOOGLE_CLOUD_PROJECT, and
+// GOOGLE_CLOUD_LOCATION or else global. What is missing is reported by Ready, and by the first
+// call.
 func New(project, location, name string, o *Options) *Model {
 	if o == nil {
 		o = &Options{}
@@ -78,27 +79,29 @@ func New(project, location, name string, o *Options) *Model {
 		w := google.New(name, &google.Options{BaseURL: publishers + "google", HTTPClient: &client, Price: o.Price, Key: l.token, Provider: own})
 		return &Model{provider.Behind(l.token, own+"/"+name, w, err, role)}
 	}
-	p := o.Price
-	if p == nil && provider.At(publishers, ".googleapis.com") {
-		p = price(name, location)
-	}
 	client.Transport = &transport{client.Transport, l, claude(name)}
-	w := anthropic.New(name, &anthropic.Options{BaseURL: publishers + "anthropic", HTTPClient: &client, Price: p, Key: l.token, Provider: own})
+	var w provider.Wire = anthropic.New(name, &anthropic.Options{BaseURL: publishers + "anthropic", HTTPClient: &client, Price: o.Price, Key: l.token, Provider: own})
+	if location != "global" {
+		w = &regional{w, name}
+	}
 	return &Model{provider.Behind(l.token, own+"/"+name, w, err, role)}
 }
 
-var regional = regexp.MustCompile(`^claude-[a-z]+-(4-[5-9]|[5-9])`) // costs a tenth more than at the location global
+// A regional model is one of Anthropic's at a single location. It costs a tenth more there
+// (https://cloud.google.com/vertex-ai/generative-ai/pricing).
+type regional struct {
+	provider.Wire
+	name string
+}
 
-// price is that of Anthropic, as Google publishes it (https://cloud.google.com/vertex-ai/generative-ai/pricing).
-func price(name, location string) *pawl.Price {
-	r, known := sheet.Lookup("anthropic", strings.Replace(name, "@", "-", 1))
-	switch {
-	case !known:
-		return nil
-	case location != "global" && regional.MatchString(name):
-		return provider.Price(r.On(time.Now()), 1.1)
+// Describe returns what the model is, with the price of its location where that is known.
+func (m *regional) Describe() pawl.ModelInfo {
+	info := m.Wire.Describe()
+	if info.PriceFrom == "table" {
+		row, _ := sheet.Lookup("anthropic", m.name)
+		info.Price = provider.Price(row.On(time.Now()), 1.1)
 	}
-	return provider.Price(r.On(time.Now()), 1)
+	return info
 }
 
 // host is the server of a location: of a region, of all, or of the regions of a continent.

@@ -149,25 +149,44 @@ func TestConformance(t *testing.T) {
 }
 
 func TestClaudeConformance(t *testing.T) {
-	modeltest.Run(t, func(t testing.TB, brain pawl.Model) pawl.Model {
-		r := newRegion(t, brain, nil)
-		return vertex.New("contoso", "europe-west4", "claude-sonnet-4-5@20250929", &vertex.Options{BaseURL: r.URL, Tokens: fixed("t1")})
-	}, nil)
+	for name, lacks := range map[string]modeltest.Lacks{
+		"claude-haiku-4-5@20251001": {},
+		"claude-sonnet-5-5":         {Temperature: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			modeltest.Run(t, func(t testing.TB, brain pawl.Model) pawl.Model {
+				r := newRegion(t, brain, nil)
+				return vertex.New("contoso", "europe-west4", name, &vertex.Options{BaseURL: r.URL, Tokens: fixed("t1")})
+			}, &modeltest.Options{Lacks: lacks})
+		})
+	}
 }
 
-// Claude has Anthropic's prices, and a tenth more in a region.
+// Claude has Anthropic's prices, and a tenth more in a region. Elsewhere than at Google that is
+// not known.
 func TestClaudePrice(t *testing.T) {
-	for of, want := range map[string]float64{
-		"global claude-sonnet-4-5@20250929":  3,
-		"us-east5 claude-opus-4-1@20250805":  15,
-		"us-east5 claude-haiku-4-5@20251001": 1.1,
-		"eu claude-nobody":                   0,
+	for of, want := range map[string]struct {
+		price float64
+		from  string
+	}{
+		"global claude-haiku-4-5@20251001":                   {1, "table"},
+		"us-east5 claude-haiku-4-5@20251001":                 {1.1, "table"},
+		"us-east5 claude-sonnet-5-5":                         {2.2, "table"},
+		"us-east5 claude-sonnet-5-5 https://gateway.example": {2, "list"},
+		"eu claude-nobody":                                   {0, ""},
 	} {
-		location, name, _ := strings.Cut(of, " ")
-		d := vertex.New("contoso", location, name, nil).Describe()
-		if d.Name != "vertex/"+name || !strings.HasSuffix(d.Endpoint, "/locations/"+location+"/publishers/anthropic") || (d.Price == nil) != (want == 0) || want > 0 && math.Abs(d.Price.Input-want) > 1e-9 {
+		f := strings.Fields(of + " ")
+		location, name := f[0], f[1]
+		base := strings.Join(f[2:], "")
+		d := vertex.New("contoso", location, name, &vertex.Options{BaseURL: base}).Describe()
+		if d.Name != "vertex/"+name || !strings.HasSuffix(d.Endpoint, "/locations/"+location+"/publishers/anthropic") || d.PriceFrom != want.from ||
+			(d.Price == nil) != (want.price == 0) || want.price > 0 && math.Abs(d.Price.Input-want.price) > 1e-9 {
 			t.Errorf("%s: it is described as %+v, with the price %+v", of, d, d.Price)
 		}
+	}
+	own := vertex.New("contoso", "eu", "claude-sonnet-5-5", &vertex.Options{Price: &pawl.Price{Input: 7}}).Describe()
+	if own.Price.Input != 7 || own.PriceFrom != "spec" {
+		t.Errorf("a price of one's own: %+v, %+v", own, own.Price)
 	}
 }
 

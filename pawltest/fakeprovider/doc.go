@@ -18,11 +18,14 @@
 // [Request.Problems] has everything that is wrong with it: calls and results that are not paired,
 // repeated ids, empty texts, cache marks that are too many or in the wrong place, reasoning that
 // was changed or left out, arguments that are not an object, text that is not Unicode. Reasoning
-// carries a signature, so a server that was restarted checks it as well. What a model takes is
-// read from Pawl's model sheet: a Google model that wants a level of thinking refuses a number of
-// tokens, and one whose name is unknown is Google's model of today. An OpenAI model refuses an effort
-// that it does not have, a temperature while it thinks, and tools beside thinking in Chat
-// Completions; one whose name is unknown is a compatible server's, which takes everything.
+// carries a signature, so a server that was restarted checks it as well.
+//
+// A model takes what Pawl's model sheet says that it takes: sampling, how and how hard it
+// thinks, a forced tool, the longest reply, the types of hosted tools. Where a model of Anthropic
+// binds its thinking, that is refused behind another system prompt, other tools or other
+// messages. An OpenAI model refuses tools beside thinking in Chat Completions. [Options.Plays]
+// names the model whatever the requests name. A name that the sheet does not know is the
+// provider's model of today, or at OpenAI one of a compatible server, which takes everything.
 //
 // # Faults
 //
@@ -35,9 +38,11 @@
 // # Differences from a provider
 //
 //   - The server has the brain's whole reply before it sends the first byte.
-//   - Tokens are counted as bytes/4 if the brain reports no usage.
+//   - Tokens are counted as bytes/4 if the brain reports no usage. Claude then counts what it
+//     reads from its cache and writes into it, too; the cache never forgets.
 //   - Thinking is sent even when the request does not ask for it, but at Google; in Responses its
-//     words are, if the request asks for a summary.
+//     words are, if the request asks for a summary. Claude sends none if the request turns it off,
+//     and a signature without a text where a model shows no more.
 //   - A pause exists at Anthropic only; elsewhere it is the end of the turn.
 //   - Chat Completions send thinking as reasoning_content and want it back with its calls, as
 //     DeepSeek does.

@@ -14,8 +14,8 @@ func TestEndpoint(t *testing.T) {
 	t.Setenv("GOOGLE_CLOUD_PROJECT", "contoso")
 	t.Setenv("GOOGLE_CLOUD_LOCATION", "eu")
 	for name, path := range map[string]string{
-		"gemini-3-flash":    "/v1/projects/contoso/locations/eu/publishers/google/models/gemini-3-flash:streamGenerateContent",
-		"claude-sonnet-4-5": "/v1/projects/contoso/locations/eu/publishers/anthropic/models/claude-sonnet-4-5:streamRawPredict",
+		"gemini-3-flash":   "/v1/projects/contoso/locations/eu/publishers/google/models/gemini-3-flash:streamGenerateContent",
+		"claude-haiku-5-5": "/v1/projects/contoso/locations/eu/publishers/anthropic/models/claude-haiku-5-5:streamRawPredict",
 	} {
 		var got *http.Request
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -31,7 +31,7 @@ func TestEndpoint(t *testing.T) {
 		for _, err := range m.Stream(t.Context(), pawl.Request{Messages: []pawl.Message{{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: "2+2?"}}}}}) {
 			t.Log(err)
 		}
-		if d.Name != "acme/"+name || d.Price != nil || got == nil || got.URL.Path != path || got.Header.Get("Authorization") != "Bearer secret" || got.Header.Get("X-Title") != "pawl" {
+		if d.Name != "acme/"+name || d.PriceFrom == "table" || got == nil || got.URL.Path != path || got.Header.Get("Authorization") != "Bearer secret" || got.Header.Get("X-Title") != "pawl" {
 			t.Errorf("%s is described as %+v; its request is %+v", name, d, got)
 		}
 	}
