@@ -31,8 +31,7 @@ type trying struct {
 	flaky    []string
 }
 
-// changed records a completed call. A read is not an attempt, unless its tool
-// tries edits without making them.
+// changed records a completed call. A read is not an attempt.
 func (f *fold) changed(e pawl.Entry, done pawl.ToolFinished) {
 	c, known := f.state.Call(done.Call)
 	if f.decl.Goal == "" || !known || done.Status != pawl.ToolOK || strings.HasPrefix(done.Tool, "__") {
@@ -43,14 +42,14 @@ func (f *fold) changed(e pawl.Entry, done pawl.ToolFinished) {
 		args = c.Edited
 	}
 	change := Phrase(name(done.Call+" "+done.Tool)) + " "
-	var tried struct{ Summary string }
+	var repaired struct{ Summary string }
 	switch {
-	case c.Effect == pawl.Write:
-		change += changes(args)
-	case done.Tool == "try_edits" && json.Unmarshal(done.Result, &tried) == nil && tried.Summary != "":
-		change += Phrase(said(tried.Summary))
-	default:
+	case c.Effect != pawl.Write:
 		return
+	case done.Tool == "repair" && json.Unmarshal(done.Result, &repaired) == nil && repaired.Summary != "":
+		change += Phrase(said(repaired.Summary)) // of the mechanic of pawl fix, which chooses its edits in the call
+	default:
+		change += changes(args)
 	}
 	if len(f.now.Changes) == 0 {
 		f.now.Seq, f.now.Iteration = e.Seq, e.Iteration

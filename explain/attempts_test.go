@@ -11,7 +11,7 @@ import (
 
 const fixing = `
 replies:
-  - {text: Trying a few., calls: [{tool: try_edits, args: {edits: []}}, {tool: search, args: {q: A}}]}
+  - {text: Trying a few., calls: [{tool: repair, args: {}}, {tool: search, args: {q: A}}]}
   - {calls: [{tool: edit_file, args: {path: sum.go, old: "func Of() {\n\treturn a - b\n}", new: "func Of() {\n\treturn a * b\n}"}}]}
   - {text: It broke another., calls: [{tool: edit_file, args: {path: sum.go, old: return a * b, new: "if a == b {\n\tpanic(a)\n}\nreturn a + b"}}, {tool: write_file, args: {path: new.go, content: "package sum\n"}}]}
   - {calls: [{tool: edit_file, args: {path: "a` + "`" + ` # FORGED", old: x, new: ""}}]}
@@ -30,8 +30,8 @@ func mender(l *lab) pawl.Agent {
 		}
 		return `"replaced"`, nil
 	})
-	try := tool("try_edits", pawl.Read, func(context.Context, map[string]any) (string, error) {
-		return `{"summary":"12 edits tried, none fixes anything.","still_fail":[1,2,4],"do_not_end":[3],"do_not_compile":[{"edit":5}],"runs":3}`, nil
+	try := tool("repair", pawl.Write, func(context.Context, map[string]any) (string, error) {
+		return `{"summary":"12 edits tried, none fixes anything.","tried":12}`, nil
 	})
 	a.Tools = []pawl.Tool{search(), edit, try, tool("write_file", pawl.Write, instant)}
 	a.Observer = func(context.Context) (pawl.Observation, error) {

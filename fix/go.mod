@@ -6,8 +6,6 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/pawl-run/pawl v0.0.0
 	github.com/rogpeppe/go-internal v1.16.0
-	golang.org/x/exp v0.0.0-20260908205506-85c1c2202aba
-	golang.org/x/tools v0.52.0
 )
 
 require (
@@ -19,6 +17,7 @@ require (
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/tools v0.52.0 // indirect
 )
 
 replace github.com/pawl-run/pawl => ..

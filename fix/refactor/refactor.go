@@ -3,103 +3,48 @@ package refactor
 import (
 	"context"
 	"errors"
-	"path"
+	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/internal/gotest"
 	"github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/workspace"
 )
 
-// Options are the choices that New leaves. The zero value is right for a Go module.
-type Options struct {
-	// Metric is what must become less: Lines, Complexity, Duplicates, Places or Command. Empty is Places
-	// for a goal that is a mechanical refactoring, Complexity for other goals in Go, and else Lines.
-	Metric string
-	// Measure is the program of the metric Command, as an argument vector. It runs in the copy and
-	// prints a number.
-	Measure []string
-	// AllowAPI allows changes of the exported API.
-	AllowAPI bool
-	// Test is the command that runs the tests, as an argument vector: go test or pytest, whose tests
-	// have names. Nil is go test ./... when the project has a go.mod, and pytest when it has a
-	// pyproject.toml, a pytest.ini or a conftest.py. It may begin with NAME=VALUE, as in a shell, and
-	// with env; go test may have -C DIR, for a module in a directory of the project.
-	Test []string
-	// Env lists variables that the tests get besides the usual few and the toolchain's own: NAME to
-	// pass one on, or NAME=VALUE. The second form is recorded with the run; pass secrets by name.
-	Env []string
-	// StateDir is where working copies are made; empty is the system's place for temporary files. It
-	// must not be inside the project.
-	StateDir string
-	// Timeout is how long the tests of one package may take, or all tests of pytest. Zero is one
-	// minute, and ten minutes for pytest.
-	Timeout time.Duration
-	// Limits override the agent's own limits, field by field.
-	Limits pawl.Limits
-}
+// Options are the choices that New leaves. The zero value is right for a Go module. The test command is one
+// of go test or pytest, whose tests have names.
+type Options = project.Options
 
 // A Refactor is one refactoring: its working copy, the agent that works there, and the outcome. Its
 // methods are safe for concurrent use; only one process at a time may have it open.
 type Refactor struct {
-	project.Copy
+	project.Work[finished]
 
 	source Source
-	kind   string // of the goal; empty: it is not mechanical
-	limits pawl.Limits
-	model  pawl.Model
-
-	known   map[string]*looked      // by state; guarded by Running
-	was     *asWas                  // guarded by Running
-	loaded  map[string][]*goPackage // of the code as it was, "", and as it is, by state; guarded by Running
-	fixable map[string][]place      // what go fix finds in the code as it is, by state; guarded by Running
-
-	memory memory // guarded by Mu
+	latest *looked // guarded by Running
 }
-
-// memory is what a Refactor knows beside the log, since it belongs to the copy.
-type memory struct {
-	Edited   map[string]*string `json:"edited,omitempty"` // the originals by path; nil: there was none
-	First    *before            `json:"first,omitempty"`
-	Finished string             `json:"finished,omitempty"` // the state of the files that the model called finished
-	Trying   string             `json:"trying,omitempty"`   // the state before edits by rules that are not known to be borne
-	Left     []string           `json:"left,omitempty"`     // places that rules left alone
-}
-
-const memoryName = "refactor.json"
 
 // New makes a working copy of the project in dir and prepares an agent that refactors it towards the goal with
-// the model. It runs nothing and does not touch the project.
-func New(ctx context.Context, dir, goal string, model pawl.Model, o *Options) (*Refactor, error) {
+// the model, until the metric is less. It runs nothing and does not touch the project.
+func New(ctx context.Context, dir, goal string, metric Metric, model pawl.Model, o *Options) (*Refactor, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	if strings.TrimSpace(goal) == "" {
+	if goal = strings.TrimSpace(goal); goal == "" {
 		return nil, errors.New("the goal is empty; say what to refactor")
 	}
-	dir, c, err := project.TestCommand(dir, "", o.Test, o.Env)
+	t, source, err := project.Make(ctx, dir, "", *o)
 	if err != nil {
 		return nil, err
 	}
-	metric, err := metricFor(goal, o, testrun.IsGoTest(c.Argv))
+	metric, err = metric.or(testrun.IsGoTest(source.Test))
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, t.Close())
 	}
-	if isMechanic(model) {
-		if err := mechanical(goal, testrun.IsGoTest(c.Argv)); err != nil {
-			return nil, err
-		}
-	}
-	t, err := project.Make(ctx, dir, o.StateDir)
-	if err != nil {
-		return nil, err
-	}
-	r, err := start(t, model, Source{
-		Source: project.SourceOf(t, c, o.Timeout), Goal: strings.TrimSpace(goal), Metric: metric, Measure: o.Measure, AllowAPI: o.AllowAPI,
-	}, o.Limits)
+	r, err := start(t, model, Source{Source: source, Goal: goal, Metric: metric}, o.Limits)
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
@@ -112,27 +57,13 @@ func Open(s Source, model pawl.Model, l pawl.Limits) (*Refactor, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := start(t, model, s, l)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := project.Load(s.State, memoryName, &r.memory); err != nil {
-		return nil, errors.Join(err, r.Root.Close())
-	}
-	return r, nil
+	return start(t, model, s, l)
 }
 
 func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Refactor, error) {
-	r := &Refactor{source: s, kind: KindOf(s.Goal), limits: l, model: model}
-	r.known, r.memory.Edited = map[string]*looked{}, map[string]*string{}
-	r.loaded, r.fixable = map[string][]*goPackage{}, map[string][]place{}
-	if err := r.Copy.Open(t, s.Source, project.Kept, r.wrote, "it is not known which of them pass"); err != nil {
-		return nil, err
-	}
-	return r, nil
+	r := &Refactor{Work: project.Work[finished]{Model: model, Limits: l}, source: s}
+	return r, r.Work.Open(t, s.Source, project.Kept, "it is not known which of them pass")
 }
-
-func (r *Refactor) golang() bool { return testrun.IsGoTest(r.source.Test) }
 
 // Input is the agent's task.
 func (r *Refactor) Input() string { return "Refactor this project: " + r.source.Goal }
@@ -140,65 +71,154 @@ func (r *Refactor) Input() string { return "Refactor this project: " + r.source.
 // Source says how to make the agent again. It is also in Agent.Source.
 func (r *Refactor) Source() Source { return r.source }
 
-// wrote notes what a file was before it is edited for the first time, durably and before it is: a file
-// that is noted and not edited does no harm. It refuses an edit that takes something from a test.
-func (r *Refactor) wrote(name string, after []byte) error {
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	original, known := r.memory.Edited[name]
-	if !known {
-		if data, _, err := r.Files.Read(name); err == nil {
-			text := string(data)
-			original = &text
-		}
-	}
-	if original != nil && project.IsTest(name) {
-		if err := project.Keeps(name, []byte(*original), after); err != nil {
-			return err
-		}
-	}
-	if known {
-		return nil
-	}
-	r.memory.Edited[name] = original
-	return r.save()
-}
-
-// save stores the memory. The lock is held.
-func (r *Refactor) save() error { return project.Save(r.source.State, memoryName, r.memory) }
-
-// edit is a file that differs from the original.
-type edit struct {
-	name     string
-	old, now *string // nil: there is no such file
-	test     bool
-}
-
-// edits are the files that differ from their originals, in order.
-func (r *Refactor) edits() []edit {
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	var all []edit
-	for name, old := range r.memory.Edited {
-		e := edit{name: name, old: old, test: project.IsTest(name)}
-		if data, _, err := r.Files.Read(name); err == nil {
-			text := string(data)
-			e.now = &text
-		}
-		if (e.old == nil) != (e.now == nil) || e.old != nil && *e.old != *e.now {
-			all = append(all, e)
-		}
-	}
-	slices.SortFunc(all, func(a, b edit) int { return strings.Compare(a.name, b.name) })
-	return all
-}
-
 // A Diff is what a run changed.
 type Diff = project.Diff
 
-// Diff returns what the copy changes in the project now, without what running the tests has changed.
-func (r *Refactor) Diff(ctx context.Context) (Diff, error) {
-	return r.Difference(ctx, func(name string) bool { _, edited := r.memory.Edited[name]; return edited })
+// A Baseline is what the tests and the metric said before the first edit.
+type Baseline struct {
+	Passed int
+	Flaky  []string // identities of tests that failed once and passed once
+	Value  float64  // of the metric
 }
 
-func isGo(name string) bool { return path.Ext(name) == ".go" }
+// ErrRed says that a project cannot be refactored, since its tests do not pass.
+var ErrRed = errors.New("a refactoring begins with passing tests, since they show what the code does")
+
+// Check runs the tests and the metric once, before a model is asked for anything. If the tests do not pass, or
+// none runs, the error is [ErrRed] and says what to do. While they run, seen is called with the number of
+// packages that have ended, and of those that failed; nil: it is not called.
+func (r *Refactor) Check(ctx context.Context, seen func(packages, failed int)) (Baseline, error) {
+	r.Running.Lock()
+	defer r.Running.Unlock()
+	r.Suite.Seen = seen
+	first, err := r.first(ctx)
+	r.Suite.Seen = nil
+	if err != nil {
+		return Baseline{}, err
+	}
+	return Baseline{first.Report.Passed, first.Flaky, first.Value}, nil
+}
+
+// first is what the tests said before the first edit, in this process or an earlier one.
+func (r *Refactor) first(ctx context.Context) (*project.Before, error) {
+	return r.First(ctx, func(b *project.Before, _ testrun.Result) (err error) {
+		switch failed := b.Report.Open(); {
+		case len(failed) > 0:
+			if err := testrun.NoPytest(b.Report, r.source.Test); err != nil {
+				return err
+			}
+			shown := strings.Join(failed[:min(len(failed), 5)], ", ")
+			return fmt.Errorf("%d tests fail, such as %s: %w; fix them first, as with pawl fix", len(failed), shown, ErrRed)
+		case b.Report.Passed == 0:
+			return fmt.Errorf("no test ran: %w; write some first", ErrRed)
+		}
+		b.Value, err = r.value(ctx)
+		return err
+	})
+}
+
+// verdict is the data of an observation, and the basis of the goal's measure.
+type verdict struct {
+	project.Missing
+
+	Was float64 `json:"was"` // the metric before the first edit
+	Now float64 `json:"now"`
+}
+
+// looked is what is known of a state of the files.
+type looked struct {
+	verdict // without what the model says of it
+
+	state, text string
+	changed     bool // some files differ from the project
+}
+
+// look runs the tests and takes the metric, unless the files are as they were.
+func (r *Refactor) look(ctx context.Context) (*looked, error) {
+	state := r.Files.State(r.Known().Edited)
+	if r.latest != nil && r.latest.state == state {
+		return r.latest, nil
+	}
+	first, err := r.first(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, err := r.Diff(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := &looked{state: state, changed: !d.Empty()}
+	l.Was, l.Now = first.Value, first.Value
+	if l.changed {
+		if err := r.judge(ctx, l, first); err != nil {
+			return nil, err
+		}
+	} else {
+		l.text = "Nothing was changed yet. " + first.Report.Summary(2000)
+		l.Miss("[change]", "a change towards the goal")
+	}
+	r.latest = l
+	return l, nil
+}
+
+// judge finds out what is open in a state.
+func (r *Refactor) judge(ctx context.Context, l *looked, first *project.Before) error {
+	now, lost, err := r.Again(ctx, first, r.Suite.Argv)
+	if err != nil {
+		return err
+	}
+	l.text = now.Report.Summary(6000)
+	for _, id := range slices.Concat(lost, gotest.NotRun(first.Report, now.Report)) {
+		l.Miss(id, id+" passed before and does not pass now")
+	}
+	for _, f := range now.Report.Failures {
+		l.Miss(f.ID, f.ID+" fails")
+	}
+	if len(l.Open) > 0 {
+		return nil // the metric would only say the same
+	}
+	if l.Now, err = r.value(ctx); err != nil {
+		l.Miss("[metric]", "the measure cannot be taken any more: "+err.Error())
+		return nil //nolint:nilerr // the model reads it
+	}
+	if l.Now >= l.Was {
+		l.Miss("[metric]", fmt.Sprintf("%s must become less: they were %v and are %v", r.source.Metric.Counts(), l.Was, l.Now))
+	}
+	return nil
+}
+
+// Value returns the metric of the copy as it is now.
+func (r *Refactor) Value(ctx context.Context) (float64, error) {
+	r.Running.Lock()
+	defer r.Running.Unlock()
+	return r.value(ctx)
+}
+
+// A Source says where a run's agent came from: enough to make it again, given the model. Agent.Source
+// of this package's agents holds it as JSON.
+type Source struct {
+	project.Source
+
+	Goal   string `json:"goal"` // what is to be refactored
+	Metric Metric `json:"metric"`
+}
+
+// sourceKind distinguishes a refactoring from other sources of agents.
+const sourceKind = "refactor"
+
+// Check says what the source lacks.
+func (s Source) Check() error {
+	if s.Goal == "" || s.Metric.Name == "" {
+		return errors.New("it needs a goal and a metric")
+	}
+	return s.Source.Check()
+}
+
+// ParseSource reads what Source.String wrote. The second result is false for the source of another
+// kind of agent; the error is about a source of this kind.
+func ParseSource(text string) (Source, bool, error) {
+	return project.ParseSource[Source](text, sourceKind, "a refactoring")
+}
+
+// String writes the source as JSON.
+func (s Source) String() string { return project.SourceText(sourceKind, s) }

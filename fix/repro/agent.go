@@ -25,14 +25,14 @@ func (r *Repro) Agent() pawl.Agent {
 		Name:        "repro",
 		Description: "writes a failing test for a bug",
 		Prompt:      prompt,
-		Model:       r.model,
+		Model:       r.Model,
 		Tools:       r.tools(),
 		Observer:    r.observe,
 		Source:      r.source.String(),
-	}, "repro", r.limits)
+	}, "repro", r.Limits)
 }
 
-func (r *Repro) tools() []pawl.Tool { return append(r.Files.Tools(), r.TestTool()) }
+func (r *Repro) tools() []pawl.Tool { return append(r.Files.Tools(), r.TestTool(r.Flaky)) }
 
 // observe runs the tests if anything has changed.
 func (r *Repro) observe(ctx context.Context) (pawl.Observation, error) {
@@ -49,5 +49,5 @@ func (r *Repro) observe(ctx context.Context) (pawl.Observation, error) {
 // working copy: its tools and its observer are only declared, and refuse to run. To resume a run, see
 // [Open].
 func Recorded(s Source, model pawl.Model, l pawl.Limits) pawl.Agent {
-	return project.Recorded((&Repro{source: s, model: model, limits: l}).Agent())
+	return project.Recorded((&Repro{Work: project.Work[struct{}]{Model: model, Limits: l}, source: s}).Agent())
 }

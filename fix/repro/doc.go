@@ -7,7 +7,7 @@
 //	…
 //	result, err := engine.Run(ctx, r.Agent(), repro.Input(text))
 //	…
-//	found, err := r.Finish(ctx, nil)
+//	found, err := r.Finish(ctx)
 //	…
 //	fmt.Print(found.Diff)
 //	err = r.Apply(found.Diff)
@@ -17,7 +17,5 @@
 // result of every other test stays the same. A test that does not build, panics, does not end, or
 // fails by chance does not count; so a model cannot declare success.
 //
-// [Repro.Finish] removes what the test does not need to fail, and searches the project's git
-// history for the commit since which it fails. Only a reader of the test can say whether it is
-// about the bug that was described.
+// Only a reader of the test can say whether it is about the bug that was described.
 package repro

@@ -2,7 +2,6 @@ package repro
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -38,44 +37,25 @@ func (r *Repro) Check(ctx context.Context, seen func(packages, failed int)) (Bas
 	}
 	b := Baseline{Passed: first.Report.Passed, Failed: first.Report.Open()}
 	b.None = b.Passed == 0 && len(b.Failed) == 0
-	if b.Passed > 0 {
-		return b, nil
-	}
-	if err := testrun.NoPytest(first.Report, r.source.Test); err != nil {
-		return b, err
-	}
-	for _, f := range first.Report.Failures {
-		if f.Kind == gotest.KindBuild || f.Kind == gotest.KindSetup {
-			return b, fmt.Errorf("no test can run, so none can fail for the bug: %s: %s", f.ID, complaint(f.Output))
-		}
-	}
 	return b, nil
-}
-
-// complaint is the beginning of what a compiler or a set-up wrote, without the lines that
-// only name the package.
-func complaint(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "# ") })
-	return strings.Join(lines[:min(len(lines), 5)], "\n")
 }
 
 // first is what the tests said before the first edit, in this process or an earlier one.
 func (r *Repro) first(ctx context.Context) (*project.Before, error) {
-	r.Mu.Lock()
-	known := r.memory.First
-	r.Mu.Unlock()
-	if known != nil {
-		return known, nil
-	}
-	before, err := r.Baseline(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	r.memory.First = &before
-	return r.memory.First, project.Save(r.source.State, memoryName, r.memory)
+	return r.First(ctx, func(b *project.Before, _ testrun.Result) error {
+		if b.Report.Passed > 0 {
+			return nil
+		}
+		if err := testrun.NoPytest(b.Report, r.source.Test); err != nil {
+			return err
+		}
+		for _, f := range b.Report.Failures {
+			if f.Kind == gotest.KindBuild || f.Kind == gotest.KindSetup {
+				return fmt.Errorf("no test can run, so none can fail for the bug: %s: %s", f.ID, f.Complaint(5))
+			}
+		}
+		return nil
+	})
 }
 
 // verdict is the data of an observation, and the basis of the goal's measure.
@@ -89,9 +69,8 @@ type verdict struct {
 type looked struct {
 	verdict
 
-	state  string
-	text   string
-	target target // if nothing is open
+	state, text string
+	pkg, test   string // of the new test
 }
 
 // noTest stands among what is open for the test that there is not yet.
@@ -99,15 +78,9 @@ const noTest = "[new test]"
 
 const wanted = "a new test that fails because of the bug"
 
-// target is a new test that fails as it should.
-type target struct {
-	pkg, test string
-	failures  []gotest.Failure // of a run of its own
-}
-
 // look runs the tests that the edits can affect, unless the edited files are as they were.
 func (r *Repro) look(ctx context.Context) (*looked, error) {
-	edited := r.edited()
+	edited := r.Known().Edited
 	state := r.Files.State(edited)
 	if r.latest != nil && r.latest.state == state {
 		return r.latest, nil
@@ -123,31 +96,16 @@ func (r *Repro) look(ctx context.Context) (*looked, error) {
 		r.latest = l
 		return l, nil
 	}
-	packages := r.packages(edited)
-	now, err := r.Suite.Once(ctx, r.Suite.Only(packages), "")
+	now, lost, err := r.Again(ctx, first, r.Suite.Only(r.packages(edited)))
 	if err != nil {
 		return nil, err
 	}
-	if broken := gotest.Lost(first.Report, now.Report); len(broken) > 0 { // by chance, perhaps
-		second, err := r.Suite.Once(ctx, r.Suite.Only(packages), "")
-		if err != nil {
-			return nil, err
-		}
-		if chance := slices.DeleteFunc(broken, func(id string) bool { return !second.Report.Passes(id) }); len(chance) > 0 {
-			first = &project.Before{Report: first.Report, Flaky: append(slices.Clone(first.Flaky), chance...)}
-			r.Mu.Lock()
-			r.memory.First = first
-			err := project.Save(r.source.State, memoryName, r.memory)
-			r.Mu.Unlock()
-			if err != nil {
-				return nil, err
-			}
-		}
+	for _, id := range lost {
+		l.Miss(id, id+" passed before and does not pass now; leave the other tests as they are")
 	}
-	now = now.Without(first.Flaky)
-	pkg, test := l.judge(first, now)
+	l.judge(first, now)
 	if len(l.Open) == 0 {
-		if l.target, err = r.repeat(ctx, pkg, test, l); err != nil {
+		if err := r.repeat(ctx, l); err != nil {
 			return nil, err
 		}
 	}
@@ -173,12 +131,7 @@ func (r *Repro) packages(edited []string) []string {
 }
 
 // judge says what is missing, and otherwise which test is to be repeated.
-func (l *looked) judge(first *project.Before, now testrun.Result) (pkg, test string) {
-	for _, id := range gotest.Lost(first.Report, now.Report) {
-		if !slices.Contains(first.Flaky, id) {
-			l.Miss(id, id+" passed before and does not pass now; leave the other tests as they are")
-		}
-	}
+func (l *looked) judge(first *project.Before, now testrun.Result) {
 	was := map[string]bool{}
 	for _, p := range first.Report.Packages {
 		for _, t := range p.Tests {
@@ -191,15 +144,15 @@ func (l *looked) judge(first *project.Before, now testrun.Result) (pkg, test str
 		switch {
 		case slices.Contains(failed, f.ID), f.Test != "" && !isNew:
 		case f.Kind == gotest.KindTest && isNew && asserts(f, now.Pytest):
-			if test == "" {
-				pkg, test = f.Package, top(f.Test)
+			if l.test == "" {
+				l.pkg, l.test = f.Package, top(f.Test)
 			}
 		default:
 			l.Miss(f.ID, f.ID+" "+unfit(f, now.Pytest))
 		}
 	}
-	if len(l.Open) > 0 || test != "" {
-		return pkg, test
+	if len(l.Open) > 0 || l.test != "" {
+		return
 	}
 	l.Miss(noTest, wanted)
 	for _, p := range now.Report.Packages {
@@ -215,7 +168,6 @@ func (l *looked) judge(first *project.Before, now testrun.Result) (pkg, test str
 			}
 		}
 	}
-	return "", ""
 }
 
 // top is the name of a test without those of its subtests, cases or parameters.
@@ -229,7 +181,7 @@ func top(name string) string {
 func unfit(f gotest.Failure, pytest bool) string {
 	switch f.Kind {
 	case gotest.KindBuild, gotest.KindSetup:
-		return "does not build, so nothing is shown: " + complaint(f.Output)
+		return "does not build, so nothing is shown: " + f.Complaint(5)
 	case gotest.KindPanic:
 		return "panics; catch it in the test and fail by an assertion"
 	case gotest.KindTimeout:
@@ -252,30 +204,24 @@ func asserts(f gotest.Failure, pytest bool) bool {
 	return !pytest || pytestAssertion.MatchString(f.Output)
 }
 
-// repeat runs a test alone, several times. What it fails by must be the same.
-func (r *Repro) repeat(ctx context.Context, pkg, test string, l *looked) (target, error) {
-	l.Test = r.identity(pkg, test)
-	t := target{pkg: pkg, test: test}
+// repeat runs the new test alone, several times. What it fails by must be the same.
+func (r *Repro) repeat(ctx context.Context, l *looked) error {
+	l.Test = r.identity(l.pkg, l.test)
+	before := ""
 	for i := range Runs {
-		now, err := r.alone(ctx, pkg, test)
+		now, err := r.Suite.Once(ctx, r.Suite.Only([]string{l.pkg}), r.pattern(l.pkg, l.test))
 		if err != nil {
-			return target{}, err
+			return err
 		}
-		if t.failures == nil && len(now.Failures) > 0 {
-			t.failures = now.Failures
+		ways := signature(now.Report.Failures)
+		if ways == "" || i > 0 && ways != before {
+			l.Miss(l.Test, fmt.Sprintf("%s fails by chance: run %d of %d by itself went another way than the one before; make it fail in every run",
+				l.Test, i+1, Runs))
+			return nil
 		}
-		if ways := signature(now.Failures); ways == "" || ways != signature(t.failures) {
-			l.Miss(l.Test, fmt.Sprintf("%s fails by chance: run %d of %d by itself went another way than the one before; make it fail in every run", l.Test, i+1, Runs))
-			return target{}, nil
-		}
+		before = ways
 	}
-	return t, nil
-}
-
-// alone runs one test.
-func (r *Repro) alone(ctx context.Context, pkg, test string) (gotest.Report, error) {
-	now, err := r.Suite.Once(ctx, r.Suite.Only([]string{pkg}), r.pattern(pkg, test))
-	return now.Report, err
+	return nil
 }
 
 // pattern picks one test.
@@ -309,6 +255,3 @@ func signature(failures []gotest.Failure) string {
 	}
 	return b.String()
 }
-
-// errNotYet is why a run cannot be finished.
-var errNotYet = errors.New("there is no new test that fails as it should")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,14 +17,12 @@ import (
 type Change struct {
 	Dir    string // the project
 	Prefix string // its place in the repository, empty or with a slash at the end
-	What   string // what is compared, in words
+	What   string // what is compared, as [Open] takes it
 	Files  []File
 
 	git  git
 	top  git    // the same, at the root of the repository
 	temp string // for what is not in the repository
-	tree string // the new state
-	live bool   // the new state is the working tree
 }
 
 // Options are the options of [Open].
@@ -55,8 +52,8 @@ func Open(ctx context.Context, dir, what string, o *Options) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Change{Dir: abs, git: newGit(abs, environ)}
-	if err := c.open(ctx, what, o.Stdin); err != nil {
+	c := &Change{Dir: abs, What: what, git: newGit(abs, environ)}
+	if err := c.open(ctx, o.Stdin); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -70,38 +67,50 @@ func (c *Change) Close() error {
 	return os.RemoveAll(c.temp)
 }
 
-func (c *Change) open(ctx context.Context, what string, stdin io.Reader) error {
-	prefix, err := c.git.line(ctx, "rev-parse", "--show-prefix")
-	if said := (*gitError)(nil); errors.As(err, &said) && strings.Contains(said.said, "not a git repository") {
+// String says what is compared.
+func (c *Change) String() string {
+	switch {
+	case c.What == "":
+		return "the working tree against HEAD"
+	case c.What == "-":
+		return "the patch in standard input on HEAD"
+	case isPatch(c.What):
+		return "the patch in " + c.What + " on HEAD"
+	}
+	return c.What
+}
+
+func (c *Change) open(ctx context.Context, stdin io.Reader) error {
+	said, err := c.git.out(ctx, nil, "rev-parse", "--show-prefix", "--show-toplevel", "--path-format=absolute", "--git-path", "objects")
+	if not := (*gitError)(nil); errors.As(err, &not) && strings.Contains(not.said, "not a git repository") {
 		return fmt.Errorf("%s is not in a git repository; name a project that is, or run git init and commit what a review starts from", c.Dir)
 	}
 	if err != nil {
 		return err
 	}
-	c.Prefix = prefix
-	top, err := c.git.line(ctx, "rev-parse", "--show-toplevel")
-	if err != nil {
+	lines := strings.Split(said, "\n")
+	if len(lines) != 3 {
+		return fmt.Errorf("git rev-parse: %q has not three lines", said)
+	}
+	c.Prefix = lines[0]
+	if err := c.shadow(lines[2]); err != nil {
 		return err
 	}
-	if err := c.shadow(ctx); err != nil {
-		return err
-	}
-	c.top = c.git
-	c.top.dir = filepath.FromSlash(top)
-	old, err := c.trees(ctx, what, stdin)
+	c.top = git{filepath.FromSlash(lines[1]), c.git.env}
+	old, tree, err := c.trees(ctx, stdin)
 	if err != nil {
 		return err
 	}
 	// Whole functions, so that a reader sees what the lines are part of.
 	text, err := c.git.out(ctx, nil, "diff", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames",
-		"--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--unified=10", "--function-context", "--relative", old, c.tree, "--")
+		"--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--unified=10", "--function-context", "--relative", old, tree, "--")
 	if err != nil {
 		return err
 	}
 	if c.Files, err = Parse(text); err != nil {
 		return err
 	}
-	return c.read(ctx)
+	return c.skip(ctx, tree)
 }
 
 // tempName is the beginning of the names of temporary directories.
@@ -117,90 +126,56 @@ func clearOld(dir string) {
 	}
 }
 
-// shadow has git store new contents elsewhere, beside a copy of the index.
-func (c *Change) shadow(ctx context.Context) (err error) {
+// shadow has git store new contents elsewhere, beside an index of its own.
+func (c *Change) shadow(objects string) (err error) {
 	clearOld(os.TempDir())
 	if c.temp, err = os.MkdirTemp("", tempName); err != nil {
 		return err
 	}
-	objects, err := c.git.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "objects")
-	if err != nil {
-		return err
-	}
-	index, err := c.git.line(ctx, "rev-parse", "--path-format=absolute", "--git-path", "index")
-	if err != nil {
-		return err
-	}
-	mine, own := filepath.Join(c.temp, "index"), filepath.Join(c.temp, "objects")
+	own := filepath.Join(c.temp, "objects")
 	if err := os.Mkdir(own, 0o700); err != nil {
 		return err
 	}
-	// With it, git need not read files that have not changed.
-	if text, err := os.ReadFile(index); err == nil {
-		err = os.WriteFile(mine, text, 0o600) //nolint:gosec // the directory was made above, and the text is git's
-		if err != nil {
-			return err
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if strings.ContainsAny(objects, "\"\n"+string(filepath.ListSeparator)) {
+		objects = fmt.Sprintf("%q", objects)
 	}
-	c.git = c.git.with("GIT_INDEX_FILE="+mine, "GIT_OBJECT_DIRECTORY="+own, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quoted(objects))
+	c.git.env = append(c.git.env, "GIT_INDEX_FILE="+filepath.Join(c.temp, "index"), "GIT_OBJECT_DIRECTORY="+own, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+objects)
 	return nil
 }
 
-// quoted is a path in a list of paths of git, which may be quoted as in C.
-func quoted(path string) string {
-	if strings.ContainsAny(path, "\"\n"+string(filepath.ListSeparator)) {
-		return fmt.Sprintf("%q", path)
-	}
-	return path
-}
-
-// trees finds both states, and returns the old one.
-func (c *Change) trees(ctx context.Context, what string, stdin io.Reader) (old string, err error) {
-	if what == "" {
-		c.What, c.live = "the working tree against HEAD", true
+// trees returns both states.
+func (c *Change) trees(ctx context.Context, stdin io.Reader) (old, tree string, err error) {
+	if c.What == "" || c.What == "-" || isPatch(c.What) {
 		if old, err = c.commit(ctx, "HEAD"); err != nil {
-			return "", err
+			return "", "", err
 		}
-		if _, err := c.top.out(ctx, nil, "add", "--all", "--", "."); err != nil {
-			return "", err
+		if _, err := c.top.out(ctx, nil, "read-tree", old); err != nil {
+			return "", "", err
 		}
-		c.tree, err = c.git.line(ctx, "write-tree")
-		return old, err
+		if c.What != "" {
+			err = c.apply(ctx, stdin)
+		} else {
+			_, err = c.top.out(ctx, nil, "add", "--all", "--", ".")
+		}
+		if err == nil {
+			tree, err = c.git.out(ctx, nil, "write-tree")
+		}
+		return old, tree, err
 	}
-	if name := what; what == "-" || isPatch(what) {
-		patch, err := readPatch(what, stdin)
-		if err != nil {
-			return "", err
-		}
-		if what == "-" {
-			name = "standard input"
-		}
-		c.What = "the patch in " + name + " on HEAD"
-		return c.apply(ctx, name, patch)
-	}
-	c.What = what
-	from, to, two := strings.Cut(what, "..")
+	from, to, two := strings.Cut(c.What, "..")
 	to, since := strings.CutPrefix(to, ".")
 	if !two {
 		to = "HEAD"
-		c.What = what + "..HEAD"
 	}
-	if old, err = c.commit(ctx, from); err != nil {
-		return "", err
+	if old, err = c.commit(ctx, from); err == nil {
+		tree, err = c.commit(ctx, to)
 	}
-	if c.tree, err = c.commit(ctx, to); err != nil {
-		return "", err
-	}
-	if since {
-		base, err := c.git.line(ctx, "merge-base", old, c.tree)
-		if err != nil {
-			return "", fmt.Errorf("%s: the two have no commit in common", what)
+	if err == nil && since {
+		if old, err = c.git.out(ctx, nil, "merge-base", old, tree); err != nil {
+			err = fmt.Errorf("%s: the two have no commit in common", c.What)
 		}
-		old = base
 	}
-	return old, nil
+	return old, tree, err
 }
 
 // commit resolves a name; empty is HEAD.
@@ -211,7 +186,7 @@ func (c *Change) commit(ctx context.Context, name string) (string, error) {
 	if strings.HasPrefix(name, "-") {
 		return "", fmt.Errorf("%s is no name of a commit", name)
 	}
-	id, err := c.git.line(ctx, "rev-parse", "--verify", "--quiet", name+"^{commit}")
+	id, err := c.git.out(ctx, nil, "rev-parse", "--verify", "--quiet", name+"^{commit}")
 	if said := (*gitError)(nil); errors.As(err, &said) {
 		if name == "HEAD" {
 			return "", fmt.Errorf("the repository of %s has no commit yet, and a review starts from one", c.Dir)
@@ -230,54 +205,34 @@ func isPatch(what string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func readPatch(name string, stdin io.Reader) ([]byte, error) {
-	if name != "-" {
-		return os.ReadFile(name)
+// apply applies the patch to the index. Names in a patch are relative to the repository.
+func (c *Change) apply(ctx context.Context, stdin io.Reader) error {
+	var patch []byte
+	err := errors.New("there is no standard input to read the patch from")
+	if c.What != "-" {
+		patch, err = os.ReadFile(c.What)
+	} else if stdin != nil {
+		patch, err = io.ReadAll(stdin)
 	}
-	if stdin == nil {
-		return nil, errors.New("there is no standard input to read the patch from")
+	if err != nil || strings.TrimSpace(string(patch)) == "" { // git calls an empty one corrupt
+		return err
 	}
-	return io.ReadAll(stdin)
+	_, err = c.top.out(ctx, strings.NewReader(string(patch)), "apply", "--cached", "--whitespace=nowarn", "-")
+	if said := (*gitError)(nil); errors.As(err, &said) {
+		return fmt.Errorf("%s does not apply to HEAD; review commits as A..B, or check out the commit it was made for: %w", c.What, err)
+	}
+	return err
 }
 
-// apply makes the new state of HEAD and a patch.
-func (c *Change) apply(ctx context.Context, name string, patch []byte) (old string, err error) {
-	if old, err = c.commit(ctx, "HEAD"); err != nil {
-		return "", err
-	}
-	if _, err := c.git.out(ctx, nil, "read-tree", old); err != nil {
-		return "", err
-	}
-	if len(strings.TrimSpace(string(patch))) > 0 { // git calls an empty one corrupt
-		// Names in a patch are relative to the repository.
-		_, err := c.top.out(ctx, strings.NewReader(string(patch)), "apply", "--cached", "--whitespace=nowarn", "-")
-		if said := (*gitError)(nil); errors.As(err, &said) {
-			return "", fmt.Errorf("%s does not apply to HEAD; review commits as A..B, or check out the commit it was made for: %w", name, err)
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-	c.tree, err = c.git.line(ctx, "write-tree")
-	return old, err
-}
-
-// read fills in the contents, and marks files that are not worth a review.
-func (c *Change) read(ctx context.Context) error {
-	var digests []string
-	for i := range c.Files {
-		if f := &c.Files[i]; f.Skip == "" && len(f.hunks) > 0 {
-			digests = append(digests, f.New)
-		}
-	}
-	texts, err := c.git.texts(ctx, digests)
-	if err != nil {
+// skip marks files that are not worth a review.
+func (c *Change) skip(ctx context.Context, tree string) error {
+	// The mark of generated code, as the go command knows it, in the comments of other languages too.
+	list, err := c.git.out(ctx, nil, "grep", "-zlE", `^(//|#|--|/\*) ?Code generated .* DO NOT EDIT\.`, tree, "--", ".")
+	if said := (*gitError)(nil); err != nil && (!errors.As(err, &said) || said.said != "") { // it fails where there is none
 		return err
 	}
 	for i := range c.Files {
-		f := &c.Files[i]
-		f.text = texts[f.New]
-		switch {
+		switch f := &c.Files[i]; {
 		case f.Skip != "":
 		case len(f.hunks) == 0:
 			f.Skip = "only renamed, or with another mode"
@@ -285,12 +240,17 @@ func (c *Change) read(ctx context.Context) error {
 			f.Skip = "versions of dependencies"
 		case vendored.MatchString(f.Path):
 			f.Skip = "a copy of a dependency"
-		case generated.MatchString(f.text):
+		case strings.Contains("\x00"+list+"\x00", "\x00"+tree+":"+f.Path+"\x00"):
 			f.Skip = "generated"
+		case len(f.View()) > mostView:
+			f.Skip = fmt.Sprintf("too large for a model: the changed functions are more than %d bytes", mostView)
 		}
 	}
 	return nil
 }
+
+// mostView is how many bytes of a file a model reads.
+const mostView = 200_000
 
 // locks are files that tools write.
 var locks = map[string]bool{
@@ -298,36 +258,5 @@ var locks = map[string]bool{
 	"poetry.lock": true, "uv.lock": true, "Gemfile.lock": true, "composer.lock": true,
 }
 
-// generated is the mark of generated code, as the go command knows it, in the comments of
-// other languages too.
-var generated = regexp.MustCompile(`(?m)^(//|#|--|/\*) ?Code generated .* DO NOT EDIT\.`)
-
 // vendored are the directories of copies of dependencies.
 var vendored = regexp.MustCompile(`(^|/)(vendor|node_modules)/`)
-
-// state returns a directory with the project in its new state.
-func (c *Change) state(ctx context.Context) (string, error) {
-	if c.live {
-		return c.Dir, nil
-	}
-	dir := filepath.Join(c.temp, "new")
-	whole := c.top.with("GIT_INDEX_FILE=" + filepath.Join(c.temp, "index.new"))
-	if _, err := whole.out(ctx, nil, "read-tree", c.tree); err != nil {
-		return "", err
-	}
-	if _, err := whole.out(ctx, nil, "checkout-index", "--all", "--force", "--prefix="+filepath.ToSlash(dir)+"/"); err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, filepath.FromSlash(c.Prefix)), nil
-}
-
-// IsGo reports whether the project has a Go module in its new state, or the change Go code.
-func (c *Change) IsGo(ctx context.Context) (bool, error) {
-	for _, f := range c.Files {
-		if strings.HasSuffix(f.Path, ".go") {
-			return true, nil
-		}
-	}
-	list, err := c.git.out(ctx, nil, "ls-tree", "-r", "--name-only", c.tree)
-	return strings.HasPrefix(list, "go.mod\n") || strings.Contains(list, "\ngo.mod\n") || strings.Contains(list, "/go.mod\n"), err
-}

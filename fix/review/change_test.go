@@ -95,23 +95,8 @@ func TestOpen(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("files (-want +got):\n%s", d)
 	}
-	report := review.New(change)
-	if err := change.Rules(t.Context(), report); err != nil {
-		t.Fatal(err)
-	}
-	wantText := `tools/a b.go:3: warning: both operands of == are a[0] [rule pawl/same-operands]
-    func F(a, b []int) bool { return len(a) == len(b) && a[0] == a[0] }
-tools/wrong.go:3: error: it does not compile: cannot use "" (untyped string constant) as int value in variable declaration [rule go/compile]
-    var x int = ""
-`
-	if d := cmp.Diff(wantText, report.Text()); d != "" {
-		t.Errorf("findings (-want +got):\n%s\nnotes %q", d, report.Notes)
-	}
-	if asked := change.Ask(report); len(asked) != 3 || !strings.Contains(asked[0].View(), "    3 + func F") {
-		t.Errorf("asked about %v", asked)
-	}
-	if isGo, err := change.IsGo(t.Context()); !isGo || err != nil {
-		t.Errorf("IsGo: %v, %v", isGo, err)
+	if source := change.Source("m"); len(source.Files) != 3 || len(source.Skipped) != 5 || !strings.Contains(change.Input(), "    3 + func F") {
+		t.Errorf("the source is %+v, the input:\n%s", source, change.Input())
 	}
 	if after := git("status", "--short", "--ignored") + git("count-objects"); after != before {
 		t.Errorf("the repository was changed:\n%s\nbefore:\n%s", after, before)

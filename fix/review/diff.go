@@ -10,12 +10,10 @@ import (
 
 // A File is what a change does to one file.
 type File struct {
-	Path     string // relative to the project, with slashes
-	Old, New string // the digests of its contents, as git has them
-	Skip     string // why it is not reviewed; empty: it is
+	Path string // relative to the project, with slashes
+	Skip string // why it is not reviewed; empty: it is
 
 	hunks []hunk
-	text  string // the whole new file
 }
 
 // A hunk is a run of lines, each with the mark of a difference before it: a space, + or -.
@@ -63,16 +61,6 @@ func (f *File) Ranges() (list []Range) {
 		}
 	}
 	return list
-}
-
-// within reports whether a line is in one of the ranges.
-func within(ranges []Range, line int) bool {
-	for _, r := range ranges {
-		if r[0] <= line && line <= r[1] {
-			return true
-		}
-	}
-	return false
 }
 
 // View is the difference as a model reads it: with the numbers of the new file, and without
@@ -159,8 +147,7 @@ func (p *differ) line(line string) error {
 	word, rest, _ := strings.Cut(line, " ")
 	switch {
 	case word == "index":
-		blobs, mode, _ := strings.Cut(rest, " ")
-		f.Old, f.New, _ = strings.Cut(blobs, "..")
+		_, mode, _ := strings.Cut(rest, " ")
 		f.Skip = kindOf(mode, f.Skip)
 	case strings.HasPrefix(line, "new file mode "):
 		f.Skip = kindOf(strings.TrimPrefix(line, "new file mode "), f.Skip)

@@ -2,9 +2,15 @@ package review
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/internal/project"
 )
 
 // Severities are those of findings, the gravest first.
@@ -16,19 +22,17 @@ const (
 
 // A Finding is a fault in a line of the difference.
 type Finding struct {
-	File     string `json:"file"`
-	Line     int    `json:"line"`
-	Severity string `json:"severity"`
-	Title    string `json:"title"`
-	Evidence string `json:"evidence"`
-	Rule     string `json:"rule"` // the rule that found it; empty: the model did
+	File     string `json:"file" jsonschema:"the path of the file, as the change names it"`
+	Line     int    `json:"line" jsonschema:"the number of the line with the fault, in the new file: a line with +, or one beside a line with -"`
+	Severity string `json:"severity" jsonschema:"error if it goes wrong in ordinary use, warning if it goes wrong in some case, note if it is worth a second look"`
+	Title    string `json:"title" jsonschema:"the fault, in one short sentence"`
+	Evidence string `json:"evidence" jsonschema:"the code, the input or order of events with which it goes wrong, and what happens then"`
 }
 
-// A Refuted is a finding of the model that the judge refuted, with the reason.
-type Refuted struct {
-	Finding
-
-	Reason string `json:"reason"`
+// A Reviewed is a file of a review, with the lines of its difference.
+type Reviewed struct {
+	Path  string  `json:"path"`
+	Lines []Range `json:"lines"`
 }
 
 // A Skipped is a file that was not reviewed, and why.
@@ -37,61 +41,119 @@ type Skipped struct {
 	Why  string `json:"why"`
 }
 
-// A Report is what a review found.
-type Report struct {
-	Change   string       `json:"change"`
-	Prefix   string       `json:"prefix"` // of the project within its repository
-	Model    string       `json:"model"`  // empty: none was asked
-	Findings []Finding    `json:"findings"`
-	Refuted  []Refuted    `json:"refuted"`
-	Dropped  int          `json:"dropped"` // findings of the model outside the difference
-	Cached   int          `json:"cached"`  // files whose result was kept from an earlier review
-	Reviewed []string     `json:"reviewed"`
-	Skipped  []Skipped    `json:"skipped"`
-	Notes    []string     `json:"notes"`  // what could not be checked
-	Result   *pawl.Result `json:"result"` // of the run; nil: there was none
+// A Source says what a run reviews: enough to make its agent again, and to report what it found in another
+// process. Agent.Source of this package's agents holds it as JSON.
+type Source struct {
+	Dir     string     `json:"dir"`
+	Prefix  string     `json:"prefix"` // of the project within its repository
+	Model   string     `json:"model"`
+	Files   []Reviewed `json:"files"`
+	Skipped []Skipped  `json:"skipped"`
 }
 
-// New returns the report of a change before it was reviewed.
-func New(c *Change) *Report {
-	r := &Report{
-		Change: c.What, Prefix: c.Prefix, Findings: []Finding{}, Refuted: []Refuted{}, Reviewed: []string{}, Skipped: []Skipped{}, Notes: []string{},
+// sourceKind distinguishes a review from other sources of agents.
+const sourceKind = "review"
+
+// Check says what the source lacks.
+func (s Source) Check() error {
+	if s.Model == "" || len(s.Files) == 0 {
+		return errors.New("it needs a model and files")
 	}
-	for _, f := range c.Files {
-		if f.Skip != "" {
-			r.Skipped = append(r.Skipped, Skipped{f.Path, f.Skip})
+	return nil
+}
+
+// ParseSource reads what Source.String wrote. The second result is false for the source of
+// another kind of agent; the error is about a source of this kind.
+func ParseSource(text string) (Source, bool, error) {
+	return project.ParseSource[Source](text, sourceKind, "a review")
+}
+
+// String writes the source as JSON.
+func (s Source) String() string { return project.SourceText(sourceKind, s) }
+
+// objection says why a finding is not one in the change; it is empty where it is one.
+func (s Source) objection(f Finding) string {
+	i := slices.IndexFunc(s.Files, func(r Reviewed) bool { return r.Path == f.File })
+	switch {
+	case i < 0:
+		return f.File + " is no file of the change"
+	case !slices.ContainsFunc(s.Files[i].Lines, func(r Range) bool { return r[0] <= f.Line && f.Line <= r[1] }):
+		return fmt.Sprintf("%s:%d is no line of the change; those are %v", f.File, f.Line, s.Files[i].Lines)
+	case f.Severity != Error && f.Severity != Warning && f.Severity != Note:
+		return fmt.Sprintf("severity %q is none of error, warning, note", f.Severity)
+	case strings.TrimSpace(f.Title) == "":
+		return fmt.Sprintf("the finding in %s:%d has no title", f.File, f.Line)
+	}
+	return ""
+}
+
+// A Report is what a review found.
+type Report struct {
+	Prefix   string       `json:"prefix"`
+	Model    string       `json:"model"`
+	Findings []Finding    `json:"findings"`
+	Reviewed []string     `json:"reviewed"`
+	Skipped  []Skipped    `json:"skipped"`
+	Result   *pawl.Result `json:"result"` // of the run; null: there was none
+}
+
+// Report returns what a run found, in the order of the lines. A nil run has found nothing.
+func (s Source) Report(run *pawl.State) *Report {
+	r := &Report{Prefix: s.Prefix, Model: s.Model, Findings: []Finding{}, Reviewed: []string{}, Skipped: append([]Skipped{}, s.Skipped...)}
+	if run == nil {
+		return r
+	}
+	for c := range run.SuccessfulCalls(toolReport) {
+		var a reported
+		if json.Unmarshal(c.Args, &a) == nil {
+			r.Findings = a.Findings // the last counts
 		}
 	}
+	for _, f := range s.Files {
+		if run.Succeeded(toolReport) > 0 {
+			r.Reviewed = append(r.Reviewed, f.Path)
+		} else {
+			r.Skipped = append(r.Skipped, Skipped{f.Path, "the run did not come to its end"})
+		}
+	}
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Title, b.Title))
+	})
+	r.Findings = append([]Finding{}, slices.Compact(r.Findings)...)
 	return r
 }
 
-// sort puts the findings in the order of the lines, without repetitions.
-func (r *Report) sort() {
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Title, b.Title))
-	})
-	r.Findings = slices.CompactFunc(r.Findings, func(a, b Finding) bool {
-		return a.File == b.File && a.Line == b.Line && a.Title == b.Title
-	})
+// Text writes the findings for people: FILE:LINE: SEVERITY: TITLE, and the evidence below it.
+func (r *Report) Text() string {
+	var b strings.Builder
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "%s:%d: %s: %s\n", f.File, f.Line, f.Severity, oneLine(f.Title))
+		for line := range strings.Lines(strings.TrimSpace(f.Evidence)) {
+			fmt.Fprintf(&b, "    %s\n", strings.TrimRight(line, " \t\r\n"))
+		}
+	}
+	return b.String()
 }
 
-// add adds what a review of a file by a model came to.
-func (r *Report) add(path string, f Judged) {
-	for _, one := range f.Findings {
-		one.File, one.Rule = path, ""
-		r.Findings = append(r.Findings, one)
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// GitHub writes the findings as workflow commands of GitHub Actions, one annotation a line.
+func (r *Report) GitHub() string {
+	var b strings.Builder
+	for _, f := range r.Findings {
+		command := cmp.Or(map[string]string{Error: "error", Warning: "warning"}[f.Severity], "notice")
+		title := oneLine(f.Title)
+		fmt.Fprintf(&b, "::%s file=%s,line=%d,title=%s::%s\n", command, property(path.Join(r.Prefix, f.File)), f.Line,
+			property(title), data(cmp.Or(f.Evidence, title)))
 	}
-	for _, one := range f.Refuted {
-		one.File, one.Rule = path, ""
-		r.Refuted = append(r.Refuted, one)
-	}
-	r.Dropped += len(f.Dropped)
-	r.Reviewed = append(r.Reviewed, path)
+	return b.String()
 }
 
-// A Judged is what a review of one file by a model came to.
-type Judged struct {
-	Findings []Finding `json:"findings"` // upheld
-	Refuted  []Refuted `json:"refuted"`
-	Dropped  []Finding `json:"dropped"` // outside the difference
+// data and property escape as the toolkit of GitHub Actions does.
+func data(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+}
+
+func property(s string) string {
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(data(s))
 }

@@ -5,9 +5,6 @@ import (
 	"github.com/pawl-run/pawl/fix/internal/project"
 )
 
-// noteBy is who notes that a model gave up.
-const noteBy = "testfix"
-
 const prompt = `You fix a project whose tests fail. You work in a copy of it; your edits are applied to the original only when every test passes.
 
 How to go about it:
@@ -26,11 +23,11 @@ func (f *Fix) Agent() pawl.Agent {
 		Name:        "fix",
 		Description: "fixes the failing tests of a project",
 		Prompt:      f.prompt(),
-		Model:       f.model,
+		Model:       f.Model,
 		Tools:       f.tools(),
 		Observer:    f.observe,
 		Source:      f.source.String(),
-	}, noteBy, f.limits)
+	}, "testfix", f.Limits)
 }
 
 func (f *Fix) prompt() string {
@@ -44,5 +41,5 @@ func (f *Fix) prompt() string {
 // needs no working copy: its tools and its observer are only declared, and refuse to run. To
 // resume a run, see [Open].
 func Recorded(s Source, model pawl.Model, l pawl.Limits) pawl.Agent {
-	return project.Recorded((&Fix{source: s, model: model, limits: l}).Agent())
+	return project.Recorded((&Fix{Work: project.Work[known]{Model: model, Limits: l}, source: s}).Agent())
 }

@@ -4,12 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/build"
-	"go/build/constraint"
 	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -34,10 +29,12 @@ type Checked struct {
 
 // Check runs the tests once, before a model is asked for anything, and returns an error that says
 // what to do if no edit can help: there is no test, pytest is missing, or what fails does so only
-// in the copy. The run that follows does not run the tests again. For a model with an endpoint it also
-// finds out what [Fix.Input] says of the failures. While the tests run, seen is called
-// with the number of packages that have ended, and of those that failed; nil: it is not called.
+// in the copy. The run that follows does not run the tests again. While the tests
+// run, seen is called with the number of packages that have ended, and of those that failed; nil: it is
+// not called.
 func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Checked, error) {
+	f.Running.Lock()
+	defer f.Running.Unlock()
 	f.Suite.Seen = seen
 	now, err := f.current(ctx)
 	f.Suite.Seen = nil
@@ -45,24 +42,19 @@ func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Check
 		return Checked{}, err
 	}
 	v := now.verdict
-	f.Mu.Lock()
-	c := Checked{Passed: v.Passed, Open: v.Open, Elsewhere: f.away}
-	f.Mu.Unlock()
+	c := Checked{Passed: v.Passed, Open: v.Open, Elsewhere: f.elsewhere()}
 	if len(c.Elsewhere) > 0 {
 		c.Why = f.whyElsewhere()
 	}
-	if err := testrun.NoPytest(now.report(), f.source.Test); err != nil && now.ran.Pytest {
+	if err := testrun.NoPytest(now.ran.Report, f.source.Test); err != nil && now.ran.Pytest {
 		return c, err
 	}
-	for _, x := range now.report().Failures {
+	for _, x := range now.ran.Report.Failures {
 		if x.Kind != gotest.KindBuild && x.Kind != gotest.KindSetup {
 			continue
 		}
 		if c.Unbuilt == "" {
-			c.Unbuilt = x.ID
-			if why, ok := unbuiltBy(gotest.Report{}, gotest.Report{Failures: []gotest.Failure{x}}); ok {
-				c.Unbuilt += ": " + why
-			}
+			c.Unbuilt = x.ID + ": " + x.Complaint(1)
 		}
 	}
 	switch {
@@ -73,7 +65,6 @@ func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Check
 	case len(c.Open) == 0 && c.Passed == 0 && len(c.Elsewhere) > 0:
 		return c, fmt.Errorf("every failing test passes in the project and fails in the copy of it: %s; %s", some(c.Elsewhere, 5), c.Why)
 	}
-	f.lead(ctx, now)
 	return c, ctx.Err()
 }
 
@@ -90,70 +81,16 @@ func (f *Fix) noTest() error {
 	if !testrun.IsGoTest(f.source.Test) {
 		return fmt.Errorf("%w; write a failing test first, or name the command that runs the tests", ErrNoTests)
 	}
-	files, hidden, tags := 0, 0, map[string]bool{}
-	_ = fs.WalkDir(f.Root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil //nolint:nilerr // the go command says it better
-		case d.IsDir() && name != "." && (d.Name() == "testdata" || d.Name() == "vendor" || strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_")):
-			return fs.SkipDir
-		case !strings.HasSuffix(name, "_test.go"):
-			return nil
-		}
-		files++
-		if missing := missingTags(f.Tree.Dir(), name); len(missing) > 0 {
-			hidden++
-			for _, tag := range missing {
-				tags[tag] = true
-			}
+	found := errors.New("a test file")
+	err := fs.WalkDir(f.Root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(name, "_test.go") && !strings.Contains("/"+name, "/testdata/") {
+			return found
 		}
 		return nil
 	})
-	if files == 0 {
+	if !errors.Is(err, found) {
 		return fmt.Errorf("%w: %s has no _test.go file; write a failing test first", ErrNoTests, f.source.Dir)
 	}
-	if hidden < files {
-		return fmt.Errorf("%w: %s has test files, but %q runs none of their tests", ErrNoTests, f.source.Dir, strings.Join(f.source.Test, " "))
-	}
-	var names []string
-	for tag := range tags {
-		names = append(names, tag)
-	}
-	slices.Sort(names)
-	return fmt.Errorf("%w: all test files are behind build tags; name them, as in --test %q", ErrNoTests, "go test -tags "+strings.Join(names, ",")+" ./...")
-}
-
-// missingTags returns the build tags that a file asks for and that are not set.
-func missingTags(dir, name string) []string {
-	at, base := filepath.Join(dir, filepath.FromSlash(path.Dir(name))), path.Base(name)
-	if match, err := build.Default.MatchFile(at, base); match || err != nil {
-		return nil
-	}
-	text, err := os.ReadFile(filepath.Join(at, base))
-	if err != nil {
-		return nil
-	}
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "package ") {
-			break
-		}
-		if !constraint.IsGoBuild(line) {
-			continue
-		}
-		expr, err := constraint.Parse(line)
-		if err != nil {
-			return nil
-		}
-		var missing []string
-		expr.Eval(func(tag string) bool {
-			if tag == build.Default.GOOS || tag == build.Default.GOARCH || slices.Contains(build.Default.ReleaseTags, tag) {
-				return true
-			}
-			missing = append(missing, tag)
-			return false
-		})
-		return missing
-	}
-	return nil
+	return fmt.Errorf("%w: %s has test files, but %q runs none of their tests; where they are behind build tags, name these, as in --test %q",
+		ErrNoTests, f.source.Dir, strings.Join(f.source.Test, " "), "go test -tags TAG ./...")
 }

@@ -31,7 +31,7 @@ func TestCheck(t *testing.T) {
 		"passes":     {map[string]string{"m_test.go": sound}, 1, nil, nil, ""},
 		"no tests":   {nil, 0, nil, nil, "no _test.go file"},
 		"none picks": {map[string]string{"m_test.go": "package m\n"}, 0, nil, nil, "runs none of their tests"},
-		"tags":       {map[string]string{"m_test.go": "//go:build linux && slow\n\n" + sound}, 0, nil, nil, `"go test -tags slow ./..."`},
+		"tags":       {map[string]string{"m_test.go": "//go:build linux && slow\n\n" + sound}, 0, nil, nil, `"go test -tags TAG ./..."`},
 		"at home": {map[string]string{"m_test.go": sound, "home_test.go": `package m
 
 import (

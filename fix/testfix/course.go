@@ -2,16 +2,13 @@ package testfix
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	"github.com/pawl-run/pawl/fix/internal/gotest"
-	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/internal/ends"
 	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/gauge"
 )
 
 // Bounds on what an observation says of the way so far.
@@ -29,96 +26,54 @@ const (
 // compacted.
 type course struct {
 	Opens []int    `json:"opens"`           // the latest, after each run
-	Least *int     `json:"least"`           // ever
-	Last  []string `json:"last,omitempty"`  // what was open after the latest run
+	Least int      `json:"least"`           // ever
+	Last  []string `json:"last,omitempty"`  // what was open after the latest run, and what hid tests
 	Tried []string `json:"tried,omitempty"` // edits and their results
-	Seen  []string `json:"seen,omitempty"`  // digests of states that were tested
-
-	last     *gotest.Report
-	pending  []string            // edits since the latest run
-	original map[string][32]byte // of files that were edited
-	contents map[string][32]byte
+	Seen  []string `json:"seen,omitempty"`  // digests of the edits that were tested
 }
 
 // changed records an edit, to attribute the next test results to it.
 func (f *Fix) changed(name string, before, after []byte) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
-	c := &f.course
-	if c.contents == nil {
-		c.original, c.contents = map[string][32]byte{}, map[string][32]byte{}
-	}
-	if _, known := c.original[name]; !known {
-		c.original[name] = sha256.Sum256(before)
-	}
-	c.contents[name] = sha256.Sum256(after)
-	c.pending = append(c.pending, hunk(name, before, after))
-}
-
-// state digests the edited files that differ from the originals.
-func (c *course) state() string {
-	sum := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(c.contents)) {
-		if c.contents[name] != c.original[name] {
-			fmt.Fprintf(sum, "%q %x\n", name, c.contents[name])
-		}
-	}
-	return hex.EncodeToString(sum.Sum(nil))[:16]
+	f.pending = append(f.pending, hunk(name, before, after))
 }
 
 // next records a run and returns what it changed. The first run returns nothing: everything
-// that is open is new.
-func (c *course) next(now testrun.Result, v verdict, first gotest.Report) string {
-	edits := c.pending
-	c.pending = nil
-	state := c.state()
+// that is open is new. d is what differs from the project,
+// and edits are those since the run before, in this process.
+func (c *course) next(now cached, d Diff, edits []string) string {
+	v := now.verdict
+	state := fmt.Sprintf("%.8x", sha256.Sum256([]byte(d.String())))
 	back := slices.Contains(c.Seen, state)
 	if !back {
 		c.Seen = append(c.Seen, state)
 		c.Seen = c.Seen[max(0, len(c.Seen)-mostSeen):]
 	}
-	begun := c.Least != nil
-	var b strings.Builder
-	if begun {
-		d := c.compare(now, v, first)
+	open := slices.Concat(v.Open, v.Cut)
+	text := ""
+	if begun := len(c.Opens) > 0; begun {
+		fixed, broke, shown := gauge.Moved(c.Last, open)
 		// An edit that another process made is not known here, so that there was
 		// none is not to be said.
 		what, aside := some(edits, mostEdited), ""
-		if d.again = back; what != "" && back {
+		if what != "" && back {
 			aside = " (" + what + ", which the tests have seen before)"
 		} else if what != "" {
 			aside = " (" + what + ")"
 		}
-		fmt.Fprintf(&b, "\nSince the run before%s: open %d → %d%s.\n", aside, len(c.Last), len(v.Open), d)
-		if len(edits) > 0 && !back && !d.helped() {
-			c.tried(what + ": " + d.outcome())
+		text = fmt.Sprintf("\nSince the run before%s: open %d → %d%s.\n", aside, c.Opens[len(c.Opens)-1], len(v.Open), moved(fixed, broke, shown, back))
+		if len(edits) > 0 && !back && (len(fixed) == 0 || len(broke) > 0) {
+			c.tried(what + ": " + outcome(fixed, broke, shown))
 		}
+		c.Least = min(c.Least, len(v.Open))
+	} else {
+		c.Least = len(v.Open)
 	}
 	c.Opens = append(c.Opens, len(v.Open))
 	c.Opens = c.Opens[max(0, len(c.Opens)-mostTrend):]
-	if n := len(v.Open); c.Least == nil || n < *c.Least {
-		c.Least = &n
-	}
-	c.Last = v.Open
-	report := now.Report
-	c.last = &report
-	if !begun {
-		return ""
-	}
-	if len(c.Opens) > 2 {
-		words := make([]string, len(c.Opens))
-		for i, n := range c.Opens {
-			words[i] = fmt.Sprint(n)
-		}
-		fmt.Fprintf(&b, "Open after each run: %s; fewest ever %d.\n", strings.Join(words, ", "), *c.Least)
-	}
-	if len(c.Tried) > 0 && len(v.Open) > 0 {
-		b.WriteString("Tried, without success:\n")
-		for _, t := range c.Tried {
-			b.WriteString("- " + t + "\n")
-		}
-	}
-	return b.String()
+	c.Last = open
+	return text + c.String()
 }
 
 func (c *course) tried(what string) {
@@ -127,75 +82,47 @@ func (c *course) tried(what string) {
 	c.Tried = c.Tried[max(0, len(c.Tried)-mostTried):]
 }
 
-// delta is what changed from one run to the next.
-type delta struct {
-	fixed, broke, shown []string
-	again               bool // the code is as it was at an earlier run
-}
-
-func (c *course) compare(now testrun.Result, v verdict, first gotest.Report) delta {
-	was := c.last
-	if was == nil { // another process saw the latest run
-		was = &first
-	}
-	passed := map[string]bool{}
-	for _, p := range was.Packages {
-		for _, t := range p.Tests {
-			if t.Status == gotest.StatusPass {
-				passed[p.ID(t.Name)] = true
-			}
-		}
-	}
-	revealed := gotest.Compare(*was, now.Report).Revealed
-	var d delta
-	for _, id := range c.Last {
-		if !slices.Contains(v.Open, id) {
-			d.fixed = append(d.fixed, id)
-		}
-	}
-	for _, id := range v.Open {
-		switch {
-		case slices.Contains(c.Last, id):
-		case !passed[id] && slices.Contains(revealed, id):
-			d.shown = append(d.shown, id)
-		default:
-			d.broke = append(d.broke, id)
-		}
-	}
-	return d
-}
-
-// helped reports whether a step is worth building on.
-func (d delta) helped() bool { return len(d.fixed) > 0 && len(d.broke) == 0 }
-
-func (d delta) outcome() string {
-	switch {
-	case len(d.broke) > 0 && len(d.fixed) > 0:
-		return "fixed " + some(d.fixed, 2) + ", but broke " + some(d.broke, 2)
-	case len(d.broke) > 0:
-		return "broke " + some(d.broke, 2)
-	case len(d.shown) > 0:
-		return "fixed nothing, and showed " + some(d.shown, 2)
-	}
-	return "changed no test's verdict"
-}
-
-// String is what an observation says of it.
-func (d delta) String() string {
+// String says how many were open after each run, and what was tried.
+func (c *course) String() string {
 	var b strings.Builder
-	if len(d.fixed) > 0 {
-		b.WriteString("; fixed: " + some(d.fixed, mostNamed))
+	if len(c.Opens) > 2 {
+		fmt.Fprintf(&b, "Open after each run: %s; fewest ever %d.\n", strings.ReplaceAll(strings.Trim(fmt.Sprint(c.Opens), "[]"), " ", ", "), c.Least)
 	}
-	switch {
-	case len(d.broke) > 0 && d.again:
-		b.WriteString("; open again: " + some(d.broke, mostNamed))
-	case len(d.broke) > 0:
-		b.WriteString("; newly broken, so revert or fix the edit: " + some(d.broke, mostNamed))
-	}
-	if len(d.shown) > 0 {
-		b.WriteString("; failing too, but hidden before: " + some(d.shown, mostNamed))
+	if len(c.Tried) > 0 && len(c.Last) > 0 {
+		b.WriteString("Tried, without success:\n- " + strings.Join(c.Tried, "\n- ") + "\n")
 	}
 	return b.String()
+}
+
+// moved is what an observation says of a step. back: the code is as it was at an earlier run.
+func moved(fixed, broke, shown []string, back bool) string {
+	text := ""
+	if len(fixed) > 0 {
+		text += "; fixed: " + some(fixed, mostNamed)
+	}
+	switch {
+	case len(broke) > 0 && back:
+		text += "; open again: " + some(broke, mostNamed)
+	case len(broke) > 0:
+		text += "; newly broken, so revert or fix the edit: " + some(broke, mostNamed)
+	}
+	if len(shown) > 0 {
+		text += "; failing too, but hidden before: " + some(shown, mostNamed)
+	}
+	return text
+}
+
+// outcome is what became of an edit that did not help.
+func outcome(fixed, broke, shown []string) string {
+	switch {
+	case len(broke) > 0 && len(fixed) > 0:
+		return "fixed " + some(fixed, 2) + ", but broke " + some(broke, 2)
+	case len(broke) > 0:
+		return "broke " + some(broke, 2)
+	case len(shown) > 0:
+		return "fixed nothing, and showed " + some(shown, 2)
+	}
+	return "changed no test's verdict"
 }
 
 // hunk is a change of a file in one line: where it is and its first lines.
@@ -213,15 +140,9 @@ func quoted(lines []string) string {
 	if len(lines) == 0 {
 		return "nothing"
 	}
-	text, more := "", len(lines)-1
-	for i, l := range lines {
-		if text = strings.TrimSpace(l); text != "" {
-			more = len(lines) - i - 1
-			break
-		}
-	}
-	text = "`" + excerpt.Clip(text, mostQuoted) + "`"
-	if more > 0 {
+	i := max(0, slices.IndexFunc(lines, func(l string) bool { return strings.TrimSpace(l) != "" }))
+	text := "`" + excerpt.Clip(strings.TrimSpace(lines[i]), mostQuoted) + "`"
+	if more := len(lines) - i - 1; more > 0 {
 		text += fmt.Sprintf(" (+%d lines)", more)
 	}
 	return text

@@ -19,9 +19,7 @@
 // # What the model can do
 //
 // It can read, list and search files, replace a piece of text that occurs exactly once in a
-// file, write whole files, see what it changed, and run the tests or some of them; in a Go
-// module it can also see which lines the failing tests execute, and try small edits without
-// making them. Every path is resolved below the copy, whatever links there are. Test files,
+// file, write whole files, see what it changed, and run the tests or some of them. Every path is resolved below the copy, whatever links there are. Test files,
 // test data, files that the test command names and files that decide which tests run are
 // read-only unless [Options.AllowTestEdits] is set.
 //

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-run/pawl/fix/internal/goedit"
 	"github.com/pawl-run/pawl/fix/internal/project"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
 )
 
 // Modules returns the directories of the Go modules in a project, relative to it, that have a
@@ -67,7 +67,7 @@ func requiredFirst(dir string, modules []string) []string {
 	names, texts := map[string]string{}, map[string]string{}
 	for _, m := range modules {
 		text, _ := os.ReadFile(filepath.Join(dir, m, "go.mod")) // the go command says what is wrong with it
-		names[m], texts[m] = goedit.ModulePath(text), string(text)
+		names[m], texts[m] = testrun.ModulePath(text), string(text)
 	}
 	var sorted []string
 	seen := map[string]bool{}

@@ -29,7 +29,7 @@ var errDead = errors.New("the process is dead")
 
 func (m *mortal) Append(ctx context.Context, b pawl.Batch) error {
 	for _, record := range b.Records {
-		if bytes.Contains(record, []byte(`"type":"tool.finished"`)) && bytes.Contains(record, []byte(`"tool":"edit_file"`)) {
+		if bytes.Contains(record, []byte(`"type":"tool.finished"`)) && bytes.Contains(record, []byte(`"tool":"repair"`)) {
 			if m.edits--; m.edits < 0 {
 				m.dead = true
 			}
@@ -89,7 +89,7 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	defer f.Close()
-	if deaths < 2 {
+	if deaths < 1 {
 		t.Errorf("%d deaths, want more", deaths)
 	}
 	if result.Status != pawl.StatusSuccess {
@@ -137,7 +137,7 @@ func TestParked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s, ok := e.Event.(pawl.ToolStarted); ok && s.Tool == "edit_file" {
+		if s, ok := e.Event.(pawl.ToolStarted); ok && s.Tool == "repair" {
 			stop(errors.New("somebody pressed Ctrl-C"))
 		}
 	}

@@ -127,9 +127,6 @@ func TestEdit(t *testing.T) {
 			t.Errorf("%s is %q, %v, want %q", path, got, err, want)
 		}
 	}
-	if told, err := use(t, f, "edit_file", args{"path": "small.go", "old": "return 2", "new": "return 2)"}); err != nil || !strings.Contains(told, "does not parse") {
-		t.Errorf("an edit that breaks the syntax = %q, %v, want to be told", told, err)
-	}
 	left, err := filepath.Glob(filepath.Join(f.Dir(), ".pawl-*"))
 	if len(left) > 0 || err != nil {
 		t.Errorf("left behind: %v, %v", left, err)
@@ -165,7 +162,6 @@ func TestWriteFile(t *testing.T) {
 	for _, c := range []struct{ path, content, want string }{
 		{"new/deep/x.go", "package deep\n", ""},
 		{"small.go", "package small\n", ""},
-		{"small.go", "package small\n", "has this content already"},
 		{"other_test.go", "package small\n", "would belong to the tests"},
 		{"small_test.go", "package small // x\n", "read-only"},
 		{"tests/helper.py", "x = 1\n", "would belong to the tests"},
@@ -185,8 +181,8 @@ func TestWriteFile(t *testing.T) {
 			t.Errorf("write_file %s = %q, %v, want %q", c.path, told, err, c.want)
 		}
 	}
-	if told, err := use(t, f, "write_file", args{"path": "bad.go", "content": "package"}); err != nil || !strings.Contains(told, "does not parse") {
-		t.Errorf("write_file bad.go = %q, %v, want to be told", told, err)
+	if _, err := use(t, f, "write_file", args{"path": "bad.go", "content": "package"}); err != nil {
+		t.Error(err)
 	}
 	diff, err := use(t, f, "git_diff", args{})
 	if err != nil || !strings.Contains(diff, "+++ b/new/deep/x.go\n") || !strings.Contains(diff, "-func A() int {\n") {

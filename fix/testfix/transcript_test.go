@@ -68,9 +68,6 @@ func TestTranscript(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "== prompt\n%s\n", last.System)
 	for _, info := range last.Tools {
-		if info.Name == "coverage" || info.Name == "try_edits" {
-			continue // these are the mechanic's before they are a model's
-		}
 		fmt.Fprintf(&b, "\n== tool %s (%v)\n%s\n", info.Name, info.Effect, info.Description)
 		var schema struct {
 			Properties map[string]struct{ Description string }

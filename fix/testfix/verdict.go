@@ -28,7 +28,7 @@ type verdict struct {
 
 // judge names what is open after a run. Unless tests may be edited, a test that had a verdict
 // at first must still have one: a test that does not run proves nothing.
-func judge(first, now testrun.Result, edits bool) verdict {
+func judge(first gotest.Report, now testrun.Result, edits bool) verdict {
 	if !now.Named() {
 		if now.Exit.Code == 0 && !now.Exit.Killed || len(now.Flaky) > 0 {
 			return verdict{}
@@ -36,10 +36,10 @@ func judge(first, now testrun.Result, edits bool) verdict {
 		return verdict{Failed: 1, Open: []string{testrun.NoSuccess}}
 	}
 	r := now.Report
-	v := verdict{Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped, Open: r.Open(), Cut: cut(first.Report, r)}
+	v := verdict{Passed: r.Passed, Failed: r.Failed, Skipped: r.Skipped, Open: r.Open(), Cut: cut(first, r)}
 	if !edits {
-		d := gotest.Compare(first.Report, r)
-		for _, id := range slices.Concat(d.Still, d.Hidden, gotest.NotRun(first.Report, r)) {
+		d := gotest.Compare(first, r)
+		for _, id := range slices.Concat(d.Still, d.Hidden, gotest.NotRun(first, r)) {
 			if !slices.Contains(now.Flaky, id) && !slices.Contains(v.Open, id) && !slices.Contains(v.Gone, id) {
 				v.Gone = append(v.Gone, id)
 			}
@@ -89,12 +89,7 @@ func (v verdict) text(n testrun.Result) string {
 		v.plain(n, &b)
 		return b.String()
 	}
-	summary := n.Report.Summary(4000)
-	if n.Pytest {
-		head, rest, _ := strings.Cut(summary, "\n")
-		summary = strings.TrimSuffix(head, "packages") + "files\n" + rest
-	}
-	b.WriteString(summary)
+	b.WriteString(n.Summary(4000))
 	if len(v.Gone) > 0 {
 		b.WriteString("\nThese had a verdict before the first edit and have none now, so they are open too:\n")
 		for _, id := range v.Gone[:min(len(v.Gone), 20)] {
@@ -147,13 +142,4 @@ func (v verdict) flakes(b *strings.Builder) {
 		return
 	}
 	b.WriteString("No part of the goal, since they passed once and failed once with nothing changed, or fail only in this copy: " + some(v.Flaky, 10) + "\n")
-}
-
-// some joins the first of several identities.
-func some(ids []string, most int) string {
-	text := strings.Join(ids[:min(len(ids), most)], ", ")
-	if more := len(ids) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }

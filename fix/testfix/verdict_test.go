@@ -58,7 +58,7 @@ func TestJudge(t *testing.T) {
 		{"a command that failed", testrun.Result{Exit: process.Exit{Code: 1}}, false, []string{testrun.NoSuccess}},
 		{"a command that was killed", testrun.Result{Exit: process.Exit{Killed: true}}, false, []string{testrun.NoSuccess}},
 	} {
-		v := judge(first, c.now, c.edits)
+		v := judge(first.Report, c.now, c.edits)
 		if d := cmp.Diff(c.open, v.Open); d != "" {
 			t.Errorf("%s: open (-want +got):\n%s", c.name, d)
 		}
@@ -77,14 +77,14 @@ func TestCut(t *testing.T) {
 	died := events(t, 1, "fail A")
 	died.Report.Failures[0].Kind = gotest.KindPanic
 	shown := events(t, 1, "pass A", "fail B", "fail C")
-	first, then := judge(died, died, false), judge(died, shown, false)
+	first, then := judge(died.Report, died, false), judge(died.Report, shown, false)
 	if d := cmp.Diff([]string{"m [panic in TestA]"}, first.Cut); d != "" || len(then.Cut) > 0 {
 		t.Errorf("cut short, then %v (-want +got):\n%s", then.Cut, d)
 	}
 	if _, broke, _ := gauge.Moved(slices.Concat(first.Open, first.Cut), then.Open); len(broke) > 0 {
 		t.Errorf("broke %v", broke)
 	}
-	if v := judge(shown, died, false); len(v.Cut) > 0 || len(v.Open) != 3 {
+	if v := judge(shown.Report, died, false); len(v.Cut) > 0 || len(v.Open) != 3 {
 		t.Errorf("once all ran, %v is cut short, and %v open", v.Cut, v.Open)
 	}
 	was := best{Open: 1, Report: died.Report}
@@ -98,7 +98,7 @@ func TestCut(t *testing.T) {
 func TestFilled(t *testing.T) {
 	now := events(t, 1, "fail A")
 	now.Filled = true
-	v := judge(now, now, false)
+	v := judge(now.Report, now, false)
 	if text := v.text(now); len(v.Open) != 1 || !strings.Contains(text, "filling the memory") {
 		t.Errorf("open: %v; the text does not say why: %s", v.Open, text)
 	}

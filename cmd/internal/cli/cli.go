@@ -30,10 +30,9 @@ type app struct {
 	described sync.Once // see endpoints
 	own       map[string]spec.Endpoint
 
-	code       int                                // of the command that ran
-	then       func(context.Context) (int, error) // follows the command; nil: nothing does
-	ends       []func() error                     // close the connections to MCP servers
-	deliveries []chan struct{}                    // each closed when the webhooks of a run are done
+	code       int             // of the command that ran
+	ends       []func() error  // close the connections to MCP servers
+	deliveries []chan struct{} // each closed when the webhooks of a run are done
 
 	mu       sync.Mutex
 	journal  store       // open, if any

@@ -11,7 +11,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/mechanic"
-	"github.com/pawl-run/pawl/fix/refactor"
 	"github.com/pawl-run/pawl/internal/sheet"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
@@ -47,22 +46,12 @@ func (a *app) completions(root *cobra.Command) {
 			c.ValidArgsFunction = a.completeCalls
 		case "review", "repro":
 			c.ValidArgsFunction = files
-		case "fix":
+		case "fix", "refactor":
 			c.ValidArgsFunction = directories
-		case "refactor":
-			c.ValidArgsFunction = goals
 		case "import":
 			c.ValidArgsFunction = cobra.CompletionFunc(extensions("jsonl"))
 		}
 	}
-}
-
-// goals completes what to refactor without a model, and then the project.
-func goals(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return cobra.FixedCompletions(refactor.Kinds(), cobra.ShellCompDirectiveNoFileComp)(c, args, typed)
-	}
-	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
 func register(c *cobra.Command, f *pflag.Flag, flags map[string]completer) {

@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -69,7 +66,7 @@ func fixProject(ctx context.Context, a *app, f *fixing, dir string) (int, error)
 		}
 	}
 	name := a.fixModel(f.model)
-	return f.drive(ctx, a, in, name, a.model, func(ctx context.Context, model pawl.Model) (*openCopy, error) {
+	return f.drive(ctx, a, in, name, func(ctx context.Context, model pawl.Model) (*openCopy, error) {
 		fix, seen, err := a.openFix(ctx, dir, model, o)
 		if err != nil {
 			return nil, err
@@ -121,15 +118,9 @@ func (a *app) fixModel(named string) string {
 type fixResult struct {
 	pawl.Result
 
-	Diff    string `json:"diff"`
-	Applied bool   `json:"applied"`
-	// Plausible says that nothing but the tests speaks for the diff. Evidence is what was
-	// found for and against it.
-	Plausible bool               `json:"plausible"`
-	Evidence  []testfix.Evidence `json:"evidence"`
-	// Changes are inputs for which the diff changes what the tests print.
-	Changes []testfix.Changed `json:"changes"`
-	Flaky   []string          `json:"flaky"` // tests that fail by chance
+	Diff    string   `json:"diff"`
+	Applied bool     `json:"applied"`
+	Flaky   []string `json:"flaky"` // tests that fail by chance
 }
 
 // concludeFix applies the diff that is to be kept to the project and prints it. The
@@ -152,30 +143,12 @@ func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, d
 		}
 	}
 	applied := !dryRun && !diff.Empty()
-	appraisal := testfix.Appraisal{Evidence: []testfix.Evidence{}}
 	var err error
-	if r.Status == pawl.StatusSuccess && !diff.Empty() {
-		if appraisal, err = fix.Appraise(ctx); err != nil {
-			return 0, errors.Join(err, fix.Release())
-		}
-	}
-	if len(appraisal.Others) > 0 && a.attended() && !a.json && !a.quiet {
-		if diff, err = choosePatch(ctx, a, fix, diff, appraisal); err != nil {
-			return 0, errors.Join(err, fix.Release())
-		}
-		applied = applied && !diff.Empty()
-	}
 	if applied {
 		err = fix.Apply(diff)
 	}
 	if a.json {
-		out := fixResult{
-			Result: r, Diff: diff.String(), Applied: applied && err == nil, Plausible: appraisal.Plausible, Evidence: appraisal.Evidence,
-			Changes: append([]testfix.Changed{}, appraisal.Changes...), Flaky: append([]string{}, fix.Flaky()...), // empty lists rather than null
-		}
-		if r.Status == pawl.StatusSuccess && !diff.Empty() {
-			out.Confidence = new(appraisal.Confidence())
-		}
+		out := fixResult{Result: r, Diff: diff.String(), Applied: applied && err == nil, Flaky: append([]string{}, fix.Flaky()...)} // no null
 		err = errors.Join(err, printJSON(a.out, out))
 	} else {
 		_, printing := io.WriteString(a.out, diff.String())
@@ -188,7 +161,6 @@ func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, d
 		if flaky := fix.Flaky(); len(flaky) > 0 {
 			a.sayf("flaky and ignored (they passed once and failed once without a change): %s", strings.Join(flaky, ", "))
 		}
-		sayAppraisal(a, appraisal)
 		switch {
 		case applied:
 			a.sayf("applied to %s", strings.Join(diff.Files(), ", "))
@@ -205,74 +177,6 @@ func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, d
 		return exitCode(r.Status), fix.Close()
 	}
 	return exitCode(r.Status), fix.Release()
-}
-
-// choosePatch lets the person at the terminal choose between the fix and other edits with which
-// every test passes. It returns the diff of what was chosen; it is empty for none.
-func choosePatch(ctx context.Context, a *app, fix *testfix.Fix, diff testfix.Diff, p testfix.Appraisal) (testfix.Diff, error) {
-	fmt.Fprintf(a.err, "\n%s\nEvery test passes with other edits, too. Which should it be?\n  1  the diff above\n", diff)
-	for i, o := range p.Others {
-		fmt.Fprintf(a.err, "  %d  %s\n", i+2, o.Says)
-	}
-	lines := a.lineReader()
-	lines.drain(a.in)
-	for {
-		fmt.Fprintf(a.err, "  1 to %d, or n for none; 1 if you press Enter\n", len(p.Others)+1)
-		line, err := lines.next(ctx)
-		if err != nil {
-			return testfix.Diff{}, nil //nolint:nilerr // no answer is none of them; the copy stays
-		}
-		switch word := strings.TrimSpace(line); word {
-		case "", "1":
-			return diff, nil
-		case "n", "none":
-			return testfix.Diff{}, nil
-		default:
-			n, err := strconv.Atoi(word)
-			if err != nil || n < 1 || n > len(p.Others)+1 {
-				continue
-			}
-			if err := fix.Use(p.Others[n-2]); err != nil {
-				return testfix.Diff{}, err
-			}
-			return fix.Diff(ctx)
-		}
-	}
-}
-
-// sayAppraisal prints what speaks for and against a fix.
-func sayAppraisal(a *app, p testfix.Appraisal) {
-	if p.Plausible {
-		a.sayf("plausible: every test passes, but they may not show all that is wrong")
-	}
-	for _, e := range p.Evidence {
-		switch {
-		case e.For:
-			a.sayf("for the fix: %s", e.Says)
-		case e.Kind == "none":
-			a.sayf("unknown: %s", e.Says)
-		default:
-			a.sayf("against it: %s", e.Says)
-		}
-	}
-	sayChanges(a, p.Changes)
-}
-
-// sayChanges prints for which other inputs a fix changes what the tests print.
-func sayChanges(a *app, list []testfix.Changed) {
-	if len(list) == 0 {
-		return
-	}
-	a.sayf("what changes for other inputs than those of the tests:")
-	cell := func(printed string) string { // as it was printed, where white space may be the difference
-		return cmp.Or(strings.ReplaceAll(plain(terminal.Clean(printed)), "\t", " "), "(nothing)")
-	}
-	w := tabwriter.NewWriter(a.err, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "  input\tbefore\tnow")
-	for _, c := range list {
-		fmt.Fprintf(w, "  %s (%s)\t%s\t%s\n", oneLine(c.Input), oneLine(c.At), cell(c.Before), cell(c.Now))
-	}
-	flushTable(w)
 }
 
 // lastWords prints the model's last message in full: why it could not fix the tests.

@@ -60,10 +60,10 @@ func (v *fixView) says(event pawl.Event) []string {
 		switch {
 		case e.Status != pawl.ToolOK:
 			text = callText(event)
-		case e.Tool == "try_edits":
-			var tried struct{ Summary string }
-			if json.Unmarshal(e.Result, &tried) == nil {
-				text = gist(tried.Summary)
+		case e.Tool == "repair":
+			var repaired struct{ Summary string }
+			if json.Unmarshal(e.Result, &repaired) == nil {
+				text = gist(repaired.Summary)
 			}
 		case e.Tool == "edit_file" || e.Tool == "write_file":
 			text = gistJSON(e.Result)

@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/fix/testfix"
 )
 
 // A test whose verdict changes has a line, and so has what the model says and does.
@@ -44,21 +43,6 @@ func TestFixView(t *testing.T) {
 [3] passes now: m.TestA
 [3] ran for the first time, and fails: m.TestD
 `
-	if d := cmp.Diff(want, out.String()); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
-}
-
-func TestSayChanges(t *testing.T) {
-	var out bytes.Buffer
-	sayChanges(&app{console: console{err: &lockedWriter{w: &out}}}, []testfix.Changed{
-		{Input: "0 in place of 10", At: "a_test.go:4", Before: "two  spaces", Now: "a\tb\x1b[2J"},
-		{Input: `"" in place of "x"`, At: "a_test.go:11"},
-	})
-	want := "what changes for other inputs than those of the tests:\n" +
-		"  input                              before       now\n" +
-		"  0 in place of 10 (a_test.go:4)     two  spaces  a b\n" +
-		"  \"\" in place of \"x\" (a_test.go:11)  (nothing)    (nothing)\n"
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

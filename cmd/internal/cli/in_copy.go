@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/refactor"
 	"github.com/pawl-run/pawl/fix/repro"
 	"github.com/pawl-run/pawl/fix/testfix"
@@ -18,8 +19,8 @@ import (
 type inCopy struct {
 	dir, state string
 	test, env  []string
-	startOver  []string // the command that does so
-	find       func(a *app, name string) (pawl.Model, error)
+	startOver  []string                                 // the command that does so
+	mechanical bool                                     // the mechanic can be its model
 	recorded   func(pawl.Model, pawl.Limits) pawl.Agent // the agent without its copy
 	open       func(*app, pawl.Model, pawl.Limits, runAgain) (*openCopy, error)
 }
@@ -29,7 +30,7 @@ type inCopy struct {
 func copyOf(source string) (c inCopy, is bool, err error) {
 	if s, is, err := testfix.ParseSource(source); is {
 		return inCopy{
-			s.Dir, s.State, s.Test, s.Env, []string{"pawl", "fix", s.Dir}, (*app).model,
+			s.Dir, s.State, s.Test, s.Env, []string{"pawl", "fix", s.Dir}, true,
 			func(m pawl.Model, l pawl.Limits) pawl.Agent { return testfix.Recorded(s, m, l) },
 			func(a *app, m pawl.Model, l pawl.Limits, again runAgain) (*openCopy, error) {
 				fix, err := testfix.Open(s, m, l)
@@ -42,7 +43,7 @@ func copyOf(source string) (c inCopy, is bool, err error) {
 	}
 	if s, is, err := refactor.ParseSource(source); is {
 		return inCopy{
-			s.Dir, s.State, s.Test, s.Env, []string{"pawl", "refactor", s.Goal, s.Dir}, (*app).refactorModel,
+			s.Dir, s.State, s.Test, s.Env, []string{"pawl", "refactor", s.Goal, s.Dir}, false,
 			func(m pawl.Model, l pawl.Limits) pawl.Agent { return refactor.Recorded(s, m, l) },
 			func(a *app, m pawl.Model, l pawl.Limits, again runAgain) (*openCopy, error) {
 				r, err := refactor.Open(s, m, l)
@@ -55,7 +56,7 @@ func copyOf(source string) (c inCopy, is bool, err error) {
 	}
 	s, is, err := repro.ParseSource(source)
 	return inCopy{
-		s.Dir, s.State, s.Test, s.Env, []string{"pawl", "repro", "TEXT", s.Dir}, (*app).reproModel,
+		s.Dir, s.State, s.Test, s.Env, []string{"pawl", "repro", "TEXT", s.Dir}, false,
 		func(m pawl.Model, l pawl.Limits) pawl.Agent { return repro.Recorded(s, m, l) },
 		func(a *app, m pawl.Model, l pawl.Limits, again runAgain) (*openCopy, error) {
 			r, err := repro.Open(s, m, l)
@@ -65,6 +66,14 @@ func copyOf(source string) (c inCopy, is bool, err error) {
 			return a.openedRepro(r, again), nil
 		},
 	}, is, err
+}
+
+// model finds a model for the agent.
+func (c inCopy) model(a *app, name string) (pawl.Model, error) {
+	if name == mechanic.Name && !c.mechanical {
+		return nil, misuse("the mechanic repairs code and does nothing else; name another model with --model")
+	}
+	return a.model(name)
 }
 
 // completeLate completes a run that succeeded but was killed before its diff was applied to the project.

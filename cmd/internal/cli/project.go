@@ -13,6 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/stop"
 )
@@ -115,8 +116,8 @@ func withMembers(source string, of any) string {
 }
 
 // drive opens a copy of the project with a model, and drives a run there to its end.
-func (p *projecting) drive(ctx context.Context, a *app, in inProject, name string, find func(string) (pawl.Model, error), open func(context.Context, pawl.Model) (*openCopy, error)) (int, error) {
-	model, err := find(name)
+func (p *projecting) drive(ctx context.Context, a *app, in inProject, name string, open func(context.Context, pawl.Model) (*openCopy, error)) (int, error) {
+	model, err := a.model(name)
 	if err == nil {
 		err = readyModel(model)
 	}
@@ -147,6 +148,15 @@ func (p *projecting) drive(ctx context.Context, a *app, in inProject, name strin
 	})
 }
 
+// thinking is the name of the model of an agent that the mechanic cannot be, named by a flag or otherwise.
+func (a *app) thinking(named, does string) (string, error) {
+	name, err := a.modelFor(named, " or with --model")
+	if err == nil && name == mechanic.Name {
+		err = misuse("the mechanic repairs code and %s; set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or name another model with --model", does)
+	}
+	return name, err
+}
+
 // isProject refuses what is no directory.
 func isProject(dir string) error {
 	switch info, err := os.Stat(dir); {
@@ -168,7 +178,6 @@ type runAgain struct {
 	Stop   string  `json:"stop,omitempty"`   // a condition that replaces the agent's own
 	Before float64 `json:"before,omitempty"` // of a refactoring: the metric
 	Typed  string  `json:"typed,omitempty"`  // of a reproduction: the project's directory, as the user named it
-	Fix    bool    `json:"fix,omitempty"`    // of a reproduction: a fix follows
 }
 
 // reopenCopy opens the copy of an earlier process again.
@@ -178,7 +187,7 @@ func reopenCopy(a *app, from inCopy, s *pawl.State, r remake) (*work, error) {
 		return nil, err
 	}
 	again.Model = cmp.Or(r.model, again.Model)
-	model, err := from.find(a, again.Model)
+	model, err := from.model(a, again.Model)
 	if err == nil && !r.declared {
 		err = readyModel(model)
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -10,15 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/refactor"
 )
 
 // refactoring holds the options of pawl refactor.
 type refactoring struct {
 	projecting
-	metric   string
-	allowAPI bool
+	metric string
 }
 
 func refactorCommand(a *app) *cobra.Command {
@@ -30,8 +27,7 @@ func refactorCommand(a *app) *cobra.Command {
 		}
 		return refactorProject(ctx, a, f, args[0], dir)
 	})
-	c.Flags().StringVar(&f.metric, "metric", "", "what must become less: lines, complexity, duplicates, or cmd:COMMAND, which prints a number (default: the places of a mechanical refactoring, else complexity, lines outside Go)")
-	c.Flags().BoolVar(&f.allowAPI, "allow-api", false, "allow changes of the exported API")
+	c.Flags().StringVar(&f.metric, "metric", "", "what must become less: lines, complexity, or cmd:COMMAND, which prints a number (default: complexity, lines outside Go)")
 	f.flags(c, "go test or pytest, ")
 	return c
 }
@@ -41,16 +37,20 @@ func refactorProject(ctx context.Context, a *app, f *refactoring, goal, dir stri
 	if err != nil {
 		return 0, err
 	}
-	o := &refactor.Options{Metric: f.metric, AllowAPI: f.allowAPI, Test: in.test, Limits: in.limits, Env: f.env, StateDir: in.state}
+	o := &refactor.Options{Test: in.test, Limits: in.limits, Env: f.env, StateDir: in.state}
+	metric := refactor.Metric{Name: f.metric}
 	if command, is := strings.CutPrefix(f.metric, refactor.Command+":"); is {
-		o.Metric = refactor.Command
-		if o.Measure, err = words(command); err != nil {
+		metric.Name = refactor.Command
+		if metric.Command, err = words(command); err != nil {
 			return 0, misuse("--metric: %w", err)
 		}
 	}
-	name := cmp.Or(a.namedModel(f.model), mechanic.Name)
-	return f.drive(ctx, a, in, name, a.refactorModel, func(ctx context.Context, model pawl.Model) (*openCopy, error) {
-		r, before, err := a.openRefactor(ctx, dir, goal, model, o)
+	name, err := a.thinking(f.model, "refactors nothing")
+	if err != nil {
+		return 0, err
+	}
+	return f.drive(ctx, a, in, name, func(ctx context.Context, model pawl.Model) (*openCopy, error) {
+		r, before, err := a.openRefactor(ctx, dir, goal, metric, model, o)
 		if err != nil {
 			return nil, err
 		}
@@ -65,17 +65,9 @@ func (a *app) openedRefactor(r *refactor.Refactor, again runAgain) *openCopy {
 	}}
 }
 
-// refactorModel is a model that can refactor: the mechanic is one of its own here.
-func (a *app) refactorModel(name string) (pawl.Model, error) {
-	if name == mechanic.Name {
-		return refactor.Mechanic(), nil
-	}
-	return a.model(name)
-}
-
 // openRefactor opens a project and runs its tests once, before a model is asked.
-func (a *app) openRefactor(ctx context.Context, dir, goal string, model pawl.Model, o *refactor.Options) (*refactor.Refactor, refactor.Baseline, error) {
-	r, err := refactor.New(ctx, dir, goal, model, o)
+func (a *app) openRefactor(ctx context.Context, dir, goal string, metric refactor.Metric, model pawl.Model, o *refactor.Options) (*refactor.Refactor, refactor.Baseline, error) {
+	r, err := refactor.New(ctx, dir, goal, metric, model, o)
 	if err != nil {
 		return nil, refactor.Baseline{}, err
 	}
@@ -102,7 +94,6 @@ type refactorResult struct {
 	Applied bool         `json:"applied"`
 	Metric  metricResult `json:"metric"`
 	Tests   []string     `json:"tests"` // files to which tests were added
-	Left    []string     `json:"left"`  // places that rules left alone, and why
 }
 
 // metricResult is what must have become less.
@@ -116,10 +107,7 @@ type metricResult struct {
 // can be resumed.
 func concludeRefactor(ctx context.Context, a *app, r *refactor.Refactor, result pawl.Result, again runAgain) (int, error) {
 	ctx = context.WithoutCancel(ctx) // apply the diff even if ctx ends now
-	whole := refactorResult{Result: result, Metric: metricResult{Name: r.Source().Metric, Before: again.Before}, Tests: []string{}, Left: r.Left()}
-	if whole.Left == nil {
-		whole.Left = []string{}
-	}
+	whole := refactorResult{Result: result, Metric: metricResult{Name: r.Source().Metric.Name, Before: again.Before}, Tests: []string{}}
 	if result.Status != pawl.StatusSuccess {
 		return unfinished(ctx, a, &result, func() any { whole.Result = result; return whole }, r.Release)
 	}
@@ -144,27 +132,16 @@ func concludeRefactor(ctx context.Context, a *app, r *refactor.Refactor, result 
 		_, err = io.WriteString(a.out, whole.Diff)
 	}
 	if !a.quiet {
-		sayRefactored(a, diff, whole)
+		sayRefactored(a, diff, whole, r.Source().Metric.Counts())
 	}
 	return exitCode(result.Status), errors.Join(err, r.Close())
 }
 
-func sayRefactored(a *app, diff refactor.Diff, w refactorResult) {
-	switch {
-	case diff.Empty():
-		a.sayf("nothing to refactor")
-	default:
-		a.sayf("%s: %v before, %v now", refactor.Counts(w.Metric.Name), w.Metric.Before, *w.Metric.After)
-	}
-	for _, place := range w.Left {
-		a.sayf("left alone: %s", place)
-	}
-	switch {
-	case w.Applied:
+func sayRefactored(a *app, diff refactor.Diff, w refactorResult, counts string) {
+	a.sayf("%s: %v before, %v now", counts, w.Metric.Before, *w.Metric.After)
+	if w.Applied {
 		a.sayf("applied to %s", strings.Join(diff.Files(), ", "))
-	case !diff.Empty():
+	} else {
 		a.sayf("not applied: this is a dry run")
-	default:
-		a.sayf("the project is unchanged")
 	}
 }

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -12,18 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/repro"
 )
 
-// reproducing holds the options of pawl repro.
-type reproducing struct {
-	projecting
-	fix bool
-}
-
 func reproCommand(a *app) *cobra.Command {
-	f := &reproducing{}
+	f := &projecting{}
 	c := a.command("repro (TEXT | FILE) [DIR] [flags]", "Write a test that fails because of a bug, from its description", cobra.RangeArgs(1, 2), func(ctx context.Context, args []string) (int, error) {
 		dir := "."
 		if len(args) > 1 {
@@ -31,15 +22,11 @@ func reproCommand(a *app) *cobra.Command {
 		}
 		return reproduce(ctx, a, f, args[0], dir)
 	})
-	c.Flags().BoolVar(&f.fix, "fix", false, "then fix what the test shows, as pawl fix does")
 	f.flags(c, "go test or pytest, ")
 	return c
 }
 
-func reproduce(ctx context.Context, a *app, f *reproducing, from, dir string) (int, error) {
-	if f.dryRun && f.fix {
-		return 0, misuse("--dry-run adds no test that --fix could make pass; leave out one of them")
-	}
+func reproduce(ctx context.Context, a *app, f *projecting, from, dir string) (int, error) {
 	text, err := a.description(ctx, from)
 	if err != nil {
 		return 0, err
@@ -48,17 +35,17 @@ func reproduce(ctx context.Context, a *app, f *reproducing, from, dir string) (i
 	if err != nil {
 		return 0, err
 	}
-	name, err := a.modelFor(f.model, " or with --model")
+	name, err := a.thinking(f.model, "writes no tests")
 	if err != nil {
 		return 0, err
 	}
 	o := &repro.Options{Test: in.test, Limits: in.limits, Env: f.env, StateDir: in.state}
-	return f.drive(ctx, a, in, name, a.reproModel, func(ctx context.Context, model pawl.Model) (*openCopy, error) {
+	return f.drive(ctx, a, in, name, func(ctx context.Context, model pawl.Model) (*openCopy, error) {
 		r, err := a.openRepro(ctx, dir, model, o)
 		if err != nil {
 			return nil, err
 		}
-		made := a.openedRepro(r, runAgain{Model: name, DryRun: f.dryRun, Stop: f.driving.stop, Typed: dir, Fix: f.fix})
+		made := a.openedRepro(r, runAgain{Model: name, DryRun: f.dryRun, Stop: f.driving.stop, Typed: dir})
 		made.input = repro.Input(text)
 		return made, nil
 	})
@@ -86,14 +73,6 @@ func (con *console) description(ctx context.Context, from string) (text string, 
 	return text, err
 }
 
-// reproModel is a model that can write a test.
-func (a *app) reproModel(name string) (pawl.Model, error) {
-	if name == mechanic.Name {
-		return nil, misuse("the mechanic repairs code and writes no tests; set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or name another model with --model")
-	}
-	return a.model(name)
-}
-
 // openRepro opens a project and runs its tests once, before a model is asked.
 func (a *app) openRepro(ctx context.Context, dir string, model pawl.Model, o *repro.Options) (*repro.Repro, error) {
 	r, err := repro.New(ctx, dir, model, o)
@@ -119,14 +98,11 @@ func (a *app) openRepro(ctx context.Context, dir string, model pawl.Model, o *re
 type reproResult struct {
 	pawl.Result
 
-	Diff           string          `json:"diff"`
-	Applied        bool            `json:"applied"`
-	Test           string          `json:"test"`             // its identity
-	Command        string          `json:"command"`          // runs it
-	Runs           int             `json:"runs"`             // in how many runs of its own it failed the same way; all of them
-	FirstBadCommit *string         `json:"first_bad_commit"` // null: not known
-	Bisect         string          `json:"bisect"`           // what the search for it found
-	Fix            json.RawMessage `json:"fix,omitempty"`    // the result of the fix that followed
+	Diff    string `json:"diff"`
+	Applied bool   `json:"applied"`
+	Test    string `json:"test"`    // its identity
+	Command string `json:"command"` // runs it
+	Runs    int    `json:"runs"`    // in how many runs of its own it failed the same way; all of them
 }
 
 // concludeRepro adds the test to the project and prints it. The copy stays as long as the run can be
@@ -135,12 +111,8 @@ func concludeRepro(ctx context.Context, a *app, r *repro.Repro, result pawl.Resu
 	if result.Status != pawl.StatusSuccess {
 		return unfinished(ctx, a, &result, func() any { return reproResult{Result: result} }, r.Release)
 	}
-	say := func(text string) { a.sayf("%s", text) }
-	if a.quiet {
-		say = nil
-	}
 	endingSince(ctx, a, &result, "a new test fails because of the bug")
-	found, err := r.Finish(ctx, say)
+	found, err := r.Finish(ctx)
 	if err == nil && !again.DryRun {
 		err = r.Apply(found.Diff)
 	}
@@ -148,35 +120,23 @@ func concludeRepro(ctx context.Context, a *app, r *repro.Repro, result pawl.Resu
 		return 0, errors.Join(err, r.Release())
 	}
 	command := joined(found.Command)
-	whole := reproResult{Result: result, Diff: found.Diff.String(), Applied: !again.DryRun, Test: found.Test, Command: command, Runs: found.Runs, Bisect: found.Since.Note}
-	if c := found.Since.Commit; c != "" {
-		whole.FirstBadCommit = &c
-	}
-	handOver := []string{"pawl", "fix", again.Typed}
-	for _, v := range r.Source().Env {
-		handOver = append(handOver, "--env", v)
-	}
-	handOver = append(handOver, "--test", command)
 	if !a.quiet {
 		a.sayf("%s failed the same way in %d of %d runs; read it before you trust it", found.Test, found.Runs, repro.Runs)
-		a.sayf("%s", found.Since.Note)
-		switch {
-		case again.DryRun:
+		if again.DryRun {
 			a.sayf("not applied: this is a dry run")
-		default:
-			a.sayf("applied to %s", strings.Join(found.Diff.Files(), ", "))
-			if !again.Fix {
-				a.sayf("next: %s # to fix what it shows", a.typed(handOver...))
+		} else {
+			handOver := []string{"pawl", "fix", again.Typed}
+			for _, v := range r.Source().Env {
+				handOver = append(handOver, "--env", v)
 			}
+			a.sayf("applied to %s", strings.Join(found.Diff.Files(), ", "))
+			a.sayf("next: %s # to fix what it shows", a.typed(append(handOver, "--test", command)...))
 		}
 	}
-	if !a.json {
-		_, err = io.WriteString(a.out, whole.Diff)
-	}
-	if again.Fix && err == nil {
-		a.then = func(ctx context.Context) (int, error) { return a.fixShown(ctx, r.Source().Env, again, command, whole) }
-	} else if a.json {
-		err = printJSON(a.out, whole)
+	if a.json {
+		err = printJSON(a.out, reproResult{Result: result, Diff: found.Diff.String(), Applied: !again.DryRun, Test: found.Test, Command: command, Runs: found.Runs})
+	} else {
+		_, err = io.WriteString(a.out, found.Diff.String())
 	}
 	return exitCode(result.Status), errors.Join(err, r.Close())
 }
@@ -190,24 +150,6 @@ func joined(command []string) string {
 		}
 	}
 	return strings.Join(out, " ")
-}
-
-// fixShown fixes what a test shows. With --json its result becomes part of the reproduction's.
-func (a *app) fixShown(ctx context.Context, env []string, again runAgain, test string, whole reproResult) (int, error) {
-	a.then = nil
-	f := &fixing{projecting: projecting{driving: driving{model: again.Model}, test: test, env: env}}
-	if !a.json {
-		return fixProject(ctx, a, f, again.Typed)
-	}
-	out := a.out
-	var fixed bytes.Buffer
-	a.out = &fixed
-	code, err := fixProject(ctx, a, f, again.Typed)
-	a.out = out
-	if text := bytes.TrimSpace(fixed.Bytes()); len(text) > 0 {
-		whole.Fix = text
-	}
-	return code, errors.Join(err, printJSON(a.out, whole))
 }
 
 // openedRepro is a reproduction and how its runs are concluded.

@@ -2,23 +2,21 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/review"
+	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/terminal"
-	"github.com/pawl-run/pawl/spec"
 )
 
 // reviewing holds the options of pawl review.
@@ -32,11 +30,10 @@ type reviewing struct {
 const (
 	formatText   = "text"
 	formatJSON   = "json"
-	formatSARIF  = "sarif"
 	formatGitHub = "github"
 )
 
-var reviewFormats = []string{formatText, formatJSON, formatSARIF, formatGitHub}
+var reviewFormats = []string{formatText, formatJSON, formatGitHub}
 
 func reviewCommand(a *app) *cobra.Command {
 	v := &reviewing{}
@@ -44,7 +41,7 @@ func reviewCommand(a *app) *cobra.Command {
 		what, dir := reviewed(args)
 		return reviewChange(ctx, a, v, what, dir)
 	})
-	c.Flags().StringVar(&v.format, "format", "", "how to print the findings: text, json, sarif (2.1.0) or github, for annotations of GitHub Actions (default: text, or json with --json)")
+	c.Flags().StringVar(&v.format, "format", "", "how to print the findings: text, json or github, for annotations of GitHub Actions (default: text, or json with --json)")
 	v.flag(c, "model", "limit", "label", "events", "policy")
 	return c
 }
@@ -80,7 +77,18 @@ func reviewChange(ctx context.Context, a *app, v *reviewing, what, dir string) (
 	case !info.IsDir():
 		return 0, misuse("%s is not a directory; write the change first and then the project's directory", dir)
 	}
-	asked, err := v.reader(a)
+	set, err := v.settings()
+	if err != nil {
+		return 0, err
+	}
+	name, err := a.thinking(v.model, "reviews nothing")
+	if err != nil {
+		return 0, err
+	}
+	model, err := a.model(name)
+	if err == nil {
+		err = readyModel(model)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -89,47 +97,28 @@ func reviewChange(ctx context.Context, a *app, v *reviewing, what, dir string) (
 		return 0, unlessStopped(ctx, err)
 	}
 	defer change.Close()
-	r := review.New(change)
-	if len(change.Files) == 0 {
+	source := change.Source(name)
+	if len(source.Files) == 0 {
 		if !a.quiet {
-			a.sayf("nothing to review: %s does not differ", change.What)
+			a.sayf("nothing to review: %s has no line that a model should read", change)
 		}
-		return printReview(a, r, v.format)
+		return printReview(a, source.Report(nil), v.format)
 	}
-	if err := change.Rules(ctx, r); err != nil {
-		return 0, unlessStopped(ctx, err)
-	}
-	if asked == nil {
-		return reviewByRules(ctx, a, change, r, v.format)
-	}
-	return asked.review(ctx, a, v, change, r)
-}
-
-// A reader is the model of a review and what holds for its run.
-type reader struct {
-	settings
-
-	name  string
-	model pawl.Model
-}
-
-// reader reads the flags; nil: no model is named, and no key is set.
-func (v *reviewing) reader(a *app) (*reader, error) {
-	set, err := v.settings()
+	agent, err := under(set.policy, reviewAgent(source, model, set.limits, v.format))
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	d := &reader{settings: set, name: a.namedModel(v.model)}
-	switch d.name {
-	case "":
-		return nil, nil
-	case mechanic.Name:
-		return nil, misuse("%s: the mechanic repairs code and cannot review it; name another model, or none for a review by rules", modelSetting)
+	limits, err := ceilings(agent)
+	if err != nil {
+		return 0, err
 	}
-	if d.model, err = a.model(d.name); err == nil {
-		err = readyModel(d.model)
-	}
-	return d, err
+	return a.with(ctx, func(j store) (int, error) {
+		w := reviewWork(a, source, agent, v.format)
+		w.limits = limits
+		return driveWork(ctx, a, &v.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
+			return a.engine(j, &v.driving, agent).Start(ctx, agent, change.Input(), &engine.StartOptions{Labels: set.labels})
+		})
+	})
 }
 
 // unlessStopped turns an error into one of usage, unless the command was interrupted.
@@ -140,99 +129,66 @@ func unlessStopped(ctx context.Context, err error) error {
 	return refused(err)
 }
 
-// reviewByRules concludes a review without a model.
-func reviewByRules(ctx context.Context, a *app, change *review.Change, r *review.Report, format string) (int, error) {
-	isGo, err := change.IsGo(ctx)
-	if err != nil {
-		return 0, unlessStopped(ctx, err)
-	}
-	if !isGo {
-		return 0, misuse("%s has no Go module, and the rules that need no model know only Go; set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or name a model in PAWL_MODEL", change.Dir)
-	}
-	for _, f := range change.Files {
-		if f.Skip == "" && !strings.HasSuffix(f.Path, ".go") {
-			r.Skipped = append(r.Skipped, review.Skipped{File: f.Path, Why: "no rule is about it"})
-		}
-	}
-	if !a.quiet {
-		a.sayf("no key is set and PAWL_MODEL names no model: no model is asked, and only fixed rules look at the code; a model also finds faults that no rule describes")
-	}
-	return printReview(a, r, format)
+// printing is how a review is printed. It is stored in the agent's source.
+type printing struct {
+	Format string `json:"format"`
 }
 
-// review has the model review what is not known from an earlier review.
-func (d *reader) review(ctx context.Context, a *app, v *reviewing, change *review.Change, r *review.Report) (int, error) {
-	r.Model = d.name
-	key := func(f *review.File) string { return review.Key(f, d.name, d.model) }
-	cache := a.reviewCache()
-	files := cache.Take(change.Ask(r), key, r)
-	if len(files) == 0 {
-		if !a.quiet {
-			a.sayf("no model is asked: every file is as in an earlier review")
-		}
-		return printReview(a, r, v.format)
-	}
-	input, err := review.Input(files)
-	if err != nil {
-		return 0, err
-	}
-	source := review.Source{Dir: change.Dir, Model: d.name, Format: v.format, Report: *r}
-	for _, f := range files {
-		source.Files = append(source.Files, review.Reviewing{Path: f.Path, Key: key(f)})
-	}
-	agent, err := reviewAgent(source, d.model, d.limits, d.policy)
-	if err != nil {
-		return 0, err
-	}
-	limits, err := ceilings(agent)
-	if err != nil {
-		return 0, err
-	}
-	if to := describes(d.model).Endpoint; to != "" && !a.quiet {
-		a.sayf("the changed functions of %s are sent to %s", counted(len(files), "file"), to)
-	}
-	return a.with(ctx, func(j store) (int, error) {
-		w := reviewWork(a, source, agent)
-		w.limits = limits
-		return driveWork(ctx, a, &v.driving, w, 0, func(ctx context.Context) (*engine.Handle, error) {
-			return a.engine(j, &v.driving, agent).Start(ctx, agent, input, &engine.StartOptions{Labels: d.labels})
-		})
-	})
+func reviewAgent(source review.Source, model pawl.Model, limits pawl.Limits, format string) pawl.Agent {
+	agent := review.Agent(source, model, limits)
+	agent.Source = withMembers(agent.Source, printing{format})
+	return agent
 }
 
-// reviewAgent makes the agent of a review with its source, under a policy if there is one.
-func reviewAgent(source review.Source, model pawl.Model, limits pawl.Limits, policy *spec.Policy) (pawl.Agent, error) {
-	agent := review.Agent(model, limits)
-	agent.Source = source.String()
-	return under(policy, agent)
-}
-
-// reviewCache is where results of reviews are kept, next to the runs; nil: the place is unknown.
-func (env *environment) reviewCache() *review.Cache {
-	own, err := env.ownDatabase()
-	if err != nil {
-		return nil
-	}
-	c := &review.Cache{Dir: filepath.Join(filepath.Dir(own), "review")}
-	_ = c.Prune(time.Now()) // what it cannot remove does no harm
-	return c
-}
-
-func reviewWork(a *app, source review.Source, agent pawl.Agent) *work {
+func reviewWork(a *app, source review.Source, agent pawl.Agent, format string) *work {
 	return &work{
 		agent: agent,
 		conclude: func(ctx context.Context, r pawl.Result) (int, error) {
-			return concludeReview(ctx, a, source, r, a.reviewCache())
+			return concludeReview(ctx, a, source, r, format)
 		},
 		drop: func() {},
 	}
 }
 
-// concludeReview prints what a run found, and keeps it in the cache.
-func concludeReview(ctx context.Context, a *app, source review.Source, result pawl.Result, cache *review.Cache) (int, error) {
+// reopenReview makes the agent of a review again. The log has everything that it needs.
+func reopenReview(a *app, source review.Source, s *pawl.State, r remake) (*work, error) {
+	if r.model != "" {
+		source.Model = r.model
+	}
+	var p printing
+	if err := json.Unmarshal([]byte(s.Declaration().Source), &p); err != nil {
+		return nil, err
+	}
+	model, err := a.model(source.Model)
+	if err == nil && !r.declared {
+		err = readyModel(model)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return reviewWork(a, source, reviewAgent(source, model, s.Limits(), p.Format), p.Format), nil
+}
+
+// lateReview prints the report of a review that succeeded, for one that was killed before
+// it was printed. late is false for any other run.
+func lateReview(ctx context.Context, a *app, s *pawl.State) (code int, late bool, err error) {
+	source, isReview, err := review.ParseSource(s.Declaration().Source)
+	if err != nil || !isReview {
+		return 0, false, nil
+	}
+	w, err := reopenReview(a, source, s, remake{declared: true})
+	if err != nil {
+		return 0, true, err
+	}
+	code, err = w.conclude(ctx, s.Result())
+	return code, true, err
+}
+
+// concludeReview prints what a run found.
+func concludeReview(ctx context.Context, a *app, source review.Source, result pawl.Result, format string) (int, error) {
 	ctx = context.WithoutCancel(ctx) // the results are paid for
 	if result.Status == pawl.StatusSuccess {
-		endingSince(ctx, a, &result, "every file is reviewed")
+		endingSince(ctx, a, &result, "every finding is in the change")
 	} else {
 		ending(ctx, a, &result)
 	}
@@ -244,16 +200,9 @@ func concludeReview(ctx context.Context, a *app, source review.Source, result pa
 	if err != nil {
 		return 0, err
 	}
-	results, err := review.Collect(s, len(source.Files))
-	if err != nil {
-		return 0, err
-	}
-	r, open := source.Conclude(results, cache)
+	r := source.Report(s)
 	r.Result = &result
-	for _, file := range open {
-		r.Skipped = append(r.Skipped, review.Skipped{File: file, Why: "the run did not come to its end"})
-	}
-	code, err := printReview(a, r, source.Format)
+	code, err := printReview(a, r, format)
 	if result.Status != pawl.StatusSuccess {
 		code = exitCode(result.Status)
 	}
@@ -269,29 +218,20 @@ const (
 func printReview(a *app, r *review.Report, format string) (int, error) {
 	if !a.quiet {
 		saySkipped(a, r.Skipped)
-		for _, note := range r.Notes {
-			a.sayf("%s", note)
-		}
-		a.sayf("%s", r.Summary())
+		a.sayf("%s in %s", figure.Count(len(r.Findings), "finding"), figure.Count(len(r.Reviewed), "file"))
 	}
 	code := exitClean
 	if len(r.Findings) > 0 {
 		code = exitFindings
 	}
+	text := r.Text()
 	switch format {
 	case formatJSON:
 		return code, printJSON(a.out, r)
-	case formatSARIF:
-		raw, err := r.SARIF()
-		if err == nil {
-			_, err = fmt.Fprintf(a.out, "%s\n", raw)
-		}
-		return code, err
 	case formatGitHub:
-		_, err := io.WriteString(a.out, terminal.Clean(r.GitHub()))
-		return code, err
+		text = r.GitHub()
 	}
-	_, err := io.WriteString(a.out, terminal.Clean(r.Text()))
+	_, err := io.WriteString(a.out, terminal.Clean(text))
 	return code, err
 }
 

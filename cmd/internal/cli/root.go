@@ -125,9 +125,6 @@ func (a *app) command(use, short string, args cobra.PositionalArgs, do func(ctx 
 		Use: use, Short: short, DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			code, err := do(c.Context(), args)
-			if then := a.then; then != nil && err == nil {
-				code, err = then(c.Context())
-			}
 			if err != nil {
 				return &failure{err}
 			}

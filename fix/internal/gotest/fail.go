@@ -126,7 +126,6 @@ func (s *stream) failure(pkg, test string, k Kind, lines []string) Failure {
 	s.locate(&f, lines)
 	lines = s.cleanTrace(lines)
 	f.Output, _ = excerpt.Cut(strings.Join(lines, "\n"), showBytes)
-	f.Got, f.Want = gotWant(lines)
 	return f
 }
 

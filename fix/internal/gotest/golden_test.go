@@ -29,9 +29,6 @@ func describe(r Report) string {
 	}
 	for _, f := range r.Failures {
 		fmt.Fprintf(&b, "\n== %s\npackage %s test %q kind %s at %v\n", f.ID, f.Package, f.Test, f.Kind, f.Locations)
-		if f.Got+f.Want != "" {
-			fmt.Fprintf(&b, "got %q want %q\n", f.Got, f.Want)
-		}
 		for l := range strings.Lines(f.Output) {
 			b.WriteString("| " + strings.TrimSuffix(l, "\n") + "\n")
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // TestToolchain reads what this machine's own toolchain prints.
@@ -55,9 +55,6 @@ func TestToolchain(t *testing.T) {
 	}
 	if d := cmp.Diff(want["want"], got.String()); d != "" {
 		t.Errorf("failures (-want +got):\n%s", d)
-	}
-	if f := before.Failures[1]; f.Got != "-1" || f.Want != "3" {
-		t.Errorf("%s got %q want %q, want -1 and 3", f.ID, f.Got, f.Want)
 	}
 
 	lay("fixed/")

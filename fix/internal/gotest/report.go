@@ -10,7 +10,6 @@ package gotest
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -48,34 +47,10 @@ type Failure struct {
 	Output string `json:"output,omitempty"`
 	// Locations are the places that Output names, in its order, at most 20.
 	Locations []Location `json:"at,omitempty"`
-	// Got and Want are the two values when the message puts them in one of
-	// the common forms ("got X, want Y", "f() = X, want Y", "expected Y, got
-	// X", "X != Y", a -want +got diff); both are empty otherwise.
-	Got  string `json:"got,omitempty"`
-	Want string `json:"want,omitempty"`
-}
-
-// UnmarshalJSON also reads the places as builds wrote them that named them locations.
-func (f *Failure) UnmarshalJSON(text []byte) error {
-	type plain Failure
-	both := struct {
-		*plain
-		Were []struct {
-			File string `json:"file"`
-			Line int    `json:"line"`
-		} `json:"locations"`
-	}{plain: (*plain)(f)}
-	if err := json.Unmarshal(text, &both); err != nil {
-		return err
-	}
-	for _, w := range both.Were {
-		f.Locations = append(f.Locations, Location(w))
-	}
-	return nil
 }
 
 // Location is a line of a source file. File is a slash path relative to the module's
-// directory if the module's path is known (see ParseIn); otherwise it is as in the stream,
+// directory if the module's path is known (see Parse); otherwise it is as in the stream,
 // often a base name. Line counts from one.
 type Location struct {
 	File string

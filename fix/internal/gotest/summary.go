@@ -2,6 +2,7 @@ package gotest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -60,4 +61,12 @@ func (f Failure) excerpt(room int) string {
 		out += gap
 	}
 	return head + out + "\n"
+}
+
+// Complaint returns the first lines of what a compiler or a set-up wrote, without those that only name
+// the package.
+func (f Failure) Complaint(most int) string {
+	lines := strings.Split(strings.TrimSpace(f.Output), "\n")
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "# ") })
+	return strings.Join(lines[:min(len(lines), most)], "\n")
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/fix/internal/gotest"
 	"github.com/pawl-run/pawl/stop"
 )
 
@@ -67,22 +66,6 @@ func (c *Copy) Observation(state, said, open string, data any) (pawl.Observation
 	}
 	c.told = state
 	return pawl.Observation{Text: said + "\n" + open, Data: raw}, nil
-}
-
-// Before is what the tests said before the first edit. Every other run is compared with it.
-type Before struct {
-	Report gotest.Report `json:"report"`
-	Flaky  []string      `json:"flaky,omitempty"` // they fail by chance, and are left out
-}
-
-// Baseline runs the tests, and what fails once more. The caller holds Running.
-func (c *Copy) Baseline(ctx context.Context) (Before, error) {
-	now, err := c.Suite.Run(ctx, "")
-	if err != nil {
-		return Before{}, err
-	}
-	flaky, err := c.Suite.Again(ctx, now)
-	return Before{now.Without(flaky).Report, flaky}, err
 }
 
 // Recorded makes an agent one for the replay of its runs, which needs no working copy: its tools and

@@ -116,7 +116,7 @@ func TestKilled(t *testing.T) {
 	)
 	refactors := scripted(
 		[]pawl.Call{call("write_file", "path", "code.py", "content", "beta\n")},
-		[]pawl.Call{call("undo"), call("edit_file", "path", "test_code.py", "old", "    needs alpha\n", "new", "    needs alpha\n\ndef test_gamma():\n    needs gamma\n")},
+		[]pawl.Call{call("write_file", "path", "code.py", "content", "alpha\nbeta\nbeta\ngamma\n"), call("edit_file", "path", "test_code.py", "old", "    needs alpha\n", "new", "    needs alpha\n\ndef test_gamma():\n    needs gamma\n")},
 		[]pawl.Call{call("edit_file", "path", "code.py", "old", "beta\nbeta\n", "new", "beta\n")},
 		[]pawl.Call{call("finished")},
 	)
@@ -142,8 +142,8 @@ func TestKilled(t *testing.T) {
 				return r, repro.Recorded(s, reproduces, pawl.Limits{}), err
 			},
 			func(t *testing.T, w worker) {
-				found, err := w.(*repro.Repro).Finish(t.Context(), nil)
-				if err != nil || found.Test != "test_bug.py::test_bug" || found.Since.Note != "the project is not the top of a git repository, so the commit that brought the bug was not searched" {
+				found, err := w.(*repro.Repro).Finish(t.Context())
+				if err != nil || found.Test != "test_bug.py::test_bug" {
 					t.Errorf("%+v, %v", found, err)
 				}
 			},
@@ -152,7 +152,7 @@ func TestKilled(t *testing.T) {
 		"refactor": {
 			map[string]string{"code.py": "alpha\nbeta\nbeta\ngamma\n", "test_code.py": "def test_of():\n    needs alpha\n"},
 			func(dir string) (worker, string, error) {
-				r, err := refactor.New(t.Context(), dir, "say it once", refactors, &refactor.Options{Test: test, StateDir: t.TempDir()})
+				r, err := refactor.New(t.Context(), dir, "say it once", refactor.Metric{}, refactors, &refactor.Options{Test: test, StateDir: t.TempDir()})
 				return r, r.Input(), err
 			},
 			func(source string) (worker, pawl.Agent, error) {
@@ -244,20 +244,20 @@ func TestSources(t *testing.T) {
 	bug := repro.Source{Source: common}
 	readBug, ours, err := repro.ParseSource(bug.String())
 	back(bug, readBug, ours, err)
-	form := refactor.Source{Source: common, Goal: "tidy", Metric: "cmd", Measure: []string{"wc"}, AllowAPI: true}
+	form := refactor.Source{Source: common, Goal: "tidy", Metric: refactor.Metric{Name: "cmd", Command: []string{"wc"}}}
 	readForm, ours, err := refactor.ParseSource(form.String())
 	back(form, readForm, ours, err)
 
 	for text, want := range map[string]string{
 		"": "", "spec.yaml": "", `{"kind":"spec"}`: "",
 		`{"kind":"fix"}`: "fix", `{"kind":"repro"}`: "repro", `{"kind":"refactor"}`: "refactor",
-		`{"kind":"fix","state":"relative","test":["go"],"keep":"best"}`:                         "fix",
-		`{"kind":"fix","state":"/s","test":["go"],"keep":"some"}`:                               "fix",
-		`{"kind":"fix","state":"/s","test":[],"keep":"best"}`:                                   "fix",
-		`{"kind":"repro","state":"relative","test":["go"]}`:                                     "repro",
-		`{"kind":"repro","state":"/s","test":["go"],"timeout":"1y"}`:                            "repro",
-		`{"kind":"refactor","state":"/s","test":["go"],"goal":"x"}`:                             "refactor",
-		`{"kind":"refactor","state":"/s","test":["go"],"goal":"x","metric":"y","timeout":"1y"}`: "refactor",
+		`{"kind":"fix","state":"relative","test":["go"],"keep":"best"}`:                                  "fix",
+		`{"kind":"fix","state":"/s","test":["go"],"keep":"some"}`:                                        "fix",
+		`{"kind":"fix","state":"/s","test":[],"keep":"best"}`:                                            "fix",
+		`{"kind":"repro","state":"relative","test":["go"]}`:                                              "repro",
+		`{"kind":"repro","state":"/s","test":["go"],"timeout":"1y"}`:                                     "repro",
+		`{"kind":"refactor","state":"/s","test":["go"],"goal":"x"}`:                                      "refactor",
+		`{"kind":"refactor","state":"/s","test":["go"],"goal":"x","metric":{"name":"y"},"timeout":"1y"}`: "refactor",
 	} {
 		_, isFix, errFix := testfix.ParseSource(text)
 		_, isRepro, errRepro := repro.ParseSource(text)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,9 +33,31 @@ type Copy struct {
 	told string // the state of the files at the last observation; guarded by Running
 }
 
-// TestCommand takes a test command and the variables for it apart, or guesses the command. It returns
+// Options are the choices that each agent in a copy has. The zero value is right for a Go module.
+type Options struct {
+	// Test is the command that runs the tests, as an argument vector. Nil is go test ./... when the project
+	// has a go.mod, and pytest when it has a pyproject.toml, a pytest.ini or a conftest.py. It may begin with
+	// NAME=VALUE, as in a shell, and with env; go test may have -C DIR, for a module in a directory of the
+	// project.
+	Test []string
+	// Env lists variables that the tests get besides the usual few and the toolchain's own: NAME to pass one
+	// on, or NAME=VALUE. The second form is recorded with the run; pass secrets by name.
+	Env []string
+	// StateDir is where working copies are made; empty is the system's place for temporary files. It must not
+	// be inside the project.
+	StateDir string
+	// Timeout is how long the tests of one package may take, or a test command other than go test. Zero is one
+	// minute for go test, unless the command has its own -timeout, and ten minutes otherwise. After the first
+	// run of go test, packages get five times the time of the slowest, at least five seconds and at most
+	// Timeout: an edit may make a program run forever.
+	Timeout time.Duration
+	// Limits override the agent's own limits, field by field.
+	Limits pawl.Limits
+}
+
+// testCommand takes a test command and the variables for it apart, or guesses the command. It returns
 // the directory that the command is for: that of a module below dir, which the command or its caller may name.
-func TestCommand(dir, module string, test, env []string) (string, testrun.Command, error) {
+func testCommand(dir, module string, test, env []string) (string, testrun.Command, error) {
 	var c testrun.Command
 	env, err := testrun.Variables(env)
 	if err != nil {
@@ -55,9 +78,19 @@ func TestCommand(dir, module string, test, env []string) (string, testrun.Comman
 	return dir, c, err
 }
 
-// Make makes a working copy of a project.
-func Make(ctx context.Context, dir, state string) (*workspace.Tree, error) {
-	return workspace.Copy(ctx, dir, &workspace.Options{Dir: state, Beside: Surroundings(dir), History: true})
+// Make makes a working copy of a project, whose tests a command runs, and its source.
+func Make(ctx context.Context, dir, module string, o Options) (*workspace.Tree, Source, error) {
+	dir, c, err := testCommand(dir, module, o.Test, o.Env)
+	if err != nil {
+		return nil, Source{}, err
+	}
+	t, err := workspace.Copy(ctx, dir, &workspace.Options{Dir: o.StateDir, Beside: Surroundings(dir)})
+	if err != nil {
+		return nil, Source{}, err
+	}
+	return t, Source{
+		Dir: t.Source(), Module: filepath.ToSlash(c.Dir), State: t.StateDir(), Test: c.Argv, Env: c.Env, Timeout: Timeout(o.Timeout),
+	}, nil
 }
 
 // Open opens a working copy in c. wrote is called before a file is changed; an error of it prevents
@@ -82,23 +115,6 @@ func (c *Copy) Open(t *workspace.Tree, s Source, rule Rule, wrote func(name stri
 // Dir returns the directory of the working copy.
 func (c *Copy) Dir() string { return c.Tree.Dir() }
 
-// Difference returns what the copy changes in the project now, in the files that were edited: not what
-// running the tests has changed.
-func (c *Copy) Difference(ctx context.Context, edited func(name string) bool) (Diff, error) {
-	c.Mu.Lock()
-	defer c.Mu.Unlock()
-	return c.Changed(ctx, edited)
-}
-
-// Changed is Difference for a caller that holds Mu.
-func (c *Copy) Changed(ctx context.Context, edited func(name string) bool) (Diff, error) {
-	d, err := c.Tree.Diff(ctx)
-	if err != nil {
-		return Diff{}, err
-	}
-	return Diff{d.Only(func(c workspace.Change) bool { return edited(c.Path) }), c.Module}, nil
-}
-
 // Apply writes a difference to the project, all or none. It refuses when a file that it touches has
 // changed there since the copy was made. Applying it again does nothing.
 func (c *Copy) Apply(d Diff) error {
@@ -118,22 +134,26 @@ func (c *Copy) Close() error {
 	return errors.Join(err, c.Tree.Close())
 }
 
-// TestTool is the tool that runs the tests.
-func (c *Copy) TestTool() pawl.Tool {
+// TestTool is the tool that runs the tests. flaky lists those that are left out.
+func (c *Copy) TestTool(flaky func() []string) pawl.Tool {
 	return tool.FuncWith("run_tests", "Run some of the tests, or all, and get each failure with its message and place. After an edit they run by themselves.",
-		func(ctx context.Context, a testrun.Args) (testrun.Details, error) {
+		func(ctx context.Context, a runArgs) (string, error) {
 			if _, err := regexp.Compile(a.Run); err != nil {
-				return testrun.Details{}, fmt.Errorf("run: %w", err)
+				return "", fmt.Errorf("run: %w", err)
 			}
 			c.Running.Lock()
 			defer c.Running.Unlock()
 			now, err := c.Suite.Run(ctx, a.Run)
-			if err != nil {
-				return testrun.Details{}, err
-			}
-			return now.Details(), nil
-		}, pawl.Read, &tool.Options{MaxOutput: testrun.MaxResult, Timeout: 15 * time.Minute, External: true, Alone: true})
+			return now.Without(flaky()).Summary(mostSummary), err
+		}, pawl.Read, &tool.Options{MaxOutput: 6 * mostSummary, Timeout: 15 * time.Minute, External: true, Alone: true})
 }
+
+type runArgs struct {
+	Run string `json:"run,omitempty" jsonschema:"which tests: for go test a regular expression as -run takes it, such as ^TestSum$; for pytest an identity (file::test) or an expression as -k takes it; all tests when left out"`
+}
+
+// mostSummary is how many bytes the result has. In JSON a byte may take six.
+const mostSummary = 32 << 10
 
 // A Diff is what a run changed in a project.
 type Diff struct {

@@ -1,8 +1,11 @@
 package project
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,7 +14,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/beneath"
+	"github.com/pawl-run/pawl/tool/files"
 )
 
 // A Rule says which files may be edited.
@@ -25,14 +30,14 @@ const (
 	Kept              // all but what decides which tests run; see also Keeps
 )
 
-// Files are the project's files as the tools see them: beneath root, whatever
-// path they are given and whatever links stand in the way.
+// Files are the project's files as the agent may change them: beneath root, whatever
+// path is given and whatever links stand in the way.
 type Files struct {
 	Root  *os.Root
 	Fixed []string // paths that the test command names
 	Rule  Rule
 	Wrote func(path string, after []byte) error // called before a file is changed; an error prevents it
-	// changed is called after; nil before or after: the file did not exist.
+	// Changed is called after; nil before or after: the file did not exist.
 	Changed func(path string, before, after []byte)
 }
 
@@ -110,12 +115,57 @@ func IsTest(name string) bool {
 	return false
 }
 
+// creatable says why a file may not come into being: a new test would prove
+// what its author likes, and a new go.mod would take tests out of the module.
+func (f *Files) creatable(name string) error {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if info, err := f.Root.Lstat(filepath.FromSlash(dir)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return fmt.Errorf("%s is a symbolic link; write beneath the directory it leads to", dir)
+		}
+	}
+	switch {
+	case f.Rule == All:
+		return nil
+	case f.Rule == Tests:
+		return onlyTest(name)
+	case f.Rule == Kept:
+		return steering(name)
+	case IsTest(name):
+		return fmt.Errorf("%s would belong to the tests, which are read-only: fix the code that they test", name)
+	case steers[strings.ToLower(path.Base(name))]:
+		return fmt.Errorf("%s would decide which tests run, and those are read-only: fix the code that they test", name)
+	}
+	return nil
+}
+
+// onlyTest says why a file may not be edited where only tests may be.
+func onlyTest(name string) error {
+	if !IsTest(name) && !steers[strings.ToLower(path.Base(name))] {
+		return fmt.Errorf("%s is no test, and only tests may be edited: write a file such as name_test.go or test_name.py", name)
+	}
+	return steering(name)
+}
+
+// steering says why a file may not be edited that decides which tests run.
+func steering(name string) error {
+	if steers[strings.ToLower(path.Base(name))] {
+		return fmt.Errorf("%s decides which tests run, and is read-only", name)
+	}
+	return nil
+}
+
+// steers lists files that configure which tests a runner runs.
+var steers = map[string]bool{
+	"go.mod": true, "go.work": true, "pytest.ini": true, ".pytest.ini": true, "tox.ini": true, "conftest.py": true,
+	"sitecustomize.py": true, "usercustomize.py": true,
+}
+
 // Write replaces the content of a file in one step: the tests of a run that
 // died over it see the old content or the new one.
 func (f *Files) Write(name string, data []byte, perm fs.FileMode) error {
 	before, _, err := f.Read(name)
 	if err != nil {
-		before = nil // it is new, or was no text
+		return err
 	}
 	if err := f.Wrote(name, data); err != nil {
 		return err
@@ -125,4 +175,65 @@ func (f *Files) Write(name string, data []byte, perm fs.FileMode) error {
 	}
 	f.Changed(name, before, data)
 	return nil
+}
+
+// Tools returns the tools that read and edit the files.
+func (f *Files) Tools() []pawl.Tool {
+	dir := ""
+	if f != nil { // else they are only declared
+		dir = f.Root.Name()
+	}
+	all := files.Tools(dir)
+	for i, t := range all {
+		if t.Info().Effect == pawl.Write {
+			all[i] = guarded{t, t.(pawl.Reconciler), f}
+		}
+	}
+	return all
+}
+
+// guarded is a tool that changes a file only where the rule allows it, and after Wrote has noted that.
+type guarded struct {
+	pawl.Tool
+	pawl.Reconciler
+
+	files *Files
+}
+
+// Run checks what the call would write, and makes the call.
+func (g guarded) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, error) {
+	var a struct{ Path, Old, New, Content string }
+	if err := json.Unmarshal(inv.Args, &a); err != nil {
+		return pawl.Output{}, fmt.Errorf("arguments: %w", err)
+	}
+	name, err := beneath.Local(a.Path)
+	if err != nil {
+		return pawl.Output{}, err
+	}
+	check := g.files.Writable
+	if _, err := g.files.Root.Lstat(filepath.FromSlash(name)); errors.Is(err, fs.ErrNotExist) {
+		check = g.files.creatable
+	}
+	if err := check(name); err != nil {
+		return pawl.Output{}, err
+	}
+	before, _, err := g.files.Read(name)
+	if err != nil {
+		before = nil // it is new, or is no text
+	}
+	after := a.Content
+	if g.Info().Name == "edit_file" {
+		if strings.Count(string(before), a.Old) != 1 {
+			return g.Tool.Run(ctx, inv) // which says so
+		}
+		after = strings.Replace(string(before), a.Old, a.New, 1)
+	}
+	if err := g.files.Wrote(name, []byte(after)); err != nil {
+		return pawl.Output{}, err
+	}
+	out, err := g.Tool.Run(ctx, inv)
+	if err == nil {
+		g.files.Changed(name, before, []byte(after))
+	}
+	return out, err
 }

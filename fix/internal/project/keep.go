@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Keeps says why a new content of a file that the project has is refused: what is there must stay,
+// keeps says why a new content of a file that the project has is refused: what is there must stay,
 // since a test that is weakened would hide what it showed. In Go every declaration stays as it is, in
 // other files every line.
-func Keeps(name string, before, after []byte) error {
+func keeps(name string, before, after []byte) error {
 	if path.Ext(name) != ".go" {
 		rest := strings.Split(string(after), "\n")
 		for line := range strings.SplitSeq(strings.TrimSuffix(string(before), "\n"), "\n") {
@@ -27,14 +27,16 @@ func Keeps(name string, before, after []byte) error {
 		}
 		return nil
 	}
-	if err := Parses(name, string(after)); err != nil {
+	now := map[string]bool{}
+	list, err := declarations(after)
+	if err != nil {
 		return fmt.Errorf("%s would not parse any more: %w", name, err)
 	}
-	now := map[string]bool{}
-	for _, text := range Declarations(after) {
+	for _, text := range list {
 		now[text] = true
 	}
-	for _, text := range Declarations(before) {
+	list, _ = declarations(before) // what does not parse has none
+	for _, text := range list {
 		if !now[text] {
 			first, _, _ := strings.Cut(text, "\n")
 			return fmt.Errorf("%s has a declaration that this edit removes or changes: %s; only add to it, or write a file of its own", name, first)
@@ -43,24 +45,17 @@ func Keeps(name string, before, after []byte) error {
 	return nil
 }
 
-// Declarations lists the texts of a Go file's declarations other than imports; nil: it does not parse.
-func Declarations(src []byte) []string {
+// declarations lists the texts of a Go file's declarations other than imports.
+func declarations(src []byte) (texts []string, err error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", src, parser.SkipObjectResolution)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	var texts []string
 	for _, d := range file.Decls {
-		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT {
-			continue
+		if g, ok := d.(*ast.GenDecl); !ok || g.Tok != token.IMPORT {
+			texts = append(texts, string(src[fset.Position(d.Pos()).Offset:fset.Position(d.End()).Offset]))
 		}
-		texts = append(texts, TextOf(fset, src, d))
 	}
-	return texts
-}
-
-// TextOf is the source text of a part of a file.
-func TextOf(fset *token.FileSet, src []byte, n ast.Node) string {
-	return string(src[fset.Position(n.Pos()).Offset:fset.Position(n.End()).Offset])
+	return texts, nil
 }

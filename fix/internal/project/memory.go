@@ -9,23 +9,23 @@ import (
 	"path/filepath"
 )
 
-// Load reads what Save wrote to a state directory, and reports whether there was anything.
-func Load(state, name string, v any) (bool, error) {
+// load reads what save wrote to a state directory, if there is anything.
+func load(state, name string, v any) error {
 	data, err := os.ReadFile(filepath.Join(state, name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return nil
 	}
 	if err == nil {
 		err = json.Unmarshal(data, v)
 	}
 	if err != nil {
-		return false, fmt.Errorf("recall %s: %w", name, err)
+		return fmt.Errorf("recall %s: %w", name, err)
 	}
-	return true, nil
+	return nil
 }
 
-// Save replaces a file of a state directory in one step.
-func Save(state, name string, v any) error {
+// save replaces a file of a state directory in one step.
+func save(state, name string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("note %s: %w", name, err)

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"time"
-
-	"github.com/pawl-run/pawl/fix/internal/testrun"
-	"github.com/pawl-run/pawl/workspace"
 )
 
 // A Source says what working copy an agent has, and how its tests run: enough to open it again. Agent.Source
@@ -33,11 +30,6 @@ func (t *Timeout) UnmarshalText(text []byte) error {
 	d, err := time.ParseDuration(string(text))
 	*t = Timeout(d)
 	return err
-}
-
-// SourceOf is the source of an agent with a new working copy.
-func SourceOf(t *workspace.Tree, c testrun.Command, timeout time.Duration) Source {
-	return Source{Dir: t.Source(), Module: filepath.ToSlash(c.Dir), State: t.StateDir(), Test: c.Argv, Env: c.Env, Timeout: Timeout(timeout)}
 }
 
 // Check says what the source lacks.

@@ -117,3 +117,16 @@ func (s *Suite) Longest() time.Duration {
 	}
 	return s.timeout
 }
+
+// Summary is what a model reads of the run, in at most about limit bytes.
+func (n Result) Summary(limit int) string {
+	if !n.Named() {
+		return "The test command ended with " + n.Exit.String() + ". Its output:\n" + n.Output
+	}
+	text := n.Report.Summary(limit)
+	if n.Pytest { // which has files and no packages
+		head, rest, _ := strings.Cut(text, "\n")
+		text = strings.TrimSuffix(head, "packages") + "files\n" + rest
+	}
+	return text
+}

@@ -63,8 +63,6 @@ func ParseCommand(argv []string) (Command, error) {
 	return c, nil
 }
 
-func isGo(program string) bool { return filepath.Base(program) == "go" }
-
 // Variables checks what --env names and returns NAME, for a variable to pass on, or
 // NAME=VALUE.
 func Variables(list []string) ([]string, error) {

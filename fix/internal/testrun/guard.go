@@ -19,14 +19,14 @@ var errMemory = errors.New("the tests used up memory and were stopped")
 // lookEvery is short against what filling the last fifth of memory takes.
 const lookEvery = 200 * time.Millisecond
 
-// Share is the part of the memory there is that the tests may use.
-const Share = 0.8
+// share is the part of the memory there is that the tests may use.
+const share = 0.8
 
-// Guard ends a session, with errMemory, when it uses more than most bytes; zero means a share
-// of what is available at the beginning. It returns when ctx ends.
-func Guard(ctx context.Context, session int, most int64, end context.CancelCauseFunc) {
+// guard ends a session, with errMemory, when it uses more than most bytes; zero means a share
+// of what is available at the beginning, divided by the slots. It returns when ctx ends.
+func guard(ctx context.Context, session int, most int64, slots int, end context.CancelCauseFunc) {
 	if most <= 0 {
-		most = int64(Share * float64(Available()))
+		most = int64(share*float64(available())) / int64(slots)
 	}
 	if most <= 0 {
 		return
@@ -46,8 +46,8 @@ func Guard(ctx context.Context, session int, most int64, end context.CancelCause
 	}
 }
 
-// Available returns how many bytes are available, or zero if unknown.
-func Available() int64 {
+// available returns how many bytes are available, or zero if unknown.
+func available() int64 {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return 0

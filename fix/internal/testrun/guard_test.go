@@ -36,7 +36,7 @@ func TestResident(t *testing.T) {
 	if r, err := s.Run(t.Context(), ""); err != nil || r.Filled {
 		t.Errorf("a small command: %+v, %v", r, err)
 	}
-	if n := Available(); n < 64<<20 {
+	if n := available(); n < 64<<20 {
 		t.Errorf("%d bytes are available", n)
 	}
 	if n := resident(-1); n != 0 {

@@ -8,11 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/pawl-run/pawl/fix/internal/goedit"
 	"github.com/pawl-run/pawl/fix/internal/gotest"
 	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/process"
@@ -22,8 +22,9 @@ const (
 	goTimeout      = time.Minute
 	commandTimeout = 10 * time.Minute
 	leastTimeout   = 5 * time.Second
-	Patience       = 5 // times the slowest package of the first run
+	patience       = 5 // times the slowest package of the first run
 	outputLimit    = 6 << 10
+	grace          = 700 * time.Millisecond
 )
 
 // Guess returns the test command of a project.
@@ -52,13 +53,10 @@ type Suite struct {
 	module  string
 	timeout time.Duration
 	Cap     time.Duration // for later runs of go test; zero before the first
-	hurry   time.Duration // for the first, if not zero
 	Env     []string
 	Memory  int64                      // the most bytes a run may use; zero: see guard
+	Slots   int                        // of how many trials at once this is one; zero: it is none. The build and output of a trial have limits
 	Seen    func(packages, failed int) // called while go test runs, as packages end; may be nil
-
-	converts string // see converter
-	linking  *bool  // whether the environment has flags for the linker; nil: not looked yet
 }
 
 // New returns the suite of a directory, whose state is kept in another. The timeout is that of one
@@ -70,7 +68,7 @@ func New(dir string, argv, env []string, timeout time.Duration, state string) (*
 	s := &Suite{Dir: dir, Argv: argv, timeout: timeout, Env: environment(state, env)}
 	if s.golang = IsGoTest(argv); s.golang {
 		gomod, _ := os.ReadFile(filepath.Join(dir, "go.mod")) // without it the places in failures are base names
-		s.module = goedit.ModulePath(gomod)
+		s.module = ModulePath(gomod)
 		s.own = hasFlag(argv[2:], "timeout")
 	} else if s.Pytest = afterPytest(argv); s.Pytest > 0 {
 		s.xml = filepath.Join(state, "pytest.xml")
@@ -85,9 +83,15 @@ func New(dir string, argv, env []string, timeout time.Duration, state string) (*
 	return s, nil
 }
 
-// Learn takes over what another suite of the same project has found out.
-func (s *Suite) Learn(from *Suite) {
-	s.Cap, s.converts, s.linking = from.Cap, from.converts, from.linking
+// modulePath is the directive of a go.mod that names the module; see https://go.dev/ref/mod#go-mod-file-module.
+var modulePath = regexp.MustCompile("(?m)^module\\s+[\"`]?([^\\s\"`]+)")
+
+// ModulePath returns the path of the module whose go.mod is given; empty: it names none.
+func ModulePath(gomod []byte) string {
+	if m := modulePath.FindSubmatch(gomod); m != nil {
+		return string(m[1])
+	}
+	return ""
 }
 
 // Module is the path of the Go module in the directory; empty: there is none.
@@ -141,10 +145,6 @@ func environment(state string, own []string) []string {
 	return process.CleanEnv(append(extra, own...)...)
 }
 
-func hasFlag(args []string, name string) bool {
-	return slices.ContainsFunc(args, func(a string) bool { return flagAt([]string{a}, 0).Name == name })
-}
-
 // Result is what one run of the tests brought.
 type Result struct {
 	Report gotest.Report // of go test and pytest
@@ -155,7 +155,6 @@ type Result struct {
 	Limit  time.Duration // the time limit of a package's tests
 	Took   time.Duration
 	Filled bool     // it was stopped for filling memory
-	ends   endings  // of go test
 	Flaky  []string // failed and are left out, since they do so by chance
 }
 
@@ -165,24 +164,9 @@ func (n Result) Named() bool { return n.Golang || n.Pytest }
 // Run runs the tests; a pattern that is not empty picks among those of go test.
 func (s *Suite) Run(ctx context.Context, pattern string) (Result, error) {
 	began := time.Now()
-	now, err := s.hurried(ctx, pattern)
+	now, err := s.Once(ctx, s.Argv, pattern)
 	now.Took = time.Since(began)
 	return now, err
-}
-
-// hurried gives the first run of go test a short time-out, and more only when
-// that may bring something.
-func (s *Suite) hurried(ctx context.Context, pattern string) (Result, error) {
-	if s.golang && s.Cap == 0 && pattern == "" && !s.own && s.timeout > firstLimit {
-		s.hurry = firstLimit
-		now, err := s.Once(ctx, s.Argv, pattern)
-		s.hurry = 0
-		if err != nil || !now.ends.late || now.ends.endless() {
-			return now, err
-		}
-		s.Cap = 0
-	}
-	return s.Once(ctx, s.Argv, pattern)
 }
 
 // Once runs a form of the test command.
@@ -198,54 +182,20 @@ func (s *Suite) Once(ctx context.Context, command []string, pattern string) (Res
 	return s.runCommand(ctx)
 }
 
-func (s *Suite) runGo(ctx context.Context, command []string, pattern string) (Result, error) {
-	limit := s.timeout
-	if s.Cap > 0 {
-		limit = s.Cap
-	} else if s.hurry > 0 {
-		limit = s.hurry
-	}
-	argv := slices.Clone(command[:2])
-	if !hasFlag(command[2:], "json") {
-		argv = append(argv, "-json")
-	}
-	if !hasFlag(command[2:], "count") {
-		argv = append(argv, "-count=1") // cached results of tests that read the environment may be stale
-	}
-	if !s.own {
-		argv = append(argv, "-timeout="+limit.String())
-	}
-	argv = append(argv, command[2:]...)
-	if pattern != "" { // the last of several counts
-		at := len(argv)
-		for i, a := range argv {
-			if a == "-args" || a == "--args" {
-				at = i
-				break
-			}
-		}
-		argv = slices.Insert(argv, at, "-run="+pattern)
-	}
-
-	got, err := s.Tested(ctx, TestCommand{Argv: argv, Dir: s.Dir, Env: s.Env, Memory: s.Memory, Seen: s.Seen})
-	if err != nil {
-		return Result{}, fmt.Errorf("run the tests: %w", err)
-	}
-	if s.Cap == 0 && pattern == "" {
-		s.Cap = min(s.timeout, max(leastTimeout, Patience*got.Slowest).Round(time.Second))
-	}
-	return Result{Report: got.Report, Exit: got.exit, Golang: true, Limit: limit, Filled: errors.Is(got.Stopped, errMemory), ends: got.ends}, nil
-}
-
 // start runs a command to its end and reports whether it was stopped for filling memory.
 func (s *Suite) start(ctx context.Context, argv []string, out io.Writer) (process.Exit, bool, error) {
 	inner, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	exit, err := process.Run(inner, process.Command{
-		Argv: argv, Dir: s.Dir, Env: s.Env, Stdout: out, Stderr: out, Grace: 700 * time.Millisecond,
-		Started: func(pid int) { go Guard(inner, pid, s.Memory, end) },
-	})
+	exit, err := process.Run(inner, s.process(inner, end, argv, out))
 	return exit, errors.Is(context.Cause(inner), errMemory), err
+}
+
+// process is a command whose memory is watched.
+func (s *Suite) process(ctx context.Context, end context.CancelCauseFunc, argv []string, out io.Writer) process.Command {
+	return process.Command{
+		Argv: argv, Dir: s.Dir, Env: s.Env, Stdout: out, Stderr: out, Grace: grace,
+		Started: func(pid int) { go guard(ctx, pid, s.Memory, max(1, s.Slots), end) },
+	}
 }
 
 func (s *Suite) runCommand(ctx context.Context) (Result, error) {
@@ -260,4 +210,9 @@ func (s *Suite) runCommand(ctx context.Context) (Result, error) {
 		return Result{}, fmt.Errorf("run the tests: %w", err)
 	}
 	return Result{Exit: exit, Output: strings.ReplaceAll(out.String(), s.Dir+"/", ""), Filled: filled}, nil
+}
+
+// With returns a form of a go test command with more flags.
+func With(command []string, flags ...string) []string {
+	return slices.Insert(slices.Clone(command), 2, flags...)
 }

@@ -1,7 +1,6 @@
 package testrun
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -39,28 +38,5 @@ func TestSlowest(t *testing.T) {
 	}
 	if n.slowest.Seconds() != 1.5 || n.ended != 2 || n.failed != 1 {
 		t.Errorf("%+v, want two packages, one of which failed after 1.5 s", n)
-	}
-}
-
-func TestDetailsFit(t *testing.T) {
-	p := gotest.Package{Path: "m"}
-	r := Result{Golang: true}
-	for i := range 300 {
-		r.Report.Failures = append(r.Report.Failures, gotest.Failure{
-			Package: "m", Kind: gotest.KindTest, Output: strings.Repeat("x\x01", 4000), Got: strings.Repeat("y", 4000),
-		})
-		p.Tests = append(p.Tests, gotest.Test{Name: fmt.Sprintf("TestP%d", i), Status: gotest.StatusPass})
-	}
-	r.Report.Packages = []gotest.Package{p}
-	d := r.Details()
-	if len(d.Failures) != mostFailures || d.More != 300-mostFailures || len(d.Passing) != mostPassing {
-		t.Errorf("%d failures, %d more, %d passing", len(d.Failures), d.More, len(d.Passing))
-	}
-	size := 0
-	for _, f := range d.Failures {
-		size += 6*len(f.Output) + len(f.Got)
-	}
-	if size > MaxResult {
-		t.Errorf("%d bytes of JSON at worst, more than %d", size, MaxResult)
 	}
 }

@@ -1,0 +1,163 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/fix/internal/gotest"
+	"github.com/pawl-run/pawl/fix/internal/testrun"
+	"github.com/pawl-run/pawl/workspace"
+)
+
+// A Work is a working copy with what is known of it: what was edited, and what the tests said at first. M is
+// what its kind of agent knows besides.
+type Work[M any] struct {
+	Copy
+
+	Limits pawl.Limits
+	Model  pawl.Model
+
+	state  string    // the state directory
+	source string    // the project, or the module that the copy is of
+	memory Memory[M] // guarded by Mu
+}
+
+// A Memory is what an agent knows beside the log, since it belongs to the copy.
+type Memory[M any] struct {
+	Edited []string `json:"edited,omitempty"` // sorted
+	First  *Before  `json:"first,omitempty"`
+	More   M        `json:"more"`
+}
+
+// Before is what the tests said before the first edit. Every other run is compared with it.
+type Before struct {
+	Report gotest.Report `json:"report"`
+	Flaky  []string      `json:"flaky,omitempty"` // fail by chance, and are left out; sorted
+	Away   []string      `json:"away,omitempty"`  // of these: they fail in the copy alone
+	Value  float64       `json:"value,omitempty"` // of a metric, if there is one
+}
+
+const memoryName = "memory.json"
+
+// Open opens the copy, and reads what is known of it. unnamed says what tests without names are no use for;
+// empty: they are of use.
+func (w *Work[M]) Open(t *workspace.Tree, s Source, rule Rule, unnamed string) error {
+	w.state, w.source = s.State, s.Dir
+	if err := w.Copy.Open(t, s, rule, w.wrote, unnamed); err != nil {
+		return err
+	}
+	if err := load(w.state, memoryName, &w.memory); err != nil {
+		return errors.Join(err, w.Root.Close())
+	}
+	return nil
+}
+
+// wrote notes that a file is about to be edited, durably and before it is: a file that is noted and
+// not edited does no harm. It refuses an edit that takes something from a test, where tests may only be added.
+func (w *Work[M]) wrote(name string, after []byte) error {
+	if IsTest(name) && (w.Files.Rule == Tests || w.Files.Rule == Kept) {
+		original, err := os.ReadFile(filepath.Join(w.source, filepath.FromSlash(name)))
+		if err == nil {
+			err = keeps(name, original, after)
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	if slices.Contains(w.Known().Edited, name) {
+		return nil
+	}
+	return w.Note(func(m *Memory[M]) {
+		m.Edited = append(slices.Clone(m.Edited), name)
+		slices.Sort(m.Edited)
+	})
+}
+
+// Note changes what is known, durably.
+func (w *Work[M]) Note(change func(*Memory[M])) error {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	change(&w.memory)
+	return save(w.state, memoryName, w.memory)
+}
+
+// Known returns what is known.
+func (w *Work[M]) Known() Memory[M] {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	return w.memory
+}
+
+// Diff returns how the edited files differ now from those of the project, without what running the tests has
+// changed.
+func (w *Work[M]) Diff(ctx context.Context) (Diff, error) {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	d, err := w.Tree.Diff(ctx)
+	if err != nil {
+		return Diff{}, err
+	}
+	return Diff{d.Only(func(c workspace.Change) bool { return slices.Contains(w.memory.Edited, c.Path) }), w.Module}, nil
+}
+
+// Flaky lists the tests that are no part of the goal, since they passed once and failed once with nothing changed
+// between, or fail in the copy alone. It is empty before the tests have run.
+func (w *Work[M]) Flaky() []string {
+	if first := w.Known().First; first != nil {
+		return first.Flaky
+	}
+	return nil
+}
+
+// First returns what the tests said before the first edit, in this process or an earlier one. If that is not
+// known it runs them, and what fails once more, and has check look at the outcome. The caller holds Running.
+func (w *Work[M]) First(ctx context.Context, check func(*Before, testrun.Result) error) (*Before, error) {
+	if known := w.Known().First; known != nil {
+		return known, nil
+	}
+	now, err := w.Suite.Run(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	flaky, err := w.Suite.Again(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	now = now.Without(flaky)
+	first := &Before{Report: now.Report, Flaky: flaky}
+	if err := check(first, now); err != nil {
+		return nil, err
+	}
+	return first, w.Note(func(m *Memory[M]) { m.First = first })
+}
+
+// Again runs a form of the test command, and once more if something fails that passed at first: what passes
+// then fails by chance. It returns the run without that, and what is lost. The caller holds Running.
+func (w *Work[M]) Again(ctx context.Context, first *Before, command []string) (now testrun.Result, lost []string, err error) {
+	if now, err = w.Suite.Once(ctx, command, ""); err != nil {
+		return now, nil, err
+	}
+	lost = gotest.Lost(first.Report, now.Without(first.Flaky).Report)
+	if packages, _ := testrun.Chancy(now); len(lost) > 0 && len(packages) > 0 && now.Took <= testrun.LongestAgain {
+		second, err := w.Suite.Once(ctx, w.Suite.Only(packages), "")
+		if err != nil {
+			return now, nil, err
+		}
+		chance := slices.DeleteFunc(slices.Clone(lost), func(id string) bool { return !second.Report.Passes(id) })
+		if len(chance) > 0 {
+			more := *first
+			more.Flaky = slices.Concat(first.Flaky, chance)
+			slices.Sort(more.Flaky)
+			if err := w.Note(func(m *Memory[M]) { m.First = &more }); err != nil {
+				return now, nil, err
+			}
+			first = &more
+		}
+	}
+	lost = slices.DeleteFunc(lost, func(id string) bool { return slices.Contains(first.Flaky, id) })
+	return now.Without(first.Flaky), lost, nil
+}
