@@ -36,7 +36,7 @@ func New(ctx context.Context, dir, goal string, metric Metric, model pawl.Model,
 	if goal = strings.TrimSpace(goal); goal == "" {
 		return nil, errors.New("the goal is empty; say what to refactor")
 	}
-	t, source, err := project.Make(ctx, dir, "", *o)
+	t, source, err := project.Make(ctx, dir, *o)
 	if err != nil {
 		return nil, err
 	}

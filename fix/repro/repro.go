@@ -32,7 +32,7 @@ func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Repro,
 	if o == nil {
 		o = &Options{}
 	}
-	t, source, err := project.Make(ctx, dir, "", *o)
+	t, source, err := project.Make(ctx, dir, *o)
 	if err != nil {
 		return nil, err
 	}
@@ -97,11 +97,7 @@ func (r *Repro) command(pkg, test string) []string {
 	if !testrun.IsGoTest(argv) {
 		return append(argv[:r.Suite.Pytest], r.identity(pkg, test))
 	}
-	flags := []string{"-run", "^" + test + "$"}
-	if r.source.Module != "" {
-		flags = slices.Insert(flags, 0, "-C", r.source.Module)
-	}
-	argv = testrun.With(argv, flags...)
+	argv = testrun.With(argv, "-run", "^"+test+"$")
 	if at := slices.Index(argv, "./..."); at >= 0 {
 		dir := path.Join(".", strings.TrimPrefix(pkg, r.Suite.Module()))
 		if argv[at] = "."; dir != "/" && dir != "." {

@@ -32,7 +32,7 @@ func (c *Change) Source(model string) Source {
 		if f := &c.Files[i]; f.Skip != "" {
 			s.Skipped = append(s.Skipped, Skipped{f.Path, f.Skip})
 		} else {
-			s.Files = append(s.Files, Reviewed{f.Path, f.Ranges()})
+			s.Files = append(s.Files, Reviewed{f.Path, f.Lines})
 		}
 	}
 	return s

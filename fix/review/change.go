@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 )
 
 // A Change is the difference between two states of a project.
@@ -113,23 +112,9 @@ func (c *Change) open(ctx context.Context, stdin io.Reader) error {
 	return c.skip(ctx, tree)
 }
 
-// tempName is the beginning of the names of temporary directories.
-const tempName = "pawl-review-"
-
-// clearOld removes the temporary directories of reviews that were killed. No review takes a day.
-func clearOld(dir string) {
-	old, _ := filepath.Glob(filepath.Join(dir, tempName+"*")) // the pattern is correct
-	for _, name := range old {
-		if info, err := os.Lstat(name); err == nil && info.IsDir() && time.Since(info.ModTime()) > 24*time.Hour {
-			_ = os.RemoveAll(name) // it may be another user's
-		}
-	}
-}
-
 // shadow has git store new contents elsewhere, beside an index of its own.
 func (c *Change) shadow(objects string) (err error) {
-	clearOld(os.TempDir())
-	if c.temp, err = os.MkdirTemp("", tempName); err != nil {
+	if c.temp, err = os.MkdirTemp("", "pawl-review-"); err != nil {
 		return err
 	}
 	own := filepath.Join(c.temp, "objects")
@@ -234,7 +219,7 @@ func (c *Change) skip(ctx context.Context, tree string) error {
 	for i := range c.Files {
 		switch f := &c.Files[i]; {
 		case f.Skip != "":
-		case len(f.hunks) == 0:
+		case len(f.shown) == 0:
 			f.Skip = "only renamed, or with another mode"
 		case locks[path.Base(f.Path)]:
 			f.Skip = "versions of dependencies"

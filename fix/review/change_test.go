@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -62,16 +61,6 @@ func TestOpen(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "gone.go")); err != nil {
 		t.Fatal(err)
 	}
-	temp := t.TempDir()
-	t.Setenv("TMPDIR", temp)
-	for name, age := range map[string]time.Duration{"pawl-review-killed": 25 * time.Hour, "pawl-review-running": time.Hour} {
-		if err := os.Mkdir(filepath.Join(temp, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(filepath.Join(temp, name), time.Time{}, time.Now().Add(-age)); err != nil {
-			t.Fatal(err)
-		}
-	}
 	before := git("status", "--short", "--ignored") + git("count-objects")
 
 	change, err := review.Open(t.Context(), dir, "", nil)
@@ -79,11 +68,6 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer change.Close()
-	for name, want := range map[string]bool{"pawl-review-killed": false, "pawl-review-running": true} {
-		if _, err := os.Stat(filepath.Join(temp, name)); (err == nil) != want {
-			t.Errorf("%s is there: %v, want %v", name, !want, want)
-		}
-	}
 	got := map[string]string{}
 	for _, f := range change.Files {
 		got[f.Path] = f.Skip

@@ -71,7 +71,7 @@ func TestParse(t *testing.T) {
 	}
 	var got []seen
 	for _, f := range files {
-		got = append(got, seen{f.Path, f.Skip, f.Ranges()})
+		got = append(got, seen{f.Path, f.Skip, f.Lines})
 	}
 	want := []seen{
 		{"a.go", "", []review.Range{{2, 3}, {5, 5}, {17, 19}, {21, 21}}},

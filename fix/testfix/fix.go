@@ -45,7 +45,7 @@ func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Fix, e
 	if keep < Nothing || keep > Best {
 		return nil, fmt.Errorf("keep: %v is none of nothing, last and best", keep)
 	}
-	t, source, err := project.Make(ctx, dir, o.Module, project.Options{Test: o.Test, Env: o.Env, StateDir: o.StateDir, Timeout: o.Timeout})
+	t, source, err := project.Make(ctx, dir, project.Options{Test: o.Test, Env: o.Env, StateDir: o.StateDir, Timeout: o.Timeout})
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (f *Fix) Outcome(ctx context.Context, status pawl.Status) (Diff, error) {
 	case status == pawl.StatusSuccess || f.source.Keep == Last:
 		return f.Diff(ctx)
 	case f.source.Keep == Best && best != nil:
-		return Diff{Changes: best.Diff, Module: f.source.Module}, nil
+		return Diff{Diff: best.Diff}, nil
 	}
 	return Diff{}, nil
 }

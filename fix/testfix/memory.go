@@ -48,7 +48,7 @@ func (f *Fix) remember(ctx context.Context, c cached, first gotest.Report) error
 		if err != nil {
 			return err
 		}
-		now.Diff = d.Changes
+		now.Diff = d.Diff
 	}
 	return f.Note(func(m *memory) { m.More.Best = &now })
 }

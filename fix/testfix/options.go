@@ -15,16 +15,12 @@ type Options struct {
 	// pyproject.toml, a pytest.ini or a conftest.py. A go test command is run
 	// with -json, and pytest, also through python -m, with --junitxml, so that
 	// each test has an identity; of any other command only the exit code and the
-	// output are known. It may begin with NAME=VALUE, as in a shell, and with env; go test
-	// may have -C DIR, for a module in a directory of the project.
+	// output are known. It may begin with NAME=VALUE, as in a shell, and with env.
 	Test []string
 	// Env lists variables that the tests get besides the usual few and the toolchain's own:
 	// NAME to pass one on, or NAME=VALUE. The second form is recorded with the run; pass
 	// secrets by name.
 	Env []string
-	// Module is the directory of the Go module to fix, relative to the project; empty: the
-	// project itself. [Modules] lists them. It is not combined with -C.
-	Module string
 	// AllowTestEdits lets the model change tests and test data. A deleted test then
 	// counts as fixed.
 	AllowTestEdits bool

@@ -35,11 +35,11 @@ func (f *Fix) gitDiff(ctx context.Context, a diffArgs) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		d.Changes = d.Changes.Only(func(c workspace.Change) bool { return c.Path == name })
+		d.Diff = d.Only(func(c workspace.Change) bool { return c.Path == name })
 	}
 	if d.Empty() {
 		return "[nothing was changed]\n", nil
 	}
-	text, _ := excerpt.Cut(d.Changes.String(), beneath.ReadLimit)
+	text, _ := excerpt.Cut(d.String(), beneath.ReadLimit)
 	return text, nil
 }

@@ -34,7 +34,7 @@ func fixCommand(a *app) *cobra.Command {
 		}
 		return fixProject(ctx, a, f, dir)
 	})
-	c.Long = "Fix the failing tests of the project in DIR (default: the current directory). The agent works in a copy.\nWhen every test passes, the command applies the diff of the copy to the project, once. Of several\nGo modules whose tests fail, it fixes one that requires none of the others, and names the others."
+	c.Long = "Fix the failing tests of the project in DIR (default: the current directory). The agent works in a copy.\nWhen every test passes, the command applies the diff of the copy to the project, once."
 	c.Flags().BoolVar(&f.allowEdits, "allow-test-edits", false, "allow edits to tests")
 	c.Flags().StringVar(&f.keep, "keep", "", "apply the diff even if tests still fail; best: the state in which the fewest failed")
 	c.Flags().Lookup("keep").NoOptDefVal = testfix.Last.String()
@@ -67,18 +67,18 @@ func fixProject(ctx context.Context, a *app, f *fixing, dir string) (int, error)
 	}
 	name := a.fixModel(f.model)
 	return f.drive(ctx, a, in, name, func(ctx context.Context, model pawl.Model) (*openCopy, error) {
-		fix, seen, err := a.openFix(ctx, dir, model, o)
+		fix, passed, err := a.openFix(ctx, dir, model, o)
 		if err != nil {
 			return nil, err
 		}
-		return a.openedFix(fix, runAgain{Model: name, DryRun: f.dryRun, Stop: f.driving.stop}, seen), nil
+		return a.openedFix(fix, runAgain{Model: name, DryRun: f.dryRun, Stop: f.driving.stop}, passed), nil
 	})
 }
 
-// openedFix is a fix with its task and how its runs are concluded.
-func (a *app) openedFix(fix *testfix.Fix, again runAgain, seen survey) *openCopy {
+// openedFix is a fix with its task and how its runs are concluded. passed is how many tests pass, if all do.
+func (a *app) openedFix(fix *testfix.Fix, again runAgain, passed int) *openCopy {
 	return &openCopy{copyAgent: fix, state: fix.Source().State, input: fix.Input(), again: again, conclude: func(ctx context.Context, r pawl.Result) (int, error) {
-		return concludeFix(ctx, a, fix, r, again.DryRun, seen)
+		return concludeFix(ctx, a, fix, r, again.DryRun, passed)
 	}}
 }
 
@@ -125,7 +125,7 @@ type fixResult struct {
 
 // concludeFix applies the diff that is to be kept to the project and prints it. The
 // copy stays as long as the run can be resumed.
-func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, dryRun bool, seen survey) (int, error) {
+func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, dryRun bool, passed int) (int, error) {
 	ctx = context.WithoutCancel(ctx) // apply the diff even if ctx ends now
 	if r.Status == pawl.StatusSuccess {
 		endingSince(ctx, a, &r, "every test passes")
@@ -166,12 +166,11 @@ func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, d
 			a.sayf("applied to %s", strings.Join(diff.Files(), ", "))
 		case !diff.Empty():
 			a.sayf("not applied: this is a dry run")
-		case seen.passed > 0:
-			a.sayf("nothing to fix: %s", passing(seen.passed))
+		case passed > 0:
+			a.sayf("nothing to fix: %s", passing(passed))
 		default:
 			a.sayf("the project is unchanged")
 		}
-		seen.say(a)
 	}
 	if r.Status == pawl.StatusSuccess {
 		return exitCode(r.Status), fix.Close()

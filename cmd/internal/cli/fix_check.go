@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -12,99 +11,28 @@ import (
 	"github.com/pawl-run/pawl/fix/testfix"
 )
 
-// openFix opens the first module of a project whose tests fail, before a model is asked. If all
-// pass, it opens one of them.
-func (a *app) openFix(ctx context.Context, dir string, model pawl.Model, o *testfix.Options) (*testfix.Fix, survey, error) {
-	modules := []string{""}
-	if len(o.Test) == 0 {
-		found, err := testfix.Modules(dir)
-		if err != nil {
-			return nil, survey{}, err
-		}
-		if len(found) > 0 {
-			modules = found
-		}
+// openFix opens a project and runs its tests once, before a model is asked. passed is how many tests pass, if
+// all do.
+func (a *app) openFix(ctx context.Context, dir string, model pawl.Model, o *testfix.Options) (fix *testfix.Fix, passed int, err error) {
+	if fix, err = testfix.New(ctx, dir, model, o); err != nil {
+		return nil, 0, err
 	}
-	var chosen *testfix.Fix
-	var s survey
-	began, red := time.Now(), false
-	for _, m := range modules {
-		if red && time.Since(began) > surveyTime {
-			s.untested = append(s.untested, m)
-			continue
-		}
-		o.Module = m
-		fix, c, err := a.checkFix(ctx, dir, model, o)
-		if err != nil {
-			return nil, s, joinClose(err, chosen)
-		}
-		if len(modules) > 1 && !a.quiet {
-			a.sayf("module %s: %s", m, checkText(c))
-		}
-		drop := fix
-		switch fails := len(c.Open) > 0; {
-		case fails && red:
-			s.failing = append(s.failing, m)
-		case fails:
-			s.passed, red = 0, true
-			chosen, drop = fix, chosen
-		case chosen == nil:
-			chosen, drop = fix, nil
-		}
-		if !red {
-			s.passed += c.Passed
-		}
-		if drop != nil {
-			if err := drop.Close(); err != nil {
-				return nil, s, joinClose(err, chosen)
-			}
-		}
+	seen, stop := a.showCheck()
+	c, err := fix.Check(ctx, seen)
+	stop()
+	if err != nil {
+		return nil, 0, errors.Join(err, fix.Close())
 	}
-	if red && len(modules) > 1 && !a.quiet {
-		a.sayf("fixing module %s alone", cmp.Or(chosen.Source().Module, "."))
+	if !a.quiet && c.Unbuilt != "" {
+		a.sayf("does not build: %s", c.Unbuilt)
 	}
-	return chosen, s, nil
-}
-
-// survey is what is known of the tests of a project before its fix begins.
-type survey struct {
-	passed   int      // tests; zero: some fail
-	failing  []string // modules whose tests fail as well
-	untested []string
-}
-
-// surveyTime is how long modules are tested after one that fails.
-const surveyTime = 2 * time.Minute
-
-// say says which modules are left.
-func (s survey) say(a *app) {
-	if len(s.failing) > 0 {
-		a.sayf("tests of other modules still fail: %s; run pawl fix again", strings.Join(s.failing, ", "))
+	if !a.quiet && len(c.Elsewhere) > 0 {
+		a.sayf("left out, since they pass in the project and fail in the copy: %s; %s", strings.Join(c.Elsewhere, ", "), c.Why)
 	}
-	if len(s.untested) > 0 {
-		a.sayf("not tested: %s", strings.Join(s.untested, ", "))
+	if len(c.Open) == 0 {
+		passed = c.Passed
 	}
-}
-
-func joinClose(err error, fix *testfix.Fix) error {
-	if fix == nil {
-		return err
-	}
-	return errors.Join(err, fix.Close())
-}
-
-func checkText(c testfix.Checked) string {
-	if len(c.Open) > 0 {
-		return failing(c)
-	}
-	return passing(c.Passed)
-}
-
-func failing(c testfix.Checked) string {
-	if len(c.Open) == 1 {
-		return "1 test fails"
-	}
-	return counted(len(c.Open), "test") + " fail"
+	return fix, passed, nil
 }
 
 func passing(n int) string {
@@ -112,30 +40,6 @@ func passing(n int) string {
 		return "1 test passes"
 	}
 	return counted(n, "test") + " pass"
-}
-
-// checkFix opens one module and runs its tests once.
-func (a *app) checkFix(ctx context.Context, dir string, model pawl.Model, o *testfix.Options) (*testfix.Fix, testfix.Checked, error) {
-	fix, err := testfix.New(ctx, dir, model, o)
-	if err != nil {
-		return nil, testfix.Checked{}, err
-	}
-	seen, stop := a.showCheck()
-	c, err := fix.Check(ctx, seen)
-	stop()
-	if err != nil {
-		return nil, c, errors.Join(err, fix.Close())
-	}
-	if a.quiet {
-		return fix, c, nil
-	}
-	if c.Unbuilt != "" {
-		a.sayf("does not build: %s", c.Unbuilt)
-	}
-	if len(c.Elsewhere) > 0 {
-		a.sayf("left out, since they pass in the project and fail in the copy: %s; %s", strings.Join(c.Elsewhere, ", "), c.Why)
-	}
-	return fix, c, nil
 }
 
 // checkEvery is how often the state of a long run of the tests is said where there is no

@@ -37,7 +37,7 @@ func copyOf(source string) (c inCopy, is bool, err error) {
 				if err != nil {
 					return nil, err
 				}
-				return a.openedFix(fix, again, survey{}), nil
+				return a.openedFix(fix, again, 0), nil
 			},
 		}, true, err
 	}

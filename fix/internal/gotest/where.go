@@ -116,78 +116,46 @@ func (s *stream) frameFile(fn, file string) string {
 	return path.Join(s.dirOf(p), path.Base(file))
 }
 
-// cleanTrace drops the frames of the runtime and of testing, goroutines left
-// with none, and what differs from run to run: addresses, goroutine numbers.
+// cleanTrace drops the frames of the runtime and of testing, and what differs from run to run: addresses,
+// goroutine numbers.
 func (s *stream) cleanTrace(lines []string) []string {
 	var out []string
-	block, frames := -1, 0 // where the current goroutine's lines begin in out
-	closeBlock := func() {
-		if block >= 0 && frames == 0 {
-			out = out[:block]
-		}
-		block, frames = -1, 0
-	}
 	for i := 0; i < len(lines); i++ {
 		l := lines[i]
-		switch {
-		case l == "":
-			closeBlock()
-		case isHeading(l):
-			closeBlock()
-			block = len(out)
-			l = heading(l)
-		case i+1 < len(lines):
-			fn, ok := frameFunc(lines, i+1)
-			if !ok {
-				break
-			}
-			m := frameAt.FindStringSubmatch(lines[i+1])
-			i++
-			if s.ours(funcPackage(fn)) {
-				frames++
-				l = funcArgs.ReplaceAllString(cutGoroutine(l), "(...)")
+		if i+1 < len(lines) {
+			if fn, ok := frameFunc(lines, i+1); ok {
+				i++
+				if !s.ours(funcPackage(fn)) {
+					continue
+				}
+				m := frameAt.FindStringSubmatch(lines[i])
+				l, _, _ = strings.Cut(funcArgs.ReplaceAllString(l, "(...)"), " in goroutine ")
 				at := m[1] + s.frameFile(fn, m[2]) + ":" + m[3]
 				// One frame describes an endless recursion as well as a hundred.
 				if n := len(out); n < 2 || out[n-2] != l || out[n-1] != at {
 					out = append(out, l, at)
 				}
+				continue
 			}
-			continue
 		}
-		l = programCounter.ReplaceAllString(l, "")
+		if n := len(out); l == "" && n > 0 && strings.HasPrefix(out[n-1], "goroutine [") {
+			out = out[:n-1] // none of its frames is ours
+		}
+		l = fleeting.ReplaceAllString(goroutine.ReplaceAllString(l, "${1}oroutine"), "")
 		again := l == "" && (len(out) == 0 || out[len(out)-1] == "")
-		if again || strings.HasPrefix(l, "runtime: sp=") || orphan.MatchString(l) {
-			continue
+		if !again && !strings.HasPrefix(l, "runtime: sp=") && !orphan.MatchString(l) {
+			out = append(out, l)
 		}
-		out = append(out, l)
 	}
-	closeBlock()
-	for len(out) > 0 && out[len(out)-1] == "" {
-		out = out[:len(out)-1]
+	for n := len(out); n > 0 && (out[n-1] == "" || strings.HasPrefix(out[n-1], "goroutine [")); n-- {
+		out = out[:n-1]
 	}
 	return out
 }
 
 var (
-	goroutine = regexp.MustCompile(`^[Gg]oroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?([\[(].*)`)
-	access    = regexp.MustCompile(`^((?:Previous )?(?:[Aa]tomic )?(?:[Rr]ead|[Ww]rite)) at 0x[0-9a-f]+ by (?:main goroutine|goroutine \d+):`)
+	goroutine = regexp.MustCompile(`\b([Gg])oroutine \d+(?: gp=\S+ m=\S+(?: mp=\S+)?)?`)
+	fleeting  = regexp.MustCompile(` (?:pc=|at )0x[0-9a-f]+`)
 	// orphan is the second line of a frame whose first was cut off.
-	orphan         = regexp.MustCompile(`^\s+\S.*\.(?:go|s):\d+ \+0x[0-9a-f]+`)
-	programCounter = regexp.MustCompile(` pc=0x[0-9a-f]+`)
+	orphan = regexp.MustCompile(`^\s+\S.*\.(?:go|s):\d+ \+0x[0-9a-f]+`)
 )
-
-func isHeading(l string) bool {
-	return goroutine.MatchString(l) || access.MatchString(l) || l == "runtime stack:"
-}
-
-func heading(l string) string {
-	l = goroutine.ReplaceAllString(l, "goroutine $1")
-	return access.ReplaceAllString(l, "$1 by a goroutine:")
-}
-
-func cutGoroutine(l string) string {
-	if before, _, ok := strings.Cut(l, " in goroutine "); ok {
-		return before
-	}
-	return l
-}

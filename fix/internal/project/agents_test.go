@@ -231,7 +231,7 @@ func must(t *testing.T, err error) {
 
 // What an agent's source says is read as it was written, and what lacks something is refused.
 func TestSources(t *testing.T) {
-	common := project.Source{Dir: "/home/ann/ledger", Module: "app", State: "/tmp/pawl-tree-1", Test: []string{"go", "test", "-run", "A|B", "./..."}, Env: []string{"CI=1"}, Timeout: project.Timeout(90 * time.Second)}
+	common := project.Source{Dir: "/home/ann/ledger", State: "/tmp/pawl-tree-1", Test: []string{"go", "test", "-run", "A|B", "./..."}, Env: []string{"CI=1"}, Timeout: project.Timeout(90 * time.Second)}
 	back := func(written, read any, ours bool, err error) {
 		t.Helper()
 		if d := cmp.Diff(written, read); d != "" || !ours || err != nil {

@@ -1,12 +1,10 @@
 package project
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,11 +19,10 @@ import (
 
 // A Copy is a working copy of a project, whose tests have names, as its agent has it.
 type Copy struct {
-	Tree   *workspace.Tree
-	Root   *os.Root
-	Files  *Files
-	Suite  *testrun.Suite
-	Module string // where the copy is in the project
+	Tree  *workspace.Tree
+	Root  *os.Root
+	Files *Files
+	Suite *testrun.Suite
 
 	Running sync.Mutex // held while tests run
 	Mu      sync.Mutex // guards the tree, and what the agent knows of it
@@ -37,8 +34,7 @@ type Copy struct {
 type Options struct {
 	// Test is the command that runs the tests, as an argument vector. Nil is go test ./... when the project
 	// has a go.mod, and pytest when it has a pyproject.toml, a pytest.ini or a conftest.py. It may begin with
-	// NAME=VALUE, as in a shell, and with env; go test may have -C DIR, for a module in a directory of the
-	// project.
+	// NAME=VALUE, as in a shell, and with env.
 	Test []string
 	// Env lists variables that the tests get besides the usual few and the toolchain's own: NAME to pass one
 	// on, or NAME=VALUE. The second form is recorded with the run; pass secrets by name.
@@ -55,32 +51,18 @@ type Options struct {
 	Limits pawl.Limits
 }
 
-// testCommand takes a test command and the variables for it apart, or guesses the command. It returns
-// the directory that the command is for: that of a module below dir, which the command or its caller may name.
-func testCommand(dir, module string, test, env []string) (string, testrun.Command, error) {
-	var c testrun.Command
-	env, err := testrun.Variables(env)
+// Make makes a working copy of a project and its source. It guesses the test command if none is given.
+func Make(ctx context.Context, dir string, o Options) (*workspace.Tree, Source, error) {
+	env, err := testrun.Variables(o.Env)
 	if err != nil {
-		return "", c, err
+		return nil, Source{}, err
 	}
-	if len(test) > 0 {
-		if c, err = testrun.ParseCommand(test); err != nil {
-			return "", c, err
-		}
+	argv, own := o.Test, []string(nil)
+	if len(argv) == 0 {
+		argv, err = testrun.Guess(dir)
+	} else {
+		own, argv, err = testrun.ParseCommand(argv)
 	}
-	if c.Dir = cmp.Or(c.Dir, module); c.Dir == "." {
-		c.Dir = ""
-	}
-	if dir, err = Inside(dir, c.Dir); err == nil && len(test) == 0 {
-		c.Argv, err = testrun.Guess(dir)
-	}
-	c.Env = slices.Concat(env, c.Env)
-	return dir, c, err
-}
-
-// Make makes a working copy of a project, whose tests a command runs, and its source.
-func Make(ctx context.Context, dir, module string, o Options) (*workspace.Tree, Source, error) {
-	dir, c, err := testCommand(dir, module, o.Test, o.Env)
 	if err != nil {
 		return nil, Source{}, err
 	}
@@ -88,9 +70,7 @@ func Make(ctx context.Context, dir, module string, o Options) (*workspace.Tree, 
 	if err != nil {
 		return nil, Source{}, err
 	}
-	return t, Source{
-		Dir: t.Source(), Module: filepath.ToSlash(c.Dir), State: t.StateDir(), Test: c.Argv, Env: c.Env, Timeout: Timeout(o.Timeout),
-	}, nil
+	return t, Source{Dir: t.Source(), State: t.StateDir(), Test: argv, Env: slices.Concat(env, own), Timeout: Timeout(o.Timeout)}, nil
 }
 
 // Open opens a working copy in c. wrote is called before a file is changed; an error of it prevents
@@ -107,7 +87,7 @@ func (c *Copy) Open(t *workspace.Tree, s Source, rule Rule, wrote func(name stri
 	if err != nil {
 		return fmt.Errorf("open the working copy: %w", err)
 	}
-	c.Tree, c.Root, c.Suite, c.Module = t, root, tests, s.Module
+	c.Tree, c.Root, c.Suite = t, root, tests
 	c.Files = &Files{Root: root, Rule: rule, Wrote: wrote, Changed: func(string, []byte, []byte) {}, Fixed: CommandFiles(t.Dir(), s.Test)}
 	return nil
 }
@@ -120,7 +100,7 @@ func (c *Copy) Dir() string { return c.Tree.Dir() }
 func (c *Copy) Apply(d Diff) error {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
-	return c.Tree.Apply(d.Changes)
+	return c.Tree.Apply(d.Diff)
 }
 
 // Release lets go of the working copy and leaves it for another process, as when the run is parked.
@@ -155,23 +135,12 @@ type runArgs struct {
 // mostSummary is how many bytes the result has. In JSON a byte may take six.
 const mostSummary = 32 << 10
 
-// A Diff is what a run changed in a project.
-type Diff struct {
-	Changes workspace.Diff // with paths relative to the module
-	Module  string         // where that is in the project
-}
+// A Diff is what a run changed in a project. Its text is in git's unified form.
+type Diff struct{ workspace.Diff }
 
-// String returns the diff in git's unified form, with paths relative to the project; empty: nothing
-// changed.
-func (d Diff) String() string { return d.Changes.Beneath(d.Module).String() }
-
-// Empty reports whether nothing changed.
-func (d Diff) Empty() bool { return d.Changes.Empty() }
-
-// Files returns the paths that changed, relative to the project, sorted.
-func (d Diff) Files() []string {
-	var paths []string
-	for _, c := range d.Changes.Beneath(d.Module).Changes {
+// Files returns the paths that changed, sorted.
+func (d Diff) Files() (paths []string) {
+	for _, c := range d.Changes {
 		paths = append(paths, c.Path)
 	}
 	return paths

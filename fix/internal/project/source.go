@@ -11,8 +11,7 @@ import (
 // A Source says what working copy an agent has, and how its tests run: enough to open it again. Agent.Source
 // has it as JSON, with more members for each kind of agent.
 type Source struct {
-	Dir     string   `json:"dir"`               // the project, or its module that the agent works on
-	Module  string   `json:"module,omitempty"`  // that module's directory relative to the project; empty: the project itself
+	Dir     string   `json:"dir"`               // the project
 	State   string   `json:"state"`             // the state directory of its working copy
 	Test    []string `json:"test"`              // the test command
 	Env     []string `json:"env,omitempty"`     // variables for the tests, as Options.Env

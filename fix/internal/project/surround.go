@@ -2,7 +2,6 @@ package project
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,7 +31,7 @@ func Surroundings(dir string) []string {
 		}
 	}
 	refers := func(file string) {
-		for _, path := range Directories(file) {
+		for _, path := range directories(file) {
 			outside(filepath.Join(filepath.Dir(file), filepath.FromSlash(path)))
 		}
 	}
@@ -77,9 +76,9 @@ func upward(dir, name string) string {
 	}
 }
 
-// Directories lists the relative directories that a go.mod or go.work file names in replace
+// directories lists the relative directories that a go.mod or go.work file names in replace
 // and use directives. The format is at https://go.dev/ref/mod#go-mod-file-lexical.
-func Directories(file string) []string {
+func directories(file string) []string {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil
@@ -120,27 +119,6 @@ func Directories(file string) []string {
 		}
 	}
 	return out
-}
-
-// IsFile reports whether a path leads to a regular file.
-func IsFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
-// Inside returns the directory of a module in a project.
-func Inside(dir, module string) (string, error) {
-	if module == "" {
-		return dir, nil
-	}
-	if !filepath.IsLocal(module) {
-		return "", fmt.Errorf("module %s leads out of the project; name that directory as the project instead", module)
-	}
-	at := filepath.Join(dir, module)
-	if info, err := os.Stat(at); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("%s has no directory %s", dir, module)
-	}
-	return at, nil
 }
 
 // CommandFiles lists the files of the project that a test command runs: editing them could change

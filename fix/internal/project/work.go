@@ -22,7 +22,7 @@ type Work[M any] struct {
 	Model  pawl.Model
 
 	state  string    // the state directory
-	source string    // the project, or the module that the copy is of
+	source string    // the project
 	memory Memory[M] // guarded by Mu
 }
 
@@ -101,7 +101,7 @@ func (w *Work[M]) Diff(ctx context.Context) (Diff, error) {
 	if err != nil {
 		return Diff{}, err
 	}
-	return Diff{d.Only(func(c workspace.Change) bool { return slices.Contains(w.memory.Edited, c.Path) }), w.Module}, nil
+	return Diff{d.Only(func(c workspace.Change) bool { return slices.Contains(w.memory.Edited, c.Path) })}, nil
 }
 
 // Flaky lists the tests that are no part of the goal, since they passed once and failed once with nothing changed

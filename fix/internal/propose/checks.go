@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"slices"
 )
 
 var errorType = types.Universe.Lookup("error").Type()
@@ -17,8 +16,8 @@ func (s *search) isError(e ast.Expr) bool {
 
 // failing reports whether the function around the present node returns an error last.
 func (s *search) failing() bool {
-	f, _ := s.function()
-	return f != nil && f.Results != nil && len(f.Results.List) > 0 && s.isError(f.Results.List[len(f.Results.List)-1].Type)
+	list := s.results()
+	return len(list) > 0 && s.isError(list[len(list)-1].Type)
 }
 
 // ifError proposes to return an error that is only noticed.
@@ -59,37 +58,6 @@ func (s *search) returns(n *ast.ReturnStmt) {
 	}
 }
 
-// checkLater proposes to return an error that the next statement does not look at.
-func (s *search) checkLater(n *ast.AssignStmt) {
-	err, ok := n.Lhs[len(n.Lhs)-1].(*ast.Ident)
-	if !ok || !s.failing() {
-		return
-	}
-	if err.Name == "_" {
-		if call, ok := n.Rhs[0].(*ast.CallExpr); ok && len(n.Lhs) == 1 && s.isError(call) {
-			s.replace(errorReturn, n, "if err := "+s.text(call)+"; err != nil {\n"+s.leave("err")+"\n}")
-		}
-		return
-	}
-	block, ok := s.stack[len(s.stack)-2].(*ast.BlockStmt)
-	if !ok || !s.isError(err) {
-		return
-	}
-	if i := slices.Index(block.List, ast.Stmt(n)) + 1; i < len(block.List) && s.mentions(block.List[i], err.Name) {
-		return
-	}
-	s.add(errorReturn, n.End(), n.End(), "\nif "+err.Name+" != nil {\n"+s.leave(err.Name)+"\n}")
-}
-
-func (s *search) mentions(n ast.Node, name string) (found bool) {
-	ast.Inspect(n, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		found = found || ok && id.Name == name
-		return !found
-	})
-	return found
-}
-
 // unchecked proposes to return the error of a call that nobody looks at.
 func (s *search) unchecked(n *ast.ExprStmt) {
 	if call, ok := n.X.(*ast.CallExpr); ok && s.isError(call) && s.failing() {
@@ -99,13 +67,12 @@ func (s *search) unchecked(n *ast.ExprStmt) {
 
 // dereference proposes to leave the function where a pointer is nil.
 func (s *search) dereference(x ast.Expr) {
-	t := s.pkg.info.TypeOf(x)
-	if t == nil || s.pkg.info.Types[x].IsType() {
+	if s.pkg.info.Types[x].IsType() {
 		return
 	}
-	switch t.Underlying().(type) {
+	switch s.under(x).(type) {
 	case *types.Pointer, *types.Interface:
-		s.before(nilCheck, "if "+s.text(x)+" == nil {\n"+s.leave("")+"\n}")
+		s.guard(nilCheck, s.text(x)+" == nil")
 	}
 }
 
@@ -116,21 +83,17 @@ func (s *search) index(n *ast.IndexExpr) {
 	}
 	s.offByOne(n.Index)
 	x, i := s.text(n.X), s.text(n.Index)
-	if s.mentions(n.Index, "len") || s.pkg.info.Types[n.Index].Value != nil {
-		s.before(lengthCheck, "if len("+x+") == 0 {\n"+s.leave("")+"\n}")
-	}
 	if s.pkg.info.Types[n.Index].Value == nil {
-		s.before(lengthCheck, "if "+i+" < 0 || "+i+" >= len("+x+") {\n"+s.leave("")+"\n}")
+		s.guard(lengthCheck, i+" < 0 || "+i+" >= len("+x+")")
+	} else {
+		s.guard(lengthCheck, "len("+x+") == 0")
 	}
 }
 
 // slice proposes neighbours of its bounds, and to keep a bound within the length.
 func (s *search) slice(n *ast.SliceExpr) {
-	if !s.ordered(n.X) {
-		return
-	}
 	for _, at := range []ast.Expr{n.Low, n.High} {
-		if at == nil {
+		if at == nil || !s.ordered(n.X) {
 			continue
 		}
 		s.offByOne(at)
@@ -142,15 +105,17 @@ func (s *search) slice(n *ast.SliceExpr) {
 
 // ordered reports whether an expression has elements that are counted.
 func (s *search) ordered(x ast.Expr) bool {
-	t := s.pkg.info.TypeOf(x)
-	if t == nil {
-		return false
-	}
-	switch u := t.Underlying().(type) {
+	switch s.under(x).(type) {
 	case *types.Slice, *types.Array:
 		return true
-	case *types.Basic:
-		return u.Info()&types.IsString != 0
 	}
-	return false
+	return s.is(x, types.IsString)
+}
+
+// under returns the underlying type of an expression; nil: it is not known.
+func (s *search) under(e ast.Expr) types.Type {
+	if t := s.pkg.info.TypeOf(e); t != nil {
+		return t.Underlying()
+	}
+	return nil
 }

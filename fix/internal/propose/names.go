@@ -118,15 +118,14 @@ func (s *search) qualify(p *types.Package) string {
 // leave is a statement that leaves the function around the present node, with the zero values of its results;
 // err is the last of them, if it is not empty.
 func (s *search) leave(err string) string {
-	f, _ := s.function()
-	if f == nil || f.Results == nil || len(f.Results.List) == 0 {
-		return "return"
-	}
 	var values []string
-	for _, r := range f.Results.List {
+	for _, r := range s.results() {
 		for range max(1, len(r.Names)) {
 			values = append(values, s.zero(s.pkg.info.TypeOf(r.Type)))
 		}
+	}
+	if len(values) == 0 {
+		return "return"
 	}
 	if err != "" {
 		values[len(values)-1] = err

@@ -58,7 +58,7 @@ func (s *search) binary(n *ast.BinaryExpr) {
 			s.replace(bound, n, s.text(n.X))
 		}
 		if whole && (n.Op == token.QUO || n.Op == token.REM) && s.pkg.info.Types[n.Y].Value == nil {
-			s.before(lengthCheck, "if "+y+" == 0 {\n"+s.leave("")+"\n}")
+			s.guard(lengthCheck, y+" == 0")
 		}
 	}
 }
@@ -129,16 +129,11 @@ func (s *search) call(n *ast.CallExpr) {
 
 // is reports whether an expression has a basic type with a property.
 func (s *search) is(e ast.Expr, what types.BasicInfo) bool {
-	t := s.pkg.info.TypeOf(e)
-	if t == nil {
-		return false
-	}
-	basic, ok := t.Underlying().(*types.Basic)
+	basic, ok := s.under(e).(*types.Basic)
 	return ok && basic.Info()&what != 0
 }
 
-// assign proposes another operator, a variable of the function in place of a new one of the same name, and
-// the check of an error.
+// assign proposes another operator, and a variable of the function in place of a new one of the same name.
 func (s *search) assign(n *ast.AssignStmt) {
 	if len(n.Lhs) == 1 && s.is(n.Lhs[0], types.IsNumeric) {
 		s.otherToken(operator, n.TokPos, n.Tok)
@@ -146,29 +141,14 @@ func (s *search) assign(n *ast.AssignStmt) {
 	if n.Tok == token.DEFINE && !slices.ContainsFunc(n.Lhs, func(e ast.Expr) bool { return !s.shadows(e) }) {
 		s.add(assignment, n.TokPos, n.TokPos+2, "=")
 	}
-	for _, e := range n.Lhs {
-		at, ok := e.(*ast.IndexExpr)
-		if !ok || s.pkg.info.TypeOf(at.X) == nil {
-			continue
-		}
-		if m, ok := s.pkg.info.TypeOf(at.X).Underlying().(*types.Map); ok {
-			x := s.text(at.X)
-			s.before(nilCheck, "if "+x+" == nil {\n"+x+" = make("+types.TypeString(m, s.qualify)+")\n}")
-		}
-	}
-	s.checkLater(n)
 }
 
 // shadows reports whether a new variable hides another of its function and type.
 func (s *search) shadows(e ast.Expr) bool {
-	id, ok := e.(*ast.Ident)
-	if !ok || id.Name == "_" {
-		return ok
-	}
-	now := s.pkg.info.Defs[id]
+	now := s.pkg.info.ObjectOf(e.(*ast.Ident))
 	if now == nil || now.Parent() == nil || now.Parent().Parent() == nil {
-		return true // it is no new one
+		return true // it is no new one, or has no name
 	}
-	_, hidden := now.Parent().Parent().LookupParent(id.Name, id.Pos())
+	_, hidden := now.Parent().Parent().LookupParent(now.Name(), e.Pos())
 	return hidden != nil && hidden.Parent() != s.pkg.types.Scope() && types.Identical(hidden.Type(), now.Type())
 }

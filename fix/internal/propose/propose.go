@@ -187,17 +187,24 @@ func (s *search) decl(d ast.Decl) {
 	})
 }
 
-// function returns the function around the present node, which may be a literal, and its body.
-func (s *search) function() (*ast.FuncType, *ast.BlockStmt) {
+// results returns the results of the function around the present node, which may be a literal.
+func (s *search) results() []*ast.Field {
 	for _, n := range slices.Backward(s.stack) {
+		var f *ast.FuncType
 		switch n := n.(type) {
 		case *ast.FuncDecl:
-			return n.Type, n.Body
+			f = n.Type
 		case *ast.FuncLit:
-			return n.Type, n.Body
+			f = n.Type
+		default:
+			continue
 		}
+		if f.Results != nil {
+			return f.Results.List
+		}
+		break
 	}
-	return nil, nil
+	return nil
 }
 
 // fn returns the name of the declared function that an edit is in; empty: it is in none.
@@ -240,10 +247,10 @@ func (s *search) add(kind int, from, to token.Pos, text string) {
 // replace proposes another text for a node.
 func (s *search) replace(kind int, n ast.Node, text string) { s.add(kind, n.Pos(), n.End(), text) }
 
-// before proposes a statement in front of the one around the present node.
-func (s *search) before(kind int, text string) {
+// guard proposes to leave the function where a condition holds, in front of the statement around the present node.
+func (s *search) guard(kind int, cond string) {
 	if stmt := s.statement(); stmt != nil {
-		s.add(kind, stmt.Pos(), stmt.Pos(), text+"\n")
+		s.add(kind, stmt.Pos(), stmt.Pos(), "if "+cond+" {\n"+s.leave("")+"\n}\n")
 	}
 }
 
