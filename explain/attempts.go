@@ -44,12 +44,12 @@ func (f *fold) changed(e pawl.Entry, done pawl.ToolFinished) {
 	change := Phrase(name(done.Call+" "+done.Tool)) + " "
 	var repaired struct{ Summary string }
 	switch {
-	case c.Effect != pawl.Write:
-		return
 	case done.Tool == "repair" && json.Unmarshal(done.Result, &repaired) == nil && repaired.Summary != "":
 		change += Phrase(said(repaired.Summary)) // of the mechanic of pawl fix, which chooses its edits in the call
-	default:
+	case c.Effect == pawl.Write:
 		change += changes(args)
+	default:
+		return
 	}
 	if len(f.now.Changes) == 0 {
 		f.now.Seq, f.now.Iteration = e.Seq, e.Iteration

@@ -30,7 +30,7 @@ func mender(l *lab) pawl.Agent {
 		}
 		return `"replaced"`, nil
 	})
-	try := tool("repair", pawl.Write, func(context.Context, map[string]any) (string, error) {
+	try := tool("repair", pawl.Idempotent, func(context.Context, map[string]any) (string, error) {
 		return `{"summary":"12 edits tried, none fixes anything.","tried":12}`, nil
 	})
 	a.Tools = []pawl.Tool{search(), edit, try, tool("write_file", pawl.Write, instant)}

@@ -51,7 +51,7 @@ func (model) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, e
 }
 
 func answer(r pawl.Request) pawl.Reply {
-	found, failures := latest(r.Messages)
+	found, round := latest(r.Messages)
 	switch {
 	case r.Purpose == pawl.PurposeFinal:
 		return say("The run reached a limit. Resume it with a higher one to continue.")
@@ -59,17 +59,15 @@ func answer(r pawl.Request) pawl.Reply {
 		return say(fmt.Sprintf("It does not support this request (%s).", r.Purpose))
 	case !slices.ContainsFunc(r.Tools, func(t pawl.ToolInfo) bool { return t.Name == project.RepairTool }):
 		return say("It can only repair Go code that go test tests, as pawl fix asks it to. A language model could help: give pawl a provider's key.")
-	case failures > 1:
-		return say("It cannot try edits here: " + found.Summary)
-	case failures == 0 && found.Summary != "" && found.Edit == "":
+	case round > 0 && found.Edit == "":
 		return say(found.Summary)
 	}
-	return pawl.Do(pawl.Call{Tool: project.RepairTool, Args: json.RawMessage("{}")})
+	args, _ := json.Marshal(project.Round{Round: round + 1}) // a number always marshals
+	return pawl.Do(pawl.Call{Tool: project.RepairTool, Args: args})
 }
 
-// latest returns the result of the latest search, and how many searches in a row failed up to it. One fails
-// when its process dies, so a single failure is no reason to stop.
-func latest(messages []pawl.Message) (found project.Repaired, failures int) {
+// latest returns the result of the latest search, and how many there were.
+func latest(messages []pawl.Message) (found project.Repaired, round int) {
 	for _, m := range messages {
 		for _, p := range m.Parts {
 			result, ok := p.(pawl.ToolResult)
@@ -77,15 +75,12 @@ func latest(messages []pawl.Message) (found project.Repaired, failures int) {
 				continue
 			}
 			found = project.Repaired{}
-			if result.Failed || json.Unmarshal(result.Content, &found) != nil {
-				found.Summary = result.Text()
-				failures++
-			} else {
-				failures = 0
+			if round++; result.Failed || json.Unmarshal(result.Content, &found) != nil {
+				found.Summary = "It cannot try edits here: " + result.Text()
 			}
 		}
 	}
-	return found, failures
+	return found, round
 }
 
 func say(why string) pawl.Reply {

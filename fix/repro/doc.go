@@ -3,19 +3,13 @@
 //	r, err := repro.New(ctx, "path/to/module", model, nil)
 //	…
 //	defer r.Close()
-//	before, err := r.Check(ctx, nil)
-//	…
 //	result, err := engine.Run(ctx, r.Agent(), repro.Input(text))
 //	…
 //	found, err := r.Finish(ctx)
 //	…
-//	fmt.Print(found.Diff)
 //	err = r.Apply(found.Diff)
 //
-// The agent works in a copy of the project and may only add tests. It observes by running them.
-// Its goal is a new test that fails by an assertion, the same way in five of five runs, while the
-// result of every other test stays the same. A test that does not build, panics, does not end, or
-// fails by chance does not count; so a model cannot declare success.
-//
-// Only a reader of the test can say whether it is about the bug that was described.
+// The agent works in a copy of the project and may only add tests. It observes by running them. Its goal is a
+// new test that fails by an assertion, the same way in five of five runs, while the result of every other test
+// stays the same. Only a reader of the test can say whether it is about the bug that was described.
 package repro

@@ -16,28 +16,19 @@ import (
 // Runs is in how many runs of its own, all of them, a new test must fail the same way.
 const Runs = 5
 
-// A Baseline is what the tests said before the first edit.
-type Baseline struct {
-	Passed int
-	Failed []string // identities of what failed already, sorted; it may go on failing
-	None   bool     // the project has no test yet
-}
-
-// Check runs the tests once, before a model is asked for anything. It returns an error that says what
-// to do if no new test could be run. While they run, seen is called with the number of packages that
-// have ended, and of those that failed; nil: it is not called.
-func (r *Repro) Check(ctx context.Context, seen func(packages, failed int)) (Baseline, error) {
+// Check runs the tests once, before a model is asked for anything. It returns how many pass, and what fails
+// already and may go on failing. The error says what to do if no new test could be run. While they run, seen is
+// called with the number of packages that have ended, and of those that failed; nil: it is not called.
+func (r *Repro) Check(ctx context.Context, seen func(packages, failed int)) (passed int, failed []string, err error) {
 	r.Running.Lock()
 	defer r.Running.Unlock()
 	r.Suite.Seen = seen
 	first, err := r.first(ctx)
 	r.Suite.Seen = nil
 	if err != nil {
-		return Baseline{}, err
+		return 0, nil, err
 	}
-	b := Baseline{Passed: first.Report.Passed, Failed: first.Report.Open()}
-	b.None = b.Passed == 0 && len(b.Failed) == 0
-	return b, nil
+	return first.Report.Passed, first.Report.Open(), nil
 }
 
 // first is what the tests said before the first edit, in this process or an earlier one.

@@ -66,19 +66,6 @@ func (c *Change) Close() error {
 	return os.RemoveAll(c.temp)
 }
 
-// String says what is compared.
-func (c *Change) String() string {
-	switch {
-	case c.What == "":
-		return "the working tree against HEAD"
-	case c.What == "-":
-		return "the patch in standard input on HEAD"
-	case isPatch(c.What):
-		return "the patch in " + c.What + " on HEAD"
-	}
-	return c.What
-}
-
 func (c *Change) open(ctx context.Context, stdin io.Reader) error {
 	said, err := c.git.out(ctx, nil, "rev-parse", "--show-prefix", "--show-toplevel", "--path-format=absolute", "--git-path", "objects")
 	if not := (*gitError)(nil); errors.As(err, &not) && strings.Contains(not.said, "not a git repository") {

@@ -60,7 +60,7 @@ func TestKeep(t *testing.T) {
 		testfix.Last:    {"large.go", "small.go"},
 		testfix.Best:    {"large.go"},
 	} {
-		f := open(t, pair(t), scripted(better, worse), &testfix.Options{Keep: keep})
+		f := choose(t, pair(t), scripted(better, worse), testfix.Choices{Keep: keep}, nil)
 		result := drive(t, f)
 		d, err := f.Outcome(t.Context(), result.Status)
 		if err != nil || result.Status == pawl.StatusSuccess {
@@ -100,6 +100,9 @@ func TestOnlyEdits(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
+	if _, err := testfix.New(t.Context(), t.TempDir(), mechanic.New(), testfix.Choices{Keep: 9}, nil); err == nil || !strings.Contains(err.Error(), "keep") {
+		t.Errorf("keep 9: %v", err)
+	}
 	empty, plain := t.TempDir(), t.TempDir()
 	write(t, plain, map[string]string{"plain.sh": "exit 0\n"})
 	for name, c := range map[string]struct {
@@ -109,17 +112,16 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		"no go.mod":  {empty, nil, "no go.mod"},
 		"no such":    {filepath.Join(empty, "none"), nil, "go.mod"},
-		"no command": {empty, &testfix.Options{Test: []string{"no-such-program-here"}}, "not in PATH"},
-		"no script":  {empty, &testfix.Options{Test: []string{"./nosuch.sh"}}, "./nosuch.sh does not exist"},
-		"no program": {plain, &testfix.Options{Test: []string{"./plain.sh"}}, "cannot be executed"},
+		"no command": {empty, &testfix.Options{Test: []string{"no-such-program-here"}}, "not found"},
+		"no script":  {empty, &testfix.Options{Test: []string{"./nosuch.sh"}}, "test command ./nosuch.sh"},
+		"no program": {plain, &testfix.Options{Test: []string{"./plain.sh"}}, "permission denied"},
 		"empty word": {empty, &testfix.Options{Test: []string{""}}, "empty"},
-		"bad keep":   {empty, &testfix.Options{Test: []string{"sh"}, Keep: 9}, "keep"},
 	} {
 		states := t.TempDir()
 		if c.o != nil {
 			c.o.StateDir = states
 		}
-		_, err := testfix.New(t.Context(), c.dir, mechanic.New(), c.o)
+		_, err := testfix.New(t.Context(), c.dir, mechanic.New(), testfix.Choices{}, c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q in it", name, err, c.want)
 		}

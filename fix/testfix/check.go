@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -61,7 +60,8 @@ func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Check
 	case now.ran.NoCommand(f.source.Test):
 		return c, fmt.Errorf("the test command %q does not exist; name the one that runs the tests, such as go test ./...: %s", strings.Join(f.source.Test, " "), strings.TrimSpace(now.ran.Output))
 	case slices.Equal(c.Open, []string{testrun.NoTests}):
-		return c, f.noTest()
+		return c, fmt.Errorf("%w by %q; write a failing test first, or name the command that runs the tests; where they are behind build tags, such as %q",
+			ErrNoTests, strings.Join(f.source.Test, " "), "go test -tags TAG ./...")
 	case len(c.Open) == 0 && c.Passed == 0 && len(c.Elsewhere) > 0:
 		return c, fmt.Errorf("every failing test passes in the project and fails in the copy of it: %s; %s", some(c.Elsewhere, 5), c.Why)
 	}
@@ -74,23 +74,4 @@ func (f *Fix) whyElsewhere() string {
 		return fmt.Sprintf("the copy does not have %s (%s)", left[0].Path, left[0].Why)
 	}
 	return "the copy has all files of the project and another path, so they may depend on the path or on directories around it"
-}
-
-// noTest says why the test command ran no test.
-func (f *Fix) noTest() error {
-	if !testrun.IsGoTest(f.source.Test) {
-		return fmt.Errorf("%w; write a failing test first, or name the command that runs the tests", ErrNoTests)
-	}
-	found := errors.New("a test file")
-	err := fs.WalkDir(f.Root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(name, "_test.go") && !strings.Contains("/"+name, "/testdata/") {
-			return found
-		}
-		return nil
-	})
-	if !errors.Is(err, found) {
-		return fmt.Errorf("%w: %s has no _test.go file; write a failing test first", ErrNoTests, f.source.Dir)
-	}
-	return fmt.Errorf("%w: %s has test files, but %q runs none of their tests; where they are behind build tags, name these, as in --test %q",
-		ErrNoTests, f.source.Dir, strings.Join(f.source.Test, " "), "go test -tags TAG ./...")
 }

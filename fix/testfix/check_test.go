@@ -26,12 +26,13 @@ func TestCheck(t *testing.T) {
 		err    string
 	}{
 		"passes":     {map[string]string{"m_test.go": sound}, 1, nil, nil, ""},
-		"no tests":   {nil, 0, nil, nil, "no _test.go file"},
-		"none picks": {map[string]string{"m_test.go": "package m\n"}, 0, nil, nil, "runs none of their tests"},
+		"no tests":   {nil, 0, nil, nil, "write a failing test first"},
+		"none picks": {map[string]string{"m_test.go": "package m\n"}, 0, nil, nil, "write a failing test first"},
 		"tags":       {map[string]string{"m_test.go": "//go:build linux && slow\n\n" + sound}, 0, nil, nil, `"go test -tags TAG ./..."`},
 		"at home": {map[string]string{"m_test.go": sound, "home_test.go": `package m
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -45,6 +46,7 @@ func TestHome(t *testing.T) {
 		"variable": {map[string]string{"m_test.go": `package m
 
 import (
+	"os"
 	"testing"
 )
 

@@ -9,12 +9,13 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/pawl-run/pawl/fix/testfix"
 	"github.com/pawl-run/pawl/internal/hostile"
 )
 
 // Nothing a model says leads out of the copy.
 func TestConfined(t *testing.T) {
-	f, dir := small(t, nil)
+	f, dir := small(t, testfix.Choices{})
 	outside := t.TempDir()
 	write(t, outside, map[string]string{"secret.txt": "secret\n"})
 	secret := filepath.Join(outside, "secret.txt")

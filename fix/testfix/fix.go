@@ -22,34 +22,30 @@ type Fix struct {
 	source   Source
 	latest   cached // of the last run of all tests; guarded by Running
 	observed string // the state of the files at the last observation; guarded by Running
-
-	pending []string // edits since the latest observation; guarded by Mu
 }
 
 // known is what a fix knows of its copy beside what was edited.
 type known struct {
-	Course course `json:"course"`
-	Best   *best  `json:"best,omitempty"`
+	Best *best `json:"best,omitempty"`
 }
 
 // New makes a working copy of the project in dir and prepares an agent that fixes it with the
 // model. It runs nothing and does not touch the project.
-func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Fix, error) {
+func New(ctx context.Context, dir string, model pawl.Model, c Choices, o *Options) (*Fix, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	keep := o.Keep
-	if keep == 0 {
-		keep = Nothing
+	if c.Keep == 0 {
+		c.Keep = Nothing
 	}
-	if keep < Nothing || keep > Best {
-		return nil, fmt.Errorf("keep: %v is none of nothing, last and best", keep)
+	if c.Keep < Nothing || c.Keep > Best {
+		return nil, fmt.Errorf("keep: %v is none of nothing, last and best", c.Keep)
 	}
-	t, source, err := project.Make(ctx, dir, project.Options{Test: o.Test, Env: o.Env, StateDir: o.StateDir, Timeout: o.Timeout})
+	t, source, err := project.Make(ctx, dir, *o)
 	if err != nil {
 		return nil, err
 	}
-	f, err := start(t, model, Source{Source: source, AllowTestEdits: o.AllowTestEdits, Keep: keep}, o.Limits)
+	f, err := start(t, model, Source{source, c}, o.Limits)
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
@@ -71,11 +67,7 @@ func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Fix, 
 	if s.AllowTestEdits {
 		rule = project.All
 	}
-	if err := f.Work.Open(t, s.Source, rule, ""); err != nil {
-		return nil, err
-	}
-	f.Files.Changed = f.changed
-	return f, nil
+	return f, f.Work.Open(t, s.Source, rule, "")
 }
 
 // Source says how to make the agent again. It is also in Agent.Source.
@@ -90,7 +82,7 @@ func (f *Fix) Input() string {
 type Diff = project.Diff
 
 // Outcome returns what of the run's work is to be kept, given how it ended:
-// after a success everything, else what [Options.Keep] says.
+// after a success everything, else what [Choices.Keep] says.
 func (f *Fix) Outcome(ctx context.Context, status pawl.Status) (Diff, error) {
 	switch best := f.Known().More.Best; {
 	case status == pawl.StatusSuccess || f.source.Keep == Last:
@@ -105,9 +97,7 @@ func (f *Fix) Outcome(ctx context.Context, status pawl.Status) (Diff, error) {
 // the model. Agent.Source of this package's agents holds it as JSON.
 type Source struct {
 	project.Source
-
-	AllowTestEdits bool `json:"allow_test_edits,omitempty"`
-	Keep           Keep `json:"keep"`
+	Choices
 }
 
 // sourceKind distinguishes a fix from other sources of agents.

@@ -2,11 +2,8 @@ package testfix
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -26,9 +23,9 @@ type cached struct {
 
 // current runs all tests, unless the files are as they were at the last run. The caller holds Running.
 func (f *Fix) current(ctx context.Context) (cached, error) {
-	state, err := f.state(ctx)
-	if err != nil || f.latest.state == state {
-		return f.latest, err
+	state := f.Files.State(f.Known().Edited)
+	if f.latest.state == state {
+		return f.latest, nil
 	}
 	var now testrun.Result
 	ran := false
@@ -49,10 +46,6 @@ func (f *Fix) current(ctx context.Context) (cached, error) {
 		if now, _, err = f.Again(ctx, first, f.Suite.Argv); err != nil {
 			return cached{}, err
 		}
-	}
-	// Tests may write files, which count as observed.
-	if state, err = f.state(ctx); err != nil {
-		return cached{}, err
 	}
 	v := judge(first.Report, now, f.source.AllowTestEdits)
 	v.Flaky = f.Flaky()
@@ -83,37 +76,6 @@ func (f *Fix) away(ctx context.Context, now testrun.Result) (ids []string, err e
 	return ids, nil
 }
 
-// state digests the files. Those that were edited count by content, since two
-// edits of equal length may come within the clock's grain; the others by size,
-// permissions and time.
-func (f *Fix) state(ctx context.Context) (string, error) {
-	edited := f.Known().Edited
-	sum := sha256.New()
-	err := fs.WalkDir(f.Root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err != nil || strings.HasPrefix(d.Name(), ".pawl-") {
-			return nil // what cannot be read now shows when it can
-		}
-		if name == ".git" && d.IsDir() {
-			return fs.SkipDir // git writes there when it only looks
-		}
-		fmt.Fprintf(sum, "%q", name)
-		if slices.Contains(edited, name) {
-			fmt.Fprintf(sum, " %s", f.Files.State([]string{name}))
-		} else if info, err := d.Info(); err == nil && !d.IsDir() {
-			fmt.Fprintf(sum, " %v %d %d", info.Mode(), info.Size(), info.ModTime().UnixNano())
-		}
-		_, _ = sum.Write([]byte("\n"))
-		return nil
-	})
-	if err != nil {
-		return "", fmt.Errorf("look at the working copy: %w", err)
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
 // observe runs the tests if anything has changed.
 func (f *Fix) observe(ctx context.Context) (pawl.Observation, error) {
 	f.Running.Lock()
@@ -127,18 +89,9 @@ func (f *Fix) observe(ctx context.Context) (pawl.Observation, error) {
 		return pawl.Observation{}, fmt.Errorf("write the test results: %w", err)
 	}
 	text := c.verdict.text(c.ran)
-	if f.observed == c.state {
-		first, _, _ := strings.Cut(text, "\n")
-		return pawl.Observation{Text: "Unchanged since the last run of the tests: " + first, Data: data}, nil
+	if first, _, _ := strings.Cut(text, "\n"); f.observed == c.state {
+		text = "Unchanged since the last run of the tests: " + first
 	}
-	d, err := f.Diff(ctx)
-	if err != nil {
-		return pawl.Observation{}, err
-	}
-	err = f.Note(func(m *memory) {
-		text += m.More.Course.next(c, d, f.pending)
-		f.pending = nil
-	})
 	f.observed = c.state
-	return pawl.Observation{Text: text, Data: data}, err
+	return pawl.Observation{Text: text, Data: data}, nil
 }

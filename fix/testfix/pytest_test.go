@@ -1,6 +1,7 @@
 package testfix_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -112,6 +113,7 @@ func TestPytestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := open(t, dir, mechanic.New(), &testfix.Options{Test: []string{"./pytest", "tests"}})
+	edits := 0
 	say := func(code, cases string) string {
 		t.Helper()
 		files := map[string]string{"code": code + "\n"}
@@ -119,6 +121,10 @@ func TestPytestReport(t *testing.T) {
 			files["say.xml"] = "<testsuites><testsuite>" + cases + "</testsuite></testsuites>"
 		}
 		write(t, f.Dir(), files)
+		edits++ // so that the tests run again
+		if _, err := use(t, f, "write_file", args{"path": "a.py", "content": fmt.Sprintf("x = %d\n", edits)}); err != nil {
+			t.Fatal(err)
+		}
 		return observeOnce(t, f)
 	}
 	const pass = `<testcase file="t.py" classname="t" name="a"/><testcase file="u.py" classname="u" name="b"/>`
@@ -167,7 +173,7 @@ func TestGuess(t *testing.T) {
 		t.Errorf("a project with a pyproject.toml is tested with %q, want pytest", argv)
 	}
 	empty := t.TempDir()
-	if _, err := testfix.New(t.Context(), empty, mechanic.New(), nil); err == nil || !strings.Contains(err.Error(), "cannot be guessed") {
+	if _, err := testfix.New(t.Context(), empty, mechanic.New(), testfix.Choices{}, nil); err == nil || !strings.Contains(err.Error(), "cannot be guessed") {
 		t.Errorf("a directory with nothing in it: %v, want that it cannot be guessed", err)
 	}
 }

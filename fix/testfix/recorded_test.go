@@ -12,7 +12,7 @@ import (
 func TestRecorded(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"go.mod": "module example.com/a\n\ngo 1.26\n"})
-	f := open(t, dir, mechanic.New(), &testfix.Options{AllowTestEdits: true})
+	f := choose(t, dir, mechanic.New(), testfix.Choices{AllowTestEdits: true}, nil)
 	agent := f.Agent()
 	source, ok, err := testfix.ParseSource(agent.Source)
 	if err != nil || !ok {

@@ -38,8 +38,8 @@ func mechanical(m pawl.Model) bool {
 
 func (f *Fix) repairTool() pawl.Tool {
 	return tool.FuncWith(project.RepairTool, "Try small edits of the code, one at a time, and make the first with which failing tests pass and no other test fails.",
-		func(ctx context.Context, _ struct{}) (project.Repaired, error) { return f.repair(ctx) },
-		pawl.Write, &tool.Options{Timeout: searchTime + time.Minute, External: true, Alone: true, OnDoubt: pawl.DoubtTell})
+		func(ctx context.Context, _ project.Round) (project.Repaired, error) { return f.repair(ctx) },
+		pawl.Idempotent, &tool.Options{Timeout: searchTime + time.Minute, External: true, Alone: true})
 }
 
 // repair searches for an edit for the failing tests of one package after the other.
@@ -160,7 +160,7 @@ func (r *repairing) search(ctx context.Context, t target) (*propose.Edit, error)
 	for slots := min(8, runtime.GOMAXPROCS(0)); len(edits) > 0 && left > 0; {
 		batch := edits[:min(slots, left, len(edits))]
 		edits, left, r.tried = edits[len(batch):], left-len(batch), r.tried+len(batch)
-		for i, passed := range r.try(ctx, t, batch, slots) {
+		for i, passed := range r.try(ctx, t, batch) {
 			if passed == 0 || passed < len(t.failures) && partly != nil {
 				continue
 			}
@@ -214,9 +214,9 @@ func (r *repairing) edits(ctx context.Context, t target) ([]propose.Edit, error)
 }
 
 // trial is a suite for code that a program changed.
-func (r *repairing) trial(slots int) *testrun.Suite {
+func (r *repairing) trial() *testrun.Suite {
 	s := *r.fix.Suite
-	s.Slots, s.Seen = slots, nil
+	s.Trial, s.Seen = true, nil
 	return &s
 }
 
@@ -226,7 +226,7 @@ func (r *repairing) coverage(ctx context.Context, t target) (map[string][]propos
 		return map[string][]propose.Lines{}, nil
 	}
 	profile := filepath.Join(r.dir, "profile")
-	s := r.trial(1)
+	s := r.trial()
 	command := testrun.With(s.Only([]string{t.pkg}), "-vet=off", "-coverprofile="+profile, "-coverpkg="+strings.Join(r.module.Paths(), ","))
 	if _, err := s.Once(ctx, command, t.pattern()); err != nil {
 		return nil, err
@@ -258,12 +258,12 @@ func (r *repairing) coverage(ctx context.Context, t target) (map[string][]propos
 var block = regexp.MustCompile(`^(.+):(\d+)\.\d+,(\d+)\.\d+ \d+ (\d+)$`)
 
 // try runs the failing tests with each of some edits at once, and returns how many of them pass.
-func (r *repairing) try(ctx context.Context, t target, edits []propose.Edit, slots int) []int {
+func (r *repairing) try(ctx context.Context, t target, edits []propose.Edit) []int {
 	passed := make([]int, len(edits))
 	var group sync.WaitGroup
 	for i, e := range edits {
 		group.Go(func() {
-			s := r.trial(slots)
+			s := r.trial()
 			overlay, err := r.overlay(e, strconv.Itoa(i))
 			if err != nil {
 				return
@@ -300,7 +300,7 @@ func (r *repairing) better(ctx context.Context, t target, e propose.Edit) (bool,
 	if err != nil {
 		return false, err
 	}
-	s := r.trial(1)
+	s := r.trial()
 	now, err := s.Once(ctx, testrun.With(s.Argv, overlay), "")
 	if err != nil {
 		return false, err

@@ -95,13 +95,18 @@ func snapshot(t *testing.T, dir string) map[string]string {
 
 func open(t *testing.T, dir string, model pawl.Model, o *testfix.Options) *testfix.Fix {
 	t.Helper()
+	return choose(t, dir, model, testfix.Choices{}, o)
+}
+
+func choose(t *testing.T, dir string, model pawl.Model, c testfix.Choices, o *testfix.Options) *testfix.Fix {
+	t.Helper()
 	if o == nil {
 		o = &testfix.Options{}
 	}
 	if o.StateDir == "" {
 		o.StateDir = t.TempDir()
 	}
-	f, err := testfix.New(t.Context(), dir, model, o)
+	f, err := testfix.New(t.Context(), dir, model, c, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestKilled(t *testing.T) {
 	dir := pair(t)
 	before := snapshot(t, dir)
 	journal := memory.New()
-	f, err := testfix.New(t.Context(), dir, mechanic.New(), &testfix.Options{StateDir: t.TempDir(), Keep: testfix.Best})
+	f, err := testfix.New(t.Context(), dir, mechanic.New(), testfix.Choices{Keep: testfix.Best}, &testfix.Options{StateDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func use(t *testing.T, f *testfix.Fix, name string, args any) (string, error) {
 type args map[string]any
 
 // small is a project whose tests nobody runs here.
-func small(t *testing.T, o *testfix.Options) (*testfix.Fix, string) {
+func small(t *testing.T, c testfix.Choices) (*testfix.Fix, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "small")
 	write(t, dir, map[string]string{
@@ -56,15 +56,11 @@ func small(t *testing.T, o *testfix.Options) (*testfix.Fix, string) {
 		"sub/crlf.txt":       "one\r\ntwo\r\n",
 		"sub/no-end-of-line": "last",
 	})
-	if o == nil {
-		o = &testfix.Options{}
-	}
-	o.Test = []string{"sh", "./run.sh"}
-	return open(t, dir, mechanic.New(), o), dir
+	return choose(t, dir, mechanic.New(), c, &testfix.Options{Test: []string{"sh", "./run.sh"}}), dir
 }
 
 func TestTestsAreReadOnly(t *testing.T) {
-	f, _ := small(t, nil)
+	f, _ := small(t, testfix.Choices{})
 	edits := map[string]args{
 		"small_test.go":     {"old": "package small", "new": "package small "},
 		"testdata/in.txt":   {"old": "in", "new": "out"},
@@ -81,7 +77,7 @@ func TestTestsAreReadOnly(t *testing.T) {
 		t.Errorf("diff %q, %v, want none", d, err)
 	}
 
-	f, _ = small(t, &testfix.Options{AllowTestEdits: true})
+	f, _ = small(t, testfix.Choices{AllowTestEdits: true})
 	for path, a := range edits {
 		_, err := use(t, f, "edit_file", a)
 		if path == "run.sh" { // the test command is nobody's test
@@ -99,7 +95,7 @@ func TestTestsAreReadOnly(t *testing.T) {
 }
 
 func TestEdit(t *testing.T) {
-	f, _ := small(t, nil)
+	f, _ := small(t, testfix.Choices{})
 	for _, c := range []struct{ path, from, to, want string }{
 		{"small.go", "return 1", "return 2", "more than once in small.go, at lines 4, 8; give more of the text around the one that is meant:\n    3\tfunc A() int {\n    4\t\treturn 1\n  ...\n    7\tfunc B() int {\n    8\t\treturn 1"},
 		{"small.go", "return 3", "return 2", "the nearest lines are:\n    4\t\treturn 1"},
@@ -135,7 +131,7 @@ func TestEdit(t *testing.T) {
 
 // A long file is read part by part.
 func TestReadParts(t *testing.T) {
-	f, _ := small(t, nil)
+	f, _ := small(t, testfix.Choices{})
 	long := strings.Repeat("0123456789abcde\n", 10_000)
 	write(t, f.Dir(), map[string]string{"long.txt": long})
 	var whole strings.Builder
@@ -152,7 +148,7 @@ func TestReadParts(t *testing.T) {
 }
 
 func TestWriteFile(t *testing.T) {
-	f, dir := small(t, nil)
+	f, dir := small(t, testfix.Choices{})
 	if err := os.Symlink("sub", filepath.Join(f.Dir(), "elsewhere")); err != nil {
 		t.Fatal(err)
 	}

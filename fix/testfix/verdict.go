@@ -78,68 +78,41 @@ func cut(first, now gotest.Report) (ids []string) {
 	return ids
 }
 
-// stopped is the model's message about tests that guard ended.
-const stopped = "The tests were stopped because they were filling the memory: something does not end."
-
 // text is the run for the model: first the counts, then what is open, one line each, then the
 // tests' output, as far as it fits.
 func (v verdict) text(n testrun.Result) string {
 	var b strings.Builder
-	if !n.Named() {
-		v.plain(n, &b)
-		return b.String()
+	if n.Named() {
+		b.WriteString(n.Summary(4000))
+	} else {
+		state := "ok"
+		if len(v.Open) > 0 {
+			state = "FAIL"
+		}
+		fmt.Fprintf(&b, "%s: the test command ended with %s.\n", state, n.Exit)
 	}
-	b.WriteString(n.Summary(4000))
 	if len(v.Gone) > 0 {
-		b.WriteString("\nThese had a verdict before the first edit and have none now, so they are open too:\n")
-		for _, id := range v.Gone[:min(len(v.Gone), 20)] {
-			fmt.Fprintf(&b, "* %s\n", id)
-		}
-		if more := len(v.Gone) - 20; more > 0 {
-			fmt.Fprintf(&b, "and %d more\n", more)
-		}
+		b.WriteString("\nThese had a verdict before the first edit and have none now, so they are open too:\n* " +
+			strings.ReplaceAll(some(v.Gone, 20), ", ", "\n* ") + "\n")
 	}
 	for _, id := range v.Cut {
 		fmt.Fprintf(&b, "%s ended the package, so its later tests did not run. If they fail once they run, no edit broke them.\n", id)
 	}
 	if n.Filled {
-		b.WriteString(stopped + "\n")
+		b.WriteString("The tests were stopped because they were filling the memory: something does not end.\n")
 	}
-	v.flakes(&b)
-	if slices.Equal(v.Open, []string{testrun.NoTests}) {
+	if len(v.Flaky) > 0 {
+		b.WriteString("No part of the goal, since they passed once and failed once with nothing changed, or fail only in this copy: " + some(v.Flaky, 10) + "\n")
+	}
+	switch {
+	case !n.Named():
+		b.WriteString("Its output:\n" + strings.TrimSuffix(n.Output, "\n") + "\n")
+	case slices.Equal(v.Open, []string{testrun.NoTests}):
 		b.WriteString("No test ran, so nothing is proved.\n")
-	}
-	if slices.Equal(v.Open, []string{testrun.NoReason}) {
+	case slices.Equal(v.Open, []string{testrun.NoReason}):
 		fmt.Fprintf(&b, "No test failed, but the test command ended with %s.\n", n.Exit)
-	}
-	if slices.ContainsFunc(n.Report.Failures, func(f gotest.Failure) bool { return f.Kind == gotest.KindTimeout }) {
+	case slices.ContainsFunc(n.Report.Failures, func(f gotest.Failure) bool { return f.Kind == gotest.KindTimeout }):
 		fmt.Fprintf(&b, "The tests of one package may take %v.\n", n.Limit)
 	}
 	return b.String()
-}
-
-// plain is the run of a command of which only the exit code is understood.
-func (v verdict) plain(n testrun.Result, b *strings.Builder) {
-	state := "ok"
-	if len(v.Open) > 0 {
-		state = "FAIL"
-	}
-	fmt.Fprintf(b, "%s: the test command ended with %s.", state, n.Exit)
-	if n.Filled {
-		b.WriteString(" " + stopped)
-	}
-	b.WriteString("\n")
-	v.flakes(b)
-	b.WriteString("Its output:\n" + n.Output)
-	if !strings.HasSuffix(n.Output, "\n") {
-		b.WriteString("\n")
-	}
-}
-
-// flakes names the tests that the goal leaves out.
-func (v verdict) flakes(b *strings.Builder) {
-	if len(v.Flaky) == 0 {
-		return
-	}
-	b.WriteString("No part of the goal, since they passed once and failed once with nothing changed, or fail only in this copy: " + some(v.Flaky, 10) + "\n")
 }

@@ -59,15 +59,16 @@ func fixProject(ctx context.Context, a *app, f *fixing, dir string) (int, error)
 	if err != nil {
 		return 0, err
 	}
-	o := &testfix.Options{AllowTestEdits: f.allowEdits, Test: in.test, Limits: in.limits, Env: f.env, StateDir: in.state}
+	choices := testfix.Choices{AllowTestEdits: f.allowEdits}
+	o := &testfix.Options{Test: in.test, Limits: in.limits, Env: f.env, StateDir: in.state}
 	if f.keep != "" {
-		if err := o.Keep.UnmarshalText([]byte(f.keep)); err != nil {
+		if err := choices.Keep.UnmarshalText([]byte(f.keep)); err != nil {
 			return 0, misuse("--keep=%s: write --keep or --keep best", f.keep)
 		}
 	}
 	name := a.fixModel(f.model)
 	return f.drive(ctx, a, in, name, func(ctx context.Context, model pawl.Model) (*openCopy, error) {
-		fix, passed, err := a.openFix(ctx, dir, model, o)
+		fix, passed, err := a.openFix(ctx, dir, model, choices, o)
 		if err != nil {
 			return nil, err
 		}

@@ -13,24 +13,24 @@ import (
 
 // openFix opens a project and runs its tests once, before a model is asked. passed is how many tests pass, if
 // all do.
-func (a *app) openFix(ctx context.Context, dir string, model pawl.Model, o *testfix.Options) (fix *testfix.Fix, passed int, err error) {
-	if fix, err = testfix.New(ctx, dir, model, o); err != nil {
+func (a *app) openFix(ctx context.Context, dir string, model pawl.Model, c testfix.Choices, o *testfix.Options) (fix *testfix.Fix, passed int, err error) {
+	if fix, err = testfix.New(ctx, dir, model, c, o); err != nil {
 		return nil, 0, err
 	}
 	seen, stop := a.showCheck()
-	c, err := fix.Check(ctx, seen)
+	checked, err := fix.Check(ctx, seen)
 	stop()
 	if err != nil {
 		return nil, 0, errors.Join(err, fix.Close())
 	}
-	if !a.quiet && c.Unbuilt != "" {
-		a.sayf("does not build: %s", c.Unbuilt)
+	if !a.quiet && checked.Unbuilt != "" {
+		a.sayf("does not build: %s", checked.Unbuilt)
 	}
-	if !a.quiet && len(c.Elsewhere) > 0 {
-		a.sayf("left out, since they pass in the project and fail in the copy: %s; %s", strings.Join(c.Elsewhere, ", "), c.Why)
+	if !a.quiet && len(checked.Elsewhere) > 0 {
+		a.sayf("left out, since they pass in the project and fail in the copy: %s; %s", strings.Join(checked.Elsewhere, ", "), checked.Why)
 	}
-	if len(c.Open) == 0 {
-		passed = c.Passed
+	if len(checked.Open) == 0 {
+		passed = checked.Passed
 	}
 	return fix, passed, nil
 }

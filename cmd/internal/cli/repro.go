@@ -80,16 +80,16 @@ func (a *app) openRepro(ctx context.Context, dir string, model pawl.Model, o *re
 		return nil, err
 	}
 	seen, stop := a.showCheck()
-	b, err := r.Check(ctx, seen)
+	passed, failed, err := r.Check(ctx, seen)
 	stop()
 	switch {
 	case err != nil:
 		return nil, errors.Join(err, r.Close())
 	case a.quiet:
-	case b.None:
+	case passed == 0 && len(failed) == 0:
 		a.sayf("the project has no test yet")
-	case len(b.Failed) > 0:
-		a.sayf("these fail already, and are left as they are: %s", strings.Join(b.Failed[:min(len(b.Failed), 10)], ", "))
+	case len(failed) > 0:
+		a.sayf("these fail already, and are left as they are: %s", strings.Join(failed[:min(len(failed), 10)], ", "))
 	}
 	return r, nil
 }

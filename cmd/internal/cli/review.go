@@ -100,7 +100,7 @@ func reviewChange(ctx context.Context, a *app, v *reviewing, what, dir string) (
 	source := change.Source(name)
 	if len(source.Files) == 0 {
 		if !a.quiet {
-			a.sayf("nothing to review: %s has no line that a model should read", change)
+			a.sayf("nothing to review: the change has no line that a model should read")
 		}
 		return printReview(a, source.Report(nil), v.format)
 	}

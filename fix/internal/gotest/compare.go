@@ -150,5 +150,5 @@ func (x verdictIndex) nearest(pkg, name string) (Status, bool) {
 			return s, true
 		}
 	}
-	return 0, false
+	return "", false
 }

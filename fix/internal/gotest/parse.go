@@ -187,12 +187,10 @@ func (p *pkg) event(e Event) {
 		t.ended = p.verdicts
 		// With -count=2 a test has several verdicts; one failure decides.
 		if t.status != StatusFail {
-			t.status = verdicts[e.Action]
+			t.status = Status(e.Action)
 		}
 	}
 }
-
-var verdicts = map[string]Status{"pass": StatusPass, "skip": StatusSkip, "fail": StatusFail}
 
 // own handles an event of the package itself.
 func (p *pkg) own(e Event) {
@@ -209,7 +207,7 @@ func (p *pkg) own(e Event) {
 			p.out.add(e.Output)
 		}
 	case "pass", "skip", "fail":
-		p.status = verdicts[e.Action]
+		p.status = Status(e.Action)
 		p.failedBuild = e.FailedBuild
 	}
 }

@@ -1,7 +1,6 @@
 package gotest
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -143,16 +142,4 @@ func FuzzParse(f *testing.F) {
 		}
 		_ = r.Summary(500)
 	})
-}
-
-// The places of a failure are recorded as text.
-func TestRecordedPlaces(t *testing.T) {
-	const recorded = `{"id":"m.TestA","kind":"test","at":["a_test.go:3"]}`
-	var f Failure
-	if err := json.Unmarshal([]byte(recorded), &f); err != nil {
-		t.Fatal(err)
-	}
-	if text, err := json.Marshal(f); err != nil || string(text) != recorded {
-		t.Errorf("%s is recorded again as %s, %v", recorded, text, err)
-	}
 }

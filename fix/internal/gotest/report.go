@@ -9,8 +9,6 @@
 package gotest
 
 import (
-	"bytes"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,26 +51,12 @@ type Failure struct {
 // directory if the module's path is known (see Parse); otherwise it is as in the stream,
 // often a base name. Line counts from one.
 type Location struct {
-	File string
-	Line int
+	File string `json:"file"`
+	Line int    `json:"line"`
 }
 
 // String returns file:line.
 func (l Location) String() string { return l.File + ":" + strconv.Itoa(l.Line) }
-
-// MarshalText writes file:line.
-func (l Location) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
-
-// UnmarshalText reads file:line.
-func (l *Location) UnmarshalText(text []byte) (err error) {
-	at := bytes.LastIndexByte(text, ':')
-	if at < 0 {
-		return fmt.Errorf("%q is no place in a file", text)
-	}
-	l.File = string(text[:at])
-	l.Line, err = strconv.Atoi(string(text[at+1:]))
-	return err
-}
 
 // Package is what became of one package.
 type Package struct {
@@ -139,5 +123,5 @@ func (r Report) Passes(id string) bool {
 func testID(pkg, test string) string { return pkg + "." + test }
 
 func packageID(pkg string, k Kind) string {
-	return strings.TrimSpace(pkg + " [" + k.String() + "]")
+	return strings.TrimSpace(pkg + " [" + string(k) + "]")
 }

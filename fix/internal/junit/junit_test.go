@@ -113,7 +113,7 @@ func FuzzParse(f *testing.F) {
 func verdicts(r gotest.Report) (list []string) {
 	for _, p := range r.Packages {
 		for _, t := range p.Tests {
-			list = append(list, t.Status.String()+" "+p.ID(t.Name))
+			list = append(list, string(t.Status)+" "+p.ID(t.Name))
 		}
 	}
 	return list

@@ -231,14 +231,14 @@ func must(t *testing.T, err error) {
 
 // What an agent's source says is read as it was written, and what lacks something is refused.
 func TestSources(t *testing.T) {
-	common := project.Source{Dir: "/home/ann/ledger", State: "/tmp/pawl-tree-1", Test: []string{"go", "test", "-run", "A|B", "./..."}, Env: []string{"CI=1"}, Timeout: project.Timeout(90 * time.Second)}
+	common := project.Source{Dir: "/home/ann/ledger", State: "/tmp/pawl-tree-1", Test: []string{"go", "test", "-run", "A|B", "./..."}, Env: []string{"CI=1"}, Timeout: 90 * time.Second}
 	back := func(written, read any, ours bool, err error) {
 		t.Helper()
 		if d := cmp.Diff(written, read); d != "" || !ours || err != nil {
 			t.Errorf("%v, %v (-want +got):\n%s", ours, err, d)
 		}
 	}
-	fix := testfix.Source{Source: common, AllowTestEdits: true, Keep: testfix.Best}
+	fix := testfix.Source{Source: common, Choices: testfix.Choices{AllowTestEdits: true, Keep: testfix.Best}}
 	readFix, ours, err := testfix.ParseSource(fix.String())
 	back(fix, readFix, ours, err)
 	bug := repro.Source{Source: common}

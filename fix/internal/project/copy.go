@@ -70,13 +70,13 @@ func Make(ctx context.Context, dir string, o Options) (*workspace.Tree, Source, 
 	if err != nil {
 		return nil, Source{}, err
 	}
-	return t, Source{Dir: t.Source(), State: t.StateDir(), Test: argv, Env: slices.Concat(env, own), Timeout: Timeout(o.Timeout)}, nil
+	return t, Source{Dir: t.Source(), State: t.StateDir(), Test: argv, Env: slices.Concat(env, own), Timeout: o.Timeout}, nil
 }
 
 // Open opens a working copy in c. wrote is called before a file is changed; an error of it prevents
 // that. unnamed says what tests without names are no use for; empty: they are of use.
 func (c *Copy) Open(t *workspace.Tree, s Source, rule Rule, wrote func(name string, after []byte) error, unnamed string) error {
-	tests, err := testrun.New(t.Dir(), s.Test, s.Env, time.Duration(s.Timeout), t.StateDir())
+	tests, err := testrun.New(t.Dir(), s.Test, s.Env, s.Timeout, t.StateDir())
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (c *Copy) Open(t *workspace.Tree, s Source, rule Rule, wrote func(name stri
 		return fmt.Errorf("open the working copy: %w", err)
 	}
 	c.Tree, c.Root, c.Suite = t, root, tests
-	c.Files = &Files{Root: root, Rule: rule, Wrote: wrote, Changed: func(string, []byte, []byte) {}, Fixed: CommandFiles(t.Dir(), s.Test)}
+	c.Files = &Files{Root: root, Rule: rule, Wrote: wrote, Fixed: CommandFiles(t.Dir(), s.Test)}
 	return nil
 }
 

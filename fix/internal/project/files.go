@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,8 +38,6 @@ type Files struct {
 	Fixed []string // paths that the test command names
 	Rule  Rule
 	Wrote func(path string, after []byte) error // called before a file is changed; an error prevents it
-	// Changed is called after; nil before or after: the file did not exist.
-	Changed func(path string, before, after []byte)
 }
 
 // Read returns the content of a text file.
@@ -83,37 +82,16 @@ func (f *Files) Writable(name string) error {
 }
 
 // IsTest reports whether a path belongs to a test or its data. It ignores case, since file
-// systems may.
+// systems may. A Go package may have the name test; in other projects such a directory holds tests and their data.
 func IsTest(name string) bool {
-	parts := strings.Split(strings.ToLower(name), "/")
-	for _, dir := range parts[:len(parts)-1] {
-		switch dir {
-		case "testdata", "__tests__", "__snapshots__":
-			return true
-		case "test", "tests":
-			// A Go package may have that name; in other projects it holds tests and their
-			// data.
-			if path.Ext(name) != ".go" {
-				return true
-			}
-		}
-	}
-	base := parts[len(parts)-1]
-	stem, ext := strings.TrimSuffix(base, path.Ext(base)), path.Ext(base)
-	switch ext {
-	case ".go":
-		return strings.HasSuffix(stem, "_test")
-	case ".py":
-		return strings.HasPrefix(stem, "test_") || strings.HasSuffix(stem, "_test") || stem == "conftest"
-	case ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs":
-		return strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec")
-	case ".rb":
-		return strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "_spec")
-	case ".java", ".kt", ".cs":
-		return strings.HasSuffix(stem, "test") || strings.HasSuffix(stem, "tests")
-	}
-	return false
+	return tests.MatchString(name) || !strings.EqualFold(path.Ext(name), ".go") && testDirs.MatchString(name)
 }
+
+var (
+	testDirs = regexp.MustCompile(`(?i)(^|/)tests?/`)
+	tests    = regexp.MustCompile(`(?i)(^|/)(testdata|__tests__|__snapshots__)/|_test\.(go|py|rb)$|_spec\.rb$|(^|/)test_[^/]*\.py$|` +
+		`(^|/)conftest\.py$|\.(test|spec)\.[cm]?[jt]sx?$|tests?\.(java|kt|cs)$`)
+)
 
 // creatable says why a file may not come into being: a new test would prove
 // what its author likes, and a new go.mod would take tests out of the module.
@@ -163,18 +141,10 @@ var steers = map[string]bool{
 // Write replaces the content of a file in one step: the tests of a run that
 // died over it see the old content or the new one.
 func (f *Files) Write(name string, data []byte, perm fs.FileMode) error {
-	before, _, err := f.Read(name)
-	if err != nil {
-		return err
-	}
 	if err := f.Wrote(name, data); err != nil {
 		return err
 	}
-	if err := beneath.Write(f.Root, name, data, perm); err != nil {
-		return err
-	}
-	f.Changed(name, before, data)
-	return nil
+	return beneath.Write(f.Root, name, data, perm)
 }
 
 // Tools returns the tools that read and edit the files.
@@ -217,23 +187,16 @@ func (g guarded) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, err
 	if err := check(name); err != nil {
 		return pawl.Output{}, err
 	}
-	before, _, err := g.files.Read(name)
-	if err != nil {
-		before = nil // it is new, or is no text
-	}
 	after := a.Content
 	if g.Info().Name == "edit_file" {
-		if strings.Count(string(before), a.Old) != 1 {
-			return g.Tool.Run(ctx, inv) // which says so
+		before, _, err := g.files.Read(name)
+		if err != nil || strings.Count(string(before), a.Old) != 1 {
+			return g.Tool.Run(ctx, inv) // which says why not
 		}
 		after = strings.Replace(string(before), a.Old, a.New, 1)
 	}
 	if err := g.files.Wrote(name, []byte(after)); err != nil {
 		return pawl.Output{}, err
 	}
-	out, err := g.Tool.Run(ctx, inv)
-	if err == nil {
-		g.files.Changed(name, before, []byte(after))
-	}
-	return out, err
+	return g.Tool.Run(ctx, inv)
 }

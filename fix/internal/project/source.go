@@ -11,24 +11,11 @@ import (
 // A Source says what working copy an agent has, and how its tests run: enough to open it again. Agent.Source
 // has it as JSON, with more members for each kind of agent.
 type Source struct {
-	Dir     string   `json:"dir"`               // the project
-	State   string   `json:"state"`             // the state directory of its working copy
-	Test    []string `json:"test"`              // the test command
-	Env     []string `json:"env,omitempty"`     // variables for the tests, as Options.Env
-	Timeout Timeout  `json:"timeout,omitempty"` // as Options.Timeout
-}
-
-// A Timeout is a duration that is written as in Go, such as 1m0s.
-type Timeout time.Duration
-
-// MarshalText writes the duration.
-func (t Timeout) MarshalText() ([]byte, error) { return []byte(time.Duration(t).String()), nil }
-
-// UnmarshalText reads a duration.
-func (t *Timeout) UnmarshalText(text []byte) error {
-	d, err := time.ParseDuration(string(text))
-	*t = Timeout(d)
-	return err
+	Dir     string        `json:"dir"`               // the project
+	State   string        `json:"state"`             // the state directory of its working copy
+	Test    []string      `json:"test"`              // the test command
+	Env     []string      `json:"env,omitempty"`     // variables for the tests, as Options.Env
+	Timeout time.Duration `json:"timeout,omitempty"` // as Options.Timeout
 }
 
 // Check says what the source lacks.

@@ -1,8 +1,6 @@
 package project
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,9 +10,9 @@ import (
 	"github.com/pawl-run/pawl/internal/beneath"
 )
 
-// Surroundings lists the paths, relative to the directory, by which the Go modules in it refer
-// to the outside: directories in replace directives, the module around the directory, and the
-// workspace around it. It skips what it cannot read; the toolchain reports that better.
+// Surroundings lists the paths, relative to the directory, by which the Go module refers to the outside:
+// directories in replace directives, the module around the directory, and the workspace around it. It skips
+// what it cannot read; the toolchain reports that better.
 func Surroundings(dir string) []string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -30,43 +28,25 @@ func Surroundings(dir string) []string {
 			out = append(out, filepath.ToSlash(rel))
 		}
 	}
-	refers := func(file string) {
-		for _, path := range directories(file) {
-			outside(filepath.Join(filepath.Dir(file), filepath.FromSlash(path)))
-		}
-	}
 	for _, name := range []string{"go.mod", "go.work"} {
 		if name == "go.work" && os.Getenv("GOWORK") == "off" {
 			continue
 		}
 		if file := upward(abs, name); file != "" {
 			outside(filepath.Dir(file))
-			refers(file)
+			for _, path := range directories(file) {
+				outside(filepath.Join(filepath.Dir(file), filepath.FromSlash(path)))
+			}
 		}
 	}
-	// A directory that cannot be walked cannot be copied either, which is said then.
-	_ = filepath.WalkDir(abs, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == ".git" || d.Name() == "vendor" || d.Name() == "node_modules"):
-			return fs.SkipDir
-		case d.Name() == "go.mod" && d.Type().IsRegular():
-			refers(path)
-		}
-		return nil
-	})
 	return out
 }
 
-// upward finds a file in a directory or the nearest one above.
+// upward finds a file in a directory or the nearest one above; empty: there is none.
 func upward(dir, name string) string {
 	for {
-		file := filepath.Join(dir, name)
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
-			return file
-		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return ""
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
+			return filepath.Join(dir, name)
 		}
 		above := filepath.Dir(dir)
 		if above == dir {

@@ -16,14 +16,12 @@ func TestSurroundings(t *testing.T) {
 		"ws/part/a.go": "package part\n",
 		"ws/group/app/go.mod": "module example.com/app\n\nrequire example.com/lib v0.0.0 // => ../comment\n\nreplace (\n\texample.com/lib v0.0.0 => ../lib\n" +
 			"\texample.com/in => ./in\n\texample.com/fork => example.com/other v1.2.3\n)\nreplace example.com/y => `../../y`\nexclude example.com/z v1.0.0\n",
-		"ws/group/app/in/go.mod":     "module example.com/in\nreplace example.com/up => ../../../up\nreplace example.com/app => ../\n",
-		"ws/group/app/vendor/go.mod": "replace example.com/no => ../../no\n",
-		"alone/go.mod":               "module example.com/alone\n",
+		"alone/go.mod": "module example.com/alone\n",
 	} {
 		write(t, filepath.Join(root, name), text)
 	}
 	for dir, want := range map[string][]string{
-		"ws/group/app": {"../lib", "../../y", "../..", "../../lib", "../../../far away", "../../../x", "../../up"},
+		"ws/group/app": {"../lib", "../../y", "../..", "../../lib", "../../../far away", "../../../x"},
 		"ws/part":      {"..", "../group/app", "../lib", "../../far away", "../../x"},
 		"alone":        nil,
 	} {

@@ -2,7 +2,9 @@ package project
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,8 +43,6 @@ type Before struct {
 	Value  float64       `json:"value,omitempty"` // of a metric, if there is one
 }
 
-const memoryName = "memory.json"
-
 // Open opens the copy, and reads what is known of it. unnamed says what tests without names are no use for;
 // empty: they are of use.
 func (w *Work[M]) Open(t *workspace.Tree, s Source, rule Rule, unnamed string) error {
@@ -50,11 +50,21 @@ func (w *Work[M]) Open(t *workspace.Tree, s Source, rule Rule, unnamed string) e
 	if err := w.Copy.Open(t, s, rule, w.wrote, unnamed); err != nil {
 		return err
 	}
-	if err := load(w.state, memoryName, &w.memory); err != nil {
-		return errors.Join(err, w.Root.Close())
+	data, err := os.ReadFile(w.file())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &w.memory)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("recall what is known of the copy: %w", err), w.Root.Close())
 	}
 	return nil
 }
+
+// file is where what is known is kept, beside the copy.
+func (w *Work[M]) file() string { return filepath.Join(w.state, "memory.json") }
 
 // wrote notes that a file is about to be edited, durably and before it is: a file that is noted and
 // not edited does no harm. It refuses an edit that takes something from a test, where tests may only be added.
@@ -82,7 +92,17 @@ func (w *Work[M]) Note(change func(*Memory[M])) error {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
 	change(&w.memory)
-	return save(w.state, memoryName, w.memory)
+	data, err := json.Marshal(w.memory)
+	if err == nil {
+		err = os.WriteFile(w.file()+".new", data, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(w.file()+".new", w.file())
+	}
+	if err != nil {
+		return fmt.Errorf("note what is known of the copy: %w", err)
+	}
+	return nil
 }
 
 // Known returns what is known.

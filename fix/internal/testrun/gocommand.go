@@ -88,7 +88,7 @@ func (s *Suite) tested(ctx context.Context, argv []string) (Result, time.Duratio
 	inner, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	output := int64(math.MaxInt64)
-	if s.Slots > 0 { // the time-out of the tests does not count what runs before main
+	if s.Trial { // the time-out of the tests does not count what runs before main
 		timer := time.AfterFunc(trialLimit+s.Longest(), func() { end(errStuck) })
 		defer timer.Stop()
 		output = floodLimit

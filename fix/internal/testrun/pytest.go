@@ -13,7 +13,6 @@ import (
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
 	"github.com/pawl-run/pawl/fix/internal/junit"
-	"github.com/pawl-run/pawl/internal/beneath"
 	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/process"
 )
@@ -73,9 +72,8 @@ func (s *Suite) runPytest(ctx context.Context, pattern string) (Result, error) {
 	}
 	argv := slices.Clone(s.Argv)
 	switch {
-	case strings.Contains(pattern, "::"): // one test, in place of the files named
-		argv = slices.DeleteFunc(argv, func(a string) bool { return slices.Contains(s.Argv[s.Pytest:], a) && s.exists(a) })
-		argv = append(argv, pattern)
+	case strings.Contains(pattern, "::"): // one test, in place of what is named
+		argv = append(argv[:s.Pytest], pattern)
 	case pattern != "":
 		argv = append(argv, "-k", pattern)
 	}
@@ -107,16 +105,6 @@ func (s *Suite) readPytest(exit process.Exit, output string) gotest.Report {
 	return gotest.Report{Failed: 1, Failures: []gotest.Failure{{
 		ID: noReport, Kind: gotest.KindSetup, Output: fmt.Sprintf("pytest ended with %s and wrote no report:\n%s", exit, output),
 	}}}
-}
-
-// exists reports whether a path is a file or directory of the project.
-func (s *Suite) exists(name string) bool {
-	p, err := beneath.Local(name)
-	if err != nil {
-		return false
-	}
-	_, err = os.Stat(filepath.Join(s.Dir, filepath.FromSlash(p)))
-	return err == nil
 }
 
 // NoPytest says how to get pytest, if a run shows that it is missing.

@@ -54,16 +54,20 @@ type Suite struct {
 	timeout time.Duration
 	Cap     time.Duration // for later runs of go test; zero before the first
 	Env     []string
-	Memory  int64                      // the most bytes a run may use; zero: see guard
-	Slots   int                        // of how many trials at once this is one; zero: it is none. The build and output of a trial have limits
+	Least   int64                      // bytes of memory that stay available; zero: see guard
+	Trial   bool                       // a program has changed the code: the build and the output have limits
 	Seen    func(packages, failed int) // called while go test runs, as packages end; may be nil
 }
 
 // New returns the suite of a directory, whose state is kept in another. The timeout is that of one
 // package, or of a command other than go test; zero: see the constants.
 func New(dir string, argv, env []string, timeout time.Duration, state string) (*Suite, error) {
-	if err := findable(dir, argv[0]); err != nil {
-		return nil, fmt.Errorf("test command: %w", err)
+	program := argv[0]
+	if strings.ContainsRune(program, '/') && !filepath.IsAbs(program) {
+		program = filepath.Join(dir, program)
+	}
+	if _, err := exec.LookPath(program); err != nil {
+		return nil, fmt.Errorf("test command %s, whose path is relative to the project's root: %w", argv[0], errors.Unwrap(err))
 	}
 	s := &Suite{Dir: dir, Argv: argv, timeout: timeout, Env: environment(state, env)}
 	if s.golang = IsGoTest(argv); s.golang {
@@ -99,27 +103,6 @@ func (s *Suite) Module() string { return s.module }
 
 // Named reports whether each of the tests has a verdict of its own.
 func (s *Suite) Named() bool { return s.golang || s.Pytest > 0 }
-
-// findable says why a program cannot be run in a directory.
-func findable(dir, program string) error {
-	if !strings.ContainsRune(program, '/') {
-		if _, err := exec.LookPath(program); err != nil {
-			return fmt.Errorf("%s is not in PATH; install it or name another command", program)
-		}
-		return nil
-	}
-	at := program
-	if !filepath.IsAbs(at) {
-		at = filepath.Join(dir, at)
-	}
-	switch info, err := os.Stat(at); {
-	case err != nil:
-		return fmt.Errorf("%s does not exist; a path is relative to the project's root", program)
-	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
-		return fmt.Errorf("%s cannot be executed; chmod +x it, or name its interpreter first", program)
-	}
-	return nil
-}
 
 // environment is the environment of the tests: few variables, and all that configure the
 // toolchain. A variable that merely begins with GO, such as a cloud provider's credentials,
@@ -194,7 +177,7 @@ func (s *Suite) start(ctx context.Context, argv []string, out io.Writer) (proces
 func (s *Suite) process(ctx context.Context, end context.CancelCauseFunc, argv []string, out io.Writer) process.Command {
 	return process.Command{
 		Argv: argv, Dir: s.Dir, Env: s.Env, Stdout: out, Stderr: out, Grace: grace,
-		Started: func(pid int) { go guard(ctx, pid, s.Memory, max(1, s.Slots), end) },
+		Started: func(int) { go guard(ctx, s.Least, end) },
 	}
 }
 
