@@ -51,10 +51,10 @@ bin/temporal:
 	GOBIN=$(CURDIR)/bin nice go install $(TEMPORAL)
 
 .PHONY: proof
-proof: bin/temporal ## Run the long checks: kills at every commit point, repairs, and each fuzzer for FUZZTIME seconds
-	PAWL_PROOF=1 go test -count 1 -timeout 60m $$(go list work | grep -v cmd/internal/cli/faults)
+proof: bin/temporal ## Run the long checks: kills at every commit point, and each fuzzer for FUZZTIME seconds
+	PAWL_PROOF=1 go test -count 1 -timeout 60m work
 	GORACE=atexit_sleep_ms=20 go test -race -short -count 1 -timeout 60m ./cmd/internal/cli ./fix/testfix
-	$(MAKE) faults release-check
+	$(MAKE) release-check
 	.ci/oracle -count 1
 	@.ci/fuzz $(FUZZTIME) 86400
 
@@ -74,14 +74,6 @@ release-check: ## Validate the release's configuration, and build this machine's
 .PHONY: deploy-check
 deploy-check: ## Validate the files of deploy for Compose, Kubernetes, Prometheus and systemd
 	cd deploy/testdata/validate && GOWORK=off go test .
-
-.PHONY: faults
-faults: ## Fix the modules of testdata/faults, or MODULE alone, and show how it went
-	PAWL_PROOF=1 go test -count 1 -timeout 90m ./cmd/internal/cli/faults -v $(if $(MODULE),-run '^TestFix$$/^$(MODULE)$$')
-
-.PHONY: people
-people: ## Download the modules of testdata/people.txt and fix what people broke in them: SET is learn or held, TIME a limit for each
-	PEOPLE=$(or $(SET),held) PEOPLE_TIME=$(TIME) go test -count 1 -timeout 960m ./fix/testfix -v -run '^TestPeople$$'
 
 .PHONY: generate
 generate: ## Write generated files and transcripts again

@@ -64,25 +64,19 @@ pawl fix ./service --test "go test ./..." --dry-run
 pawl fix --keep best --limit cost=1`},
 	"review": {`The change is the working tree against HEAD unless an argument says otherwise: REF..REF,
 REF...REF, REF for REF..HEAD, a patch file, or - for a patch on standard input. The command
-changes nothing. A model reads each file on its own and a second run of it tries to refute
-each finding; go vet, staticcheck if it is installed, and a few rules of Pawl check the Go
-code, also without a model. Only what is on lines of the change is printed. Exit code 0
-means no findings, 1 findings; a run that did not come to its end exits as pawl run does.`, `
+changes nothing. A model reads the changed functions, and may only report faults in lines of
+the change. Exit code 0 means no findings, 1 findings; a run that did not come to its end
+exits as pawl run does.`, `
 pawl review
-pawl review main..HEAD --format sarif > review.sarif
+pawl review main..HEAD --format github
 git diff | pawl review - ./service --limit cost=0.50`},
 	"repro": {`A model writes a test in a copy of the project, where it may edit nothing but tests. The test is
 added to the project when it fails by an assertion in five of five runs, and every other test does
-what it did before. TEXT may be - for standard input. Where git has the project's history, the
-command says since which commit the test fails.`, `
+what it did before. TEXT may be - for standard input.`, `
 pawl repro "Of(nil) returns 1; it should return 0"
-pawl repro issue.md ./service --test "go test ./..." --dry-run
-pawl repro issue.md --fix`},
+pawl repro issue.md ./service --test "go test ./..." --dry-run`},
 	"refactor": {`The tests must pass before. A model works in a copy of the project; its changes are applied when every
-test that passed still passes, tests execute the changed lines of the old code, the exported API is
-the same, and the metric is lower. Without a key, or with --model mechanic, GOAL is one of
-modernise, early returns, inline single use, extract duplicates, and the code is Go.`, `
-pawl refactor modernise
+test that passed still passes, and the metric is lower.`, `
 pawl refactor "early returns" ./service --dry-run
 pawl refactor "split Parse into steps" --metric complexity --limit cost=1
 pawl refactor "fewer allocations in Join" --metric "cmd:./allocs.sh"`},
