@@ -25,11 +25,11 @@ func (r *Refactor) Agent() pawl.Agent {
 		Description: "changes the form of code and not what it does",
 		Prompt:      prompt,
 		Model:       r.Model,
-		Tools: append(r.Files.Tools(), r.TestTool(r.Flaky),
+		Tools: append(r.Files.Tools(), r.TestTool(),
 			tool.FuncWith("finished", "Say that the goal is reached. It counts for the files as they are now.", r.finish, pawl.Read, nil)),
 		Observer: r.observe,
 		Source:   r.source.String(),
-	}, "refactor", r.Limits)
+	}, r.Limits)
 }
 
 // finished is the state of the files that the model called finished.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"math"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -101,7 +102,10 @@ func (r *Refactor) run(ctx context.Context) (float64, error) {
 	return n, nil
 }
 
-// code are the files of the code, without tests, generated files, dependencies, and other modules.
+// skipped are the directories of other code.
+var skipped = regexp.MustCompile(`^[._]|^(vendor|node_modules|testdata)$`)
+
+// code are the files of the code, without tests, generated files and dependencies.
 func (r *Refactor) code(yield func(name, text string) bool) {
 	ext := ".py"
 	if testrun.IsGoTest(r.source.Test) {
@@ -111,7 +115,7 @@ func (r *Refactor) code(yield func(name, text string) bool) {
 		switch base := path.Base(name); {
 		case err != nil:
 			return nil //nolint:nilerr // what cannot be read is not counted, before and after
-		case d.IsDir() && name != "." && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || other[base] || r.isModule(name)):
+		case d.IsDir() && name != "." && skipped.MatchString(base):
 			return fs.SkipDir
 		case !d.Type().IsRegular() || path.Ext(name) != ext || project.IsTest(name):
 			return nil
@@ -125,14 +129,6 @@ func (r *Refactor) code(yield func(name, text string) bool) {
 		}
 		return nil
 	})
-}
-
-// other are directories of code that is not the project's own.
-var other = map[string]bool{"vendor": true, "node_modules": true, "testdata": true}
-
-func (r *Refactor) isModule(dir string) bool {
-	info, err := fs.Stat(r.Root.FS(), path.Join(dir, "go.mod"))
-	return err == nil && info.Mode().IsRegular()
 }
 
 // lines counts the lines of a file that have more than a comment of one line and closing brackets.

@@ -11,7 +11,6 @@ import (
 	"github.com/pawl-run/pawl/fix/internal/gotest"
 	"github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/fix/internal/testrun"
-	"github.com/pawl-run/pawl/workspace"
 )
 
 // Options are the choices that New leaves. The zero value is right for a Go module. The test command is one
@@ -30,39 +29,25 @@ type Refactor struct {
 // New makes a working copy of the project in dir and prepares an agent that refactors it towards the goal with
 // the model, until the metric is less. It runs nothing and does not touch the project.
 func New(ctx context.Context, dir, goal string, metric Metric, model pawl.Model, o *Options) (*Refactor, error) {
-	if o == nil {
-		o = &Options{}
-	}
 	if goal = strings.TrimSpace(goal); goal == "" {
 		return nil, errors.New("the goal is empty; say what to refactor")
 	}
-	t, source, err := project.Make(ctx, dir, *o)
+	r := &Refactor{}
+	source, err := r.Begin(ctx, dir, model, o, project.Kept, "it is not known which of them pass")
 	if err != nil {
 		return nil, err
 	}
-	metric, err = metric.or(testrun.IsGoTest(source.Test))
-	if err != nil {
-		return nil, errors.Join(err, t.Close())
+	if metric, err = metric.or(testrun.IsGoTest(source.Test)); err != nil {
+		return nil, errors.Join(err, r.Close())
 	}
-	r, err := start(t, model, Source{Source: source, Goal: goal, Metric: metric}, o.Limits)
-	if err != nil {
-		return nil, errors.Join(err, t.Close())
-	}
+	r.source = Source{Source: source, Goal: goal, Metric: metric}
 	return r, nil
 }
 
 // Open reopens the working copy of an earlier process. The limits override the agent's own.
 func Open(s Source, model pawl.Model, l pawl.Limits) (*Refactor, error) {
-	t, err := workspace.Open(s.State)
-	if err != nil {
-		return nil, err
-	}
-	return start(t, model, s, l)
-}
-
-func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Refactor, error) {
-	r := &Refactor{Work: project.Work[finished]{Model: model, Limits: l}, source: s}
-	return r, r.Work.Open(t, s.Source, project.Kept, "it is not known which of them pass")
+	r := &Refactor{source: s}
+	return r, r.Reopen(s.Source, model, l, project.Kept)
 }
 
 // Input is the agent's task.
@@ -74,29 +59,22 @@ func (r *Refactor) Source() Source { return r.source }
 // A Diff is what a run changed.
 type Diff = project.Diff
 
-// A Baseline is what the tests and the metric said before the first edit.
-type Baseline struct {
-	Passed int
-	Flaky  []string // identities of tests that failed once and passed once
-	Value  float64  // of the metric
-}
+// errRed says that a project cannot be refactored, since its tests do not pass.
+var errRed = errors.New("a refactoring begins with passing tests, since they show what the code does")
 
-// ErrRed says that a project cannot be refactored, since its tests do not pass.
-var ErrRed = errors.New("a refactoring begins with passing tests, since they show what the code does")
-
-// Check runs the tests and the metric once, before a model is asked for anything. If the tests do not pass, or
-// none runs, the error is [ErrRed] and says what to do. While they run, seen is called with the number of
-// packages that have ended, and of those that failed; nil: it is not called.
-func (r *Refactor) Check(ctx context.Context, seen func(packages, failed int)) (Baseline, error) {
+// Check runs the tests and the metric once, before a model is asked for anything. It returns how many tests pass,
+// and the metric. If some do not pass, or none runs, the error says what to do. While they run, seen is called with
+// the number of packages that have ended, and of those that failed; nil: it is not called.
+func (r *Refactor) Check(ctx context.Context, seen func(packages, failed int)) (passed int, value float64, err error) {
 	r.Running.Lock()
 	defer r.Running.Unlock()
 	r.Suite.Seen = seen
 	first, err := r.first(ctx)
 	r.Suite.Seen = nil
 	if err != nil {
-		return Baseline{}, err
+		return 0, 0, err
 	}
-	return Baseline{first.Report.Passed, first.Flaky, first.Value}, nil
+	return first.Report.Passed, first.Value, nil
 }
 
 // first is what the tests said before the first edit, in this process or an earlier one.
@@ -108,9 +86,9 @@ func (r *Refactor) first(ctx context.Context) (*project.Before, error) {
 				return err
 			}
 			shown := strings.Join(failed[:min(len(failed), 5)], ", ")
-			return fmt.Errorf("%d tests fail, such as %s: %w; fix them first, as with pawl fix", len(failed), shown, ErrRed)
+			return fmt.Errorf("%d tests fail, such as %s: %w; fix them first, as with pawl fix", len(failed), shown, errRed)
 		case b.Report.Passed == 0:
-			return fmt.Errorf("no test ran: %w; write some first", ErrRed)
+			return fmt.Errorf("no test ran: %w; write some first", errRed)
 		}
 		b.Value, err = r.value(ctx)
 		return err

@@ -101,8 +101,8 @@ func TestRefactor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if b, err := r.Check(t.Context(), nil); err != nil || b.Passed != 1 || b.Value != 19 {
-		t.Fatalf("before: %+v, %v", b, err)
+	if passed, value, err := r.Check(t.Context(), nil); err != nil || passed != 1 || value != 19 {
+		t.Fatalf("before: %d, %v, %v", passed, value, err)
 	}
 	run, err := engine.New(memory.New(), nil).Start(t.Context(), r.Agent(), r.Input(), nil)
 	if err != nil {

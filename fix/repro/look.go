@@ -1,6 +1,7 @@
 package repro
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -114,7 +115,7 @@ func (r *Repro) packages(edited []string) []string {
 		if dir = strings.TrimSuffix(dir, "/"); strings.HasPrefix(name, "testdata/") {
 			dir = "."
 		}
-		if p := path.Join(r.Suite.Module(), dir); !slices.Contains(out, p) {
+		if p := path.Join(r.Suite.Module, dir); !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
@@ -170,20 +171,16 @@ func top(name string) string {
 
 // unfit says why a failure is not that of a test that shows a bug.
 func unfit(f gotest.Failure, pytest bool) string {
-	switch f.Kind {
-	case gotest.KindBuild, gotest.KindSetup:
-		return "does not build, so nothing is shown: " + f.Complaint(5)
-	case gotest.KindPanic:
-		return "panics; catch it in the test and fail by an assertion"
-	case gotest.KindTimeout:
-		return "does not end; wait in the test with a time-out and fail by an assertion"
-	case gotest.KindRace:
-		return "is a data race, which a test cannot show in every run"
-	}
+	why := map[gotest.Kind]string{
+		gotest.KindBuild: "does not build, so nothing is shown: " + f.Complaint(5), gotest.KindSetup: "does not build, so nothing is shown: " + f.Complaint(5),
+		gotest.KindPanic:   "panics; catch it in the test and fail by an assertion",
+		gotest.KindTimeout: "does not end; wait in the test with a time-out and fail by an assertion",
+		gotest.KindRace:    "is a data race, which a test cannot show in every run",
+	}[f.Kind]
 	if pytest && f.Kind == gotest.KindTest {
-		return "fails by an error and not by an assertion; if the error is the bug, catch it and call pytest.fail"
+		why = "fails by an error and not by an assertion; if the error is the bug, catch it and call pytest.fail"
 	}
-	return "did not run to its end"
+	return cmp.Or(why, "did not run to its end")
 }
 
 // pytestAssertion is how pytest shows what an assertion said, or pytest.fail.

@@ -10,7 +10,6 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/fix/internal/testrun"
-	"github.com/pawl-run/pawl/workspace"
 )
 
 // Options are the choices that New leaves. The zero value is right for a Go module. The test command is one
@@ -29,32 +28,19 @@ type Repro struct {
 // New makes a working copy of the project in dir and prepares an agent that writes a test there with
 // the model. It runs nothing and does not touch the project.
 func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Repro, error) {
-	if o == nil {
-		o = &Options{}
-	}
-	t, source, err := project.Make(ctx, dir, *o)
+	r := &Repro{}
+	source, err := r.Begin(ctx, dir, model, o, project.Tests, "a new one cannot be told from the others")
 	if err != nil {
 		return nil, err
 	}
-	r, err := start(t, model, Source{source}, o.Limits)
-	if err != nil {
-		return nil, errors.Join(err, t.Close())
-	}
+	r.source = Source{source}
 	return r, nil
 }
 
 // Open reopens the working copy of an earlier process. The limits override the agent's own.
 func Open(s Source, model pawl.Model, l pawl.Limits) (*Repro, error) {
-	t, err := workspace.Open(s.State)
-	if err != nil {
-		return nil, err
-	}
-	return start(t, model, s, l)
-}
-
-func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Repro, error) {
-	r := &Repro{Work: project.Work[struct{}]{Model: model, Limits: l}, source: s}
-	return r, r.Work.Open(t, s.Source, project.Tests, "a new one cannot be told from the others")
+	r := &Repro{source: s}
+	return r, r.Reopen(s.Source, model, l, project.Tests)
 }
 
 // Input is the agent's task, from the description of the bug.
@@ -99,7 +85,7 @@ func (r *Repro) command(pkg, test string) []string {
 	}
 	argv = testrun.With(argv, "-run", "^"+test+"$")
 	if at := slices.Index(argv, "./..."); at >= 0 {
-		dir := path.Join(".", strings.TrimPrefix(pkg, r.Suite.Module()))
+		dir := path.Join(".", strings.TrimPrefix(pkg, r.Suite.Module))
 		if argv[at] = "."; dir != "/" && dir != "." {
 			argv[at] = "./" + strings.TrimPrefix(dir, "/")
 		}

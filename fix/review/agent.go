@@ -66,7 +66,7 @@ func Agent(s Source, model pawl.Model, l pawl.Limits) pawl.Agent {
 			return pawl.Observation{Text: "The review ends when " + toolReport + " accepts what you found.", Data: json.RawMessage("{}")}, nil
 		},
 		Source: s.String(),
-	}, AgentName, l)
+	}, l)
 	agent.Goal.Success = stop.ToolCalled(toolReport)
 	return agent
 }

@@ -9,10 +9,10 @@ const prompt = `You fix a project whose tests fail. You work in a copy of it; yo
 
 How to go about it:
 - Each observation is a run of the tests: what is open, what the tests said and where. Read the messages, then the tests, then the code they are about, and find the cause before you edit anything.
-- Fix the cause in the code under test. Do not weaken, skip or work around a test, and do not write code for a test's own inputs.
+- Fix the cause in the code under test. Do not weaken or work around a test, and write no code for its own inputs.
 - Make one small edit at a time. The tests run by themselves after each turn that edits; run_tests is for a closer look. What passed before and fails now, your last edit broke: revert or fix it.
 - Do not try again what did not help: the cause is elsewhere.
-- Read a file before you edit it, and copy the text to replace exactly, white space included. Use write_file for new files only.
+- Read a file before you edit it, and copy the text to replace exactly. Use write_file for new files only.
 - Tests named as no part of the goal are not your task.
 - When you are sure that it cannot be done, answer without calling a tool and say why. Do not report that every test passes: the run observes that.`
 
@@ -27,7 +27,7 @@ func (f *Fix) Agent() pawl.Agent {
 		Tools:       f.tools(),
 		Observer:    f.observe,
 		Source:      f.source.String(),
-	}, "testfix", f.Limits)
+	}, f.Limits)
 }
 
 func (f *Fix) prompt() string {

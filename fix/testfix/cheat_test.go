@@ -100,8 +100,8 @@ func TestOnlyEdits(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	if _, err := testfix.New(t.Context(), t.TempDir(), mechanic.New(), testfix.Choices{Keep: 9}, nil); err == nil || !strings.Contains(err.Error(), "keep") {
-		t.Errorf("keep 9: %v", err)
+	if _, err := testfix.New(t.Context(), t.TempDir(), mechanic.New(), testfix.Choices{Keep: "some"}, nil); err == nil || !strings.Contains(err.Error(), "keep") {
+		t.Errorf("keep some: %v", err)
 	}
 	empty, plain := t.TempDir(), t.TempDir()
 	write(t, plain, map[string]string{"plain.sh": "exit 0\n"})

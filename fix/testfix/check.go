@@ -18,19 +18,16 @@ var ErrNoTests = errors.New("no test ran")
 type Checked struct {
 	Passed int
 	Open   []string // the failing tests, sorted; empty: there is nothing to fix
-	// Elsewhere are tests that fail in the copy and pass in the project, and Why what may be the
-	// reason. They are no part of the goal.
+	// Elsewhere are tests that fail in the copy and pass in the project: they are no part of the goal.
 	Elsewhere []string
-	Why       string
-	// Unbuilt is what the go command said of the first package that does not build.
-	Unbuilt string
+	Why       string // what may be the reason
+	Unbuilt   string // what the go command said of the first package that does not build
 }
 
 // Check runs the tests once, before a model is asked for anything, and returns an error that says
 // what to do if no edit can help: there is no test, pytest is missing, or what fails does so only
-// in the copy. The run that follows does not run the tests again. While the tests
-// run, seen is called with the number of packages that have ended, and of those that failed; nil: it is
-// not called.
+// in the copy. The run that follows does not run the tests again. While they run, seen is called
+// with the number of packages that have ended, and of those that failed; nil: it is not called.
 func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Checked, error) {
 	f.Running.Lock()
 	defer f.Running.Unlock()
@@ -41,7 +38,7 @@ func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Check
 		return Checked{}, err
 	}
 	v := now.verdict
-	c := Checked{Passed: v.Passed, Open: v.Open, Elsewhere: f.elsewhere()}
+	c := Checked{Passed: v.Passed, Open: v.Open, Elsewhere: f.Known().First.Away}
 	if len(c.Elsewhere) > 0 {
 		c.Why = f.whyElsewhere()
 	}
@@ -49,10 +46,7 @@ func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Check
 		return c, err
 	}
 	for _, x := range now.ran.Report.Failures {
-		if x.Kind != gotest.KindBuild && x.Kind != gotest.KindSetup {
-			continue
-		}
-		if c.Unbuilt == "" {
+		if c.Unbuilt == "" && (x.Kind == gotest.KindBuild || x.Kind == gotest.KindSetup) {
 			c.Unbuilt = x.ID + ": " + x.Complaint(1)
 		}
 	}

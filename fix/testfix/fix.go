@@ -1,16 +1,15 @@
 package testfix
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/project"
-	"github.com/pawl-run/pawl/workspace"
 )
 
 // A Fix is one attempt to fix a project: its working copy, the agent that works there, and
@@ -19,9 +18,8 @@ import (
 type Fix struct {
 	project.Work[known]
 
-	source   Source
-	latest   cached // of the last run of all tests; guarded by Running
-	observed string // the state of the files at the last observation; guarded by Running
+	source Source
+	latest cached // of the last run of all tests; guarded by Running
 }
 
 // known is what a fix knows of its copy beside what was edited.
@@ -32,42 +30,31 @@ type known struct {
 // New makes a working copy of the project in dir and prepares an agent that fixes it with the
 // model. It runs nothing and does not touch the project.
 func New(ctx context.Context, dir string, model pawl.Model, c Choices, o *Options) (*Fix, error) {
-	if o == nil {
-		o = &Options{}
+	c.Keep = cmp.Or(c.Keep, Nothing)
+	if !c.Keep.known() {
+		return nil, fmt.Errorf("keep: %q is none of nothing, last and best", c.Keep)
 	}
-	if c.Keep == 0 {
-		c.Keep = Nothing
-	}
-	if c.Keep < Nothing || c.Keep > Best {
-		return nil, fmt.Errorf("keep: %v is none of nothing, last and best", c.Keep)
-	}
-	t, source, err := project.Make(ctx, dir, *o)
+	f := &Fix{}
+	source, err := f.Begin(ctx, dir, model, o, c.rule(), "")
 	if err != nil {
 		return nil, err
 	}
-	f, err := start(t, model, Source{source, c}, o.Limits)
-	if err != nil {
-		return nil, errors.Join(err, t.Close())
-	}
+	f.source = Source{source, c}
 	return f, nil
 }
 
 // Open reopens the working copy of an earlier process. The limits override the agent's own.
 func Open(s Source, model pawl.Model, l pawl.Limits) (*Fix, error) {
-	t, err := workspace.Open(s.State)
-	if err != nil {
-		return nil, err
-	}
-	return start(t, model, s, l)
+	f := &Fix{source: s}
+	return f, f.Reopen(s.Source, model, l, s.rule())
 }
 
-func start(t *workspace.Tree, model pawl.Model, s Source, l pawl.Limits) (*Fix, error) {
-	f := &Fix{Work: project.Work[known]{Model: model, Limits: l}, source: s}
-	rule := project.Code
-	if s.AllowTestEdits {
-		rule = project.All
+// rule says which files may be edited.
+func (c Choices) rule() project.Rule {
+	if c.AllowTestEdits {
+		return project.All
 	}
-	return f, f.Work.Open(t, s.Source, rule, "")
+	return project.Code
 }
 
 // Source says how to make the agent again. It is also in Agent.Source.
@@ -105,7 +92,7 @@ const sourceKind = "fix"
 
 // Check says what the source lacks.
 func (s Source) Check() error {
-	if s.Keep == 0 {
+	if !s.Keep.known() {
 		return errors.New("it needs to say what to keep")
 	}
 	return s.Source.Check()
@@ -127,12 +114,4 @@ func some(ids []string, most int) string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
-}
-
-// elsewhere lists those of the flaky tests that fail in the copy and pass in the project.
-func (f *Fix) elsewhere() []string {
-	if first := f.Known().First; first != nil {
-		return slices.Clone(first.Away)
-	}
-	return nil
 }

@@ -2,10 +2,7 @@ package testfix
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/project"
@@ -84,14 +81,5 @@ func (f *Fix) observe(ctx context.Context) (pawl.Observation, error) {
 	if err != nil {
 		return pawl.Observation{}, err
 	}
-	data, err := json.Marshal(c.verdict)
-	if err != nil {
-		return pawl.Observation{}, fmt.Errorf("write the test results: %w", err)
-	}
-	text := c.verdict.text(c.ran)
-	if first, _, _ := strings.Cut(text, "\n"); f.observed == c.state {
-		text = "Unchanged since the last run of the tests: " + first
-	}
-	f.observed = c.state
-	return pawl.Observation{Text: text, Data: data}, nil
+	return f.Observation(c.state, c.verdict.text(c.ran), "", c.verdict)
 }

@@ -2,7 +2,6 @@ package testfix
 
 import (
 	"github.com/pawl-run/pawl/fix/internal/project"
-	"github.com/pawl-run/pawl/internal/names"
 )
 
 // Options are the choices that New leaves. The zero value is right for a Go module. A go test command is run
@@ -16,27 +15,18 @@ type Choices struct {
 	// AllowTestEdits lets the model change tests and test data. A deleted test then
 	// counts as fixed.
 	AllowTestEdits bool `json:"allow_test_edits,omitempty"`
-	// Keep says what to keep of a run that did not succeed; zero is Nothing.
+	// Keep says what to keep of a run that did not succeed; empty is Nothing.
 	Keep Keep `json:"keep"`
 }
 
 // Keep says what to keep of a run that did not succeed.
-type Keep int
+type Keep string
 
 // The choices.
 const (
-	Nothing Keep = 1 + iota // the project stays as it is
-	Last                    // the edits as they were at the end
-	Best                    // the edits after which the fewest tests were open, none of which passed at first
+	Nothing Keep = "nothing" // the project stays as it is
+	Last    Keep = "last"    // the edits as they were at the end
+	Best    Keep = "best"    // the edits after which the fewest tests were open, none of which passed at first
 )
 
-var keepNames = names.Make[Keep]("keep", []string{"nothing", "last", "best"})
-
-// String returns the choice's name.
-func (k Keep) String() string { return keepNames.String(k) }
-
-// MarshalText writes the choice's name.
-func (k Keep) MarshalText() ([]byte, error) { return keepNames.Marshal(k) }
-
-// UnmarshalText reads the choice's name.
-func (k *Keep) UnmarshalText(b []byte) error { return keepNames.Unmarshal(k, b) }
+func (k Keep) known() bool { return k == Nothing || k == Last || k == Best }

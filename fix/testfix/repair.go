@@ -27,7 +27,7 @@ import (
 const (
 	mostEdits  = 400 // edits
 	searchTime = 10 * time.Minute
-	patience   = 40 // edits tried after one that makes some of the failing tests pass
+	patience   = 20 // edits tried after one that makes some of the failing tests pass
 )
 
 // mechanical reports whether a model is the mechanic, which needs a tool of its own.

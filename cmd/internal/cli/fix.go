@@ -37,7 +37,7 @@ func fixCommand(a *app) *cobra.Command {
 	c.Long = "Fix the failing tests of the project in DIR (default: the current directory). The agent works in a copy.\nWhen every test passes, the command applies the diff of the copy to the project, once."
 	c.Flags().BoolVar(&f.allowEdits, "allow-test-edits", false, "allow edits to tests")
 	c.Flags().StringVar(&f.keep, "keep", "", "apply the diff even if tests still fail; best: the state in which the fewest failed")
-	c.Flags().Lookup("keep").NoOptDefVal = testfix.Last.String()
+	c.Flags().Lookup("keep").NoOptDefVal = string(testfix.Last)
 	f.flags(c, "")
 	return c
 }
@@ -46,7 +46,7 @@ func fixCommand(a *app) *cobra.Command {
 // flag is optional, cobra would read it as the directory.
 func joinKeep(args []string) []string {
 	for i := 0; i+1 < len(args) && args[i] != "--"; i++ {
-		if args[i] == "--keep" && args[i+1] == testfix.Best.String() {
+		if args[i] == "--keep" && args[i+1] == string(testfix.Best) {
 			joined := append(append([]string{}, args[:i]...), "--keep="+args[i+1])
 			return append(joined, args[i+2:]...)
 		}
@@ -59,12 +59,10 @@ func fixProject(ctx context.Context, a *app, f *fixing, dir string) (int, error)
 	if err != nil {
 		return 0, err
 	}
-	choices := testfix.Choices{AllowTestEdits: f.allowEdits}
+	choices := testfix.Choices{AllowTestEdits: f.allowEdits, Keep: testfix.Keep(f.keep)}
 	o := &testfix.Options{Test: in.test, Limits: in.limits, Env: f.env, StateDir: in.state}
-	if f.keep != "" {
-		if err := choices.Keep.UnmarshalText([]byte(f.keep)); err != nil {
-			return 0, misuse("--keep=%s: write --keep or --keep best", f.keep)
-		}
+	if f.keep != "" && choices.Keep != testfix.Last && choices.Keep != testfix.Best {
+		return 0, misuse("--keep=%s: write --keep or --keep best", f.keep)
 	}
 	name := a.fixModel(f.model)
 	return f.drive(ctx, a, in, name, func(ctx context.Context, model pawl.Model) (*openCopy, error) {

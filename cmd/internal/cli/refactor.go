@@ -54,7 +54,7 @@ func refactorProject(ctx context.Context, a *app, f *refactoring, goal, dir stri
 		if err != nil {
 			return nil, err
 		}
-		return a.openedRefactor(r, runAgain{Model: name, DryRun: f.dryRun, Stop: f.driving.stop, Before: before.Value}), nil
+		return a.openedRefactor(r, runAgain{Model: name, DryRun: f.dryRun, Stop: f.driving.stop, Before: before}), nil
 	})
 }
 
@@ -66,24 +66,24 @@ func (a *app) openedRefactor(r *refactor.Refactor, again runAgain) *openCopy {
 }
 
 // openRefactor opens a project and runs its tests once, before a model is asked.
-func (a *app) openRefactor(ctx context.Context, dir, goal string, metric refactor.Metric, model pawl.Model, o *refactor.Options) (*refactor.Refactor, refactor.Baseline, error) {
+func (a *app) openRefactor(ctx context.Context, dir, goal string, metric refactor.Metric, model pawl.Model, o *refactor.Options) (*refactor.Refactor, float64, error) {
 	r, err := refactor.New(ctx, dir, goal, metric, model, o)
 	if err != nil {
-		return nil, refactor.Baseline{}, err
+		return nil, 0, err
 	}
 	seen, stop := a.showCheck()
-	b, err := r.Check(ctx, seen)
+	passed, value, err := r.Check(ctx, seen)
 	stop()
 	if err != nil {
-		return nil, b, errors.Join(err, r.Close())
+		return nil, 0, errors.Join(err, r.Close())
 	}
 	if !a.quiet {
-		a.sayf("%s", passing(b.Passed))
-		if len(b.Flaky) > 0 {
-			a.sayf("flaky and ignored (they passed once and failed once without a change): %s", strings.Join(b.Flaky, ", "))
+		a.sayf("%s", passing(passed))
+		if flaky := r.Flaky(); len(flaky) > 0 {
+			a.sayf("flaky and ignored (they passed once and failed once without a change): %s", strings.Join(flaky, ", "))
 		}
 	}
-	return r, b, nil
+	return r, value, nil
 }
 
 // refactorResult is a result with the refactoring.

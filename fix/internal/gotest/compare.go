@@ -5,20 +5,11 @@ import "slices"
 // Delta is what changed from one run to a later one, by identity. Each list is
 // sorted. An identity is in at most one of Fixed, Broken, Still and Revealed.
 type Delta struct {
-	// Fixed failed before and demonstrably does not now: the test passed, or
-	// the package compiled and ran. A test that vanished, was skipped or did
-	// not get to run is not fixed but Still.
-	Fixed []string `json:"fixed,omitempty"`
-	// Broken fails now and was fine before.
-	Broken []string `json:"broken,omitempty"`
-	// Still failed before and is not fixed.
-	Still []string `json:"still,omitempty"`
-	// Revealed fails now and was hidden before: by a build failure, by a
-	// panic that ended the package, by a parent that failed earlier.
-	Revealed []string `json:"revealed,omitempty"`
-	// Hidden passed before and had no verdict in the later run although its
-	// package was part of it.
-	Hidden []string `json:"hidden,omitempty"`
+	Fixed    []string `json:"fixed,omitempty"`    // failed before and passed now, or the package compiled and ran
+	Broken   []string `json:"broken,omitempty"`   // fails now and was fine before
+	Still    []string `json:"still,omitempty"`    // failed before and is not fixed: it fails, vanished, was skipped or did not get to run
+	Revealed []string `json:"revealed,omitempty"` // fails now and was hidden: by a build failure, a panic, a parent that failed earlier
+	Hidden   []string `json:"hidden,omitempty"`   // passed before and had no verdict now, although its package was part of the run
 }
 
 // Compare says what changed from before to after. Packages that after does not

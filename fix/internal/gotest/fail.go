@@ -159,7 +159,7 @@ func parent(name string) string {
 }
 
 func (p *pkg) hasSubtests(name string) bool {
-	if p.parents == nil {
+	if p.parents == nil { // the stream has ended
 		p.parents = map[string]bool{}
 		for n := range p.tests {
 			for up := parent(n); up != ""; up = parent(up) {

@@ -24,16 +24,12 @@ type Event struct {
 	FailedBuild string
 }
 
-// Parse reads the output of go test -json to its end. Lines that are not events (a
-// toolchain's stderr on the same pipe, a truncated line) count as compiler messages after a
-// "# import/path" heading, and are otherwise left out, unless there is nothing else. With the
-// module path, as in go.mod, Locations are relative to the module's directory, assuming that
-// go test ran there; without it, Locations of tests carry base names only.
+// Parse reads the output of go test -json to its end. Lines that are not events, such as a toolchain's stderr on
+// the same pipe, are left out, unless there is nothing else. With the module path, as in go.mod, Locations are
+// relative to the module's directory, assuming that go test ran there; without it, those of tests have base names.
 //
-// A stream that ends early is not an error: its packages are reported as unfinished. The error
-// is the reader's; the Report then holds what came before.
-//
-// seen is called with each event as it is read; nil: it is not called.
+// A stream that ends early is not an error: its packages are reported as unfinished. The error is the reader's;
+// the Report then holds what came before. seen is called with each event as it is read; nil: it is not called.
 func Parse(r io.Reader, module string, seen func(Event)) (Report, error) {
 	s := &stream{module: module, seen: seen, packages: map[string]*pkg{}, builds: map[string]*build{}}
 	br := bufio.NewReaderSize(r, 64<<10)
@@ -71,7 +67,6 @@ type stream struct {
 	packages map[string]*pkg
 	builds   map[string]*build
 	stray    text
-	plain    *build // where plain compiler messages go, after a heading
 }
 
 type pkg struct {
@@ -107,13 +102,13 @@ func (s *stream) line(line string) {
 	if !strings.HasPrefix(js, "{") {
 		// The go command's stderr may end without a newline on a shared pipe.
 		if i := strings.Index(js, `{"Time":"`); i >= 0 {
-			s.plainLine(js[:i])
+			s.stray.add(js[:i] + "\n")
 			js = js[i:]
 		}
 	}
 	var e Event
 	if !strings.HasPrefix(js, "{") || json.Unmarshal([]byte(js), &e) != nil || e.Action == "" {
-		s.plainLine(line)
+		s.stray.add(line + "\n")
 		return
 	}
 	if s.seen != nil {
@@ -128,16 +123,6 @@ func (s *stream) line(line string) {
 	if e.Package != "" {
 		s.pkg(e.Package).event(e)
 	}
-}
-
-func (s *stream) plainLine(line string) {
-	if path, ok := strings.CutPrefix(line, "# "); ok && !strings.HasPrefix(path, "[") {
-		s.plain = s.build(path)
-		s.plain.failed = true
-	} else if s.plain != nil {
-		s.plain.out.add(line + "\n")
-	}
-	s.stray.add(line + "\n")
 }
 
 func (s *stream) pkg(path string) *pkg {

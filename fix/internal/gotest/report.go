@@ -4,8 +4,7 @@
 // short; it runs nothing itself.
 //
 // The event format is that of cmd/test2json and, for builds, of go help
-// buildjson, as of Go 1.26. Streams of older toolchains, whose compiler
-// messages are plain lines between the events, are understood too.
+// buildjson, as of Go 1.26.
 package gotest
 
 import (
@@ -17,17 +16,12 @@ import (
 // Report is the outcome of one run of go test. The zero Report is that of no
 // run at all: it is not OK.
 type Report struct {
-	// Passed and Skipped count tests without subtests of their own, so that a
-	// table of ten cases counts ten and not eleven. Failed counts Failures.
-	Passed  int `json:"passed"`
-	Failed  int `json:"failed"`
-	Skipped int `json:"skipped"`
-	// Failures has one entry for each identity, sorted by ID.
-	Failures []Failure `json:"failures,omitempty"`
-	// Packages lists every package the stream mentions, sorted by path.
-	Packages []Package `json:"packages,omitempty"`
-	// OK is true if there was at least one package and nothing failed.
-	OK bool `json:"ok"`
+	Passed   int       `json:"passed"`             // tests without subtests of their own: a table of ten cases counts ten
+	Failed   int       `json:"failed"`             // failures
+	Skipped  int       `json:"skipped"`            // tests, as Passed
+	Failures []Failure `json:"failures,omitempty"` // one for each identity, sorted by ID
+	Packages []Package `json:"packages,omitempty"` // all that the stream mentions, sorted by path
+	OK       bool      `json:"ok"`                 // there was at least one package and nothing failed
 }
 
 // Failure is one thing that fails.

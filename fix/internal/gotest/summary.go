@@ -7,12 +7,9 @@ import (
 )
 
 // Summary returns what a model or a person should read of the run, in at most about limit
-// bytes (a limit below one means 4000): the counts, then every failing identity, then, for as
-// many as fit, the message and its locations. Equal Reports have equal summaries.
+// bytes: the counts, then every failing identity, then, for as many as fit, the message and its
+// locations. Equal Reports have equal summaries.
 func (r Report) Summary(limit int) string {
-	if limit < 1 {
-		limit = 4000
-	}
 	var b strings.Builder
 	word := "FAIL"
 	if r.OK {
@@ -53,7 +50,6 @@ func (f Failure) excerpt(room int) string {
 	if len(out) > room {
 		// The message comes first and traces last: cut the end, at a line if that keeps
 		// most of the text.
-		const gap = "\n[...]"
 		out = strings.ToValidUTF8(out[:room-len(gap)], "")
 		if i := strings.LastIndexByte(out, '\n'); i > len(out)/2 {
 			out = out[:i]
@@ -62,6 +58,8 @@ func (f Failure) excerpt(room int) string {
 	}
 	return head + out + "\n"
 }
+
+const gap = "\n[...]"
 
 // Complaint returns the first lines of what a compiler or a set-up wrote, without those that only name
 // the package.

@@ -1,6 +1,7 @@
 package gotest
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/excerpt"
@@ -24,43 +25,26 @@ func (t *text) add(s string) {
 }
 
 func (t *text) lines() []string {
-	if t.kept == nil {
+	if t.kept == nil || strings.Trim(t.kept.String(), "\n") == "" {
 		return nil
 	}
-	all := strings.TrimRight(t.kept.String(), "\n")
-	if all == "" {
-		return nil
-	}
-	return strings.Split(all, "\n")
+	return strings.Split(strings.TrimRight(t.kept.String(), "\n"), "\n")
 }
 
-// isProgress reports whether a test binary prints a line to report its progress.
-func isProgress(line string) bool {
-	line = strings.TrimLeft(line, " ")
-	for _, p := range []string{"=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME ", "--- FAIL: ", "--- PASS: ", "--- SKIP: "} {
-		if strings.HasPrefix(line, p) {
-			return true
-		}
-	}
-	return strings.HasPrefix(line, "====") && strings.Trim(line, "=") == ""
-}
+// progress is what a test binary prints to report its progress.
+var progress = regexp.MustCompile(`^ *(=== (RUN|PAUSE|CONT|NAME) |--- (FAIL|PASS|SKIP): )|^ *=====*$`)
 
 // tidy drops progress lines and runs of blank lines, and removes the indentation that testing
 // adds to a test's log.
-func tidy(lines []string) []string {
-	var out []string
+func tidy(lines []string) (out []string) {
 	for _, l := range lines {
-		if isProgress(l) {
-			continue
+		l = strings.TrimRight(l, " \r")
+		if text := strings.TrimPrefix(l, "    "); !progress.MatchString(l) && (text != "" || len(out) > 0 && out[len(out)-1] != "") {
+			out = append(out, text)
 		}
-		l = strings.TrimRight(strings.TrimPrefix(l, "    "), " \r")
-		if l == "" && (len(out) == 0 || out[len(out)-1] == "") {
-			continue
-		}
-		out = append(out, l)
 	}
-	for len(out) > 0 && out[len(out)-1] == "" {
-		out = out[:len(out)-1]
+	if n := len(out); n > 0 && out[n-1] == "" {
+		out = out[:n-1]
 	}
 	return out
 }

@@ -150,16 +150,8 @@ func (v *verdict) merge(other *verdict) {
 	if v.status != gotest.StatusFail || v.errored && !other.errored {
 		*v, *other = *other, *v
 	}
-	if v.output == "" || other.output == "" {
-		v.output += other.output
-	} else {
-		v.output, _ = excerpt.Cut(v.output+"\n\n"+other.output, mostOutput)
-	}
-	for _, l := range other.at {
-		if len(v.at) < mostLocations && !slices.Contains(v.at, l) {
-			v.at = append(v.at, l)
-		}
-	}
+	v.output, _ = excerpt.Cut(strings.TrimSpace(v.output+"\n\n"+other.output), mostOutput)
+	v.at = append(v.at, slices.DeleteFunc(other.at, func(l gotest.Location) bool { return slices.Contains(v.at, l) })...)
 }
 
 func report(all []*verdict) gotest.Report {

@@ -13,14 +13,14 @@ import (
 )
 
 // Agent makes an agent that works in a copy of a project until its observer finds nothing open. A model
-// that gives up ends the run. by is who notes that, and limits override those of the model.
-func Agent(a pawl.Agent, by string, limits pawl.Limits) pawl.Agent {
+// that gives up ends the run. The limits override those of the model.
+func Agent(a pawl.Agent, limits pawl.Limits) pawl.Agent {
 	if m, ok := a.Model.(interface{ Limits() pawl.Limits }); ok {
 		a.Limits = m.Limits() // a model that sets its own limits
 	}
 	a.Limits = a.Limits.Merge(limits)
 	a.Goal = &pawl.Goal{Metric: measure, Success: stop.Metric(">=", 0)}
-	a.Policies = []pawl.Policy{GivesUp{By: by}}
+	a.Policies = []pawl.Policy{givesUp{}}
 	return a
 }
 
@@ -39,9 +39,9 @@ func (m *Missing) Miss(id, why string) {
 // Text lists what is open; instead is the text if nothing is.
 func (m *Missing) Text(instead string) string {
 	if len(m.Open) == 0 {
-		return instead + "\n"
+		return "\n" + instead + "\n"
 	}
-	return "Open:\n- " + strings.Join(m.Why, "\n- ") + "\n"
+	return "\nOpen:\n- " + strings.Join(m.Why, "\n- ") + "\n"
 }
 
 // measure counts what is open, one for each test and each package that ended early; less is better.
@@ -56,16 +56,16 @@ func measure(_ context.Context, o pawl.Observation) (pawl.Measured, error) {
 
 // Observation is what the tests say of a state of the files, unless that was said last, and what is open. The
 // caller holds Running.
-func (c *Copy) Observation(state, said, open string, data any) (pawl.Observation, error) {
+func (w *Work[M]) Observation(state, said, open string, data any) (pawl.Observation, error) {
 	raw, err := json.Marshal(data)
 	if err != nil {
 		return pawl.Observation{}, fmt.Errorf("write the test results: %w", err)
 	}
-	if state == c.told {
+	if state == w.told {
 		said = "Unchanged since the last run of the tests."
 	}
-	c.told = state
-	return pawl.Observation{Text: said + "\n" + open, Data: raw}, nil
+	w.told = state
+	return pawl.Observation{Text: said + open, Data: raw}, nil
 }
 
 // Recorded makes an agent one for the replay of its runs, which needs no working copy: its tools and

@@ -68,17 +68,10 @@ func (f *Files) Writable(name string) error {
 			return fmt.Errorf("%s is a symbolic link; edit the file it leads to", name[:i])
 		}
 	}
-	switch {
-	case slices.ContainsFunc(f.Fixed, func(p string) bool { return strings.EqualFold(p, name) }):
+	if slices.ContainsFunc(f.Fixed, func(p string) bool { return strings.EqualFold(path.Clean(p), name) }) {
 		return fmt.Errorf("%s belongs to the test command and is read-only", name)
-	case f.Rule == Code && IsTest(name):
-		return fmt.Errorf("%s belongs to the tests and is read-only: fix the code that they test", name)
-	case f.Rule == Tests:
-		return onlyTest(name)
-	case f.Rule == Kept:
-		return steering(name)
 	}
-	return nil
+	return f.allowed(name, true)
 }
 
 // IsTest reports whether a path belongs to a test or its data. It ignores case, since file
@@ -101,33 +94,20 @@ func (f *Files) creatable(name string) error {
 			return fmt.Errorf("%s is a symbolic link; write beneath the directory it leads to", dir)
 		}
 	}
+	return f.allowed(name, false)
+}
+
+// allowed says why the rule forbids to edit a file, or to make a new one.
+func (f *Files) allowed(name string, old bool) error {
+	steering := steers[strings.ToLower(path.Base(name))]
 	switch {
 	case f.Rule == All:
-		return nil
-	case f.Rule == Tests:
-		return onlyTest(name)
-	case f.Rule == Kept:
-		return steering(name)
-	case IsTest(name):
-		return fmt.Errorf("%s would belong to the tests, which are read-only: fix the code that they test", name)
-	case steers[strings.ToLower(path.Base(name))]:
-		return fmt.Errorf("%s would decide which tests run, and those are read-only: fix the code that they test", name)
-	}
-	return nil
-}
-
-// onlyTest says why a file may not be edited where only tests may be.
-func onlyTest(name string) error {
-	if !IsTest(name) && !steers[strings.ToLower(path.Base(name))] {
-		return fmt.Errorf("%s is no test, and only tests may be edited: write a file such as name_test.go or test_name.py", name)
-	}
-	return steering(name)
-}
-
-// steering says why a file may not be edited that decides which tests run.
-func steering(name string) error {
-	if steers[strings.ToLower(path.Base(name))] {
+	case f.Rule == Code && IsTest(name):
+		return fmt.Errorf("%s belongs to the tests and is read-only: fix the code that they test", name)
+	case steering && (!old || f.Rule != Code):
 		return fmt.Errorf("%s decides which tests run, and is read-only", name)
+	case f.Rule == Tests && !IsTest(name):
+		return fmt.Errorf("%s is no test, and only tests may be edited: write a file such as name_test.go or test_name.py", name)
 	}
 	return nil
 }

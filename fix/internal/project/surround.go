@@ -1,10 +1,11 @@
 package project
 
 import (
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/beneath"
@@ -57,68 +58,40 @@ func upward(dir, name string) string {
 }
 
 // directories lists the relative directories that a go.mod or go.work file names in replace
-// and use directives. The format is at https://go.dev/ref/mod#go-mod-file-lexical.
-func directories(file string) []string {
-	text, err := os.ReadFile(file)
-	if err != nil {
+// and use directives.
+func directories(file string) (out []string) {
+	kind := strings.TrimPrefix(filepath.Base(file), "go.")
+	text, err := exec.Command("go", kind, "edit", "-json", file).Output() //nolint:noctx // it reads one file
+	var parsed struct {
+		Use     []struct{ DiskPath string }
+		Replace []struct {
+			New struct{ Path, Version string }
+		}
+	}
+	if err != nil || json.Unmarshal(text, &parsed) != nil {
 		return nil
 	}
-	var out []string
-	block := ""
-	for line := range strings.Lines(string(text)) {
-		line, _, _ = strings.Cut(line, "//")
-		line = strings.TrimSpace(line)
-		verb, rest := block, line
-		if block == "" {
-			verb, rest, _ = strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
-			rest = strings.TrimSpace(rest)
-		}
-		switch {
-		case line == ")":
-			block = ""
-			continue
-		case rest == "(":
-			block = verb
-			continue
-		}
-		path := ""
-		switch verb {
-		case "use":
-			path = rest
-		case "replace":
-			_, path, _ = strings.Cut(rest, "=>")
-			path = strings.TrimSpace(path)
-		}
-		if text, err := strconv.Unquote(path); err == nil {
-			path = text
-		} else if strings.ContainsAny(path, " \t") { // a module and its version
-			continue
-		}
-		if path != "" && !filepath.IsAbs(path) {
-			out = append(out, path)
+	for _, u := range parsed.Use {
+		out = append(out, u.DiskPath)
+	}
+	for _, r := range parsed.Replace {
+		if r.New.Version == "" { // else it is a module
+			out = append(out, r.New.Path)
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, filepath.IsAbs)
 }
 
 // CommandFiles lists the files of the project that a test command runs: editing them could change
 // what passes.
 func CommandFiles(dir string, argv []string) []string {
-	var paths []string
-	add := func(name string) {
-		if p, err := beneath.Local(name); err == nil {
-			if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(p))); err == nil && info.Mode().IsRegular() {
-				paths = append(paths, p)
-			}
-		}
-	}
-	for _, a := range argv {
-		add(a)
-	}
+	names := slices.Clone(argv)
 	if strings.TrimPrefix(filepath.Base(argv[0]), "g") == "make" {
-		for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
-			add(name)
-		}
+		names = append(names, "GNUmakefile", "makefile", "Makefile")
 	}
-	return paths
+	return slices.DeleteFunc(names, func(name string) bool {
+		p, err := beneath.Local(name)
+		info, missing := os.Stat(filepath.Join(dir, filepath.FromSlash(p)))
+		return err != nil || missing != nil || !info.Mode().IsRegular()
+	})
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/gotest"
@@ -15,17 +17,22 @@ import (
 	"github.com/pawl-run/pawl/workspace"
 )
 
-// A Work is a working copy with what is known of it: what was edited, and what the tests said at first. M is
-// what its kind of agent knows besides.
+// A Work is a working copy of a project as its agent has it, with what is known of it: what was edited, and what
+// the tests said at first. M is what its kind of agent knows besides.
 type Work[M any] struct {
-	Copy
+	Tree  *workspace.Tree
+	Root  *os.Root
+	Files *Files
+	Suite *testrun.Suite
 
 	Limits pawl.Limits
 	Model  pawl.Model
 
-	state  string    // the state directory
-	source string    // the project
-	memory Memory[M] // guarded by Mu
+	Running sync.Mutex // held while tests run
+	told    string     // the state of the files at the last observation; guarded by Running
+
+	mu     sync.Mutex // guards the tree, and what follows
+	memory Memory[M]
 }
 
 // A Memory is what an agent knows beside the log, since it belongs to the copy.
@@ -43,11 +50,43 @@ type Before struct {
 	Value  float64       `json:"value,omitempty"` // of a metric, if there is one
 }
 
-// Open opens the copy, and reads what is known of it. unnamed says what tests without names are no use for;
-// empty: they are of use.
-func (w *Work[M]) Open(t *workspace.Tree, s Source, rule Rule, unnamed string) error {
-	w.state, w.source = s.State, s.Dir
-	if err := w.Copy.Open(t, s, rule, w.wrote, unnamed); err != nil {
+// Begin makes a working copy of a project, whose test command it guesses if none is given, and opens it. It
+// returns the copy's source. unnamed says what tests without names are no use for; empty: they are of use.
+func (w *Work[M]) Begin(ctx context.Context, dir string, model pawl.Model, o *Options, rule Rule, unnamed string) (Source, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	env, err := testrun.Variables(o.Env)
+	if err != nil {
+		return Source{}, err
+	}
+	argv, own := o.Test, []string(nil)
+	if len(argv) == 0 {
+		argv, err = testrun.Guess(dir)
+	} else {
+		own, argv, err = testrun.ParseCommand(argv)
+	}
+	if err != nil {
+		return Source{}, err
+	}
+	t, err := workspace.Copy(ctx, dir, &workspace.Options{Dir: o.StateDir, Beside: Surroundings(dir)})
+	if err != nil {
+		return Source{}, err
+	}
+	s := Source{Dir: t.Source(), State: t.StateDir(), Test: argv, Env: slices.Concat(env, own), Timeout: o.Timeout}
+	if err := w.open(t, s, model, o.Limits, rule, unnamed); err != nil {
+		return s, errors.Join(err, t.Close())
+	}
+	return s, nil
+}
+
+// Reopen opens the working copy of an earlier process.
+func (w *Work[M]) Reopen(s Source, model pawl.Model, l pawl.Limits, rule Rule) error {
+	t, err := workspace.Open(s.State)
+	if err != nil {
+		return err
+	}
+	if err := w.open(t, s, model, l, rule, ""); err != nil {
 		return err
 	}
 	data, err := os.ReadFile(w.file())
@@ -63,14 +102,53 @@ func (w *Work[M]) Open(t *workspace.Tree, s Source, rule Rule, unnamed string) e
 	return nil
 }
 
+func (w *Work[M]) open(t *workspace.Tree, s Source, model pawl.Model, l pawl.Limits, rule Rule, unnamed string) error {
+	tests, err := testrun.New(t.Dir(), s.Test, s.Env, s.Timeout, t.StateDir())
+	if err != nil {
+		return err
+	}
+	if unnamed != "" && !tests.Named() {
+		return fmt.Errorf("the tests that %q runs have no names, so %s; name a command of go test or pytest", strings.Join(s.Test, " "), unnamed)
+	}
+	root, err := os.OpenRoot(t.Dir())
+	if err != nil {
+		return fmt.Errorf("open the working copy: %w", err)
+	}
+	w.Tree, w.Root, w.Suite, w.Model, w.Limits = t, root, tests, model, l
+	w.Files = &Files{Root: root, Rule: rule, Wrote: w.wrote, Fixed: CommandFiles(t.Dir(), s.Test)}
+	return nil
+}
+
 // file is where what is known is kept, beside the copy.
-func (w *Work[M]) file() string { return filepath.Join(w.state, "memory.json") }
+func (w *Work[M]) file() string { return filepath.Join(w.Tree.StateDir(), "memory.json") }
+
+// Dir returns the directory of the working copy.
+func (w *Work[M]) Dir() string { return w.Tree.Dir() }
+
+// Apply writes a difference to the project, all or none. It refuses when a file that it touches has
+// changed there since the copy was made. Applying it again does nothing.
+func (w *Work[M]) Apply(d Diff) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.Tree.Apply(d.Diff)
+}
+
+// Release lets go of the working copy and leaves it for another process, as when the run is parked.
+func (w *Work[M]) Release() error { return w.Root.Close() }
+
+// Close removes the working copy and all that is known of it.
+func (w *Work[M]) Close() error {
+	err := w.Root.Close()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return errors.Join(err, w.Tree.Close())
+}
 
 // wrote notes that a file is about to be edited, durably and before it is: a file that is noted and
 // not edited does no harm. It refuses an edit that takes something from a test, where tests may only be added.
 func (w *Work[M]) wrote(name string, after []byte) error {
 	if IsTest(name) && (w.Files.Rule == Tests || w.Files.Rule == Kept) {
-		original, err := os.ReadFile(filepath.Join(w.source, filepath.FromSlash(name)))
+		original, err := os.ReadFile(filepath.Join(w.Tree.Source(), filepath.FromSlash(name)))
 		if err == nil {
 			err = keeps(name, original, after)
 		}
@@ -89,8 +167,8 @@ func (w *Work[M]) wrote(name string, after []byte) error {
 
 // Note changes what is known, durably.
 func (w *Work[M]) Note(change func(*Memory[M])) error {
-	w.Mu.Lock()
-	defer w.Mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	change(&w.memory)
 	data, err := json.Marshal(w.memory)
 	if err == nil {
@@ -107,16 +185,16 @@ func (w *Work[M]) Note(change func(*Memory[M])) error {
 
 // Known returns what is known.
 func (w *Work[M]) Known() Memory[M] {
-	w.Mu.Lock()
-	defer w.Mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return w.memory
 }
 
 // Diff returns how the edited files differ now from those of the project, without what running the tests has
 // changed.
 func (w *Work[M]) Diff(ctx context.Context) (Diff, error) {
-	w.Mu.Lock()
-	defer w.Mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	d, err := w.Tree.Diff(ctx)
 	if err != nil {
 		return Diff{}, err

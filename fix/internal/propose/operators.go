@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"slices"
 	"strconv"
 )
 
@@ -131,24 +130,4 @@ func (s *search) call(n *ast.CallExpr) {
 func (s *search) is(e ast.Expr, what types.BasicInfo) bool {
 	basic, ok := s.under(e).(*types.Basic)
 	return ok && basic.Info()&what != 0
-}
-
-// assign proposes another operator, and a variable of the function in place of a new one of the same name.
-func (s *search) assign(n *ast.AssignStmt) {
-	if len(n.Lhs) == 1 && s.is(n.Lhs[0], types.IsNumeric) {
-		s.otherToken(operator, n.TokPos, n.Tok)
-	}
-	if n.Tok == token.DEFINE && !slices.ContainsFunc(n.Lhs, func(e ast.Expr) bool { return !s.shadows(e) }) {
-		s.add(assignment, n.TokPos, n.TokPos+2, "=")
-	}
-}
-
-// shadows reports whether a new variable hides another of its function and type.
-func (s *search) shadows(e ast.Expr) bool {
-	now := s.pkg.info.ObjectOf(e.(*ast.Ident))
-	if now == nil || now.Parent() == nil || now.Parent().Parent() == nil {
-		return true // it is no new one, or has no name
-	}
-	_, hidden := now.Parent().Parent().LookupParent(now.Name(), e.Pos())
-	return hidden != nil && hidden.Parent() != s.pkg.types.Scope() && types.Identical(hidden.Type(), now.Type())
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -26,12 +27,11 @@ const (
 	lengthCheck
 	operands
 	arguments
-	assignment
 )
 
 // kinds name what is edited.
 var kinds = [...]string{
-	"comparison", "operator", "bound", "literal", "condition", "name", "error", "nil check", "length check", "operands", "arguments", "assignment",
+	"comparison", "operator", "bound", "literal", "condition", "name", "error", "nil check", "length check", "operands", "arguments",
 }
 
 // An Edit replaces one piece of a file.
@@ -77,7 +77,9 @@ func (m *Module) Edits(h Hints) []Edit {
 		for _, f := range p.files {
 			s := &search{fset: m.fset, pkg: p, file: f}
 			for _, d := range f.ast.Decls {
-				s.decl(d)
+				if g, ok := d.(*ast.GenDecl); !ok || g.Tok == token.VAR || g.Tok == token.CONST {
+					s.decl(d)
+				}
 			}
 			for _, e := range s.edits {
 				if h.rank(&e, p.path, s.fn(e)) {
@@ -140,11 +142,6 @@ func (s *search) decl(d ast.Decl) {
 		}
 		s.stack = append(s.stack, n)
 		switch n := n.(type) {
-		case *ast.GenDecl:
-			if n.Tok == token.IMPORT || n.Tok == token.TYPE {
-				s.stack = s.stack[:len(s.stack)-1]
-				return false
-			}
 		case *ast.BinaryExpr:
 			s.binary(n)
 		case *ast.UnaryExpr:
@@ -179,7 +176,9 @@ func (s *search) decl(d ast.Decl) {
 		case *ast.ExprStmt:
 			s.unchecked(n)
 		case *ast.AssignStmt:
-			s.assign(n)
+			if len(n.Lhs) == 1 && s.is(n.Lhs[0], types.IsNumeric) {
+				s.otherToken(operator, n.TokPos, n.Tok)
+			}
 		case *ast.ReturnStmt:
 			s.returns(n)
 		}

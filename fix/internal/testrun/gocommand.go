@@ -102,7 +102,7 @@ func (s *Suite) tested(ctx context.Context, argv []string) (Result, time.Duratio
 	go func() {
 		defer close(done)
 		from := &io.LimitedReader{R: r, N: output}
-		if report, unread = gotest.Parse(from, s.module, ends.add); from.N <= 0 {
+		if report, unread = gotest.Parse(from, s.Module, ends.add); from.N <= 0 {
 			end(errFlood)
 		}
 		_, _ = io.Copy(io.Discard, r) // the command must not wait for a reader that gave up

@@ -3,8 +3,8 @@ package testrun
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -59,10 +59,7 @@ func available() (bytes int64) {
 }
 
 // number reads a number; zero: there is none.
-func number(text string) int64 {
-	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-	if err != nil {
-		return 0
-	}
+func number(text string) (n int64) {
+	_, _ = fmt.Sscan(text, &n)
 	return n
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
 	"github.com/pawl-run/pawl/fix/internal/junit"
-	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/process"
 )
 
@@ -65,8 +64,6 @@ func PythonPath(dir string) string {
 }
 
 func (s *Suite) runPytest(ctx context.Context, pattern string) (Result, error) {
-	inner, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
 	if err := os.Remove(s.xml); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Result{}, fmt.Errorf("run the tests: %w", err)
 	}
@@ -78,16 +75,11 @@ func (s *Suite) runPytest(ctx context.Context, pattern string) (Result, error) {
 		argv = append(argv, "-k", pattern)
 	}
 	argv = slices.Insert(argv, s.Pytest, "-q", "--junitxml="+s.xml, "-o", "junit_family=xunit1")
-	out := excerpt.New(outputLimit)
-	exit, filled, err := s.start(inner, argv, out)
-	switch {
-	case ctx.Err() != nil:
-		return Result{}, fmt.Errorf("run the tests: %w", context.Cause(ctx))
-	case err != nil:
-		return Result{}, fmt.Errorf("run the tests: %w", err)
+	now, err := s.output(ctx, argv)
+	if err != nil {
+		return now, err
 	}
-	now := Result{Exit: exit, Pytest: true, Limit: s.timeout, Filled: filled, Output: strings.ReplaceAll(out.String(), s.Dir+"/", "")}
-	now.Report = s.readPytest(exit, now.Output)
+	now.Pytest, now.Report = true, s.readPytest(now.Exit, now.Output)
 	return now, nil
 }
 

@@ -50,7 +50,7 @@ type Suite struct {
 	Pytest  int    // what follows the word pytest in argv; zero: it is another command
 	own     bool   // the command has a -timeout of its own
 	xml     string // where pytest puts its report
-	module  string
+	Module  string // the path of the Go module in the directory; empty: there is none
 	timeout time.Duration
 	Cap     time.Duration // for later runs of go test; zero before the first
 	Env     []string
@@ -67,12 +67,14 @@ func New(dir string, argv, env []string, timeout time.Duration, state string) (*
 		program = filepath.Join(dir, program)
 	}
 	if _, err := exec.LookPath(program); err != nil {
-		return nil, fmt.Errorf("test command %s, whose path is relative to the project's root: %w", argv[0], errors.Unwrap(err))
+		return nil, fmt.Errorf("test command %s: %w; a path is relative to the project's root", argv[0], errors.Unwrap(err))
 	}
 	s := &Suite{Dir: dir, Argv: argv, timeout: timeout, Env: environment(state, env)}
 	if s.golang = IsGoTest(argv); s.golang {
 		gomod, _ := os.ReadFile(filepath.Join(dir, "go.mod")) // without it the places in failures are base names
-		s.module = ModulePath(gomod)
+		if m := modulePath.FindSubmatch(gomod); m != nil {
+			s.Module = string(m[1])
+		}
 		s.own = hasFlag(argv[2:], "timeout")
 	} else if s.Pytest = afterPytest(argv); s.Pytest > 0 {
 		s.xml = filepath.Join(state, "pytest.xml")
@@ -89,17 +91,6 @@ func New(dir string, argv, env []string, timeout time.Duration, state string) (*
 
 // modulePath is the directive of a go.mod that names the module; see https://go.dev/ref/mod#go-mod-file-module.
 var modulePath = regexp.MustCompile("(?m)^module\\s+[\"`]?([^\\s\"`]+)")
-
-// ModulePath returns the path of the module whose go.mod is given; empty: it names none.
-func ModulePath(gomod []byte) string {
-	if m := modulePath.FindSubmatch(gomod); m != nil {
-		return string(m[1])
-	}
-	return ""
-}
-
-// Module is the path of the Go module in the directory; empty: there is none.
-func (s *Suite) Module() string { return s.module }
 
 // Named reports whether each of the tests has a verdict of its own.
 func (s *Suite) Named() bool { return s.golang || s.Pytest > 0 }
@@ -162,15 +153,25 @@ func (s *Suite) Once(ctx context.Context, command []string, pattern string) (Res
 	case pattern != "":
 		return Result{}, fmt.Errorf("%s cannot select tests; leave out run", s.Argv[0])
 	}
-	return s.runCommand(ctx)
+	return s.output(ctx, s.Argv)
 }
 
-// start runs a command to its end and reports whether it was stopped for filling memory.
-func (s *Suite) start(ctx context.Context, argv []string, out io.Writer) (process.Exit, bool, error) {
-	inner, end := context.WithCancelCause(ctx)
+// output runs a command, no longer than the time-out, and returns its exit and what it printed.
+func (s *Suite) output(ctx context.Context, argv []string) (Result, error) {
+	timed, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	inner, end := context.WithCancelCause(timed)
 	defer end(nil)
+	out := excerpt.New(outputLimit)
 	exit, err := process.Run(inner, s.process(inner, end, argv, out))
-	return exit, errors.Is(context.Cause(inner), errMemory), err
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return Result{}, fmt.Errorf("run the tests: %w", err)
+	}
+	filled := errors.Is(context.Cause(inner), errMemory)
+	return Result{Exit: exit, Limit: s.timeout, Filled: filled, Output: strings.ReplaceAll(out.String(), s.Dir+"/", "")}, nil
 }
 
 // process is a command whose memory is watched.
@@ -179,20 +180,6 @@ func (s *Suite) process(ctx context.Context, end context.CancelCauseFunc, argv [
 		Argv: argv, Dir: s.Dir, Env: s.Env, Stdout: out, Stderr: out, Grace: grace,
 		Started: func(int) { go guard(ctx, s.Least, end) },
 	}
-}
-
-func (s *Suite) runCommand(ctx context.Context) (Result, error) {
-	inner, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	out := excerpt.New(outputLimit)
-	exit, filled, err := s.start(inner, s.Argv, out)
-	switch {
-	case ctx.Err() != nil:
-		return Result{}, fmt.Errorf("run the tests: %w", context.Cause(ctx))
-	case err != nil:
-		return Result{}, fmt.Errorf("run the tests: %w", err)
-	}
-	return Result{Exit: exit, Output: strings.ReplaceAll(out.String(), s.Dir+"/", ""), Filled: filled}, nil
 }
 
 // With returns a form of a go test command with more flags.
