@@ -173,7 +173,7 @@ func TestRefused(t *testing.T) {
 		"no goal":        {dir, " ", refactor.Metric{}, refactor.Options{}, "the goal is empty"},
 		"unknown metric": {dir, "tidy up", refactor.Metric{Name: "beauty"}, refactor.Options{}, `there is no metric "beauty"`},
 		"no command":     {dir, "tidy up", refactor.Metric{Name: refactor.Command}, refactor.Options{}, "names no command"},
-		"not Go":         {python, "tidy up", refactor.Metric{Name: refactor.Complexity}, refactor.Options{Test: []string{"/bin/sh", "pytest"}}, "complexity is for Go"},
+		"not Go":         {python, "tidy up", refactor.Metric{Name: refactor.Complexity}, refactor.Options{Test: []string{"env", "pytest"}}, "complexity is for Go"},
 		"no names":       {dir, "tidy up", refactor.Metric{}, refactor.Options{Test: []string{"/bin/sh"}}, "have no names"},
 		"no variable":    {dir, "tidy up", refactor.Metric{}, refactor.Options{Test: []string{"go", "test"}, Env: []string{"=x"}}, "is not the name of a variable"},
 	} {

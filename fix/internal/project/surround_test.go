@@ -15,7 +15,7 @@ func TestSurroundings(t *testing.T) {
 		"ws/go.mod":    "module example.com/ws\n",
 		"ws/part/a.go": "package part\n",
 		"ws/group/app/go.mod": "module example.com/app\n\nrequire example.com/lib v0.0.0 // => ../comment\n\nreplace (\n\texample.com/lib v0.0.0 => ../lib\n" +
-			"\texample.com/in => ./in\n\texample.com/fork => example.com/other v1.2.3\n)\nreplace example.com/y => `../../y`\nexclude example.com/z v1.0.0\n",
+			"\texample.com/in => ./in\n\texample.com/fork => example.com/other v1.2.3\n)\nreplace example.com/y => ../../y\nexclude example.com/z v1.0.0\n",
 		"alone/go.mod": "module example.com/alone\n",
 	} {
 		write(t, filepath.Join(root, name), text)
