@@ -23,7 +23,7 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write the golden files again")
 
 // All that a model reads stands in one file, to be read as a model reads it:
-// what it is told to do, its tools, and each answer and observation of a run in
+// what it is asked to do, its tools, and each answer and observation of a run in
 // which it goes wrong in the ways that models do.
 func TestTranscript(t *testing.T) {
 	if testing.Short() {

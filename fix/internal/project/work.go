@@ -133,7 +133,7 @@ func (w *Work[M]) Apply(d Diff) error {
 	return w.Tree.Apply(d.Diff)
 }
 
-// Release lets go of the working copy and leaves it for another process, as when the run is parked.
+// Release closes the working copy and leaves it for another process, as when the run is parked.
 func (w *Work[M]) Release() error { return w.Root.Close() }
 
 // Close removes the working copy and all that is known of it.
