@@ -55,8 +55,8 @@ var bad = map[string]struct {
 	"decided_no_doubt":         {both(become(12, `{"run":"run-1","seq":12,"at":11,"time":"2000-01-01T00:00:30.000000007Z","iteration":1,"type":"tool.started","data":{"call":"c_3","tool":"pay","args":{"eur":5},"effect":"write","key":"run-1/c_3","attempt":2}}`), only(12)), "entry 12, decided on entry 11: the log has tool.started, this build decides pawl.Record"},
 	"decided_end_too_early":    {both(insert(7, 18), both(edit(7, `"seq":18,"at":17`, `"seq":7,"at":6`), only(7))), "entry 7: the log has run.stopped, this build acts on calls"},
 	"decided_other_end":        {edit(18, "success", "exhausted"), "entry 18, decided on entry 17: the log has run.stopped, this build decides pawl.Finish"},
-	"decided_higher_clamp":     {edit(16, "4096", "9000"), "entry 16, decided on entry 15: the log has model.called, this build decides pawl.Think"},
-	"decided_no_reservation":   {edit(16, `"reserved_tokens":4`, `"reserved_tokens":9`), "entry 16, decided on entry 15: the log has model.called, this build decides pawl.Think"},
+	"decided_higher_clamp":     {edit(16, "16384", "90000"), "entry 16, decided on entry 15: the log has model.called, this build decides pawl.Think"},
+	"decided_no_reservation":   {edit(16, `"reserved_tokens":1`, `"reserved_tokens":9`), "entry 16, decided on entry 15: the log has model.called, this build decides pawl.Think"},
 }
 
 // A damage changes the lines of a log. Lines are numbered from 1.

@@ -185,7 +185,7 @@ func TestNormaliseCosts(t *testing.T) {
 		}
 		most := 0.0
 		if _, ok := event.(ModelReplied); ok {
-			most = 1 // of several texts
+			most = 2 // of several texts, and of a source
 		}
 		if got := testing.AllocsPerRun(100, func() { _ = e.Normalise() }); got > most {
 			t.Errorf("%s: %v allocations, at most %v", event.event(), got, most)
