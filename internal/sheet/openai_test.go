@@ -33,6 +33,14 @@ func TestOpenAI(t *testing.T) {
 			t.Errorf("%s, which has retired, is %s", gone, row.Name)
 		}
 	}
+	for _, foreign := range []string{"orca-mini", "olmo-3", "gpt-j-6b", "llama3.2"} {
+		if traits, known := sheet.TraitsOf("openai", foreign); known {
+			t.Errorf("%s, which is another maker's, has %+v", foreign, traits)
+		}
+	}
+	if traits, _ := sheet.TraitsOf("openai", "gpt-oss-120b"); traits.Sampling != sheet.Always || traits.Clamp("max") != "high" {
+		t.Errorf("gpt-oss has %+v", traits)
+	}
 	for name, want := range map[string]sheet.Thinking{"gpt-7-sol": sheet.ByEffort, "gpt-5.6-cyber": sheet.ByEffort, "ft:gpt-4o:me": "", "gpt-audio-2": ""} {
 		if traits, known := sheet.TraitsOf("openai", name); !known || traits.Thinking != want {
 			t.Errorf("%s: %v, %+v", name, known, traits)
