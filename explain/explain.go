@@ -56,7 +56,6 @@ type Report struct {
 	Ceilings  Ceilings        `json:"ceilings"`
 	Cost      map[string]Part `json:"cost"` // by purpose of the model call; children under "children"
 	Spending  Spending        `json:"spending"`
-	Forecast  *Forecast       `json:"forecast"` // of ten more iterations; nil: too few replies
 	Failures  []Failure       `json:"failures"`
 	Next      []Action        `json:"next"`
 	Goal      *Goal           `json:"goal,omitempty"`     // nil: the run has no goal
@@ -76,7 +75,6 @@ type Report struct {
 	begun   pawl.RunStarted
 	fork    pawl.RunForked // From is empty if the run is not a fork
 	planned Phrase         // who approved its plan; empty: it makes none
-	price   *pawl.Price
 	created time.Time
 	updated time.Time
 	seq     uint64

@@ -235,16 +235,13 @@ func (f *fold) report() Report {
 		}
 		r.Cost[part] = p
 	}
-	r.Spending, r.price = f.money.close(known), f.money.price()
+	r.Spending = f.money.close(known)
 	r.hear()
 	r.stands(s)
 	if r.over() {
 		r.Resumable = false
 	}
 	r.flight = f.inFlight()
-	if ahead, ok := r.Ahead(usualAhead); ok {
-		r.Forecast = &ahead
-	}
 	r.source = s.Declaration().Source
 	r.origin, r.rules = originOf(r.source), byRules(s.Declaration())
 	r.Next = next(s, &r)

@@ -103,28 +103,11 @@ func (r *Report) spent(b *strings.Builder) {
 			fmt.Fprintf(b, "\nThe input of a turn went from %s to %s, at most %s.\n", figure.Count(first, "token"), figure.Group(last), figure.Group(most))
 		}
 	}
-	for _, line := range []string{s.Cache.String(), s.Compaction.String(), r.ahead()} {
+	for _, line := range []string{s.Cache.String(), s.Compaction.String()} {
 		if line != "" {
 			fmt.Fprintf(b, "\n%s.\n", strings.ToUpper(line[:1])+line[1:])
 		}
 	}
-}
-
-// ahead describes what continuing would cost; empty: the run cannot continue,
-// or the cost is unknown.
-func (r *Report) ahead() string {
-	if r.Forecast == nil || !r.Resumable && r.Status != pawl.StatusRunning && r.Status != pawl.StatusInterrupted {
-		return ""
-	}
-	show := func(o Outcome) string {
-		text := figure.Count(o.Tokens, "token")
-		if o.CostUSD != nil {
-			text += " and " + dollars(*o.CostUSD)
-		}
-		return text
-	}
-	f := r.Forecast
-	return fmt.Sprintf("%s more would likely take %s, at least %s", figure.Count(f.Iterations, "iteration"), show(f.Likely), show(f.Low))
 }
 
 // String describes the cache on one line; empty: no provider reported on it.

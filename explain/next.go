@@ -132,41 +132,6 @@ func (r *Report) adviser() *adviser {
 	return &adviser{r: r, run: shell(r.Run), origin: r.origin, orphan: r.opt.Orphan, rules: r.rules, actions: []Action{}}
 }
 
-// Raised returns the action that continues the run with the given limits, in
-// the form of [Forecast]; false: the run cannot continue, or there are no
-// limits.
-func (r Report) Raised(limits []string) (Action, bool) {
-	if !r.Resumable || r.Status.Waiting() || len(limits) == 0 {
-		return Action{}, false
-	}
-	a := r.adviser()
-	why, flags := Phrase("to go on with higher limits"), []string{"--limit " + strings.Join(limits, ",")}
-	if of := r.opt.Place.Held; of != nil {
-		var l pawl.Limits
-		for _, limit := range limits {
-			name, value, _ := strings.Cut(limit, "=")
-			n, _ := strconv.ParseFloat(value, 64) // a forecast writes numbers
-			switch name {
-			case "iterations":
-				l.Iterations = int(n)
-			case "tokens":
-				l.Tokens = int(n)
-			case "cost":
-				l.Cost = n
-			}
-		}
-		if file, kinds := of(r.source, l); len(kinds) > 0 {
-			flags = append(flags, "--policy "+shell(file), "--allow-change")
-			why = Phrase("to go on with higher limits once " + file + " allows more " + strings.Join(slices.Sorted(slices.Values(kinds)), " and "))
-		}
-	}
-	a.resume(why, flags...)
-	if len(a.actions) == 0 {
-		return Action{}, false
-	}
-	return a.actions[0], true
-}
-
 // stands advises by the run's status.
 func (a *adviser) stands(s *pawl.State) {
 	r := a.r

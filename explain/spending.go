@@ -191,9 +191,6 @@ func (p *spender) share(c *pawl.ModelCalled) *ModelShare {
 	return &p.Models[i]
 }
 
-// price returns the price of the model last used for a turn.
-func (p *spender) price() *pawl.Price { return p.model(&pawl.ModelCalled{Fallback: p.serving}).Price }
-
 // bill divides a reply's tokens and dollars among the shares.
 func (p *spender) bill(e *pawl.ModelReplied, c *pawl.ModelCalled, iteration int, sent, replied time.Time) {
 	u := e.Reply.Usage

@@ -13,7 +13,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/pawltest/fakeprovider"
 )
@@ -88,15 +87,18 @@ func anyAgent(r *rand.Rand, model pawl.Model) pawl.Agent {
 	return a
 }
 
-// plannedFirst is the input of the first request as a plan without ceilings has it.
-func plannedFirst(t *testing.T, agent pawl.Agent, input string) int {
+// estimatedFirst is the input of the first request as a run without ceilings estimates it.
+func estimatedFirst(t *testing.T, agent pawl.Agent, input string) int {
 	t.Helper()
 	agent.Limits = pawl.Limits{}
 	m, err := pawl.NewMachine(agent)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return explain.PlanOf(m, &explain.PlanOptions{Input: input, Iterations: 1}).Likely.InputTokens
+	state := new(pawl.State)
+	state.Fold(pawl.Entry{Seq: 1, Event: pawl.RunStarted{Declaration: m.Declaration(), Input: input}})
+	_, bytes := m.Estimate(state, &pawl.Think{Purpose: pawl.PurposeTurn})
+	return (bytes + 3) / 4
 }
 
 // TestCeilingsHoldFromTheFirstRequest: a provider that bills a token for four
@@ -138,7 +140,7 @@ func TestCeilingsHoldFromTheFirstRequest(t *testing.T) {
 				agent := anyAgent(r, costly{model, price})
 				before := len(fake.Requests())
 				input := prose(r, 1<<r.IntN(9))
-				first := plannedFirst(t, agent, input)
+				first := estimatedFirst(t, agent, input)
 				h, err := eng.Start(t.Context(), agent, input, nil)
 				if err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
@@ -151,7 +153,7 @@ func TestCeilingsHoldFromTheFirstRequest(t *testing.T) {
 				for i, q := range fake.Requests()[before:] {
 					tokens := (len(q.Body) + 3) / 4
 					if i == 0 && tokens > first {
-						t.Errorf("seed %d: the first request has %d tokens, the plan %d", seed, tokens, first)
+						t.Errorf("seed %d: the first request has %d tokens, estimated at %d", seed, tokens, first)
 					}
 					sent += tokens
 					asked++

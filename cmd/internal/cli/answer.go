@@ -32,7 +32,7 @@ func answerCommand(a *app) *cobra.Command {
 	})
 	c.Flags().StringVar(&call, "id", "", "the call to answer, if the run asks several questions")
 	p.flags(c)
-	return remotely(a.runArgument(c), "no-continue")
+	return remotely(c, "no-continue")
 }
 
 // questionOf returns the call to answer when the user names none: the only one that
@@ -73,7 +73,7 @@ func submitCommand(a *app) *cobra.Command {
 			return sendSignal(ctx, a, args[0], args[1], p, runs.Result(p.sender(), result))
 		})
 	p.flags(c)
-	return remotely(a.runArgument(c), "no-continue")
+	return remotely(c, "no-continue")
 }
 
 func settleCommand(a *app) *cobra.Command {
@@ -95,5 +95,5 @@ func settleCommand(a *app) *cobra.Command {
 	c.MarkFlagsMutuallyExclusive("happened", "did-not-happen")
 	c.MarkFlagsOneRequired("happened", "did-not-happen")
 	p.flags(c)
-	return remotely(a.runArgument(c), "no-continue")
+	return remotely(c, "no-continue")
 }

@@ -39,7 +39,7 @@ func approveCommand(a *app) *cobra.Command {
 	c.Flags().BoolVar(&all, "all", false, "approve every call that waits")
 	c.Flags().StringVar(&edited, "args", "", "run the call with these arguments instead, as JSON")
 	p.flags(c)
-	return remotely(a.runArgument(c), "no-continue")
+	return remotely(c, "no-continue")
 }
 
 func denyCommand(a *app) *cobra.Command {
@@ -52,7 +52,7 @@ func denyCommand(a *app) *cobra.Command {
 	c.Flags().BoolVar(&all, "all", false, "deny every call that waits")
 	c.Flags().StringVar(&reason, "reason", "", "the reason, which the model reads")
 	p.flags(c)
-	return remotely(a.runArgument(c), "no-continue")
+	return remotely(c, "no-continue")
 }
 
 // tokenFlag is the flag that applies to one call only; empty: it was not given.

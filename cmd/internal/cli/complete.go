@@ -12,7 +12,6 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/internal/sheet"
-	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -40,16 +39,18 @@ func (a *app) completions(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { register(c, f, flags) })
 		switch c.Name() {
-		case "run", "check", "plan", "mcp", "serve", "worker":
+		case "run", "check", "mcp", "serve", "worker":
 			c.ValidArgsFunction = specs
-		case "approve", "deny", "submit", "settle":
-			c.ValidArgsFunction = a.completeCalls
 		case "review", "repro":
 			c.ValidArgsFunction = files
 		case "fix", "refactor":
 			c.ValidArgsFunction = directories
 		case "import":
 			c.ValidArgsFunction = cobra.CompletionFunc(extensions("jsonl"))
+		default:
+			if slices.Contains(strings.Fields(c.Use), "RUN") {
+				c.ValidArgsFunction = cobra.NoFileCompletions
+			}
 		}
 	}
 }
@@ -119,27 +120,6 @@ func statuses() (all []string) {
 		}
 		all = append(all, s.String())
 	}
-}
-
-// completeCalls completes a run, and then its calls that wait.
-func (a *app) completeCalls(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return a.completeRuns(c, args, begun)
-	}
-	var calls []string
-	_, err := a.onRun(c.Context(), args[0], func(j store, h pawl.Head) (int, error) {
-		report, err := runs.Report(c.Context(), j, h, a.place())
-		for _, p := range report.Pending {
-			if !slices.Contains(args, p.Call) {
-				calls = append(calls, p.Call+"\t"+pendingText(p))
-			}
-		}
-		return 0, err
-	})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	return calls, cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeStop completes conditions, with the tools of the spec on the line.

@@ -21,21 +21,16 @@ type cost struct {
 	UsedTokens int           `json:"used_tokens"`
 	CostUSD    *pawl.Decimal `json:"cost_usd"`
 	explain.Spending
-	Forecast *explain.Forecast `json:"forecast"` // null: too little data in the run
 }
 
-func costOf(r explain.Report, next int) cost {
-	c := cost{Run: r.Run, Agent: r.Agent, Status: r.Status, Iterations: r.Iterations, ModelCalls: r.Usage.ModelCalls,
+func costOf(r explain.Report) cost {
+	return cost{Run: r.Run, Agent: r.Agent, Status: r.Status, Iterations: r.Iterations, ModelCalls: r.Usage.ModelCalls,
 		UsedTokens: r.Usage.Input + r.Usage.Output, CostUSD: r.CostUSD, Spending: r.Spending}
-	if f, ok := r.Ahead(next); ok {
-		c.Forecast = &f
-	}
-	return c
 }
 
-// showCost prints what a run cost, and what more of it may cost.
-func (con *console) showCost(r explain.Report, next int) error {
-	c := costOf(r, next)
+// showCost prints what a run cost.
+func (con *console) showCost(r explain.Report) error {
+	c := costOf(r)
 	if con.json {
 		return printJSON(con.out, c)
 	}
@@ -58,7 +53,6 @@ func (con *console) showCost(r explain.Report, next int) error {
 			fmt.Fprintf(&b, "\n%s: %s\n", line.name, line.text)
 		}
 	}
-	c.ahead(&b, r)
 	_, err := io.WriteString(con.out, b.String())
 	return err
 }
@@ -113,27 +107,6 @@ func (c *cost) table(out io.Writer) {
 
 // flushTable flushes a table that is written to memory, which cannot fail.
 func flushTable(w *tabwriter.Writer) { _ = w.Flush() }
-
-// ahead prints what more turns may cost.
-func (c *cost) ahead(out io.Writer, r explain.Report) {
-	f := c.Forecast
-	if f == nil {
-		return
-	}
-	fmt.Fprintf(out, "\n%s more: likely %s (%s to %s)\n", counted(f.Iterations, "iteration"), outcome(f.Likely), outcome(f.Low), outcome(f.High))
-	if next, ok := r.Raised(f.Raise); ok {
-		fmt.Fprintln(out, pasted(next))
-	}
-}
-
-// outcome formats tokens and dollars.
-func outcome(o explain.Outcome) string {
-	text := figure.Group(o.Tokens) + " tokens"
-	if o.CostUSD != nil {
-		text += ", " + usd(o.CostUSD)
-	}
-	return text
-}
 
 func percent(n, all int) string { return fmt.Sprintf("%.0f %%", 100*float64(n)/float64(max(1, all))) }
 

@@ -42,7 +42,7 @@ func forkCommand(a *app) *cobra.Command {
 	r.flag(c, "model", "raise", "stop")
 	c.Flags().StringArrayVar(&r.label, "label", nil, "a label for the fork, as `KEY=VALUE`, in addition to the run's; may be repeated")
 	r.flag(c, "events", "policy", "approvals")
-	return remotely(a.runArgument(c), "spec", "stop", "policy")
+	return remotely(c, "spec", "stop", "policy")
 }
 
 func forkRun(ctx context.Context, a *app, j store, h pawl.Head, at uint64, input string, r *resuming, e *editing) (int, error) {

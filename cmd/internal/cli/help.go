@@ -111,9 +111,6 @@ pawl explain last > why.md`},
 	"wait": {`Use it in scripts to wait for a run that another process drives. It also waits for a run
 whose process is gone, which goes on when a worker, a server or pawl resume takes it.`, `
 pawl wait 01J8 --timeout 10m`},
-	"plan": {`The projection has a low, a likely and a highest outcome, and lists its assumptions.`, `
-pawl plan agent.yaml
-pawl plan agent.yaml --iterations 8 --model anthropic/claude-sonnet-5-5`},
 	"approve": {`The decision is recorded, and the run continues if this user suspended it in this
 directory. If several calls wait and none is named, the command lists them.`, `
 pawl approve last

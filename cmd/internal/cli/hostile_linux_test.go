@@ -113,7 +113,7 @@ func TestHostileTerminal(t *testing.T) {
 	commands = append(commands,
 		[]string{"runs"}, []string{"runs", "--label", "team" + evil + "=" + evil}, []string{"runs", "--status", evil}, []string{"show", evil}, []string{"show", ""},
 		[]string{"run", "bad.json"}, []string{"run", "bad.json", "--events", "-"}, []string{"run", "wrong.json"}, []string{"check", "wrong.json"}, []string{"check", "bad.json"},
-		[]string{"plan", "bad.json"}, []string{"gc", "--dry-run"}, []string{"run", evil}, []string{evil}, []string{"--" + evil}, []string{"run", "bad.json", "--model", evil}, []string{"run", "bad.json", "--stop", evil})
+		[]string{"gc", "--dry-run"}, []string{"run", evil}, []string{evil}, []string{"--" + evil}, []string{"run", "bad.json", "--model", evil}, []string{"run", "bad.json", "--stop", evil})
 	for _, c := range commands {
 		for _, json := range []bool{false, true} {
 			if json {

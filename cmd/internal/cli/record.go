@@ -73,7 +73,7 @@ secret, the command fails, because without the secret the call would be another 
 	c.Flags().StringVarP(&to, "out", "o", "", "the file to write (default for RUN: standard output)")
 	c.Flags().BoolVar(&raw, "raw", false, "keep likely secrets")
 	d.flag(c, "model", "limit", "stop", "label", "policy", "approvals")
-	return a.runArgument(c)
+	return c
 }
 
 // placeFor checks that a file can be made there before anything is run for it.

@@ -118,32 +118,7 @@ func (a *app) onRun(ctx context.Context, ref string, do func(j store, h pawl.Hea
 
 // oneRun makes a command about one run, its only argument.
 func oneRun(a *app, use, short string, do func(ctx context.Context, j store, h pawl.Head) (int, error)) *cobra.Command {
-	return a.runArgument(a.command(use, short, cobra.ExactArgs(1), func(ctx context.Context, args []string) (int, error) {
+	return a.command(use, short, cobra.ExactArgs(1), func(ctx context.Context, args []string) (int, error) {
 		return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) { return do(ctx, j, h) })
-	}))
-}
-
-// completeRuns completes run ids in a shell.
-func (a *app) completeRuns(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	ids := []string{"last"}
-	_, err := a.withRuns(c.Context(), func(j store) (int, error) {
-		found, err := heads(c.Context(), j, pawl.Query{Run: strings.ToUpper(begun)}, 50)
-		for _, h := range found {
-			ids = append(ids, fmt.Sprintf("%s\t%s, %v", h.Run, h.Agent, h.Status))
-		}
-		return 0, err
 	})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
-}
-
-// runArgument marks a command whose first argument is RUN.
-func (a *app) runArgument(c *cobra.Command) *cobra.Command {
-	c.ValidArgsFunction = a.completeRuns
-	return c
 }

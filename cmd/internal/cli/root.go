@@ -93,7 +93,7 @@ func (a *app) root() *cobra.Command {
 		}
 	}
 	group("run", "Run:", runCommand(a), askCommand(a), chatCommand(a), fixCommand(a), reproCommand(a), reviewCommand(a), refactorCommand(a), resumeCommand(a), forkCommand(a), sayCommand(a), cancelCommand(a))
-	group("look", "Look:", runsCommand(a), showCommand(a), eventsCommand(a), explainCommand(a), waitCommand(a), planCommand(a), modelsCommand(a), budgetsCommand(a))
+	group("look", "Look:", runsCommand(a), showCommand(a), eventsCommand(a), explainCommand(a), waitCommand(a), modelsCommand(a), budgetsCommand(a))
 	group("decide", "Decide:", approveCommand(a), denyCommand(a), answerCommand(a), submitCommand(a), settleCommand(a))
 	group("serve", "Serve:", serveCommand(a), workerCommand(a), mcpCommand(a), doctorCommand(a), upgradeCommand(a))
 	group("keep", "Keep:", gcCommand(a), backupCommand(a), exportCommand(a), importCommand(a))

@@ -19,7 +19,7 @@ func sayCommand(a *app) *cobra.Command {
 	c.Long = "Send a message to a run that runs or waits, in any process. The model reads it before its next call, after\nthe results of the calls in progress; with --after when it would be done, and goes on. A message does not\nresume a run that is suspended: it reads the message when it is resumed."
 	c.Example = "  pawl say last \"Only the files under src, please\"\n  pawl say last \"And write a summary\" --after"
 	c.Flags().BoolVar(&after, "after", false, "the model reads the message when it would be done")
-	return remotely(a.runArgument(c))
+	return remotely(c)
 }
 
 func sayTo(ctx context.Context, a *app, j store, h pawl.Head, text string, after bool) (int, error) {

@@ -20,12 +20,9 @@ import (
 )
 
 func showCommand(a *app) *cobra.Command {
-	effective, spent, next := false, false, 10
-	c := a.runArgument(a.command("show RUN [flags]", "Show the status and result of a run", cobra.ExactArgs(1),
+	effective, spent := false, false
+	c := a.command("show RUN [flags]", "Show the status and result of a run", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
-			if next < 1 {
-				return 0, misuse("--next: write a number above zero")
-			}
 			return a.onRun(ctx, args[0], func(j store, h pawl.Head) (int, error) {
 				if effective {
 					return 0, a.showSpec(ctx, j, h)
@@ -35,7 +32,7 @@ func showCommand(a *app) *cobra.Command {
 					return 0, err
 				}
 				if spent {
-					return 0, a.showCost(report, next)
+					return 0, a.showCost(report)
 				}
 				if a.json {
 					return 0, printJSON(a.out, report.Result)
@@ -46,10 +43,9 @@ func showCommand(a *app) *cobra.Command {
 				}
 				return 0, a.show(report, h, team.TasksOf(s))
 			})
-		}))
+		})
 	c.Flags().BoolVar(&effective, "spec", false, "show the run's agent as a spec, as far as possible")
-	c.Flags().BoolVar(&spent, "cost", false, "show what the run's tokens and dollars were spent on, and what continuing may cost")
-	c.Flags().IntVar(&next, "next", next, "with --cost: how many more iterations to project")
+	c.Flags().BoolVar(&spent, "cost", false, "show what the run's tokens and dollars were spent on")
 	c.MarkFlagsMutuallyExclusive("spec", "cost")
 	return looking(remotely(c))
 }

@@ -25,7 +25,7 @@ func waitCommand(a *app) *cobra.Command {
 			})
 		})
 	c.Flags().DurationVar(&timeout, "timeout", 0, "wait at most this long, such as 30s (default: no limit)")
-	return remotely(a.runArgument(c))
+	return remotely(c)
 }
 
 // waitFor polls a run until it has ended or is suspended. A run whose owner died goes on only if somebody takes it,

@@ -45,15 +45,6 @@ export function ExplainView({ live, run, open }: { live: Live; run: string; open
         </tbody></table>
         <Spending r={r} />
       </section>
-      {r.forecast && (
-        <section>
-          <h2>Forecast for {r.forecast.iterations} more iterations</h2>
-          <table class="plain"><thead><tr><th scope="col">As</th><th scope="col" class="num">Tokens</th><th scope="col" class="num">Cost</th></tr></thead><tbody>
-            {[["low", "if turns stay as small as now"], ["likely", "if turns keep growing"], ["high", "if every turn costs as much as the dearest"]].map(([k, what]) => <tr key={k}><td>{k}, {what}</td><td class="num">{number(r.forecast[k].tokens)}</td><td class="num">{money(r.forecast[k].cost_usd)}</td></tr>)}
-          </tbody></table>
-          {r.forecast.raise?.length > 0 && <p>The likely case needs <code>--limit {r.forecast.raise.join(",")}</code>.</p>}
-        </section>
-      )}
       {r.failures?.length > 0 && (
         <section>
           <h2>Failed model calls</h2>

@@ -90,7 +90,6 @@ export interface Report extends Result {
   ceilings: Record<string, Amount>;
   cost: Record<string, { model_calls: number; failed: number; input_tokens: number; output_tokens: number; cost_usd: number | null }>;
   spending: any;
-  forecast: any;
   failures: { seq: number; iteration: number; purpose: string; attempt: number; class: string; message: string; retry_at: string | null }[];
   next: { command: string; why: string }[];
   goal?: any;
