@@ -51,6 +51,10 @@ func TestPlays(t *testing.T) {
 			t.Errorf("%s that plays %q took a temperature: %v, want %v (%v)", c.named, c.plays, ok, c.want, doc)
 		}
 	}
+	_, url := serve(t, always(pawl.Text{Text: "Ho."}), &Options{Plays: "gpt-6.2-sol"})
+	if res, text := send(t, url, "/v1/chat/completions", `{"model":"house","temperature":0.5,"messages":[{"role":"user","content":"Hi."}]}`); res.StatusCode != 400 {
+		t.Errorf("a server that plays OpenAI's took a temperature: %s", text)
+	}
 }
 
 // How a request asks to think decides whether it gets the text, a signature alone or neither.

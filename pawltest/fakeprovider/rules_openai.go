@@ -1,6 +1,7 @@
 package fakeprovider
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 // rulesOfOpenAI checks what a model takes, by the model sheet, and refuses the rest in OpenAI's
 // words. A model of another maker takes everything.
 func (in *inbound) rulesOfOpenAI(doc, effort node) {
-	t, known := sheet.TraitsOf("openai", in.Model)
+	t, known := sheet.TraitsOf("openai", cmp.Or(in.plays, in.Model))
 	asked := effort.text()
 	in.Decoded.Sampling.Effort = asked
 	if !known {
