@@ -33,7 +33,7 @@ const (
 	waits      = "waits at least as long as the header says, and a random time longer"
 	resends    = "withdraws the streamed part, runs none of its calls, and sends the same request again"
 	noSense    = "sends the same request again a few times, since changing it would not help"
-	runsNone   = "runs none of the calls, not even the readable ones, and tells the model to be shorter"
+	runsNone   = "runs none of the calls, not even the readable ones, and asks again with more room and less effort"
 	explains   = "answers the call with an error that says what is wrong; on the wire the arguments are an empty object"
 	noMatter   = "reads the reply as usual"
 	ownIDs     = "gives each call an id of the run, and maps the provider's ids to it"
@@ -105,12 +105,12 @@ var cases = map[string]faultCase{
 	"interleaved":         {does: "fine", why: "separates calls by index"},
 
 	"truncated-arguments":     {does: "refuse", why: explains},
-	"length-mid-call":         {does: "reject", why: runsNone},
-	"length-after-calls":      {does: "reject", why: runsNone},
-	"length-mid-text":         {does: "reject", why: "tells the model to be shorter"},
-	"capped-unsaid":           {does: "reject", why: "compares the usage with the limit; " + runsNone},
-	"drop-called-length":      {does: "reject", why: "runs none of the calls and asks again, without a larger limit"},
-	"response-incomplete":     {does: "reject", why: runsNone},
+	"length-mid-call":         {does: "retry cut", why: runsNone},
+	"length-after-calls":      {does: "retry cut", why: runsNone},
+	"length-mid-text":         {does: "retry cut", why: "asks again with more room and less effort"},
+	"capped-unsaid":           {does: "retry cut", why: "compares the usage with the limit; " + runsNone},
+	"drop-called-length":      {does: "retry cut", why: runsNone},
+	"response-incomplete":     {does: "retry cut", why: runsNone},
 	"unknown-stop-reason":     {cost: used, does: "retry unknown", why: "does not accept an unknown end as success"},
 	"no-content":              {cost: used, does: "retry empty", why: noSense},
 	"no-content-billed":       {cost: used, does: "retry empty", why: noSense + "; the billed usage is booked"},
