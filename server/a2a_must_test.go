@@ -131,7 +131,7 @@ func approvalIsAuthorization(w *a2aWorld) {
 	}
 	decision := to("payer", "yes", "taskId", task.ID, "parts", []any{map[string]any{"data": map[string]any{"decision": "approve"}}})
 	if _, no := w.call(runner, a2a.MethodSend, decision); no == nil {
-		w.t.Errorf("%s: a key without the scope decides")
+		w.t.Error("a key without the scope decides")
 	}
 	task = *must[a2a.Update](w, admin, a2a.MethodSend, decision).Task
 	if task.Status.State != a2a.Completed || *task.Artifacts[0].Parts[0].Text != "paid" {
