@@ -136,36 +136,6 @@ func TestBudgetEnds(t *testing.T) {
 	})
 }
 
-// brief is a loop whose last answer needs neither the conversation nor the tools.
-type brief struct{ pawl.ReAct }
-
-func (brief) Final(*pawl.State) (pawl.View, bool) {
-	return pawl.View{Prompt: "Say what you know.", Alone: true, Bare: true}, true
-}
-
-// A run in the middle of its work ends with an answer from what is left of the budget: it is
-// too little for a request with tools, which are long here.
-func TestBudgetLands(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j := stored{memory.New()}
-		look := pawl.Do(pawl.Call{Tool: "look", Args: []byte(`{}`)})
-		look.Usage = pawl.Usage{Input: 2600, Output: 240}
-		agent := costing("a")
-		agent.Loop, agent.Model = brief{}, priced{pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
-			if r.Purpose == pawl.PurposeFinal {
-				return pawl.Say("what I know"), nil
-			}
-			return look, nil
-		})}
-		agent.Tools = []pawl.Tool{tool.Func("look", strings.Repeat("Looks. ", 1500), func(context.Context, struct{}) (string, error) { return "seen", nil }, pawl.Read)}
-		h := begun(t, engine.New(j, &engine.Options{Budgets: perDay(0.6, false)}), agent, "acme")
-		if r := ended(t, h); r.Status != pawl.StatusExhausted || r.Answer != "what I know" || !strings.HasPrefix(r.Reason.Leaf, "budget ") {
-			t.Errorf("it ends as %v by %s with %q: %s", r.Status, r.Reason.Leaf, r.Answer, r.Reason.Detail)
-		}
-		replays(t, engine.New(j, nil), agent, h.ID())
-	})
-}
-
 // Where runs wait, one that does not fit is paused until the next period.
 func TestBudgetWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
