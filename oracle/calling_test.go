@@ -220,7 +220,7 @@ var calling = []conversation{
 		ask:  pawl.Request{Tools: []pawl.ToolInfo{now}, Messages: []pawl.Message{user(pawl.Text{Text: "When?"}), said(misnamed), user(failed(misnamed, "no such tool"))}},
 		claude: func(p *claudeParams) {
 			p.tools(claudeNow)
-			p.then(claudeUser(claudeText("When?")), claudeSaid(anthropic.NewToolUseBlock("c_3", object{}, "the_time_")), claudeUser(claudeFailed(clock, "no such tool")))
+			p.then(claudeUser(claudeText("When?")), claudeSaid(anthropic.NewToolUseBlock("call_c", object{}, "the_time_")), claudeUser(claudeFailed(clock, "no such tool")))
 		},
 		responses: func(p *responses.ResponseNewParams) {
 			p.Tools = []responses.ToolUnionParam{functionNow}

@@ -103,7 +103,7 @@ var (
 )
 
 func claudeCall(c pawl.Call, input object) block {
-	return anthropic.NewToolUseBlock(c.ID, input, c.Tool)
+	return anthropic.NewToolUseBlock(c.Ref, input, c.Tool)
 }
 
 func claudeImage(f pawl.File) block { return anthropic.NewImageBlockBase64(f.Type, base64Of(f)) }
@@ -115,7 +115,7 @@ func claudePDF(f pawl.File) block {
 }
 
 func claudeResult(c pawl.Call, text string, images ...pawl.File) block {
-	r := &anthropic.ToolResultBlockParam{ToolUseID: c.ID}
+	r := &anthropic.ToolResultBlockParam{ToolUseID: c.Ref}
 	if text != "" {
 		r.Content = []anthropic.ToolResultBlockParamContentUnion{{OfText: &anthropic.TextBlockParam{Text: text}}}
 	}
