@@ -36,7 +36,7 @@ func (s *Spec) readModel(f fields) {
 	m.text("name", &s.model.name)
 	sampling := &s.model.sampling
 	m.temperature(sampling)
-	m.count("max_tokens", &sampling.MaxTokens, 1, "4096")
+	m.count("max_tokens", &sampling.MaxTokens, 1, "16384")
 	sampling.Effort = m.word("effort")
 	m.flag("batch", &s.model.batch)
 	if sampling.Cache = m.word("cache"); sampling.Cache == "auto" {

@@ -23,6 +23,7 @@ type record struct {
 	// Live permits reading files that are not among them.
 	Live   bool    `json:"live,omitempty"`
 	Model  string  `json:"model,omitempty"` // replaces or completes the document's
+	Effort string  `json:"effort,omitempty"`
 	Prompt string  `json:"prompt,omitempty"`
 	Stop   string  `json:"stop,omitempty"`
 	Limits *limits `json:"limits,omitempty"`
@@ -59,7 +60,7 @@ func (r *record) family() *family {
 
 // record returns the source of the agent.
 func (s *Spec) record(r *Registry) string {
-	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Files: s.family.files, Prompt: s.opt.Prompt, Stop: s.opt.Stop, Plan: s.opt.Plan, Tools: s.opt.shelf, Around: s.opt.around, Workspace: s.family.workspace}
+	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Files: s.family.files, Effort: s.opt.Effort, Prompt: s.opt.Prompt, Stop: s.opt.Stop, Plan: s.opt.Plan, Tools: s.opt.shelf, Around: s.opt.around, Workspace: s.family.workspace}
 	if s.opt.Workflows != "" {
 		rec.Workflows = s.opt.Workflows
 		if abs, err := filepath.Abs(rec.Workflows); err == nil {
@@ -127,7 +128,7 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 		return nil, fmt.Errorf("spec: the run was not started from a spec: its agent's source is %.60q", source)
 	}
 	again := rec.options()
-	again.Model, again.Prompt, again.Stop, again.Plan = rec.Model, rec.Prompt, rec.Stop, rec.Plan
+	again.Model, again.Effort, again.Prompt, again.Stop, again.Plan = rec.Model, rec.Effort, rec.Prompt, rec.Stop, rec.Plan
 	if o != nil {
 		again.Registry, again.Workspace = o.Registry, cmp.Or(o.Workspace, again.Workspace)
 	}

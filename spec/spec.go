@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -131,6 +132,8 @@ type Options struct {
 	Registry *Registry
 	// Model replaces the spec's, in the same notation.
 	Model string
+	// Effort replaces the spec's: one of [pawl.Efforts].
+	Effort string
 	// Prompt replaces the spec's.
 	Prompt string
 	// Stop replaces the spec's stop condition.
@@ -232,6 +235,7 @@ func parse(name string, data []byte, o *Options) (*Spec, Problems) {
 			d.about(true, "workflows", place{}, "a directory of workflows is for Hyphen loop documents, and this is a spec (list them under tools)")
 		}
 	}
+	s.model.sampling.Effort = cmp.Or(o.Effort, s.model.sampling.Effort)
 	if o.Prompt != "" {
 		s.prompt = o.Prompt
 	}

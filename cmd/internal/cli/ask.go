@@ -63,7 +63,7 @@ whose key is set. The run is recorded: pawl explain last shows what it did and c
 	c.Flags().BoolVar(&o.stream, "stream", false, "with --schema: print what is known of the answer each time it grows, a line of JSON each; the last line is the answer")
 	c.Flags().BoolVar(&o.read, "read", false, "let the model read files in the current directory")
 	c.Flags().StringVar(&o.thread, "thread", "", "continue this conversation: the messages of its last run come first")
-	o.flag(c, "model", "limit", "label", "events", "policy")
+	o.flag(c, "model", "effort", "limit", "label", "events", "policy")
 	return c
 }
 

@@ -37,7 +37,7 @@ commands.`
   pawl chat support.yaml
   pawl chat -c`
 	c.Flags().BoolVarP(&last, "continue", "c", false, "continue the last conversation")
-	d.flag(c, "model", "limit", "policy", "approvals")
+	d.flag(c, "model", "effort", "limit", "policy", "approvals")
 	return c
 }
 
@@ -157,7 +157,7 @@ func (t *talk) begin(ctx context.Context, args []string, of string) error {
 	switch {
 	case len(args) > 0:
 		registry := t.a.registry()
-		s, err := loadSpec(args[0], &spec.Options{Registry: registry, Model: t.model, Limits: t.limits})
+		s, err := loadSpec(args[0], &spec.Options{Registry: registry, Model: t.model, Effort: t.d.effort, Limits: t.limits})
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ func checkCommand(a *app) *cobra.Command {
 	d := &driving{}
 	c := a.command("check SPEC [flags]", "Validate a spec and print every problem", cobra.ExactArgs(1),
 		func(_ context.Context, args []string) (int, error) { return checkSpec(a, args[0], d) })
-	d.flag(c, "model", "limit", "stop", "policy", "tools", "workflows")
+	d.flag(c, "model", "effort", "limit", "stop", "policy", "tools", "workflows")
 	return c
 }
 
@@ -25,7 +25,7 @@ func checkSpec(a *app, file string, d *driving) (int, error) {
 		return 0, err
 	}
 	registry := a.registry()
-	s, err := loadSpec(file, &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: l.Set, Tools: d.tools, Workflows: d.workflows})
+	s, err := loadSpec(file, &spec.Options{Registry: registry, Model: d.model, Effort: d.effort, Stop: d.stop, Limits: l.Set, Tools: d.tools, Workflows: d.workflows})
 	err = checkPolicy(d.policy, s, registry, err)
 	var problems spec.Problems
 	switch {

@@ -52,7 +52,7 @@ func (a *app) defaultAgent(ctx context.Context, name string, d *driving, set set
 		raw = append(append(raw[:len(raw)-1], ",\"output\":\n"+o.Output...), '}')
 	}
 	registry := a.registry()
-	s, err := spec.Parse(inlineSpec, raw, &spec.Options{Registry: registry, Model: model, Stop: d.stop, Limits: set.limits})
+	s, err := spec.Parse(inlineSpec, raw, &spec.Options{Registry: registry, Model: model, Effort: d.effort, Stop: d.stop, Limits: set.limits})
 	if problems, ok := errors.AsType[spec.Problems](err); ok {
 		problems = flagged(problems)
 		for i, p := range problems {

@@ -3,6 +3,9 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +15,7 @@ import (
 // driving holds the flags of commands that drive a run.
 type driving struct {
 	model  string
+	effort string
 	limit  []string
 	stop   string
 	label  []string
@@ -33,6 +37,8 @@ func (d *driving) flag(c *cobra.Command, names ...string) {
 		switch name {
 		case "model":
 			f.Var((*modelValue)(&d.model), name, "use this model, as PROVIDER/NAME or script:FILE (default: that of the run or spec, else $PAWL_MODEL)")
+		case "effort":
+			f.Var((*effortValue)(&d.effort), name, "how much the model thinks: "+strings.Join(pawl.Efforts, ", ")+" (default: that of the spec, else the provider's)")
 		case "limit":
 			f.StringArrayVar(&d.limit, name, nil, "limits that override the spec's, as `iterations=N`,tokens=N,time=30m,cost=2.00")
 		case "raise":
@@ -72,3 +78,16 @@ type modelValue string
 func (m *modelValue) Set(text string) error { *m = modelValue(unfiled(text)); return nil }
 func (m *modelValue) String() string        { return string(*m) }
 func (m *modelValue) Type() string          { return "string" }
+
+// An effortValue is the value of --effort.
+type effortValue string
+
+func (e *effortValue) Set(text string) error {
+	if !slices.Contains(pawl.Efforts, text) {
+		return fmt.Errorf("want one of %s", strings.Join(pawl.Efforts, ", "))
+	}
+	*e = effortValue(text)
+	return nil
+}
+func (e *effortValue) String() string { return string(*e) }
+func (e *effortValue) Type() string   { return "string" }

@@ -43,7 +43,7 @@ func mcpCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&s.tokens, "tokens", "", "where --login keeps tokens: sealed by a key in the keyring of the system, or in a file that only you can read (default: keyring, if one answers)")
 	c.Flags().StringVar(&s.address, "http", "", "serve HTTP at this loopback address, such as 127.0.0.1:8081, instead of standard input and output")
 	c.Flags().StringVar(&s.tokenFile, "token-file", "", "the file with the bearer token for HTTP (default: $PAWL_TOKEN, else one is generated and printed)")
-	s.flag(c, "model", "limit", "label", "policy", "parking")
+	s.flag(c, "model", "effort", "limit", "label", "policy", "parking")
 	return c
 }
 
@@ -106,7 +106,7 @@ func serveMCP(ctx context.Context, a *app, s *serving, file string) (int, error)
 // agentToServe makes the agent to serve.
 func agentToServe(ctx context.Context, a *app, s *serving, file string, set settings) (pawl.Agent, error) {
 	registry := a.registry()
-	made, err := loadSpec(file, &spec.Options{Registry: registry, Model: s.model, Limits: set.limits})
+	made, err := loadSpec(file, &spec.Options{Registry: registry, Model: s.model, Effort: s.effort, Limits: set.limits})
 	if err != nil {
 		return pawl.Agent{}, err
 	}

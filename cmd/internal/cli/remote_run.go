@@ -35,8 +35,8 @@ func runRemote(ctx context.Context, a *app, d *driving, name string, rest []stri
 			return 0, err
 		}
 		ask.Agent = ""
-	} else if d.model != "" || d.stop != "" {
-		return 0, misuse("--model and --stop need a spec file; %s is an agent of the server, which has its own", name)
+	} else if d.model != "" || d.effort != "" || d.stop != "" {
+		return 0, misuse("--model, --effort and --stop need a spec file; %s is an agent of the server, which has its own", name)
 	}
 	if len(rest) > 0 {
 		if ask.Input, err = a.input(ctx, rest, ""); err != nil {
@@ -102,11 +102,11 @@ func isFile(name string) bool {
 // sentSpec is the spec in a file in the server's form. Its problems are reported here,
 // where the file is; only the server knows whether it can run the spec.
 func sentSpec(file string, d *driving) (json.RawMessage, error) {
-	if _, err := loadSpec(file, &spec.Options{Model: d.model, Stop: d.stop}); err != nil {
+	if _, err := loadSpec(file, &spec.Options{Model: d.model, Effort: d.effort, Stop: d.stop}); err != nil {
 		return nil, err
 	}
 	raw, err := specJSON(file)
-	if err != nil || d.model == "" && d.stop == "" {
+	if err != nil || d.model == "" && d.effort == "" && d.stop == "" {
 		return raw, err
 	}
 	fields := map[string]json.RawMessage{}
@@ -114,14 +114,28 @@ func sentSpec(file string, d *driving) (json.RawMessage, error) {
 		return nil, err
 	}
 	if bytes.Equal(bytes.TrimSpace(fields["type"]), []byte(`"loop"`)) {
-		return nil, misuse("--model and --stop do not apply to a Hyphen loop document; write them into the document")
+		return nil, misuse("--model, --effort and --stop do not apply to a Hyphen loop document; write them into the document")
 	}
 	for key, value := range map[string]string{"model": d.model, "stop": d.stop} {
 		if value != "" {
 			fields[key], _ = json.Marshal(value) // a string always marshals
 		}
 	}
+	if d.effort != "" {
+		fields["model"] = withEffort(fields["model"], d.effort)
+	}
 	return json.Marshal(fields)
+}
+
+// withEffort returns the model of a spec, a name or a mapping, with an effort.
+func withEffort(model json.RawMessage, effort string) json.RawMessage {
+	m := map[string]json.RawMessage{}
+	if json.Unmarshal(model, &m) != nil && model != nil {
+		m["name"] = model
+	}
+	m["effort"], _ = json.Marshal(effort) // strings and valid JSON always marshal
+	raw, _ := json.Marshal(m)
+	return raw
 }
 
 // specJSON is the spec in a file, as JSON.

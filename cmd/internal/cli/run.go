@@ -51,7 +51,7 @@ func runCommand(a *app) *cobra.Command {
 	c.Flags().BoolVar(&o.AllowChange, "allow-change", false, "accept tools of untrusted MCP servers whose definition has changed since the agent's last run")
 	c.Flags().BoolVar(&queue, "queue", false, "leave the run to a worker or server of its agent, and print its id; labels tenant and priority say when it is taken")
 	c.Flags().StringVar(&on, "on", "", "queue the run, have Temporal dispatch it (temporal://HOST:PORT/NAMESPACE), and print its id")
-	d.flag(c, "model", "limit", "stop", "label", "events", "policy", "approvals", "tools", "workflows")
+	d.flag(c, "model", "effort", "limit", "stop", "label", "events", "policy", "approvals", "tools", "workflows")
 	c.MarkFlagsMutuallyExclusive("queue", "events")
 	c.MarkFlagsMutuallyExclusive("queue", "approvals")
 	c.MarkFlagsMutuallyExclusive("on", "events")
@@ -67,7 +67,7 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 	}
 	registry := a.registry()
 	played := playing(registry, d.model)
-	options := &spec.Options{Registry: registry, Model: d.model, Stop: d.stop, Limits: set.limits, Tools: d.tools, Workflows: d.workflows}
+	options := &spec.Options{Registry: registry, Model: d.model, Effort: d.effort, Stop: d.stop, Limits: set.limits, Tools: d.tools, Workflows: d.workflows}
 	s, err := loadSpec(file, options)
 	if err != nil {
 		return 0, err

@@ -54,7 +54,7 @@ func serveCommand(a *app) *cobra.Command {
 	s.caps.flags(c.Flags())
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "log every request")
 	c.MarkFlagsMutuallyExclusive("addr", "socket")
-	s.flag(c, "model", "limit", "label", "policy", "parking")
+	s.flag(c, "model", "effort", "limit", "label", "policy", "parking")
 	return c
 }
 

@@ -121,7 +121,7 @@ func hosting(a *app, s *service, args []string) (*serveHost, error) {
 }
 
 func (h *serveHost) options(r *spec.Registry) *spec.Options {
-	return &spec.Options{Registry: r, Model: h.service.model, Limits: h.limits}
+	return &spec.Options{Registry: r, Model: h.service.model, Effort: h.service.effort, Limits: h.limits}
 }
 
 // specFiles expands the arguments: files, and the specs in directories.

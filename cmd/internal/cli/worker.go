@@ -36,7 +36,7 @@ func workerCommand(a *app) *cobra.Command {
 	s.retention.flags(c.Flags())
 	s.caps.flags(c.Flags())
 	c.Flags().BoolVar(&s.verbose, "verbose", false, "log every run that is taken")
-	s.flag(c, "model", "limit", "policy", "parking")
+	s.flag(c, "model", "effort", "limit", "policy", "parking")
 	return c
 }
 
