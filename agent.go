@@ -42,11 +42,8 @@ type Agent struct {
 	MaxParallel int
 	// Core names the tools that the model is shown from the start, with * for any
 	// characters. For the others it has the tool tool_search. Nil: it is shown all.
-	Core []string
-	// EarlyReads starts calls of Reads as soon as the model has written their arguments, before
-	// the reply is complete, unless a policy or a hook could stop them.
-	EarlyReads bool
-	Builtins   bool // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
+	Core     []string
+	Builtins bool // offer __complete__, __pause_for_human__, __store_memory__, __retrieve_memory__, __log_progress__
 
 	Trace     bool   // the command line adds the reasoning trace to the result
 	ResultKey string // the key of the answer in the result's context; empty: the result has no context

@@ -42,7 +42,6 @@ type Declaration struct {
 	Serial      bool              `wire:"serial,omit"`
 	MaxParallel int               `wire:"max_parallel,omit"`
 	Approvals   Approvals         `wire:"approvals,omit"`
-	EarlyReads  bool              `wire:"early_reads,omit"`
 	Trace       bool              `wire:"trace,omit"`
 	ResultKey   string            `wire:"result_key,omit"`
 	Source      string            `wire:"source,omit"`
@@ -140,7 +139,6 @@ func (d *Declaration) digest() map[string]string {
 		}
 	}
 	also(d.Steps != nil, "steps", string(d.Steps))
-	also(d.EarlyReads, "early_reads", "true")
 	ignores := ""
 	if d.Approvals.IgnoreObservation {
 		ignores = "ignores the observation"

@@ -93,15 +93,13 @@ type Sampling struct {
 }
 
 // A Chunk is a piece of a reply that is being streamed. Text and Thinking are increments; Call
-// is the name of a tool whose call has just begun. Ready is a call whose arguments are
-// complete; each call of the reply may be in one chunk, in order. Reply is set on the last
+// is the name of a tool whose call has just begun. Reply is set on the last
 // chunk only. An empty chunk says that the provider is still working: a stream without chunks
 // times out.
 type Chunk struct {
 	Text     string
 	Thinking string
 	Call     string
-	Ready    *Call
 	Reply    *Reply
 }
 

@@ -76,9 +76,6 @@ func (m *Machine) propose(s *State) Step {
 	if s.status.Ended() {
 		return Finish{Verdict: s.verdict}
 	}
-	if len(s.early) > 0 && !s.thinking.made {
-		return s.discard()
-	}
 	if v, asked := s.Cancelled(); asked {
 		return Finish{Verdict: v}
 	}

@@ -1,7 +1,6 @@
 package pawl
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/jsonschema"
-	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // judgeReply decides whether the latest reply can be used at all, before
@@ -312,40 +310,13 @@ func (m *Machine) classify(s *State, c *call, valid bool, d *Classified) {
 			return
 		}
 	} else {
-		d.Key, d.Early = s.keyed()+"/"+c.ID, c.early != nil
+		d.Key = s.keyed() + "/" + c.ID
 	}
 	if t.info.Effect == Write && c.Phase == PhaseUndecided {
 		if of := s.unknownOutcome(c.Tool, d.Call.Args); of != "" {
 			d.Do, d.Why = CallAsk, fmt.Sprintf("the equal call %s has an unknown outcome; running it again may do it twice", of)
 		}
 	}
-}
-
-// Early returns the classification of the next call of a reply that is being streamed, and
-// whether it may start before the reply is complete. It may only if all earlier calls of the
-// reply have started. Nothing in the complete reply can stop a call of a Read, except that its
-// result is not used.
-func (m *Machine) Early(s *State, c Call) (d Classified, ok bool) {
-	c.ID, c.Args = callID(s.counter+len(s.early)+1), wire.Args(c.Args)
-	t, stops := m.tools[c.Tool], func(p Policy) bool { return !leavesActs(p) }
-	if !m.agent.EarlyReads || !s.thinking.talk || s.step != "" || t == nil || t.validate(c.Args) != "" || slices.ContainsFunc(m.agent.Policies, stops) {
-		return d, false
-	}
-	if i := &t.info; i.Effect != Read || i.Alone || i.Client || i.MaxCalls > 0 || i.Agent != "" || t.pure != nil || t.refuse != "" {
-		return d, false
-	}
-	key := fmt.Sprintf("%s/%s@%d", s.keyed(), c.ID, s.seq)
-	return Classified{Call: c, Do: CallRun, Key: key, Early: true, info: &t.info}, !bytes.Contains(c.Args, []byte("\uFFFD"))
-}
-
-// discard answers the calls that began early and are in no reply: the reply differed, failed
-// or was lost.
-func (s *State) discard() (r Record) {
-	const why = "it began while a reply was streamed, and no reply has this call"
-	for _, c := range s.early {
-		r.Events = append(r.Events, ToolRefused{Call: c.ID, Tool: c.Tool, Why: why, Early: true})
-	}
-	return r
 }
 
 // Facts returns the events that record a classification other than CallRun. The engine adds to

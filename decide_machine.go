@@ -118,8 +118,6 @@ func NewMachine(a Agent) (*Machine, error) {
 	refuse(c != "" && c != "5m" && c != "1h" && c != "off", "sampling: Cache is %q; use 5m, 1h, off or nothing", c)
 	refuse(a.MaxParallel < 0, "max_parallel: MaxParallel is %d; it may not be negative", a.MaxParallel)
 	refuse(a.MaxParallel > 1 && a.Serial, "max_parallel: MaxParallel is %d, but a Serial agent makes one call at a time; drop one of them", a.MaxParallel)
-	refuse(a.EarlyReads && (a.Serial || m.single || m.agent.Strategy == StrategyJSON),
-		"early_reads: EarlyReads needs parallel calls and the native strategy, and no single loop; change that or drop it")
 	refuse(a.Approvals.TTL < 0, "approvals: TTL is %v; it may not be negative", a.Approvals.TTL)
 	errs = append(errs, m.check()...)
 	if err := errors.Join(errs...); err != nil {
@@ -145,7 +143,7 @@ func (m *Machine) declare(model ModelInfo, fallback, auxiliary []ModelInfo) {
 	m.decl = Declaration{
 		Agent: a.Name, Version: a.Version, Description: a.Description, Prompt: a.Prompt, Model: model, Fallback: fallback, Auxiliary: auxiliary,
 		Loop: m.loop.Name(), Strategy: m.agent.Strategy, Tools: m.offer, Limits: a.Limits.withDefaults(),
-		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial, MaxParallel: a.MaxParallel, Approvals: a.Approvals, EarlyReads: a.EarlyReads, Trace: a.Trace, ResultKey: a.ResultKey,
+		Observes: a.observes(), Output: a.Output, Sampling: a.Sampling, Serial: a.Serial, MaxParallel: a.MaxParallel, Approvals: a.Approvals, Trace: a.Trace, ResultKey: a.ResultKey,
 		Source: a.Source, Machine: MachineNumber,
 	}
 	if k, ok := m.loop.(interface{ Steps() json.RawMessage }); ok {

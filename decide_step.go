@@ -82,9 +82,6 @@ type Classified struct {
 	// before the start that the decision is still valid.
 	Approved bool
 
-	// Early says that the call has started, or is to start, while its reply is streamed.
-	Early bool
-
 	info  *ToolInfo // what the tool declares; never nil
 	facts *Record   // for Reuse of a pure tool: its answer
 }

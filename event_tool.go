@@ -18,7 +18,6 @@ type ToolStarted struct {
 	// Supervised names the process that watches the attempt and keeps a record of
 	// it, as the tool reported it; see [Reconciler]. Empty: the attempt is unwatched.
 	Supervised string `wire:"supervised,omit"`
-	Early      bool   `wire:"early,omit"` // the reply with the call was not complete; see [Agent.EarlyReads]
 }
 
 // ToolStatus is how a call ended.
@@ -74,7 +73,6 @@ type ToolRefused struct {
 	Tool   string `wire:"tool"`
 	Why    string `wire:"why"`
 	NotRun bool   `wire:"not_run,omit"`
-	Early  bool   `wire:"early,omit"` // of a call that began early: no reply has it, and no model reads this
 }
 
 // ToolDoubted says that the outcome of a Write is unknown: it may or may not

@@ -44,7 +44,7 @@ func (s *State) Clone() *State {
 	c.open, c.tools, c.meters = slices.Clone(s.open), slices.Clone(s.tools), s.meters.Clone()
 	c.notes, c.grants, c.unknown = maps.Clone(s.notes), maps.Clone(s.grants), maps.Clone(s.unknown)
 	c.other, c.steps, c.missed = maps.Clone(s.other), maps.Clone(s.steps), maps.Clone(s.missed)
-	c.inputs, c.followUps, c.found, c.early, c.gathered = slices.Clip(s.inputs), slices.Clip(s.followUps), slices.Clip(s.found), slices.Clip(s.early), nil
+	c.inputs, c.followUps, c.found, c.gathered = slices.Clip(s.inputs), slices.Clip(s.followUps), slices.Clip(s.found), nil
 	for i := range c.open {
 		c.open[i] = new(*c.open[i])
 	}
@@ -155,7 +155,6 @@ type turn struct {
 	rejected   int    // iterations in a row that ended in rejection
 	whyNot     string
 	finalAsked bool             // the landing answer has been tried
-	early      []*call          // started while a reply is streamed
 	counter    int              // calls so far, for their ids
 	thought    uint64           // digest of what was thought
 	missed     map[string]*miss // judges that failed, by purpose

@@ -98,7 +98,6 @@ type matter struct {
 	until      time.Time // Expires of the approval, while a question has one of its own
 	retries    int
 	child      *childRun // nil: it is no run of its own
-	early      *trial    // the attempt that began while the reply was streamed; nil: none did
 
 	requested           uint64            // seq of the latest request about it
 	decided             uint64            // seq of the approval, if it was waited for

@@ -218,9 +218,6 @@ func (s *State) lose() {
 		if c.Phase == PhaseStarted || c.Phase == PhaseAwaitingChild { // a new owner takes over child runs, too
 			c.Phase = PhaseLost
 		}
-		if c.early != nil {
-			c.own().early = nil
-		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -236,7 +235,6 @@ func (s *State) replyTurn(e *ModelReplied, iteration int) {
 		if c, ok := p.(Call); ok {
 			memory = append(memory, newCall(c, s, iteration))
 			s.open = append(s.open, &memory[len(memory)-1])
-			s.adopt(&memory[len(memory)-1])
 			s.counter = max(s.counter, callNumber(c.ID))
 		}
 	}
@@ -255,19 +253,6 @@ func (s *State) host(h HostedCall, iteration int) {
 	s.tools.Count(c.Tool, true, c.ok(), 1)
 }
 
-// adopt gives a call of a reply the attempt that began while the reply was streamed: that
-// of a call with the same id, tool and arguments.
-func (s *State) adopt(c *call) {
-	if e := in(s.early, c.ID); e != nil && contentKey(e.Tool, e.Args) == contentKey(c.Tool, c.Args) {
-		c.own().early = &e.trial
-		s.dismiss(c.ID)
-	}
-}
-
-func (s *State) dismiss(id string) {
-	s.early = slices.DeleteFunc(slices.Clone(s.early), func(c *call) bool { return c.ID == id })
-}
-
 func (s *State) applyTool(event Event) {
 	switch e := event.(type) {
 	case ToolReused:
@@ -280,9 +265,7 @@ func (s *State) applyTool(event Event) {
 			s.answer(c, done)
 		}
 	case ToolRefused:
-		if e.Early {
-			s.dismiss(e.Call)
-		} else if c := s.opened(e.Call); c != nil && (!e.NotRun || s.unstarted(c)) {
+		if c := s.opened(e.Call); c != nil && (!e.NotRun || s.unstarted(c)) {
 			s.answer(c, ending{Status: ToolFailed, Error: e.Why, rejected: s.rejects, notRun: e.NotRun,
 				omitted: s.rejects && s.declared().Strategy == StrategyJSON})
 		}
@@ -312,10 +295,7 @@ func (s *State) applyTool(event Event) {
 
 func (s *State) toolStarted(e ToolStarted, at time.Time) {
 	begun := trial{e.Attempt, e.Effect, e.Key, at}
-	if e.Early {
-		c := newCall(Call{ID: e.Call, Tool: e.Tool, Args: e.Args}, s, s.iteration)
-		c.trial, s.early = begun, append(s.early, &c)
-	} else if c := s.opened(e.Call); c != nil {
+	if c := s.opened(e.Call); c != nil {
 		c.Phase, c.trial = PhaseStarted, begun
 		if e.Supervised != c.Supervised {
 			c.own().Supervised = e.Supervised
@@ -326,9 +306,6 @@ func (s *State) toolStarted(e ToolStarted, at time.Time) {
 func (s *State) toolFinished(e ToolFinished) {
 	s.acted = s.seq
 	if c := s.opened(e.Call); c != nil {
-		if c.early != nil && c.Attempt == 0 {
-			c.trial = *c.early
-		}
 		if e.Images != nil || e.Blob != "" {
 			m := c.own()
 			m.images, m.blob = e.Images, e.Blob
@@ -568,9 +545,8 @@ func (s *State) applyMemo(event Event) {
 // calls may have been told to forget.
 func (s *State) unwatch() {
 	for _, c := range s.open {
-		if c.Supervised != "" || c.early != nil {
-			m := c.own()
-			m.Supervised, m.early = "", nil
+		if c.Supervised != "" {
+			c.own().Supervised = ""
 		}
 	}
 }

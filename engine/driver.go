@@ -33,7 +33,6 @@ type driver struct {
 	labels     map[string]string // that budgets look at; nil: not looked up yet
 	modelCall  *modelCall        // memory for the next one
 	toolCall   *toolCall
-	ahead      *ahead      // Reads that started while the last reply was streamed; nil: none did
 	life       life        // shared with the handles on the run
 	detach     func() bool // from the end of the run's context
 }
@@ -171,10 +170,7 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 			if err != nil {
 				return false, fmt.Errorf("run %s: %w", r.lease.Run, err)
 			}
-			switch e := own.Event.(type) {
-			case pawl.ToolRefused:
-				d.ahead.drop(e.Call)
-			case pawl.ModelFailed:
+			if _, failed := own.Event.(pawl.ModelFailed); failed {
 				d.leave()
 			}
 			r.append(at, own.Event)
@@ -220,7 +216,6 @@ func (d *driver) end() error {
 	if err := d.rec.flush(); err != nil {
 		return err
 	}
-	d.dropAhead()
 	d.rec.showEnd()
 	return nil
 }
@@ -247,7 +242,6 @@ func (d *driver) part() (done bool, err error) {
 func (d *driver) finish(err error) {
 	l, r := &d.life, &d.rec
 	d.detach()
-	d.dropAhead()
 	d.children.suspend()
 	d.effects.close()
 	d.giveBack()

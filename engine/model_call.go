@@ -15,20 +15,15 @@ import (
 // think performs a model call: its intent is durable before the request is sent, and one
 // entry records the result. It reports whether the run was released instead.
 func (d *driver) think(at uint64, t *pawl.Think) (released bool, err error) {
-	d.dropAhead()
 	due, released, err := d.due(at, t)
 	if !due {
 		return released, err
 	}
 	c, err := newModelCall(d, at, t)
-	switch {
-	case c == nil:
+	if c == nil {
 		return false, err
-	case d.readsAhead(c):
-		err = d.streamAhead(c)
-	default:
-		err = d.effects.run(&c.effect)
 	}
+	err = d.effects.run(&c.effect)
 	if err == nil && !c.abandoned {
 		d.modelCall = c // not if the call was abandoned: its goroutine still uses it
 	}
@@ -126,10 +121,9 @@ type modelCall struct {
 	model     pawl.Model
 	endpoint  string // of the model; empty: in this process
 	request   pawl.Request
-	live      pawl.Entry       // the template of streamed entries
-	turn      turn             // of the provider's rate
-	outOfTime bool             // the deadline is the run's, not the call's
-	ready     chan<- pawl.Call // takes the calls that may start early; nil: none may
+	live      pawl.Entry // the template of streamed entries
+	turn      turn       // of the provider's rate
+	outOfTime bool       // the deadline is the run's, not the call's
 	shown     liveReply
 	said      int // bytes of text that were shown
 	reply     *pawl.Reply
@@ -173,7 +167,6 @@ func (c *modelCall) stream(ctx context.Context) {
 		if c.quiet.sign() == 1 {
 			c.rec.engine.replying(c.rec.base, c.live)
 		}
-		c.offer(ctx, &chunk)
 		c.show(&chunk, false)
 	}
 }

@@ -13,7 +13,6 @@ type toolBatch struct {
 	d       *driver
 	at      uint64
 	calls   []toolCall
-	early   []*toolCall // calls that run since the reply was streamed, or that have ended
 	waiting []*toolCall // not started yet
 	running int
 	lanes   [2]int         // running calls
@@ -27,12 +26,6 @@ type toolBatch struct {
 func runBatch(d *driver, at uint64, calls []pawl.Classified) error {
 	b := toolBatch{d: d, at: at, calls: make([]toolCall, len(calls)), waiting: make([]*toolCall, 0, len(calls)), done: make(chan *effect, len(calls))}
 	for i := range calls {
-		if t := d.ahead.take(&calls[i]); t != nil {
-			t.classified, t.at = &calls[i], at
-			b.early = append(b.early, t)
-			continue
-		}
-		calls[i].Early = false // it starts now
 		b.calls[i].set(d, at, &calls[i])
 		b.waiting = append(b.waiting, &b.calls[i])
 	}
@@ -50,9 +43,6 @@ func (b *toolBatch) leave() {
 	for i := range b.calls {
 		b.calls[i].slot.free()
 	}
-	for _, t := range b.early {
-		t.slot.free()
-	}
 	for kind, t := range b.tickets {
 		if t != nil {
 			pools[kind].leave(t)
@@ -64,11 +54,6 @@ func (b *toolBatch) leave() {
 // one commit; they do not wait for the others.
 func (b *toolBatch) run() error {
 	r := &b.d.rec
-	for _, t := range b.early {
-		if b.count(t, 1); !t.ended.IsZero() {
-			b.record(&t.effect)
-		}
-	}
 	for {
 		if err := b.d.board.serve(r, b.at); err != nil {
 			return err
@@ -100,12 +85,6 @@ func (b *toolBatch) run() error {
 			b.record(e)
 			for len(b.done) > 0 {
 				b.record(<-b.done)
-			}
-		case e := <-b.d.ahead.over():
-			if t := e.work.(*toolCall); slices.Contains(b.early, t) {
-				b.record(e)
-			} else {
-				b.d.ahead.ended(e)
 			}
 		case <-over:
 		case <-b.d.inbox.wake:

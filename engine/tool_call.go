@@ -98,8 +98,7 @@ type toolCall struct {
 	why        string           // that run is to be cancelled; empty: it is not
 	inv        pawl.Invocation
 	earlier    func(call string) (string, bool)
-	outOfTime  bool      // the deadline is the run's, not the tool's
-	ended      time.Time // of a call that started early, if it ended before it was taken over
+	outOfTime  bool // the deadline is the run's, not the tool's
 	out        pawl.Output
 	err        error
 	slot       slot
@@ -114,7 +113,7 @@ func (t *toolCall) set(d *driver, at uint64, c *pawl.Classified) {
 // runGroup runs calls in parallel. A single call runs on this goroutine if the process has
 // room for it.
 func runGroup(d *driver, at uint64, calls []pawl.Classified) error {
-	if len(calls) == 1 && !calls[0].Early && !d.hasBoard() {
+	if len(calls) == 1 && !d.hasBoard() {
 		if t, err := single(d, at, &calls[0]); t != nil {
 			if err = d.effects.run(&t.effect); err == nil {
 				d.toolCall = t // not if the call was abandoned: its goroutine still uses it
@@ -161,10 +160,7 @@ func single(d *driver, at uint64, c *pawl.Classified) (*toolCall, error) {
 func (t *toolCall) prepare(r *recorder) bool {
 	c, info := t.classified, t.classified.Info()
 	now := time.Now()
-	left := timeLeft(r.state, now) // by the entries' times: making them durable may take long
-	if !c.Early {
-		left = timeFor(r, t.at, c, now)
-	}
+	left := timeFor(r, t.at, c, now)
 	if left <= 0 {
 		return false
 	}
@@ -183,7 +179,7 @@ func (t *toolCall) prepare(r *recorder) bool {
 		t.limit, t.outOfTime = left, true
 	}
 	if c.Child == "" || t.inv.Attempt == 1 { // resuming a child is not a new attempt at the call
-		r.appendAt(now, r.state.Iteration(), t.at, pawl.ToolStarted{Call: c.Call.ID, Tool: c.Call.Tool, Args: c.Call.Args, Effect: info.Effect, Key: c.Key, Attempt: t.inv.Attempt, Supervised: t.inv.Supervised, Early: c.Early})
+		r.appendAt(now, r.state.Iteration(), t.at, pawl.ToolStarted{Call: c.Call.ID, Tool: c.Call.Tool, Args: c.Call.Args, Effect: info.Effect, Key: c.Key, Attempt: t.inv.Attempt, Supervised: t.inv.Supervised})
 	}
 	if c.Child != "" {
 		if t.inv.Attempt == 1 && t.behind == nil {
@@ -291,9 +287,6 @@ func grace(t pawl.Tool) time.Duration {
 func (t *toolCall) record(r *recorder, cut error, abandoned bool) {
 	t.slot.free()
 	now := time.Now()
-	if !t.ended.IsZero() {
-		now = t.ended
-	}
 	e := pawl.ToolFinished{Call: t.inv.Call, Tool: t.inv.Tool, Duration: now.Sub(t.began).Truncate(time.Millisecond), Abandoned: abandoned}
 	info := t.classified.Info()
 	if abandoned {

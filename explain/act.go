@@ -103,9 +103,6 @@ func (f *fold) disposed(entry pawl.Entry) (id string, why, came Phrase) {
 		return e.Call, f.whyRun(e), "started, and no outcome is in the log"
 	case pawl.ToolFinished:
 		f.changed(entry, e)
-		if slices.Contains(f.early, e.Call) {
-			why = f.caller(e.Call) + phrasef(" called %s; it had begun early", name(e.Tool))
-		}
 		if strings.HasPrefix(e.Tool, "__") || e.Tool == searchTool {
 			why = f.caller(e.Call) + phrasef(" called %s; the machine answered it", name(e.Tool))
 		}
@@ -118,10 +115,6 @@ func (f *fold) disposed(entry pawl.Entry) (id string, why, came Phrase) {
 		return e.Call, f.caller(e.Call) + phrasef(" called %s again with the same arguments; answered from the log", name(e.Tool)),
 			phrasef("reused the result of %s", name(e.Of))
 	case pawl.ToolRefused:
-		if e.Early {
-			f.early = slices.DeleteFunc(f.early, func(id string) bool { return id == e.Call })
-			return e.Call + " (early)", phrasef("discarded %s: %s", name(e.Tool), said(e.Why)), "discarded"
-		}
 		return e.Call, phrasef("refused %s: %s", name(e.Tool), said(e.Why)), Phrase("refused: " + said(e.Why))
 	case pawl.ToolDoubted:
 		return e.Call, "", Phrase("in doubt: " + said(e.Why))

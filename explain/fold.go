@@ -34,8 +34,7 @@ type fold struct {
 	rejected int  // the number of rejections since the last reply
 	lost     bool // a model call was lost with the run's owner
 	acted    []string
-	early    []string // calls that began while the latest reply was streamed
-	back     bool     // the run was resumed and has not observed since
+	back     bool // the run was resumed and has not observed since
 	baseline *pawl.Measured
 	measure  *pawl.Measured // the latest
 	trend    gauge.Trend    // of the latest turn

@@ -111,12 +111,7 @@ func (l *ledger) listen(e *pawl.Entry, after *pawl.State) {
 	case pawl.ToolFinished:
 		l.answer(ev.Call, len(ev.Result)+len(ev.Error))
 	case pawl.ToolRefused:
-		if ev.Early {
-			delete(l.calls, ev.Call)
-			delete(l.again, ev.Call)
-		} else {
-			l.answer(ev.Call, len(ev.Why))
-		}
+		l.answer(ev.Call, len(ev.Why))
 	case pawl.ToolSettled:
 		l.answer(ev.Call, len(ev.Result)+len(ev.Error))
 	case pawl.ToolReused:
@@ -154,9 +149,6 @@ func (l *ledger) reply(e *pawl.ModelReplied) {
 // started records what a call reads, to recognise it later.
 func (l *ledger) started(e *pawl.ToolStarted) {
 	r := l.call(e.Call)
-	if e.Early { // its turn begins with the reply
-		r.turn++
-	}
 	if e.Effect != pawl.Read {
 		return
 	}

@@ -43,7 +43,7 @@ func (f *fold) think(d *Decision, first pawl.Event) {
 			f.answered, f.causes, f.rejected = nil, nil, 0
 		}
 	}
-	f.lost, f.early = false, nil
+	f.lost = false
 }
 
 // thought explains a model call's outcome.
@@ -51,9 +51,6 @@ func (f *fold) thought(d *Decision) {
 	took := f.step[len(f.step)-1].Time.Sub(d.Time)
 	for _, e := range f.step {
 		switch e := e.Event.(type) {
-		case pawl.ToolStarted:
-			f.early = append(f.early, e.Call)
-			d.Outcome = append(d.Outcome, phrasef("%s %s %s began while the reply was streamed", name(e.Call), name(e.Tool), data(e.Args)))
 		case pawl.ModelReplied:
 			d.Outcome = append(d.Outcome, f.replied(e, took)...)
 		case pawl.ModelFailed:

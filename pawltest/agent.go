@@ -26,7 +26,7 @@ import (
 //	name NAME · fallback NAME · prompt TEXT · loop react|single|review · strategy json
 //	stop EXPR · limits K=V… · output SCHEMA · price IN/OUT[/READ/WRITE/SEARCH] · max_tokens N · effort E
 //	writes N [EFFORT]: the most tokens of a reply of each model, and what it thinks with by itself
-//	builtins · plan · board · serial · early_reads · max_parallel N · core PATTERN… · observe · goal EXPR · approvals [ttl=D] [stop] [unobserved]
+//	builtins · plan · board · serial · max_parallel N · core PATTERN… · observe · goal EXPR · approvals [ttl=D] [stop] [unobserved]
 //	tool NAME [read|idempotent|write] [client|alone|exempt|external] [timeout=D cap=N calls=N parallel=N on_doubt=X version=V args=a,b? witness=a,b supervised=WORD]
 //	hosted NAME [calls=N cap=N]: the provider runs it
 //	delegate NAME [limits=K=V,…] [ask=TOOL] TOOL…: an agent as a tool; it has the tools named, declared before
@@ -83,8 +83,6 @@ func (w *world) agent(input string) (a pawl.Agent, err error) {
 			a = team.Board(a)
 		case "serial":
 			a.Serial = true
-		case "early_reads":
-			a.EarlyReads = true
 		case "core":
 			a.Core = strings.Fields(rest)
 		case "max_parallel":

@@ -192,7 +192,6 @@ func (l *line) tool(event pawl.Event) {
 			l.opt("attempt", e.Attempt)
 		}
 		l.opt("supervised", e.Supervised)
-		l.opt("early", e.Early)
 	case pawl.ToolFinished:
 		l.add("%s %s %v", e.Call, e.Tool, e.Status)
 		if e.Error == "" {
@@ -206,7 +205,6 @@ func (l *line) tool(event pawl.Event) {
 		l.add("%s %s of=%s", e.Call, e.Tool, e.Of)
 	case pawl.ToolRefused:
 		l.add("%s %s %q", e.Call, e.Tool, e.Why)
-		l.opt("early", e.Early)
 	case pawl.ToolDoubted:
 		l.add("%s %s %q", e.Call, e.Tool, e.Why)
 	case pawl.ToolSettled:

@@ -15,8 +15,6 @@ import (
 // thought is one line of a model's script.
 type thought struct {
 	reply pawl.Reply
-	ready []pawl.Call   // that were complete while it was streamed; nil: those of the reply
-	gap   time.Duration // before each of them
 	fail  *pawl.ModelError
 	after time.Duration
 	hang  bool // until the context ends
@@ -26,9 +24,7 @@ type thought struct {
 }
 
 // readThought reads what a model says: "text", ~"thinking", calls as
-// NAME{…} or NAME:JSON, and usage=IN/OUT stop=REASON after=DURATION
-// gap=DURATION, the time before each call is complete while the reply is streamed. With calls
-// that begin with ^, those are streamed in place of the reply's, and the reply has none of them.
+// NAME{…} or NAME:JSON, and usage=IN/OUT stop=REASON after=DURATION.
 // With @ before it, the provider has run a call: a string behind it is the result, or with ! before
 // that the error. searches=N is how many searches it bills.
 // cite="TITLE|URL|QUOTE" is what the text before it cites.
@@ -66,7 +62,7 @@ func readThought(s string) (t thought, err error) {
 				return t, err
 			}
 		default:
-			name, streamed := strings.CutPrefix(s[:end], "^")
+			name := s[:end]
 			args, rest, err := callArgs(strings.TrimPrefix(s[end:], ":"))
 			if err != nil {
 				return t, fmt.Errorf("%s: %w", name, err)
@@ -84,10 +80,6 @@ func readThought(s string) (t thought, err error) {
 					h.Result = jsonin.Quote(said)
 				}
 				t.reply.Hosted = append(t.reply.Hosted, h)
-				continue
-			}
-			if streamed {
-				t.ready = append(t.ready, pawl.Call{Tool: name, Args: args})
 				continue
 			}
 			t.reply.Parts = append(t.reply.Parts, pawl.Call{Tool: name, Args: args})
@@ -165,8 +157,6 @@ func (t *thought) option(name, value string) (err error) {
 		err = t.reply.Stop.UnmarshalText([]byte(value))
 	case "after":
 		t.after, err = time.ParseDuration(value)
-	case "gap":
-		t.gap, err = time.ParseDuration(value)
 	case "error":
 		t.fail = &pawl.ModelError{Message: value}
 		err = t.fail.Class.UnmarshalText([]byte(value))

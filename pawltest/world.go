@@ -59,15 +59,6 @@ func (w *world) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 			yield(pawl.Chunk{}, err)
 			return
 		}
-		for _, c := range t.streamed() {
-			if err := w.wait(ctx, t.gap, false, false); err != nil {
-				yield(pawl.Chunk{}, err)
-				return
-			}
-			if !yield(pawl.Chunk{Ready: &c}, nil) {
-				return
-			}
-		}
 		switch {
 		case t.die:
 			proc.die()
@@ -80,19 +71,6 @@ func (w *world) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk
 			yield(pawl.Chunk{Reply: &t.reply}, nil)
 		}
 	}
-}
-
-// streamed are the calls that are complete before the reply is.
-func (t *thought) streamed() (calls []pawl.Call) {
-	if t.ready != nil {
-		return t.ready
-	}
-	for _, p := range t.reply.Parts {
-		if c, ok := p.(pawl.Call); ok {
-			calls = append(calls, c)
-		}
-	}
-	return calls
 }
 
 // wait takes as long as the script says.

@@ -56,9 +56,7 @@ func (a *aguiRun) add(e pawl.Entry, line []byte) []aguiEvent {
 	case pawl.ModelFailed:
 		a.failed(ev, line)
 	case pawl.ToolStarted:
-		if !ev.Early { // the reply may have other calls
-			a.offer(pawl.Call{ID: ev.Call, Tool: ev.Tool, Args: ev.Args}, "")
-		}
+		a.offer(pawl.Call{ID: ev.Call, Tool: ev.Tool, Args: ev.Args}, "")
 		a.custom(e, line)
 	case pawl.ToolFinished, pawl.ToolReused, pawl.RunStopped: // results and end report these
 	default:

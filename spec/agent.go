@@ -44,7 +44,7 @@ func (s *Spec) assembleIn(r *Registry, caller pawl.Model, all *crew) (pawl.Agent
 	a := pawl.Agent{
 		Name: s.Name, Version: s.Version, Description: s.Description, Prompt: s.prompt, Labels: s.Labels,
 		Loop: s.loop, Limits: s.limits.Merge(s.opt.Limits), Output: s.output, Sampling: s.model.sampling,
-		Serial: s.serial, MaxParallel: s.maxParallel, EarlyReads: s.earlyReads, Builtins: s.builtin, Trace: s.trace, ResultKey: s.resultKey,
+		Serial: s.serial, MaxParallel: s.maxParallel, Builtins: s.builtin, Trace: s.trace, ResultKey: s.resultKey,
 	}
 	if s.json {
 		a.Strategy = pawl.StrategyJSON
@@ -194,7 +194,6 @@ func (s *Spec) contradictions(d *document, a pawl.Agent) {
 		{single && s.json, "strategy", "strategy json is a way to call tools, but loop single offers none (write strategy: native)"},
 		{!chooses && s.plan, "plan", "plan is for an agent that chooses its calls (leave it out, or write loop: react)"},
 		{!chooses && s.core != nil, "tool_search", "tool_search is for an agent that chooses its calls (leave it out, or write loop: react)"},
-		{s.earlyReads && (!chooses || s.json || s.serial), "early_reads", "early_reads is for an agent that chooses its calls, several at a time and with strategy native (leave it out, or leave out loop, strategy and parallel)"},
 	} {
 		if c.wrong {
 			d.problem(s.find(c.key), "%s", c.says)

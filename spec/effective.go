@@ -215,7 +215,6 @@ func (e *Effective) declared(d pawl.Declaration) {
 	}
 	e.root.flag("parallel", d.Serial, no())
 	e.root.count("max_parallel", d.MaxParallel)
-	e.root.flag("early_reads", d.EarlyReads, yes())
 	e.root.flag("trace", d.Trace, yes())
 	if a := d.Approvals; a != (pawl.Approvals{}) {
 		n := &node{kind: mapping}

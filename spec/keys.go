@@ -40,8 +40,6 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 	{name: "parallel", value: aFlag, otherwise: "true", about: "let the calls of one reply run at the same time", inGo: "pawl.Agent.Serial"},
 	{name: "max_parallel", value: aCount(1), otherwise: "10 commands, requests and MCP calls, and 256 other calls",
 		about: "calls of a run that run at once; all runs in one process together have four times as many. The others wait, in call order", inGo: "pawl.Agent.MaxParallel"},
-	{name: "early_reads", value: aFlag, otherwise: "false",
-		about: "start calls of tools that read [while the model writes its reply](tools.md#reads-that-start-early)", inGo: "pawl.Agent.EarlyReads"},
 	{name: "trace", value: aFlag, otherwise: "false", about: "show the reasoning trace with the result", inGo: "pawl.Agent.Trace"},
 	{name: "skills", value: wordList, about: "[skills](#skills): folders of them, or with one, relative to the spec's directory", inGo: "skill.Tool"},
 	{name: "stop", value: aCondition, about: "[when](command.md#conditions) to end, besides when the model is done", inGo: "pawl.Agent.Stop"},

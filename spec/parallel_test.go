@@ -43,28 +43,3 @@ tools:
 		t.Errorf("it warns of %v", w)
 	}
 }
-
-// A spec that starts Reads early is told where that can have no effect.
-func TestEarlyReads(t *testing.T) {
-	const base, tools = "name: a\nmodel: mechanic\nearly_reads: true\n", "tools: [{name: look, description: d, command: [true], effect: read}]\n"
-	for _, c := range []struct{ more, problem, warning string }{
-		{tools, "", ""},
-		{tools + "hooks: [log]\n", "", "line 5 declares"},
-		{tools + "approvals: {gates: [look]}\n", "", "line 5 declares"},
-		{tools + "parallel: false\n", "several at a time", ""},
-		{tools + "strategy: json\n", "several at a time", ""},
-		{"loop: single\n", "several at a time", ""},
-	} {
-		s, err := Load(tree(t, map[string]string{"spec.yaml": base + c.more})+"/spec.yaml", &Options{Registry: registry()})
-		if (err == nil) != (c.problem == "") || err != nil && !strings.Contains(err.Error(), c.problem) {
-			t.Errorf("%s: %v, want %q", c.more, err, c.problem)
-		}
-		if err != nil {
-			continue
-		}
-		w := s.Warnings(registry())
-		if (len(w) == 0) != (c.warning == "") || len(w) > 0 && !strings.Contains(w[0].Message, c.warning) {
-			t.Errorf("%s: it warns of %v, want %q", c.more, w, c.warning)
-		}
-	}
-}

@@ -58,7 +58,6 @@ func (s *Spec) read(f fields) {
 	if s.stop = f.value("stop", text, `a condition such as iterations >= 10`); s.opt.Stop != "" {
 		s.stop = nil
 	}
-	f.flag("early_reads", &s.earlyReads)
 	f.flag("trace", &s.trace)
 	s.readLimits(f)
 	s.readApprovals(f)

@@ -65,7 +65,6 @@ type Spec struct {
 	serial      bool
 	maxParallel int
 	core        []string // tools shown from the start; nil: all
-	earlyReads  bool
 	trace       bool
 	plan        bool
 	board       bool

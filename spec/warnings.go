@@ -65,7 +65,6 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 		}
 	}
 	s.unskilled(d)
-	s.unearly(d)
 	s.ungated(d)
 	s.unheld(d)
 	if l := s.shelved; l != nil {
@@ -113,19 +112,6 @@ func (s *Spec) offered() (names []string, all bool) {
 		names, all = append(append(names, m.Name), of...), all && whole
 	}
 	return names, all
-}
-
-// unearly warns that no call starts early, because something may stop it.
-func (s *Spec) unearly(d *document) {
-	if !s.earlyReads {
-		return
-	}
-	for _, path := range []string{"guard", "judge", "hooks", "policies", "approvals.gates", "tools.*.approval"} {
-		for _, n := range s.root.all(path) {
-			d.problem(s.find("early_reads"), "early_reads has no effect, because what line %d declares may stop a call (leave one of them out)", n.place.line)
-			return
-		}
-	}
 }
 
 // programs checks that programs that start with ./ exist, of the named tools,

@@ -37,9 +37,6 @@ func (l *life) tool(s *pawl.State, e pawl.Entry) {
 	case pawl.ToolReused:
 		l.note(e, eventReused, text(keyTool, ev.Tool), text(keyToolCall, ev.Call))
 	case pawl.ToolRefused:
-		if ev.Early {
-			l.close(ev.Call, e.Time, "")
-		}
 		l.note(e, eventRefused, text(keyTool, ev.Tool), text(keyToolCall, ev.Call))
 	}
 }

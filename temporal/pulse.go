@@ -85,8 +85,6 @@ func (p *pulse) saw(e pawl.Entry) (idle bool) {
 		delete(p.flight, ev.Call)
 	case pawl.ToolDoubted:
 		delete(p.flight, ev.Call)
-	case pawl.ToolRefused: // of a call that began early
-		delete(p.flight, ev.Call)
 	case pawl.ChildStarted:
 		within(ev.Child, cmp.Or(ev.Limits.Time, childLimit))
 	case pawl.ChildStopped:

@@ -106,9 +106,6 @@ func (r *replay) take(e pawl.Entry) error {
 		now = r.before[i]
 	}
 	r.before = nil
-	if err := r.early(e); err != nil {
-		return err
-	}
 	if r.got != nil && e.At == r.decided.Seq() && !r.given(e.Event) {
 		r.got = append(r.got, e)
 	} else {
@@ -127,19 +124,6 @@ func (r *replay) take(e pawl.Entry) error {
 	fork, _ := e.Event.(pawl.RunForked)
 	r.edited = fork.Edited
 	return r.follow(e.Event)
-}
-
-// early checks an entry that is the start of a Read while a reply is streamed.
-func (r *replay) early(e pawl.Entry) error {
-	started, _ := e.Event.(pawl.ToolStarted)
-	if !started.Early || r.now == nil {
-		return nil
-	}
-	d, ok := r.now.Early(r.state, pawl.Call{Tool: started.Tool, Args: started.Args})
-	if !ok || d.Call.ID != started.Call || d.Key != started.Key || d.Info().Effect != started.Effect {
-		return fmt.Errorf("run %s, entry %d: this build would not start %s %s early", r.run, e.Seq, started.Call, started.Tool)
-	}
-	return nil
 }
 
 // follow applies what the log says about the agent from here on.

@@ -150,9 +150,6 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 			return nil, t.Broken(fmt.Sprintf("the end of block %d, which is not open", e.Index))
 		}
 		b.open = false
-		if b.Type == "tool_use" {
-			return []pawl.Chunk{{Ready: b.call()}}, nil
-		}
 	case "message_delta":
 		if t.state == waiting {
 			return nil, t.Broken("message_delta before message_start")

@@ -44,7 +44,7 @@ func (t *turn) grow(raw json.RawMessage) (pawl.Chunk, error) {
 		p.kind = "functionCall"
 		delete(fields, "functionCall")
 		t.pieces = append(t.pieces, p)
-		return pawl.Chunk{Call: p.call.Name, Ready: p.made()}, nil
+		return pawl.Chunk{Call: p.call.Name}, nil
 	}
 	if fields["text"] == nil && fields["thoughtSignature"] != nil && len(fields) == 1 {
 		fields["text"] = json.RawMessage(`""`) // an empty text is omitted on the wire

@@ -179,9 +179,6 @@ func (r *response) end(ev responsesEvent) ([]pawl.Chunk, error) {
 	ev.ItemID = it.ID
 	o := r.open(ev, it.Type)
 	o.outputItem, o.raw = it, append(json.RawMessage(nil), ev.Item...)
-	if o.Type == "function_call" {
-		return []pawl.Chunk{{Ready: o.call()}}, nil
-	}
 	return nil, nil
 }
 

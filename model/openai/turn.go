@@ -33,7 +33,6 @@ type part struct {
 	details   []json.RawMessage // of thinking
 	extra     map[string]json.RawMessage
 	announced bool
-	ready     bool // it was handed out complete
 }
 
 // An event is the content of an event.
@@ -88,7 +87,7 @@ func (t *turn) Event(data []byte) ([]pawl.Chunk, error) {
 			return nil, t.Failed(pawl.ClassTruncated, "the stream ended without a finish reason")
 		}
 		t.done = true
-		return t.ready(t.parts, true), nil
+		return nil, nil
 	}
 	var ev event
 	if err := t.Decode(data, &ev, isError); err != nil {
@@ -169,11 +168,7 @@ func (t *turn) grow(d delta) (chunks []pawl.Chunk) {
 		d.Calls = append(d.Calls, fragment{Function: *d.Function})
 	}
 	for _, f := range d.Calls {
-		before := len(t.parts)
 		p := t.call(f)
-		if len(t.parts) > before { // the calls before it are complete
-			chunks = append(chunks, t.ready(t.parts[:before], false)...)
-		}
 		if !p.announced && p.name != "" && (p.text.Len() > 0 || t.offers(p.name)) {
 			p.announced = true
 			chunks = append(chunks, pawl.Chunk{Call: p.name})
@@ -198,21 +193,6 @@ func (t *turn) thinking() *part {
 		return t.parts[n-1]
 	}
 	return t.last("thinking")
-}
-
-// ready returns the calls that are complete and were not handed out. Before the end, those are
-// complete whose arguments are an object with keys: {} may be the place of arguments to come.
-func (t *turn) ready(parts []*part, end bool) (chunks []pawl.Chunk) {
-	for _, p := range parts {
-		if p.kind == "call" && !p.ready && (end || p.whole() && strings.TrimSpace(p.text.String()) != "{}") {
-			if !p.announced {
-				chunks = append(chunks, pawl.Chunk{Call: p.name})
-			}
-			p.announced, p.ready = true, true
-			chunks = append(chunks, pawl.Chunk{Ready: p.call()})
-		}
-	}
-	return chunks
 }
 
 func (p *part) call() *pawl.Call {

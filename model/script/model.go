@@ -280,11 +280,6 @@ func (p *reply) stream(ctx context.Context, r pawl.Request, whole pawl.Reply, tu
 			return
 		}
 	}
-	if n := len(whole.Parts); n > 0 {
-		if c := ready(whole.Parts[n-1]); c != nil && !yield(pawl.Chunk{Ready: c}, nil) {
-			return
-		}
-	}
 	switch {
 	case p.hang:
 		<-ctx.Done()
@@ -297,12 +292,10 @@ func (p *reply) stream(ctx context.Context, r pawl.Request, whole pawl.Reply, tu
 	}
 }
 
-// split returns the chunks of parts, each text in n pieces of whole runes. A call is ready
-// when the part after it begins.
+// split returns the chunks of parts, each text in n pieces of whole runes.
 func split(parts []pawl.Part, n int) []pawl.Chunk {
 	var chunks []pawl.Chunk
-	for i, part := range parts {
-		before := len(chunks)
+	for _, part := range parts {
 		switch part := part.(type) {
 		case pawl.Thinking:
 			chunks = append(chunks, pawl.Chunk{Thinking: part.Text})
@@ -320,19 +313,8 @@ func split(parts []pawl.Part, n int) []pawl.Chunk {
 				rest, left = rest[end:], left-size
 			}
 		}
-		if i > 0 && before < len(chunks) {
-			chunks[before].Ready = ready(parts[i-1])
-		}
 	}
 	return chunks
-}
-
-// ready returns a part that is a call; nil: it is none.
-func ready(p pawl.Part) *pawl.Call {
-	if c, is := p.(pawl.Call); is {
-		return &c
-	}
-	return nil
 }
 
 // lastUser returns all text in the last user message.

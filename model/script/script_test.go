@@ -22,9 +22,6 @@ import (
 func ask(ctx context.Context, m pawl.Model, r pawl.Request) (streamed string, reply *pawl.Reply, err error) {
 	var pieces []string
 	for c, e := range m.Stream(ctx, r) {
-		if c.Ready != nil {
-			pieces = append(pieces, "ready:"+c.Ready.Tool)
-		}
 		switch {
 		case e != nil:
 			err = e
@@ -34,7 +31,7 @@ func ask(ctx context.Context, m pawl.Model, r pawl.Request) (streamed string, re
 			pieces = append(pieces, "call:"+c.Call)
 		case c.Thinking != "":
 			pieces = append(pieces, "think:"+c.Thinking)
-		case c.Text != "" || c.Ready == nil:
+		default:
 			pieces = append(pieces, c.Text)
 		}
 	}
@@ -97,7 +94,7 @@ price: {input: 3, output: 15}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("reply (-want +got):\n%s", d)
 	}
-	if want := "think:Hm 1.|Let |me l|ook.|call:search|ready:search"; streamed != want {
+	if want := "think:Hm 1.|Let |me l|ook.|call:search"; streamed != want {
 		t.Errorf("streamed %q, want %q", streamed, want)
 	}
 	info := pawl.ModelInfo{Name: "script/demo.yaml", Price: &pawl.Price{Input: 3, Output: 15}}

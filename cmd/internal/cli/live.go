@@ -204,8 +204,6 @@ func (v *liveView) take(event pawl.Event) {
 		begins(e.Call, e.Tool)
 	case pawl.ToolFinished:
 		v.calls = landed(v.calls, e.Call)
-	case pawl.ToolRefused: // of a call that began early
-		v.calls = landed(v.calls, e.Call)
 	case pawl.ChildStarted:
 		begins(e.Call, e.Agent)
 	case pawl.ChildStopped:

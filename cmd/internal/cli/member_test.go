@@ -60,7 +60,6 @@ var members = map[string]member{
 	"builtins":        {value: "true", replies: "{calls: [{tool: __store_memory__, args: {key: colour, value: blue}}]}, {text: Stored.}", shows: `"type":"memory\.stored"`},
 	"parallel":        {value: "false", replies: "{calls: [{tool: look}, {tool: look, args: {}}]}, {text: It is blue.}", shows: `"type":"tool\.finished"[^\n]*\n[^\n]*"type":"tool\.started"`},
 	"max_parallel":    {value: "1", replies: "{calls: [{tool: look}, {tool: look, args: {}}]}, {text: It is blue.}", shows: `"type":"tool\.finished"[^\n]*\n[^\n]*"type":"tool\.started"`},
-	"early_reads":     {value: "true", shows: `"tool":"look"[^\n]*"early":true`},
 	"trace":           {value: "true", shows: `"trace":\[`},
 	"skills":          {value: "[./skills]", shows: "Names shades of colours"},
 	"stop":            {value: `tool_called("look")`, shows: `"type":"run\.stopped"[^\n]*tool_called\(`},

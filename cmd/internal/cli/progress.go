@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,19 +137,11 @@ func hookText(e pawl.HookDirected) string {
 	return text
 }
 
-// early is a word about a call that began while its reply was streamed.
-func early(is bool, word string) string {
-	if is {
-		return word
-	}
-	return ""
-}
-
 // callText is the line for an event of a call.
 func callText(event pawl.Event) string {
 	switch e := event.(type) {
 	case pawl.ToolStarted:
-		return fmt.Sprintf("%s %s %s", e.Call, e.Tool, gistJSON(e.Args)) + early(e.Early, " (early)")
+		return fmt.Sprintf("%s %s %s", e.Call, e.Tool, gistJSON(e.Args))
 	case pawl.ToolFinished:
 		text := fmt.Sprintf("%s %s: %v after %s", e.Call, e.Tool, e.Status, figure.Lasting(e.Duration))
 		if e.Status == pawl.ToolOK {
@@ -160,7 +151,7 @@ func callText(event pawl.Event) string {
 	case pawl.ToolReused:
 		return fmt.Sprintf("%s %s: reuses the result of %s", e.Call, e.Tool, e.Of)
 	case pawl.ToolRefused:
-		return fmt.Sprintf("%s %s: %s: %s", e.Call, e.Tool, cmp.Or(early(e.Early, "discarded"), "refused"), gist(e.Why))
+		return fmt.Sprintf("%s %s: refused: %s", e.Call, e.Tool, gist(e.Why))
 	case pawl.ToolDoubted:
 		return fmt.Sprintf("%s %s: in doubt: %s", e.Call, e.Tool, gist(e.Why))
 	case pawl.ToolSettled:

@@ -414,7 +414,7 @@ export class Log {
         const s = this.forCall(e, t);
         s.state = "open";
         if (d.args !== undefined) s.text = argsLine(d.args);
-        this.begin(s, t, "run", d.early ? "early" : d.attempt > 1 ? `attempt ${d.attempt}` : undefined);
+        this.begin(s, t, "run", d.attempt > 1 ? `attempt ${d.attempt}` : undefined);
         return;
       }
       case "tool.finished": {
