@@ -147,7 +147,7 @@ func (d *Declaration) digest() map[string]string {
 	for i := range d.Tools {
 		t := &d.Tools[i]
 		all["tool "+t.Name] = digest(t.Description, string(canonical(t.Input)), t.Effect.String(), t.OnDoubt.String(), t.Version, t.Cage, t.Follows, t.Carry,
-			fmt.Sprint(t.MaxCalls, t.Alone, t.Exempt, t.Client, t.Weight, t.Background, t.Deferred, t.Hosted != (Usage{})))
+			fmt.Sprint(t.MaxCalls, t.Alone, t.Exempt, t.Client, t.Weight, t.Deferred, t.Hosted != (Usage{})))
 		also(t.Reaches != nil || t.Content != nil, "flow "+t.Name, fmt.Sprintf("%q %q", t.Reaches, t.Content))
 		// Apart, since a run may be resumed with less trust than it began with.
 		also(t.Trust == Untrusted, "trust "+t.Name, t.Trust.String())

@@ -120,15 +120,13 @@ type ToolInfo struct {
 	// zero: as many as the agent allows. See [Agent.MaxParallel].
 	MaxParallel int `wire:"max_parallel,omit"`
 	// Weight, of an agent, is how many of the equal shares of the limits a call gets; zero: 1.
-	// Background says that its calls are answered when their runs have begun; see [State.Background].
 	Weight int `wire:"weight,omit"`
 	// Follows names a tool that is an agent, such as this one: a call's run goes on with the
 	// conversation of the latest run of that tool. Empty: it begins a conversation, or
 	// goes on with that of its caller if Carry says so. Carry is what it sees of it: all,
 	// summary or last; empty: all that Follows says.
-	Background bool   `wire:"background,omit"`
-	Follows    string `wire:"follows,omit"`
-	Carry      string `wire:"carry,omit"`
+	Follows string `wire:"follows,omit"`
+	Carry   string `wire:"carry,omit"`
 
 	// Foreign says that an untrusted party, such as an MCP server, wrote the name,
 	// the description and the schema: a run that offers the tool is tainted from its

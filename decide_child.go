@@ -95,7 +95,7 @@ func (m *Machine) Child(s *State, d Classified) (agent Agent, input string, err 
 
 // allocate divides what is left, less what the next turn of this run is
 // expected to need, among the calls of the batch that are runs of their own, by
-// their weights. With a run in the background, this run keeps a share, too. A call
+// their weights. A call
 // whose share is too small to begin with is refused.
 //
 // A model reads what can no longer be paid for and may do without. A loop
@@ -106,20 +106,18 @@ func (m *Machine) allocate(s *State, step Step) Step {
 	if !ok {
 		return step
 	}
-	n, keeps := 0, 0
+	n := 0
 	for i := range act.Calls {
 		if d := &act.Calls[i]; d.Do == CallRun && d.info.Agent != "" {
-			if n += max(1, d.info.Weight); d.info.Background {
-				keeps = 1
-			}
+			n += max(1, d.info.Weight)
 		}
 	}
 	if n == 0 {
 		return step
 	}
-	next, aside := m.fill(s, Think{Purpose: PurposeTurn}), s.aside()
-	tokens := s.limits.Tokens - s.Tokens() - aside.Tokens - next.Estimate - next.Hosted.Input - leastReply
-	dollars := s.limits.Cost - s.cost - aside.Cost
+	next := m.fill(s, Think{Purpose: PurposeTurn})
+	tokens := s.limits.Tokens - s.Tokens() - next.Estimate - next.Hosted.Input - leastReply
+	dollars := s.limits.Cost - s.cost
 	if price := m.decl.Model.Price; price != nil {
 		in, _ := meter.Rates(*price).Most(next.Estimate, meter.Use(next.Hosted), next.Long)
 		dollars -= in
@@ -127,7 +125,7 @@ func (m *Machine) allocate(s *State, step Step) Step {
 	for i := range act.Calls {
 		if d := &act.Calls[i]; d.Do == CallRun && d.info.Agent != "" {
 			w := max(1, d.info.Weight)
-			leaf := m.allocateChild(s, d, max(tokens*w/(n+keeps), 0), max(dollars*float64(w)/float64(n+keeps), 0))
+			leaf := m.allocateChild(s, d, max(tokens*w/n, 0), max(dollars*float64(w)/float64(n), 0))
 			if leaf != "" && s.looped {
 				return m.exhaust(s, verdict(StatusExhausted, leaf, d.Why))
 			}
@@ -161,8 +159,6 @@ func (m *Machine) allocateChild(s *State, d *Classified, tokens int, dollars flo
 		l.Cost = max(1e-9, meter.Dollars(share))
 	}
 	switch {
-	case had.id != "" && d.info.Background: // what is set aside for it stays
-		l = had.limits
 	case had.id != "": // it has begun; what it cannot pay for any more it says itself
 		l.Time = had.limits.Time
 		if had.status == StatusInterrupted { // a sibling's end would otherwise make it richer for a crash
@@ -181,69 +177,24 @@ func (m *Machine) allocateChild(s *State, d *Classified, tokens int, dollars flo
 	return ""
 }
 
-// Background returns the calls whose runs go on in the background, oldest first:
-// the calls are answered, and the runs have not ended. It costs O(such calls).
-func (s *State) Background() (all []Classified) {
-	for _, k := range s.behind {
-		if c := s.call(k.call); c != nil {
-			all = append(all, Classified{Call: c.state().Call, Child: k.id, Limits: new(k.limits)})
-		}
-	}
-	return all
-}
-
-// aside is what the runs in the background may still use.
-func (s *State) aside() (l Limits) {
-	for i := range s.behind {
-		k := &s.behind[i]
-		l.Tokens += max(0, k.limits.Tokens-k.usage.Total())
-		l.Cost += max(0, k.limits.Cost-k.cost)
-	}
-	return l
-}
-
 // startChild has a call go on as a run of its own.
 func (s *State) startChild(e *ChildStarted) {
 	c := s.opened(e.Call)
 	if c == nil {
 		return
 	}
-	k := childRun{id: e.Child, call: c.ID, limits: e.Limits}
-	i, was := s.isBehind(e.Child), c.child
-	if i >= 0 { // what the call knows may be older
-		was = &s.behind[i]
-	}
-	if was != nil {
+	k := childRun{id: e.Child, limits: e.Limits}
+	if was := c.child; was != nil {
 		k.usage, k.cost, k.calls = was.usage, was.cost, was.calls
 	}
 	c.Phase, c.own().child = PhaseStarted, &k
-	if e.Background && i < 0 {
-		s.behind = append(slices.Clip(s.behind), k)
-	}
-}
-
-func (s *State) isBehind(child string) int {
-	return slices.IndexFunc(s.behind, func(k childRun) bool { return k.id == child })
 }
 
 // stopChild books what a child has used since it was settled last.
 func (s *State) stopChild(e *ChildStopped) {
-	c, i := s.opened(e.Call), s.isBehind(e.Child)
-	if c != nil && c.child == nil {
-		c = nil
-	}
-	now := childRun{id: e.Child, call: e.Call, status: e.Status, wake: e.WakeAt, usage: e.Usage, cost: e.Cost, calls: e.ModelCalls}
+	now := childRun{id: e.Child, status: e.Status, wake: e.WakeAt, usage: e.Usage, cost: e.Cost, calls: e.ModelCalls}
 	var was childRun
-	if i >= 0 {
-		was = s.behind[i]
-		s.behind = slices.Clone(s.behind)
-		if now.call, now.limits = was.call, was.limits; e.Status.Ended() {
-			s.behind = slices.Delete(s.behind, i, i+1)
-		} else {
-			s.behind[i] = now
-		}
-	}
-	if c != nil {
+	if c := s.opened(e.Call); c != nil && c.child != nil {
 		was = *c.child
 		m := c.own()
 		now.limits, m.child = was.limits, &now

@@ -167,17 +167,16 @@ func (m *Machine) wired(s *State, v *View) int {
 // clamp lowers the reply to what tokens and dollars leave, and prices it. Some may be used already
 // and not be booked.
 func (m *Machine) clamp(s *State, t Think, used int, spent float64) Think {
-	aside := s.aside()
-	t.MaxTokens = min(t.MaxTokens, s.limits.Tokens-s.usage.Total()-used-aside.Tokens-t.Estimate-t.Hosted.Input)
+	t.MaxTokens = min(t.MaxTokens, s.limits.Tokens-s.usage.Total()-used-t.Estimate-t.Hosted.Input)
 	price := m.decl.model(t.Model, t.Fallback).Price
 	if price == nil {
 		return t
 	}
 	in, out := meter.Rates(*price).Most(t.Estimate, meter.Use(t.Hosted), t.Long)
 	if s.limits.Cost > 0 && out > 0 {
-		left := (s.limits.Cost - s.cost - spent - aside.Cost - in) * 1e6 / out
+		left := (s.limits.Cost - s.cost - spent - in) * 1e6 / out
 		t.MaxTokens = min(t.MaxTokens, int(max(-1, min(left, 1<<30))))
-	} else if s.limits.Cost > 0 && s.cost+spent+aside.Cost+in > s.limits.Cost {
+	} else if s.limits.Cost > 0 && s.cost+spent+in > s.limits.Cost {
 		t.MaxTokens = -1
 	}
 	t.Cost = meter.Dollars(in + float64(max(0, t.MaxTokens))*out/1e6)
@@ -272,14 +271,10 @@ func (m *Machine) fits(s *State, t *Think) Verdict {
 	if t.MaxTokens >= leastReply {
 		return Verdict{}
 	}
-	aside, held := s.aside(), ""
-	if aside.Tokens > 0 {
-		held = fmt.Sprintf(" and %s set aside for runs in the background", figure.Group(aside.Tokens))
-	}
-	left := s.limits.Tokens - s.usage.Total() - aside.Tokens
+	left := s.limits.Tokens - s.usage.Total()
 	if need := t.Estimate + t.Hosted.Input; left-need < leastReply {
-		return verdict(StatusExhausted, tokensLeaf(s.limits), fmt.Sprintf("%s of %s tokens are used%s; the next request needs about %s and %d for a reply",
-			figure.Group(s.usage.Total()), figure.Group(s.limits.Tokens), held, figure.Group(need), leastReply))
+		return verdict(StatusExhausted, tokensLeaf(s.limits), fmt.Sprintf("%s of %s tokens are used; the next request needs about %s and %d for a reply",
+			figure.Group(s.usage.Total()), figure.Group(s.limits.Tokens), figure.Group(need), leastReply))
 	}
 	if price := m.decl.model(t.Model, t.Fallback).Price; s.limits.Cost > 0 && price != nil {
 		in, _ := meter.Rates(*price).Most(t.Estimate, meter.Use(t.Hosted), t.Long)

@@ -79,11 +79,10 @@ type CancelRequested struct {
 // ChildStarted says that a call runs as a child run, which starts or resumes
 // with these limits.
 type ChildStarted struct {
-	Call       string `wire:"call"`
-	Child      string `wire:"child"`
-	Agent      string `wire:"agent"`
-	Limits     Limits `wire:"limits"`
-	Background bool   `wire:"background,omit"` // the child goes on when the call is answered
+	Call   string `wire:"call"`
+	Child  string `wire:"child"`
+	Agent  string `wire:"agent"`
+	Limits Limits `wire:"limits"`
 }
 
 // ChildStopped books what a child has used in total. The child has ended, waits or is

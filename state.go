@@ -101,7 +101,6 @@ type facts struct {
 	other    map[string]*purposeReply // latest reply by purpose, turns apart
 	steps    map[string]stepped       // a loop's steps, by name
 	at       string                   // the step begun last
-	behind   []childRun               // runs in the background that have not ended, oldest first
 }
 
 // purposeReply is a reply and the seq of its entry.

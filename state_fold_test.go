@@ -378,34 +378,6 @@ func (meddler) Review(s *State, step Step) Step {
 	return step
 }
 
-// A run in the background that goes on between two tries to collect it is booked once.
-func TestCollectedLater(t *testing.T) {
-	s := new(State)
-	for i, e := range []Event{
-		RunStarted{Declaration: Declaration{Agent: "a"}},
-		ModelCalled{Purpose: PurposeTurn, Attempt: 1},
-		ModelReplied{Purpose: PurposeTurn, Reply: Do(Call{ID: "c_1", Tool: "help"})},
-		ToolStarted{Call: "c_1", Tool: "help"},
-		ChildStarted{Call: "c_1", Child: "r.c_1", Background: true},
-		ToolFinished{Call: "c_1", Tool: "help", Status: ToolOK},
-		ModelCalled{Purpose: PurposeTurn, Attempt: 1},
-		ModelReplied{Purpose: PurposeTurn, Reply: Do(Call{ID: "c_2", Tool: "collect"})},
-		ToolStarted{Call: "c_2", Tool: "collect"},
-		ChildStarted{Call: "c_2", Child: "r.c_1"},
-		ChildStopped{Call: "c_2", Child: "r.c_1", Status: StatusPaused, Cost: 1, ModelCalls: 1},
-		RunPaused{Status: StatusPaused},
-		RunResumed{},
-		ChildStopped{Call: "c_1", Child: "r.c_1", Status: StatusInterrupted, Cost: 2, ModelCalls: 2},
-		ChildStarted{Call: "c_2", Child: "r.c_1"},
-		ChildStopped{Call: "c_2", Child: "r.c_1", Status: StatusSuccess, Cost: 3, ModelCalls: 3},
-	} {
-		s.Fold(Entry{Run: "r", Seq: uint64(i + 1), At: uint64(i), Event: e})
-	}
-	if cost, _ := s.Cost(); cost != 3 || s.ModelCalls() != 3+2 {
-		t.Errorf("it has cost %v in %d calls", cost, s.ModelCalls())
-	}
-}
-
 // Steps that failed are forgotten when the run has ended and goes on, and not when it was only
 // suspended.
 func TestForgottenSteps(t *testing.T) {

@@ -29,17 +29,12 @@ type child struct {
 	taints   bool   // its input derives from untrusted text
 	hooks    []Hook
 	above    *feed           // of the parent, if its watchers get the run's pieces
-	call     string          // that it began with
-	behind   bool            // the call returns when it has begun
-	why      string          // it is to be cancelled; empty: it is not
-	live     *Handle         // on its run, if that is driven already
 	follows  *pawl.Continues // what it goes on with; nil: it begins a conversation
 	files    []pawl.File     // of its parent's input, which it gets
 
 	result  pawl.Result
 	state   *pawl.State
 	heard   int64 // the last signal that was delivered to its run
-	hasty   bool  // another owner is not waited for
 	waited  bool  // another owner was given the time to release it
 	missing bool  // it has begun, but its log is not in this journal
 	stopped bool  // the engine closes, or the parent was stopped first: the call is repeated when the parent resumes
@@ -56,13 +51,7 @@ func (c *child) Grace() time.Duration { return childTime }
 
 // Run drives the child until it ends, waits, or must stop with its parent.
 func (c *child) Run(ctx context.Context, _ pawl.Invocation) (pawl.Output, error) {
-	if c.why != "" {
-		return c.end(ctx)
-	}
-	h, err := c.live, error(nil)
-	if h == nil {
-		h, err = c.drive(ctx)
-	}
+	h, err := c.drive(ctx)
 	switch {
 	case errors.Is(err, errClosed), err != nil && err == context.Cause(ctx):
 		<-ctx.Done() // the engine suspends the parent, too
@@ -70,9 +59,6 @@ func (c *child) Run(ctx context.Context, _ pawl.Invocation) (pawl.Output, error)
 		return pawl.Output{}, nil
 	case err != nil:
 		return pawl.Output{}, c.broke(err)
-	case c.behind:
-		c.live = h
-		return pawl.Output{JSON: fmt.Appendf(nil, `{"id":%s,"status":"working"}`, jsonin.Quote(c.call))}, nil
 	case h == nil:
 		return c.output()
 	}
@@ -143,8 +129,6 @@ func (c *child) elsewhere() { c.result.Status, c.heard = pawl.StatusPaused, math
 // freed waits until another owner has released the child. It reports false if that owner keeps it.
 func (c *child) freed(ctx context.Context, held pawl.Lease) (bool, error) {
 	switch h := c.engine.Live(c.run); {
-	case c.hasty:
-		return false, nil
 	case h != nil: // for an earlier owner of the parent, which releases it, or by itself
 		select {
 		case <-h.done:
@@ -240,19 +224,13 @@ type children struct {
 	recorded map[string]bool           // the children with a child.stopped in the run's log
 	heard    map[string]int64          // the last signal that was delivered here, by child
 	waits    map[string][]pawl.Pending // pending requests, by child
-	live     map[string]*Handle        // on those in the background, by child
-	launched bool                      // those in the background that this owner found go on
 }
 
 // of makes a call a child run and returns the entry that announces it. If the child's input
 // cannot be made from the arguments, the call's result is that error.
 func (k *children) of(t *toolCall) (started pawl.Event) {
 	r := k.rec
-	of := *t.classified
-	if t.behind != nil {
-		of = *t.behind
-	}
-	agent, input, err := r.machine.Child(r.state, of)
+	agent, input, err := r.machine.Child(r.state, *t.classified)
 	start, _ := r.state.Start()
 	goesOn := follows(r.state, t.classified.Info())
 	c, _ := r.state.Call(t.inv.Call)
@@ -268,14 +246,12 @@ func (k *children) of(t *toolCall) (started pawl.Event) {
 	t.child = &child{
 		Tool: t.tool, engine: r.engine, parent: r.lease.Run, run: t.classified.Child, agent: agent, input: input, nonce: start.Nonce,
 		recorded: k.recorded[t.classified.Child], taints: r.state.Tainted(), hooks: r.hooks.above, above: k.above(),
-		call: of.Call.ID, why: t.why, live: k.live[t.classified.Child],
 	}
 	if t.child.follows = goesOn; gets {
 		t.child.files = start.Files
 	}
-	t.child.behind = t.behind == nil && t.classified.Info().Background
 	t.tool = t.child
-	return pawl.ChildStarted{Call: t.inv.Call, Child: t.classified.Child, Agent: agent.Name, Limits: agent.Limits, Background: t.child.behind}
+	return pawl.ChildStarted{Call: t.inv.Call, Child: t.classified.Child, Agent: agent.Name, Limits: agent.Limits}
 }
 
 // above returns the feed that gets the pieces of a child's replies; nil: none does.
@@ -346,11 +322,6 @@ func (k *children) stopped(t *toolCall, cut error) bool {
 	if c.stopped {
 		return false
 	}
-	if c.behind {
-		k.keep(c)
-		return true
-	}
-	delete(k.live, c.run)
 	status := c.result.Status
 	e := childStopped(t.inv.Call, c.run, status, c.state)
 	if status == pawl.StatusPaused {
@@ -403,13 +374,10 @@ func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
 	return nil
 }
 
-// begun returns the children of a run in the background, and those of its open calls in one of the
-// phases. A child is there once: an open call may deal with one in the background.
-func begun(s *pawl.State, phases ...pawl.Phase) []pawl.Classified {
-	runs := behind(s)
+// begun returns the children of a run's open calls in one of the phases.
+func begun(s *pawl.State, phases ...pawl.Phase) (runs []pawl.Classified) {
 	for c := range s.Open() {
 		if c.Child != "" && slices.Contains(phases, c.Phase) {
-			runs = slices.DeleteFunc(runs, func(b pawl.Classified) bool { return b.Child == c.Child })
 			runs = append(runs, pawl.Classified{Call: c.Call, Child: c.Child})
 		}
 	}
@@ -468,10 +436,6 @@ func (k *children) ended(run, why string) (*pawl.State, error) {
 	r, opt := k.rec, &k.rec.engine.opt
 	for until := time.Now().Add(opt.Lease); ; {
 		cancelled := r.engine.Cancel(r.base, run, byParent(r.lease.Run), why) // or it has ended by itself
-		if h := k.live[run]; h != nil {
-			h.over(cancelled)
-			delete(k.live, run)
-		}
 		state, _, err := r.engine.loadChild(r.base, run)
 		if err != nil || state.Seq() == 0 || state.Status().Ended() || cancelled != nil || time.Now().After(until) {
 			return state, err

@@ -7,7 +7,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/tool"
 )
 
 // TestChildCosts: what a child uses while its parent does not look counts when the parent ends.
@@ -123,58 +122,5 @@ func TestChildCosts(t *testing.T) {
 				t.Error("the child has used nothing")
 			}
 		})
-	}
-}
-
-// A run that cancels one in the background that another process has taken waits for that one.
-func TestCancelOfChildHeldElsewhere(t *testing.T) {
-	j := newTap()
-	spy := pawl.Agent{Name: "spy", Description: "Looks.", Model: pawl.ModelFunc(func(ctx context.Context, _ pawl.Request) (pawl.Reply, error) {
-		<-ctx.Done()
-		return pawl.Reply{}, ctx.Err()
-	})}
-	plan := turns([]pawl.Call{ask("spy")}, []pawl.Call{with("cancel", `{"id":"c_1","why":"enough"}`)}).(pawl.ModelFunc)
-	var lease pawl.Lease
-	agent := pawl.Agent{Name: "boss", Tools: []pawl.Tool{tool.Agent(spy, &tool.AgentOptions{Background: true})}}
-	agent.Model = pawl.ModelFunc(func(ctx context.Context, r pawl.Request) (pawl.Reply, error) {
-		if r.Turn == 2 {
-			var err error
-			lease, err = j.Journal.Claim(t.Context(), pawl.Claim{Run: "r.c_1", Owner: "other", TTL: time.Hour, Over: 1})
-			must(t, err)
-		}
-		return plan(ctx, r)
-	})
-	ends(t, begin(t, engine.New(j, &engine.Options{Lease: 60 * time.Millisecond}), agent), pawl.StatusPaused)
-	_, err := j.Journal.Claim(t.Context(), pawl.Claim{Run: "r.c_1", Owner: "other", Epoch: lease.Epoch})
-	must(t, err)
-	e := engine.New(j, nil)
-	ends(t, resume(t, e, agent), pawl.StatusSuccess)
-	if s := loaded(t, j, "r.c_1"); s.Status() != pawl.StatusCancelled {
-		t.Errorf("it is %v", s.Status())
-	}
-	sound(t, e, j, agent, "r")
-}
-
-// unsent is a journal that takes no signals for children.
-type unsent struct{ *tap }
-
-func (j unsent) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) {
-	if l.Run == "r.c_1" {
-		return l, errDisk
-	}
-	return j.tap.Send(ctx, l)
-}
-
-// A run that ends and cannot cancel one in the background suspends that one.
-func TestEndWithoutCancel(t *testing.T) {
-	spy := pawl.Agent{Name: "spy", Description: "Looks.", Model: pawl.ModelFunc(func(ctx context.Context, _ pawl.Request) (pawl.Reply, error) {
-		<-ctx.Done()
-		return pawl.Reply{}, ctx.Err()
-	})}
-	agent := pawl.Agent{Name: "boss", Tools: []pawl.Tool{tool.Agent(spy, &tool.AgentOptions{Background: true})}, Limits: pawl.Limits{Iterations: 1}, Model: turns([]pawl.Call{ask("spy")})}
-	j := unsent{newTap()}
-	ends(t, begin(t, engine.New(j, nil), agent), pawl.StatusExhausted)
-	if s := loaded(t, j, "r.c_1"); s.Status() != pawl.StatusPaused {
-		t.Errorf("the one in the background is %v", s.Status())
 	}
 }

@@ -105,7 +105,6 @@ func (d *driver) step() (done bool, err error) {
 	if asked, err := d.reconcile(); asked || err != nil {
 		return false, err
 	}
-	d.children.launch()
 	d.requests.read(d.inbox.take())
 	if r.state.Waits(pawl.PhaseAwaitingApproval) {
 		d.requests.expire()
@@ -114,7 +113,6 @@ func (d *driver) step() (done bool, err error) {
 	// A cancelled run is not suspended, since resuming would void the cancel.
 	if _, cancelled := r.state.Cancelled(); !cancelled {
 		if _, suspend, _ := d.inbox.wanted(); suspend {
-			d.children.suspend()
 			paused := pawl.RunPaused{Status: pawl.StatusPaused, Reason: "shut down"}
 			if cause := context.Cause(d.inbox.life); cause != nil {
 				paused.Reason = cause.Error()
@@ -176,9 +174,6 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 			r.append(at, own.Event)
 		}
 	case pawl.Await:
-		if !d.children.rest(&d.inbox) {
-			return false, r.failed
-		}
 		r.append(at, pawl.RunPaused{Status: step.Status, Reason: step.Reason, WakeAt: step.Until})
 		if decided, err := d.askApprover(); decided || err != nil {
 			return false, err
@@ -212,7 +207,6 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 // end makes the log durable and releases the run.
 func (d *driver) end() error {
 	defer d.rec.lease.release()
-	d.children.suspend()
 	if err := d.rec.flush(); err != nil {
 		return err
 	}
@@ -242,7 +236,6 @@ func (d *driver) part() (done bool, err error) {
 func (d *driver) finish(err error) {
 	l, r := &d.life, &d.rec
 	d.detach()
-	d.children.suspend()
 	d.effects.close()
 	d.giveBack()
 	r.engine.left(r.base, r.lease.Run, err)

@@ -117,17 +117,10 @@ func (s *effects) depart(e *effect) {
 // given up before, or has abandoned the effect, it does not wait for it.
 func (s *effects) arrive(e *effect) {
 	s.mu.Lock()
-	waited := s.remove(e)
-	if waited {
+	if s.remove(e) {
 		e.done <- e // the channel has room for each effect; the driver may use e again now
 	}
 	s.mu.Unlock()
-	if waited {
-		return
-	}
-	if t, ok := e.work.(*toolCall); ok && !e.abandoned {
-		t.suspendBegun()
-	}
 }
 
 // start starts an effect's clock.

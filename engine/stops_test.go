@@ -137,9 +137,8 @@ var plays = map[string]func(s *stage) pawl.Agent{
 		return pawl.Agent{Name: "boss", Model: s.turns(
 			[]pawl.Call{ask("spy"), ask("spy")},
 			[]pawl.Call{call("look", 1), ask("clerk"), call("look", 2)},
-			[]pawl.Call{with("collect", `{"id":"c_1"}`), call("pay", 3)},
-			[]pawl.Call{with("cancel", `{"id":"c_2","why":"enough"}`), call("pay", 4)},
-		), Tools: []pawl.Tool{pay, look, tool.Agent(clerk, nil), tool.Agent(spy, &tool.AgentOptions{Background: true})}}
+			[]pawl.Call{call("pay", 3)},
+		), Tools: []pawl.Tool{pay, look, tool.Agent(clerk, nil), tool.Agent(spy, nil)}}
 	},
 	"flow": func(s *stage) pawl.Agent {
 		branch := func(id string) []workflow.Step {

@@ -37,9 +37,6 @@ func runBatch(d *driver, at uint64, calls []pawl.Classified) error {
 // shares of the pools.
 func (b *toolBatch) leave() {
 	b.d.effects.abort()
-	for len(b.done) > 0 {
-		(<-b.done).work.(*toolCall).suspendBegun()
-	}
 	for i := range b.calls {
 		b.calls[i].slot.free()
 	}

@@ -93,9 +93,7 @@ type toolCall struct {
 	at         uint64
 	tool       pawl.Tool
 	children   *children
-	child      *child           // set if the call is a child run
-	behind     *pawl.Classified // the run in the background that the call is about; nil: it is about none
-	why        string           // that run is to be cancelled; empty: it is not
+	child      *child // set if the call is a child run
 	inv        pawl.Invocation
 	earlier    func(call string) (string, bool)
 	outOfTime  bool // the deadline is the run's, not the tool's
@@ -182,7 +180,7 @@ func (t *toolCall) prepare(r *recorder) bool {
 		r.appendAt(now, r.state.Iteration(), t.at, pawl.ToolStarted{Call: c.Call.ID, Tool: c.Call.Tool, Args: c.Call.Args, Effect: info.Effect, Key: c.Key, Attempt: t.inv.Attempt, Supervised: t.inv.Supervised})
 	}
 	if c.Child != "" {
-		if t.inv.Attempt == 1 && t.behind == nil {
+		if t.inv.Attempt == 1 {
 			c.Limits.Time = min(c.Limits.Time, max(time.Millisecond, left.Truncate(time.Millisecond)))
 		}
 		if e := t.children.of(t); e != nil {
@@ -204,9 +202,6 @@ func (t *toolCall) equip(r *recorder, c *pawl.Classified) {
 	}
 	if run, ok := team.OnBoard(t.tool, r.lease.Run, ParentOf(r.state)); ok {
 		t.tool = boardCall{t.tool, r.engine, run}
-	}
-	if what, ok := team.OnBackground(t.tool); ok {
-		t.onBackground(r, what)
 	}
 	t.tool = sending(r, remembering(r, t.tool))
 	if w, ok := t.tool.(interface{ Supervised() string }); ok { // the promise of the attempt's supervisor

@@ -133,9 +133,6 @@ func (f *fold) disposed(entry pawl.Entry) (id string, why, came Phrase) {
 	case pawl.ProgressLogged:
 		return e.Call, f.caller(e.Call) + Phrase(" noted its progress: "+said(e.Message)), ""
 	case pawl.ChildStarted:
-		if e.Background {
-			return e.Call, f.caller(e.Call) + phrasef(" called on agent %s, to work in the background", name(e.Agent)), phrasef("run %s was started", name(e.Child))
-		}
 		return e.Call, f.caller(e.Call) + phrasef(" called on agent %s", name(e.Agent)), phrasef("run %s was started", name(e.Child))
 	case pawl.ChildStopped:
 		switch {

@@ -44,13 +44,9 @@ func (s *Spec) readDelegate(f fields, item *node, taken map[string]int) {
 	}
 	var d delegate
 	d.options = f.runOptions()
-	f.flag("background", &d.options.Background)
 	f.flag("memory", &d.options.Remember)
 	if d.options.Carry = f.word("carry"); d.options.Remember && d.options.Carry != "" {
 		f.problem(item.get("carry").place, "carry continues the conversation of the caller, and memory that of the last call (leave one of them out)")
-	}
-	if d.options.Remember && d.options.Background {
-		f.problem(item.get("background").place, "a call in the background is not waited for, and with memory the next call continues its conversation (leave one of them out)")
 	}
 	f.count("iterations", &d.options.Iterations, 1, "5")
 	f.count("weight", &d.options.Weight, 1, "2")

@@ -272,7 +272,7 @@ func (e *Effective) tools(declared []pawl.ToolInfo) {
 			}
 		case memoryOf(t) != nil:
 			e.set("memory", memoryOf(t))
-		case t.Name == approval.PlanTool, team.IsBoardTool(t), team.IsBackgroundTool(t): // plan, board and background add them
+		case t.Name == approval.PlanTool, team.IsBoardTool(t): // plan and board add them
 		case t.Hosted != (pawl.Usage{}):
 			all.items = append(all.items, hostedNode(t))
 		case t.Client:

@@ -113,7 +113,6 @@ func remoteRunKeys() []key {
 
 // localKeys are runKeys, and those for an agent whose runs are here.
 var localKeys = append(slices.Clone(runKeys), []key{
-	{name: "background", value: aFlag, otherwise: "false", about: "a call returns as soon as its run has begun; the [answer is collected later](teams.md#in-the-background)", inGo: "tool.AgentOptions.Background"},
 	{name: "iterations", value: aCount(1), otherwise: "its own limit", about: "the most iterations of a call, beside its own limit", inGo: "tool.AgentOptions.Iterations"},
 	{name: "weight", value: aCount(1), otherwise: "1", about: "how many of the equal shares a call gets, into which what is left of the limits is divided among the calls of a reply", inGo: "tool.AgentOptions.Weight"},
 }...)

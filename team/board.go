@@ -38,7 +38,7 @@ func Board(a pawl.Agent) pawl.Agent {
 		tools = append(tools, t)
 	}
 	a.Tools = append(tools, boardTools(trust, true)...)
-	a.Policies = append(slices.Clone(a.Policies), finished)
+	a.Policies = append(slices.Clone(a.Policies), tasksLeft{})
 	return a
 }
 
@@ -134,15 +134,9 @@ func (b boardTool) Check(from pawl.Agent) error {
 		d, ok := t.(pawl.Delegate)
 		return ok && chooses(d.Agent())
 	})
-	behind := slices.IndexFunc(from.Tools, func(t pawl.Tool) bool {
-		w, ok := t.(worker)
-		return ok && background(w.Delegate)
-	})
 	switch {
 	case !b.own || b.op.name != "add":
 		return nil
-	case behind >= 0:
-		return fmt.Errorf("tool %q: a worker of a board cannot work in the background", from.Tools[behind].Info().Name)
 	case !chooses(from):
 		return fmt.Errorf("tool %q: a board is for an agent that chooses its calls, and the loop of %s is %s", boardPrefix+b.op.name, from.Name, from.Loop.Name())
 	case !workers:
@@ -168,8 +162,21 @@ func OnBoard(t pawl.Tool, run, parent string) (board string, ok bool) {
 	return parent, true
 }
 
-// finished holds a run that says it is done while its board has tasks.
-var finished = &unfinished{"board()", func(s *pawl.State) string {
+// tasksLeft is a policy that holds a run that says it is done while its board has tasks.
+type tasksLeft struct{}
+
+// String returns the policy as recorded in the log.
+func (tasksLeft) String() string { return "board()" }
+
+// LeavesActs reports that the policy has nothing to say about calls.
+func (tasksLeft) LeavesActs() bool { return true }
+
+// Review rejects an answer while tasks of the board are left to do.
+func (tasksLeft) Review(s *pawl.State, step pawl.Step) pawl.Step {
+	end, ends := step.(pawl.Finish)
+	if !ends || end.Verdict.Status != pawl.StatusSuccess {
+		return step
+	}
 	var left []string
 	for _, t := range TasksOf(s) {
 		if t.Status == TaskOpen || t.Status == TaskClaimed {
@@ -177,7 +184,11 @@ var finished = &unfinished{"board()", func(s *pawl.State) string {
 		}
 	}
 	if left == nil {
-		return ""
+		return step
 	}
-	return fmt.Sprintf("the board still has %s: have an agent do what is left, or drop it with board_drop, and answer then", strings.Join(left, ", "))
-}}
+	why := fmt.Sprintf("the board still has %s: have an agent do what is left, or drop it with board_drop, and answer then", strings.Join(left, ", "))
+	if reject, ok := s.Reject([]string{why}); ok {
+		return reject
+	}
+	return step
+}

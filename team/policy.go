@@ -10,11 +10,9 @@ import (
 	"github.com/pawl-run/pawl/internal/figure"
 )
 
-// Guard returns the agent with what its team needs: the policy of its handoffs, and the tools
-// and the policy of its agents in the background. An agent without either is returned
+// Guard returns the agent with the policy of its handoffs. An agent without handoffs is returned
 // unchanged. An engine does this with every agent that it drives.
 func Guard(a pawl.Agent) pawl.Agent {
-	a = withBackground(a)
 	all := handoffs(&a)
 	if len(all) == 0 {
 		return a
@@ -118,8 +116,6 @@ func (p policy) impossible(s *pawl.State, c pawl.Call) string {
 	switch rest, parent := l.rest(), s.Head().Parent; {
 	case parent != "" && strings.HasPrefix(s.Run(), parent+"."):
 		return left("this run is a call of another agent, whose conversation it is")
-	case len(s.Background()) > 0:
-		return fmt.Sprintf("not handed over to %s: what works in the background is not collected: %s: collect it, or cancel it, first", target(c.Tool), listed(s.Background()))
 	case l.used.Handoffs >= l.limits.Handoffs:
 		return left(fmt.Sprintf("the conversation was handed over %s, which is the limit", figure.Count(l.used.Handoffs, "time")))
 	case rest.Iterations < 1:

@@ -30,7 +30,7 @@ func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 	info := pawl.ToolInfo{
 		Name: o.Name, Description: o.Description, Input: o.Input, Effect: o.Effect,
 		MaxOutput: o.MaxOutput, MaxCalls: o.MaxCalls, MaxParallel: o.MaxParallel, Alone: o.Alone, Exempt: o.Exempt, Trust: o.Trust,
-		Weight: o.Weight, Background: o.Background,
+		Weight: o.Weight,
 	}
 	info.Name = cmp.Or(info.Name, agent.Name)
 	info.Description = cmp.Or(info.Description, agent.Description)
@@ -55,13 +55,7 @@ func Agent(agent pawl.Agent, o *AgentOptions) pawl.Tool {
 			info.Input = json.RawMessage(carried(o.Carry))
 		}
 	}
-	d := &delegate{agent: agent, whole: o.Input != nil, trust: o.Trust}
-	if o.Background {
-		info.Description += " It works in the background: the call returns an id at once, and collect returns the answer."
-		info.Trust = pawl.Trusted // the call returns an id
-	}
-	d.declared = declare(info, nil)
-	return d
+	return &delegate{declared: declare(info, nil), agent: agent, whole: o.Input != nil}
 }
 
 // The choices of what an agent sees of the conversation of its caller.
@@ -103,14 +97,8 @@ type AgentOptions struct {
 	// Weight is how many of the equal shares a call gets, into which what is left of the limits
 	// is divided among the calls of a reply; zero: 1.
 	Weight int
-	// Background has a call return as soon as its run has begun. The agent has the tools collect,
-	// message and cancel to deal with such runs; see package team. The run keeps a share of its
-	// limits for itself. Effect must be [pawl.Read], since the run's calls are beside those of
-	// the agent.
-	Background bool
 	// Remember has the agent remember the earlier calls in a run: each goes on with the
-	// conversation of the one before. Calls of one reply go on with the same one. It cannot be
-	// set with Background.
+	// conversation of the one before. Calls of one reply go on with the same one.
 	Remember bool
 	// Carry is what a run sees of the conversation of its caller: "all", up to the reply with the
 	// call; "summary", the last message of a person and a summary that the caller writes; or
@@ -135,11 +123,7 @@ type delegate struct {
 	declared
 	agent pawl.Agent
 	whole bool // the input is all the arguments, as JSON
-	trust pawl.Trust
 }
-
-// Answers is the trust in the answers; zero: as the agent's tools are.
-func (d *delegate) Answers() pawl.Trust { return d.trust }
 
 // Check reports options that do not fit each other or the agent that has the tool.
 func (d *delegate) Check(from pawl.Agent) error {
@@ -152,15 +136,6 @@ func (d *delegate) Check(from pawl.Agent) error {
 		return fmt.Errorf("tool %q: a run goes on with one conversation, its own or its caller's; leave Remember or Carry out", d.info.Name)
 	case steps:
 		return fmt.Errorf("tool %q: carry is for an agent that has a conversation, and the loop of %s is %s", d.info.Name, from.Name, from.Loop.Name())
-	}
-	switch {
-	case !d.info.Background:
-	case d.info.Follows != "":
-		return fmt.Errorf("tool %q: a run in the background may not have ended when the next begins; leave Background or Remember out", d.info.Name)
-	case steps:
-		return fmt.Errorf("tool %q: background is for an agent that chooses its calls, and the loop of %s is %s", d.info.Name, from.Name, from.Loop.Name())
-	case d.info.Effect != pawl.Read:
-		return fmt.Errorf("tool %q: in the background its writes would be made beside other calls; say that its effect is read if they may be, or leave background out", d.info.Name)
 	}
 	return d.declared.Check(from)
 }

@@ -301,11 +301,6 @@ func actAgrees(decided *pawl.State, act pawl.Act, got []pawl.Entry) error {
 			if d.Limits != nil {
 				ev.Limits.Time = max(ev.Limits.Time, d.Limits.Time) // less was left when it started
 			}
-			if i := slices.IndexFunc(decided.Background(), func(b pawl.Classified) bool { return b.Child == ev.Child }); i >= 0 && d.Info().Agent == "" {
-				d.Child, d.Limits = ev.Child, decided.Background()[i].Limits // it is collected or cancelled
-			} else if c, _ := decided.Call(id); d.Info().Agent == "" && c.Child == ev.Child { // whose end is known already
-				d.Child, d.Limits = ev.Child, &ev.Limits
-			}
 			if d.Child != ev.Child || d.Limits == nil || *d.Limits != ev.Limits {
 				return fmt.Errorf("entry %d: the child run of %s was started with other limits", e.Seq, id)
 			}

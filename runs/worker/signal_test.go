@@ -280,15 +280,12 @@ func TestSignalAtShutdown(t *testing.T) {
 			switch {
 			case len(r.Messages) == 1:
 				return pawl.Do(pawl.Call{Tool: of.Name, Args: []byte(`{"input":"x"}`)}), nil
-			case len(r.Messages) == 3 && o.Background:
-				return pawl.Do(pawl.Call{Tool: "collect", Args: []byte(`{"id":"c_1"}`)}), nil
 			}
 			return pawl.Say("done"), nil
 		})}
 	}
 	one := over(picker(), tool.AgentOptions{})
 	two := over(one, tool.AgentOptions{})
-	behind := over(picker(), tool.AgentOptions{Background: true, Effect: pawl.Read})
 	for name, c := range map[string]struct {
 		agent  pawl.Agent
 		child  string
@@ -298,8 +295,6 @@ func TestSignalAtShutdown(t *testing.T) {
 		"child, claimed":            {one, "r.c_1", closing{claims: "r.c_1"}},
 		"child of a child, resumed": {two, "r.c_1.c_1", closing{resumes: "r"}},
 		"child of a child, claimed": {two, "r.c_1.c_1", closing{claims: "r.c_1.c_1"}},
-		"background, resumed":       {behind, "r.c_1", closing{resumes: "r"}},
-		"background, claimed":       {behind, "r.c_1", closing{claims: "r.c_1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

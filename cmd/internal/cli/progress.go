@@ -182,14 +182,7 @@ func callText(event pawl.Event) string {
 		}
 		return fmt.Sprintf("%s is answered: %s", e.Call, gist(e.Text))
 	case pawl.ChildStarted:
-		behind := ""
-		switch {
-		case e.Background:
-			behind = " in the background"
-		case !strings.HasSuffix(e.Child, "."+e.Call): // another call has begun it
-			return fmt.Sprintf("%s waits for run %s of %s", e.Call, e.Child, e.Agent)
-		}
-		return fmt.Sprintf("%s is run %s of %s%s, within %v", e.Call, e.Child, e.Agent, behind, e.Limits)
+		return fmt.Sprintf("%s is run %s of %s, within %v", e.Call, e.Child, e.Agent, e.Limits)
 	case pawl.ChildStopped:
 		return fmt.Sprintf("%s: run %s is %s", e.Call, e.Child, e.Status.String())
 	case pawl.ClientToolRequested:
