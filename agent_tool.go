@@ -41,11 +41,11 @@ type Tool interface {
 // and err is nil, and the engine runs it again. An error with happened false
 // means that the tool cannot know.
 //
-// A tool whose attempts are watched by a process that outlives this one may say
-// so with a method Supervised() string. The engine calls it just before an
-// attempt, writes what it returns to the log before the attempt runs, and
-// passes it to Run and Reconcile. Run must then act only under that watch, so
-// that Reconcile can rely on the absence of a record.
+// A tool whose attempts run in a process that outlives this one, and that records
+// their outcomes, may say where with a method Supervised(Invocation) string. The
+// engine calls it just before an attempt, writes what it returns to the log before
+// the attempt runs, and passes it to Run and Reconcile. Run must then act only in
+// such a process, so that Reconcile can rely on the absence of a record.
 type Reconciler interface {
 	Reconcile(ctx context.Context, inv Invocation) (out Output, happened bool, err error)
 }
@@ -62,7 +62,7 @@ type Invocation struct {
 	Key     string
 	Attempt int // from 1
 
-	Supervised string            // what the tool returned before this attempt; see [Reconciler]
+	Supervised string            // where this attempt is recorded, as the tool said before it; see [Reconciler]
 	Answers    map[string]string // what a person answered earlier attempts, by the keys of [AskPerson]
 }
 

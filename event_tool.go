@@ -15,8 +15,8 @@ type ToolStarted struct {
 	Effect  Effect          `wire:"effect,omit"`
 	Key     string          `wire:"key"`
 	Attempt int             `wire:"attempt"`
-	// Supervised names the process that watches the attempt and keeps a record of
-	// it, as the tool reported it; see [Reconciler]. Empty: the attempt is unwatched.
+	// Supervised names where the process that runs the attempt records it, as the
+	// tool said; see [Reconciler]. Empty: nothing records the attempt.
 	Supervised string `wire:"supervised,omit"`
 }
 

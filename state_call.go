@@ -21,7 +21,7 @@ type CallState struct {
 	Effect        Effect
 	Key           string
 	Started       time.Time // of the latest attempt
-	Supervised    string    // who supervised it, see [ToolStarted]
+	Supervised    string    // where it is recorded, see [ToolStarted]
 	Status        ToolStatus
 	Result        json.RawMessage
 	Error         string            // what the model reads instead of a result

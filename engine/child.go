@@ -357,7 +357,7 @@ func (k *children) addPending(r *pawl.Result) {
 // starting late. The costs of children that ran then are booked before anything is decided on the
 // rest of the limits.
 func (k *children) recover(ctx context.Context, resumed pawl.RunResumed) error {
-	if err := fence(ctx, k.rec); err != nil {
+	if err := fence(k.rec); err != nil {
 		return err
 	}
 	running := begun(k.rec.state, pawl.PhaseStarted)

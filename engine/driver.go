@@ -210,6 +210,7 @@ func (d *driver) end() error {
 	if err := d.rec.flush(); err != nil {
 		return err
 	}
+	d.rec.forgetCalls()
 	d.rec.showEnd()
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,22 +13,31 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/process"
-	"github.com/pawl-run/pawl/internal/spool"
 )
 
 // supervised is a Write that another process starts, and whose outcome it cannot tell.
 type supervised struct {
 	fake
-	promise func() string
+	where string
 }
 
-func (s supervised) Supervised() string { return s.promise() }
+func (s supervised) Supervised(pawl.Invocation) string { return s.where }
 
-func supervisedPayer(promise func() string) pawl.Agent {
+func supervisedPayer(where string) pawl.Agent {
 	pay := fake{name: "pay", effect: pawl.Write, run: func(context.Context, pawl.Invocation) (pawl.Output, error) {
 		return pawl.Output{JSON: json.RawMessage(`1`)}, nil
 	}}
-	return pawl.Agent{Name: "payer", Model: turns([]pawl.Call{call("pay", 1)}), Tools: []pawl.Tool{supervised{pay, promise}}}
+	return pawl.Agent{Name: "payer", Model: turns([]pawl.Call{call("pay", 1)}), Tools: []pawl.Tool{supervised{pay, where}}}
+}
+
+// paying1 is the payer's first attempt.
+var paying1 = process.Attempt{Run: "r", Call: "c_1", Key: "r/c_1", Number: 1}
+
+func openCalls(t *testing.T) process.CallDir {
+	t.Helper()
+	dir, err := process.OpenCallDir(filepath.Join(t.TempDir(), "calls"), "r")
+	must(t, err)
+	return dir
 }
 
 // dies has the run's owner die when its intent is durable.
@@ -61,22 +69,21 @@ func TestFencedFirst(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := spool.At(filepath.Join(t.TempDir(), "a spool"))
-			must(t, dir.Make(time.Now()))
-			p, err := dir.Promise(process.Boot(), time.Now())
-			must(t, err)
-			agent := supervisedPayer(p.String)
+			dir := openCalls(t)
+			agent := supervisedPayer(dir.String())
 			j := newTap()
 			e := engine.New(j, nil)
 			dies(t, j, e, agent)
-			a := spool.Attempt{Run: "r", Call: "c_1", Key: "r/c_1", Number: 1}
-			if _, err := dir.Read(a); err == nil {
+			if _, err := dir.Look(paying1); err == nil {
 				t.Fatal("it is recorded before anybody said anything")
 			}
 			fenced := false
 			j.on(func(b pawl.Batch, write func() error) error {
-				fate, err := dir.Read(a)
-				fenced = err == nil && fate.Never != nil
+				if has(b, "run.stopped") || has(b, "tool.finished") {
+					return write() // by now the file may be removed
+				}
+				fate, err := dir.Look(paying1)
+				fenced = err == nil && fate.Never
 				if !fenced {
 					t.Errorf("not fenced before %s", b.Records)
 				}
@@ -105,44 +112,35 @@ func TestFencedFirst(t *testing.T) {
 	}
 }
 
-// What a supervisor has recorded of a call is not to be settled otherwise; what it
-// could not find out is.
+// What a wrapper has recorded of a call is not to be settled otherwise; what it
+// could not record is.
 func TestSettledAgainstTheRecord(t *testing.T) {
-	self, err := process.Self()
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
 	for name, tt := range map[string]struct {
-		supervisor string
-		exit       *spool.Exit
-		want       string
+		outcome *process.Outcome
+		runs    bool
+		want    string
 	}{
-		"runs":      {supervisor: self.String(), want: "still runs"},
-		"ended":     {supervisor: self.String(), exit: &spool.Exit{}, want: "has ended"},
-		"late":      {supervisor: self.String(), exit: &spool.Exit{Cut: spool.Late}, want: "has ended"},
-		"cut short": {supervisor: self.String(), exit: &spool.Exit{Cut: spool.Stopped}},
-		"orphaned":  {supervisor: "1.1." + self.Boot},
+		"runs":      {runs: true, want: "still runs"},
+		"ended":     {outcome: &process.Outcome{}, want: "has ended"},
+		"late":      {outcome: &process.Outcome{Cut: process.Late}, want: "has ended"},
+		"cut short": {outcome: &process.Outcome{Cut: process.Stopped}},
+		"killed":    {outcome: &process.Outcome{Signal: "SIGKILL"}},
+		"orphaned":  {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := spool.At(filepath.Join(t.TempDir(), "spool"))
-			must(t, dir.Make(time.Now()))
-			p, err := dir.Promise(process.Boot(), time.Now())
-			must(t, err)
+			dir := openCalls(t)
 			j := newTap()
 			e := engine.New(j, nil)
-			agent := supervisedPayer(p.String)
+			agent := supervisedPayer(dir.String())
 			dies(t, j, e, agent)
-			f, err := dir.Begin(spool.Begin{Attempt: spool.Attempt{Run: "r", Call: "c_1", Key: "r/c_1", Number: 1}, Supervisor: tt.supervisor})
-			if err == nil && tt.exit != nil {
-				err = f.Exited(tt.exit)
-			}
-			if err == nil {
-				err = f.Close()
-			}
+			f, err := dir.Begin(paying1, time.Minute)
 			must(t, err)
+			if tt.outcome != nil {
+				must(t, f.End(tt.outcome))
+			}
+			if !tt.runs {
+				must(t, f.Close())
+			}
 			ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt) // its tool is not asked, as it cannot tell
 			for _, err := range []error{
 				e.Resolve(t.Context(), "r", "c_1", "boss", engine.Resolution{DidNotHappen: true}),
@@ -156,35 +154,42 @@ func TestSettledAgainstTheRecord(t *testing.T) {
 					t.Errorf("%v, want: … %s …", err, tt.want)
 				}
 			}
+			if f, err := dir.Look(paying1); err != nil {
+				t.Errorf("the file of a call in doubt is removed: %+v, %v", f, err)
+			}
 		})
 	}
 }
 
-// On another host, where nobody can keep a Write from starting, nothing is said
-// about it before its supervisor would refuse it as late, and the run is not lost
-// meanwhile.
+// Cancelling a run ends the command that outlived its process, by asking its wrapper.
+func TestCancelAsksTheWrapper(t *testing.T) {
+	dir := openCalls(t)
+	j := newTap()
+	e := engine.New(j, nil)
+	dies(t, j, e, supervisedPayer(dir.String()))
+	f, err := dir.Begin(paying1, time.Minute)
+	must(t, err)
+	go func() {
+		for f.StopRequested() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		_ = f.End(&process.Outcome{Signal: "SIGTERM", Cut: f.StopRequested()})
+		_ = f.Close()
+	}()
+	must(t, e.Cancel(t.Context(), "r", "boss", "enough"))
+	s := loaded(t, j, "r")
+	if c, _ := s.Call("c_1"); s.Status() != pawl.StatusCancelled || c.Phase != pawl.PhaseInDoubt || !strings.Contains(c.Reason, "cancelling the run ended its command") {
+		t.Errorf("%v, %v, %q", s.Status(), c.Phase, c.Reason)
+	}
+}
+
+// A call whose file cannot be reached, as on another host, is in doubt at once.
 func TestResumedOnAnotherHost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j := newTap()
-		e := engine.New(j, &engine.Options{Lease: 6 * time.Second})
-		agent := supervisedPayer(func() string {
-			return spool.Promise{ID: "there", At: time.Now(), Boot: "there", Path: "/there"}.String()
-		})
-		dies(t, j, e, agent)
-		since := time.Now()
-		ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt)
-		if took := time.Since(since); took < 20*time.Second || took > 30*time.Second {
-			t.Errorf("the doubt is told after %v", took)
-		}
-		since = time.Now()
-		ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt)
-		if took := time.Since(since); took != 0 {
-			t.Errorf("once it is certain, somebody waits for %v", took)
-		}
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	j := newTap()
+	e := engine.New(j, nil)
+	agent := supervisedPayer(process.CallDir{Boot: "there", At: time.Now(), Path: "/nowhere/at/all"}.String())
+	dies(t, j, e, agent)
+	ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt)
 }
 
 // A tool knows more about a doubt than a person who could not ask it.
@@ -226,11 +231,11 @@ func (s sure) Reconcile(context.Context, pawl.Invocation) (pawl.Output, bool, er
 	return pawl.Output{JSON: json.RawMessage(`1`)}, true, nil
 }
 
-// A fork does not take what was promised of another run's call for its own.
+// A fork does not look for its call in the file of another run's call.
 func TestForkForgetsWhoSupervised(t *testing.T) {
 	j := newTap()
 	e := engine.New(j, nil)
-	agent := supervisedPayer(func() string { return "somebody" })
+	agent := supervisedPayer("somebody")
 	dies(t, j, e, agent)
 	ends(t, resume(t, e, agent), pawl.StatusWaitingDoubt)
 	s := loaded(t, j, "r")

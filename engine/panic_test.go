@@ -82,7 +82,7 @@ type badTool struct {
 	*fuse
 }
 
-func (b badTool) Supervised() string {
+func (b badTool) Supervised(pawl.Invocation) string {
 	b.burn()
 	return ""
 }

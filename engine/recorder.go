@@ -37,6 +37,7 @@ type recorder struct {
 	hooks      hooks
 	feed       feed
 	files      files
+	callDirs   callDirs
 }
 
 // append adds events to the log. They are folded at once, and durable after the next flush;

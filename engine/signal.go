@@ -61,9 +61,9 @@ type Resolution struct {
 }
 
 // Resolve resolves an unknown outcome in the name of the user by. It is refused where
-// the supervisor of the call has recorded the outcome. If the call did not take place,
+// the wrapper of the call has recorded the outcome. If the call did not take place,
 // an attempt that may still start is kept from starting before Resolve returns, where
-// its supervisor records on this machine.
+// its file can be reached.
 func (e *Engine) Resolve(ctx context.Context, run, call, by string, r Resolution) error {
 	switch {
 	case r.DidNotHappen == (r.Happened != nil):
@@ -280,6 +280,7 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 	if err != nil {
 		return err
 	}
+	r.forgetCalls()
 	d.children.wakeParent()
 	if e.opt.Abandoned != nil {
 		top := r.state

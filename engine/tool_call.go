@@ -204,8 +204,11 @@ func (t *toolCall) equip(r *recorder, c *pawl.Classified) {
 		t.tool = boardCall{t.tool, r.engine, run}
 	}
 	t.tool = sending(r, remembering(r, t.tool))
-	if w, ok := t.tool.(interface{ Supervised() string }); ok { // the promise of the attempt's supervisor
-		t.inv.Supervised = w.Supervised()
+	if w, ok := t.tool.(interface {
+		Supervised(inv pawl.Invocation) string
+	}); ok {
+		t.inv.Supervised = w.Supervised(t.inv)
+		r.callDirs.add(t.inv.Supervised)
 	}
 	if _, ok := t.tool.(pawl.Recaller); ok {
 		t.earlier = earlier(r)

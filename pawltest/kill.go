@@ -385,10 +385,12 @@ func (w write) Reconcile(ctx context.Context, inv pawl.Invocation) (pawl.Output,
 	return pawl.Output{}, false, errors.New("the tool cannot know")
 }
 
-// Supervised passes on what a command says of its supervisor.
-func (w write) Supervised() string {
-	if s, ok := w.Tool.(interface{ Supervised() string }); ok {
-		return s.Supervised()
+// Supervised passes on where a command says that it is recorded.
+func (w write) Supervised(inv pawl.Invocation) string {
+	if s, ok := w.Tool.(interface {
+		Supervised(inv pawl.Invocation) string
+	}); ok {
+		return s.Supervised(inv)
 	}
 	return ""
 }

@@ -140,7 +140,7 @@ type scripted struct {
 }
 
 // Supervised says what the tool is declared to say.
-func (s scripted) Supervised() string { return s.supervised }
+func (s scripted) Supervised(pawl.Invocation) string { return s.supervised }
 
 // Witness tells the digests of what the tool is declared to rely on.
 func (s scripted) Witness(context.Context, json.RawMessage) (map[string]string, error) {

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	tool.Spool(dir, nil)
+	tool.RecordIn(dir, nil)
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)

@@ -17,7 +17,6 @@ import (
 	"github.com/pawl-run/pawl/internal/cage"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/internal/spool"
 	"github.com/pawl-run/pawl/internal/traceparent"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -100,8 +99,9 @@ type CommandOptions struct {
 // both the context's error and its cause. Processes that the command leaves behind are ended in
 // the same way, so a tool cannot start a service in the background.
 //
-// In a program that calls [Supervise], a command runs under a supervisor that outlives this
-// process, and the tool can determine the outcome of a call after a crash.
+// In a program that calls [Supervise], a command runs in a wrapper that outlives this process, and
+// the tool can determine the outcome of a call after a crash. A Write that a signal ended which Pawl
+// did not send has an unknown outcome.
 //
 // Commands run on Linux and macOS. Problems with the declaration are reported when the agent is
 // prepared, and by Run.
@@ -195,25 +195,30 @@ func (c *command) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 	return c.perform(ctx, j, inv)
 }
 
-// perform runs a job, under the supervisor if there is one.
+// perform runs a job, in a wrapper if the program has them.
 func (c *command) perform(ctx context.Context, j *job, inv pawl.Invocation) (pawl.Output, error) {
 	j.Env = traceparent.From(ctx).Into(j.Env)
-	var exit *spool.Exit
+	var o *process.Outcome
 	var err error
 	switch {
-	case supervision.on() && inv.Run != "" && inv.Call != "": // else the record could not be found again
-		exit, err = c.supervised(ctx, j, inv)
-	case inv.Supervised != "":
-		err = notRun("the log says that the command is supervised, and it would not be")
 	case ctx.Err() != nil:
 		err = tooLate(ctx)
+	case supervision.on() && inv.Run != "" && inv.Call != "": // else the file could not be found again
+		o, err = c.wrapped(ctx, j, inv)
+	case inv.Supervised != "":
+		err = notRun("the log says that the command is supervised, and it would not be")
 	default:
-		exit = j.perform(ctx, nil)
+		o = j.perform(ctx, nil)
 	}
 	if err != nil {
 		return pawl.Output{}, err
 	}
-	return outcome(exit, func(what error) error { return stopped(ctx, what) })
+	return result(o, func(what error) error {
+		if ctx.Err() == nil && o.Cut == process.Late { // the wrapper was faster than the caller
+			return timedOut(cmp.Or(c.info.Timeout, defaultTimeout), what)
+		}
+		return stopped(ctx, what)
+	})
 }
 
 // job describes one attempt at the command.
@@ -261,8 +266,8 @@ func line(args json.RawMessage) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// result makes an output of stdout, as JSON if it is JSON.
-func result(stdout spool.Said) (pawl.Output, error) {
+// output makes an output of stdout, as JSON if it is JSON.
+func output(stdout process.Printed) (pawl.Output, error) {
 	text := strings.TrimRight(stdout.Text, "\r\n")
 	if !stdout.Truncated && wire.Valid([]byte(text), mostNested) {
 		return pawl.Output{JSON: json.RawMessage(strings.TrimSpace(text))}, nil
@@ -277,7 +282,7 @@ func result(stdout spool.Said) (pawl.Output, error) {
 // cause, since the cause need not wrap the context's error.
 func stopped(ctx context.Context, what error) error {
 	if ctx.Err() == nil { // something else ended it
-		return fmt.Errorf("stopped from outside: %w", what)
+		return &unknownError{fmt.Errorf("stopped from outside: %w", what)}
 	}
 	return &stopError{text: fmt.Sprintf("stopped: %v; %v", context.Cause(ctx), what), is: []error{ctx.Err(), context.Cause(ctx)}}
 }

@@ -24,7 +24,7 @@ import (
 )
 
 func command(argv []string, o *tool.CommandOptions) pawl.Tool {
-	newSpool()
+	newCalls()
 	return tool.Command("command", "A command.", argv, o)
 }
 

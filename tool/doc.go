@@ -41,10 +41,10 @@
 //		Effect: pawl.Read,
 //	})
 //
-// If a program calls [Supervise] first, its commands run under a supervisor, which
-// survives a crash of the program. When the run is resumed, the engine finds the
-// outcome of a command that was running during the crash and need not ask a person.
-// [Spool] sets where outcomes are recorded.
+// If a program calls [Supervise] first, its commands run in wrappers, which survive
+// a crash of the program. When the run is resumed, the engine finds the outcome of
+// a command that was running during the crash and need not ask a person.
+// [RecordIn] sets where outcomes are recorded.
 //
 //	func main() {
 //		tool.Supervise()

@@ -1,17 +1,13 @@
 package tool
 
-// SupervisorName is what the test binary is called when it supervises.
-const SupervisorName = supervisorName
+// WrapperName is what the test binary is called when it wraps a command.
+const WrapperName = wrapperName
 
-// Unsupervise undoes Supervise and lets the supervisor go.
+// Unsupervise undoes Supervise.
 func Unsupervise() {
-	s := &supervision
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.line != nil {
-		s.line.Close()
-	}
-	s.enabled, s.line, s.dir, s.made, s.secrets = false, nil, "", false, nil
+	supervision.mu.Lock()
+	defer supervision.mu.Unlock()
+	supervision.enabled, supervision.dir, supervision.secrets = false, "", nil
 }
 
 // Idle has commands run in the plain way for a while.

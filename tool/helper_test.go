@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -25,9 +26,12 @@ import (
 const playing = "play"
 
 func TestMain(m *testing.M) {
-	if os.Args[0] == tool.SupervisorName || os.Args[0] == "pawl-cage-1" {
+	if os.Args[0] == tool.WrapperName || os.Args[0] == "pawl-cage-1" {
+		for exists(stalling()) {
+			time.Sleep(time.Millisecond)
+		}
 		tool.Supervise()
-		os.Exit(96) // it was to supervise
+		os.Exit(96) // it was to wrap a command
 	}
 	if len(os.Args) > 2 && os.Args[1] == playing {
 		play(os.Args[2], os.Args[3:])
@@ -35,6 +39,9 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// stalling is the file while which wrappers do nothing.
+func stalling() string { return filepath.Join(os.TempDir(), "pawl-test-stall") }
 
 // part is the command line that plays a part.
 func part(t testing.TB, name string, args ...string) []string {

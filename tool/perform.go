@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,10 +13,9 @@ import (
 	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/internal/spool"
 )
 
-// job is one attempt at a command, for this process or for a supervisor to run.
+// job is one attempt at a command, for this process or for a wrapper to run.
 type job struct {
 	Argv      []string
 	Dir       string
@@ -29,7 +29,7 @@ type job struct {
 }
 
 // perform runs the command and returns how it ended, without its secrets.
-func (j *job) perform(ctx context.Context, started func(pid int)) *spool.Exit {
+func (j *job) perform(ctx context.Context, started func(pid int)) *process.Outcome {
 	secrets, _ := redact.New(j.Secrets)
 	stdout, stderr := excerpt.New(j.MaxOutput), excerpt.New(j.MaxOutput)
 	// Secrets are removed before the text is truncated, which might split one.
@@ -45,61 +45,98 @@ func (j *job) perform(ctx context.Context, started func(pid int)) *spool.Exit {
 		leave()
 	}
 	_, _ = toOut.Close(), toErr.Close() // writing to an excerpt never fails
-	e := &spool.Exit{Code: exit.Code, Signal: exit.Signal, Took: exit.Duration, Out: said(stdout)}
-	if refusal, ok := errors.AsType[*process.StartError](err); ok {
-		e.Refused = &spool.Refusal{Program: refusal.Program, Reason: refusal.Reason}
-	} else if err != nil {
-		e.Error = err.Error()
+	o := &process.Outcome{Code: exit.Code, Signal: exit.Signal, Out: printed(stdout)}
+	refusal, refused := errors.AsType[*process.StartError](err)
+	if exit.Killed || refused && ctx.Err() != nil {
+		o.Cut = cutBy(ctx)
 	}
-	if exit.Killed || e.Refused != nil && ctx.Err() != nil {
-		e.Cut = spool.Stopped
-		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-			e.Cut = spool.Late
-		}
+	switch {
+	case refused && o.Cut != 0:
+		o.Refused = refusal.Reason
+	case refused:
+		o.Refused = refusal.Error()
+	case err != nil:
+		o.Error = err.Error()
 	}
-	if e.Cut != 0 || e.Code != 0 { // else it is not needed
-		e.Err = said(stderr)
+	if o.Cut != 0 || o.Code != 0 { // else it is not needed
+		o.Err = printed(stderr)
 	}
-	return e
+	return o
 }
 
-func said(b *excerpt.Buffer) spool.Said {
-	return spool.Said{Text: b.String(), Truncated: b.Truncated(), Total: b.Total(), Digest: b.Digest()}
+// cutBy returns why a command is ended whose context has ended.
+func cutBy(ctx context.Context) process.Cut {
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return process.Late
+	}
+	return process.Stopped
 }
 
-// outcome is what the model reads of a command that has ended. Stopped makes the error of a
-// command that was ended from outside.
-func outcome(e *spool.Exit, stopped func(what error) error) (pawl.Output, error) {
-	how := process.Exit{Code: e.Code, Signal: e.Signal}.String()
+func printed(b *excerpt.Buffer) process.Printed {
+	return process.Printed{Text: b.String(), Truncated: b.Truncated()}
+}
+
+// result is what the model reads of a command that has ended. Stopped makes the error of a
+// command that Pawl ended.
+func result(o *process.Outcome, stopped func(what error) error) (pawl.Output, error) {
+	how := process.Exit{Code: o.Code, Signal: o.Signal}.String()
 	var wrong error
-	switch {
-	case e.Error != "":
-		wrong = errors.New(e.Error)
-	case e.Refused != nil:
-		wrong = &process.StartError{Program: e.Refused.Program, Reason: e.Refused.Reason}
+	if text := cmp.Or(o.Error, o.Refused); text != "" {
+		wrong = errors.New(text)
 	}
 	switch {
-	case e.Cut != 0 && e.Refused != nil:
-		return pawl.Output{}, notRun("%s", e.Refused.Reason)
-	case e.Cut != 0:
-		return pawl.Output{}, stopped(errors.Join(wrong, report(how, e)))
+	case o.NotStarted():
+		return pawl.Output{}, notRun("%s", o.Refused)
+	case o.Cut != 0:
+		return pawl.Output{}, stopped(errors.Join(wrong, report(how, o)))
 	case wrong != nil:
 		return pawl.Output{}, wrong
-	case e.Signal != "":
-		return pawl.Output{}, report(how, e)
-	case e.Code != 0:
-		return pawl.Output{}, report(fmt.Sprintf("exit status %d", e.Code), e)
+	case o.Signal != "": // not sent by Pawl: the command may not have been done
+		return pawl.Output{}, &unknownError{report(how, o)}
+	case o.Code != 0:
+		return pawl.Output{}, report(fmt.Sprintf("exit status %d", o.Code), o)
 	}
-	return result(e.Out)
+	return output(o.Out)
 }
 
 // report returns an error that says how a command failed and what it wrote. Many programs
 // complain on stdout, which is used only if stderr is empty.
-func report(how string, e *spool.Exit) error {
-	for _, said := range []spool.Said{e.Err, e.Out} {
-		if text := strings.TrimSpace(said.Text); text != "" {
+func report(how string, o *process.Outcome) error {
+	for _, printed := range []process.Printed{o.Err, o.Out} {
+		if text := strings.TrimSpace(printed.Text); text != "" {
 			return fmt.Errorf("%s: %s", how, text)
 		}
 	}
 	return fmt.Errorf("%s, and it printed nothing", how)
 }
+
+// notRunError says that a call did not run and will not.
+type notRunError struct{ error }
+
+// NotRun identifies such an error to an engine.
+func (*notRunError) NotRun() bool { return true }
+
+func (e *notRunError) Unwrap() error { return e.error }
+
+func notRun(why string, args ...any) error {
+	return &notRunError{fmt.Errorf("not run: "+why, args...)}
+}
+
+// tooLate returns the error of a command whose context ended before the command was started. It
+// wraps both the context's error and the cause.
+func tooLate(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	text := fmt.Sprintf("not run: stopped before it was started: %v", cause)
+	if errors.Is(cause, context.DeadlineExceeded) {
+		text = "not run: its time was over before it was started"
+	}
+	return &notRunError{&stopError{text: text, is: []error{ctx.Err(), cause}}}
+}
+
+// unknownError says that it is unknown whether the command took effect.
+type unknownError struct{ error }
+
+// Unknown identifies such an error to an engine.
+func (*unknownError) Unknown() bool { return true }
+
+func (e *unknownError) Unwrap() error { return e.error }

@@ -92,6 +92,9 @@ func (t *runCommand) Witness(ctx context.Context, args json.RawMessage) (map[str
 	return c.Witness(ctx, args)
 }
 
+// Supervised names the directory where the next attempt is recorded; see [Supervise].
+func (t *runCommand) Supervised(inv pawl.Invocation) string { return t.of(nil).Supervised(inv) }
+
 // Reconcile determines the outcome of a call; see [Supervise].
 func (t *runCommand) Reconcile(ctx context.Context, inv pawl.Invocation) (out pawl.Output, happened bool, err error) {
 	c, err := t.called(inv.Args)

@@ -2,102 +2,65 @@ package tool
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
-	"time"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/cage"
 	"github.com/pawl-run/pawl/internal/process"
-	"github.com/pawl-run/pawl/internal/spool"
 )
 
-// supervisorName is the name under which the program runs as a supervisor. The number is that of
-// the protocol: another build that has replaced the program meanwhile must not answer to the name
-// if it speaks another protocol.
-const supervisorName = "pawl-supervisor-3"
+// wrapperName is the name under which the program runs as a wrapper. The number is the protocol's, so
+// that another build in the program's place answers only if it reads the same requests.
+const wrapperName = "pawl-wrapper-1"
 
-// Supervise makes the commands of this program run under a supervisor: a second process of the
-// same program, started with the first command, which stays alive if this process is killed. The
-// supervisor runs each command to its end, or to the tool's Timeout, and records the outcome on
-// disk. A process that resumes the run finds the true result, or waits for a command that still
-// runs. The log says of each attempt that it is recorded, and where. So a Write without a record
-// was not started, and is started then.
+// Supervise makes each command of this program run in a wrapper: another process of the same
+// program, which stays alive if this process is killed. The wrapper creates a file for the call
+// before it starts the command, and writes the outcome into it. A process that resumes the run reads
+// the outcome, waits for a wrapper that still runs, or creates the file itself, so that the command
+// can no longer start. So a Write without a file was not started, and is started then.
 //
-// A person must still resolve a Write if the machine or the supervisor was lost, and if the records
-// cannot be read: they are on another host, in another container, in a directory that was removed
-// or copied, older than the last boot of the machine, or removed after a week.
+// A person must still resolve a Write if the wrapper was killed, if the file cannot be reached, as
+// from another host, and if there is no file and the machine, or the container, was restarted.
 //
-// A command that has effects and ends by itself takes a few milliseconds more than without a
-// supervisor, most of them for the record on disk before it starts. The first one of a process also
-// starts the supervisor.
+// A command takes as much longer as the program takes to start, and a few milliseconds for the file.
 //
-// Supervise must be the first statement of main: in the supervisor, and in the step by which a
-// command enters its [Cage], it does not return. Without it, commands run in this process, and a
-// command tool cannot determine the outcome of a call after a crash. Supervise itself starts
-// nothing.
+// Supervise must be the first statement of main: in a wrapper, and in the step by which a command
+// enters its [Cage], it does not return. Without it, commands run in this process, and a command
+// tool cannot determine the outcome of a call after a crash. Supervise itself starts nothing.
 func Supervise() {
 	cage.Enter()
-	if line, ok := process.Respawned(supervisorName); ok {
-		supervise(line)
-		os.Exit(0) //nolint:forbidigo // this process is a supervisor, and main must not go on
+	if len(os.Args) == 1 && os.Args[0] == wrapperName {
+		wrap(os.Stdin, os.Stdout)
+		os.Exit(0) //nolint:forbidigo // this process is a wrapper, and main must not go on
 	}
 	supervision.mu.Lock()
 	defer supervision.mu.Unlock()
 	supervision.enabled = true
 }
 
-// Spool sets the directory where supervised commands are recorded from now on, and the secrets, by
-// name, that are removed from their output besides the tools' own. If the directory does not exist,
-// it is made with access for the user only.
+// RecordIn sets the directory of the calls' files from now on, and the secrets, by name, that are
+// removed from the output of commands besides the tools' own. The directory is made, for the user
+// only, when it is needed.
 //
-// It belongs next to the journal, so that both stay together. The log says of every attempt where
-// it is recorded, so that any process of this machine finds the record. Without Spool, and if dir
-// is empty, the directory is pawl/spool in the user's state directory.
-// If the directory cannot be used, commands fail before they are started.
-func Spool(dir string, secrets map[string]string) {
-	s := &supervision
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.secrets, s.dir, s.made = maps.Clone(secrets), dir, false
-	if s.enabled {
-		_, _ = s.make() // the first command reports the error
-	}
+// It belongs next to the journal, so that both stay together. If dir is empty, and without RecordIn,
+// it is pawl/calls in the user's state directory. If it cannot be used, no command is started.
+func RecordIn(dir string, secrets map[string]string) {
+	supervision.mu.Lock()
+	defer supervision.mu.Unlock()
+	supervision.dir, supervision.secrets = dir, maps.Clone(secrets)
 }
 
-// Forget removes the records of the calls that are answered in s, which must be durable. Records
-// that are not removed by Forget are removed after a week.
-func Forget(s *pawl.State) error {
-	if !supervision.on() {
-		return nil
-	}
-	dir, _, err := supervision.place()
-	if err != nil {
-		return err
-	}
-	var open []string
-	for c := range s.Open() {
-		if c.Phase != pawl.PhaseAnswered {
-			open = append(open, c.ID)
-		}
-	}
-	return dir.Forget(s.Run(), func(call string) bool { return slices.Contains(open, call) })
-}
-
-// supervision is how the commands of this process are supervised.
+// supervision is how the commands of this process run.
 var supervision supervising
 
 type supervising struct {
 	mu      sync.Mutex
 	enabled bool
-	dir     string // of the spool; empty: the user's
-	made    bool   // the directory is there
+	dir     string // of the calls' files; empty: the user's
 	secrets map[string]string
-	line    *process.Line // to the supervisor; nil: there is none yet
 }
 
 func (s *supervising) on() bool {
@@ -106,43 +69,52 @@ func (s *supervising) on() bool {
 	return s.enabled
 }
 
-// place returns the directory for records and the secrets to remove.
-func (s *supervising) place() (spool.Dir, map[string]string, error) {
+// callDir returns the directory for the files of a run.
+func (s *supervising) callDir(run string) (process.CallDir, error) {
+	s.mu.Lock()
+	base := s.dir
+	s.mu.Unlock()
+	if state := os.Getenv("XDG_STATE_HOME"); base == "" && filepath.IsAbs(state) { // the specification ignores other paths
+		base = filepath.Join(state, "pawl", "calls")
+	} else if base == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return process.CallDir{}, err
+		}
+		base = filepath.Join(home, ".local", "state", "pawl", "calls")
+	}
+	base, err := filepath.Abs(base)
+	if err != nil {
+		return process.CallDir{}, err
+	}
+	return process.OpenCallDir(base, run)
+}
+
+// withSecrets adds the secrets of the process to those of a job.
+func (s *supervising) withSecrets(own map[string]string) map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	dir, err := s.make()
-	return dir, s.secrets, err
+	all := map[string]string{}
+	maps.Copy(all, s.secrets)
+	maps.Copy(all, own)
+	return all
 }
 
-// make makes the spool's directory. The caller holds the lock.
-func (s *supervising) make() (spool.Dir, error) {
-	path := s.dir
-	if path == "" {
-		state := os.Getenv("XDG_STATE_HOME")
-		if !filepath.IsAbs(state) { // the XDG Base Directory Specification ignores other paths
-			home, err := os.UserHomeDir()
-			if err != nil {
-				return spool.Dir{}, fmt.Errorf("spool: %w", err)
-			}
-			state = filepath.Join(home, ".local", "state")
-		}
-		path = filepath.Join(state, "pawl", "spool")
+// Supervised names the directory where the next attempt is recorded before it starts. It returns ""
+// if there is none. See [pawl.Reconciler].
+func (c *command) Supervised(inv pawl.Invocation) string {
+	if !supervision.on() {
+		return ""
 	}
-	path, err := filepath.Abs(path)
+	dir, err := supervision.callDir(inv.Run)
 	if err != nil {
-		return spool.Dir{}, fmt.Errorf("spool: %w", err)
+		return "" // running the command reports it
 	}
-	dir := spool.At(path)
-	if !s.made {
-		err = dir.Make(time.Now())
-		s.made = err == nil
-	}
-	s.dir = path
-	return dir, err
+	return dir.String()
 }
 
-// Why a tool cannot determine the outcome of a command.
+// Why the outcome of a command is not known.
 var (
-	errUnknown      = errors.New("the outcome of the command is unknown")
-	errUnsupervised = fmt.Errorf("%w: commands of this program are not supervised; have main call tool.Supervise first", errUnknown)
+	errUnknown = errors.New("the outcome of the command is unknown")
+	errDied    = errors.New("its wrapper has died")
 )

@@ -17,7 +17,6 @@ import (
 	"syscall"
 
 	"github.com/pawl-run/pawl/internal/process"
-	"github.com/pawl-run/pawl/internal/spool"
 )
 
 // missing is the digest of a file that does not exist.
@@ -116,7 +115,7 @@ func (w *preconditions) directory(dir string) {
 	case err != nil:
 		w.errs = append(w.errs, fmt.Errorf("%s: %w", theDirectory, err))
 	default:
-		w.found[theDirectory] = textDigest(abs, spool.Identity(info))
+		w.found[theDirectory] = textDigest(abs, process.FileIdentity(info))
 	}
 }
 

@@ -2,7 +2,12 @@
 
 package process
 
-import "path/filepath"
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+)
 
 // Locate returns the file that [Run] would execute for c now, as a path that is
 // absolute or relative to the present directory. It runs nothing; its error is
@@ -16,4 +21,12 @@ func Locate(c Command) (string, error) {
 		path = filepath.Join(c.Dir, path)
 	}
 	return path, err
+}
+
+// FileIdentity identifies a file independently of its name: by device and inode.
+func FileIdentity(info fs.FileInfo) string {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return fmt.Sprint(s.Dev, " ", s.Ino)
+	}
+	return ""
 }

@@ -5,6 +5,7 @@ package process
 import (
 	"io"
 	"os"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -58,4 +59,12 @@ func (c Command) notStarted(told *os.File) error {
 		return refused(c.Argv[0], errno)
 	}
 	return nil
+}
+
+// itself returns the running program, on Linux even if its file was replaced.
+func itself() (string, error) {
+	if runtime.GOOS == "linux" {
+		return "/proc/self/exe", nil
+	}
+	return os.Executable()
 }

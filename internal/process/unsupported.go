@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"io"
+	"io/fs"
+	"os"
 	"runtime"
 	"time"
 )
@@ -35,20 +37,10 @@ func unsupported() error {
 // Locate always fails on this system.
 func Locate(Command) (string, error) { return "", unsupported() }
 
-// Line is unusable on this system.
-type Line struct{}
-
 // Respawn always fails on this system.
-func Respawn(string) (*Line, error) { return nil, unsupported() }
+func Respawn(string) (io.WriteCloser, io.ReadCloser, error) { return nil, nil, unsupported() }
 
-// Respawned is always false on this system.
-func Respawned(string) (*Line, bool) { return nil, false }
+func lock(*os.File, bool) (bool, error) { return false, unsupported() }
 
-// Dial always fails on this system.
-func (l *Line) Dial() (net.Conn, error) { return nil, unsupported() }
-
-// Accept always fails on this system.
-func (l *Line) Accept() (net.Conn, error) { return nil, unsupported() }
-
-// Close does nothing on this system.
-func (l *Line) Close() error { return nil }
+// FileIdentity returns "" on this system, which runs no commands.
+func FileIdentity(fs.FileInfo) string { return "" }

@@ -37,7 +37,7 @@ func (m *approvalsMode) Set(text string) error {
 func (a *app) engine(j store, d *driving, agent pawl.Agent) *engine.Engine {
 	o := a.options(agent.Source)
 	a.shown = a.asks(d.approvals)
-	a.spool(o)
+	a.recordCalls(o)
 	o.Approver = a.approver(d.approvals, agent)
 	o.Patience = -1 // a person may take until the request expires
 	o.Watchers = a.watchers(false)

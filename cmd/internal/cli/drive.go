@@ -79,8 +79,6 @@ func (a *app) drive(ctx context.Context, d *driving, agent pawl.Agent, limits pa
 		}
 		result, _, err = driveOn(ctx, a, agent, limits, seen, events, true, goOn)
 	}
-	watching := context.WithoutCancel(ctx)
-	a.unspool(watching, result)
 	if err == nil {
 		a.tell(ctx, agent.Source, result)
 	}

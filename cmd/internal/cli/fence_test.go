@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// Pawl is killed while a Write waits to be started: its supervisor, which does not
-// move, has the request. The log says that it would have made a record, so the
-// call is made again without a person, whatever kind of run it belongs to, and not
-// made again when the supervisor wakes up. TestKillWrites kills runs of the other kinds.
+// Pawl is killed while a Write waits to be started: its wrapper, which does not move, has
+// the request. The log says where it would have made its file, so the call is made again
+// without a person, whatever kind of run it belongs to, and not made again when the wrapper
+// goes on. TestKillWrites kills runs of the other kinds.
 func TestKilledBeforeTheCommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("who kills whom is the same under the race detector: -short")
@@ -20,12 +20,12 @@ func TestKilledBeforeTheCommand(t *testing.T) {
 	for _, kind := range []string{"plain", "thread", "child of a key"} {
 		t.Run(kind, func(t *testing.T) {
 			w := watchKind(t, kind)
-			super := w.killedBefore()
+			wrapper, goOn := w.killedBefore()
 			w.release("paid.txt")
 			w.resumes(`"type":"tool.settled","data":{"call":"c_2","happened":false,"by":"reconcile"}`,
 				`"call":"c_2","tool":"pay","args":{},"effect":"write","key":"`+w.key("c_2")+`","attempt":2,"supervised":"`)
-			w.signal(super.PID, syscall.SIGCONT)
-			w.over(super, 1)
+			goOn()
+			w.over(wrapper, 1)
 		})
 	}
 }
@@ -38,13 +38,13 @@ func TestCancelledBeforeTheCommand(t *testing.T) {
 	for _, kind := range []string{"plain", "child of a key"} {
 		t.Run(kind, func(t *testing.T) {
 			w := watchKind(t, kind)
-			super := w.killedBefore()
+			wrapper, goOn := w.killedBefore()
 			if out, err := w.command("cancel", w.run).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			w.release("paid.txt")
-			w.signal(super.PID, syscall.SIGCONT)
-			w.until("the end of the supervisor", super.Gone)
+			goOn()
+			w.until("the end of the wrapper", wrapper.Gone)
 			if n := lines("paid.txt", "begin"); n != 0 {
 				t.Errorf("it was paid %d times after the cancel", n)
 			}
@@ -52,8 +52,8 @@ func TestCancelledBeforeTheCommand(t *testing.T) {
 	}
 }
 
-// away is a run in doubt, of which nobody but its supervisor, which stands still,
-// could tell: the directory of its records is out of reach.
+// away is a run in doubt, of which nobody but its wrapper, which stands still, could
+// tell: the directory of its files is out of reach.
 func (w *watched) away() (back func()) {
 	w.Helper()
 	move := func(from, to string) {
@@ -61,15 +61,15 @@ func (w *watched) away() (back func()) {
 			w.Fatal(err)
 		}
 	}
-	move("runs.db.spool", "away")
+	move("runs.db.calls", "away")
 	if out, _ := w.command("resume", w.run).CombinedOutput(); !strings.Contains(string(out), "waiting_doubt") {
 		w.Fatalf("there is no doubt:\n%s", out)
 	}
 	return func() {
-		if err := os.RemoveAll("runs.db.spool"); err != nil {
+		if err := os.RemoveAll("runs.db.calls"); err != nil {
 			w.Fatal(err)
 		}
-		move("away", "runs.db.spool")
+		move("away", "runs.db.calls")
 	}
 }
 
@@ -82,17 +82,17 @@ func TestSettledBeforeTheCommand(t *testing.T) {
 	for _, kind := range []string{"plain", "child"} {
 		t.Run(kind, func(t *testing.T) {
 			w := watchKind(t, kind)
-			super := w.killedBefore()
+			wrapper, goOn := w.killedBefore()
 			w.away()()
-			if out, err := w.command("settle", w.own, "c_2", "--happened", "1", "--no-continue").CombinedOutput(); err == nil || !strings.Contains(string(out), "was never started, as its supervisor has recorded; resume the run") {
+			if out, err := w.command("settle", w.own, "c_2", "--happened", "1", "--no-continue").CombinedOutput(); err == nil || !strings.Contains(string(out), "was never started, as its wrapper has recorded; resume the run") {
 				t.Errorf("%v\n%s", err, out)
 			}
 			if out, err := w.command("settle", w.own, "c_2", "--did-not-happen", "--no-continue").CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}
 			w.release("paid.txt")
-			w.signal(super.PID, syscall.SIGCONT)
-			w.until("the end of the supervisor", super.Gone)
+			goOn()
+			w.until("the end of the wrapper", wrapper.Gone)
 			if n := lines("paid.txt", "begin"); n != 0 {
 				t.Errorf("it was paid %d times by the first attempt", n)
 			}
@@ -103,21 +103,21 @@ func TestSettledBeforeTheCommand(t *testing.T) {
 	}
 }
 
-// What a supervisor knows counts more than what a person says who could not ask it.
+// What a wrapper knows counts more than what a person says who could not ask it.
 func TestSettledFalsely(t *testing.T) {
 	if testing.Short() {
 		t.Skip("who kills whom is the same under the race detector: -short")
 	}
 	w := watchKind(t, "key")
-	super := w.killedBefore()
+	wrapper, goOn := w.killedBefore()
 	back := w.away()
 	if out, err := w.command("settle", w.run, "c_2", "--did-not-happen", "--no-continue").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	back()
 	w.release("paid.txt")
-	w.signal(super.PID, syscall.SIGCONT) // it starts the first attempt
-	w.until("the end of the supervisor", super.Gone)
+	goOn() // it starts the first attempt
+	w.until("the end of the wrapper", wrapper.Gone)
 	out, err := w.command("resume", w.run).CombinedOutput()
 	if n := lines("paid.txt", "begin"); err != nil || n != 1 {
 		t.Errorf("it was paid %d times: %v\n%s", n, err, out)
@@ -132,9 +132,9 @@ func TestLeaveARunningCommand(t *testing.T) {
 	}
 	w := watchKind(t, "key")
 	c := w.begin()
-	super := w.supervisor()
 	w.release("billed.txt")
 	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
+	wrapper := w.wrapper("c_2")
 	w.kill(c)
 	r := w.command("resume", w.run)
 	said, err := os.Create("said.txt")
@@ -157,5 +157,5 @@ func TestLeaveARunningCommand(t *testing.T) {
 	}
 	w.release("paid.txt")
 	w.resumes(`"result":"held"`)
-	w.over(super, 1)
+	w.over(wrapper, 1)
 }

@@ -177,7 +177,7 @@ func (w *writer) end() {
 
 // TestKillWrites kills the program at the intent to make a Write and after it, in
 // runs of every kind. Whatever people do then, in whichever order and at the same
-// time, the Write is made once, and nobody is asked what its supervisor knows.
+// time, the Write is made once, and nobody is asked what its wrapper knows.
 // There are 2 kills of each kind, 200 under PAWL_PROOF=1, any number with
 // PAWL_PROOF_KILLS; PAWL_PROOF_SEED repeats a series, as far as times repeat.
 func TestKillWrites(t *testing.T) {

@@ -37,8 +37,11 @@ func TestMain(m *testing.M) {
 			tool.Supervise()
 			os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 		},
-		"pawl-supervisor-3": tool.Supervise, // what the one above starts
-		"pawl-cage-1":       tool.Supervise, // and what becomes a command in a cage
+		"pawl-wrapper-1": func() { // what the one above starts for a command
+			stall()
+			tool.Supervise()
+		},
+		"pawl-cage-1": tool.Supervise, // and what becomes a command in a cage
 		"pawl": func() {
 			if os.Getenv("AS_MAIN") != "" {
 				tool.Supervise()
@@ -67,6 +70,24 @@ func TestMain(m *testing.M) {
 			syscall.Exit(code)
 		},
 	})
+}
+
+// stalling is a file among the temporary ones for the next wrapper to take. It writes its
+// process id into it and does nothing until the file is gone.
+const stalling, stalled = "pawl-test-stall", "pawl-test-stalled"
+
+func stall() {
+	file := filepath.Join(os.TempDir(), stalled)
+	if os.Rename(filepath.Join(os.TempDir(), stalling), file) != nil {
+		return
+	}
+	_ = os.WriteFile(file, fmt.Appendln(nil, os.Getpid()), 0o600)
+	for {
+		if _, err := os.Stat(file); err != nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // stub is a tool's program: `stub say TEXT`, `stub fail TEXT`, `stub count FILE`

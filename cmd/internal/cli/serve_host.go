@@ -236,7 +236,7 @@ func (h *serveHost) work(agent pawl.Agent, policy *spec.Policy, made *spec.Spec)
 		return worker.Work{}, err
 	}
 	agent.Labels = runs.Labels(agent.Labels, h.labels)
-	w := worker.Work{Agent: agent, Engine: h.engine(agent), Done: h.forget}
+	w := worker.Work{Agent: agent, Engine: h.engine(agent)}
 	if made != nil {
 		w.Input, w.Files, w.Thread = made.Input, made.Files, made.Thread
 	}
@@ -265,17 +265,10 @@ func (h *serveHost) engine(agent pawl.Agent) *engine.Engine {
 	before := len(h.secrets)
 	maps.Copy(h.secrets, o.Secrets)
 	if before == 0 || len(h.secrets) > before {
-		h.app.spool(&engine.Options{Secrets: h.secrets})
+		h.app.recordCalls(&engine.Options{Secrets: h.secrets})
 	}
 	o.Watchers, o.Log, o.Threads = h.app.watchers(true), h.log, &h.threads
 	return engine.New(h.journal, o)
-}
-
-// forget removes the records of a run's commands that have ended.
-func (h *serveHost) forget(run string) {
-	if run != "" {
-		forget(context.Background(), h.journal, run)
-	}
 }
 
 // named finds an agent by its name, the newest of several versions, or by NAME@VERSION.
@@ -376,8 +369,7 @@ func (h *serveHost) made(ctx context.Context, beside *app, made *spec.Spec, regi
 
 // alone is a work whose agent is made for one run.
 func (h *serveHost) alone(w worker.Work, beside *app) worker.Work {
-	w.Done = func(run string) {
-		h.forget(run)
+	w.Done = func(string) {
 		_ = w.Engine.Close()
 		beside.disconnect()
 	}

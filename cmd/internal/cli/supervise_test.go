@@ -10,13 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/pawl-run/pawl/internal/process"
-	"github.com/pawl-run/pawl/internal/spool"
 )
 
 // payments has two Writes, one after the other.
@@ -28,13 +28,15 @@ tools:
   - {name: pay, description: Pay., command: [stub, PART, paid.txt], timeout: LIMIT}
 `
 
-// watched is a user whose commands are supervised.
+// watched is a user whose commands run in wrappers.
 type watched struct {
 	*testing.T
 	args []string          // of pawl run, after the spec and the input
 	run  string            // the one that is started
 	own  string            // the one whose calls the commands are: that, or its child
+	tmp  string            // the directory for temporary files
 	keys map[string]string // of its calls
+	dirs map[string]string // of its calls, as the log names them
 	said string            // when it was resumed
 }
 
@@ -43,7 +45,7 @@ func watch(t *testing.T, part, limit string) *watched {
 		"paying.yaml":        strings.NewReplacer("PART", part, "LIMIT", limit).Replace(payments),
 		"paying.script.yaml": "replies: [{calls: [{tool: bill}]}, {calls: [{tool: pay}]}, {text: done}]\n",
 	})
-	return &watched{T: t, keys: map[string]string{}}
+	return &watched{T: t, tmp: t.TempDir(), keys: map[string]string{}, dirs: map[string]string{}}
 }
 
 // watchKind is a watch on a run of a kind, see writers.
@@ -71,7 +73,7 @@ func watchKind(t *testing.T, kind string) *watched {
 
 func (w *watched) command(args ...string) *exec.Cmd {
 	c := exec.Command("spawl", args...)
-	c.Env = append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db")
+	c.Env = append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db", "TMPDIR="+w.tmp)
 	return c
 }
 
@@ -108,9 +110,11 @@ func (w *watched) key(call string) string {
 	if w.keys[call] == "" {
 		events, _ := w.command("events", w.own).Output() // which may not have it yet
 		for line := range strings.Lines(string(events)) {
-			var e struct{ Data struct{ Call, Key string } }
-			if json.Unmarshal([]byte(line), &e) == nil && e.Data.Call == call && e.Data.Key != "" {
-				w.keys[call] = e.Data.Key
+			var e struct {
+				Data struct{ Call, Key, Supervised string }
+			}
+			if json.Unmarshal([]byte(line), &e) == nil && e.Data.Call == call && e.Data.Key != "" && w.keys[call] == "" {
+				w.keys[call], w.dirs[call] = e.Data.Key, e.Data.Supervised
 			}
 		}
 	}
@@ -130,18 +134,47 @@ func (w *watched) release(file string) {
 	}
 }
 
-func (w *watched) fate(call string) spool.Fate {
-	f, _ := spool.At("runs.db.spool").Read(spool.Attempt{Run: w.own, Call: call, Key: w.key(call), Number: 1})
+// fate is what is known of the first attempt at a call.
+func (w *watched) fate(call string) process.Fate {
+	key := w.key(call)
+	dir, _ := process.ParseCallDir(w.dirs[call])
+	f, _ := dir.Look(process.Attempt{Run: w.own, Call: call, Key: key, Number: 1}) // there may be none yet
 	return f
 }
 
-func (w *watched) supervisor() process.Identity {
+// wrapper is the wrapper of a call whose command runs.
+func (w *watched) wrapper(call string) process.Identity {
 	w.Helper()
-	id, err := process.ParseIdentity(w.fate("c_1").Begin.Supervisor)
-	if err != nil || !id.Alive() {
-		w.Fatalf("no supervisor: %v", err)
+	w.until("the process of "+call, func() bool { return w.fate(call).Process != "" })
+	command, err := process.ParseIdentity(w.fate(call).Process)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return w.identity(exec.Command("ps", "-o", "ppid=", "-p", strconv.Itoa(command.PID)).Output())
+}
+
+// identity is the process whose id somebody has written.
+func (w *watched) identity(text []byte, err error) process.Identity {
+	w.Helper()
+	pid, wrong := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err = errors.Join(err, wrong); err != nil {
+		w.Fatal(err)
+	}
+	id, err := process.Identify(pid)
+	if err != nil {
+		w.Fatal(err)
 	}
 	return id
+}
+
+// stall keeps the next wrapper from beginning until the test goes on.
+func (w *watched) stall() (goOn func()) {
+	if err := os.WriteFile(filepath.Join(w.tmp, stalling), nil, 0o600); err != nil {
+		w.Fatal(err)
+	}
+	goOn = func() { _ = os.Remove(filepath.Join(w.tmp, stalled)) }
+	w.Cleanup(goOn)
+	return goOn
 }
 
 func (w *watched) signal(pid int, s syscall.Signal) {
@@ -217,19 +250,17 @@ func (w *watched) resumes(settled ...string) {
 	}
 }
 
-// over checks that there was one effect of each call, and that nothing is left
-// but what keeps a call that was never made from being made.
-func (w *watched) over(supervisor process.Identity, ends int) {
+// over checks that there was one effect of each call, and that nothing is left.
+func (w *watched) over(wrapper process.Identity, ends int) {
 	w.Helper()
 	for file, ends := range map[string]int{"billed.txt": 1, "paid.txt": ends} {
 		if b, e := lines(file, "begin"), lines(file, "end"); b != 1 || e != ends {
 			w.Errorf("%s has %d beginnings and %d ends, want 1 and %d", file, b, e, ends)
 		}
 	}
-	w.until("the end of the supervisor", supervisor.Gone)
-	left, _ := filepath.Glob("runs.db.spool/*.spool")
-	if never := w.fate("c_2").Never != nil; len(left) > 1 || len(left) == 1 && !never {
-		w.Errorf("left in the spool: %q, never %v", left, never)
+	w.until("the end of the wrapper", wrapper.Gone)
+	if left, _ := filepath.Glob("runs.db.calls/*"); len(left) > 0 {
+		w.Errorf("left: %q", left)
 	}
 }
 
@@ -238,58 +269,47 @@ func lines(file, line string) int {
 	return strings.Count(string(data), line+"\n")
 }
 
-// With other records than those the log speaks of, nobody can be sure, and a
-// person is asked.
+// Without the directory that the log names, nobody can be sure, and a person is asked.
 func TestKilledBeforeTheCommandElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("who kills whom is the same under the race detector: -short")
 	}
-	for name, change := range map[string]func() error{
-		"gone": func() error { return os.RemoveAll("runs.db.spool") },
-		"a copy": func() error {
-			err := os.Rename("runs.db.spool", "old.spool")
-			return errors.Join(err, os.CopyFS("runs.db.spool", os.DirFS("old.spool")), os.Chmod("runs.db.spool", 0o700))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := watch(t, "hold", "20s")
-			super := w.killedBefore()
-			w.release("paid.txt")
-			if err := change(); err != nil {
-				t.Fatal(err)
-			}
-			if out, _ := w.command("resume", w.run).CombinedOutput(); !strings.Contains(string(out), "waiting_doubt") || lines("paid.txt", "begin") != 0 {
-				t.Errorf("there is no doubt:\n%s", out)
-			}
-			w.signal(super.PID, syscall.SIGCONT) // it finds that it would record elsewhere
-			w.until("the end of the supervisor", super.Gone)
-			if out, err := w.command("settle", w.run, "c_2", "--did-not-happen").CombinedOutput(); err != nil || !strings.Contains(string(out), "done") {
-				t.Errorf("settle: %v\n%s", err, out)
-			}
-			if n := lines("paid.txt", "begin"); n != 1 {
-				t.Errorf("it was paid %d times", n)
-			}
-		})
+	w := watch(t, "hold", "20s")
+	wrapper, goOn := w.killedBefore()
+	w.release("paid.txt")
+	if err := os.RemoveAll("runs.db.calls"); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := w.command("resume", w.run).CombinedOutput(); !strings.Contains(string(out), "waiting_doubt") || lines("paid.txt", "begin") != 0 {
+		t.Errorf("there is no doubt:\n%s", out)
+	}
+	goOn() // it finds that the directory is gone
+	w.until("the end of the wrapper", wrapper.Gone)
+	if out, err := w.command("settle", w.run, "c_2", "--did-not-happen").CombinedOutput(); err != nil || !strings.Contains(string(out), "done") {
+		t.Errorf("settle: %v\n%s", err, out)
+	}
+	if n := lines("paid.txt", "begin"); n != 1 {
+		t.Errorf("it was paid %d times", n)
 	}
 }
 
-// killedBefore kills pawl between the intent to pay and the payment, and returns
-// its supervisor, which stands still.
-func (w *watched) killedBefore() process.Identity {
+// killedBefore kills pawl between the intent to pay and the payment, and returns the
+// wrapper, which has its request and does not begin until the test goes on.
+func (w *watched) killedBefore() (wrapper process.Identity, goOn func()) {
 	w.Helper()
 	c := w.begin()
-	super := w.supervisor()
-	w.stop(c.Process.Pid)
+	goOn = w.stall()
 	w.release("billed.txt")
-	w.until("the record of bill", func() bool { return w.fate("c_1").Exit != nil })
-	w.rests(super.PID) // it has answered, too
-	w.stop(super.PID)
-	w.signal(c.Process.Pid, syscall.SIGCONT)
-	w.until("the intent to pay", func() bool {
-		return w.key("c_2") != ""
+	var pid []byte
+	w.until("a wrapper", func() bool {
+		pid, _ = os.ReadFile(filepath.Join(w.tmp, stalled))
+		return bytes.HasSuffix(pid, []byte("\n"))
 	})
+	w.until("the intent to pay", func() bool { return w.key("c_2") != "" })
+	w.rests(c.Process.Pid) // it has sent the request
+	wrapper = w.identity(pid, nil)
 	w.kill(c)
-	return super
+	return wrapper, goOn
 }
 
 // Pawl is killed while a Write runs, or when it has ended and is not recorded; the
@@ -303,9 +323,9 @@ func TestKilledDuringTheCommand(t *testing.T) {
 			}
 			w := watch(t, part, "20s")
 			c := w.begin()
-			super := w.supervisor()
 			w.release("billed.txt")
 			w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
+			wrapper := w.wrapper("c_2")
 			if when == "killed after" {
 				w.stop(c.Process.Pid)
 			} else {
@@ -315,16 +335,16 @@ func TestKilledDuringTheCommand(t *testing.T) {
 				time.AfterFunc(time.Second, func() { w.release("paid.txt") })
 			} else {
 				w.release("paid.txt")
-				w.until("the end", func() bool { return w.fate("c_2").Exit != nil })
+				w.until("the end", func() bool { return w.fate("c_2").Outcome != nil })
 			}
 			if when == "killed after" {
 				w.kill(c)
 			}
 			w.resumes(`"by":"reconcile"`, `"result":"held"`)
-			if told := strings.Contains(w.said, "c_2 pay still runs under its supervisor, for "); told != (when == "ends after") {
+			if told := strings.Contains(w.said, "c_2 pay still runs in its wrapper, for "); told != (when == "ends after") {
 				t.Errorf("who waits is told so: %v\n%s", told, w.said)
 			}
-			w.over(super, 1)
+			w.over(wrapper, 1)
 		})
 	}
 }
@@ -334,38 +354,37 @@ func TestKilledAndLate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes the five seconds between SIGTERM and SIGKILL: -short")
 	}
-	w := watch(t, "stubborn", "500ms")
+	w := watch(t, "stubborn", "3s")
 	c := w.begin()
-	super := w.supervisor()
 	w.release("billed.txt")
 	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
+	wrapper := w.wrapper("c_2")
 	w.kill(c)
-	w.until("its end", func() bool { return w.fate("c_2").Exit != nil })
-	if e := w.fate("c_2").Exit; e.Cut != spool.Late || e.Signal != "SIGKILL" {
+	w.until("its end", func() bool { return w.fate("c_2").Outcome != nil })
+	if e := w.fate("c_2").Outcome; e.Cut != process.Late || e.Signal != "SIGKILL" {
 		t.Errorf("it ended with %+v", e)
 	}
-	w.resumes(`"by":"reconcile"`, `"happened":true,"status":"timeout","error":"no result within 500ms; killed by SIGKILL`)
-	w.over(super, 0)
+	w.resumes(`"by":"reconcile"`, `"happened":true,"status":"timeout","error":"no result within 3s; killed by SIGKILL`)
+	w.over(wrapper, 0)
 }
 
-// With the supervisor gone as well nobody can tell, and nothing runs on.
-func TestSupervisorKilledToo(t *testing.T) {
+// With the wrapper gone as well nobody can tell, and nothing runs on.
+func TestWrapperKilledToo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("who kills whom is the same under the race detector: -short")
 	}
 	w := watch(t, "hold", "20s")
 	c := w.begin()
-	super := w.supervisor()
 	w.release("billed.txt")
 	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
-	w.until("its process", func() bool { return w.fate("c_2").Process != "" })
+	wrapper := w.wrapper("c_2")
 	pay, err := process.ParseIdentity(w.fate("c_2").Process)
 	if err != nil || !pay.Alive() {
 		t.Fatalf("%v, alive %v", err, pay.Alive())
 	}
-	w.stop(super.PID) // so that it cannot answer pawl that it ends
+	w.stop(wrapper.PID) // so that it cannot end the command
 	w.kill(c)
-	w.signal(super.PID, syscall.SIGKILL)
+	w.signal(wrapper.PID, syscall.SIGKILL)
 	out, _ := w.command("resume", w.run).CombinedOutput()
 	if !strings.Contains(string(out), "waiting_doubt") {
 		t.Errorf("there is no doubt:\n%s", out)
@@ -376,7 +395,7 @@ func TestSupervisorKilledToo(t *testing.T) {
 	if out, err := w.command("settle", w.run, "c_2", "--happened", `"held"`).CombinedOutput(); err != nil {
 		t.Errorf("settle: %v\n%s", err, out)
 	}
-	w.over(super, 0)
+	w.over(wrapper, 0)
 }
 
 // Nothing is left of a run that nobody disturbs, nor of a command that is told
@@ -384,21 +403,20 @@ func TestSupervisorKilledToo(t *testing.T) {
 func TestNothingIsLeft(t *testing.T) {
 	w := watch(t, "stubborn", "20s")
 	c := w.begin()
-	super := w.supervisor()
 	w.release("billed.txt")
 	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
+	wrapper := w.wrapper("c_2")
 	w.release("paid.txt")
 	if err := c.Wait(); err != nil {
 		t.Error(err)
 	}
-	w.over(super, 1)
+	w.over(wrapper, 1)
 
 	w = watch(t, "stubborn", "20s")
 	c = w.begin()
-	super = w.supervisor()
 	w.release("billed.txt")
 	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
-	w.until("its process", func() bool { return w.fate("c_2").Process != "" })
+	wrapper = w.wrapper("c_2")
 	pay, err := process.ParseIdentity(w.fate("c_2").Process)
 	if err != nil {
 		t.Fatal(err)
@@ -409,7 +427,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 	_ = c.Wait() // it exits with 5
 	w.until("the end of the command", pay.Gone)
-	w.until("the end of the supervisor", super.Gone)
+	w.until("the end of the wrapper", wrapper.Gone)
 	if out, _ := w.command("resume", w.run).CombinedOutput(); !strings.Contains(string(out), "waiting_doubt") {
 		t.Errorf("there is no doubt:\n%s", out)
 	}
