@@ -236,7 +236,7 @@ func (r *Reply) host(h *HostedCall, most int) {
 func checkUsage(u Usage, t Think, content int) (Usage, bool) {
 	u = u.sane()
 	if u.Input == 0 && u.Output == 0 {
-		return Usage{Input: t.Estimate, Output: min((content+3)/4, t.MaxTokens), Searches: u.Searches, Sessions: u.Sessions}, true
+		return Usage{Input: t.Estimate, Output: min(textTokens(content), t.MaxTokens), Searches: u.Searches, Sessions: u.Sessions}, true
 	}
 	return u, false
 }

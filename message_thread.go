@@ -92,7 +92,7 @@ func (s *State) Continue(messages []Message) *Continues {
 	}
 	if s.lastInput > 0 {
 		// What the run ended with has come to what its state counts.
-		c.Input = s.lastInput + (max(0, s.bytes-s.lastBytes)+len(s.UnspokenAnswer())+3)/4
+		c.Input = s.lastInput + textTokens(max(0, s.bytes-s.lastBytes)+len(s.UnspokenAnswer()))
 	}
 	return c
 }

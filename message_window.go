@@ -102,7 +102,7 @@ func (s *State) callsIn(from, to int) []*call {
 }
 
 // weight is the bytes of a file in the conversation: what a text with its tokens has.
-func (f File) weight(s *State) int { return 4*f.Tokens + s.around() }
+func (f File) weight(s *State) int { return tokenBytes*f.Tokens + s.around() }
 
 // attached is the weight and the bytes of the files of the input.
 func (s *State) attached() (weight, size int) {

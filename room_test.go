@@ -1,6 +1,11 @@
 package pawl
 
-import "testing"
+import (
+	"context"
+	"iter"
+	"strings"
+	"testing"
+)
 
 // TestRoom is the table of how long a reply may be and how much the model is to think, by what is
 // known of the model, what the agent says, and whether a reply of the iteration was cut off.
@@ -70,3 +75,26 @@ func TestRoom(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstEstimate: before a model has counted anything, a request counts at least a token for
+// three bytes, which is about what the tokenizers of today make of it.
+func TestFirstEstimate(t *testing.T) {
+	for _, wire := range []Wire{{}, {Frame: 100, Message: 60, Tool: 80, Prompt: 300}} {
+		m, err := NewMachine(Agent{Name: "a", Prompt: strings.Repeat("Look. ", 500), Model: described{ModelInfo{Name: "m", Wire: wire}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := new(State)
+		s.Fold(Entry{Run: "r", Seq: 1, Event: RunStarted{Declaration: m.Declaration(), Input: strings.Repeat("go ", 1000)}})
+		tokens, bytes := m.Estimate(s, &Think{Purpose: PurposeTurn})
+		if exact := float64(bytes) / 3 * (1 + s.limits.Margin); bytes < 6000 || float64(tokens) < exact-1 || float64(tokens) > exact+3 {
+			t.Errorf("%d tokens of %d bytes, want about %.0f", tokens, bytes, exact)
+		}
+	}
+}
+
+type described struct{ info ModelInfo }
+
+func (d described) Describe() ModelInfo { return d.info }
+
+func (d described) Stream(context.Context, Request) iter.Seq2[Chunk, error] { return nil }

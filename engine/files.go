@@ -138,7 +138,7 @@ func known(f *pawl.File, clean *cleaner) error {
 	f.Type, f.Name = kind, cmp.Or(clean.text(strings.ToValidUTF8(f.Name, "\uFFFD")), kind)
 	if isText(*f) {
 		f.Data = []byte(clean.text(string(f.Data)))
-		f.Tokens = (wire.Quoted(framed(*f)) + 3) / 4
+		f.Tokens = (wire.Quoted(framed(*f)) + 2) / 3 // as the machine counts texts
 	} else {
 		f.Tokens = media.Tokens(kind, f.Data)
 	}

@@ -21,7 +21,7 @@ type HostedOptions struct {
 	// set the price of so many uses aside before each request.
 	MaxCalls int
 	// MaxOutput is how much of a result the log keeps, its beginning and its end; zero:
-	// 32 KiB. It is also what a result is expected to have: a token for four bytes of it
+	// 32 KiB. It is also what a result is expected to have: a token for three bytes of it
 	// are set aside for each use.
 	MaxOutput int
 	// Trust is the trust in the results; zero: [pawl.Untrusted].
@@ -36,7 +36,7 @@ func Hosted(name string, o *HostedOptions) pawl.Tool {
 		o = &HostedOptions{}
 	}
 	calls, output := cmp.Or(o.MaxCalls, 5), cmp.Or(o.MaxOutput, 32<<10)
-	adds := pawl.Usage{Input: calls * output / 4, Searches: calls}
+	adds := pawl.Usage{Input: calls * output / 3, Searches: calls}
 	if name != WebSearch {
 		adds.Searches, adds.Sessions = 0, 1
 	}
