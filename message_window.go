@@ -61,6 +61,20 @@ func (s *State) Price(t Think) (Price, bool) {
 	return value(s.declared().model(t.Model, t.Fallback).Price)
 }
 
+// RelativePrice is [State.Price]. For a model elsewhere whose price is unknown it is one with the usual
+// ratios of input, output and cache, in no currency, which is enough to compare costs. A model
+// in this process has no price: what it costs is unlike that.
+func (s *State) RelativePrice(t Think) Price {
+	info := s.declared().model(t.Model, t.Fallback)
+	switch {
+	case info.Price != nil:
+		return *info.Price
+	case info.Endpoint != "":
+		return Price{Input: 1, Output: 5, CacheRead: 0.1, CacheWrite: 1.25}
+	}
+	return Price{}
+}
+
 // Summary is what the model sees in place of the replies that were summarised;
 // empty: none were.
 func (s *State) Summary() string { return s.summary }

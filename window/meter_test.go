@@ -28,6 +28,7 @@ type meter struct {
 	long     float64 // of writing what is kept for an hour; zero: nothing is
 	far      int     // requests with more tokens cost twice as much, all of them
 	blind    bool    // it does not say so
+	unpriced bool    // it does not say what it costs, as behind a gateway
 	window   int     // tokens it takes; zero: any number
 	bill     float64
 	most     int // tokens of the largest request
@@ -53,6 +54,9 @@ func (m *meter) Describe() pawl.ModelInfo {
 	var far pawl.Tier
 	if m.far > 0 && !m.blind {
 		far = pawl.Tier{From: m.far, Input: 2, Output: 2 * simOutput, CacheRead: 2 * m.read, CacheWrite: 2 * m.write}
+	}
+	if m.unpriced {
+		return pawl.ModelInfo{Name: "meter", Endpoint: "https://gateway.example"}
 	}
 	return pawl.ModelInfo{Name: "meter", Price: &pawl.Price{Long: far, Input: 1, Output: simOutput, CacheRead: m.read, CacheWrite: m.write, CacheLong: m.long}}
 }

@@ -68,10 +68,10 @@ func fine(p pawl.Price, t pawl.Think, removable float64) float64 {
 }
 
 // byPrice plans what saves money. With a model that costs nothing, such as one that runs in this
-// process, nothing does.
+// process, nothing does. Only the ratios of prices count, so that they may be unknown.
 func (c compaction) byPrice(s *pawl.State, t pawl.Think, w exchange.Window) plan {
-	price, priced := s.Price(t)
-	if !priced || price.Input <= 0 || c.Never || w.Exchanges == 0 {
+	price := s.RelativePrice(t)
+	if price.Input <= 0 || c.Never || w.Exchanges == 0 {
 		return plan{}
 	}
 	var (
@@ -98,7 +98,8 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w exchange.Window) plan
 		made += (r.write - r.read) * ctx
 	}
 	if c.name != "" {
-		if by, ok := s.Price(pawl.Think{Model: c.name}); ok {
+		_, priced := s.Price(t)
+		if by, ok := s.Price(pawl.Think{Model: c.name}); ok && priced { // else the two do not compare
 			made = by.Input*(ctx+promptTokens) + by.Output*summaryTokens
 		}
 	}

@@ -69,7 +69,7 @@ type compaction struct {
 	name string // of the model that writes summaries; empty: the run's
 }
 
-// Compact returns the policy. Compaction by price needs a model with a price.
+// Compact returns the policy. Where the price of a model elsewhere is unknown, its usual ratios count.
 func Compact(o *Options) pawl.Policy {
 	c := compaction{}
 	if o != nil {
