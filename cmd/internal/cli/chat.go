@@ -70,7 +70,7 @@ func chat(ctx context.Context, a *app, d *driving, args []string, last bool) (in
 		open = a.withRuns
 	}
 	return open(ctx, func(j store) (int, error) {
-		t := &talk{a: a, d: d, j: j, editor: prompt.New(in, a.terminal()), thread: newThread(), model: d.model, settings: set}
+		t := &talk{a: a, d: d, j: j, editor: prompt.New(in, a.terminal()), thread: newThread(), model: d.model, effort: d.effort, settings: set}
 		of := ""
 		if last {
 			if of, err = t.find(ctx); err != nil {
@@ -111,6 +111,7 @@ type talk struct {
 	agent  pawl.Agent
 	most   pawl.Limits
 	model  string      // replaces the agent's; empty: its own
+	effort string      // replaces the agent's; empty: its own
 	plan   bool        // the next message is to be planned first
 	files  []pawl.File // attached to the next message
 	built  string      // what agent was made for
@@ -157,7 +158,7 @@ func (t *talk) begin(ctx context.Context, args []string, of string) error {
 	switch {
 	case len(args) > 0:
 		registry := t.a.registry()
-		s, err := loadSpec(args[0], &spec.Options{Registry: registry, Model: t.model, Effort: t.d.effort, Limits: t.limits})
+		s, err := loadSpec(args[0], &spec.Options{Registry: registry, Model: t.model, Effort: t.effort, Limits: t.limits})
 		if err != nil {
 			return err
 		}
@@ -193,7 +194,7 @@ func (t *talk) begin(ctx context.Context, args []string, of string) error {
 
 // build makes the agent for the next message. One that is to work in a copy is made to be looked at; see inCopy.
 func (t *talk) build(ctx context.Context) error {
-	what := t.model
+	what := t.model + " " + t.effort
 	if t.plan {
 		what += " plans"
 	}
@@ -209,7 +210,7 @@ func (t *talk) build(ctx context.Context) error {
 
 // make makes the agent, to work in a copy if its spec says so.
 func (t *talk) make(ctx context.Context, in *spec.Workspace) error {
-	source, err := renew(t.source, remake{asWas: true, model: t.model, plan: &t.plan})
+	source, err := renew(t.source, remake{asWas: true, model: t.model, effort: t.effort, plan: &t.plan})
 	if err != nil {
 		return err
 	}

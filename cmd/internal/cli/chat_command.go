@@ -23,7 +23,7 @@ var chatCommands = [][2]string{
 	{"/attach FILE", "attach a picture, a PDF, a sound or a text to the next message"},
 	{"/undo", "go on from before the last message; nothing is deleted"},
 	{"/cost", "show what the conversation and the last answer cost"},
-	{"/model [NAME]", "show the model, or use another one from now on"},
+	{"/model [NAME] [EFFORT]", "show the model, or use another one or another effort from now on"},
 	{"/help", "show this list"},
 	{"/quit", "leave; pawl chat -c continues the conversation"},
 }
@@ -133,27 +133,45 @@ func (t *talk) cost(ctx context.Context) error {
 	return nil
 }
 
-// change shows the model, or changes it.
+// change shows the model and how much it thinks, or changes them.
 func (t *talk) change(ctx context.Context, to []string) error {
-	switch len(to) {
-	case 0:
-		t.a.sayf("%s; /model PROVIDER/NAME changes it", place(t.agent.Model))
-		return nil
-	case 1:
-		was := t.model
-		t.model = unfiled(to[0])
-		if err := t.build(ctx); err != nil {
-			t.model = was
-			problems, _ := errors.AsType[spec.Problems](err)
-			for i := range problems {
-				if problems[i].File == modelSetting {
-					problems[i].File = "/model"
-				}
-			}
-			return err
+	model, effort := t.model, t.effort
+	names, efforts := 0, 0
+	for _, word := range to {
+		if slices.Contains(pawl.Efforts, word) {
+			effort, efforts = word, efforts+1
+		} else {
+			model, names = unfiled(word), names+1
 		}
-		t.a.sayf("from now on: %s", place(t.agent.Model))
-		return nil
 	}
-	return misuse("/model takes one name")
+	switch {
+	case len(to) == 0:
+		t.a.sayf("%s; /model PROVIDER/NAME changes it, and /model EFFORT how much it thinks: %s", t.served(), strings.Join(pawl.Efforts, ", "))
+		return nil
+	case names > 1 || efforts > 1:
+		return misuse("/model takes a name, an effort, or one of each")
+	}
+	t.model, model = model, t.model
+	t.effort, effort = effort, t.effort
+	if err := t.build(ctx); err != nil {
+		t.model, t.effort = model, effort
+		problems, _ := errors.AsType[spec.Problems](err)
+		for i := range problems {
+			if problems[i].File == modelSetting {
+				problems[i].File = "/model"
+			}
+		}
+		return err
+	}
+	t.a.sayf("from now on: %s", t.served())
+	return nil
+}
+
+// served names the model and its effort, if one is asked for.
+func (t *talk) served() string {
+	text := place(t.agent.Model)
+	if e := t.agent.Sampling.Effort; e != "" {
+		text += ", effort " + e
+	}
+	return text
 }

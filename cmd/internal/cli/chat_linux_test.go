@@ -127,6 +127,12 @@ func TestChat(t *testing.T) {
 	c.sees("there is no command /undoo; /help lists the commands")
 	c.types("> ", "/model foo/bar\r")
 	c.sees("pawl: /model: ")
+	c.types("> ", "/model low high\r")
+	c.sees("/model takes a name, an effort, or one of each")
+	c.types("> ", "/model low\r")
+	c.sees(", effort low")
+	c.types("> ", "/model\r")
+	c.sees(", effort low; /model PROVIDER/NAME changes it")
 	c.types("> ", "\x04")
 	c.ends(0)
 	c = talk(t, "-c") // what was undone stays undone

@@ -28,6 +28,9 @@ func (t *talk) progress(e pawl.Entry) {
 	if text := progressText(e.Event); text != "" {
 		t.a.shade("  %s", text)
 	}
+	for _, change := range t.a.changes(e.Event) {
+		t.a.shade("  %s", change)
+	}
 }
 
 // page is where an answer is shown.

@@ -53,6 +53,8 @@ type console struct {
 	json  bool
 	quiet bool
 	shown bool // questions show the calls that need approval, so progress does not
+
+	told map[string]bool // changes to requests that were printed
 }
 
 // environment is where a command finds the runs and the settings of its user.

@@ -91,3 +91,16 @@ type answering func() string
 
 func (a answering) next(context.Context) (string, error) { return a(), nil }
 func (a answering) drain(io.Reader)                      {}
+
+// What an adapter changed in requests is printed once, however often and in how many runs it is noted.
+func TestChangesArePrintedOnce(t *testing.T) {
+	var seen bytes.Buffer
+	con := &console{out: io.Discard, err: &lockedWriter{w: &seen}}
+	for _, value := range []string{`["no temperature"]`, `["no temperature","effort is low"]`, `["effort is low"]`} {
+		con.progress(pawl.Entry{Iteration: 1, Event: pawl.Noted{By: "__model__", Name: "adapted", Value: []byte(value)}})
+	}
+	con.progress(pawl.Entry{Event: pawl.Noted{By: "loop", Name: "adapted", Value: []byte(`["private"]`)}})
+	if want := "[1] no temperature\n[1] effort is low\n"; seen.String() != want {
+		t.Errorf("it shows\n%swant\n%s", &seen, want)
+	}
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +27,9 @@ func (con *console) progress(e pawl.Entry) {
 	if text != "" {
 		con.sayf("[%d] %s", e.Iteration, text)
 	}
+	for _, change := range con.changes(e.Event) {
+		con.sayf("[%d] %s", e.Iteration, change)
+	}
 	for _, h := range reply.Reply.Hosted {
 		came := ""
 		if h.Error != "" {
@@ -38,6 +42,26 @@ func (con *console) progress(e pawl.Entry) {
 			con.sayf("[%d] %s %s %s", e.Iteration, c.ID, c.Tool, gistJSON(c.Args))
 		}
 	}
+}
+
+// changes returns what adapters changed in requests to a model and was not printed yet. The note
+// of a run has all such changes so far.
+func (con *console) changes(event pawl.Event) (lines []string) {
+	note, ok := event.(pawl.Noted)
+	var all []string
+	if !ok || note.By != "__model__" || json.Unmarshal(note.Value, &all) != nil {
+		return nil
+	}
+	for _, change := range all {
+		if !con.told[change] {
+			lines = append(lines, gist(change))
+			if con.told == nil {
+				con.told = map[string]bool{}
+			}
+			con.told[change] = true
+		}
+	}
+	return lines
 }
 
 // searchTool is the tool that finds tools. The machine answers its calls, so no entry says that one starts.

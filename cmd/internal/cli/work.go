@@ -34,8 +34,9 @@ type work struct {
 
 // remake says how to rebuild the agent of a run.
 type remake struct {
-	spec  string // a file that replaces the source; empty: the source
-	model string // replaces the model; empty: the original one
+	spec   string // a file that replaces the source; empty: the source
+	model  string // replaces the model; empty: the original one
+	effort string // replaces the model's effort; empty: the original one
 	// prompt replaces the prompt; empty: the original one.
 	prompt string
 	plan   *bool // whether the agent plans first in addition to its spec; nil: as it did
@@ -227,6 +228,9 @@ func renew(source string, r remake) (string, error) {
 			fields["files"], _ = json.Marshal(files) // texts by name always marshal
 		}
 		fields["live"] = json.RawMessage("true") // the file may name more agents now
+	}
+	if r.effort != "" {
+		set("effort", r.effort)
 	}
 	if r.model != "" {
 		set("model", r.model)
