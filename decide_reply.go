@@ -59,7 +59,10 @@ func (m *Machine) Request(s *State, t Think, so conversation) Request {
 	}
 	r.Sampling.Effort = cmp.Or(t.Effort, r.Sampling.Effort)
 	if system := s.declared().systemOf(&t.View); system != s.asked {
-		r.Messages = moved(r.Messages)
+		r.Messages = slices.Clone(r.Messages) // which others share
+		for i, msg := range r.Messages {
+			r.Messages[i] = msg.Moved()
+		}
 	}
 	return r
 }
@@ -77,15 +80,6 @@ func (d *Declaration) systemOf(v *View) string {
 		return "\x00" + v.System
 	}
 	return v.System
-}
-
-// moved returns the messages with all their thinking marked as [Thinking.Moved].
-func moved(messages []Message) []Message {
-	out := make([]Message, len(messages))
-	for i, msg := range messages {
-		out[i] = msg.Moved()
-	}
-	return out
 }
 
 // Request rebuilds from the log what was sent for called, the latest entry of s,
@@ -203,7 +197,6 @@ func (m *Machine) asksAgain(s *State, t Think, e *ModelReplied) *ModelError {
 			return nil
 		}
 		failed.Class, failed.Message = ClassRefused, e.Reply.refusal()
-		return failed
 	case StopLength:
 		longer := t
 		m.room(&longer, true)
@@ -215,9 +208,10 @@ func (m *Machine) asksAgain(s *State, t Think, e *ModelReplied) *ModelError {
 		if longer.Effort != "" {
 			failed.Message += " and effort " + longer.Effort
 		}
-		return failed
+	default:
+		return nil
 	}
-	return nil
+	return failed
 }
 
 // host makes a hosted call valid, with a result of at most so many bytes.

@@ -1,6 +1,7 @@
 package pawl
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -66,13 +67,10 @@ func (s *State) Price(t Think) (Price, bool) {
 // in this process has no price: what it costs is unlike that.
 func (s *State) RelativePrice(t Think) Price {
 	info := s.declared().model(t.Model, t.Fallback)
-	switch {
-	case info.Price != nil:
-		return *info.Price
-	case info.Endpoint != "":
+	if info.Price == nil && info.Endpoint != "" {
 		return Price{Input: 1, Output: 5, CacheRead: 0.1, CacheWrite: 1.25}
 	}
-	return Price{}
+	return *cmp.Or(info.Price, &Price{})
 }
 
 // Summary is what the model sees in place of the replies that were summarised;
