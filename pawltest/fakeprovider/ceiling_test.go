@@ -64,7 +64,7 @@ func anyAgent(r *rand.Rand, model pawl.Model) pawl.Agent {
 	most := 1 << r.IntN(9) // letters of each text: a small agent has more around its words than words
 	a := pawl.Agent{
 		Name: "spender", Prompt: prose(r, most), Model: model, Serial: true,
-		Limits: pawl.Limits{Margin: 1, ToolErrors: 100, Iterations: 30, Tokens: 60 + r.IntN(1<<(8+r.IntN(7)))},
+		Limits: pawl.Limits{Margin: 1, ToolErrors: 100, Iterations: 30, Tokens: 100 + r.IntN(2<<(8+r.IntN(7)))},
 	}
 	if r.IntN(2) == 0 {
 		a.Limits.Cost = float64(a.Limits.Tokens) * (0.2 + r.Float64()) * 3e-6
@@ -98,7 +98,7 @@ func estimatedFirst(t *testing.T, agent pawl.Agent, input string) int {
 	state := new(pawl.State)
 	state.Fold(pawl.Entry{Seq: 1, Event: pawl.RunStarted{Declaration: m.Declaration(), Input: input}})
 	_, bytes := m.Estimate(state, &pawl.Think{Purpose: pawl.PurposeTurn})
-	return (bytes + 3) / 4
+	return (bytes + 2) / 3
 }
 
 // TestCeilingsHoldFromTheFirstRequest: a provider that bills a token for four

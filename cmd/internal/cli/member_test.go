@@ -83,9 +83,9 @@ var members = map[string]member{
 	"cage":            {value: "{processes: 50}", problem: `^helper\.yaml:7:7: cage needs the program to be started once more`}, // its effect: script cage
 	"fetch":           {value: "{allow: ['127.0.0.1:1']}", beside: map[string]string{"tools": "[{builtin: [fetch]}]"}, replies: "{calls: [{tool: fetch, args: {url: 'http://127.0.0.1:1/'}}]}, {text: It is blue.}", shows: "connection refused"},
 	"providers":       {value: "{nobody: {rate: {requests: 1}}}", problem: `^helper\.yaml:7:13: there is no provider nobody`}, // its effect: TestRatesOfMembers of package spec
-	"budgets":         {value: "[{per: total, tokens: 90}]", shows: `helper ended as exhausted`},
+	"budgets":         {value: "[{per: total, tokens: 118}]", shows: `helper ended as exhausted`},
 	"triggers":        {value: "[{cron: '@daily'}]", problem: `^desk\.yaml:\d+:\d+: \./helper\.yaml has triggers, which start nothing for an agent of another one`},
-	"prices":          {value: "{'script:helper.script.yaml': {input: 1000000.0, output: 0.0}}", shows: `"type":"child\.stopped"[^\n]*"cost_usd":82`},
+	"prices":          {value: "{'script:helper.script.yaml': {input: 1000000.0, output: 0.0}}", shows: `"type":"child\.stopped"[^\n]*"cost_usd":109`},
 	"price_staleness": {value: "sometimes", problem: `^helper\.yaml:7:18: price_staleness is "sometimes"`}, // its effect: TestPricesOfMembers of package spec
 }
 
