@@ -46,8 +46,6 @@ type ModelInfo struct {
 	PriceFrom string `wire:"price_from,omit"` // where the price comes from: "table", "list" (a known name at another host) or "spec"; empty: it has none
 	Reply     int    `wire:"reply,omit"`      // the most tokens of a reply, thinking included; 0: unknown
 	Effort    string `wire:"effort,omit"`     // what it thinks with where no effort is asked for; empty: it does not think then
-
-	Batch bool `wire:"batch,omit"` // its calls are batches, which go on without the run; see [ModelError]
 }
 
 // Wire is an upper bound of what a model's requests contain in addition to their texts, so that
@@ -78,9 +76,6 @@ type Request struct {
 	MaxTokens int             // the most the reply may spend, thinking included
 	Sampling  Sampling
 	Long      bool // the provider is to keep what it caches for the longer of its lifetimes; see [Price]
-
-	Batch string    // where the request may be, as the model said (see [ModelError]); empty: nowhere
-	Lost  time.Time // when it was sent without anything known of it since, by a model whose calls are batches; zero: never
 }
 
 // Sampling are the knobs of a model. The zero value leaves all to the provider.
@@ -262,10 +257,6 @@ type ModelError struct {
 	Usage      Usage
 	Billed     bool  // the provider said that Usage is all it bills, zero included
 	Err        error // the cause, if any
-
-	// Batch names the batch that has the request. With a zero Class nothing has
-	// failed: the run is suspended for RetryAfter and then asks again with that name.
-	Batch string
 }
 
 // Error names the class and says what happened.
@@ -314,9 +305,6 @@ type Price struct {
 // Tier is what a request costs, all of it, whose input has more than From
 // tokens, cached or not. Its other fields, Input to CacheLong, read as those of [Price] do.
 type Tier = meter.Tier
-
-// Half is the price of a batch, in which tokens cost half.
-func (p Price) Half() Price { return Price(meter.Rates(p).Half()) }
 
 // Cost returns the dollars of one request that used u. The usage must not be the sum of several
 // requests, because a tier depends on the length of each.

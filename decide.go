@@ -37,9 +37,6 @@ func (m *Machine) Decide(s *State) Step {
 	step = m.liftApproved(s, m.review(s, step))
 	step = m.limit(s, m.allocate(s, step))
 	if _, ends := step.(Finish); ends {
-		if left, is := s.Abandoned(); is {
-			return Record{[]Event{left}}
-		}
 		return m.lastWords(s, step)
 	}
 	return step

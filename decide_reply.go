@@ -35,9 +35,6 @@ func (m *Machine) Request(s *State, t Think, so conversation) Request {
 		Run: s.run, Purpose: t.Purpose, Attempt: t.Attempt, Turn: t.Iteration, Step: t.View.Step,
 		System: m.system(t.View, m.shown(s)), MaxTokens: t.MaxTokens, Sampling: m.agent.Sampling, Long: t.Long,
 	}
-	if c := s.parked.call; c != nil && c.made && c.auxiliary == t.Model && c.fallback == t.Fallback {
-		r.Batch, r.Lost = s.parked.batch, s.parked.lost
-	}
 	if !t.View.Alone && so != nil {
 		r.Messages, r.Marks = so.Messages(s)
 	}
@@ -244,12 +241,12 @@ func (u Usage) sane() Usage { return Usage(meter.Use(u).Sane()) }
 // when the engine means to try again.
 func (m *Machine) Failed(s *State, t Think, err error, begun bool, retryAt time.Time) ModelFailed {
 	me := asModelError(err)
-	e := ModelFailed{Purpose: t.Purpose, Class: me.Class, Message: excerpt.Short(wire.Text(me.Message)), Attempt: t.Attempt, RetryAt: retryAt, Usage: me.Usage.sane(), Batch: me.Batch}
+	e := ModelFailed{Purpose: t.Purpose, Class: me.Class, Message: excerpt.Short(wire.Text(me.Message)), Attempt: t.Attempt, RetryAt: retryAt, Usage: me.Usage.sane()}
 	if e.Message == "" && me.Err != nil {
 		e.Message = excerpt.Short(wire.Text(me.Err.Error()))
 	}
 	info := m.decl.model(t.Model, t.Fallback)
-	if !me.Billed && me.Batch == "" && !info.onTheWay(me.Class) && (begun || billable(me.Class)) {
+	if !me.Billed && (begun || billable(me.Class)) {
 		e.Usage.Output, e.Usage.Searches, e.Usage.Sessions = max(e.Usage.Output, t.MaxTokens), t.Hosted.Searches, t.Hosted.Sessions
 		if e.Usage.Input == 0 {
 			e.Usage.Input, e.Cost = t.Estimate+t.Hosted.Input, t.Cost
@@ -260,12 +257,6 @@ func (m *Machine) Failed(s *State, t Think, err error, begun bool, retryAt time.
 		e.Cost = info.Price.Cost(e.Usage)
 	}
 	return e
-}
-
-// onTheWay reports whether a failed call may be a batch that goes on without anybody
-// knowing its name.
-func (i *ModelInfo) onTheWay(c Class) bool {
-	return i.Batch && (c == ClassNetwork || c == ClassCancelled)
 }
 
 // billable classes are those in which the provider had begun to work.

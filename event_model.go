@@ -64,7 +64,6 @@ type ModelFailed struct {
 	RetryAt time.Time `wire:"retry_at"`
 	Usage   Usage     `wire:"usage,omit"`
 	Cost    float64   `wire:"cost_usd,omit"`
-	Batch   string    `wire:"batch,omit"` // the provider's batch that has the request all the same; empty: none
 }
 
 // PlanRejected rejects a reply: none of its calls is valid, it was cut off, or

@@ -26,7 +26,6 @@ type RunPaused struct {
 	Reason string    `wire:"reason,omit"`
 	WakeAt time.Time `wire:"wake_at,omit"` // when to resume it; zero: only on request
 	Rate   string    `wire:"rate,omit"`    // the provider whose rate it waits for; empty: none
-	Batch  string    `wire:"batch,omit"`   // the provider's batch that has the request of the model call; empty: none
 }
 
 // RunResumed is appended by each new owner. From here on, effects that were in progress count

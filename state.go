@@ -129,7 +129,6 @@ type spend struct {
 // turn is the present turn.
 type turn struct {
 	thinking   reservation  // of the model call in flight
-	parked     parked       // a model call that goes on without the run
 	failure    *ModelFailed // the last attempt failed
 	shortened  bool         // results were left out of it, because it was too long
 	cut        bool         // a reply of this iteration met its limit, and the model was asked for a longer one
@@ -165,41 +164,10 @@ type reservation struct {
 	usage Usage
 	cost  float64
 
-	at        time.Time
 	auxiliary string // which model is asked, and the bytes it is sent
 	fallback  int
 	bytes     int
 	talk      bool // the next request of the conversation begins with it
-}
-
-// parked is a model call that the provider may have in a batch.
-type parked struct {
-	batch string       // its name; empty: unknown
-	lost  time.Time    // when it was sent without anything known of it since
-	call  *reservation // nil: none is there
-}
-
-// park takes in that the model call in flight goes on without the run, in a batch.
-// Without a name of that it may have been lost on the way.
-func (s *State) park(batch string) {
-	if batch == "" && s.parked.lost.IsZero() {
-		s.parked.lost = s.thinking.at
-	}
-	s.parked.batch, s.parked.call, s.thinking = batch, new(s.thinking), reservation{}
-}
-
-// Batch returns the provider's batch that has a model call of the run, and which model was
-// asked, as a [Think]; empty: there is none, or it is not known.
-func (s *State) Batch() (batch string, asked Think) {
-	c := cmp.Or(s.parked.call, new(reservation))
-	return s.parked.batch, Think{Model: c.auxiliary, Prepared: Prepared{Fallback: c.fallback}}
-}
-
-// Abandoned returns the event that gives up a model call in a provider's batch, booked at the
-// most that it may cost, and whether there is such a call. A run must record it before it ends.
-func (s *State) Abandoned() (ModelFailed, bool) {
-	c := cmp.Or(s.parked.call, new(reservation))
-	return ModelFailed{Class: ClassLost, Message: "the run ends while a batch of the provider may have its request", Attempt: s.attempt, Usage: c.usage, Cost: c.cost}, c.made
 }
 
 // memo is what the run knows of its progress.

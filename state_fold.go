@@ -129,9 +129,6 @@ func (s *State) applyRun(event Event) {
 		}
 	case RunPaused:
 		s.status, s.paused = e.Status, &e
-		if e.Batch != "" {
-			s.park(e.Batch)
-		}
 		for _, c := range s.open { // a decision from now on is about the latest observation
 			if c.Phase == PhaseAwaitingApproval && c.requested > s.resumed && c.basis != s.look {
 				c.own().basis = s.look
@@ -156,7 +153,7 @@ func (s *State) applyRun(event Event) {
 }
 
 func (s *State) resume(e *RunResumed) {
-	if s.status != StatusRunning && (s.paused == nil || s.paused.Batch == "") { // else its owner died: what was asked and counted stands
+	if s.status != StatusRunning { // else its owner died: what was asked and counted stands
 		// A run at its limit has spent its last call on an answer; until a
 		// limit is raised or a new turn begins, that one stands.
 		landed := s.finalAsked && s.status == StatusExhausted
@@ -205,11 +202,7 @@ func (s *State) reset() {
 
 // lose marks whatever is in flight as lost and books a lost model call at its reservation.
 func (s *State) lose() {
-	switch c := &s.thinking; {
-	case !c.made:
-	case s.declared().model(c.auxiliary, c.fallback).Batch:
-		s.park(s.parked.batch)
-	default:
+	if c := &s.thinking; c.made {
 		s.book(c.usage, c.cost)
 		s.modelCalls++
 		s.thinking = reservation{}

@@ -57,16 +57,7 @@ func (s *State) applyModel(event Event) {
 				s.tooLong = n
 			}
 		}
-		if c := s.parked.call; c != nil && c.made && e.Class == ClassLost { // the run ends without it
-			s.parked = parked{}
-			s.book(e.Usage, e.Cost)
-			return
-		}
-		if e.Batch != "" || s.declared().model(s.thinking.auxiliary, s.thinking.fallback).onTheWay(e.Class) {
-			s.park(e.Batch)
-		} else {
-			s.thinking, s.parked = reservation{}, parked{}
-		}
+		s.thinking = reservation{}
 		if e.Class != ClassNetwork || e.Usage != (Usage{}) {
 			s.modelCalls++
 		}
@@ -117,7 +108,6 @@ func (s *State) modelCalled(e ModelCalled, iteration int) {
 		s.window.send(&e, s.time)
 	}
 	s.thinking, s.sentBytes = e.reservation(), s.bytes
-	s.thinking.at = s.time
 	if e.Purpose != PurposeTurn {
 		return
 	}
@@ -139,7 +129,7 @@ func (s *State) modelReplied(e ModelReplied, iteration int) {
 		g.Learn(e.Reply.Usage.Input, r.bytes, r.talk)
 		s.meters.Set(g)
 	}
-	s.thinking, s.parked = reservation{}, parked{}
+	s.thinking = reservation{}
 	if e.Purpose.judges() {
 		delete(s.missed, string(e.Purpose))
 	} else {

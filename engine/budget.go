@@ -126,9 +126,9 @@ func (d *driver) bookWithin(now time.Time, t *pawl.Think, at uint64, called pawl
 }
 
 // least is the shortest reply that a call may be lowered to. Those of judges and summaries
-// are of no use if they are cut off, and the reply of a batch may be complete.
+// are of no use if they are cut off.
 func (d *driver) least(t *pawl.Think) int {
-	if batch, _ := d.rec.state.Batch(); batch != "" || t.Purpose != pawl.PurposeTurn && t.Purpose != pawl.PurposeFinal {
+	if t.Purpose != pawl.PurposeTurn && t.Purpose != pawl.PurposeFinal {
 		return t.MaxTokens
 	}
 	return leastReply
@@ -238,10 +238,6 @@ func settling(entries []pawl.Entry) (c budget.Change) {
 			c.Settle, c.Spent = budget.SettleSpent, budget.Of(e.Reply.Usage.Total(), e.Cost)
 		case pawl.ModelFailed:
 			c.Settle, c.Spent = budget.SettleSpent, budget.Of(e.Usage.Total(), e.Cost)
-		case pawl.RunPaused:
-			if e.Batch != "" { // its call reserves again when it looks for the reply
-				c.Settle = budget.SettleSpent
-			}
 		case pawl.RunResumed:
 			c.Settle = budget.SettleReserved
 		}

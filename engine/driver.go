@@ -168,9 +168,6 @@ func (d *driver) perform(at uint64, step pawl.Step) (done bool, err error) {
 			if err != nil {
 				return false, fmt.Errorf("run %s: %w", r.lease.Run, err)
 			}
-			if _, failed := own.Event.(pawl.ModelFailed); failed {
-				d.leave()
-			}
 			r.append(at, own.Event)
 		}
 	case pawl.Await:

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +25,6 @@ func (d *driver) think(at uint64, t *pawl.Think) (released bool, err error) {
 	err = d.effects.run(&c.effect)
 	if err == nil && !c.abandoned {
 		d.modelCall = c // not if the call was abandoned: its goroutine still uses it
-	}
-	if err == nil && d.rec.state.Status() == pawl.StatusPaused { // the reply comes without the run
-		return d.part()
 	}
 	return false, err
 }
@@ -102,7 +98,7 @@ func newModelCall(d *driver, at uint64, t *pawl.Think) (*modelCall, error) {
 	now := time.Now()
 	left := timeLeft(r.state, now)
 	if left <= 0 { // the log does not show that yet
-		c.failed(&pawl.ModelError{Class: pawl.ClassNetwork, Message: "not sent: the run's time was over", Batch: c.request.Batch}, nil)
+		c.failed(&pawl.ModelError{Class: pawl.ClassNetwork, Message: "not sent: the run's time was over"}, nil)
 		return nil, nil
 	}
 	if left < c.limit {
@@ -204,34 +200,7 @@ func (c *modelCall) record(r *recorder, cut error, abandoned bool) {
 			return
 		}
 	}
-	if me, ok := errors.AsType[*pawl.ModelError](err); ok && me.Batch != "" && me.Class == 0 {
-		c.park(me)
-		return
-	}
 	c.failed(err, cut)
-}
-
-// park suspends the run until the batch that has the request may be done.
-func (c *modelCall) park(me *pawl.ModelError) {
-	c.rec.append(c.at, pawl.RunPaused{Status: pawl.StatusPaused, WakeAt: time.Now().Add(me.RetryAfter), Batch: me.Batch, Reason: cmp.Or(me.Message, "the request is in a batch")})
-	c.turn.settle(c.rec, 0)
-}
-
-// leave gives up the batch that a model call of the run is in. If that fails, the provider
-// completes the batch, which the log has counted as if it had.
-func (d *driver) leave() {
-	r := &d.rec
-	batch, asked := r.state.Batch()
-	model, _ := r.machine.Asked(asked)
-	if l, ok := model.(interface {
-		Leave(ctx context.Context, batch string) error
-	}); ok && batch != "" {
-		ctx, cancel := context.WithTimeout(r.base, 10*time.Second)
-		defer cancel()
-		if err := l.Leave(ctx, batch); err != nil {
-			r.log(slog.LevelWarn, "a batch of the provider is not cancelled", slog.String("batch", batch), slog.Any("error", err))
-		}
-	}
 }
 
 // failed appends the failure of the call.
@@ -259,7 +228,7 @@ func (c *modelCall) cutShort(cut error) error {
 	case cut == nil:
 		return nil
 	case cut == errQuiet:
-		late := &pawl.ModelError{Class: pawl.ClassNetwork, Batch: c.request.Batch}
+		late := &pawl.ModelError{Class: pawl.ClassNetwork}
 		if c.quiet.seen == 0 {
 			late.Message = fmt.Sprintf("nothing came within %v", c.quiet.first)
 		} else {
@@ -267,9 +236,9 @@ func (c *modelCall) cutShort(cut error) error {
 		}
 		return late
 	case cut != errTimeout:
-		return &pawl.ModelError{Class: pawl.ClassCancelled, Message: "cut short: " + cut.Error(), Batch: c.request.Batch}
+		return &pawl.ModelError{Class: pawl.ClassCancelled, Message: "cut short: " + cut.Error()}
 	}
-	late := &pawl.ModelError{Class: pawl.ClassNetwork, Batch: c.request.Batch, Message: fmt.Sprintf("no reply within %v", c.limit)}
+	late := &pawl.ModelError{Class: pawl.ClassNetwork, Message: fmt.Sprintf("no reply within %v", c.limit)}
 	if c.outOfTime {
 		late.Message = "no reply before the run's time was over"
 	}

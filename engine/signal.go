@@ -271,9 +271,6 @@ func (e *Engine) cancelIdle(ctx context.Context, run, by, reason string) error {
 		return err
 	}
 	v, _ := r.state.Cancelled()
-	if left, is := r.state.Abandoned(); is {
-		r.appendNow(left)
-	}
 	r.appendNow(pawl.RunStopped{Status: v.Status, Condition: v.Condition, Leaf: v.Leaf, Detail: v.Detail})
 	err = r.flush()
 	e.left(r.base, run, err)

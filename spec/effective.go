@@ -159,9 +159,6 @@ func (e *Effective) model(d pawl.Declaration, origin *Spec, said string) *node {
 	if c := d.Sampling.Cache; c != "" {
 		m.put("cache", textNode(c))
 	}
-	if d.Model.Batch {
-		m.put("batch", yes())
-	}
 	if len(d.Sampling.Options) > 0 {
 		e.note("model: with options of the provider's own: %s", strings.Join(slices.Sorted(maps.Keys(d.Sampling.Options)), ", "))
 	}

@@ -97,7 +97,7 @@ func (s *Spec) judge(d *document, r *Registry, a *pawl.Agent) {
 		case r == nil:
 			return standIn{}
 		case made[m.name] == nil:
-			made[m.name] = s.make(d, r, m.name, s.base, m.place, &a.Limits, false)
+			made[m.name] = s.make(d, r, m.name, s.base, m.place, &a.Limits)
 		}
 		return made[m.name]
 	}

@@ -83,7 +83,6 @@ var modelKeys = &table{name: "model", title: "model", about: "The model, and how
 	{name: "max_tokens", value: aCount(1), otherwise: "what the model and the limits allow", about: "the most tokens of one reply, thinking included", inGo: "pawl.Sampling.MaxTokens"},
 	{name: "effort", value: oneOf(pawl.Efforts...), otherwise: "the provider's", about: "how much the model thinks; a model that does not take the level gets the nearest that it takes", inGo: "pawl.Sampling.Effort"},
 	{name: "cache", value: oneOf("auto", "5m", "1h", "off"), otherwise: "auto", about: "how long the provider keeps requests in its [cache](context.md#how-long-the-provider-keeps-it): what costs less, or always so long", inGo: "pawl.Sampling.Cache"},
-	{name: "batch", value: aFlag, otherwise: "false", about: "have its calls wait in [batches](models.md#batches) of the provider, which cost half and take up to a day", inGo: "pawl.ModelInfo.Batch"},
 	{name: "fallback", value: wordList, about: "models to turn to when this one cannot serve", inGo: "pawl.Agent.Fallback"},
 }}
 

@@ -38,7 +38,6 @@ func (s *Spec) readModel(f fields) {
 	m.temperature(sampling)
 	m.count("max_tokens", &sampling.MaxTokens, 1, "16384")
 	sampling.Effort = m.word("effort")
-	m.flag("batch", &s.model.batch)
 	if sampling.Cache = m.word("cache"); sampling.Cache == "auto" {
 		sampling.Cache = ""
 	}
@@ -91,7 +90,7 @@ func (s *Spec) makeModel(d *document, r *Registry, caller pawl.Model, limits *pa
 		d.problem(s.model.place, "the spec names no model, and there is no default (write model: PROVIDER/NAME)")
 		return standIn{}
 	}
-	return s.make(d, r, given, dir, s.model.place, limits, s.model.batch)
+	return s.make(d, r, given, dir, s.model.place, limits)
 }
 
 // asksNobody reports whether the spec is a workflow without a model and without
@@ -108,13 +107,13 @@ func (s *Spec) makeFallback(d *document, r *Registry, limits *pawl.Limits) (all 
 		return nil
 	}
 	for _, m := range s.model.fallback {
-		all = append(all, s.make(d, r, m.name, s.base, m.place, limits, s.model.batch))
+		all = append(all, s.make(d, r, m.name, s.base, m.place, limits))
 	}
 	return all
 }
 
-// make creates the model with a name at a place. Its calls may be batches.
-func (s *Spec) make(d *document, r *Registry, given, dir string, at place, limits *pawl.Limits, batch bool) pawl.Model {
+// make creates the model with a name at a place.
+func (s *Spec) make(d *document, r *Registry, given, dir string, at place, limits *pawl.Limits) pawl.Model {
 	bad := func(err error) pawl.Model {
 		d.about(dir == "", "model", at, "%v", err)
 		return standIn{}
@@ -130,13 +129,6 @@ func (s *Spec) make(d *document, r *Registry, given, dir string, at place, limit
 		return bad(fmt.Errorf("model %s: %w", given, err))
 	case model == nil:
 		return bad(fmt.Errorf("model %s: the provider has no model of that name", given))
-	}
-	if batch {
-		b, ok := model.(interface{ Batch() pawl.Model })
-		if !ok {
-			return bad(fmt.Errorf("model %s: its provider accepts no batches (leave batch out, or use a model of anthropic or openai)", given))
-		}
-		model = b.Batch()
 	}
 	c := charge{given: given, name: name, outdated: s.outdated(r, provider, name), by: s.entries(r, provider)}
 	return s.atPrice(d, model, c, limits)
@@ -160,9 +152,6 @@ func (s *Spec) entries(r *Registry, provider string) []Endpoint {
 func (s *Spec) atPrice(d *document, model pawl.Model, c charge, limits *pawl.Limits) pawl.Model {
 	info, given := describe(model), c.given
 	price, own := s.price(c, info)
-	if own && price != nil && info.Batch {
-		price = new(price.Half())
-	}
 	if own {
 		model = priced{model, price}
 	} else if c.outdated && price != nil {

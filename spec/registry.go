@@ -158,16 +158,6 @@ func (p priced) Takes(files []pawl.File) error { return engine.Takes(p.Model, fi
 // Hosts implements tool.Host.
 func (p priced) Hosts(tools []pawl.ToolInfo) error { return tool.Hosts(p.Model, tools) }
 
-// Leave gives a batch up.
-func (p priced) Leave(ctx context.Context, batch string) error {
-	if l, ok := p.Model.(interface {
-		Leave(ctx context.Context, batch string) error
-	}); ok {
-		return l.Leave(ctx, batch)
-	}
-	return nil
-}
-
 func describe(m pawl.Model) pawl.ModelInfo {
 	if d, ok := m.(pawl.Describer); ok {
 		return d.Describe()

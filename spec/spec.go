@@ -105,7 +105,6 @@ type model struct {
 	name       string
 	place      place
 	sampling   pawl.Sampling
-	batch      bool
 	fallback   []model // their names and places
 	unreadable bool
 }

@@ -172,7 +172,7 @@ func (r *replay) given(event pawl.Event) bool {
 	case pawl.InputGiven:
 		return e.Call != "" || e.Signal != 0 // a message for later is decided in its turn
 	case pawl.RunPaused:
-		return (e.Status == pawl.StatusPaused || e.Status == pawl.StatusQueued) && (e.WakeAt.IsZero() || e.Rate != "" || e.Batch != "") // a shutdown, queued, or by the engine for a rate or a batch
+		return (e.Status == pawl.StatusPaused || e.Status == pawl.StatusQueued) && (e.WakeAt.IsZero() || e.Rate != "") // a shutdown, queued, or by the engine for a rate
 	case pawl.ModelReplied:
 		return r.edited
 	case pawl.RunStopped:

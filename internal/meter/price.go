@@ -49,17 +49,6 @@ type Tier struct {
 	CacheLong  float64 `wire:"cache_long,omit"`
 }
 
-// Half is the rates of batches.
-func (p Rates) Half() Rates {
-	for _, of := range []*float64{
-		&p.Input, &p.Output, &p.CacheRead, &p.CacheWrite, &p.CacheLong,
-		&p.Long.Input, &p.Long.Output, &p.Long.CacheRead, &p.Long.CacheWrite, &p.Long.CacheLong,
-	} {
-		*of /= 2
-	}
-	return p
-}
-
 // Cost is what one request cost in dollars.
 func (p Rates) Cost(u Use) float64 {
 	fees := p.fees(u)

@@ -27,7 +27,6 @@ type Options struct {
 	Models   []string      // the models there are; nil: any
 	Plays    string        // the model that it is, by the model sheet, whatever requests name; empty: the one they name, or the provider's default
 	MaxBytes int           // the largest request; 0: 32 MiB, as at Anthropic
-	Batch    BatchOptions  // of batches, which Faults are not for
 	Seed     uint64        // what ids, signatures and the sizes of pieces follow from
 }
 
@@ -44,7 +43,6 @@ type Server struct {
 	n        int
 	requests []*Request
 	stale    map[string]Fault // connections that will be found closed
-	batches  []*batchJob
 	files    [][]byte
 }
 
@@ -90,9 +88,6 @@ func (s *Server) Problems() []string {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.serveBatch(w, r) {
-		return
-	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	stop := context.AfterFunc(s.closed, cancel)

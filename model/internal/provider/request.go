@@ -63,6 +63,15 @@ func JSON(req map[string]any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// Fields returns the fields of a JSON object.
+func Fields(object []byte) (map[string]json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(object, &fields); err != nil {
+		return nil, Invalid("%s is no object: %v", Clip(string(object)), err)
+	}
+	return fields, nil
+}
+
 // Put sets an option, or removes it if it is null.
 func Put(req map[string]any, name string, v json.RawMessage) {
 	if string(v) == "null" {
