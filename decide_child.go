@@ -34,7 +34,6 @@ type Delegate interface {
 // childRun is what a call's parent knows of the run that the call is.
 type childRun struct {
 	id     string
-	call   string
 	limits Limits
 	status Status    // where it stood when it was let go of; zero: it goes on
 	wake   time.Time // when it then wanted to go on

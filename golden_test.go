@@ -64,7 +64,7 @@ func TestEventsAreWhole(t *testing.T) {
 func full(e Event) Event {
 	v := reflect.New(reflect.TypeOf(e)).Elem()
 	fill(v, 3)
-	if r, ok := v.Addr().Interface().(*ModelReplied); ok {
+	if r, ok := reflect.TypeAssert[*ModelReplied](v.Addr()); ok {
 		r.Reply.Notes = nil // which are an event of their own
 	}
 	return v.Interface().(Event)

@@ -119,7 +119,7 @@ func (c checks) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if g.Reply == turn && g.Since == s.ResetIterations() {
 		switch {
 		case g.Claims != "" && (finishes || thinks && think.Purpose == pawl.PurposeTurn):
-			return failed(s, g)
+			return failed(g)
 		case succeeds && (!g.OK || g.Again && s.Elapsed() < s.Limits().Time):
 			// The success condition still holds, but another answer is due.
 			return pawl.Think{Purpose: pawl.PurposeTurn}
@@ -232,7 +232,7 @@ func hint(f finding, stands bool) string {
 	return b.String() + "Check them with the tools and answer again, or leave out what you cannot show."
 }
 
-func failed(s *pawl.State, g ground) pawl.Step {
+func failed(g ground) pawl.Step {
 	detail := fmt.Sprintf("the answer is still unsupported after %d tries: %s", g.Replans, g.Claims)
 	if g.Replans == 1 {
 		detail = "the answer is unsupported: " + g.Claims

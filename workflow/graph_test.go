@@ -117,11 +117,6 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// count answers with a number.
-func count(n float64) pawl.Agent {
-	return workflow.New(pawl.Agent{Name: "count", Tools: []pawl.Tool{number(n)}}, Call{ID: "n", Tool: "number"})
-}
-
 func TestGraphCheck(t *testing.T) {
 	w := &world{}
 	a, b, c := say("a", "a"), say("b", "b"), say("c", "c")

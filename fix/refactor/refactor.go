@@ -47,7 +47,8 @@ func New(ctx context.Context, dir, goal string, metric Metric, model pawl.Model,
 // Open reopens the working copy of an earlier process. The limits override the agent's own.
 func Open(s Source, model pawl.Model, l pawl.Limits) (*Refactor, error) {
 	r := &Refactor{source: s}
-	return r, r.Reopen(s.Source, model, l, project.Kept)
+	err := r.Reopen(s.Source, model, l, project.Kept)
+	return r, err
 }
 
 // Input is the agent's task.

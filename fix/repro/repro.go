@@ -40,7 +40,8 @@ func New(ctx context.Context, dir string, model pawl.Model, o *Options) (*Repro,
 // Open reopens the working copy of an earlier process. The limits override the agent's own.
 func Open(s Source, model pawl.Model, l pawl.Limits) (*Repro, error) {
 	r := &Repro{source: s}
-	return r, r.Reopen(s.Source, model, l, project.Tests)
+	err := r.Reopen(s.Source, model, l, project.Tests)
+	return r, err
 }
 
 // Input is the agent's task, from the description of the bug.

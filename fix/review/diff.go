@@ -79,8 +79,8 @@ func Parse(diff string) ([]File, error) {
 	var olds, news, n int // what is left of a hunk, and the number of its next line
 	var removed bool
 	for text := range strings.SplitSeq(strings.TrimSuffix(diff, "\n"), "\n") {
-		if strings.HasPrefix(text, "diff --git ") {
-			files = append(files, File{Path: bothNames(strings.TrimPrefix(text, "diff --git "))})
+		if names, ok := strings.CutPrefix(text, "diff --git "); ok {
+			files = append(files, File{Path: bothNames(names)})
 			continue
 		}
 		if len(files) == 0 {

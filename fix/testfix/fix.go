@@ -46,7 +46,8 @@ func New(ctx context.Context, dir string, model pawl.Model, c Choices, o *Option
 // Open reopens the working copy of an earlier process. The limits override the agent's own.
 func Open(s Source, model pawl.Model, l pawl.Limits) (*Fix, error) {
 	f := &Fix{source: s}
-	return f, f.Reopen(s.Source, model, l, s.rule())
+	err := f.Reopen(s.Source, model, l, s.rule())
+	return f, err
 }
 
 // rule says which files may be edited.

@@ -20,7 +20,7 @@ func Respawn(name string) (io.WriteCloser, io.ReadCloser, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c := exec.Command(program)
+	c := exec.Command(program) //nolint:noctx // it outlives this process
 	c.Args, c.Dir, c.Env = []string{name}, "/", CleanEnv()
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	in, err1 := c.StdinPipe()

@@ -244,7 +244,10 @@ func parse(data []byte) (*table, error) {
 		}
 		t.models = append(t.models, m)
 	}
-	return t, t.check()
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 // read reads a row over the traits of its family.

@@ -125,7 +125,7 @@ func TestHostedTools(t *testing.T) {
 		{"gemini-4-hydrogen", "", []pawl.ToolInfo{{Name: "web_fetch", Hosted: pawl.Usage{Searches: 1}}}, "google/gemini-4-hydrogen runs no web_fetch itself; it runs web_search and code_execution"},
 	} {
 		m := New(c.model, &Options{APIKey: "key", BaseURL: c.base})
-		got := ""
+		var got string
 		if err := m.Hosts(c.tools); err != nil {
 			got = err.Error()
 		} else {

@@ -113,8 +113,8 @@ func sourceOf(chunk json.RawMessage) (c pawl.Citation, ok bool) {
 // else of the last text.
 func (t *turn) saying(from int, quote string) int {
 	last := len(t.pieces) - 1
-	for i := len(t.pieces) - 1; i >= 0; i-- {
-		if t.pieces[i].kind == "text" {
+	for i, p := range slices.Backward(t.pieces) {
+		if p.kind == "text" {
 			last = i
 			break
 		}

@@ -54,26 +54,25 @@ func (m *Model) effort(r pawl.Request) (effort string, notes []string) {
 	return effort, notes
 }
 
-// effortIn returns the effort in a request and its path.
-func effortIn(req map[string]any) (effort, path string) {
-	path = "reasoning_effort"
-	v := req[path]
+// effortIn returns the effort in a request.
+func effortIn(req map[string]any) (effort string) {
+	v := req["reasoning_effort"]
 	if within, ok := req["reasoning"].(map[string]any); ok {
-		path, v = "reasoning.effort", within["effort"]
+		v = within["effort"]
 	}
 	switch v := v.(type) {
 	case string:
-		return v, path
+		return v
 	case json.RawMessage:
 		_ = json.Unmarshal(v, &effort) // null is none
 	}
-	return effort, path
+	return effort
 }
 
 // temper leaves out what chooses among words where the model does not take it.
 func (a *asking) temper(req map[string]any) (notes []string) {
 	t := &a.server.Traits
-	effort, _ := effortIn(req)
+	effort := effortIn(req)
 	if t.Sampling == sheet.Always || t.Sampling == sheet.Unthinking && !t.Thinks(effort) {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ func claude(t *testing.T, url string, fields map[string]any) (doc any, ok bool) 
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
 		t.Fatal(err)
 	}
-	return doc, res.StatusCode == 200
+	return doc, res.StatusCode == http.StatusOK
 }
 
 // What a server plays decides, whatever the request names; a name that nobody knows is that of
@@ -52,7 +53,7 @@ func TestPlays(t *testing.T) {
 		}
 	}
 	_, url := serve(t, always(pawl.Text{Text: "Ho."}), &Options{Plays: "gpt-6.2-sol"})
-	if res, text := send(t, url, "/v1/chat/completions", `{"model":"house","temperature":0.5,"messages":[{"role":"user","content":"Hi."}]}`); res.StatusCode != 400 {
+	if res, text := send(t, url, "/v1/chat/completions", `{"model":"house","temperature":0.5,"messages":[{"role":"user","content":"Hi."}]}`); res.StatusCode != http.StatusBadRequest {
 		t.Errorf("a server that plays OpenAI's took a temperature: %s", text)
 	}
 }

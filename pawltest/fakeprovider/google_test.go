@@ -145,7 +145,7 @@ func TestGoogleThinks(t *testing.T) {
 			switch {
 			case dig(p, "functionCall") != nil:
 				calls = "calls, "
-			case dig(p, "thought") == true:
+			case dig(p, "thought") != nil:
 				thought += len(text)
 			default:
 				said += len(text)

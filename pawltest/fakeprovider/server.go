@@ -43,7 +43,6 @@ type Server struct {
 	n        int
 	requests []*Request
 	stale    map[string]Fault // connections that will be found closed
-	files    [][]byte
 }
 
 // New makes a server that answers what a model says. o may be nil.

@@ -55,16 +55,16 @@ var replies = []rule{
 		c.unless(c.options.Lacks.Citations, "citations")
 		bern, more := pawl.Citation{Title: "Bern", URL: "https://example.org/bern?a=1&b=<2>", Quote: "Bern is a city."}, pawl.Citation{URL: "https://example.org/more"}
 		m, _ := c.says(pawl.Reply{Parts: []pawl.Part{pawl.Text{Text: "Bern is a city."}, bern, more}})
-		var text string
+		var text strings.Builder
 		var got []pawl.Citation
 		for _, p := range c.reply(m, hello("What is Bern?")).Parts {
 			switch p := p.(type) {
 			case pawl.Text:
-				text += p.Text
+				text.WriteString(p.Text)
 			case pawl.Citation:
 				p.Opaque, p.Model = nil, ""
 				got = append(got, p)
-				c.same("Bern is a city.", text, "the text before a citation")
+				c.same("Bern is a city.", text.String(), "the text before a citation")
 			}
 		}
 		if len(got) == 2 && got[0].Quote == "" { // some wires have no place for it

@@ -66,8 +66,8 @@ func (d *doctor) postgres(ctx context.Context, url string) store {
 	case h.Missing != "":
 		d.find("permissions", ill, "let an administrator GRANT it, or give the schema pawl to this user", "the user lacks the right to %s", h.Missing)
 	}
-	switch {
-	case h.Schema == 0:
+	switch h.Schema {
+	case 0:
 		d.find("journal", well, "", "%s, PostgreSQL %s; it has no tables yet, and the first command makes them", at, h.Server)
 	default:
 		d.find("journal", well, "", "%s, PostgreSQL %s, tables %d, a round trip of %v", at, h.Server, h.Schema, h.Trip.Round(10*time.Microsecond))

@@ -36,7 +36,7 @@ func TestALessonHoldsForTheProcess(t *testing.T) {
 		lessons := s.Lessons()
 		for c, err := range s.Stream(t.Context(), pawl.Request{}, func(refused error) (*Attempt, error) {
 			if refused != nil {
-				if me := refused.(*pawl.ModelError); !lessons.Learn(Lesson{Field: me.Message, Why: "it is " + me.Message}) { //nolint:errorlint // no other
+				if me := refused.(*pawl.ModelError); !lessons.Learn(Lesson{Field: me.Message, Why: "it is " + me.Message}) {
 					return nil, refused
 				}
 			}

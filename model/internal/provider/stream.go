@@ -140,7 +140,7 @@ func (s *Server) respond(ctx context.Context, a *Attempt, body []byte, repaired 
 			break
 		}
 		if err != nil {
-			return false, cmp.Or(ctx.Err(), error(r.turn().ended(err)))
+			return false, cmp.Or(ctx.Err(), r.turn().ended(err))
 		}
 		data, broken := Repair(data)
 		*repaired = *repaired || broken
