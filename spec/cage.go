@@ -13,19 +13,19 @@ const (
 	mostMemory  = 1 << 40
 )
 
-var cageKeys = &table{name: "cage", title: "cage", about: "What [the kernel holds](tools.md#the-cage) every command, MCP server and agent of the spec to.", keys: []key{
-	{name: "files", value: in(cageFilesKeys), otherwise: "all that the user may", about: "the files commands may use", inGo: "tool.Cage.Files"},
-	{name: "network", value: oneOf("none"), otherwise: "as the user", about: "no connections, to this machine either", inGo: "tool.Cage.NoNetwork"},
-	{name: "memory", value: shape{says: "size, such as 512MB", schema: object{"anyOf": []any{
+var cageKeys = &table{name: "cage", title: "cage", about: "[Restrictions](tools.md#the-cage) on every command, MCP server and agent of the spec.", keys: []key{
+	{name: "files", value: in(cageFilesKeys), otherwise: "the user's", about: "files that commands may use", inGo: "tool.Cage.Files"},
+	{name: "network", value: oneOf("none"), otherwise: "the user's", about: "no connections, even to this machine", inGo: "tool.Cage.NoNetwork"},
+	{name: "memory", value: shape{says: "size", schema: object{"anyOf": []any{
 		object{"type": "number", "minimum": leastMemory, "maximum": mostMemory},
 		object{"type": "string", "pattern": `^\+?[0-9.]+ *([KkMmGg]?[Ii]?[Bb])? *$`},
-	}}}, otherwise: "no limit", about: "private memory of each process, and the size of a file it writes", inGo: "tool.Cage.Memory"},
+	}}}, otherwise: "no limit", about: "private memory of each process, and size of a file that it writes", inGo: "tool.Cage.Memory"},
 	{name: "processes", value: aCount(1), otherwise: "no limit", about: "processes and threads at once", inGo: "tool.Cage.Processes"},
 }}
 
-var cageFilesKeys = &table{name: "cage_files", title: "files", about: "Files and directories with what is beneath them, relative to `dir`; with `./` before them, to the spec's directory.", keys: []key{
-	{name: "read", value: wordList, otherwise: "none", about: "what may be read, and executed, besides the system's programs", inGo: "tool.CageFiles.Read"},
-	{name: "write", value: wordList, otherwise: "none", about: "what may be written too", inGo: "tool.CageFiles.Write"},
+var cageFilesKeys = &table{name: "cage_files", title: "files", about: "Files and directories, relative to `dir`, or with `./` to the spec's directory.", keys: []key{
+	{name: "read", value: wordList, otherwise: "none", about: "readable and executable, besides the system's programs", inGo: "tool.CageFiles.Read"},
+	{name: "write", value: wordList, otherwise: "none", about: "also writable", inGo: "tool.CageFiles.Write"},
 }}
 
 // readCage reads {files: {read: [.], write: [out]}, network: none, memory: 1GB, processes: 64}.

@@ -57,23 +57,23 @@ func (t *table) words(name string) []string {
 var (
 	aText      = shape{says: "text", schema: object{"type": "string", "pattern": `\S`}}
 	anyText    = shape{says: "text", schema: object{"type": "string"}}
-	aFlow      = shape{says: "true, false or `strict`", schema: object{"enum": []any{true, false, "strict"}}}
-	aFlag      = shape{says: "true or false", schema: object{"type": "boolean"}}
+	aFlow      = shape{says: "boolean or `strict`", schema: object{"enum": []any{true, false, "strict"}}}
+	aFlag      = shape{says: "boolean", schema: object{"type": "boolean"}}
 	aModel     = shape{says: "PROVIDER/NAME", schema: object{"type": "string", "pattern": `\S`}}
-	aCondition = shape{says: "condition", schema: object{"type": "string"}}
-	aDuration  = shape{says: "duration, such as 90s or 1h30m", schema: object{"type": "string", "pattern": `^\+?([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)`}}
-	aSize      = shape{says: "size, such as 16KB", schema: object{"anyOf": []any{
+	aCondition = shape{says: "[condition](command.md#conditions)", schema: object{"type": "string"}}
+	aDuration  = shape{says: "duration", schema: object{"type": "string", "pattern": `^\+?([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)`}}
+	aSize      = shape{says: "size", schema: object{"anyOf": []any{
 		object{"type": "number", "minimum": 1, "maximum": 1 << 30},
 		object{"type": "string", "pattern": `^\+?[0-9.]+ *([KkMmGg]?[Ii]?[Bb])? *$`},
 	}}}
 	aSchema  = shape{says: "JSON Schema", schema: object{"type": "object"}}
-	wordList = listOf(anyText)
-	argv     = shape{says: "list of a program and its arguments", schema: object{"type": "array", "minItems": 1, "items": object{"type": []any{"string", "number", "boolean"}}}}
+	wordList = shape{says: "list of texts", schema: object{"type": "array", "items": anyText.schema}}
+	argv     = shape{says: "list of texts", schema: object{"type": "array", "minItems": 1, "items": object{"type": []any{"string", "number", "boolean"}}}}
 )
 
 // aCount is a whole number.
 func aCount(least int) shape {
-	return shape{says: "whole number", schema: object{"type": "integer", "minimum": least}}
+	return shape{says: "integer", schema: object{"type": "integer", "minimum": least}}
 }
 
 // aMeasure is a number that is not negative, or positive.

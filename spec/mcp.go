@@ -52,14 +52,14 @@ type OAuth struct {
 	Credentials bool   // the client authorises itself, without a person
 }
 
-var mcpAuthKeys = &table{name: "mcp_auth", title: "auth", about: "How requests to a server are authorised.", keys: []key{
-	{name: "oauth", needed: true, value: either(aFlag, in(oauthKeys)), about: "by OAuth 2.1, as the server says; `pawl mcp SPEC --login NAME` asks a person once", inGo: "mcp.OAuth"},
+var mcpAuthKeys = &table{name: "mcp_auth", title: "auth", about: "Authorisation of requests.", keys: []key{
+	{name: "oauth", needed: true, value: either(aFlag, in(oauthKeys)), about: "OAuth 2.1; a person logs in once with `pawl mcp SPEC --login NAME`", inGo: "mcp.OAuth"},
 }}
 
-var oauthKeys = &table{name: "oauth", title: "oauth", about: "The client that asks for authorisation.", keys: []key{
-	{name: "client", value: aText, otherwise: "one is registered at the login", about: "the id of a client that was registered beforehand", inGo: "mcp.OAuth.ClientID"},
-	{name: "secret", value: aText, otherwise: "none: the client is public", about: "the variable that holds its secret", inGo: "mcp.OAuth.ClientSecret"},
-	{name: "grant", value: oneOf("authorization_code", "client_credentials"), otherwise: "authorization_code", about: "a person authorises, or the client with its secret alone", inGo: "mcp.OAuth.Credentials"},
+var oauthKeys = &table{name: "oauth", title: "oauth", about: "The OAuth client.", keys: []key{
+	{name: "client", value: aText, otherwise: "one is registered at the login", about: "id of a registered client", inGo: "mcp.OAuth.ClientID"},
+	{name: "secret", value: aText, otherwise: "none: the client is public", about: "variable with the client's secret", inGo: "mcp.OAuth.ClientSecret"},
+	{name: "grant", value: oneOf("authorization_code", "client_credentials"), otherwise: "authorization_code", about: "a person authorises, or the client alone with its secret", inGo: "mcp.OAuth.Credentials"},
 }}
 
 // MCPServer returns the server of that name, and whether the spec names one.

@@ -63,7 +63,7 @@ func define(t *table, defs object) {
 func (k key) describe() object {
 	s := object{"description": k.about}
 	if k.otherwise != "" {
-		s["description"] = k.about + "; without it: " + k.otherwise
+		s["description"] = k.about + ". Default: " + k.otherwise
 	}
 	maps.Copy(s, k.value.schema)
 	return s

@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -91,21 +92,82 @@ func published(t *testing.T, file string, want []byte) {
 	t.Errorf("%s is not up to date (run the test with -rewrite): %v\n%s", file, err, cmp.Diff(string(got), string(want)))
 }
 
+// keysAsMarkdown lists the keys of every table. Where several keys say the same as those of an
+// earlier table, the list refers to that table.
 func keysAsMarkdown(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
+	first := map[string]*table{} // by the description of a key: the table that has it
 	for _, one := range append(every(t), skillKeys) {
-		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n| key | value | without it | says | in Go |\n|---|---|---|---|---|\n", one.name, one.about)
+		place := commonPlace(one)
+		fmt.Fprintf(&b, "\n### %s\n\n%s", one.name, one.about)
+		if place != "" {
+			fmt.Fprintf(&b, " In Go: `%s`.", place)
+		}
+		b.WriteString("\n\n")
+		same := map[*table][]string{} // keys by the earlier table that describes them
 		for _, k := range one.keys {
-			otherwise := k.otherwise
-			if k.needed {
-				otherwise = "required"
+			if before := first[k.asMarkdown()]; before != nil {
+				same[before] = append(same[before], "`"+k.name+"`")
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | `%s` |\n", k.name, k.value.says, otherwise, k.about, k.inGo)
+		}
+		for _, k := range one.keys {
+			line := k.asMarkdown()
+			before := first[line]
+			switch {
+			case before == nil:
+				first[line] = one
+			case len(same[before]) > 1 && same[before][0] == "`"+k.name+"`":
+				fmt.Fprintf(&b, "- %s: see [%s](#%[2]s).\n", strings.Join(same[before], ", "), before.name)
+				continue
+			case len(same[before]) > 1:
+				continue
+			}
+			if !k.isField(place) {
+				line += " `" + k.inGo + "`"
+			}
+			b.WriteString("- " + line + "\n")
 		}
 	}
 	b.WriteString("\n")
 	return b.String()
+}
+
+// asMarkdown describes a key without its Go equivalent.
+func (k key) asMarkdown() string {
+	line := "`" + k.name + "` (" + k.value.says
+	if k.needed {
+		line += ", required"
+	}
+	line += "): " + k.about + "."
+	if k.otherwise != "" {
+		line += " Default: " + k.otherwise + "."
+	}
+	return line
+}
+
+// isField reports whether the Go equivalent of a key is the member of the same name of a type or
+// package.
+func (k key) isField(place string) bool {
+	return strings.EqualFold(k.inGo, place+"."+strings.ReplaceAll(k.name, "_", ""))
+}
+
+// commonPlace returns the Go type or package with members of the same names as several keys of a
+// table, or "" if there is none.
+func commonPlace(one *table) string {
+	count := map[string]int{}
+	for _, k := range one.keys {
+		if at := k.inGo[:max(strings.LastIndexByte(k.inGo, '.'), 0)]; k.isField(at) {
+			count[at]++
+		}
+	}
+	place, most := "", 1
+	for _, at := range slices.Sorted(maps.Keys(count)) {
+		if count[at] > most {
+			place, most = at, count[at]
+		}
+	}
+	return place
 }
 
 // goPlaces are the types and functions in which a program says what a spec does.

@@ -15,10 +15,10 @@ import (
 )
 
 // The keys of the head of a SKILL.md. Keys of other programs are ignored.
-var skillKeys = &table{name: "skill", title: "the head of a skill", one: "the skill", about: "The YAML at the beginning of a `SKILL.md`. Other keys are passed over.", keys: []key{
-	{name: "name", needed: true, value: shape{says: "up to 64 letters a-z, digits, hyphens", schema: object{"type": "string"}}, about: "the name of its folder", inGo: "skill.Skill.Name"},
-	{name: "description", needed: true, value: aText, about: "what it is for and when to use it, in at most 1024 bytes", inGo: "skill.Skill.Description"},
-	{name: "allowed-tools", value: either(aText, wordList), otherwise: "any", about: "names or patterns of the tools it is carried out with, in a text between spaces", inGo: "skill.Skill.Allowed"},
+var skillKeys = &table{name: "skill", title: "the head of a skill", one: "the skill", about: "The YAML header of a `SKILL.md`. Other keys are ignored.", keys: []key{
+	{name: "name", needed: true, value: shape{says: "up to 64 letters a-z, digits, -", schema: object{"type": "string"}}, about: "name of its directory", inGo: "skill.Skill.Name"},
+	{name: "description", needed: true, value: aText, about: "purpose, and when to use it, in at most 1024 bytes", inGo: "skill.Skill.Description"},
+	{name: "allowed-tools", value: either(aText, wordList), otherwise: "any", about: "names or patterns of permitted tools, separated by spaces in a text", inGo: "skill.Skill.Allowed"},
 	{name: "license", value: anyText, about: "for people", inGo: "skill.Skill"},
 	{name: "compatibility", value: anyText, about: "for people", inGo: "skill.Skill"},
 	{name: "metadata", value: shape{says: "mapping", schema: object{"type": "object"}}, about: "for people", inGo: "skill.Skill"},
