@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -23,9 +24,8 @@ type Checked struct {
 	t     testing.TB
 	model pawl.Model
 
-	mu    sync.Mutex
-	last  map[string]pawl.Request // the latest turn by run
-	count int
+	mu   sync.Mutex
+	last map[string]pawl.Request // the latest turn by run
 }
 
 // Check wraps a model. Problems with a request are errors of t.
@@ -41,28 +41,20 @@ func (c *Checked) Describe() pawl.ModelInfo {
 	return pawl.ModelInfo{Name: "func"}
 }
 
-// Requests returns how many requests have been made.
-func (c *Checked) Requests() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.count
-}
-
 // Hosts implements tool.Host, as the wrapped model does.
 func (c *Checked) Hosts(tools []pawl.ToolInfo) error { return tool.Hosts(c.model, tools) }
 
 // Stream checks the request and passes it on.
 func (c *Checked) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chunk, error] {
 	c.mu.Lock()
-	c.count++
 	if err := wellFormed(r.Messages); err != nil {
-		c.t.Errorf("run %s, %s request: %v\n%s", r.Run, r.Purpose, err, conversation(r.Messages))
+		c.t.Errorf("run %s, %s request: %v\n%s", r.Run, r.Purpose, err, testkit.Conversation(r.Messages))
 	}
 	if r.Purpose == pawl.PurposeTurn {
 		if last, ok := c.last[r.Run]; ok && omitted(last.Messages) == omitted(r.Messages) {
 			if err := extends(last, r); err != nil {
 				c.t.Errorf("run %s: the request does not extend the one before: %v\n%s\nafter\n%s",
-					r.Run, err, conversation(r.Messages), conversation(last.Messages))
+					r.Run, err, testkit.Conversation(r.Messages), testkit.Conversation(last.Messages))
 			}
 		}
 		c.last[r.Run] = r

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit"
 )
 
 func user(parts ...pawl.Part) pawl.Message { return pawl.Message{Role: pawl.RoleUser, Parts: parts} }
@@ -34,7 +35,7 @@ func TestCheckObjects(t *testing.T) {
 	} {
 		err := wellFormed(messages)
 		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q:\n%s", err, want, conversation(messages))
+			t.Errorf("%v, want %q:\n%s", err, want, testkit.Conversation(messages))
 		}
 	}
 	older := pawl.Request{Messages: []pawl.Message{begin, model(call("a")), user(result("a"))}}

@@ -1,23 +1,8 @@
-// Package pawltest helps to test programs built on pawl.
+// Package pawltest helps to test agents without a network and without waiting.
 //
-// [RunFiles] runs transcripts: text files that declare a loop, script its model and tools line by
-// line, and show the log that the run wrote. The real engine runs them, on a journal in memory and
-// with a simulated clock, so waiting costs no time and is exact.
-//
-//	# A tool that fails is data: the model reads the error and goes on.
-//	agent
-//	tool add read
-//	----
-//
-//	run
-//	think add{"a":1}
-//	tool add -> error no such number
-//	think "It failed."
-//	----
-//	1 run.started …
-//
-// [KillEverywhere] kills the process of an agent at every entry of its log, [Transcript]
-// compares that log with a file, and [Script] is a scripted model that must be used up.
-//
-// [Check] wraps any model and reports requests that no provider would accept.
+// [Script] is a model that answers from a file and must be used up. [NewServer] is a fake provider
+// for programs that speak HTTP to their model. [Transcript] compares the log of a run with a file,
+// [KillEverywhere] kills the process of an agent at every entry of its log, and a [Person] answers
+// in the place of people meanwhile. [Check] wraps any model and reports requests that no provider
+// would accept.
 package pawltest

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/team"
 	"github.com/pawl-run/pawl/tool"
@@ -75,7 +76,7 @@ func KillEverywhere(t *testing.T, build func() pawl.Agent, input string, o *engi
 			}
 			t.Run(name, func(t *testing.T) {
 				s := newSurvivor(build, o)
-				result, err := s.begin(t.Context(), &mortal{Journal: s.journal, cut: until(e.Run, e.Seq, acting), frees: true}, input)
+				result, err := s.begin(t.Context(), &testkit.Mortal{Journal: s.journal, Cut: until(e.Run, e.Seq, acting), Frees: true}, input)
 				switch {
 				case err != nil:
 					result = s.resume(t)

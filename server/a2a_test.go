@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/a2a"
-	"github.com/pawl-run/pawl/pawltest/a2atest"
+	"github.com/pawl-run/pawl/internal/testkit/a2atest"
 	"github.com/pawl-run/pawl/server"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/canon"
-	"github.com/pawl-run/pawl/internal/hostile"
+	"github.com/pawl-run/pawl/internal/testkit/hostile"
 	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/tool"
 )

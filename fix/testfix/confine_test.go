@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl/fix/testfix"
-	"github.com/pawl-run/pawl/internal/hostile"
+	"github.com/pawl-run/pawl/internal/testkit/hostile"
 )
 
 // Nothing a model says leads out of the copy.

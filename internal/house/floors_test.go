@@ -20,9 +20,9 @@ floor 0  .
 floor 1  approval budget explain guard judge progress stop team window workflow
 floor 2  a2a engine journal mcp model telemetry tool webhook
 floor 3  fix hook mcp/mcpserver model/azure model/bedrock model/vertex pawltest runs server spec temporal
-floor 4  cmd pawltest/cmd temporal/cmd
+floor 4  cmd temporal/cmd
 leaf     internal workspace
-beside   docs examples internal/bench internal/house oracle
+beside   docs examples internal/bench internal/house internal/testkit oracle
 
 forbid leaf -> leaf 0 1 2 3 4   a leaf stands under every floor, so whatever it imported would stand there too
 forbid 0 -> 1 2 3 4             the root names every effect and performs none
@@ -45,6 +45,7 @@ allow internal -> internal/glob     and matched in one
 allow cmd -> cmd/internal       main hands over its arguments and returns the exit code
 allow cmd -> docs               the command serves its own documentation
 allow cmd -> cmd/cli            pawl is the public command without a program of its own
+allow pawltest -> internal/testkit  what users and our own tests share
 allow fix -> fix/internal       the parts of one product
 allow server mcp temporal -> runs  servers of runs ask the same questions about them
 allow temporal/cmd -> cmd/cli   pawl-temporal is the public command with Temporal in it

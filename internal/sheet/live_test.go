@@ -16,7 +16,7 @@ import (
 	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/model/openai"
 	"github.com/pawl-run/pawl/model/script"
-	"github.com/pawl-run/pawl/pawltest/fakeprovider"
+	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
 )
 
 // A host is where the models of a provider are asked.

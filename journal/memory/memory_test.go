@@ -10,7 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/journal/memory"
-	"github.com/pawl-run/pawl/pawltest/journaltest"
+	"github.com/pawl-run/pawl/internal/testkit/journaltest"
 )
 
 func TestContract(t *testing.T) {

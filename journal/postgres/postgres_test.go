@@ -7,7 +7,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/journal/postgres"
-	"github.com/pawl-run/pawl/pawltest/journaltest"
+	"github.com/pawl-run/pawl/internal/testkit/journaltest"
 )
 
 func TestContract(t *testing.T) {

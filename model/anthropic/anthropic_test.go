@@ -14,7 +14,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/model/anthropic"
-	"github.com/pawl-run/pawl/model/internal/provider/wiretest"
+	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 )
 
 func TestDescribe(t *testing.T) {

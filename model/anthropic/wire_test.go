@@ -8,7 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/model/anthropic"
-	"github.com/pawl-run/pawl/model/internal/provider/wiretest"
+	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 )
 
 const weather = `{"type":"object","properties":{"city":{"type":"string"},"<unit>":{"enum":["C","F"]}},"required":["city"]}`

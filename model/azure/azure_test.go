@@ -19,8 +19,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/model/azure"
-	"github.com/pawl-run/pawl/pawltest/fakeprovider"
-	"github.com/pawl-run/pawl/pawltest/modeltest"
+	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
+	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 )
 
 // A resource is a fake of an Azure OpenAI resource as its reference has it: version 1 of the

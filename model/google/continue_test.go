@@ -13,7 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/model/google"
-	"github.com/pawl-run/pawl/model/internal/provider/wiretest"
+	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 )
 
 // A reply that comes in several responses is one reply of one attempt: its text is joined, its

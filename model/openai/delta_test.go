@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/model/internal/provider/wiretest"
+	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 	"github.com/pawl-run/pawl/model/openai"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/model/internal/provider/wiretest"
+	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 	"github.com/pawl-run/pawl/model/openai"
 )
 

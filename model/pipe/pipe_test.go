@@ -17,8 +17,8 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/model/openai"
 	"github.com/pawl-run/pawl/model/pipe"
-	"github.com/pawl-run/pawl/pawltest/fakeprovider"
-	"github.com/pawl-run/pawl/pawltest/modeltest"
+	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
+	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 )
 
 // The test is the program, too.

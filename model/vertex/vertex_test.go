@@ -29,8 +29,8 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/model/vertex"
-	"github.com/pawl-run/pawl/pawltest/fakeprovider"
-	"github.com/pawl-run/pawl/pawltest/modeltest"
+	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
+	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 	"github.com/pawl-run/pawl/spec"
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/hostile"
+	"github.com/pawl-run/pawl/internal/testkit/hostile"
 	"github.com/pawl-run/pawl/tool/files"
 )
 

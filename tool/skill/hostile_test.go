@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pawl-run/pawl/internal/hostile"
+	"github.com/pawl-run/pawl/internal/testkit/hostile"
 	"github.com/pawl-run/pawl/tool/skill"
 )
 

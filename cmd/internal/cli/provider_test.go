@@ -6,7 +6,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/pawl-run/pawl/model/script"
-	"github.com/pawl-run/pawl/pawltest/fakeprovider"
+	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
 )
 
 func provider(ts *testscript.TestScript, _ bool, args []string) {
