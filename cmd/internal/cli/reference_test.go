@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -18,21 +17,10 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the reference of commands again")
 
-const reference = "../../../docs/command.md"
-
-// The reference has every command and every flag that there is, as they say of
-// themselves.
+// TestReference holds that the reference has every command and flag, as their help describes them.
 func TestReference(t *testing.T) {
 	a := &app{console: console{in: strings.NewReader(""), out: new(bytes.Buffer), err: &lockedWriter{w: new(bytes.Buffer)}}}
-	root := a.root()
-	data, err := os.ReadFile(reference)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := put(t, string(data), "commands", commandTable(root))
-	text = put(t, text, "flags", flagTable(root))
-	current(t, reference, text)
-	current(t, "../../../docs/reference/commands.md", commandPages(root))
+	current(t, "../../../docs/reference/commands.md", commandPages(a.root()))
 }
 
 // current holds that a page has a text, or writes it with -rewrite.
@@ -53,16 +41,12 @@ func current(t *testing.T, page, text string) {
 	}
 }
 
-// commandPages describes each command as its help does.
+// commandPages describes each command as its help does. Flags that several commands share are
+// described once.
 func commandPages(root *cobra.Command) string {
 	var b strings.Builder
-	b.WriteString("# Commands\n\nEach command as `pawl COMMAND --help` describes it, in alphabetical order. [The command line](../command.md) explains what they have in common: exit codes,\n" +
-		"conditions, conversations, policies. This page is made from the code.\n")
-	flags := func(title string, set *pflag.FlagSet) {
-		if usages := set.FlagUsages(); usages != "" {
-			fmt.Fprintf(&b, "\n%s:\n\n```text\n%s```\n", title, usages)
-		}
-	}
+	b.WriteString("# Commands\n\nThis page has the help of each command. [The command line](../command.md) explains what they have in common. This page is made from the code.\n")
+	shared := sharedFlags(root)
 	for _, c := range root.Commands() {
 		if !c.IsAvailableCommand() {
 			continue
@@ -71,79 +55,48 @@ func commandPages(root *cobra.Command) string {
 		if text == "" {
 			text = c.Short + "."
 		}
-		fmt.Fprintf(&b, "\n## pawl %s\n\n%s\n\n```text\n%s\n```\n", c.Name(), strings.TrimSpace(text), c.UseLine())
+		fmt.Fprintf(&b, "\n## pawl %s\n\n%s\n\n```text\n%s\n", c.Name(), strings.TrimSpace(text), c.UseLine())
 		if c.Example != "" {
-			fmt.Fprintf(&b, "\nExamples:\n\n```text\n%s\n```\n", strings.Trim(c.Example, "\n"))
+			fmt.Fprintf(&b, "\n%s\n", strings.Trim(c.Example, "\n"))
 		}
-		flags("Flags", c.LocalNonPersistentFlags())
+		own := pflag.NewFlagSet("", pflag.ContinueOnError)
+		var also []string
+		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			if one := shared.Lookup(f.Name); one != nil && one.Usage == f.Usage && one.DefValue == f.DefValue {
+				also = append(also, "`--"+f.Name+"`")
+			} else {
+				own.AddFlag(f)
+			}
+		})
+		if usages := own.FlagUsages(); usages != "" {
+			b.WriteString("\n" + usages)
+		}
+		b.WriteString("```\n")
+		if len(also) > 0 {
+			fmt.Fprintf(&b, "\n[Shared flags](#shared-flags): %s.\n", strings.Join(also, ", "))
+		}
 	}
-	b.WriteString("\n## Flags of all commands\n")
-	flags("These work with every command", root.PersistentFlags())
+	fmt.Fprintf(&b, "\n## Shared flags\n\nFlags of several commands:\n\n```text\n%s```\n\nFlags of all commands:\n\n```text\n%s```\n", shared.FlagUsages(), root.PersistentFlags().FlagUsages())
 	return b.String()
 }
 
-// put puts a part of the reference in the place of what is there.
-func put(t *testing.T, text, part, what string) string {
-	t.Helper()
-	begin := "<!-- " + part + ", written by the tests of package cli -->\n"
-	before, rest, ok := strings.Cut(text, begin)
-	_, after, ended := strings.Cut(rest, "<!-- end -->\n")
-	if !ok || !ended {
-		t.Fatalf("the reference has no part for the %s", part)
-	}
-	return before + begin + what + "<!-- end -->\n" + after
-}
-
-func commandTable(root *cobra.Command) string {
-	var b strings.Builder
-	b.WriteString("| command | description |\n|---|---|\n")
+// sharedFlags returns the flags that say the same in at least three commands.
+func sharedFlags(root *cobra.Command) *pflag.FlagSet {
+	type said struct{ name, usage, otherwise string }
+	count := map[said]int{}
+	shared := pflag.NewFlagSet("", pflag.ContinueOnError)
 	for _, c := range root.Commands() {
-		use := strings.ReplaceAll(strings.TrimSuffix(c.Use, " [flags]"), "|", `\|`)
-		fmt.Fprintf(&b, "| `pawl %s` | %s |\n", use, c.Short)
-	}
-	return b.String()
-}
-
-// flagTable lists the flags by name. One that says the same of several commands
-// is listed once.
-func flagTable(root *cobra.Command) string {
-	type row struct{ flag, usage string }
-	commands := map[row][]string{}
-	var rows []row
-	add := func(command string, f *pflag.Flag) {
-		kind, usage := pflag.UnquoteUsage(f)
-		if name, ok := kindNames[kind]; ok {
-			kind = name
+		if !c.IsAvailableCommand() {
+			continue
 		}
-		r := row{"`--" + f.Name + strings.TrimRight(" "+kind, " ") + "`", usage}
-		if f.NoOptDefVal != "" && f.Value.Type() != "bool" {
-			r.flag = "`--" + f.Name + "[=" + kind + "]`"
-		}
-		if r.usage = strings.ReplaceAll(r.usage, "|", `\|`); f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "[]" && f.DefValue != "0s" {
-			r.usage += " (default: " + f.DefValue + ")"
-		}
-		if !slices.Contains(rows, r) {
-			rows = append(rows, r)
-		}
-		commands[r] = append(commands[r], command)
+		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			one := said{f.Name, f.Usage, f.DefValue}
+			if count[one]++; count[one] == 3 && shared.Lookup(f.Name) == nil {
+				shared.AddFlag(f)
+			}
+		})
 	}
-	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { add("all", f) })
-	root.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { add("pawl", f) })
-	for _, c := range root.Commands() {
-		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { add(c.Name(), f) })
-	}
-	slices.SortStableFunc(rows, func(a, b row) int { return strings.Compare(a.flag, b.flag) })
-	var b strings.Builder
-	b.WriteString("| flag | commands | description |\n|---|---|---|\n")
-	for _, r := range rows {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.flag, strings.Join(commands[r], ", "), r.usage)
-	}
-	return b.String()
-}
-
-// kindNames are the kinds of values as the reference has them.
-var kindNames = map[string]string{
-	"": "", "string": "TEXT", "strings": "TEXT", "stringArray": "TEXT", "int": "N", "uint": "N", "float": "N", "duration": "D", "ask|park|deny": `ask\|park\|deny`,
+	return shared
 }
 
 // TestCommandsOfPages parses each pawl command that a page shows.
