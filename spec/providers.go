@@ -96,6 +96,11 @@ func (s *Spec) readEndpoint(f fields, name string, at place, n *node) Endpoint {
 		return Endpoint{}
 	case err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https":
 		f.problem(at, "the provider %s needs its base_url, such as http://localhost:11434/v1", name)
+	case r != nil && r.Wire != nil:
+		if _, err := r.Wire(e, "-"); err != nil { // the program does not have this wire
+			f.problem(n.get("wire").place, "%v", err)
+			e.Wire = wires[0]
+		}
 	}
 	return e
 }

@@ -40,7 +40,7 @@ type Registry struct {
 	// mechanic. The last gets an empty name.
 	Models map[string]Provider
 	// Wire creates the model with a name at a provider that a spec describes; nil: specs may
-	// describe none.
+	// describe none. It fails for a wire that the program does not have.
 	Wire func(e Endpoint, name string) (pawl.Model, error)
 	// Endpoints are the providers that the user describes for all specs. Models has those
 	// of them with a wire.

@@ -15,6 +15,10 @@ import (
 // included (go list -m all). It is the sum of what go.mod names.
 const mostModules = 17
 
+// mostCompiled is the most packages that go run ./cmd/pawl compiles on Linux, those of the standard
+// library included.
+const mostCompiled = 520
+
 var (
 	used     = regexp.MustCompile(`(?m)^\t\./?(.*)$`)
 	required = regexp.MustCompile(`(?m)^(?:require )?\t?([a-z0-9.-]+\.[a-z]+/\S+) v`)
@@ -40,6 +44,17 @@ func TestModules(t *testing.T) {
 	}
 	if n := len(required.FindAllString(tr.read(t, "go.mod"), -1)) + 2; n > mostModules {
 		t.Errorf("an importer of the library sees %d modules; the most is %d", n, mostModules)
+	}
+}
+
+// TestCompiled holds that who runs the command from a clone does not wait for what only some
+// builds have, such as the SDKs of the clouds.
+func TestCompiled(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "./cmd/pawl")
+	list.Dir, list.Env = repository(t).root, append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
+	out, err := list.Output()
+	if n := strings.Count(string(out), "\n"); err != nil || n > mostCompiled {
+		t.Errorf("the command has %d packages (%v); the most is %d", n, err, mostCompiled)
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -28,8 +27,10 @@ import (
 	"github.com/pawl-run/pawl/model/openai"
 )
 
-// scope is what a token is for.
-const scope = "https://cognitiveservices.azure.com/.default"
+const (
+	scope  = "https://cognitiveservices.azure.com/.default" // what a token is for
+	remedy = "set AZURE_OPENAI_API_KEY, or log in with az login, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET"
+)
 
 // Options are what a model may be given beside its name.
 type Options struct {
@@ -38,6 +39,7 @@ type Options struct {
 	Credential azcore.TokenCredential // nil: azidentity.DefaultAzureCredential
 	HTTPClient *http.Client           // nil: http.DefaultClient; no redirect is followed
 	Price      *pawl.Price            // nil: that of the model sheet for a deployment with the name of a model
+	Header     http.Header            // sent with each request
 }
 
 // A Model is a deployment at Azure. It may be used by many runs at once.
@@ -58,11 +60,14 @@ func New(endpoint, deployment string, o *Options) *Model {
 		key = cmp.Or(key, os.Getenv("AZURE_OPENAI_API_KEY"))
 	}
 	prefix := cmp.Or(o.Provider, "azure")
-	w := &openai.Options{API: openai.Responses, BaseURL: base, HTTPClient: o.HTTPClient, Price: o.Price, Provider: prefix, Header: http.Header{}}
+	w := &openai.Options{API: openai.Responses, BaseURL: base, HTTPClient: o.HTTPClient, Price: o.Price, Provider: prefix, Header: o.Header}
 	if key != "" && o.Credential == nil {
+		if w.Header = o.Header.Clone(); w.Header == nil {
+			w.Header = http.Header{}
+		}
 		w.Header.Set("Api-Key", key)
 	} else {
-		w.Key = (&login{credential: o.Credential}).token
+		w.Key = (&provider.Login{Fetch: fetch(o.Credential), Remedy: remedy}).Token
 	}
 	return &Model{provider.Behind(w.Key, prefix+"/"+deployment, openai.New(deployment, w), err, "; the identity needs the role Cognitive Services OpenAI User on the resource")}
 }
@@ -80,44 +85,18 @@ func base(endpoint string) (string, error) {
 	return strings.TrimSuffix(strings.TrimRight(endpoint, "/"), path) + path, nil
 }
 
-// A login gets tokens, and keeps one until shortly before it expires: not all credentials of
-// the SDK do, and to ask az for one takes a second.
-type login struct {
-	mu         sync.Mutex
-	credential azcore.TokenCredential
-	last       azcore.AccessToken
-}
-
-const (
-	early  = 5 * time.Minute
-	remedy = "set AZURE_OPENAI_API_KEY, or log in with az login, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET"
-)
-
-// token is the openai.Options.Key of a model: a token that was refused is not given again.
-func (l *login) token(ctx context.Context, refused string) (string, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.last.Token != "" && l.last.Token != refused && time.Until(l.last.ExpiresOn) > early {
-		return l.last.Token, nil
+// fetch gets a token of a credential; nil is what the environment has.
+func fetch(credential azcore.TokenCredential) func(context.Context) (string, time.Time, error) {
+	return func(ctx context.Context) (string, time.Time, error) {
+		c := credential
+		if c == nil {
+			standard, err := azidentity.NewDefaultAzureCredential(nil)
+			if err != nil {
+				return "", time.Time{}, err
+			}
+			c = standard
+		}
+		t, err := c.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{scope}})
+		return t.Token, t.ExpiresOn, err
 	}
-	var err error
-	if l.credential == nil {
-		l.credential, err = standard()
-	}
-	if err == nil {
-		l.last, err = l.credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{scope}})
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s (%s)", remedy, provider.Clip(err.Error()))
-	}
-	return l.last.Token, nil
-}
-
-// standard is what the environment has; a nil pointer would be no nil interface.
-func standard() (azcore.TokenCredential, error) {
-	c, err := azidentity.NewDefaultAzureCredential(nil)
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
 }

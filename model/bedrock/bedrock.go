@@ -74,6 +74,7 @@ type Options struct {
 	BaseURL     string                  // empty: AWS_ENDPOINT_URL_BEDROCK_RUNTIME, or that of the region
 	HTTPClient  *http.Client            // nil: http.DefaultClient; no redirect is followed
 	Price       *pawl.Price             // nil: that of the model sheet
+	Header      http.Header             // sent with each request
 }
 
 // A Model is a model on Bedrock. It may be used by many runs at once.
@@ -112,7 +113,7 @@ func New(region, name string, o *Options) *Model {
 		login = func(context.Context, string) (string, error) { return token, nil }
 	}
 	m := &converse{vendor.Server("bedrock", name, provider.Options{
-		Provider: cmp.Or(o.Provider, "bedrock"), BaseURL: cmp.Or(o.BaseURL, os.Getenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME"), host(region)), HTTPClient: &client, Price: o.Price, Key: login,
+		Provider: cmp.Or(o.Provider, "bedrock"), BaseURL: cmp.Or(o.BaseURL, os.Getenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME"), host(region)), HTTPClient: &client, Price: o.Price, Key: login, Header: o.Header,
 	})}
 	if own := claude(name); own != "" {
 		m.server.Traits, m.server.Known = sheet.TraitsOf("anthropic", own)

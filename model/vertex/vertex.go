@@ -21,7 +21,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -47,6 +47,7 @@ type Options struct {
 	Provider   string             // comes before the / of the model's name; empty: vertex
 	HTTPClient *http.Client       // nil: http.DefaultClient; no redirect is followed
 	Price      *pawl.Price        // nil: that of the price table
+	Header     http.Header        // sent with each request
 }
 
 // A Model is a model on Vertex AI. It may be used by many runs at once.
@@ -69,6 +70,7 @@ func New(project, location, name string, o *Options) *Model {
 	location = cmp.Or(location, os.Getenv("GOOGLE_CLOUD_LOCATION"), "global")
 	own := cmp.Or(o.Provider, "vertex")
 	l, err := &login{tokens: o.Tokens}, placed(project, location)
+	token := (&provider.Login{Fetch: l.fetch, Remedy: remedy}).Token
 	client := http.Client{}
 	if o.HTTPClient != nil {
 		client = *o.HTTPClient
@@ -76,15 +78,15 @@ func New(project, location, name string, o *Options) *Model {
 	publishers := cmp.Or(strings.TrimRight(o.BaseURL, "/"), host(location)) + "/v1/projects/" + project + "/locations/" + location + "/publishers/"
 	if !strings.HasPrefix(name, "claude-") {
 		client.Transport = &transport{client.Transport, l, gemini}
-		w := google.New(name, &google.Options{BaseURL: publishers + "google", HTTPClient: &client, Price: o.Price, Key: l.token, Provider: own})
-		return &Model{provider.Behind(l.token, own+"/"+name, w, err, role)}
+		w := google.New(name, &google.Options{BaseURL: publishers + "google", HTTPClient: &client, Price: o.Price, Key: token, Provider: own, Header: o.Header})
+		return &Model{provider.Behind(token, own+"/"+name, w, err, role)}
 	}
 	client.Transport = &transport{client.Transport, l, claude(name)}
-	var w provider.Wire = anthropic.New(name, &anthropic.Options{BaseURL: publishers + "anthropic", HTTPClient: &client, Price: o.Price, Key: l.token, Provider: own})
+	var w provider.Wire = anthropic.New(name, &anthropic.Options{BaseURL: publishers + "anthropic", HTTPClient: &client, Price: o.Price, Key: token, Provider: own, Header: o.Header})
 	if location != "global" {
 		w = &regional{w, name}
 	}
-	return &Model{provider.Behind(l.token, own+"/"+name, w, err, role)}
+	return &Model{provider.Behind(token, own+"/"+name, w, err, role)}
 }
 
 // A regional model is one of Anthropic's at a single location. It costs a tenth more there
@@ -179,8 +181,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	r.Header.Set("Authorization", "Bearer "+key)
-	if quota := t.login.quota(); quota != "" {
-		r.Header.Set("X-Goog-User-Project", quota)
+	if payer, _ := t.login.payer.Load().(string); payer != "" {
+		r.Header.Set("X-Goog-User-Project", payer)
 	}
 	if t.RoundTripper == nil {
 		return http.DefaultTransport.RoundTrip(r)
@@ -188,66 +190,29 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.RoundTripper.RoundTrip(r)
 }
 
-// A login gets tokens, and keeps one until it expires.
+// A login has the credentials of the environment.
 type login struct {
-	mu     sync.Mutex
-	tokens oauth2.TokenSource // nil: none was needed yet
-	found  bool               // they are the default credentials
-	payer  string             // the project whose quota they use; empty: that of the model
+	tokens oauth2.TokenSource // in their place; nil: none
+	payer  atomic.Value       // the project whose quota they use, a string; empty: that of the model
 }
 
-func (l *login) quota() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.payer
-}
-
-// token is the google.Options.Key of a model: a token that was refused is not given again, if
-// the default credentials have another.
-func (l *login) token(ctx context.Context, refused string) (string, error) {
-	type given struct {
-		token string
-		err   error
-	}
-	done := make(chan given, 1)
-	go func() { // since the SDK knows no context here
-		token, err := l.fetch(refused)
-		done <- given{token, err}
-	}()
-	select {
-	case g := <-done:
-		return g.token, g.err
-	case <-ctx.Done():
-		return "", fmt.Errorf("%s (%w)", remedy, ctx.Err())
-	}
-}
-
-func (l *login) fetch(refused string) (string, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	t, err := l.next()
-	if err == nil && t.AccessToken == refused && l.found {
-		l.tokens = nil // it is valid by its date, so the source would give it again
-		t, err = l.next()
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s (%s)", remedy, provider.Clip(err.Error()))
-	}
-	return t.AccessToken, nil
-}
-
-func (l *login) next() (*oauth2.Token, error) {
-	if l.tokens == nil {
-		ctx := context.WithValue(context.Background(), oauth2.HTTPClient, &http.Client{Timeout: tokenTime})
-		c, err := auth.FindDefaultCredentials(ctx, scope)
+func (l *login) fetch(ctx context.Context) (string, time.Time, error) {
+	tokens := l.tokens
+	if tokens == nil {
+		c, err := auth.FindDefaultCredentials(context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Timeout: tokenTime}), scope)
 		if err != nil {
-			return nil, err
+			return "", time.Time{}, err
 		}
 		var file struct {
 			Quota string `json:"quota_project_id"`
 		}
 		_ = json.Unmarshal(c.JSON, &file) // there is none on Google Cloud
-		l.tokens, l.found, l.payer = c.TokenSource, true, cmp.Or(os.Getenv("GOOGLE_CLOUD_QUOTA_PROJECT"), file.Quota)
+		l.payer.Store(cmp.Or(os.Getenv("GOOGLE_CLOUD_QUOTA_PROJECT"), file.Quota))
+		tokens = c.TokenSource
 	}
-	return l.tokens.Token()
+	t, err := tokens.Token()
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	return t.AccessToken, t.Expiry, nil
 }

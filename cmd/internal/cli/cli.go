@@ -65,7 +65,6 @@ type environment struct {
 	program  *spec.Registry  // what the program adds to specs; nil: nothing
 	dial     Dial            // connects to what --on names; nil: another program does
 	args     []string        // of this invocation
-	programs *sync.Map       // of adapters, by module; nil: each model has its own
 	learned  *engine.Learned // tokens of MCP servers
 }
 
@@ -91,7 +90,7 @@ func MainOf(ctx context.Context, program *spec.Registry, dial Dial, args []strin
 
 	a := &app{
 		console:     console{in: stdin, out: resultWriter{shown(stdout)}, err: newLockedWriter(stderr)},
-		environment: environment{environ: environ, program: program, dial: dial, args: args, programs: &sync.Map{}, learned: &engine.Learned{}}, reports: &reports{},
+		environment: environment{environ: environ, program: program, dial: dial, args: args, learned: &engine.Learned{}}, reports: &reports{},
 	}
 	code := make(chan int, 1)
 	go func() { code <- a.execute(ctx, args) }()

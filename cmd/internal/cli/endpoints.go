@@ -13,10 +13,12 @@ import (
 	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/model/openai"
-	"github.com/pawl-run/pawl/model/pipe"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/tool"
 )
+
+// clouds are the providers that authenticate by the login of their own tools, and their wires.
+var clouds = []string{"azure", "bedrock", "vertex"}
 
 // wired makes a model at a provider that a spec or the user's file describes.
 func (a *app) wired(e spec.Endpoint, name string) (pawl.Model, error) {
@@ -38,11 +40,12 @@ func (a *app) wired(e spec.Endpoint, name string) (pawl.Model, error) {
 		m = anthropic.New(name, &anthropic.Options{APIKey: key, BaseURL: e.BaseURL, Provider: e.Provider, Header: header})
 	case "google":
 		m = google.New(name, &google.Options{APIKey: key, BaseURL: e.BaseURL, Provider: e.Provider, Header: header})
-	default:
-		if adapters[e.Wire] != "" {
-			m = a.adapted(e.Wire, name, &pipe.Endpoint{Provider: e.Provider, BaseURL: e.BaseURL, Key: key, Headers: e.Headers})
-			break
+	case "azure", "bedrock", "vertex":
+		var err error
+		if m, err = cloud(e, name, key, header); err != nil {
+			return nil, err
 		}
+	default:
 		return nil, fmt.Errorf("the provider %s has the wire %q, which this program does not know", e.Provider, e.Wire)
 	}
 	if e.Key != "" && key == "" {

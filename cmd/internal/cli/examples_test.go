@@ -132,7 +132,18 @@ func serveBeside(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // raced reports whether the test was built with the race detector.
-func raced() bool {
+func raced() bool { return built("-race", "true") }
+
+// built reports whether the test was built with a setting.
+func built(key, value string) bool {
 	info, ok := debug.ReadBuildInfo()
-	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-race" && s.Value == "true" })
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: key, Value: value})
+}
+
+// clouded is the condition clouds of scripts: the test was built with that tag.
+func clouded(name string) (bool, error) {
+	if name == "clouds" {
+		return built("-tags", "clouds"), nil
+	}
+	return false, os.ErrInvalid
 }

@@ -52,8 +52,8 @@ func (a *app) models() *spec.Registry {
 			mechanic.Name: func(string) (pawl.Model, error) { return mechanic.New(), nil },
 		},
 	}
-	for name := range adapters {
-		r.Models[name] = func(model string) (pawl.Model, error) { return a.adapted(name, model, nil), nil }
+	for _, name := range clouds {
+		r.Models[name] = func(model string) (pawl.Model, error) { return cloud(spec.Endpoint{Wire: name}, model, "", nil) }
 	}
 	return r
 }

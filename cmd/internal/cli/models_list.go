@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os/exec"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -105,13 +103,11 @@ func (a *app) listed(w io.Writer, registry *spec.Registry, all bool) (lines []mo
 	return lines
 }
 
-// otherProviders prints those of the adapters and of the user's file.
+// otherProviders prints the clouds and the providers of the user's file.
 func (a *app) otherProviders(w io.Writer, registry *spec.Registry) {
-	for _, name := range slices.Compact(slices.Sorted(maps.Values(adapters))) {
-		if m, err := registry.Models[name]("-"); err == nil {
-			key, at := readiness(m, name)
-			fmt.Fprintf(w, "%s\t%s\t%s\n", name, key, at)
-		}
+	for _, name := range clouds {
+		key, at := readiness(registry.Models[name]("-"))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", name, key, at)
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.endpoints())) {
 		e := a.endpoints()[name]
@@ -123,8 +119,8 @@ func (a *app) otherProviders(w io.Writer, registry *spec.Registry) {
 		switch {
 		case e.Key != "" && a.getenv(e.Key) == "":
 			key = e.Key + " is not set"
-		case adapters[e.Wire] != "":
-			key, at = readiness(m, adapters[e.Wire])
+		case slices.Contains(clouds, e.Wire):
+			key, at = readiness(m, nil)
 		case e.Key != "":
 			key = e.Key + " is set"
 		}
@@ -158,15 +154,13 @@ func (a *app) announced(lines []modelLine) {
 	_ = w.Flush() // to the same writer as all of the output
 }
 
-// readiness says whether the models of an adapter's program can be called, and where, or why not.
-func readiness(m pawl.Model, module string) (key, at string) {
-	if keyed, ok := m.(spec.Readiness); ok {
-		switch err := keyed.Ready(); {
-		case errors.Is(err, exec.ErrNotFound):
-			return "not installed", "the program pawl-" + module + " serves its models"
-		case err != nil:
-			return "not ready", err.Error()
-		}
+// readiness says whether a model of a cloud can be called, and where, or why not.
+func readiness(m pawl.Model, err error) (key, at string) {
+	if keyed, ok := m.(spec.Readiness); ok && err == nil {
+		err = keyed.Ready()
+	}
+	if err != nil {
+		return "not ready", err.Error()
 	}
 	return "ready", describes(m).Endpoint
 }

@@ -20,9 +20,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/cmd/internal/cli"
-	"github.com/pawl-run/pawl/model/pipe"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -55,9 +53,6 @@ func TestMain(m *testing.M) {
 				_ = os.WriteFile(file, fmt.Appendf(nil, "%d\n", code), 0o600)
 			}
 			os.Exit(code)
-		},
-		"fake-adapter": func() {
-			os.Exit(pipe.Main(func(name string, at pipe.Endpoint) (pawl.Model, error) { return adapter{name, at}, nil }))
 		},
 		"stub": func() {
 			code := 0
@@ -192,6 +187,7 @@ func scripts(dir string) testscript.Params {
 		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition:           clouded,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
 			for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "PAWL_MODEL", "PAWL_DATABASE", "PAWL_TOKEN"} {

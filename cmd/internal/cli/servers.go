@@ -138,7 +138,7 @@ func (env *environment) sealed(tokens string) error {
 func (env *environment) sealingKey(create bool) ([]byte, error) {
 	path, err := beside("pawl-keyring")
 	if err != nil {
-		return nil, fmt.Errorf("pawl-keyring, which asks the keyring, is neither beside pawl nor in the PATH; install it with: go install github.com/pawl-run/pawl/mcp/keyring/cmd/pawl-keyring@latest%w", silent{err})
+		return nil, fmt.Errorf("pawl-keyring, which asks the keyring, is neither beside pawl nor in the PATH; install it with: go install github.com/pawl-run/pawl/mcp/keyring/cmd/pawl-keyring@latest")
 	}
 	do := "get"
 	if create {
