@@ -41,8 +41,13 @@ func (c *call) body() (req map[string]any, notes []string, err error) {
 	if t.Effort != "" {
 		config["effort"] = t.Effort
 	}
-	if schema, ok := provider.Promise(c.Output); ok && c.server.Known && !c.server.Traits.NoSchema {
+	system := c.System
+	schema, ok := provider.Promise(c.Output)
+	if ok = ok && c.server.Known && !c.server.Traits.NoSchema; ok {
 		config["format"] = map[string]any{"type": "json_schema", "schema": schema}
+	}
+	if c.Output != nil && (!ok || c.refused("output_config.format") || c.refused("output_config")) {
+		system = provider.Told(system, c.Output)
 	}
 	if len(config) > 0 {
 		req["output_config"] = config
@@ -55,14 +60,14 @@ func (c *call) body() (req map[string]any, notes []string, err error) {
 		list = calledTools(c.Messages)
 		silent = true
 	}
-	head := len(c.System)
+	head := len(system)
 	if len(list) > 0 {
 		declared := c.tools(list)
 		req["tools"] = declared
 		head += len(provider.Marshal(declared)) + c.server.Traits.ToolPrompt
 	}
-	if strings.TrimSpace(c.System) != "" {
-		req["system"] = []*part{{Type: "text", Text: c.System, Cache: c.mark(head)}}
+	if strings.TrimSpace(system) != "" {
+		req["system"] = []*part{{Type: "text", Text: system, Cache: c.mark(head)}}
 	}
 	req["messages"] = c.messages(head)
 	err = provider.Merge(req, c.Sampling.Options, owned, func(k string, v json.RawMessage) bool {
@@ -73,6 +78,12 @@ func (c *call) body() (req map[string]any, notes []string, err error) {
 		req["tool_choice"] = kind{Type: "none"}
 	}
 	return req, append(notes, c.fit(req)...), err
+}
+
+// refused reports whether the server has refused a field.
+func (c *call) refused(field string) bool {
+	_, refused := c.lessons.Of(field)
+	return refused
 }
 
 // fit takes out of a request with options what the model does not take, by the sheet and by what

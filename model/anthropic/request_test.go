@@ -50,6 +50,10 @@ func TestOutputSchemas(t *testing.T) {
 		if err := json.Unmarshal(b.sent, &doc); err != nil {
 			t.Fatal(err)
 		}
+		told := strings.Contains(string(b.sent), "The final answer must be JSON that fits this schema")
+		if told != (doc.Config == nil) {
+			t.Errorf("%s: the prompt has the schema: %v", schema, told)
+		}
 		if doc.Config == nil || want == "" {
 			if (doc.Config == nil) != (want == "") {
 				t.Errorf("%s is sent: %v", schema, doc.Config != nil)

@@ -15,6 +15,9 @@ type asking struct {
 	lessons *provider.Lessons
 }
 
+// schemaField is the path of the schema of the answer.
+const schemaField = "generationConfig.responseJsonSchema"
+
 // taught are the fields that a server may not know, such as one behind a gateway or one of an
 // older model, by the words with which it names them.
 var taught = []struct {
@@ -26,6 +29,7 @@ var taught = []struct {
 	{"generationConfig.thinkingConfig.thinkingLevel", []string{"thinking level"}}, // which the one above names in its stead
 	{"generationConfig.thinkingConfig", []string{"thinkingConfig", "thinking_config", "includeThoughts", "include_thoughts"}},
 	{"generationConfig.temperature", []string{"temperature"}},
+	{schemaField, []string{"responseJsonSchema", "response_json_schema"}},
 	{"toolConfig.includeServerSideToolInvocations", []string{"includeServerSideToolInvocations"}},
 }
 

@@ -30,13 +30,16 @@ func TestWhatAServerDoesNotKnow(t *testing.T) {
 			"generationConfig.thinkingConfig.thinkingBudget was left out, because the server refused it: Thinking budget is not supported for this model. Please use thinking level instead."},
 		"thoughts": {"thinkingConfig", `Invalid JSON payload received. Unknown name "thinkingConfig" at 'generation_config': Cannot find field.`,
 			`generationConfig.thinkingConfig was left out, because the server refused it: Invalid JSON payload received. Unknown name "thinkingConfig" at 'generation_config': Cannot find field.`},
+		"a schema": {"responseJsonSchema", `Unknown name "responseJsonSchema" at 'generation_config': Cannot find field.`,
+			`generationConfig.responseJsonSchema was left out, because the server refused it: Unknown name "responseJsonSchema" at 'generation_config': Cannot find field.`},
 		"a wrong value": {"thinkingConfig", "The thinking budget 99 is invalid. Please choose a value between 512 and 24576.", ""},
-		"a schema":      {"maxOutputTokens", "Unknown name \"maxOutputTokens\": Cannot find field.", ""},
+		"a limit":       {"maxOutputTokens", "Unknown name \"maxOutputTokens\": Cannot find field.", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sent := 0
+			sent, told := 0, false
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
+				told = strings.Contains(string(body), `final answer must be JSON that fits this schema, and nothing else:\n{\"type\":\"object\"}`)
 				if sent++; strings.Contains(string(body), `"`+c.refuses+`"`) {
 					w.WriteHeader(http.StatusBadRequest)
 					said, _ := json.Marshal(c.says)
@@ -48,7 +51,7 @@ func TestWhatAServerDoesNotKnow(t *testing.T) {
 			}))
 			defer srv.Close()
 			m := google.New("gemini-4-hydrogen", &google.Options{APIKey: "key", BaseURL: srv.URL})
-			r := pawl.Request{Messages: []pawl.Message{wiretest.User(pawl.Text{Text: "Hi."})}, Sampling: pawl.Sampling{Effort: "low"}}
+			r := pawl.Request{Messages: []pawl.Message{wiretest.User(pawl.Text{Text: "Hi."})}, Sampling: pawl.Sampling{Effort: "low"}, Output: json.RawMessage(`{"type":"object"}`)}
 			if c.refuses == "thinkingBudget" {
 				r.Sampling = pawl.Sampling{Options: map[string]json.RawMessage{"thinkingConfig": json.RawMessage(`{"thinkingBudget":600}`)}}
 			}
@@ -66,7 +69,7 @@ func TestWhatAServerDoesNotKnow(t *testing.T) {
 					}
 					return
 				}
-				if d := cmp.Diff([]string{c.note}, notes); d != "" || failed != nil || sent != want {
+				if d := cmp.Diff([]string{c.note}, notes); d != "" || failed != nil || sent != want || told != (c.refuses == "responseJsonSchema") {
 					t.Errorf("call %d: %v after %d requests (-want +got):\n%s", call, failed, sent, d)
 				}
 			}

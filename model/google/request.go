@@ -24,23 +24,32 @@ var (
 func (m *Model) body(r pawl.Request, token string, lessons *provider.Lessons) (data []byte, notes []string, err error) {
 	limit := m.server.Limit(r)
 	config := map[string]any{"maxOutputTokens": limit}
-	if t := r.Sampling.Temperature; t != 0 && m.server.Traits.Sampling != sheet.NeverSample {
-		config["temperature"] = max(0, t)
+	effort, notes := m.server.Effort(r.Sampling.Effort)
+	if t := r.Sampling.Temperature; t != 0 {
+		if note := m.server.Unsampled("temperature", false); note != "" {
+			notes = append(notes, note)
+		} else {
+			config["temperature"] = max(0, t)
+		}
 	}
-	if thinking := m.thinking(r.Sampling.Effort, limit); thinking != nil {
+	if thinking := m.thinking(effort, limit); thinking != nil {
 		config["thinkingConfig"] = thinking
 	}
 	body := map[string]any{"contents": m.contents(r.Messages), "generationConfig": config}
-	if strings.TrimSpace(r.System) != "" {
-		body["systemInstruction"] = content{Parts: []any{part{"text": r.System}}}
-	}
 	if token != "" {
 		body["continuationToken"] = token
 	}
 	tools := m.offered(r)
 	m.offer(body, tools, r.NoCalls)
-	if r.Output != nil && (len(tools) == 0 || m.server.Traits.Mixed) {
+	system, sent := r.System, len(tools) == 0 || m.server.Traits.Mixed
+	if r.Output != nil && sent {
 		config["responseMimeType"], config["responseJsonSchema"] = "application/json", lone(r.Output)
+	}
+	if _, refused := lessons.Of(schemaField); r.Output != nil && (!sent || refused) {
+		system = provider.Told(system, r.Output)
+	}
+	if strings.TrimSpace(system) != "" {
+		body["systemInstruction"] = content{Parts: []any{part{"text": system}}}
 	}
 	options := make(map[string]json.RawMessage, len(r.Sampling.Options))
 	for k, v := range r.Sampling.Options {
@@ -59,7 +68,7 @@ func (m *Model) body(r pawl.Request, token string, lessons *provider.Lessons) (d
 	if err != nil {
 		return nil, nil, err
 	}
-	notes = lessons.Apply(body)
+	notes = append(notes, lessons.Apply(body)...)
 	data, err = provider.JSON(body)
 	return data, notes, err
 }
@@ -68,21 +77,21 @@ func (m *Model) body(r pawl.Request, token string, lessons *provider.Lessons) (d
 // of them take at least the first and at most the last (https://ai.google.dev/gemini-api/docs/generate-content/thinking).
 var budgets = map[string]int{"minimal": 512, "low": 1024, "medium": 8192, "high": 24576}
 
-// thinking returns how the model is asked to think, and to show it; nil: it is not asked.
+// thinking returns how the model is asked to think with an effort that it takes, and to show it;
+// nil: it is not asked.
 func (m *Model) thinking(effort string, limit int) map[string]any {
 	traits := &m.server.Traits
-	level := traits.Clamp(effort)
 	switch {
-	case traits.Thinking == sheet.ByBudget && level == "none":
+	case traits.Thinking == sheet.ByBudget && effort == "none":
 		return map[string]any{"thinkingBudget": 0}
 	case !traits.Thinks(effort):
 		return nil
-	case level == "":
+	case effort == "":
 		return map[string]any{"includeThoughts": true}
 	case traits.Thinking == sheet.ByBudget:
-		return map[string]any{"includeThoughts": true, "thinkingBudget": max(budgets["minimal"], min(budgets[level], limit/2))}
+		return map[string]any{"includeThoughts": true, "thinkingBudget": max(budgets["minimal"], min(budgets[effort], limit/2))}
 	}
-	return map[string]any{"includeThoughts": true, "thinkingLevel": strings.ToUpper(level)}
+	return map[string]any{"includeThoughts": true, "thinkingLevel": strings.ToUpper(effort)}
 }
 
 // offered returns the tools to declare. A reply that may not call any needs no hosted ones, whose

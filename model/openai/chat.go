@@ -84,7 +84,7 @@ func (a *asking) chatRequest() (map[string]any, []string, error) {
 	if t := r.Sampling.Temperature; t != 0 {
 		req["temperature"] = max(0, t)
 	}
-	effort, notes := a.effort(r)
+	effort, notes := a.server.Effort(r.Sampling.Effort)
 	if effort != "" {
 		req["reasoning_effort"] = effort
 	}

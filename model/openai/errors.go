@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -53,6 +54,20 @@ func read(raw json.RawMessage) fault {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return fault{message: text}
+	}
+	var wrong []struct { // of FastAPI, as vLLM has it
+		Type string `json:"type"`
+		Loc  []any  `json:"loc"`
+		Msg  string `json:"msg"`
+	}
+	if json.Unmarshal(raw, &wrong) == nil && len(wrong) > 0 && len(wrong[0].Loc) > 1 {
+		first := wrong[0]
+		var path []string
+		for _, key := range first.Loc[1:] { // the first is the body
+			path = append(path, fmt.Sprint(key))
+		}
+		param := strings.Join(path, ".")
+		return fault{kinds: []string{first.Type}, param: param, message: param + ": " + first.Msg}
 	}
 	var e struct {
 		Message string          `json:"message"`

@@ -209,8 +209,7 @@ func (a *asking) instead(field string, f fault) (provider.Lesson, bool) {
 		_, tried := a.lessons.Of(other)
 		return provider.Lesson{Rename: other}, !tried
 	case "reasoning_effort", "reasoning.effort":
-		asked := effortIn(a.sent)
-		if near := nearest(f.message, asked); near != "" {
+		if near := nearest(f.message, effortIn(a.sent)); near != "" {
 			return provider.Lesson{Instead: near}, true
 		}
 	}

@@ -103,7 +103,11 @@ func TestLessons(t *testing.T) {
 			"temperature was left out, because the server refused it: Unsupported value: 'temperature' does not support 0.5"},
 		"an option of a strict server": {"", "house", pawl.Request{Sampling: pawl.Sampling{Options: map[string]json.RawMessage{"top_p": json.RawMessage("0.9")}}},
 			[]func(string, map[string]any) string{has("top_p", `{"detail":[{"type":"extra_forbidden","loc":["body","top_p"],"msg":"Extra inputs are not permitted","input":0.9}]}`)},
-			[]string{"top_p"}, []string{"chat/completions top_p=0.9", "chat/completions"}, "top_p was left out"},
+			[]string{"top_p"}, []string{"chat/completions top_p=0.9", "chat/completions"}, "top_p was left out, because the server refused it: top_p: Extra inputs are not permitted"},
+		"a field of a strict server beside a schema": {"", "house", pawl.Request{Output: json.RawMessage(`{"type":"object"}`)},
+			[]func(string, map[string]any) string{has("stream_options.include_usage", `{"detail":[{"type":"extra_forbidden","loc":["body","stream_options","include_usage"],"msg":"Extra inputs are not permitted","input":true}]}`)},
+			[]string{"stream_options"}, []string{`chat/completions stream_options={"include_usage":true}`, "chat/completions stream_options={}"},
+			"stream_options.include_usage was left out, because the server refused it: stream_options.include_usage: Extra inputs are not permitted"},
 		"two fields": {"", "house", pawl.Request{Sampling: pawl.Sampling{Effort: "high"}},
 			[]func(string, map[string]any) string{
 				has("stream_options", `{"error":{"message":"Unknown name \"stream_options\": Cannot find field.","code":400,"status":"INVALID_ARGUMENT"}}`),
@@ -135,7 +139,7 @@ func TestLessons(t *testing.T) {
 			[]string{"response_format", "messages"},
 			[]string{
 				`chat/completions response_format={"json_schema":{"name":"output","schema":{"type":"object"}},"type":"json_schema"} messages=[{"content":"Be brief.","role":"system"},{"content":"Hi.","role":"user"}]`,
-				`chat/completions messages=[{"content":"Be brief.\n\nAnswer with JSON that fits this schema, and with nothing else:\n{\"type\":\"object\"}","role":"system"},{"content":"Hi.","role":"user"}]`,
+				`chat/completions messages=[{"content":"Be brief.\n\nThe final answer must be JSON that fits this schema, and nothing else:\n{\"type\":\"object\"}","role":"system"},{"content":"Hi.","role":"user"}]`,
 			}, "response_format was left out"},
 		"a limit": {"", "house", pawl.Request{MaxTokens: 16384},
 			[]func(string, map[string]any) string{func(_ string, b map[string]any) string {

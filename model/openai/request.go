@@ -37,23 +37,6 @@ func (m *Model) limits(chat bool) provider.Limits {
 	return l
 }
 
-// effort returns the effort to send: the one that is asked for, or the nearest that the model
-// has. What an unknown model has is left to its server.
-func (m *Model) effort(r pawl.Request) (effort string, notes []string) {
-	asked, t := r.Sampling.Effort, &m.server.Traits
-	if asked == "" || !m.server.Known {
-		return asked, nil
-	}
-	effort = t.Clamp(asked)
-	if effort != asked {
-		notes = []string{fmt.Sprintf("effort %s became %s, because %s has no %s", asked, effort, m.server.Name, asked)}
-	}
-	if t.Thinking == "" {
-		effort = "" // which it does not know
-	}
-	return effort, notes
-}
-
 // effortIn returns the effort in a request.
 func effortIn(req map[string]any) (effort string) {
 	v := req["reasoning_effort"]
@@ -112,7 +95,7 @@ func (a *asking) system(field string) string {
 		system = ""
 	}
 	if _, refused := a.lessons.Of(field); refused && a.r.Output != nil {
-		system = strings.TrimSpace(system + "\n\nAnswer with JSON that fits this schema, and with nothing else:\n" + string(a.r.Output))
+		system = provider.Told(system, a.r.Output)
 	}
 	return system
 }

@@ -105,7 +105,7 @@ func TestNotes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"effort none became low, because gpt-6.2-sol has no none", "temperature was left out, because gpt-6.2-sol takes none while it thinks"}
+		want := []string{"effort none was sent as low, the nearest that openai/gpt-6.2-sol takes", "temperature was left out, because gpt-6.2-sol takes none while it thinks"}
 		if chunk.Reply != nil {
 			if d := cmp.Diff(want, chunk.Reply.Notes); d != "" {
 				t.Errorf("(-want +got):\n%s", d)

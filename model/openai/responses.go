@@ -52,7 +52,7 @@ func (a *asking) responsesRequest() (map[string]any, []string, error) {
 	if t := r.Sampling.Temperature; t != 0 {
 		req["temperature"] = max(0, t)
 	}
-	effort, notes := a.effort(r)
+	effort, notes := a.server.Effort(r.Sampling.Effort)
 	if reasoning := a.reasoning(effort); reasoning != nil {
 		req["reasoning"] = reasoning
 	}

@@ -27,10 +27,8 @@ func (s *Server) ClaudeThinks(effort string, limit int, bare bool) (t Thinking) 
 	if !s.Known { // another maker's model, or one that a gateway renamed: the oldest way is known the widest
 		traits = sheet.Traits{Thinking: sheet.ByBudget, Efforts: sheet.Levels}
 	}
-	near := traits.Clamp(effort)
-	if near != effort {
-		t.Notes = append(t.Notes, "effort "+effort+" was sent as "+near+", the nearest that "+s.Full+" takes")
-	}
+	near, notes := s.Effort(effort)
+	t.Notes = notes
 	switch thinks := traits.Thinks(near); {
 	case !thinks && near == "none" && traits.Effort != "" && traits.Off != "":
 		t.Config = map[string]any{"type": traits.Off}
@@ -92,18 +90,6 @@ func TypeOf(v any) string {
 		_ = json.Unmarshal(raw, &o) // what is no object has no type
 	}
 	return o.Type
-}
-
-// Unsampled returns a note that a field of the sampling was left out, if a model of Anthropic
-// does not take it; else the empty string. While a model thinks, it takes top_p alone.
-func (s *Server) Unsampled(field string, thinks bool) string {
-	switch {
-	case s.Traits.Sampling == sheet.NeverSample:
-		return field + " was left out: " + s.Full + " does not take it"
-	case thinks && field != "top_p" && field != "topP":
-		return field + " was left out: " + s.Full + " does not take it while it thinks"
-	}
-	return ""
 }
 
 // A Refusable is a field of a request that can go if the server refuses it.

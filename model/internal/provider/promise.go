@@ -87,3 +87,9 @@ func promise(schema any) bool {
 	}
 	return true
 }
+
+// Told returns a system prompt with the schema of the answer, for a request that cannot have the
+// schema in a field of its own.
+func Told(system string, schema json.RawMessage) string {
+	return strings.TrimSpace(system + "\n\nThe final answer must be JSON that fits this schema, and nothing else:\n" + string(schema))
+}

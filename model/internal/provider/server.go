@@ -104,6 +104,36 @@ func (s *Server) Recalls(t pawl.Thinking) bool {
 	return (t.Model == "" || t.Model == s.Full) && (t.Account == "" || t.Account == s.Account()) && !(t.Moved && s.Traits.Bound)
 }
 
+// Effort returns the effort to send: the one that is asked for, or the nearest that the model takes,
+// with a note. It is empty for a model that cannot think. What an unknown model takes is left to
+// its server.
+func (s *Server) Effort(asked string) (effort string, notes []string) {
+	switch {
+	case asked == "" || !s.Known:
+		return asked, nil
+	case s.Traits.Thinking == "" && asked == "none":
+		return "", nil
+	case s.Traits.Thinking == "":
+		return "", []string{"effort " + asked + " was left out: " + s.Full + " does not think"}
+	}
+	if effort = s.Traits.Clamp(asked); effort != asked {
+		notes = []string{"effort " + asked + " was sent as " + effort + ", the nearest that " + s.Full + " takes"}
+	}
+	return effort, notes
+}
+
+// Unsampled returns a note that a field of the sampling was left out, if the model does not take
+// it; else the empty string. While a model of Anthropic thinks, it takes top_p alone.
+func (s *Server) Unsampled(field string, thinks bool) string {
+	switch {
+	case s.Traits.Sampling == sheet.NeverSample:
+		return field + " was left out: " + s.Full + " does not take it"
+	case thinks && field != "top_p" && field != "topP":
+		return field + " was left out: " + s.Full + " does not take it while it thinks"
+	}
+	return ""
+}
+
 // Official reports whether requests go to the provider itself.
 func (s *Server) Official() bool { return At(s.base, s.vendor.Hosts...) }
 
