@@ -139,7 +139,7 @@ func atHome(r *Registry, provider, vendor, name string) bool {
 	return err == nil && (at.Hostname() == official[vendor] || strings.HasSuffix(at.Hostname(), "."+official[vendor]))
 }
 
-// untaken warns of a temperature and an effort that a model does not take.
+// untaken warns of a temperature, an effort and a limit that a model does not take.
 func (s *Spec) untaken(d *document, given string, t *sheet.Traits) {
 	effort := s.model.sampling.Effort
 	for _, n := range slices.Concat(s.root.all("model.temperature"), s.root.all("properties.temperature")) {
@@ -151,11 +151,17 @@ func (s *Spec) untaken(d *document, given string, t *sheet.Traits) {
 			d.problem(n.place, "%s takes no temperature; leave it out (or use effort)", given)
 		}
 	}
-	for _, n := range s.root.all("model.effort") {
-		if near := t.Clamp(effort); t.Thinking == "" {
-			d.problem(n.place, "%s does not think; leave effort out", given)
-		} else if near != effort {
-			d.problem(n.place, "effort %s is not known to %s; %s is used", effort, given, near)
+	if near := t.Clamp(effort); near != effort {
+		where := s.find("model", "effort")
+		if t.Thinking == "" {
+			d.about(s.opt.Effort != "", "effort", where, "%s does not think; leave effort out", given)
+		} else {
+			d.about(s.opt.Effort != "", "effort", where, "effort %s is not known to %s; %s is used", effort, given, near)
+		}
+	}
+	for _, n := range s.root.all("model.max_tokens") {
+		if t.Reply > 0 && s.model.sampling.MaxTokens > t.Reply {
+			d.problem(n.place, "%s writes at most %d tokens in a reply; write max_tokens: %d, or leave it out", given, t.Reply, t.Reply)
 		}
 	}
 }

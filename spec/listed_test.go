@@ -75,7 +75,10 @@ func TestUntaken(t *testing.T) {
 		"effort":      {without, "effort: minimal", "4:11: effort minimal is not known to MODEL; " + without.Clamp("minimal") + " is used"},
 		"known":       {never, "effort: low", ""},
 		"not at all":  {dumb, "effort: low", "4:11: MODEL does not think; leave effort out"},
+		"not thought": {dumb, "effort: none", ""},
 		"no question": {never, "max_tokens: 100", ""},
+		"longest":     {never, fmt.Sprint("max_tokens: ", never.Reply), ""},
+		"too long":    {never, fmt.Sprint("max_tokens: ", never.Reply+1), fmt.Sprintf("4:15: MODEL writes at most %d tokens in a reply; write max_tokens: %[1]d, or leave it out", never.Reply)},
 	} {
 		model := c.model.Provider + "/" + c.model.Name
 		got := warned(t, "name: a\nmodel:\n  name: "+model+"\n  "+c.more+"\n", sellers(sheet.AsOf().AddDate(-1, 0, 0)))
@@ -91,14 +94,41 @@ func TestUntaken(t *testing.T) {
 	}
 }
 
+// An effort that is given as an option counts, and its warning names the option.
+func TestUntakenOption(t *testing.T) {
+	off := rowWith(t, func(m *sheet.Model) bool { return m.Sampling == sheet.Unthinking && slices.Contains(m.Efforts, "none") })
+	without := rowWith(t, func(m *sheet.Model) bool { return m.Clamp("minimal") == "low" && m.Retires == "" })
+	for _, c := range []struct {
+		model              sheet.Model
+		more, effort, want string
+	}{
+		{without, "", "minimal", "effort: effort minimal is not known to MODEL; low is used"},
+		{without, "effort: low", "minimal", "effort: effort minimal is not known to MODEL; low is used"},
+		{without, "effort: minimal", "low", ""},
+		{off, "effort: low\n  temperature: 0.5", "none", ""},
+		{off, "effort: none\n  temperature: 0.5", "low", "5:16: MODEL takes a temperature only without thinking; write effort: none, or leave it out"},
+	} {
+		model := c.model.Provider + "/" + c.model.Name
+		got := warnedOf(t, "name: a\nmodel:\n  name: "+model+"\n  "+c.more+"\n", &Options{Registry: sellers(sheet.AsOf().AddDate(-1, 0, 0)), Effort: c.effort})
+		if want := strings.ReplaceAll(c.want, "MODEL", model); got != want {
+			t.Errorf("%s, --effort %s: %q, want %q", c.more, c.effort, got, want)
+		}
+	}
+}
+
 // warned are the warnings of a spec without the name of its file.
 func warned(t *testing.T, text string, r *Registry) string {
 	t.Helper()
-	s, err := Parse("spec.yaml", []byte(text), &Options{Registry: r})
+	return warnedOf(t, text, &Options{Registry: r})
+}
+
+func warnedOf(t *testing.T, text string, o *Options) string {
+	t.Helper()
+	s, err := Parse("spec.yaml", []byte(text), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.ReplaceAll(Problems(s.Warnings(r)).Error(), "spec.yaml:", "")
+	return strings.ReplaceAll(Problems(s.Warnings(o.Registry)).Error(), "spec.yaml:", "")
 }
 
 func TestRetirement(t *testing.T) {

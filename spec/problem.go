@@ -8,8 +8,8 @@ import (
 )
 
 // A Problem is one error in a spec, with its place. Line and Column count from
-// 1, columns in characters. For an option, File is its name (model, stop or
-// limits) and Line is zero. Line is also zero for a file that cannot be read.
+// 1, columns in characters. For an option, File is its name (model, effort,
+// stop or limits) and Line is zero. Line is also zero for a file that cannot be read.
 type Problem struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`

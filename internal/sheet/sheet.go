@@ -220,15 +220,18 @@ func Use(file string) error {
 	return nil
 }
 
+// A document is the file of a sheet.
+type document struct {
+	AsOf     string              `json:"as_of"`
+	Source   string              `json:"source"`
+	Families []family            `json:"families"`
+	Models   []json.RawMessage   `json:"models"`
+	Retired  map[string][]string `json:"retired"`
+}
+
 // parse reads and checks a sheet.
 func parse(data []byte) (*table, error) {
-	var doc struct {
-		AsOf     string              `json:"as_of"`
-		Source   string              `json:"source"`
-		Families []family            `json:"families"`
-		Models   []json.RawMessage   `json:"models"`
-		Retired  map[string][]string `json:"retired"`
-	}
+	var doc document
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return nil, err
 	}

@@ -209,7 +209,7 @@ func TestUseBadFiles(t *testing.T) {
 	file, used := filepath.Join(t.TempDir(), "sheet.json"), sheet.File()
 	for text, want := range map[string]string{
 		"":                               "unexpected end of JSON input",
-		"[]":                             "cannot unmarshal array",
+		"[]":                             "cannot unmarshal array into Go value of type sheet.document",
 		`{"as_of":"today","models":[]}`:  "as_of: want a day such as 2026-11-28",
 		head + "]}":                      "the sheet has no models",
 		head + `{"provider":"openai"}]}`: "a row needs a provider and a name",

@@ -65,6 +65,9 @@ func (a *app) listModels(all bool) error {
 		}
 	}
 	fmt.Fprintf(a.out, "\nIN, OUT and CACHED are dollars per million tokens, of %s (%s).\nTEMP says whether a temperature is taken; off: only with effort none.\n", day(sheet.AsOf()), sheet.Source())
+	if time.Since(sheet.AsOf()) > spec.Outdated {
+		a.sayf("pawl: warning: the model sheet is of %s, more than 30 days ago; use a newer pawl, or name a newer sheet in PAWL_MODELS", day(sheet.AsOf()))
+	}
 	return nil
 }
 

@@ -170,7 +170,7 @@ const modelSetting = "--model or PAWL_MODEL"
 
 // flagged names the flags that caused problems.
 func flagged(problems spec.Problems) spec.Problems {
-	flags := map[string]string{"model": modelSetting, "stop": "--stop", "limits": "--limit", "tools": "--tools", "workflows": "--workflows"}
+	flags := map[string]string{"model": modelSetting, "effort": "--effort", "stop": "--stop", "limits": "--limit", "tools": "--tools", "workflows": "--workflows"}
 	problems = slices.Clone(problems)
 	for i, p := range problems {
 		if p.Line == 0 {
