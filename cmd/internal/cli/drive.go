@@ -356,7 +356,7 @@ func (a *app) cite(sources []pawl.Source) {
 	for _, s := range sources {
 		if text := s.String(); !seen[text] {
 			seen[text] = true
-			a.sayf("[%d] %s", len(seen), gist(text))
+			a.sayf("source: %s", gist(text))
 		}
 	}
 }

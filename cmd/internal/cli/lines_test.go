@@ -92,6 +92,19 @@ type answering func() string
 func (a answering) next(context.Context) (string, error) { return a(), nil }
 func (a answering) drain(io.Reader)                      {}
 
+// A reply is printed with its text, or, between calls, with what the model thought.
+func TestProgressOfReplies(t *testing.T) {
+	for want, parts := range map[string][]pawl.Part{
+		"Let me look. And there.": {pawl.Thinking{Text: "Let me look. "}, pawl.Thinking{Text: "And there."}, pawl.Call{ID: "c_1", Tool: "look"}},
+		"It is nine.":             {pawl.Thinking{Text: "Nine."}, pawl.Text{Text: "It is nine."}},
+		"":                        {pawl.Call{ID: "c_1", Tool: "look"}},
+	} {
+		if got := progressText(pawl.ModelReplied{Purpose: pawl.PurposeTurn, Reply: pawl.Reply{Parts: parts}}); got != want {
+			t.Errorf("%v is printed as %q, want %q", parts, got, want)
+		}
+	}
+}
+
 // What an adapter changed in requests is printed once, however often and in how many runs it is noted.
 func TestChangesArePrintedOnce(t *testing.T) {
 	var seen bytes.Buffer

@@ -81,7 +81,8 @@ type liveView struct {
 	since  time.Time // when the state was folded last
 	calls  []inFlight
 	asked  time.Time // when the model was called for the turn; zero: it is not being called
-	said   string    // the latest line of the reply, or its beginning
+	said   string    // the latest line of the reply or of its thinking, or the beginning of that
+	thinks bool      // said is thinking
 	drawn  time.Time
 	hidden bool   // a question is shown, or the run is over
 	stop   func() // stops the clock
@@ -154,8 +155,11 @@ func (v *liveView) add(e pawl.Entry, history bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if piece, ok := e.Event.(pawl.ModelDelta); ok {
-		if piece.Agent == "" { // else a child says it
-			v.said = heard(v.said, piece)
+		if text := piece.Text + piece.Thinking; text != "" && piece.Agent == "" { // else a child says it
+			if thinks := piece.Thinking != ""; thinks != v.thinks {
+				v.said, v.thinks = "", thinks
+			}
+			v.said = heard(v.said, text)
 		}
 		return
 	}
@@ -175,9 +179,9 @@ func (v *liveView) add(e pawl.Entry, history bool) {
 	}
 }
 
-// heard keeps the end of the last line that a model says.
-func heard(said string, piece pawl.ModelDelta) string {
-	text := said + piece.Text
+// heard keeps the end of the last line that a model says or thinks.
+func heard(said, more string) string {
+	text := said + more
 	if i := strings.LastIndexByte(strings.TrimRight(text, "\n"), '\n'); i >= 0 {
 		text = text[i+1:]
 	}

@@ -144,8 +144,10 @@ func TestLiveView(t *testing.T) {
 	shows("turn 1/20 · 0/500k tokens · 0s/30m0s\n  0.0 s · waiting for the model") // a new turn is drawn at once
 	add()
 	shows("turn 1/20 · 0/500k tokens · 1s/30m0s\n  1.0 s · waiting for the model")
+	add(pawl.ModelDelta{Thinking: "Who said "}, pawl.ModelDelta{Thinking: "it first? "}, pawl.ModelDelta{Tool: "search"})
+	shows("turn 1/20 · 0/500k tokens · 2s/30m0s\n  2.0 s · Who said it first?")
 	add(pawl.ModelDelta{Text: "First.\nSecond \x1b[2Jline sk-an"})
-	shows("turn 1/20 · 0/500k tokens · 2s/30m0s\n  2.0 s · Second line")
+	shows("turn 1/20 · 0/500k tokens · 3s/30m0s\n  3.0 s · Second line")
 	add(pawl.ModelReplied{Purpose: pawl.PurposeTurn, Reply: pawl.Say("Looking.")}, pawl.ToolStarted{Call: "c_1", Tool: "search"}, pawl.ToolStarted{Call: "c_2", Tool: "fetch\u202e"},
 		pawl.ToolStarted{Call: "c_3", Tool: "x"}, pawl.ToolStarted{Call: "c_4", Tool: "y"})
 	want := "[1] Looking.\n[1] c_1 search\n[1] c_2 fetch\n[1] c_3 x\n[1] c_4 y\n"

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -67,6 +68,18 @@ func (con *console) changes(event pawl.Event) (lines []string) {
 // searchTool is the tool that finds tools. The machine answers its calls, so no entry says that one starts.
 const searchTool = "tool_search"
 
+// thoughts is the thinking of a reply, which is where current models of Anthropic put what they say
+// between calls.
+func thoughts(r pawl.Reply) string {
+	var text strings.Builder
+	for _, p := range r.Parts {
+		if t, is := p.(pawl.Thinking); is {
+			text.WriteString(t.Text)
+		}
+	}
+	return text.String()
+}
+
 func calls(r pawl.Reply) bool {
 	return slices.ContainsFunc(r.Parts, func(p pawl.Part) bool { _, is := p.(pawl.Call); return is })
 }
@@ -83,7 +96,7 @@ func progressText(event pawl.Event) string {
 		if strings.HasPrefix(string(e.Purpose), string(pawl.PurposeJudge)) {
 			return "" // its result follows
 		}
-		return gist(e.Reply.Text())
+		return gist(cmp.Or(e.Reply.Text(), thoughts(e.Reply)))
 	case pawl.ModelFailed:
 		text := fmt.Sprintf("the model call failed (%v): %s", e.Class, gist(e.Message))
 		if !e.RetryAt.IsZero() {
