@@ -37,7 +37,9 @@ var asked = []conversation{
 	},
 	{
 		name: "a schema that Anthropic cannot promise", ask: pawl.Request{Output: raw(open)},
-		claude:    same[claudeParams],
+		claude: func(p *claudeParams) {
+			p.System = claudeSystem("The final answer must be JSON that fits this schema, and nothing else:\n" + string(raw(open)))
+		},
 		responses: func(p *responses.ResponseNewParams) { p.Text = answerFormat(open) },
 		gemini:    func(p *geminiParams) { p.ResponseMIMEType, p.ResponseJsonSchema = "application/json", open },
 	},

@@ -9,7 +9,7 @@
 //     where it cannot be forced;
 //   - marks for the prompt cache behind the system prompt and the last message, unless they
 //     are known to be too short for it;
-//   - an output schema, if the API guarantees all of it; otherwise only the reply is validated.
+//   - an output schema, if the API guarantees all of it; otherwise the prompt has the schema.
 //
 // What was changed for that is in the Notes of the reply. If the server refuses a field all the
 // same, as a gateway may, the request goes again without it in the same attempt, and later ones

@@ -20,6 +20,15 @@ test("the result of a client tool is handed in", async ({ page, pawl }) => {
   await expect(page.locator(".rows [role=option]", { hasText: "pick_seat" }).first()).toContainText("returned by somebody over HTTP");
   const { entries } = await pawl.api(`/v1/runs/${r.run}/events`);
   expect(entries.find((e: any) => e.type === "client_tool.returned").data.result).toEqual({ seat: "14C" });
+  const sources = ["source: Seat map: https://example.org/map", "source: a leaflet"];
+  await expect(page.locator(".answer .sources li")).toHaveText(sources);
+  await page.locator(".rows [role=option]:has-text('Seat 14C')").last().click();
+  await expect(page.locator("#detail .sources li")).toHaveText(sources);
+  await page.goto(pawl.link(r.run, "explain"));
+  await expect(page.locator(".explain .sources li")).toHaveText(sources);
+  await page.goto(pawl.link(r.run, "requests"));
+  await page.getByRole("button", { name: "All of it" }).click();
+  await expect(page.locator(".block", { hasText: "assistant cites Seat map: https://example.org/map" })).toContainText("row 14 is free");
 });
 
 test("a run is cancelled with a reason, and goes on when it is resumed", async ({ page, pawl }) => {

@@ -5,7 +5,7 @@ import { lastEditable } from "./fork";
 import { clock, duration, money, number, percent, plural } from "./format";
 import { JsonView } from "./json";
 import { link } from "./route";
-import { Said, structured } from "./said";
+import { Said, Sources, structured } from "./said";
 import type { Row } from "./rows";
 import { Copy, Prose, Status, Text } from "./text";
 import type { Entry } from "./types";
@@ -80,6 +80,7 @@ function One({ e, span, run }: { e: Entry; span: Span; run: string }) {
       return part(span.who.startsWith("edited") ? `Replied, ${span.who}` : "Replied",
         d.thinking ? <><h4>Thinking</h4><Prose of={d.thinking} class="thinking" /></> : null,
         !d.text ? null : structured(d.text) !== undefined ? <Said of={d.text} label="Reply" /> : <><div class="bar"><span>Text</span><Copy text={d.text} /></div><Prose of={d.text} class="said" /></>,
+        <Sources of={(d.parts ?? []).flatMap((p: any) => p.source ?? [])} />,
         d.malformed ? <p class="problem">Malformed: <Text of={d.malformed} /></p> : null,
         ...(d.calls ?? []).map((c: any) => <JsonView key={c.call} value={c.args} label={`${c.call} ${c.tool}`} open={2} />),
         <p class="facts"><span>{number(u.input_tokens ?? 0)} in</span>{u.cache_read_tokens ? <span>{number(u.cache_read_tokens)} of it cached</span> : null}<span>{number(u.output_tokens ?? 0)} out</span>{u.reasoning_tokens ? <span>{number(u.reasoning_tokens)} reasoning</span> : null}<span>{money(d.cost_usd)}</span><span>{d.stop_reason}</span>{d.estimated && <span>estimated</span>}</p>);

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, words } from "./api";
 import { clock, duration, money, number, percent } from "./format";
-import { Said } from "./said";
+import { Said, Sources } from "./said";
 import { Copy, Notice, Status, Text } from "./text";
 import type { Amount, Report } from "./types";
 import type { Live } from "./use-run";
@@ -25,6 +25,7 @@ export function ExplainView({ live, run, open }: { live: Live; run: string; open
         <h2>Current state</h2>
         <p><Status of={r.status} /> {r.reason.leaf && <>decided by <code><Text of={r.reason.leaf} /></code>: </>}<Text of={r.reason.detail} /></p>
         {r.answer && <Said of={r.answer} class="quote" label="Answer" />}
+        <Sources of={r.citations} />
       </section>
       {r.next?.length > 0 && (
         <section class="whole">

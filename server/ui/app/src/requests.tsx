@@ -4,6 +4,7 @@ import { diff, type Change } from "./diff";
 import { number, plural, short } from "./format";
 import { JsonView } from "./json";
 import { useKeys } from "./keys";
+import { cited } from "./said";
 import { Notice, Text } from "./text";
 import type { Entry, Sent, SentPart } from "./types";
 import type { Live } from "./use-run";
@@ -105,6 +106,7 @@ export function blocksOf(r: Sent): Block[] {
 function part(role: string, p: SentPart): Block {
   switch (p.type) {
     case "thinking": return { role, head: `${role}, thinking`, text: p.text ?? "" };
+    case "citation": return { role, head: `${role} cites ${cited({ title: p.title, url: p.url })}`, text: p.text ?? "" };
     case "call": return { role: "call", head: `${role} calls ${p.tool} ${p.call}`, text: pretty(p.args ?? {}) };
     case "result": return { role: "result", head: `result of ${p.tool} ${p.call}${p.error ? ", an error" : ""}${p.masked ? ", left out" : ""}`, text: p.text ?? "", masked: p.masked };
     case "image": return { role, head: `${role}, a picture`, text: `${p.media}, ${number(p.bytes ?? 0)} bytes` };
@@ -119,7 +121,7 @@ function Whole({ blocks, raw }: { blocks: Block[]; raw: Sent }) {
   const messages = blocks.filter((b) => !["system", "tool", "schema"].includes(b.role));
   return (
     <div class="blocks">
-      <p class="facts"><span class="mono"><Text of={raw.model} /></span>{raw.sampling?.temperature !== undefined && <span>temperature {raw.sampling.temperature}</span>}{raw.sampling?.thinking ? <span>{number(raw.sampling.thinking)} thinking tokens</span> : null}{raw.masked?.length > 0 && <span>{plural(raw.masked.length, "result")} left out</span>}{raw.summary && <span>what came before is summed up</span>}</p>
+      <p class="facts"><span class="mono"><Text of={raw.model} /></span>{raw.sampling?.temperature !== undefined && <span>temperature {raw.sampling.temperature}</span>}{raw.sampling?.effort && <span>effort {raw.sampling.effort}</span>}{raw.masked?.length > 0 && <span>{plural(raw.masked.length, "result")} left out</span>}{raw.summary && <span>what came before is summed up</span>}</p>
       {system.map((b, i) => <BlockView key={i} b={b} />)}
       {tools.length > 0 && <details class="block tool"><summary>{plural(tools.length, "tool")}: <span class="mono">{tools.map((t) => t.head.slice(5)).join(", ")}</span></summary>{tools.map((b) => <BlockView key={b.head} b={b} />)}</details>}
       {schema.map((b) => <BlockView key={b.head} b={b} />)}

@@ -14,7 +14,7 @@ import { PendingList } from "./pending";
 import { Requests } from "./requests";
 import { go, home, link, type Place } from "./route";
 import { StopView } from "./stop";
-import { Said, structured } from "./said";
+import { Said, Sources, structured } from "./said";
 import { Copy, Labels, Notice, Status, Text } from "./text";
 import { Timeline } from "./timeline";
 import { AgentView } from "./agent";
@@ -167,6 +167,7 @@ function Outcome({ live }: { live: Live }) {
         <div class={`answer ${open ? "open" : ""}`}>
           <Said of={answer} max={open ? 20_000 : 600} label="Answer" />
           {structured(answer) === undefined && answer.length > 280 && <button type="button" class="link" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? "less" : "more"}</button>}
+          <Sources of={result.citations} />
         </div>
       )}
     </>
@@ -199,7 +200,7 @@ function Meters({ live }: { live: Live }) {
       <Meter name="Iterations" used={log.iterations} limit={l.iterations} say={number} />
       <Meter name="Tokens" used={log.input + log.output} limit={l.tokens} say={short} />
       <Meter name="Time" used={elapsed} limit={l.time} say={duration} />
-      <Meter name="Cost" used={cost ? log.cost : NaN} limit={l.cost} say={(n) => (isNaN(n) ? "no price" : money(n))} />
+      <Meter name={live.result?.price === "list" ? "Cost, by list price" : "Cost"} used={cost ? log.cost : NaN} limit={l.cost} say={(n) => (isNaN(n) ? "no price" : money(n))} />
     </dl>
   );
 }

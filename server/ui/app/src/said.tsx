@@ -1,6 +1,7 @@
 import { argsLine, excerpt, oneLine } from "./format";
 import { JsonView } from "./json";
-import { Prose } from "./text";
+import { Prose, Text } from "./text";
+import type { Source } from "./types";
 
 // Judges, agents with strategy json and steps with a schema answer in JSON. A row
 // shows the text, and a page shows the tree.
@@ -45,4 +46,16 @@ function inWords(v: any): string {
 export function Said({ of, max, open = 4, class: c = "", label }: { of: string; max?: number; open?: number; class?: string; label?: string }) {
   const v = structured(of);
   return v === undefined ? <Prose of={of} max={max} class={c} /> : <JsonView value={v} open={open} label={label} />;
+}
+
+/** cited is a source in one line. */
+export function cited({ title, url, quote }: Source): string {
+  return title && url ? `${title}: ${url}` : title || url || quote || "";
+}
+
+/** Sources are what a reply cites, each once. Their addresses are no links: a stranger may have chosen them. */
+export function Sources({ of }: { of: Source[] }) {
+  const all = [...new Set(of.map(cited))].filter(Boolean);
+  if (!all.length) return null;
+  return <ul class="sources" aria-label="Sources">{all.map((one) => <li key={one} class="hint">source: <Text of={one} /></li>)}</ul>;
 }

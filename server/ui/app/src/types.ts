@@ -50,6 +50,9 @@ export interface Pending {
   answered_by?: string;
 }
 
+/** A Source is what an answer cites; each of its texts may be missing. */
+export interface Source { title?: string; url?: string; quote?: string }
+
 export interface Result {
   run: string;
   agent: string;
@@ -58,12 +61,14 @@ export interface Result {
   status: Status;
   answer: string;
   output: Json;
+  citations: Source[];
   reason: { condition: string; leaf: string; detail: string };
   iterations: number;
   tool_calls: number;
   confidence: number | null;
   usage: { input_tokens: number; output_tokens: number; cache_read_tokens: number; cache_write_tokens: number; model_calls: number };
   cost_usd: number | null;
+  price: string | null;
   elapsed_ms: number;
   resumable: boolean;
   recommended_action: string;
@@ -107,7 +112,7 @@ export interface Graph {
   contradictions?: { tool: string; first: string; then: string; was: string; is: string }[];
 }
 
-export interface SentPart { type: string; text?: string; call?: string; tool?: string; args?: Json; error?: boolean; masked?: boolean; media?: string; bytes?: number }
+export interface SentPart { type: string; text?: string; title?: string; url?: string; call?: string; tool?: string; args?: Json; error?: boolean; masked?: boolean; media?: string; bytes?: number }
 
 export interface Sent {
   run: string;
@@ -122,7 +127,7 @@ export interface Sent {
   tools: { name: string; description: string; input?: Json }[];
   output?: Json;
   max_tokens: number;
-  sampling: { temperature?: number; thinking?: number; options?: Record<string, Json> };
+  sampling: { temperature?: number; effort?: string; options?: Record<string, Json> };
   reserved_tokens: number;
   masked: string[];
   summary?: string;
