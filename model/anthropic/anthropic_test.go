@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/internal/testkit/wiretest"
+	"github.com/pawl-run/pawl/model/anthropic"
 )
 
 func TestDescribe(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/internal/testkit/wiretest"
+	"github.com/pawl-run/pawl/model/anthropic"
 )
 
 const weather = `{"type":"object","properties":{"city":{"type":"string"},"<unit>":{"enum":["C","F"]}},"required":["city"]}`

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/internal/testkit/wiretest"
+	"github.com/pawl-run/pawl/model/google"
 )
 
 // What a server does not know is left out in the same attempt and from then on, and the reply says

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/internal/testkit/wiretest"
+	"github.com/pawl-run/pawl/model/google"
 )
 
 // A reply that comes in several responses is one reply of one attempt: its text is joined, its

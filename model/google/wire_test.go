@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/model/internal/provider"
-	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 )
 
 const weather = `{"type":"object","properties":{"city":{"type":"string"},"<unit>":{"enum":["C","F"]},"at":{"maximum":9007199254740993}},"required":["city"]}`
