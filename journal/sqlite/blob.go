@@ -23,16 +23,10 @@ func (j *Journal) PutBlob(ctx context.Context, digest string, data []byte) error
 		return fmt.Errorf("blob %s: %d bytes exceed the limit of %d", digest, len(data), maxBytes)
 	}
 	return j.write(ctx, func(w *writer) (refusal, broken error) {
-		if err := bind(w.stmts.blob, sum[:], data); err != nil {
+		if err := w.exec(`INSERT INTO blobs (digest, data) VALUES (?, ?) ON CONFLICT DO NOTHING`, sum[:], data); err != nil {
 			return nil, err
 		}
-		if err := w.stmts.blob.Exec(); err != nil {
-			return nil, err
-		}
-		if err := bind(w.stmts.stored, time.Now(), sum[:]); err != nil {
-			return nil, err
-		}
-		return nil, w.stmts.stored.Exec()
+		return nil, w.exec(`INSERT INTO stored (blob, time) SELECT ref, ? FROM blobs WHERE digest = ? ON CONFLICT DO UPDATE SET time = excluded.time`, time.Now(), sum[:])
 	})
 }
 
@@ -44,11 +38,9 @@ func (j *Journal) Blob(ctx context.Context, digest string) ([]byte, error) {
 	}
 	var data []byte
 	found := false
-	err = j.pool.read(ctx, func(r *reader) error {
-		return r.query(`SELECT data FROM blobs WHERE digest = ?`, func(s *sqlite3.Stmt) (bool, error) {
-			data, found = s.ColumnBlob(0, nil), true
-			return false, nil
-		}, key)
+	err = j.pool.read(ctx, func(r *reader) (err error) {
+		found, err = r.first(`SELECT data FROM blobs WHERE digest = ?`, func(s *sqlite3.Stmt) { data = s.ColumnBlob(0, nil) }, key)
+		return err
 	})
 	if err != nil {
 		return nil, j.err(err)
@@ -57,7 +49,7 @@ func (j *Journal) Blob(ctx context.Context, digest string) ([]byte, error) {
 		return nil, fmt.Errorf("blob %s: %w", digest, pawl.ErrUnknownBlob)
 	}
 	if sum := sha256.Sum256(data); string(sum[:]) != string(key) {
-		return nil, j.err(fmt.Errorf("blob %s is damaged", digest))
+		return nil, j.err(fmt.Errorf("blob %s is damaged: its digest is %x; %s", digest, sum, restore))
 	}
 	return data, nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ncruces/go-sqlite3"
+
 	"github.com/pawl-run/pawl"
 )
 
@@ -29,15 +31,11 @@ func (j *Journal) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
 }
 
 func (w *writer) claim(c pawl.Claim) (l pawl.Lease, refusal, broken error) {
-	s := w.stmts.lease
-	if err := bind(s, c.Run); err != nil {
-		return l, nil, err
-	}
 	var ref int64
-	found, err := first(s, func() {
+	found, err := w.first(`SELECT ref, owner, epoch, until FROM runs WHERE id = ?`, func(s *sqlite3.Stmt) {
 		ref = s.ColumnInt64(0)
 		l = pawl.Lease{Run: c.Run, Owner: s.ColumnText(1), Epoch: uint64(s.ColumnInt64(2)), Until: instant(s, 3)}
-	})
+	}, c.Run)
 	if err != nil {
 		return l, nil, err
 	}
@@ -49,10 +47,8 @@ func (w *writer) claim(c pawl.Claim) (l pawl.Lease, refusal, broken error) {
 		return l, fmt.Errorf("run %s: %w", c.Run, pawl.ErrRunExists), nil
 	case create:
 		l = pawl.Lease{Run: c.Run, Owner: c.Owner, Epoch: 1, Until: now.Add(c.TTL)}
-		if err := bind(w.stmts.create, l.Run, l.Owner, l.Epoch, l.Until); err != nil {
-			return l, nil, err
-		}
-		return l, nil, w.stmts.create.Exec()
+		return l, nil, w.exec(`INSERT INTO runs (ref, id, owner, epoch, until) VALUES
+			((SELECT max(run, coalesce((SELECT max(ref) FROM runs), 0)) + 1 FROM removed), ?, ?, ?, ?)`, l.Run, l.Owner, l.Epoch, l.Until)
 	case !found:
 		return l, unknown(c.Run), nil
 	case c.Epoch == 0 && l.Until.After(now) && c.Over != l.Epoch:
@@ -65,13 +61,10 @@ func (w *writer) claim(c pawl.Claim) (l pawl.Lease, refusal, broken error) {
 		l.Until = now.Add(c.TTL)
 	default:
 		l.Owner, l.Until = "", time.Time{}
-		delete(w.known, c.Run) // else ended runs would be kept for ever
 	}
-	if c.Epoch == 0 {
-		delete(w.known, c.Run) // the epoch has changed
-	}
-	if err := bind(w.stmts.own, ref, l.Owner, l.Epoch, l.Until); err != nil {
-		return l, nil, err
-	}
-	return l, nil, w.stmts.own.Exec()
+	return l, nil, w.setLease(ref, l)
+}
+
+func (w *writer) setLease(ref int64, l pawl.Lease) error {
+	return w.exec(`UPDATE runs SET owner = ?2, epoch = ?3, until = ?4 WHERE ref = ?1`, ref, l.Owner, l.Epoch, l.Until)
 }

@@ -1,15 +1,12 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"net/url"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,12 +16,12 @@ import (
 	"github.com/pawl-run/pawl/internal/sleep"
 )
 
-// A conn is one connection; only one goroutine uses it at a time.
+// A conn is one connection with its compiled statements; only one goroutine uses it at a time.
 type conn struct {
 	*sqlite3.Conn
 
 	ctx   context.Context // bounds how long the current user waits for locks
-	early bool            // the file may have been empty when it was opened
+	stmts map[string]*sqlite3.Stmt
 }
 
 // connect opens a connection with the settings that every connection needs. The context of
@@ -35,23 +32,20 @@ func connect(ctx context.Context, path string, o *Options, v view) (*conn, error
 	if params == "" { // the log beside the database gets the mode of the database
 		params = "modeof=" + url.PathEscape(path)
 	}
-	params = "?vfs=" + cmp.Or(o.vfs, fileSystem()) + "&" + params
+	if o.vfs != "" {
+		params += "&vfs=" + o.vfs
+	}
 	name := filepath.ToSlash(path)
 	if !strings.HasPrefix(name, "/") {
 		name = "/" + name // a drive letter
 	}
-	before, err := os.Stat(path)
-	early := err != nil || before.Size() == 0
-	db, err := sqlite3.OpenContext(ctx, "file://"+(&url.URL{Path: name}).EscapedPath()+params)
+	db, err := sqlite3.OpenContext(ctx, "file://"+(&url.URL{Path: name}).EscapedPath()+"?"+params)
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: db, ctx: ctx, early: early}
-	if err := fts5.Register(db); err != nil {
-		return nil, errors.Join(err, c.close())
-	}
+	c := &conn{Conn: db, ctx: ctx, stmts: make(map[string]*sqlite3.Stmt)}
 	err = c.BusyHandler(func(_ context.Context, n int) bool { return pause(c.ctx, n) })
-	if err != nil {
+	if err := errors.Join(err, fts5.Register(db)); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
@@ -66,7 +60,7 @@ func pause(ctx context.Context, n int) bool {
 // close finalizes all statements first; otherwise SQLite refuses to close.
 func (c *conn) close() error {
 	var errs []error
-	for _, s := range slices.Collect(c.Stmts()) {
+	for _, s := range c.stmts {
 		errs = append(errs, s.Close())
 	}
 	return errors.Join(append(errs, c.Close())...)
@@ -80,30 +74,54 @@ func (c *conn) rollback() error {
 	return c.Exec(`ROLLBACK`)
 }
 
-// statement compiles SQL that is used repeatedly.
-func (c *conn) statement(sql string) (*sqlite3.Stmt, error) {
-	s, _, err := c.PrepareFlags(sql, sqlite3.PREPARE_PERSISTENT)
-	if err != nil {
-		return nil, fmt.Errorf("%w in %s", err, sql)
+// query runs a statement and calls row for each row until row returns false. The texts come
+// from a small fixed set, so the statements are kept compiled.
+func (c *conn) query(sql string, row func(s *sqlite3.Stmt) (more bool, err error), args ...any) (err error) {
+	s := c.stmts[sql]
+	if s == nil {
+		if s, _, err = c.PrepareFlags(sql, sqlite3.PREPARE_PERSISTENT); err != nil {
+			return fmt.Errorf("%w in %s", err, sql)
+		}
+		c.stmts[sql] = s
 	}
-	return s, nil
+	if err := bind(s, args); err != nil {
+		return err
+	}
+	for more := true; more && err == nil && s.Step(); {
+		more, err = row(s)
+	}
+	if err == nil {
+		err = s.Err()
+	}
+	if reset := s.Reset(); err == nil { // which repeats the error of Step
+		err = reset
+	}
+	return errors.Join(err, s.ClearBindings())
+}
+
+// first runs a statement and calls row for its first row, if there is one.
+func (c *conn) first(sql string, row func(s *sqlite3.Stmt), args ...any) (found bool, err error) {
+	err = c.query(sql, func(s *sqlite3.Stmt) (bool, error) {
+		found = true
+		row(s)
+		return false, nil
+	}, args...)
+	return found, err
+}
+
+// exec runs a statement without a result.
+func (c *conn) exec(sql string, args ...any) error {
+	return c.query(sql, func(*sqlite3.Stmt) (bool, error) { return true, nil }, args...)
 }
 
 // number runs a query whose result is one number.
-func (c *conn) number(sql string) (int, error) {
-	s, _, err := c.Prepare(sql)
-	if err != nil {
-		return 0, err
-	}
-	n := 0
-	if s.Step() {
-		n = s.ColumnInt(0)
-	}
-	return n, errors.Join(s.Err(), s.Close())
+func (c *conn) number(sql string) (n int, err error) {
+	_, err = c.first(sql, func(s *sqlite3.Stmt) { n = s.ColumnInt(0) })
+	return n, err
 }
 
 // bind sets the parameters of s from the first on.
-func bind(s *sqlite3.Stmt, args ...any) error {
+func bind(s *sqlite3.Stmt, args []any) error {
 	for i, a := range args {
 		var err error
 		switch a := a.(type) {
@@ -159,12 +177,4 @@ func instant(s *sqlite3.Stmt, col int) time.Time {
 		return time.Time{}
 	}
 	return time.Unix(0, s.ColumnInt64(col)).UTC()
-}
-
-// first runs s and calls row for its first row, if there is one.
-func first(s *sqlite3.Stmt, row func()) (found bool, err error) {
-	if found = s.Step(); found {
-		row()
-	}
-	return found, errors.Join(s.Err(), s.Reset())
 }

@@ -150,11 +150,12 @@ type aCut struct {
 
 // everyCut lets a run go to its end and cuts the power before and after each sync,
 // with nothing of what was not synced left, and with some of it.
-func everyCut(t *testing.T, o *sqlite.Options, chances int) (all []aCut) {
+func everyCut(t *testing.T, emptied, chances int) (all []aCut) {
 	t.Helper()
 	d, name := sqlite.NewDisk(t)
-	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), o.OnDisk(name))
+	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), new(sqlite.Options).OnDisk(name))
 	must(t, err)
+	must(t, j.Emptied(emptied))
 	s := &shop{}
 	var one sync.Mutex // a heartbeat syncs, too
 	d.OnSync(func() {
@@ -186,18 +187,12 @@ func TestCutAtEverySync(t *testing.T) {
 		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
 	}
 	t.Parallel()
-	for name, c := range map[string]struct {
-		o       *sqlite.Options
-		chances int
-	}{
-		"log":     {&sqlite.Options{}, 1},
-		"emptied": {new(sqlite.Options).Emptied(5), 0},
-	} {
+	for name, c := range map[string]struct{ emptied, chances int }{"log": {1000, 1}, "emptied": {5, 0}} {
 		t.Run(name, func(t *testing.T) {
 			if os.Getenv("PAWL_PROOF") != "" {
 				c.chances = 20
 			}
-			all := everyCut(t, c.o, c.chances)
+			all := everyCut(t, c.emptied, c.chances)
 			resumed := 0
 			for n, c := range all {
 				j, err := sqlite.Open(t.Context(), c.path, &sqlite.Options{Normal: true})
@@ -256,8 +251,9 @@ func TestSyncFailsOnce(t *testing.T) {
 	for n, broke := 0, true; broke; n += step {
 		d, name := sqlite.NewDisk(t)
 		path := filepath.Join(t.TempDir(), "j.db")
-		j, err := sqlite.Open(t.Context(), path, new(sqlite.Options).Emptied(5+n/step%2*2000).OnDisk(name))
+		j, err := sqlite.Open(t.Context(), path, new(sqlite.Options).OnDisk(name))
 		must(t, err)
+		must(t, j.Emptied(5+n/step%2*1000))
 		d.BreaksOnce(n, syscall.EIO)
 		s := &shop{}
 		h, err := engine.New(j, nil).Start(t.Context(), s.agent(), "go", &engine.StartOptions{ID: "r"})

@@ -102,17 +102,17 @@ func TestDamage(t *testing.T) {
 // TestAltered checks that a record is known to be another although nothing is
 // wrong with the database.
 func TestAltered(t *testing.T) {
-	for name, sql := range map[string]string{
-		"data":  `UPDATE batches SET data = CAST(replace(CAST(data AS TEXT), 'first 020', 'first 021') AS BLOB) WHERE id & 4294967295 = 42`,
-		"sizes": `UPDATE batches SET sizes = x'05' WHERE id & 4294967295 = 42`,
-		"hole":  `DELETE FROM batches WHERE id & 4294967295 = 40`,
-		"place": `UPDATE batches SET id = id + 1000 WHERE id & 4294967295 = 100`,
+	for name, c := range map[string]struct{ sql, says string }{
+		"data":  {`UPDATE batches SET data = CAST(replace(CAST(data AS TEXT), 'first 020', 'first 021') AS BLOB) WHERE id & 4294967295 = 42`, "run r: the records 41 to 42 are damaged: they do not match their checksum"},
+		"sizes": {`UPDATE batches SET sizes = x'05' WHERE id & 4294967295 = 42`, "run r: the records 41 to 42 are damaged: they do not match their checksum"},
+		"hole":  {`DELETE FROM batches WHERE id & 4294967295 = 40`, "run r: the log is damaged: record 38 is followed by 41"},
+		"place": {`UPDATE batches SET id = id + 1000 WHERE id & 4294967295 = 100`, "run r: the records 99 to 1100 are damaged: they do not match their checksum"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, blob := filled(t)
-			raw(t, path, sql)
+			raw(t, path, c.sql)
 			err := use(t, path, blob)
-			if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "damaged") || outage.Is(err) {
+			if err == nil || !strings.Contains(err.Error(), "journal "+path+": "+c.says+"; restore the database from a copy") || outage.Is(err) {
 				t.Errorf("the error is %v", err)
 			}
 		})

@@ -57,7 +57,7 @@ func newDisk(t *testing.T) (*disk, string) {
 	t.Helper()
 	d := &disk{VFSFilename: vfs.Find("os").(vfs.VFSFilename), files: map[string]*image{}, left: -1}
 	name := "disk-" + filepath.Base(t.TempDir()) + t.Name()
-	vfs.Register(name, files{d})
+	vfs.Register(name, d)
 	t.Cleanup(func() { vfs.Unregister(name) })
 	return d, name
 }

@@ -1,6 +1,9 @@
 package sqlite
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // OnDisk has a journal opened on a file system by its name.
 func (o *Options) OnDisk(name string) *Options {
@@ -9,9 +12,8 @@ func (o *Options) OnDisk(name string) *Options {
 }
 
 // Emptied has the write-ahead log moved into the file whenever it has so many pages.
-func (o *Options) Emptied(pages int) *Options {
-	o.pages = pages
-	return o
+func (j *Journal) Emptied(pages int) error {
+	return j.writer.Exec(fmt.Sprintf(`PRAGMA wal_autocheckpoint = %d`, pages))
 }
 
 // Abandon leaves all runs without an owner, as the end of their process does.

@@ -16,15 +16,15 @@ var _ budget.Ledger = (*Journal)(nil)
 
 // Spend appends a batch and changes accounts; see [budget.Ledger].
 func (j *Journal) Spend(ctx context.Context, b pawl.Batch, c budget.Change) error {
-	return j.appendWith(ctx, b, func(w *writer, last uint64, size int) (refusal, broken error) {
-		k, refusal, broken := w.place(b) // before anything is written
+	return j.appendWith(ctx, b, func(w *writer) (refusal, broken error) {
+		run, refusal, broken := w.check(b) // before anything is written
 		if refusal != nil || broken != nil {
 			return refusal, broken
 		}
-		if refusal, broken = w.spend(k.ref, c); refusal != nil || broken != nil {
+		if refusal, broken = w.spend(run.ref, c); refusal != nil || broken != nil {
 			return refusal, broken
 		}
-		return w.append(b, last, size)
+		return nil, w.append(run, b)
 	})
 }
 
@@ -96,7 +96,7 @@ func (j *Journal) Prune(ctx context.Context, before time.Time) (n int, err error
 			if err := w.exec(`DELETE FROM budgets WHERE account = ? AND reserved_tokens = 0 AND reserved_cost = 0`, account); err != nil {
 				return nil, err
 			}
-			n += int(w.c.Changes())
+			n += int(w.Changes())
 		}
 		return nil, nil
 	})

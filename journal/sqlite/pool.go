@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-
-	"github.com/ncruces/go-sqlite3"
 )
 
 // readers is the number of connections for reading. No connection is kept while the caller
@@ -24,12 +22,11 @@ type pool struct {
 	closed bool
 }
 
-// A reader is a connection with its compiled statements, by their text.
+// A reader is a connection for reading.
 type reader struct {
 	*conn
 
-	view  view // the state of the file when it was opened
-	stmts map[string]*sqlite3.Stmt
+	view view // the state of the file when it was opened
 }
 
 func newPool(path string, o *Options) *pool {
@@ -88,7 +85,7 @@ func (p *pool) take(ctx context.Context) (*reader, error) {
 	if err := c.Exec(`PRAGMA query_only = ON`); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	return &reader{conn: c, view: now, stmts: make(map[string]*sqlite3.Stmt)}, nil
+	return &reader{conn: c, view: now}, nil
 }
 
 func (p *pool) put(r *reader) error {
@@ -112,31 +109,4 @@ func (p *pool) close() error {
 	}
 	p.idle = nil
 	return errors.Join(errs...)
-}
-
-// query runs SQL and calls row for each row until row returns false. The texts come from a
-// small fixed set, so they are kept compiled.
-func (r *reader) query(sql string, row func(s *sqlite3.Stmt) (more bool, err error), args ...any) (err error) {
-	s := r.stmts[sql]
-	if s == nil {
-		if s, err = r.statement(sql); err != nil {
-			return err
-		}
-		r.stmts[sql] = s
-	}
-	if err := bind(s, args...); err != nil {
-		return err
-	}
-	for more := true; more && s.Step(); {
-		if more, err = row(s); err != nil {
-			break
-		}
-	}
-	if err == nil {
-		err = s.Err()
-	}
-	if reset := s.Reset(); err == nil {
-		err = reset
-	}
-	return err
 }

@@ -19,22 +19,13 @@ import (
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
-// TestMain lets this binary play the other processes: the variable names the
-// part, the arguments behind it are the database and the player's name.
+// TestMain lets this binary play the other processes. The arguments are the directory of the
+// databases and the player's name.
 func TestMain(m *testing.M) {
-	parts := map[string]func(j *sqlite.Journal, me string) error{"race": playRace}
-	part, ok := parts[os.Getenv("PAWL_TEST_PART")]
-	if !ok {
+	if os.Getenv("PAWL_TEST_PART") != "race" {
 		os.Exit(m.Run())
 	}
-	err := func() error {
-		j, err := sqlite.Open(context.Background(), os.Args[1], nil)
-		if err != nil {
-			return err
-		}
-		return errors.Join(part(j, os.Args[2]), j.Close())
-	}()
-	if err != nil {
+	if err := playRace(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -42,12 +33,12 @@ func TestMain(m *testing.M) {
 }
 
 // player starts another process; its output comes line by line through the scanner.
-func player(t *testing.T, part, path, me string) (*exec.Cmd, *bufio.Scanner, *bytes.Buffer, io.WriteCloser) {
+func player(t *testing.T, dir, me string) (*exec.Cmd, *bufio.Scanner, *bytes.Buffer, io.WriteCloser) {
 	t.Helper()
 	self, err := os.Executable()
 	must(t, err)
-	cmd := exec.Command(self, path, me)
-	cmd.Env = append(os.Environ(), "PAWL_TEST_PART="+part)
+	cmd := exec.Command(self, dir, me)
+	cmd.Env = append(os.Environ(), "PAWL_TEST_PART=race")
 	failures := new(bytes.Buffer)
 	cmd.Stderr = failures
 	out, err := cmd.StdoutPipe()
@@ -59,16 +50,36 @@ func player(t *testing.T, part, path, me string) (*exec.Cmd, *bufio.Scanner, *by
 	return cmd, bufio.NewScanner(out), failures, in
 }
 
-const raced = 25 // runs that processes race for
+const (
+	raced = 25 // runs that processes race for
+	made  = 20 // databases that they make at the same time
+)
 
-// playRace tries to create every run and then to append at every place of a
-// common one, and says what it won.
-func playRace(j *sqlite.Journal, me string) error {
+// playRace opens databases that do not exist yet, the common one last. There it tries to create every
+// run and then to append at every place of one of them, and says what it won.
+func playRace(dir, me string) error {
 	ctx := context.Background()
 	fmt.Println("ready")
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 		return err
 	}
+	for i := range made {
+		j, err := sqlite.Open(ctx, filepath.Join(dir, fmt.Sprint(i, ".db")), nil)
+		if err != nil {
+			return err
+		}
+		if err := j.Close(); err != nil {
+			return err
+		}
+	}
+	j, err := sqlite.Open(ctx, filepath.Join(dir, "common.db"), nil)
+	if err != nil {
+		return err
+	}
+	return errors.Join(playRuns(ctx, j, me), j.Close())
+}
+
+func playRuns(ctx context.Context, j *sqlite.Journal, me string) error {
 	for i := range raced {
 		_, err := j.Claim(ctx, pawl.Claim{Run: fmt.Sprint("run-", i), Owner: me, TTL: time.Minute, New: true})
 		switch {
@@ -79,7 +90,7 @@ func playRace(j *sqlite.Journal, me string) error {
 		}
 	}
 	for n := uint64(0); n < 100; {
-		b := pawl.Batch{Run: "common", Epoch: 1, After: n, Records: [][]byte{[]byte(me)}, Head: pawl.Head{Agent: me}}
+		b := pawl.Batch{Run: "run-0", Epoch: 1, After: n, Records: [][]byte{[]byte(me)}, Head: pawl.Head{Agent: me}}
 		err := j.Append(ctx, b)
 		switch {
 		case err == nil:
@@ -92,12 +103,9 @@ func playRace(j *sqlite.Journal, me string) error {
 	return nil
 }
 
+// TestProcessesRace lets processes make databases, create runs and append at the same time.
 func TestProcessesRace(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j.db")
-	j := openAt(t, path, nil)
-	if _, err := j.Claim(t.Context(), pawl.Claim{Run: "common", TTL: time.Minute, New: true}); err != nil {
-		t.Fatal(err)
-	}
+	dir := t.TempDir()
 	const players = 3
 	var mu sync.Mutex
 	won := make(map[string]string)
@@ -105,7 +113,7 @@ func TestProcessesRace(t *testing.T) {
 	var starts []io.WriteCloser
 	for i := range players {
 		me := fmt.Sprint("player-", i)
-		cmd, out, failures, in := player(t, "race", path, me)
+		cmd, out, failures, in := player(t, dir, me)
 		if !out.Scan() || out.Text() != "ready" {
 			t.Fatalf("%s: %q %s", me, out.Text(), failures)
 		}
@@ -130,6 +138,7 @@ func TestProcessesRace(t *testing.T) {
 		}
 	}
 	all.Wait()
+	j := openAt(t, filepath.Join(dir, "common.db"), nil)
 	for h, err := range j.List(t.Context(), pawl.Query{Run: "run-"}) {
 		must(t, err)
 		if me := won["claimed "+strings.TrimPrefix(h.Run, "run-")]; me != h.Lease.Owner || h.Lease.Epoch != 1 {
@@ -137,7 +146,7 @@ func TestProcessesRace(t *testing.T) {
 		}
 	}
 	last := ""
-	for r, err := range j.Read(t.Context(), "common", 0) {
+	for r, err := range j.Read(t.Context(), "run-0", 0) {
 		must(t, err)
 		last = string(r.Data)
 		if me := won[fmt.Sprint("appended ", r.Seq)]; me != last {
@@ -147,7 +156,7 @@ func TestProcessesRace(t *testing.T) {
 	if len(won) != raced+100 {
 		t.Errorf("%d races had a winner, not %d", len(won), raced+100)
 	}
-	for h, err := range j.List(t.Context(), pawl.Query{Run: "common"}) {
+	for h, err := range j.List(t.Context(), pawl.Query{Run: "run-0"}) {
 		if err != nil || h.Seq != 100 || h.Agent != last {
 			t.Errorf("the head is %+v, %v, but %q appended last", h, err, last)
 		}

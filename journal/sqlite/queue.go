@@ -25,7 +25,7 @@ func (w *writer) setPlace(ref int64, h *pawl.Head) error {
 		return err
 	}
 	return w.exec(`UPDATE runs SET lane = ?2, rank = ?3, turn = (SELECT turn FROM turns WHERE agent = ?4 AND rank = ?3 AND lane = ?2 AND taken = 0)
-		WHERE ref = ?1 AND status <> 'queued'`, ref, tenant, rank, h.Agent)
+		WHERE ref = ?1`, ref, tenant, rank, h.Agent)
 }
 
 // Take takes leases of queued runs; see runs.Queue. It is one transaction, and none if no
@@ -119,11 +119,7 @@ func (w *writer) take(t pawl.Take, now time.Time) ([]pawl.Head, error) {
 		lanes[c.tenant]++
 		l := &c.head.Lease
 		l.Owner, l.Epoch, l.Until = t.Owner, l.Epoch+1, now.Add(t.TTL)
-		delete(w.known, c.head.Run) // the epoch has changed
-		if err := bind(w.stmts.own, c.Ref, l.Owner, l.Epoch, l.Until); err != nil {
-			return nil, err
-		}
-		if err := w.stmts.own.Exec(); err != nil {
+		if err := w.setLease(c.Ref, *l); err != nil {
 			return nil, err
 		}
 		if err := w.exec(`INSERT INTO turns (agent, rank, lane, taken, turn) VALUES (?, ?, '', 1, ?)
@@ -133,20 +129,6 @@ func (w *writer) take(t pawl.Take, now time.Time) ([]pawl.Head, error) {
 		out = append(out, c.head)
 	}
 	return out, nil
-}
-
-// query runs a query of the writer's transaction.
-func (w *writer) query(sql string, row func(s *sqlite3.Stmt) (more bool, err error), args ...any) error {
-	s, _, err := w.c.Prepare(sql)
-	if err != nil {
-		return err
-	}
-	if err = bind(s, args...); err == nil {
-		for more := true; more && err == nil && s.Step(); {
-			more, err = row(s)
-		}
-	}
-	return errors.Join(err, s.Err(), s.Close())
 }
 
 // ownedSQL counts the runs that have a live owner.

@@ -73,10 +73,8 @@ func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[p
 // ref returns the row id of a run.
 func (j *Journal) ref(ctx context.Context, run string) (ref int64, err error) {
 	err = j.pool.read(ctx, func(r *reader) error {
-		return r.query(`SELECT ref FROM runs WHERE id = ?`, func(s *sqlite3.Stmt) (bool, error) {
-			ref = s.ColumnInt64(0)
-			return false, nil
-		}, run)
+		_, err := r.first(`SELECT ref FROM runs WHERE id = ?`, func(s *sqlite3.Stmt) { ref = s.ColumnInt64(0) }, run)
+		return err
 	})
 	if err == nil && ref == 0 {
 		return 0, unknown(run)
@@ -132,16 +130,16 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint6
 				id := s.ColumnInt64(0)
 				data := s.ColumnBlob(3, nil)
 				sizes := s.ColumnRawBlob(1)
-				if int64(checksum(id, sizes, data)) != s.ColumnInt64(2) {
-					return false, fmt.Errorf("run %s: the records up to %d are damaged", run, uint32(id))
+				if checksum(id, sizes, data) != s.ColumnInt64(2) {
+					return false, damaged(run, next, id, "they do not match their checksum")
 				}
 				n, err := records(sizes, len(data))
 				if err != nil {
-					return false, fmt.Errorf("run %s: the records up to %d: %w", run, uint32(id), err)
+					return false, damaged(run, next, id, err.Error())
 				}
 				seq := uint64(uint32(id)) - uint64(n) + 1
 				if seq > next || seq < next && next != from {
-					return false, fmt.Errorf("run %s: the log is damaged: record %d is followed by %d", run, next-1, seq)
+					return false, fmt.Errorf("run %s: the log is damaged: record %d is followed by %d; %s", run, next-1, seq, restore)
 				}
 				for rest := data; n > 0; n, seq = n-1, seq+1 {
 					record := rest[:len(rest):len(rest)]
@@ -159,10 +157,15 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint6
 				return last, nil
 			}, ref<<32|int64(from), ref<<32|math.MaxUint32)
 	})
-	if damaged(err) {
+	if errors.Is(err, sqlite3.CORRUPT) {
 		err = fmt.Errorf("run %s, after record %d: %w", run, next-1, err)
 	}
 	return portion{out, next, last || err != nil, err}
+}
+
+// damaged is the error of the row with the records from first on.
+func damaged(run string, first uint64, id int64, why string) error {
+	return fmt.Errorf("run %s: the records %d to %d are damaged: %s; %s", run, first, uint32(id), why, restore)
 }
 
 // records returns the number of concatenated records, given the sizes of all but the last

@@ -32,11 +32,17 @@ func look(path string) (view, error) {
 	case err != nil:
 		return view{}, err
 	}
-	index, err := os.Open(path + "-shm")
-	if err != nil { // SQLite would try to make one, which could disturb other processes
-		return view{}, fmt.Errorf("the newest entries are in %s-wal, which cannot be read without its index: %w; open the database as a user with write permission, or copy both files to a directory of your own", path, err)
+	// Without these SQLite would try to make them, which could disturb other processes.
+	for name, flag := range map[string]int{path + "-wal": os.O_RDWR, path + "-shm": os.O_RDONLY} {
+		f, err := os.OpenFile(name, flag, 0)
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			return view{}, fmt.Errorf("the newest entries are in %s-wal, which SQLite reads only with write permission and with its index: %w; open the database as a user with write permission, or copy the files to a directory of your own", path, err)
+		}
 	}
-	return view{live: true}, index.Close()
+	return view{live: true}, nil
 }
 
 // params returns the parameters of the connection.

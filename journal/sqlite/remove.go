@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -21,7 +20,7 @@ func (j *Journal) Remove(ctx context.Context, run string, epoch uint64) error {
 }
 
 func (w *writer) remove(run string, epoch uint64) (refusal, broken error) {
-	k, err := w.look(run)
+	k, err := w.find(run)
 	switch {
 	case err != nil:
 		return nil, err
@@ -30,7 +29,7 @@ func (w *writer) remove(run string, epoch uint64) (refusal, broken error) {
 	case k.epoch != epoch:
 		return fenced(run, epoch, k.epoch), nil
 	}
-	if err := w.setLabels(k.ref, nil); err != nil {
+	if err := w.setLabels(k, ""); err != nil {
 		return nil, err
 	}
 	if _, err := w.spend(k.ref, budget.Change{Settle: budget.SettleReserved}); err != nil {
@@ -47,20 +46,7 @@ func (w *writer) remove(run string, epoch uint64) (refusal, broken error) {
 			return nil, err
 		}
 	}
-	delete(w.known, run)
 	return nil, nil
-}
-
-// exec runs SQL that is not worth keeping compiled.
-func (w *writer) exec(sql string, args ...any) error {
-	s, _, err := w.c.Prepare(sql)
-	if err != nil {
-		return fmt.Errorf("%w in %s", err, sql)
-	}
-	if err = bind(s, args...); err == nil {
-		err = s.Exec()
-	}
-	return errors.Join(err, s.Close())
 }
 
 // RemoveBlobs deletes blobs; see [pawl.Remover].
@@ -87,7 +73,7 @@ func (j *Journal) RemoveBlobs(ctx context.Context, before time.Time, keep func(d
 	for _, ref := range gone { // one transaction each, so that other writers do not wait for all
 		err := j.write(ctx, func(w *writer) (refusal, broken error) {
 			err := w.exec(`DELETE FROM blobs WHERE ref IN (SELECT ref `+old+` AND ref = ?)`, before, ref)
-			if err == nil && w.c.Changes() > 0 {
+			if err == nil && w.Changes() > 0 {
 				n++
 				err = w.exec(`DELETE FROM stored WHERE blob = ?`, ref)
 			}

@@ -65,7 +65,7 @@ func TestCompact(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	was, is, err := j.Compact(t.Context())
-	if err != nil || was < 2<<20 || is > 100<<10 {
+	if err != nil || was < 2<<20 || is > 200<<10 {
 		t.Errorf("the file had %d bytes and has %d, %v", was, is, err)
 	}
 	add(t, beside, stays, 1, "after")

@@ -17,39 +17,20 @@ const (
 //go:embed schema.sql
 var schema string
 
-// errEarly is the error of a connection that was opened while the file was empty, if
-// another process has created the database since. The connection does not know the size of
-// the pages and that they have checksums: it would take what it reads for damaged, and
-// would write pages without checksums.
-var errEarly = errors.New("the database was made while it was opened")
-
-// create makes the tables in an empty file, in one transaction. Several processes may try at
-// once: the first does it, the others find it done.
-func create(ctx context.Context, c *conn) error {
-	// In one transaction, so that another process cannot change the answer in between.
-	if err := c.Exec(`BEGIN`); err != nil {
+// prepare makes a connection one that writes, and makes the tables in an empty file. Several
+// processes may try at once: the first one makes the tables, the others find them.
+func (c *conn) prepare(ctx context.Context, o *Options) error {
+	sync := "FULL"
+	if o.Normal {
+		sync = "NORMAL"
+	}
+	if err := c.Exec(`PRAGMA synchronous = ` + sync + `; PRAGMA foreign_keys = ON`); err != nil {
 		return err
 	}
-	made, err := ours(c)
-	if err := errors.Join(err, c.rollback()); err != nil {
+	// The next pragma writes to the file, so the check that it is ours comes first.
+	made, err := c.ours()
+	if err != nil {
 		return err
-	}
-	if c.early && made {
-		return errEarly
-	}
-	// Both pragmas write to the file, so the check that it is ours comes first.
-	if !made {
-		// A commit writes whole pages, and the rows of a usual loop have about
-		// 500 bytes: 2,048 writes 4.2 kB a commit against 5.9 kB with the
-		// default of 4,096, and 4.4 kB with 1,024, where few rows share a page.
-		if err := c.Exec(`PRAGMA page_size = 2048`); err != nil {
-			return err
-		}
-		// Each page keeps a checksum in its last eight bytes, which is checked whenever the
-		// page is read (https://sqlite.org/cksumvfs.html).
-		if _, err := c.FileControl("", sqlite3.FCNTL_RESERVE_BYTES, 8); err != nil {
-			return err
-		}
 	}
 	if err := c.wal(ctx); err != nil || made {
 		return err
@@ -57,36 +38,19 @@ func create(ctx context.Context, c *conn) error {
 	if err := c.Exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
-	err = func() error {
-		made, err := ours(c)
-		switch {
-		case err != nil:
-			return err
-		case c.early && made:
-			return errEarly
-		case made:
-			return c.rollback()
-		}
-		return c.Exec(schema + fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT`, application, version))
-	}()
-	if err != nil {
-		return errors.Join(err, c.rollback())
+	if made, err = c.ours(); err == nil && !made {
+		err = c.Exec(schema + fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT`, application, version))
 	}
-	return nil
+	return errors.Join(err, c.rollback())
 }
 
 // ours reports whether the file has our tables. It has none yet if it is empty; any other
 // file is an error.
-func ours(c *conn) (made bool, err error) {
-	was, err := c.number(`PRAGMA user_version`)
-	if err != nil {
-		return false, err
-	}
-	app, err := c.number(`PRAGMA application_id`)
-	if err != nil {
-		return false, err
-	}
-	tables, err := c.number(`SELECT count(*) FROM sqlite_schema`)
+func (c *conn) ours() (made bool, err error) {
+	var app, was, tables int
+	// One statement, so that another process cannot change the answer in between.
+	_, err = c.first(`SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id, pragma_user_version`,
+		func(s *sqlite3.Stmt) { app, was, tables = s.ColumnInt(0), s.ColumnInt(1), s.ColumnInt(2) })
 	switch {
 	case err != nil:
 		return false, err
@@ -109,4 +73,22 @@ func (c *conn) wal(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// Check reads the whole file and returns an error that says where its structure is damaged.
+// It does not compare the checksums of records, which is done whenever they are read.
+func (j *Journal) Check(ctx context.Context) error {
+	var found []error
+	err := j.pool.read(ctx, func(r *reader) error {
+		return r.query(`PRAGMA quick_check(10)`, func(s *sqlite3.Stmt) (bool, error) {
+			if text := s.ColumnText(0); text != "ok" {
+				found = append(found, errors.New(text))
+			}
+			return true, nil
+		})
+	})
+	if len(found) > 0 {
+		err = fmt.Errorf("the database is damaged; %s: %w", restore, errors.Join(found...))
+	}
+	return j.err(err)
 }

@@ -32,26 +32,17 @@ func (j *Journal) Send(ctx context.Context, l pawl.Signal) (pawl.Signal, error) 
 }
 
 func (w *writer) send(l pawl.Signal, kind string) (out pawl.Signal, refusal, broken error) {
-	find := w.stmts.find
-	if err := bind(find, l.Run); err != nil {
+	run, err := w.find(l.Run)
+	switch {
+	case err != nil:
 		return out, nil, err
-	}
-	var ref int64
-	found, err := first(find, func() { ref = find.ColumnInt64(0) })
-	if err != nil {
-		return out, nil, err
-	}
-	if !found {
+	case run == nil:
 		return out, unknown(l.Run), nil
 	}
-	s := w.stmts.signal
-	if err := bind(s, ref, kind, l.Request); err != nil {
-		return out, nil, err
-	}
 	out = l
-	found, err = first(s, func() {
+	found, err := w.first(`SELECT id, sender, body, time FROM signals WHERE run = ? AND kind = ? AND request = ?`, func(s *sqlite3.Stmt) {
 		out.ID, out.By, out.Body, out.Time = s.ColumnInt64(0), s.ColumnText(1), s.ColumnBlob(2, nil), instant(s, 3)
-	})
+	}, run.ref, kind, l.Request)
 	switch {
 	case err != nil:
 		return out, nil, err
@@ -60,14 +51,11 @@ func (w *writer) send(l pawl.Signal, kind string) (out pawl.Signal, refusal, bro
 	case found:
 		return out, nil, nil
 	}
-	if err := bind(w.stmts.send, ref, kind, l.Request, l.By, []byte(l.Body), l.Time); err != nil {
-		return out, nil, err
-	}
-	if err := w.stmts.send.Exec(); err != nil {
-		return out, nil, err
-	}
-	out.ID, out.Body = w.c.LastInsertRowID(), bytes.Clone(l.Body)
-	return out, nil, nil
+	err = w.exec(`INSERT INTO signals (id, run, kind, request, sender, body, time) VALUES
+		((SELECT max(signal, coalesce((SELECT max(id) FROM signals), 0)) + 1 FROM removed), ?, ?, ?, ?, ?, ?)`,
+		run.ref, kind, l.Request, l.By, []byte(l.Body), l.Time)
+	out.ID, out.Body = w.LastInsertRowID(), bytes.Clone(l.Body)
+	return out, nil, err
 }
 
 // Signals yields signals in order of ID; see [pawl.Inbox].

@@ -28,7 +28,6 @@ type Journal struct {
 	path   string
 	writer *writer
 	pool   *pool
-	tail   tail
 	logs   *bell.Bell // notified of runs that have new entries
 }
 
@@ -49,11 +48,10 @@ type Options struct {
 	// ReadOnly opens an existing database for reading and changes no file, so that a
 	// database without write permission can be read. Every write fails with
 	// [ErrReadOnly]. While another process writes, the newest entries are in the log next
-	// to the file, so that log and its index (FILE-wal and FILE-shm) must be readable, too.
+	// to the file, FILE-wal, which SQLite reads only with permission to write to it.
 	ReadOnly bool
 
-	vfs   string // the file system of the database; tests break it
-	pages int    // the size of the log at which it is emptied; small in tests
+	vfs string // the file system of the database; tests break it
 }
 
 // maxBytes bounds one batch, signal or blob. SQLite copies data twice, within the 256 MB
@@ -68,9 +66,6 @@ func Open(ctx context.Context, path string, o *Options) (*Journal, error) {
 		o = &Options{}
 	}
 	j, err := open(ctx, path, o)
-	if errors.Is(err, errEarly) { // it is no longer empty
-		j, err = open(ctx, path, o)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("journal %s: %w", path, markOutage(err))
 	}
@@ -85,12 +80,9 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	if o.ReadOnly {
 		j := &Journal{path: path, pool: newPool(path, o), logs: newNotifier(path, nil)}
 		err := j.pool.read(ctx, func(r *reader) error {
-			made, err := ours(r.conn)
+			made, err := r.ours()
 			if err == nil && !made {
 				err = errors.New("the database has no tables yet; open it for writing first")
-			}
-			if r.conn.early && damaged(err) {
-				err = errEarly
 			}
 			return err
 		})
@@ -109,34 +101,20 @@ func open(ctx context.Context, path string, o *Options) (*Journal, error) {
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
-	left, err := tailOf(path)
-	if err != nil {
-		return nil, err
-	}
 	c, err := connect(ctx, path, o, view{})
 	if err != nil {
 		return nil, explain(err)
 	}
-	unusable := func(err error) error {
-		if c.early && damaged(err) {
-			return errors.Join(errEarly, c.close())
-		}
-		return errors.Join(explain(err), c.close())
+	err = c.prepare(ctx, o)
+	if err == nil {
+		err = errors.Join(alike(path+"-shm", path), syncDir(filepath.Dir(path)))
 	}
-	if left.bytes > 0 {
-		if left, err = c.tail(path); err != nil {
-			return nil, unusable(err)
-		}
-	}
-	w, err := prepare(ctx, c, o)
 	if err != nil {
-		return nil, unusable(err)
+		return nil, errors.Join(explain(err), c.close())
 	}
-	if err := alike(path+"-shm", path); err != nil {
-		return nil, errors.Join(err, c.close())
-	}
+	w := &writer{conn: c}
 	w.logs = newNotifier(path, w)
-	return &Journal{path: path, writer: w, pool: newPool(path, o), tail: left, logs: w.logs}, nil
+	return &Journal{path: path, writer: w, pool: newPool(path, o), logs: w.logs}, nil
 }
 
 // alike gives the index of the write-ahead log the mode of the database: it holds no data, but
@@ -185,7 +163,7 @@ func (j *Journal) err(err error) error {
 // locked it, or the disk cannot be read or written. The same call may succeed later.
 func markOutage(err error) error {
 	for _, code := range []sqlite3.ErrorCode{sqlite3.CANTOPEN, sqlite3.PERM, sqlite3.BUSY, sqlite3.LOCKED, sqlite3.IOERR, sqlite3.FULL, sqlite3.READONLY} {
-		if errors.Is(err, code) && !damaged(err) {
+		if errors.Is(err, code) {
 			return &outage.Error{Err: err}
 		}
 	}
@@ -195,20 +173,20 @@ func markOutage(err error) error {
 	return err
 }
 
-// damaged reports whether SQLite found a page with a wrong checksum.
-func damaged(err error) bool {
-	return errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.IOERR_DATA)
-}
+// restore is what to do about a damaged database.
+const restore = "restore the database from a copy"
 
 // explain adds the meaning of SQLite's short error codes.
 func explain(err error) error {
 	switch {
-	case damaged(err):
-		return fmt.Errorf("the database is damaged; restore it from a copy: %w", err)
+	case errors.Is(err, sqlite3.CORRUPT):
+		return fmt.Errorf("the database is damaged; %s: %w", restore, err)
 	case errors.Is(err, sqlite3.NOTADB):
 		return fmt.Errorf("the file is damaged or is not an SQLite database: %w", err)
 	case errors.Is(err, sqlite3.FULL):
 		return fmt.Errorf("the disk is full: %w", err)
+	case errors.Is(err, sqlite3.IOERR): // the driver does not tell a full disk from a broken one
+		return fmt.Errorf("the disk is full or fails: %w", err)
 	}
 	return err
 }

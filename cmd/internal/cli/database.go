@@ -56,20 +56,8 @@ func (a *app) openStore(ctx context.Context) (store, error) {
 		j, err = opened(postgres.Open(ctx, url, nil))
 	} else if j, err = opened(sqlite.Open(ctx, url, nil)); err != nil {
 		j, err = openReading(ctx, url, err)
-	} else {
-		a.tellDropped(j.(*sqlite.Journal), url)
 	}
 	return j, err
-}
-
-// tellDropped reports what the database lost when a process or the computer died.
-func (con *console) tellDropped(j *sqlite.Journal, path string) {
-	switch bytes, commits := j.Dropped(); {
-	case commits > 1:
-		con.sayf("%s is damaged: %d bytes of its log cannot be read, and %d writes after them are lost; restore it from a copy if something is missing", path, bytes, commits)
-	case bytes > 0:
-		con.sayf("%s: dropped %d bytes of an incomplete write", path, bytes)
-	}
 }
 
 // opened turns a nil pointer into a nil interface.

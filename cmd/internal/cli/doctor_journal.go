@@ -126,7 +126,12 @@ func (d *doctor) sqlite(ctx context.Context, path string) store {
 	} else {
 		_ = f.Close()
 	}
-	j, err := opened(sqlite.Open(ctx, path, &sqlite.Options{ReadOnly: true}))
+	j, err := sqlite.Open(ctx, path, &sqlite.Options{ReadOnly: true})
+	if err == nil {
+		if err = j.Check(ctx); err != nil {
+			err = errors.Join(err, j.Close())
+		}
+	}
 	if err != nil {
 		d.find("journal", ill, setRight+"; docs/operations.md has what to do about a damaged one", "%v", err)
 		return nil

@@ -3,8 +3,11 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +16,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/journal/postgres"
+	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
 // examined is what a doctor says with an environment, as lines of grade, check and detail.
@@ -25,6 +29,34 @@ func examined(environ []string, do func(*doctor)) string {
 		b.WriteString(string(f.Grade) + " " + f.Check + ": " + f.Detail + " → " + f.Remedy + "\n")
 	}
 	return b.String()
+}
+
+// A page of the database that SQLite did not write is an error with a remedy.
+func TestDoctorDamage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.db")
+	j, err := sqlite.Open(t.Context(), path, nil)
+	if err == nil {
+		err = j.Close()
+	}
+	db, failed := os.ReadFile(path)
+	if err := errors.Join(err, failed); err != nil {
+		t.Fatal(err)
+	}
+	look := func(d *doctor) {
+		if j := d.sqlite(t.Context(), path); j != nil {
+			_ = j.Close()
+		}
+	}
+	if got := examined(nil, look); !strings.Contains(got, "ok journal: ") {
+		t.Error(got)
+	}
+	clear(db[len(db)-4096:])
+	if err := os.WriteFile(path, db, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := examined(nil, look); !strings.Contains(got, "error journal: journal "+path+": the database is damaged; restore the database from a copy: ") {
+		t.Error(got)
+	}
 }
 
 // A provider that answers is well, one that is broken is not, and no model is called.

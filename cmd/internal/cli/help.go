@@ -155,9 +155,8 @@ pawl doctor agents/ --on temporal://127.0.0.1:7233/default`},
 pawl gc --dry-run
 pawl gc --older-than 7d --status failed,cancelled
 pawl gc --older-than 90d --archive s3://backups/pawl`},
-	"backup": {`The copy is a database that pawl opens. Other tools cannot copy a database that is in use,
-since they do not know the checksums of its pages. After restoring a copy, run pawl import
---restored.`, `
+	"backup": {`The copy is a database that pawl opens. cp cannot copy a database that is in use. After
+restoring a copy, run pawl import --restored.`, `
 pawl backup /backups/pawl-2026-11-25.db`},
 	"export": {`After import, such an export cannot be resumed. An export made with --raw can.`, `
 pawl export last > run.jsonl
