@@ -31,14 +31,14 @@ const (
 
 const (
 	waits      = "waits at least as long as the header says, and a random time longer"
-	resends    = "withdraws the streamed part, runs none of its calls, and sends the same request again"
-	noSense    = "sends the same request again a few times, since changing it would not help"
-	runsNone   = "runs none of the calls, not even the readable ones, and asks again with more room and less effort"
-	explains   = "answers the call with an error that says what is wrong; on the wire the arguments are an empty object"
+	resends    = "discards the reply with its calls, and sends the request again"
+	noSense    = "sends the request again a few times"
+	runsNone   = "runs none of the calls, and asks again with more room and less effort"
+	explains   = "answers the call with an error that says what is wrong"
 	noMatter   = "reads the reply as usual"
 	ownIDs     = "gives each call an id of the run, and maps the provider's ids to it"
-	endsAtOnce = "sends nothing again; the run ends, and can be resumed when the cause is fixed"
-	quiet      = "gives up when the time to the first event, or between two events, is over, and sends the request again; pings do not count"
+	endsAtOnce = "ends the run, which can be resumed"
+	quiet      = "sends the request again when the time to the first or next event is over; pings do not count"
 )
 
 var cases = map[string]faultCase{

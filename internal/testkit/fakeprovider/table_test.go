@@ -18,8 +18,8 @@ var update = flag.Bool("update", false, "rewrite the table of docs/faults.md")
 
 const table = "../../../docs/faults.md"
 
-// own are the rows of the catalogue that no server causes, or not alone: what is
-// right, and the test that shows it.
+// own are the faults of the catalogue that no server causes, or not alone: the right response, and
+// the test that shows it.
 var own = []struct {
 	number int
 	fault  string
@@ -41,58 +41,69 @@ var own = []struct {
 	{59, "totals counted again after a restart", "sums the entries, and stores no sum", "TestDeadProvider"},
 }
 
-// The table in the documentation is what the tests hold.
+// defaults leaves out the default places of faults, which fakeprovider --list has.
+var defaults = strings.NewReplacer(", or half of them", "", ", or half", "", ", or the middle one", "", ", or 100", "", ", or 1000", "", ", or 27", "", ": K, or 1", "", ": K, or 20", "", ", K or 1 seconds after Date", "")
+
+// TestTable holds that the documentation says what the tests hold: for each response of Pawl the
+// faults that it has this response to.
 func TestTable(t *testing.T) {
-	type row struct {
-		number int
-		text   string
+	type group struct {
+		does, why string
+		faults    []string
 	}
-	var rows []row
-	add := func(number int, fault, wires, does, why, test string) {
-		rows = append(rows, row{number, fmt.Sprintf("| %d | %s | %s | %s | %s | `%s` |\n", number, fault, wires, does, why, test)})
-	}
+	var groups []*group
 	seen := map[int]bool{}
-	for _, f := range fakeprovider.Faults() {
+	faults := fakeprovider.Faults()
+	slices.SortStableFunc(faults, func(a, b fakeprovider.Fault) int { return cmp.Compare(a.Number, b.Number) })
+	for _, f := range faults {
+		seen[f.Number] = true
 		c := cases[f.Name]
-		does := c.does
+		does := strings.ReplaceAll(c.does, " | ", " or ")
+		missing := []string{"anthropic", "chat", "responses", "google"}
+		var wires []string
 		for _, w := range f.Wires {
+			wires = append(wires, w.String())
+			missing = slices.DeleteFunc(missing, func(name string) bool { return name == w.String() })
 			if other, ok := c.on[w]; ok {
 				does += fmt.Sprintf("; %v: %s", w, other)
 			}
 		}
-		wires := make([]string, len(f.Wires))
-		for i, w := range f.Wires {
-			wires[i] = w.String()
+		line := fmt.Sprintf("- %d `%s`: %s", f.Number, f.Name, defaults.Replace(strings.TrimSuffix(f.About, ".")))
+		switch {
+		case len(missing) == 1:
+			line += " (not " + missing[0] + ")"
+		case len(missing) > 1:
+			line += " (" + strings.Join(wires, ", ") + ")"
 		}
-		in := strings.Join(wires, ", ")
-		if len(wires) == 4 {
-			in = "all"
+		i := slices.IndexFunc(groups, func(g *group) bool { return g.does == does && g.why == c.why })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, &group{does: does, why: c.why})
 		}
-		seen[f.Number] = true
-		add(f.Number, fmt.Sprintf("**%s**: %s", f.Name, strings.TrimSuffix(f.About, ".")), in, strings.ReplaceAll(does, " | ", " or "), c.why, fmt.Sprintf("TestFaults/%02d/%s", f.Number, f.Name))
+		groups[i].faults = append(groups[i].faults, line+".\n")
 	}
-	for _, o := range own {
-		seen[o.number] = true
-		add(o.number, o.fault, "all", "fine", o.why, o.test)
-	}
-	for n := 1; n <= 69; n++ {
-		if !seen[n] {
-			t.Errorf("row %d of the catalogue has no test", n)
-		}
-	}
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.number, b.number) })
+	const beginning = "## Faults\n"
 	page, err := os.ReadFile(table)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const columns = "| # | fault | wires | Pawl | how | test |\n|---|---|---|---|---|---|\n"
-	about, _, found := strings.Cut(string(page), columns)
+	about, _, found := strings.Cut(string(page), beginning)
 	if !found {
-		t.Fatalf("%s has no table", table)
+		t.Fatalf("%s has no part for the faults", table)
 	}
-	want := about + columns
-	for _, r := range rows {
-		want += r.text
+	want := about + beginning
+	for _, g := range groups {
+		want += fmt.Sprintf("\n**%s**: %s.\n\n%s", g.does, g.why, strings.Join(g.faults, ""))
+	}
+	want += "\n**fine**, held by the test named:\n\n"
+	for _, o := range own {
+		seen[o.number] = true
+		want += fmt.Sprintf("- %d %s: %s (`%s`).\n", o.number, o.fault, o.why, o.test)
+	}
+	for n := 1; n <= 69; n++ {
+		if !seen[n] {
+			t.Errorf("fault %d of the catalogue has no test", n)
+		}
 	}
 	if *update {
 		if err := os.WriteFile(table, []byte(want), 0o600); err != nil {
