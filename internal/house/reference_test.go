@@ -39,10 +39,8 @@ func TestReferencePages(t *testing.T) {
 	}
 }
 
-// cell is a text in a cell of a table.
-func cell(text string) string {
-	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
-}
+// oneLine returns a text as one line.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // linkOfDoc matches a link of a doc comment to a name.
 var linkOfDoc = regexp.MustCompile(`\[([\w.*]+)\]`)
@@ -85,19 +83,23 @@ func eventsPage(t *testing.T, tr *tree) string {
 	}
 	var b strings.Builder
 	b.WriteString("# Events\n\nA run is a list of entries, which `pawl events RUN` prints. Each has `run`, `seq`, `at`, `time`, `iteration`, a `type`, and `data` with the\n" +
-		"keys listed here. Names and keys do not change; new ones may be added. This page is made from the code.\n")
+		"keys listed here. Each text begins with the type in package `pawl`. Names and keys do not change; new ones may be added. This page is made from the code.\n")
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		fmt.Fprintf(&b, "\n## %s\n\n%s In Go: `pawl.%s`.\n", name, prosed(docs[names[name]]), names[name])
+		text := prosed(docs[names[name]])
+		if !strings.HasPrefix(text, names[name]+" ") {
+			t.Errorf("the doc comment of %s does not begin with its name", names[name])
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", name, text)
 		rows := &strings.Builder{}
 		fieldRows(rows, structs, structs[names[name]])
 		if rows.Len() > 0 {
-			fmt.Fprintf(&b, "\n| key | type in Go | |\n|---|---|---|\n%s", rows)
+			fmt.Fprintf(&b, "\n%s", rows)
 		}
 	}
 	return b.String()
 }
 
-// fieldRows writes a row for each field that has a key; inline fields have those of their type.
+// fieldRows writes an item for each field that has a key; inline fields have those of their type.
 func fieldRows(b *strings.Builder, structs map[string]*ast.StructType, st *ast.StructType) {
 	for _, f := range st.Fields.List {
 		if f.Tag == nil {
@@ -109,7 +111,11 @@ func fieldRows(b *strings.Builder, structs map[string]*ast.StructType, st *ast.S
 		if inline := structs[kind]; inline != nil && strings.Contains(options, "inline") {
 			fieldRows(b, structs, inline)
 		} else if key != "" && key != "-" {
-			fmt.Fprintf(b, "| `%s` | `%s` | %s |\n", key, kind, cell(prosed(f.Doc.Text()+" "+f.Comment.Text())))
+			fmt.Fprintf(b, "- `%s` (`%s`)", key, kind)
+			if text := oneLine(prosed(f.Doc.Text() + " " + f.Comment.Text())); text != "" {
+				b.WriteString(": " + text)
+			}
+			b.WriteString("\n")
 		}
 	}
 }
@@ -150,7 +156,7 @@ func httpPage(t *testing.T, tr *tree) string {
 	}
 	var b strings.Builder
 	b.WriteString("# HTTP operations\n\nWhat `pawl serve` answers. `GET /openapi.json` has the same with the schemas of all answers; [a server of runs](../server.md) explains how to use it.\n" +
-		"The scope is what the token must allow. This page is made from the code.\n")
+		"The scope is what the token must allow. Ids in a path are whole ids. This page is made from the code.\n")
 	for _, at := range slices.Sorted(maps.Keys(d.Paths)) {
 		for _, method := range slices.Sorted(maps.Keys(d.Paths[at])) {
 			var o operation
@@ -166,7 +172,14 @@ func httpPage(t *testing.T, tr *tree) string {
 			fmt.Fprintf(&b, "\n## %s %s\n\n%s. %s\n", strings.ToUpper(method), at, o.Summary, scope)
 			rows := ""
 			for _, p := range o.Parameters {
-				rows += fmt.Sprintf("| `%s` | %s | %s |\n", p.Name, p.In, cell(p.Description))
+				if p.In == "path" {
+					continue
+				}
+				rows += fmt.Sprintf("- `%s` (%s)", p.Name, p.In)
+				if p.Description != "" {
+					rows += ": " + oneLine(p.Description)
+				}
+				rows += "\n"
 			}
 			for _, media := range slices.Sorted(maps.Keys(o.Body.Content)) {
 				c := o.Body.Content[media]
@@ -174,12 +187,16 @@ func httpPage(t *testing.T, tr *tree) string {
 				if s.Ref != "" {
 					s = d.Components.Schemas[path.Base(s.Ref)]
 				}
+				var keys []string
 				for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
-					rows += fmt.Sprintf("| `%s` | body | %s |\n", key, kind(s.Properties[key]))
+					keys = append(keys, fmt.Sprintf("`%s` %s", key, kind(s.Properties[key])))
+				}
+				if len(keys) > 0 {
+					rows += fmt.Sprintf("- body, %s: %s\n", media, strings.Join(keys, ", "))
 				}
 			}
 			if rows != "" {
-				b.WriteString("\n| | in | |\n|---|---|---|\n" + rows)
+				b.WriteString("\n" + rows)
 			}
 		}
 	}
@@ -190,7 +207,7 @@ func httpPage(t *testing.T, tr *tree) string {
 func packagesPage(t *testing.T, tr *tree) string {
 	var b strings.Builder
 	b.WriteString("# Go packages\n\n`go doc PACKAGE` prints the documentation of a package, and `go doc PACKAGE.NAME` that of a name; examples are in the packages' tests.\n" +
-		"The packages of a directory with a `go.mod` are a [module of their own](../decisions/0026-modules.md). This page is made from the code.\n\n| package | |\n|---|---|\n")
+		"The packages of a directory with a `go.mod` are a [module of their own](../decisions/0026-modules.md). This page is made from the code.\n\n")
 	rows := 0
 	for _, k := range tr.pkgs {
 		if k.testOnly() || regexp.MustCompile(`(^|/)(internal|examples|docs|gen)(/|$)`).MatchString(k.dir) {
@@ -201,7 +218,7 @@ func packagesPage(t *testing.T, tr *tree) string {
 				continue
 			}
 			rows++
-			fmt.Fprintf(&b, "| `%s` | %s |\n", path.Join(module, k.dir), cell(prosed(new(doc.Package).Synopsis(s.ast.Doc.Text()))))
+			fmt.Fprintf(&b, "- `%s`: %s\n", path.Join(module, k.dir), strings.TrimPrefix(oneLine(prosed(new(doc.Package).Synopsis(s.ast.Doc.Text()))), "Package "+s.ast.Name.Name+" "))
 		}
 	}
 	if rows < 20 {
