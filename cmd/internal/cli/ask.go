@@ -60,7 +60,7 @@ whose key is set. The run is recorded: pawl explain last shows what it did and c
 	c.Flags().StringArrayVarP(&o.files, "file", "f", nil, "add the text `FILE` as context; may be repeated")
 	c.Flags().StringArrayVar(&o.attach, "attach", nil, attachHelp)
 	c.Flags().StringVar(&o.schema, "schema", "", "a file with the JSON Schema of the answer, which is then JSON")
-	c.Flags().BoolVar(&o.stream, "stream", false, "with --schema: print what is known of the answer each time it grows, a line of JSON each; the last line is the answer")
+	c.Flags().BoolVar(&o.stream, "stream", false, "with --schema: print the answer so far as JSON lines, each time it grows")
 	c.Flags().BoolVar(&o.read, "read", false, "let the model read files in the current directory")
 	c.Flags().StringVar(&o.thread, "thread", "", "continue this conversation: the messages of its last run come first")
 	o.flag(c, "model", "effort", "limit", "label", "events", "policy")

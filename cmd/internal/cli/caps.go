@@ -6,6 +6,6 @@ import "github.com/spf13/pflag"
 type caps struct{ perAgent, perTenant uint }
 
 func (c *caps) flags(to *pflag.FlagSet) {
-	to.UintVar(&c.perAgent, "max-per-agent", 0, "take no queued run of an agent while this many of its runs are driven, by all workers of the database (default: no limit)")
-	to.UintVar(&c.perTenant, "max-per-tenant", 0, "take no queued run of a tenant while this many of its runs are driven, by all workers of the database (default: no limit)")
+	to.UintVar(&c.perAgent, "max-per-agent", 0, "take no queued run of an agent while this many of its runs are driven (default: no limit)")
+	to.UintVar(&c.perTenant, "max-per-tenant", 0, "take no queued run of a tenant while this many of its runs are driven (default: no limit)")
 }

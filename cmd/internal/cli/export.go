@@ -44,7 +44,7 @@ func importCommand(a *app) *cobra.Command {
 			code, err := a.with(ctx, func(j store) (int, error) { return 0, importLog(ctx, a, j, args[0], in) })
 			return code, errors.Join(err, in.Close())
 		})
-	c.Flags().BoolVar(&restored, "restored", false, "after the database was restored from a backup, and before anything drives its runs: let those that had not ended be forked, but not resumed, since what they did after the backup would be done again")
+	c.Flags().BoolVar(&restored, "restored", false, "after a restore from a backup, before anything drives its runs: those that had not ended can be forked, but not resumed")
 	return c
 }
 

@@ -68,7 +68,7 @@ func gcCommand(a *app) *cobra.Command {
 			return a.withRuns(ctx, func(j store) (int, error) { return 0, collect(ctx, a, j, s) })
 		})
 	c.Flags().StringVar(&s.older, "older-than", "30d", "only runs inactive for this long, as 30d or 12h")
-	c.Flags().StringVar(&s.statuses, "status", "", "only runs of these statuses, as failed,cancelled; waiting, paused and interrupted ones must be named (default: those that have ended, and past accounts of budgets)")
+	c.Flags().StringVar(&s.statuses, "status", "", "only runs of these statuses, such as failed,paused (default: those that have ended, and past accounts of budgets)")
 	c.Flags().StringVar(&s.archive, "archive", "", "before a run is removed, store its export (as of export --raw) in this directory, or bucket s3://BUCKET/PREFIX, for pawl import")
 	c.Flags().BoolVar(&s.dry, "dry-run", false, "list what would be removed")
 	return c

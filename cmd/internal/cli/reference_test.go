@@ -80,7 +80,7 @@ func commandPages(root *cobra.Command) string {
 	return b.String()
 }
 
-// sharedFlags returns the flags that say the same in at least three commands.
+// sharedFlags returns the flags that say the same in at least two commands.
 func sharedFlags(root *cobra.Command) *pflag.FlagSet {
 	type said struct{ name, usage, otherwise string }
 	count := map[said]int{}
@@ -91,7 +91,7 @@ func sharedFlags(root *cobra.Command) *pflag.FlagSet {
 		}
 		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 			one := said{f.Name, f.Usage, f.DefValue}
-			if count[one]++; count[one] == 3 && shared.Lookup(f.Name) == nil {
+			if count[one]++; count[one] == 2 && shared.Lookup(f.Name) == nil {
 				shared.AddFlag(f)
 			}
 		})

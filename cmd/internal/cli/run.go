@@ -49,7 +49,7 @@ func runCommand(a *app) *cobra.Command {
 	c.Flags().StringArrayVar(&attach, "attach", nil, attachHelp+" (default: the spec's)")
 	c.Flags().StringVar(&o.Key, "key", "", "idempotency key: reuse returns the existing run")
 	c.Flags().BoolVar(&o.AllowChange, "allow-change", false, "accept tools of untrusted MCP servers whose definition has changed since the agent's last run")
-	c.Flags().BoolVar(&queue, "queue", false, "leave the run to a worker or server of its agent, and print its id; labels tenant and priority say when it is taken")
+	c.Flags().BoolVar(&queue, "queue", false, "queue the run for a worker or server, by the labels tenant and priority, and print its id")
 	c.Flags().StringVar(&on, "on", "", "queue the run, have Temporal dispatch it (temporal://HOST:PORT/NAMESPACE), and print its id")
 	d.flag(c, "model", "effort", "limit", "stop", "label", "events", "policy", "approvals", "tools", "workflows")
 	c.MarkFlagsMutuallyExclusive("queue", "events")
