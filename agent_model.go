@@ -46,6 +46,7 @@ type ModelInfo struct {
 	PriceFrom string `wire:"price_from,omit"` // where the price comes from: "table", "list" (a known name at another host) or "spec"; empty: it has none
 	Reply     int    `wire:"reply,omit"`      // the most tokens of a reply, thinking included; 0: unknown
 	Effort    string `wire:"effort,omit"`     // what it thinks with where no effort is asked for; empty: it does not think then
+	Bound     bool   `wire:"bound,omit"`      // it takes its thinking back only behind the prompt, tools and messages that it saw when it thought
 }
 
 // Wire is an upper bound of what a model's requests contain in addition to their texts, so that

@@ -51,6 +51,9 @@ func (s *State) Window() exchange.Window {
 		Bytes: s.bytes, Images: s.window.images, Least: s.size(s.Input()) + s.around() + files,
 		Compacted: s.compacted, Sent: s.sent, Fallback: s.sentTo, Long: s.sentLong, Requests: s.requests, Waits: s.waits, Refused: s.tooLong, Shortened: s.shortened,
 	}
+	if s.modelCalls > 0 && s.declared().model("", s.sentTo).Bound {
+		w.Thought = s.usage.Reasoning / s.modelCalls
+	}
 	if s.summary != "" {
 		w.Summary = len(s.summary) + len(excerpt.SummaryFrame)
 	}

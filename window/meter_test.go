@@ -28,6 +28,8 @@ type meter struct {
 	long     float64 // of writing what is kept for an hour; zero: nothing is
 	far      int     // requests with more tokens cost twice as much, all of them
 	blind    bool    // it does not say so
+	thinks   int     // tokens of thinking in a reply
+	bound    bool    // it takes them back only behind what it saw
 	unpriced bool    // it does not say what it costs, as behind a gateway
 	window   int     // tokens it takes; zero: any number
 	bill     float64
@@ -58,7 +60,7 @@ func (m *meter) Describe() pawl.ModelInfo {
 	if m.unpriced {
 		return pawl.ModelInfo{Name: "meter", Endpoint: "https://gateway.example"}
 	}
-	return pawl.ModelInfo{Name: "meter", Price: &pawl.Price{Long: far, Input: 1, Output: simOutput, CacheRead: m.read, CacheWrite: m.write, CacheLong: m.long}}
+	return pawl.ModelInfo{Name: "meter", Bound: m.bound, Price: &pawl.Price{Long: far, Input: 1, Output: simOutput, CacheRead: m.read, CacheWrite: m.write, CacheLong: m.long}}
 }
 
 func (m *meter) segments(r pawl.Request) (all []segment) {
@@ -137,7 +139,7 @@ func (m *meter) reply(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 	}
 	m.turn++
 	m.bill += (times - 1) * simOutput * simReply // the rest of it costs the same by every way
-	usage.Output = simReply
+	usage.Output, usage.Reasoning = simReply, m.thinks
 	if m.turn == m.turns {
 		reply := pawl.Say("done")
 		reply.Usage = usage

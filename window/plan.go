@@ -2,6 +2,7 @@ package window
 
 import (
 	"cmp"
+	"sort"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -103,7 +104,8 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w exchange.Window) plan
 			made = by.Input*(ctx+promptTokens) + by.Output*summaryTokens
 		}
 	}
-	summary := made + r.write*summaryTokens + again*tail
+	rethought := c.rethinking(t, w, r.out)
+	summary := made + r.write*summaryTokens + again*tail + rethought
 	over := fine(price, t, removable-summaryTokens)
 	paid := r.read * tokens(w.CarryCost(old, free)+min(w.Exchanges, c.Keep)*max(0, w.Before(0)-free))
 	if removable > summaryTokens && paid+over >= summary && (r.read*removable+over)*left >= summary && c.affords(s, t) {
@@ -118,12 +120,23 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w exchange.Window) plan
 	if spare < least {
 		return plan{}
 	}
-	masking := again * (tokens(w.Bytes-w.Before(w.Full())) - spare)
+	masking := again*(tokens(w.Bytes-w.Before(w.Full()))-spare) + rethought
 	over = fine(price, t, spare)
 	if r.read*tokens(w.MaskableCarryCost(old))+over >= masking && (r.read*spare+over)*left >= masking {
 		return plan{do: mask, why: why, keep: w.Exchanges - old}
 	}
 	return plan{}
+}
+
+// rethinking is what the thinking in the latest replies costs if the model thinks it again: a model
+// that is bound to what stood before its thinking takes none back behind a change. It is nothing for
+// thinking that is lost already, because the conversation, the tools or the model changed since.
+func (c compaction) rethinking(t pawl.Think, w exchange.Window, out float64) float64 {
+	if t.Fallback != w.Fallback {
+		return 0
+	}
+	changed := sort.Search(w.Exchanges, func(n int) bool { return w.Since(n) > w.Compacted })
+	return out * float64(w.Thought*min(c.Keep, w.Exchanges-changed))
 }
 
 // expired reports whether the provider's cache has dropped the conversation: it was not read for

@@ -14,12 +14,12 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
 	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/model/openai"
 	"github.com/pawl-run/pawl/model/script"
-	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/window"
 )

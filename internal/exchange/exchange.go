@@ -85,6 +85,7 @@ type Window struct {
 	Requests  int       // to that model, without the latest
 	Waits     int       // how many of them were followed by a wait that a long-lived cache outlasts
 	Refused   int       // tokens of the smallest request that a model found too long; zero: none did
+	Thought   int       // tokens of thinking in a reply, on average, if that is lost when what stands before it changes
 	Shortened bool      // the present turn was shortened since one did
 
 	list     List

@@ -21,7 +21,7 @@ func TestDescribe(t *testing.T) {
 	t.Setenv("ANTHROPIC_BASE_URL", "")
 	got := anthropic.New("claude-haiku-5-5", nil).Describe()
 	want := pawl.ModelInfo{
-		Name: "anthropic/claude-haiku-5-5", Endpoint: "https://api.anthropic.com", PriceFrom: "table", Reply: 128_000, Effort: "medium",
+		Name: "anthropic/claude-haiku-5-5", Endpoint: "https://api.anthropic.com", PriceFrom: "table", Reply: 128_000, Effort: "medium", Bound: true,
 		Price: &pawl.Price{Input: 0.1, Output: 0.5, CacheRead: 0.01, CacheWrite: 0.125, CacheLong: 0.2, Long: pawl.Tier{From: 100_000, Input: 0.5, Output: 2.5, CacheRead: 0.05, CacheWrite: 0.625, CacheLong: 1}, Search: 0.01},
 	}
 	want.Wire = pawl.Wire{Frame: 550 + len("claude-haiku-5-5"), Message: 150, Tool: 100, Prompt: 804}

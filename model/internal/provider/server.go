@@ -141,7 +141,7 @@ func (s *Server) Official() bool { return At(s.base, s.vendor.Hosts...) }
 // the given one, or the sheet's of today. At another host than the provider's own, as behind a
 // gateway, a known model has its list price.
 func (s *Server) Describe(wire pawl.Wire) pawl.ModelInfo {
-	info := pawl.ModelInfo{Name: s.Full, Endpoint: s.base, Price: s.price, Wire: wire, Reply: s.Traits.Reply, Effort: s.Traits.Effort}
+	info := pawl.ModelInfo{Name: s.Full, Endpoint: s.base, Price: s.price, Wire: wire, Reply: s.Traits.Reply, Effort: s.Traits.Effort, Bound: s.Traits.Bound}
 	if s.price != nil {
 		info.PriceFrom = "spec"
 		return info
