@@ -140,7 +140,7 @@ func (k key) asMarkdown() string {
 		line += ", required"
 	}
 	line += "): " + k.about + "."
-	if k.otherwise != "" {
+	if !slices.Contains([]string{"", "false", "none", "no limit"}, k.otherwise) { // which the page says once
 		line += " Default: " + k.otherwise + "."
 	}
 	return line
