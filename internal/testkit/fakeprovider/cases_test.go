@@ -60,7 +60,7 @@ var cases = map[string]faultCase{
 	"too-large":          {cost: free, does: "fail too_long", why: "leaves older results out and sends the request once more; with none to leave out, the run ends and can be resumed"},
 	"context-length":     {cost: free, does: "fail too_long", why: "leaves older results out and sends the request once more; with none to leave out, the run ends and can be resumed"},
 	"image-too-large":    {cost: free, does: "fail invalid", why: "leaves out pictures that are too large; a picture that is refused all the same ends the run"},
-	"content-blocked":    {does: "fail refused", why: endsAtOnce + "; Google blocks prompts in another way (29)", on: map[fakeprovider.Wire]string{fakeprovider.Google: "fail invalid"}},
+	"content-blocked":    {does: "fail refused", why: endsAtOnce + "; for Google see prompt-blocked", on: map[fakeprovider.Wire]string{fakeprovider.Google: "fail invalid"}},
 	"html-page":          {cost: free, does: "retry unknown", why: "shows the beginning of the page in the error"},
 	"only-error":         {cost: free, does: "retry overloaded", why: "treats an error as an error, whatever the status"},
 
