@@ -12,11 +12,11 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/sheet"
+	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
 	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/model/openai"
 	"github.com/pawl-run/pawl/model/script"
-	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
 )
 
 // A host is where the models of a provider are asked.

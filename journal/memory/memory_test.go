@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/internal/testkit/journaltest"
+	"github.com/pawl-run/pawl/journal/memory"
 )
 
 func TestContract(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/journal/postgres"
 	"github.com/pawl-run/pawl/internal/testkit/journaltest"
+	"github.com/pawl-run/pawl/journal/postgres"
 )
 
 func TestContract(t *testing.T) {

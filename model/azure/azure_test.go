@@ -18,9 +18,9 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/model/azure"
 	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
 	"github.com/pawl-run/pawl/internal/testkit/modeltest"
+	"github.com/pawl-run/pawl/model/azure"
 )
 
 // A resource is a fake of an Azure OpenAI resource as its reference has it: version 1 of the

@@ -17,8 +17,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/model/bedrock"
 	"github.com/pawl-run/pawl/internal/testkit/modeltest"
+	"github.com/pawl-run/pawl/model/bedrock"
 	"github.com/pawl-run/pawl/spec"
 )
 

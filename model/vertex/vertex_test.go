@@ -28,9 +28,9 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/model/vertex"
 	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
 	"github.com/pawl-run/pawl/internal/testkit/modeltest"
+	"github.com/pawl-run/pawl/model/vertex"
 	"github.com/pawl-run/pawl/spec"
 )
 

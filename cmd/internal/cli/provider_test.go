@@ -5,8 +5,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
+	"github.com/pawl-run/pawl/model/script"
 )
 
 func provider(ts *testscript.TestScript, _ bool, args []string) {

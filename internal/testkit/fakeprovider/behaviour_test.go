@@ -15,11 +15,11 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/model/openai"
-	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
 	"github.com/pawl-run/pawl/tool"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
+	"github.com/pawl-run/pawl/journal/memory"
 )
 
 // costly gives a model a price.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
 	"github.com/pawl-run/pawl/model/openai"
 	"github.com/pawl-run/pawl/model/script"
-	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
 	"github.com/pawl-run/pawl/tool"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/internal/testkit/journaltest"
+	"github.com/pawl-run/pawl/journal/memory"
 )
 
 // A broken journal is a sound one but for a single rule.

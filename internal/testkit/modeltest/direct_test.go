@@ -11,8 +11,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/canon"
-	"github.com/pawl-run/pawl/pawltest"
 	"github.com/pawl-run/pawl/internal/testkit/modeltest"
+	"github.com/pawl-run/pawl/pawltest"
 )
 
 // A direct model asks the brain without a wire between them: it is what an

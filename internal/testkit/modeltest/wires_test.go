@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
+	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/model/google"
 	"github.com/pawl-run/pawl/model/openai"
-	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
-	"github.com/pawl-run/pawl/internal/testkit/modeltest"
 )
 
 // through runs the suite on an adapter, with a provider of its wire behind it.

@@ -10,12 +10,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
+	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/model/google"
-	"github.com/pawl-run/pawl/internal/testkit/wiretest"
 	"github.com/pawl-run/pawl/model/openai"
 	"github.com/pawl-run/pawl/model/script"
-	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
 )
 
 // A served answers requests without a network.

@@ -24,8 +24,8 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/internal/testkit/fakeprovider"
+	"github.com/pawl-run/pawl/model/script"
 )
 
 func main() {
