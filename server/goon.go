@@ -99,15 +99,10 @@ func (s *Server) resume(x *exchange) (any, error) {
 	return s.after(x, driven.ID(), driven) // which may be a fork
 }
 
-func drop(w worker.Work) { release(w, "") }
-
-// release ends a work under which a run was queued, if any.
-func release(w worker.Work, queued string) {
-	switch {
-	case queued != "" && w.Queued != nil:
-		w.Queued(queued)
-	case w.Done != nil:
-		w.Done("")
+// drop ends work that no run was begun under.
+func drop(w worker.Work) {
+	if w.Done != nil {
+		w.Done()
 	}
 }
 

@@ -265,10 +265,10 @@ func attached(w worker.Work) (files []pawl.File, err error) {
 
 // begin starts a run of a work with a client's limits and options, or queues it.
 func (s *Server) begin(x *exchange, w worker.Work, limits runs.Limits, o engine.StartOptions, queue bool) (any, error) {
-	begun, queued := false, ""
+	begun := false
 	defer func() {
 		if !begun {
-			release(w, queued)
+			drop(w)
 		}
 	}()
 	over, err := w.Raise(w.Agent.Limits, limits)
@@ -290,7 +290,6 @@ func (s *Server) begin(x *exchange, w worker.Work, limits runs.Limits, o engine.
 		if err != nil {
 			return nil, err
 		}
-		queued = h.ID()
 		return s.begun(x, h)
 	}
 	begun = true

@@ -185,7 +185,7 @@ func (w *world) work(name string) worker.Work {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.held++
-	return worker.Work{Agent: w.agents[name], Engine: w.engine, Done: func(string) {
+	return worker.Work{Agent: w.agents[name], Engine: w.engine, Done: func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.held--

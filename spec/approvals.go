@@ -77,7 +77,7 @@ func (s *Spec) readWitness(f fields) []string {
 			continue
 		}
 		seen[name] = true
-		if strings.HasPrefix(name, "./") && s.project != s.base {
+		if strings.HasPrefix(name, "./") && s.dir != s.base {
 			name = s.witness(name)
 		}
 		all = append(all, name)

@@ -53,7 +53,7 @@ func (s *Spec) caged(f fields, key string) (all []string) {
 		case strings.TrimSpace(name) == "" || strings.Contains(name, "\x00"):
 			f.problem(at[i].place, "%s has %q (name a file or a directory)", key, name)
 			continue
-		case strings.HasPrefix(name, "./") && s.project != s.base:
+		case strings.HasPrefix(name, "./") && s.dir != s.base:
 			name = s.witness(name)
 		}
 		all = append(all, name)

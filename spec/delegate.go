@@ -24,8 +24,6 @@ type family struct {
 	known bool              // files are complete, because they were recorded
 	trail []string          // the chain of specs up to this one
 	team  map[string]*Spec  // of the agents that hand over to each other, by absolute path; nil: the spec hands over to none
-
-	workspace *Workspace // nil: they work where they are
 }
 
 // member reports whether the spec is that of a sub-agent.
@@ -99,7 +97,7 @@ func (s *Spec) inner(f fields, file *node, path, what string, team map[string]*S
 		shown = filepath.Join(filepath.Dir(s.path), shown)
 	}
 	o := Options{Registry: s.opt.Registry, dir: filepath.Dir(path)}
-	o.family = &family{s.family.files, s.family.known, append(slices.Clip(s.family.trail), path), team, s.family.workspace}
+	o.family = &family{s.family.files, s.family.known, append(slices.Clip(s.family.trail), path), team}
 	if s.cage != nil {
 		o.around = &around{s.dir, s.cage}
 	}
@@ -143,9 +141,6 @@ func (s *Spec) alone(f fields) {
 	}
 	if n := f.n.get("upgrade"); n != nil {
 		f.problem(n.place, "upgrade has no effect in an agent of %s, whose run its runs are part of (write it in %[1]s, or leave it out)", caller)
-	}
-	if n := f.n.get("workspace"); n != nil {
-		f.problem(n.place, "workspace has no effect in an agent of %s, in whose copy it works (write it in %[1]s, or leave it out)", caller)
 	}
 	if n := f.n.get("thread"); n != nil {
 		f.problem(n.place, "thread has no effect in an agent of %s, whose run its runs are part of (name the thread in %[1]s, or leave it out)", caller)

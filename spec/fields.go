@@ -74,7 +74,7 @@ var belongs = map[string]string{
 	"timeout": "a tool", "effect": "a tool", "max_output": "a tool", "max_calls": "a tool", "on_doubt": "a tool",
 	"ttl": "approvals", "on_deny": "approvals", "observation": "approvals", "gates": "approvals", "witness": "a tool",
 	"window": "no_progress", "then": "no_progress", "hint": "no_progress",
-	"command": "a tool, observe or goal.metric", "env": "the spec", "dir": "the spec", "workspace": "the spec", "system": "the spec, as prompt",
+	"command": "a tool, observe or goal.metric", "env": "the spec", "dir": "the spec", "system": "the spec, as prompt",
 }
 
 // value returns the node of a key if it is of the wanted kind.

@@ -35,7 +35,7 @@ func (s *Spec) readHyphen(f fields) {
 		return
 	}
 	p := f.fields(hyphenLoopKeys, f.n.get("properties"))
-	s.Input, s.json, s.builtin, s.dir, s.project, s.stale = hyphenInput, true, true, s.base, s.base, staleWarn
+	s.Input, s.json, s.builtin, s.dir, s.stale = hyphenInput, true, true, s.base, staleWarn
 	s.cage = s.opt.around.to(s.dir)
 	p.word("mode")
 	objective := ""

@@ -28,7 +28,6 @@ var specKeys = &table{name: "spec", title: "the spec", about: "An agent.", keys:
 		about: "how the model calls tools: by its provider's own calls, or by one JSON object a turn with `thought`, `action` and `action_input`", inGo: "pawl.Agent.Strategy"},
 	{name: "output", value: aSchema, about: "schema of the answer; the model is asked again until its answer fits", inGo: "pawl.Agent.Output"},
 	{name: "env", value: wordList, about: "environment variables for commands; their values are [secrets](secrets.md)", inGo: "engine.Options.Secrets"},
-	{name: "workspace", value: oneOf("copy"), otherwise: "the tools work in `dir` itself", about: "the tools work in a [copy](spec.md#working-in-a-copy) of `dir`, and the difference is applied when the run succeeds", inGo: "spec.Options.Workspace"},
 	{name: "dir", value: aText, otherwise: "the spec's directory", about: "working directory of commands, relative to the spec's directory", inGo: "tool.CommandOptions.Dir"},
 	{name: "tools", value: toolList, about: "tools that the model may call", inGo: "pawl.Agent.Tools"},
 	{name: "tool_search", value: in(searchKeys), about: "the model [searches](tools.md#many-tools) for tools instead of seeing all of them", inGo: "pawl.Agent.Core"},

@@ -45,7 +45,7 @@ func (s *Spec) library(d *document) *Spec {
 	}
 	from := s.opt.shelf
 	own, root := readDocument(from.Path, from.Document)
-	l := &Spec{path: from.Path, base: from.Dir, dir: from.Dir, project: from.Dir, Env: s.Env, opt: Options{Registry: s.opt.Registry}, doc: own, root: root, family: s.family}
+	l := &Spec{path: from.Path, base: from.Dir, dir: from.Dir, Env: s.Env, opt: Options{Registry: s.opt.Registry}, doc: own, root: root, family: s.family}
 	l.cage = s.opt.around.to(l.dir)
 	switch {
 	case root == nil || root.kind == 0:

@@ -37,7 +37,7 @@ func (s *Spec) effective() *node {
 	}
 	if len(slices.Concat(root.all("tools"), root.all("observe.command"), root.all("goal.metric.command"))) > 0 {
 		root.drop("dir")
-		root.put("dir", textNode(s.project))
+		root.put("dir", textNode(s.dir))
 	}
 	if s.cage != nil {
 		root.drop("cage")

@@ -45,7 +45,6 @@ func (s *Spec) read(f fields) {
 	if s.dir = dir; !filepath.IsAbs(dir) {
 		s.dir = filepath.Join(s.base, dir)
 	}
-	s.readWorkspace(f)
 	f.flag("builtins", &s.builtin)
 	s.serial = f.off("parallel")
 	f.count("max_parallel", &s.maxParallel, 1, "10")

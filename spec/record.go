@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -29,10 +28,9 @@ type record struct {
 	Limits *limits `json:"limits,omitempty"`
 	Plan   bool    `json:"plan,omitempty"`
 
-	Around    *around    `json:"around,omitempty"`
-	Workspace *Workspace `json:"workspace,omitempty"`
-	Tools     *shelf     `json:"tools,omitempty"`
-	Workflows string     `json:"workflows,omitempty"` // absolute
+	Around    *around `json:"around,omitempty"`
+	Tools     *shelf  `json:"tools,omitempty"`
+	Workflows string  `json:"workflows,omitempty"` // absolute
 }
 
 type limits struct {
@@ -51,7 +49,7 @@ type limits struct {
 const recordKind = "spec"
 
 func (r *record) family() *family {
-	m := &family{files: r.Files, known: !r.Live, workspace: r.Workspace}
+	m := &family{files: r.Files, known: !r.Live}
 	if m.files == nil {
 		m.files = map[string]string{}
 	}
@@ -60,7 +58,7 @@ func (r *record) family() *family {
 
 // record returns the source of the agent.
 func (s *Spec) record(r *Registry) string {
-	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Files: s.family.files, Effort: s.opt.Effort, Prompt: s.opt.Prompt, Stop: s.opt.Stop, Plan: s.opt.Plan, Tools: s.opt.shelf, Around: s.opt.around, Workspace: s.family.workspace}
+	rec := record{Kind: recordKind, Path: s.path, Dir: s.base, Document: s.doc.text, Files: s.family.files, Effort: s.opt.Effort, Prompt: s.opt.Prompt, Stop: s.opt.Stop, Plan: s.opt.Plan, Tools: s.opt.shelf, Around: s.opt.around}
 	if s.opt.Workflows != "" {
 		rec.Workflows = s.opt.Workflows
 		if abs, err := filepath.Abs(rec.Workflows); err == nil {
@@ -121,7 +119,7 @@ func recordOf(source string) (rec record, ok bool) {
 
 // ParseSource reads a spec from the [pawl.Agent].Source recorded in a run, with
 // the options of that time: the model, even if it was the registry's default,
-// the stop condition and the limits. Of o it uses only the registry and, unless it is nil, the workspace.
+// the stop condition and the limits. Of o it uses only the registry.
 func ParseSource(source string, o *Options) (*Spec, error) {
 	rec, ok := recordOf(source)
 	if !ok {
@@ -130,7 +128,7 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 	again := rec.options()
 	again.Model, again.Effort, again.Prompt, again.Stop, again.Plan = rec.Model, rec.Effort, rec.Prompt, rec.Stop, rec.Plan
 	if o != nil {
-		again.Registry, again.Workspace = o.Registry, cmp.Or(o.Workspace, again.Workspace)
+		again.Registry = o.Registry
 	}
 	if l := rec.Limits; l != nil {
 		again.Limits = pawl.Limits{Iterations: l.Iterations, Tokens: l.Tokens, Cost: l.Cost, ToolErrors: l.ToolErrors, Attempts: l.Attempts, Margin: l.Margin, Depth: l.Depth, Handoffs: l.Handoffs, Rounds: l.Rounds}
@@ -147,7 +145,7 @@ func ParseSource(source string, o *Options) (*Spec, error) {
 
 // options are those that complete the document.
 func (r *record) options() *Options {
-	return &Options{Workflows: r.Workflows, dir: r.Dir, shelf: r.Tools, family: r.family(), around: r.Around, Workspace: r.Workspace}
+	return &Options{Workflows: r.Workflows, dir: r.Dir, shelf: r.Tools, family: r.family(), around: r.Around}
 }
 
 // readAgain reads the spec of a source as far as possible; without one it is empty.

@@ -29,7 +29,6 @@ type Spec struct {
 	Input       string   // the default input; empty: none
 	Files       []string // of the default input, absolute
 	Thread      string   // the conversation of its runs; empty: each has its own
-	Copied      bool     // its tools work in a copy of the project; see [Workspace]
 	Env         []string // names of variables that commands get; their values are secrets
 	Hooks       []Hook   // see [HooksOf]
 	Webhooks    []Webhook
@@ -41,7 +40,6 @@ type Spec struct {
 	path        string // as given by the caller
 	base        string // the spec's directory, absolute
 	dir         string // working directory of commands, absolute
-	project     string // the same, where dir is in a copy of it
 	prompt      string
 	pins        []string
 	model       model
@@ -138,9 +136,6 @@ type Options struct {
 	Stop string
 	// Plan has the agent plan first, as plan: true does.
 	Plan bool
-	// Workspace is the copy in which a spec with workspace: copy works. Nil: there is none yet, and the
-	// agent is for looking at and not for running.
-	Workspace *Workspace
 	// Limits replace those limits of the spec that they set.
 	Limits pawl.Limits
 

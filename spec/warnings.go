@@ -42,8 +42,8 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 	for _, r := range s.remotes {
 		token(r.at, r.token, "the agent at "+r.url)
 	}
-	if info, err := os.Stat(s.project); err != nil || !info.IsDir() {
-		d.problem(s.find("dir"), "there is no directory %s (commands run in it)", s.project)
+	if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
+		d.problem(s.find("dir"), "there is no directory %s (commands run in it)", s.dir)
 	}
 	for _, n := range s.root.all("input.files.*") {
 		if info, err := os.Stat(s.at(n.text)); err != nil || !info.Mode().IsRegular() {

@@ -44,18 +44,14 @@ type Work struct {
 	// Lower lowers the limits that a client asks for to the agent's maximum. Nil: no
 	// maximum.
 	Lower func(pawl.Limits) pawl.Limits
-	// Done is called once: with the run's id when the worker releases the run, or with ""
-	// if no run was begun. May be nil.
-	Done func(run string)
-	// Queued is called instead of Done with the id of a run that was queued and is not
-	// driven under this work. Nil: Done is called as if no run was begun.
-	Queued func(run string)
+	// Done is called once: when the worker releases the run, or if no run was begun. May be nil.
+	Done func()
 }
 
 // drop is for work that nothing came of.
-func (w Work) drop(run string) {
+func (w Work) drop() {
 	if w.Done != nil {
-		w.Done(run)
+		w.Done()
 	}
 }
 
@@ -225,12 +221,12 @@ func (w *Worker) Drive(work Work, begin func(ctx context.Context) (*engine.Handl
 	w.mu.Lock()
 	if w.draining {
 		w.mu.Unlock()
-		work.drop("")
+		work.drop()
 		return nil, ErrClosed
 	}
 	if most := w.options.Slots; most > 0 && w.busy >= most {
 		w.mu.Unlock()
-		work.drop("")
+		work.drop()
 		return nil, &engine.BusyError{Max: most}
 	}
 	w.busy++
@@ -238,7 +234,7 @@ func (w *Worker) Drive(work Work, begin func(ctx context.Context) (*engine.Handl
 	w.mu.Unlock()
 	h, err := begin(w.life)
 	if err != nil {
-		work.drop("")
+		work.drop()
 		w.idle()
 		if w.life.Err() != nil {
 			return nil, ErrClosed
@@ -260,14 +256,13 @@ func (w *Worker) watch(work Work, h *engine.Handle, twice bool) {
 	defer w.idle()
 	<-h.Done()
 	if twice { // the first driver watches it
-		work.drop(h.ID())
+		work.drop()
 		return
 	}
-	last := h
 	for leg := h; leg != nil; {
-		last, leg = leg, w.rest(leg, work.Engine)
+		leg = w.rest(leg, work.Engine)
 	}
-	work.drop(last.ID())
+	work.drop()
 }
 
 // rest waits until a run is released, and returns the next leg, which the same engine drives;

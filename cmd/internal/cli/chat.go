@@ -15,7 +15,6 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
-	"github.com/pawl-run/pawl/workspace"
 )
 
 func chatCommand(a *app) *cobra.Command {
@@ -115,7 +114,6 @@ type talk struct {
 	plan   bool        // the next message is to be planned first
 	files  []pawl.File // attached to the next message
 	built  string      // what agent was made for
-	copied string      // the directory in a copy of which the agent works; empty: in none
 	settings
 
 	view    *answerView // of the run that is driven; guarded by a.mu
@@ -192,7 +190,7 @@ func (t *talk) begin(ctx context.Context, args []string, of string) error {
 	return t.build(ctx)
 }
 
-// build makes the agent for the next message. One that is to work in a copy is made to be looked at; see inCopy.
+// build makes the agent for the next message.
 func (t *talk) build(ctx context.Context) error {
 	what := t.model + " " + t.effort
 	if t.plan {
@@ -201,21 +199,12 @@ func (t *talk) build(ctx context.Context) error {
 	if t.built == what && t.agent.Name != "" {
 		return nil
 	}
-	if err := t.make(ctx, &spec.Workspace{}); err != nil {
-		return err
-	}
-	t.built = what
-	return nil
-}
-
-// make makes the agent, to work in a copy if its spec says so.
-func (t *talk) make(ctx context.Context, in *spec.Workspace) error {
 	source, err := renew(t.source, remake{asWas: true, model: t.model, effort: t.effort, plan: &t.plan})
 	if err != nil {
 		return err
 	}
 	registry := t.a.registry()
-	s, err := spec.ParseSource(source, &spec.Options{Registry: registry, Workspace: in})
+	s, err := spec.ParseSource(source, &spec.Options{Registry: registry})
 	if problems, ok := errors.AsType[spec.Problems](err); ok {
 		return flagged(problems)
 	}
@@ -238,24 +227,6 @@ func (t *talk) make(ctx context.Context, in *spec.Workspace) error {
 	if err != nil {
 		return err
 	}
-	t.agent, t.most, t.copied = agent, most, ""
-	if s.Copied {
-		t.copied = s.Project()
-	}
+	t.agent, t.most, t.built = agent, most, what
 	return nil
-}
-
-// inCopy makes a working copy for the next message, and the agent again to work there. Nil: it works where it is.
-func (t *talk) inCopy(ctx context.Context) (*workspace.Tree, error) {
-	if t.copied == "" {
-		return nil, nil //nolint:nilnil // there is none
-	}
-	tree, err := t.a.copied(ctx, t.copied)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.make(ctx, workspaceOf(tree)); err != nil {
-		return nil, errors.Join(err, tree.Close())
-	}
-	return tree, nil
 }

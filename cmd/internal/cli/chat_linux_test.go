@@ -161,35 +161,6 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// Each message is answered in a copy, whose change is applied then, unless the project has changed.
-func TestChatInCopy(t *testing.T) {
-	files(t, map[string]string{
-		"desk.yaml":        "name: desk\nmodel: script:desk.script.yaml\nworkspace: copy\ntools:\n  - {name: write, description: Write., command: [sh, -c, 'echo ran >> wrote.txt']}\n  - {name: ask, description: Ask., command: [echo, yes], approval: required}\n",
-		"desk.script.yaml": "replies:\n  - {calls: [{tool: write}]}\n  - {text: Once.}\n  - {calls: [{tool: write}]}\n  - {text: Twice.}\n  - {calls: [{tool: write}, {tool: ask}]}\n  - {text: Thrice.}\n",
-	})
-	c := talk(t, "desk.yaml")
-	c.types("> ", "write\r")
-	c.sees("applied to wrote.txt")
-	c.types("> ", "again\r")
-	c.sees("applied to wrote.txt")
-	if n := effects(t, "wrote.txt"); n != 2 {
-		t.Errorf("it wrote %d times, want twice: a copy is made for each message", n)
-	}
-	c.types("> ", "and ask\r")
-	c.sees("why: ask needs approval") // so the copy is made
-	if err := os.WriteFile("wrote.txt", []byte("mine\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c.types("? ", "y\r")
-	c.sees("wrote.txt in ")
-	c.sees("changed since the working copy was made")
-	c.types("> ", "\x04")
-	c.ends(0)
-	if text, err := os.ReadFile("wrote.txt"); err != nil || string(text) != "mine\n" {
-		t.Errorf("the project has %q, %v", text, err)
-	}
-}
-
 // A conversation whose process is killed while it answers goes on, and leaves the terminal as it was before.
 func TestChatGoesOn(t *testing.T) {
 	files(t, map[string]string{"desk.yaml": "name: desk\nmodel: script:desk.script.yaml\n", "desk.script.yaml": `replies:

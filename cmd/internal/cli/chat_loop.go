@@ -142,21 +142,9 @@ func (t *talk) say(ctx context.Context, text string) error {
 	}
 	o := &engine.StartOptions{Thread: t.thread, After: t.branch, Files: t.files}
 	t.files = nil // also if they cannot be sent
-	tree, err := t.inCopy(ctx)
-	if err != nil {
-		return err
-	}
-	begun := false
-	err = t.drive(ctx, t.agent, t.most, 0, func(ctx context.Context) (*engine.Handle, error) {
-		h, err := t.a.engine(t.j, t.d, t.agent).Start(ctx, t.agent, text, o)
-		if begun = err == nil; begun && tree != nil {
-			claimCopy(tree.StateDir(), h.ID())
-		}
-		return h, err
+	err := t.drive(ctx, t.agent, t.most, 0, func(ctx context.Context) (*engine.Handle, error) {
+		return t.a.engine(t.j, t.d, t.agent).Start(ctx, t.agent, text, o)
 	})
-	if tree != nil && !begun {
-		_ = tree.Close() // nothing happened in it; what is left is removed with old copies
-	}
 	if err == nil {
 		t.plan = false
 	}
@@ -234,7 +222,7 @@ func (t *talk) drive(ctx context.Context, agent pawl.Agent, limits pawl.Limits, 
 	default:
 		ending(ctx, t.a, &result)
 	}
-	return t.a.finishCopy(ctx, t.j, t.last)
+	return nil
 }
 
 // recall says where the conversation stands, and goes on with what has no answer.

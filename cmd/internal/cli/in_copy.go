@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/refactor"
 	"github.com/pawl-run/pawl/fix/repro"
 	"github.com/pawl-run/pawl/fix/testfix"
-	"github.com/pawl-run/pawl/spec"
+	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/workspace"
 )
 
@@ -79,14 +82,7 @@ func (c inCopy) model(a *app, name string) (pawl.Model, error) {
 // completeLate completes a run that succeeded but was killed before its diff was applied to the project.
 // found is false for any other run.
 func completeLate(ctx context.Context, a *app, s *pawl.State) (code int, found bool, err error) {
-	source := s.Declaration().Source
-	if t, err := ownCopy(ctx, a.current(), s.Run()); t != nil || err != nil {
-		if err == nil {
-			code, err = a.concludeCopy(ctx, s.Result())
-		}
-		return code, true, err
-	}
-	from, is, err := copyOf(source)
+	from, is, err := copyOf(s.Declaration().Source)
 	if err != nil || !is {
 		return 0, false, nil //nolint:nilerr // it is reported when the run is resumed
 	}
@@ -119,21 +115,32 @@ func (a *app) unapplied(err error, dir, run string) error {
 	return err
 }
 
-// stateOf is the state directory of the copy that a run works in; empty: it works in none.
-func stateOf(source string) string {
-	if w := spec.WorkspaceOf(source); w != nil {
-		return w.State
-	}
-	if from, is, err := copyOf(source); is && err == nil {
-		return from.state
-	}
-	return ""
-}
-
 // goneCopy says why a working copy could not be opened, and which command starts over.
 func goneCopy(err error, run, command string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return misuse("run %s cannot resume: its working copy is gone; start over with: %s", run, command)
 	}
 	return refused(err)
+}
+
+// reportOf is the report of a run. It says so if the run succeeded in a copy and the project does not have the change,
+// which the log cannot know.
+func (a *app) reportOf(ctx context.Context, j store, h pawl.Head) (explain.Report, error) {
+	r, err := a.explained(ctx, j, h)
+	_, far := j.(*remote)
+	if err != nil || far || r.Status != pawl.StatusSuccess || runs.IsChild(h) || len(r.Next) > 0 && strings.HasPrefix(r.Next[0].Command, "pawl explain ") {
+		return r, err // what works in the copy of another run, or goes on in one, is applied with that run
+	}
+	s, err := engine.Load(ctx, j, h.Run)
+	if err != nil {
+		return r, err
+	}
+	from, is, err := copyOf(s.Declaration().Source)
+	if err != nil || !is {
+		return r, nil //nolint:nilerr // it is reported when the run is resumed
+	}
+	if t, err := workspace.Open(from.state); err == nil {
+		r.Recommend(a.typed("pawl", "resume", r.Run), fmt.Sprintf("to apply its change to %s; it was not applied, and is in %s", t.Source(), t.Dir()))
+	}
+	return r, nil
 }

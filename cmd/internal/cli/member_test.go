@@ -54,7 +54,6 @@ var members = map[string]member{
 	"output":          {value: "{type: object, properties: {colour: {type: string}}, required: [colour]}", replies: `{text: '{"shade": 1}'}, {text: '{"colour": "blue"}'}`, shows: `"result":{"colour":"blue"}`},
 	"env":             {value: "[MEMBER_COLOUR]", beside: map[string]string{"tools": "[{name: look, description: Looks., command: [sh, -c, echo $MEMBER_COLOUR], effect: read}]"}, shows: `{{secret:MEMBER_COLOUR}}`},
 	"dir":             {value: "below", beside: map[string]string{"tools": "[{name: look, description: Looks., command: [pwd], effect: read}]"}, shows: `/below"`},
-	"workspace":       {value: "copy", problem: `^helper\.yaml:7:12: workspace has no effect in an agent of desk\.yaml, in whose copy it works \(write it in desk\.yaml, or leave it out\)$`},
 	"tools":           {value: "[{name: look, description: Looks., command: [stub, say, it is pink], effect: read}]", shows: "it is pink"},
 	"tool_search":     {value: "{}", replies: "{calls: [{tool: tool_search, args: {query: looks}}]}, {text: It is blue.}", shows: `"by":"__tools__"`},
 	"builtins":        {value: "true", replies: "{calls: [{tool: __store_memory__, args: {key: colour, value: blue}}]}, {text: Stored.}", shows: `"type":"memory\.stored"`},

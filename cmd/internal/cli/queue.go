@@ -9,8 +9,8 @@ import (
 	"github.com/pawl-run/pawl/internal/lane"
 )
 
-// queueRun records a run for a worker, and hands it over if there is an on. begun is called with the id of a new one.
-func queueRun(ctx context.Context, a *app, agent pawl.Agent, input string, o *engine.StartOptions, on string, begun func(run string)) (int, error) {
+// queueRun records a run for a worker, and hands it over if there is an on.
+func queueRun(ctx context.Context, a *app, agent pawl.Agent, input string, o *engine.StartOptions, on string) (int, error) {
 	if err := lane.Check(o.Labels); err != nil {
 		return 0, refused(err)
 	}
@@ -32,8 +32,6 @@ func queueRun(ctx context.Context, a *app, agent pawl.Agent, input string, o *en
 		}
 		if h.Found() {
 			a.sayf("run %s already exists under this key", h.ID())
-		} else {
-			begun(h.ID())
 		}
 		r, err := h.Wait(ctx)
 		if err != nil {

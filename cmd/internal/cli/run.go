@@ -16,7 +16,6 @@ import (
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/workflow"
-	"github.com/pawl-run/pawl/workspace"
 )
 
 func runCommand(a *app) *cobra.Command {
@@ -67,31 +66,12 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 	}
 	registry := a.registry()
 	played := playing(registry, d.model)
-	options := &spec.Options{Registry: registry, Model: d.model, Effort: d.effort, Stop: d.stop, Limits: set.limits, Tools: d.tools, Workflows: d.workflows}
-	s, err := loadSpec(file, options)
+	s, err := loadSpec(file, &spec.Options{Registry: registry, Model: d.model, Effort: d.effort, Stop: d.stop, Limits: set.limits, Tools: d.tools, Workflows: d.workflows})
 	if err != nil {
 		return 0, err
 	}
 	if err := ready(s, registry); err != nil && !queue { // the keys are the worker's
 		return 0, err
-	}
-	var tree *workspace.Tree
-	begun := false
-	if s.Copied {
-		if s, tree, err = a.inWorkspace(ctx, file, s, options); err != nil {
-			return 0, err
-		}
-		defer func() {
-			if !begun {
-				_ = tree.Close() // nothing happened in it; what is left is removed with old copies
-			}
-		}()
-	}
-	claim := func(run string) {
-		if tree != nil {
-			j := a.current()
-			begun = j == nil || works(context.WithoutCancel(ctx), j, run, tree) // nil: a second signal has closed it
-		}
 	}
 	agent, err := a.agentOf(ctx, s, registry)
 	if err != nil {
@@ -118,20 +98,16 @@ func runSpec(ctx context.Context, a *app, d *driving, file string, rest []string
 		o.Thread = s.Thread
 	}
 	if queue {
-		return queueRun(ctx, a, agent, input, o, on, claim)
+		return queueRun(ctx, a, agent, input, o, on)
 	}
 	return a.with(ctx, func(j store) (int, error) {
 		limits, err := ceilings(agent)
 		if err != nil {
 			return 0, err
 		}
-		w := &work{agent: agent, limits: limits, drop: func() {}, begun: claim, conclude: func(ctx context.Context, r pawl.Result) (int, error) {
+		w := &work{agent: agent, limits: limits, drop: func() {}, conclude: func(ctx context.Context, r pawl.Result) (int, error) {
 			a.unasked(played, r)
-			conclude := a.conclude
-			if tree != nil {
-				conclude = a.concludeCopy
-			}
-			code, err := conclude(ctx, r)
+			code, err := a.conclude(ctx, r)
 			if d.record != nil && err == nil {
 				err = d.record(context.WithoutCancel(ctx), j, r.Run)
 			}

@@ -56,13 +56,12 @@ type serveHost struct {
 	threads engine.Threads
 }
 
-// servedAgent is an agent that all of its runs share, unless they work in copies.
+// servedAgent is an agent that all of its runs share.
 type servedAgent struct {
 	about   client.Agent
 	work    worker.Work
 	upgrade engine.Upgrade
 	missing spec.Problems // the missing keys of its models
-	copied  bool          // each run works in a copy
 }
 
 // title is the agent's name, with its version if it has one.
@@ -168,16 +167,6 @@ func (h *serveHost) open(ctx context.Context, j store) error {
 	h.journal, h.models = j, map[string]string{}
 	for i, made := range h.specs {
 		registry := h.app.registry()
-		copied := made.Copied
-		if copied { // each run has a copy; this agent is only looked at
-			agent, err := made.Agent(registry)
-			if err != nil {
-				return err
-			}
-			if made, err = spec.ParseSource(agent.Source, &spec.Options{Registry: registry, Workspace: &spec.Workspace{}}); err != nil {
-				return err
-			}
-		}
 		agent, err := h.app.agentOf(ctx, made, registry)
 		if err != nil {
 			return err
@@ -202,7 +191,7 @@ func (h *serveHost) open(ctx context.Context, j store) error {
 				about.Team = append(about.Team, mate.Name)
 			}
 		}
-		h.served = append(h.served, servedAgent{about, w, made.Upgrade, made.Unready(registry), copied})
+		h.served = append(h.served, servedAgent{about, w, made.Upgrade, made.Unready(registry)})
 	}
 	return nil
 }
@@ -316,8 +305,6 @@ func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage)
 		return worker.Work{}, problem(http.StatusUnprocessableEntity, fmt.Sprintf("agent %q does not exist; there is %s", name, h.versions()))
 	case raw == nil && len(one.missing) > 0:
 		return worker.Work{}, unready(name, one.missing)
-	case raw == nil && one.copied:
-		return h.inCopy(ctx, one.work.Agent.Source)
 	case raw == nil:
 		return one.work, nil
 	case !h.service.specs:
@@ -338,13 +325,6 @@ func (h *serveHost) Start(ctx context.Context, name string, raw json.RawMessage)
 	}
 	if missing := made.Unready(registry); len(missing) > 0 {
 		return worker.Work{}, unready(made.Name, missing)
-	}
-	if made.Copied {
-		agent, err := made.Agent(registry)
-		if err != nil {
-			return worker.Work{}, err
-		}
-		return h.inCopy(ctx, agent.Source)
 	}
 	w, err := h.made(ctx, beside, made, registry)
 	if err != nil && codeOf(err) == exitUsage {
@@ -369,7 +349,7 @@ func (h *serveHost) made(ctx context.Context, beside *app, made *spec.Spec, regi
 
 // alone is a work whose agent is made for one run.
 func (h *serveHost) alone(w worker.Work, beside *app) worker.Work {
-	w.Done = func(string) {
+	w.Done = func() {
 		_ = w.Engine.Close()
 		beside.disconnect()
 	}
@@ -390,7 +370,7 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Chang
 	source := s.Declaration().Source
 	start, _ := s.Start()
 	for _, one := range h.served {
-		if !one.copied && one.work.Agent.Source == source && start.Parent == "" && change == (server.Change{}) { // a child has inherited policies
+		if one.work.Agent.Source == source && start.Parent == "" && change == (server.Change{}) { // a child has inherited policies
 			if len(one.missing) > 0 {
 				return worker.Work{}, unready(one.about.Name, one.missing)
 			}
@@ -398,8 +378,7 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Chang
 		}
 	}
 	_, _, called := runs.CalledBy(source)
-	in := spec.WorkspaceOf(source)
-	if one := h.versioned(s.Declaration()); one != nil && !one.copied && in == nil && !called && start.Parent == "" && fork == nil {
+	if one := h.versioned(s.Declaration()); one != nil && !called && start.Parent == "" && fork == nil {
 		if len(one.missing) > 0 {
 			return worker.Work{}, unready(one.about.Name, one.missing)
 		}
@@ -407,7 +386,7 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Chang
 		w.Upgrade = one.upgrade
 		return w, nil
 	}
-	if _, is, err := copyOf(source); is || err != nil || in != nil && (fork != nil || start.Parent != "" || !hasCopy(in)) {
+	if _, is, err := copyOf(source); is || err != nil {
 		return worker.Work{}, elsewhere(fmt.Sprintf("run %s works in a copy of a project, which is not here or which this server does not share; on the machine that has it, resume it with: %s", s.Run(), h.app.typed("pawl", "resume", s.Run())))
 	}
 	if !ofPawl(s) {
@@ -432,15 +411,7 @@ func (h *serveHost) Again(ctx context.Context, s *pawl.State, fork *server.Chang
 	if w.policy != nil {
 		work.Lower = w.policy.Lower
 	}
-	work = h.alone(work, beside)
-	if released := work.Done; in != nil {
-		work.Done = func(run string) {
-			if released(run); run != "" {
-				h.finish(run)
-			}
-		}
-	}
-	return work, nil
+	return h.alone(work, beside), nil
 }
 
 // changed is the model that a client wants for a fork, as specs name it. A client cannot name

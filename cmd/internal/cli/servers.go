@@ -17,9 +17,6 @@ import (
 // agentOf makes the agent of a spec to run. Its MCP servers stay connected until the
 // command is over.
 func (a *app) agentOf(ctx context.Context, s *spec.Spec, registry *spec.Registry) (pawl.Agent, error) {
-	if err := uncopied(s); err != nil {
-		return pawl.Agent{}, err
-	}
 	agent, end, err := s.Open(ctx, registry)
 	if err != nil {
 		return agent, err

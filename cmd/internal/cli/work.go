@@ -12,7 +12,6 @@ import (
 	"github.com/pawl-run/pawl/fix/review"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
-	"github.com/pawl-run/pawl/workspace"
 )
 
 // work is an agent with what to do before and after its run.
@@ -106,7 +105,7 @@ func reworkOf(ctx context.Context, a *app, s *pawl.State, r remake) (*work, erro
 		if r.spec == "" {
 			return nil, misuse("run %s was not started from a spec, so its agent is not known here; resume it with the program that started it, or give --spec", s.Run())
 		}
-		made, err := loadSpec(r.spec, &spec.Options{Registry: registry, Model: r.model, Prompt: r.prompt, Workspace: spec.WorkspaceOf(source)})
+		made, err := loadSpec(r.spec, &spec.Options{Registry: registry, Model: r.model, Prompt: r.prompt})
 		if err != nil {
 			return nil, err
 		}
@@ -129,14 +128,11 @@ func reworkOf(ctx context.Context, a *app, s *pawl.State, r remake) (*work, erro
 
 func workFor(ctx context.Context, a *app, made *spec.Spec, registry *spec.Registry, s *pawl.State, r remake) (*work, error) {
 	var agent pawl.Agent
-	var tree *workspace.Tree
 	var err error
 	if r.declared { // nothing is called
 		agent, err = made.AgentAs(registry, s.Declaration(), r.children...)
 	} else if err = ready(made, registry); err == nil {
-		if tree, err = a.copiedAgain(s, made); err == nil {
-			agent, err = a.agentOf(ctx, made, registry)
-		}
+		agent, err = a.agentOf(ctx, made, registry)
 	}
 	if err != nil {
 		return nil, err
@@ -147,12 +143,7 @@ func workFor(ctx context.Context, a *app, made *spec.Spec, registry *spec.Regist
 			return nil, err
 		}
 	}
-	w := &work{agent: agent, upgrade: made.Upgrade, conclude: a.conclude, drop: func() {}}
-	if tree != nil {
-		w.begun = func(run string) { claimCopy(tree.StateDir(), run) }
-		w.conclude = a.concludeCopy
-	}
-	return w, nil
+	return &work{agent: agent, upgrade: made.Upgrade, conclude: a.conclude, drop: func() {}}, nil
 }
 
 // modelIn is the model that a command line gave a spec, from its source.
