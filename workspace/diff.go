@@ -1,40 +1,46 @@
 package workspace
 
 import (
-	"context"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
-// Diff is the difference between the copy and the originals. It is plain data: it can be stored as
-// JSON and applied by another process, even after the copy has changed again, as long as the state
-// directory exists.
+// Diff is the difference between the files that were edited and their originals. It is plain data: it
+// can be stored as JSON and applied by another process, even after the copy has changed again.
 type Diff struct {
 	Changes []Change `json:"changes"` // ordered by path, bytewise
-	// LeftOut lists what was made in the copy and cannot be brought back, such as a link that leads
-	// out of it.
-	LeftOut []LeftOut `json:"left_out,omitempty"`
 }
 
 // Change is the change of one path.
 type Change struct {
 	Path string `json:"path"` // slash-separated, relative to the project
-	Old  File   `json:"old"`  // the zero File if the path is new
-	New  File   `json:"new"`  // the zero File if it is deleted
-	// Patch is the change in git's form of a unified diff. For binary files, and for files of more
-	// than 1 MiB, it only says that they differ.
-	Patch string `json:"patch"`
+	Old  *File  `json:"old"`  // nil if the path is new
+	New  *File  `json:"new"`  // nil if it is deleted
 }
 
-// String returns all patches, one after the other. As long as no change is binary, git apply and
-// patch -p1 accept it.
+// File is a regular file: its permissions and its content.
+type File struct {
+	Mode fs.FileMode `json:"mode"`
+	Data []byte      `json:"data"`
+}
+
+// String returns the difference in git's form of a unified diff. As long as no change is binary, git
+// apply and patch -p1 accept it.
 func (d Diff) String() string {
 	var b strings.Builder
 	for _, c := range d.Changes {
-		b.WriteString(c.Patch)
+		b.WriteString(c.patch())
 	}
 	return b.String()
 }
@@ -42,128 +48,112 @@ func (d Diff) String() string {
 // Empty reports whether nothing has changed.
 func (d Diff) Empty() bool { return len(d.Changes) == 0 }
 
-// Only returns the changes for which keep returns true.
-func (d Diff) Only(keep func(Change) bool) Diff {
-	kept := slices.DeleteFunc(slices.Clone(d.Changes), func(c Change) bool { return !keep(c) })
-	return Diff{Changes: kept, LeftOut: d.LeftOut}
-}
-
-// Diff compares the copy with the originals as they were when it was made, or as
-// [Tree.Apply] last left them. It reads all files, since modification times prove nothing.
-// Of the permissions only the owner's right to execute counts, as in git. Ignored files and
-// empty directories do not take part.
-func (t *Tree) Diff(ctx context.Context) (Diff, error) {
-	d, err := t.diff(ctx)
-	if err != nil {
-		return Diff{}, fmt.Errorf("compare working copy %s: %w", t.Dir(), err)
+// Keep keeps the original of a file, durably. It must be called before the file is edited in the copy,
+// and may be called again.
+func (t *Tree) Keep(name string) error {
+	if _, kept := t.originals[name]; kept {
+		return nil
 	}
-	return d, nil
+	f, err := t.original(name)
+	if err != nil {
+		return fmt.Errorf("keep the original of %s: %w", name, err)
+	}
+	t.originals[name] = f
+	return t.save(originalsFile, t.originals)
 }
 
-func (t *Tree) diff(ctx context.Context) (Diff, error) {
+// Kept returns the paths of the files that were kept, in order.
+func (t *Tree) Kept() []string { return slices.Sorted(maps.Keys(t.originals)) }
+
+// original returns a file as it was when the copy was made. Tests may have changed it in the copy since,
+// or the user in the project.
+func (t *Tree) original(name string) (*File, error) {
+	was, known := t.record.Files[name]
+	for _, dir := range []string{t.Dir(), t.record.Source} {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil, err
+		}
+		f, err := readFile(root, name)
+		_ = root.Close()
+		if !known {
+			return nil, err // the file is new
+		}
+		if err == nil && f != nil {
+			if now, _ := digest(f.Mode, bytes.NewReader(f.Data)); now == was {
+				return f, nil
+			}
+		}
+	}
+	return nil, errors.New("it has changed in the project and in the copy since the copy was made")
+}
+
+// Diff compares the files that were kept with their originals. Of the permissions only the owner's
+// right to execute counts, as in git. It fails if something else than a file is in the place of one.
+func (t *Tree) Diff() (d Diff, err error) {
 	root, err := os.OpenRoot(t.Dir())
 	if err != nil {
-		return Diff{}, err
+		return d, fmt.Errorf("compare working copy: %w", err)
 	}
 	defer root.Close()
-	var d Diff
-	found, err := t.scan(ctx, root, &d)
-	if err != nil {
-		return Diff{}, err
-	}
-	names := map[string]bool{}
-	var created []string
-	for name := range found {
-		names[name] = true
-		if _, known := t.record.Files[name]; !known {
-			created = append(created, name)
+	for _, name := range t.Kept() {
+		old := t.originals[name]
+		now, err := readFile(root, name)
+		if err != nil {
+			return d, fmt.Errorf("compare working copy: %s: %w", name, err)
+		}
+		if old != nil && now != nil && now.executable() == old.executable() {
+			now.Mode = old.Mode
+		}
+		if !same(old, now) {
+			d.Changes = append(d.Changes, Change{name, old, now})
 		}
 	}
-	for name, e := range t.record.Files {
-		names[name] = !e.Ignored
-	}
-	if t.record.Ignores {
-		for _, l := range d.LeftOut {
-			created = append(created, l.Path)
-		}
-		created = slices.DeleteFunc(created, t.nested) // git does not check paths of another repository
-		ignored := whichIgnored(ctx, t.record.Source, created)
-		for name := range ignored {
-			names[name] = false
-		}
-		d.LeftOut = slices.DeleteFunc(d.LeftOut, func(l LeftOut) bool { return ignored[l.Path] })
-	}
-	for name, counts := range names {
-		if before, now := t.record.Files[name].File, found[name]; counts && before != now {
-			c := Change{Path: name, Old: before, New: now}
-			if err := t.describe(root, &c); err != nil {
-				return Diff{}, fmt.Errorf("%s: %w", name, err)
-			}
-			d.Changes = append(d.Changes, c)
-		}
-	}
-	slices.SortFunc(d.Changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return d, nil
 }
 
-// nested reports whether a path belongs to a repository within the project.
-func (t *Tree) nested(name string) bool {
-	return slices.ContainsFunc(t.record.Nested, func(dir string) bool {
-		return strings.HasPrefix(name, dir+"/")
-	})
+// same reports whether two files are the same. Nil is a file that does not exist.
+func same(a, b *File) bool {
+	return a == b || a != nil && b != nil && a.Mode == b.Mode && bytes.Equal(a.Data, b.Data)
 }
 
-// describe stores the new content of a change and writes its patch.
-func (t *Tree) describe(root *os.Root, c *Change) error {
-	if c.New.Exists() && !t.blobs().has(c.New.Digest) {
-		if err := t.store(root, c.Path, c.New); err != nil {
-			return err
+func (f *File) executable() bool { return f.Mode&0o100 != 0 }
+
+// digest identifies a file by its permissions and its content.
+func digest(mode fs.FileMode, content io.Reader) (string, error) {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%o ", mode)
+	_, err := io.Copy(sum, content)
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// errIrregular says that a path does not lead to a regular file through directories alone.
+var errIrregular = errors.New("it is not a regular file in a directory of the project")
+
+// readFile returns the file at a path below root; nil: there is none. It follows no links, since a file
+// that is reached through one has another path.
+func readFile(root *os.Root, name string) (*File, error) {
+	mode := fs.FileMode(0)
+	for i := range len(name) + 1 {
+		if i < len(name) && name[i] != '/' {
+			continue
 		}
+		info, err := root.Lstat(filepath.FromSlash(name[:i]))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, nil //nolint:nilnil // there is no file
+		case err != nil:
+			return nil, err
+		case i < len(name) && !info.IsDir(), i == len(name) && !info.Mode().IsRegular():
+			return nil, errIrregular
+		}
+		mode = info.Mode().Perm()
 	}
-	before, shown, err := t.text(c.Old)
+	f, err := root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe may have taken its place
 	if err != nil {
-		return err
+		return nil, err
 	}
-	after, shownToo, err := t.text(c.New)
-	if err != nil {
-		return err
-	}
-	c.Patch = patch(*c, before, after, shown && shownToo)
-	return nil
-}
-
-// store stores what is at a path below root.
-func (t *Tree) store(root *os.Root, name string, want File) error {
-	var from io.Reader
-	if want.isLink() {
-		target, err := root.Readlink(name)
-		if err != nil {
-			return err
-		}
-		from = strings.NewReader(target)
-	} else {
-		f, err := root.Open(name)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		from = f
-	}
-	digest, err := t.blobs().put(from)
-	if err == nil && digest != want.Digest {
-		err = fmt.Errorf("it changed while it was read")
-	}
-	return err
-}
-
-// text returns a content, and whether it can be shown.
-func (t *Tree) text(f File) (string, bool, error) {
-	if !f.Exists() {
-		return "", true, nil
-	}
-	if size, ok := t.blobs().size(f.Digest); !ok || size > textLimit {
-		return "", false, nil // a large original is not kept
-	}
-	data, err := t.blobs().get(f.Digest)
-	return string(data), err == nil && !strings.Contains(string(data), "\x00"), err
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	return &File{mode, data}, err
 }

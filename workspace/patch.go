@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,58 +10,52 @@ import (
 )
 
 const (
-	// textLimit is the size up to which a file is shown in a patch.
-	textLimit = 1 << 20
-	// context is the number of unchanged lines around a change.
-	contextLines = 3
-	// editWork bounds edits times bytes, in which making the hunks is quadratic. Beyond it, about
-	// a tenth of a second, the whole text is replaced in one hunk.
-	editWork = 1 << 31
+	textLimit    = 1 << 20 // the size up to which a file is shown
+	contextLines = 3       // unchanged lines around a change
+	editWork     = 1 << 31 // edits times bytes above which one hunk replaces the whole text: making more is slow
 )
 
-// patch writes one change in git's form of a unified diff.
-func patch(c Change, before, after string, shown bool) string {
-	if c.Old.Exists() && c.New.Exists() && c.Old.isLink() != c.New.isLink() {
-		// As in git, a change of the file's type is a deletion and an addition.
-		return patch(Change{Path: c.Path, Old: c.Old}, before, "", shown) +
-			patch(Change{Path: c.Path, New: c.New}, "", after, shown)
-	}
+// patch is the change in git's form of a unified diff. For binary files, and for files of more than 1 MiB,
+// it only says that they differ.
+func (c Change) patch() string {
 	from, to := quote("a/"+c.Path), quote("b/"+c.Path)
 	var b strings.Builder
 	fmt.Fprintf(&b, "diff --git %s %s\n", from, to)
+	before, shown := c.Old.text()
+	after, shownToo := c.New.text()
 	switch {
-	case !c.Old.Exists():
+	case c.Old == nil:
 		fmt.Fprintf(&b, "new file mode %s\n", gitMode(c.New))
 		from = "/dev/null"
-	case !c.New.Exists():
+	case c.New == nil:
 		fmt.Fprintf(&b, "deleted file mode %s\n", gitMode(c.Old))
 		to = "/dev/null"
 	case c.Old.executable() != c.New.executable():
 		fmt.Fprintf(&b, "old mode %s\nnew mode %s\n", gitMode(c.Old), gitMode(c.New))
 	}
 	switch {
-	case c.Old.Digest == c.New.Digest:
-	case !shown:
+	case before == after: // an empty file that comes or goes has no hunk
+	case !shown || !shownToo:
 		fmt.Fprintf(&b, "Binary files %s and %s differ\n", from, to)
-	case before != after: // an empty file that comes or goes has no hunk
+	default:
 		fmt.Fprintf(&b, "--- %s\n+++ %s\n%s", ended(from), ended(to), hunks(before, after))
 	}
 	return b.String()
 }
 
-// Edit replaces the bytes of a text from Start up to End by New.
-type Edit struct {
-	Start, End int
-	New        string
+// text returns the content of a file, and whether it can be shown.
+func (f *File) text() (text string, shown bool) {
+	if f == nil {
+		return "", true
+	}
+	return string(f.Data), len(f.Data) <= textLimit && !bytes.Contains(f.Data, []byte{0})
 }
 
-// LineEdits returns the edits of whole lines that make one text of another, in their order.
-func LineEdits(before, after string) []Edit {
-	var edits []Edit
-	for _, e := range udiff.Lines(before, after) {
-		edits = append(edits, Edit(e))
+func gitMode(f *File) string {
+	if f.executable() {
+		return "100755"
 	}
-	return edits
+	return "100644"
 }
 
 func hunks(before, after string) string {
@@ -99,16 +94,6 @@ func starts(text string) string {
 	return b.String()
 }
 
-func gitMode(f File) string {
-	switch {
-	case f.isLink():
-		return "120000"
-	case f.executable():
-		return "100755"
-	}
-	return "100644"
-}
-
 // ended marks the end of a name that contains blanks; other programs would cut it at the blank.
 func ended(name string) string {
 	if strings.Contains(name, " ") && !strings.HasPrefix(name, `"`) {
@@ -117,28 +102,10 @@ func ended(name string) string {
 	return name
 }
 
-// quote writes a name as git does with core.quotePath off: quoted as in C if necessary.
+// quote quotes a name as in C if necessary, as git does with core.quotePath off.
 func quote(name string) string {
-	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }) {
-		return name
+	if strings.ContainsAny(name, "\"\\\a\b\t\n\v\f\r") {
+		return strconv.Quote(name)
 	}
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := range len(name) {
-		switch c := name[i]; {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c == '\n':
-			b.WriteString(`\n`)
-		case c == '\t':
-			b.WriteString(`\t`)
-		case c < ' ' || c == 0x7f:
-			fmt.Fprintf(&b, `\%03o`, c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return name
 }

@@ -19,21 +19,16 @@ func TestPatch(t *testing.T) {
 		"mode.sh": "same\n",
 		"empty":   "",
 		"bin":     "a\x00",
-		"link":    "-> gone",
-		"type":    "text\n",
 	})
-	dir := tree.Dir()
-	put(t, dir, "a.txt", "1\n2\n3\n4\nfive\n6\n7\n8\n9\nten\n")
-	put(t, dir, "b c.txt", "x\n")
-	put(t, dir, "mode.sh", "+x same\n")
-	put(t, dir, "bin", "b\x00")
-	put(t, dir, "link", "-> a.txt")
-	put(t, dir, "type", "-> a.txt")
-	put(t, dir, "new/void", "")
-	put(t, dir, "new/last", "+x no end")
-	put(t, dir, "qu\"ote\n", "1\n")
-	must(t, os.Remove(filepath.Join(dir, "gone")))
-	must(t, os.Remove(filepath.Join(dir, "empty")))
+	edit(t, tree, "a.txt", "1\n2\n3\n4\nfive\n6\n7\n8\n9\nten\n")
+	edit(t, tree, "b c.txt", "x\n")
+	edit(t, tree, "mode.sh", "+x same\n")
+	edit(t, tree, "bin", "b\x00")
+	edit(t, tree, "new/void", "")
+	edit(t, tree, "new/last", "+x no end")
+	edit(t, tree, "qu\"ote\t", "1\n")
+	edit(t, tree, "gone")
+	edit(t, tree, "empty")
 	equal(t, `diff --git a/a.txt b/a.txt
 --- a/a.txt
 +++ b/a.txt
@@ -65,14 +60,6 @@ deleted file mode 100644
 +++ /dev/null
 @@ -1 +0,0 @@
 -bye
-diff --git a/link b/link
---- a/link
-+++ b/link
-@@ -1 +1 @@
--gone
-\ No newline at end of file
-+a.txt
-\ No newline at end of file
 diff --git a/mode.sh b/mode.sh
 old mode 100644
 new mode 100755
@@ -85,25 +72,12 @@ new file mode 100755
 \ No newline at end of file
 diff --git a/new/void b/new/void
 new file mode 100644
-diff --git "a/qu\"ote\n" "b/qu\"ote\n"
+diff --git "a/qu\"ote\t" "b/qu\"ote\t"
 new file mode 100644
 --- /dev/null
-+++ "b/qu\"ote\n"
++++ "b/qu\"ote\t"
 @@ -0,0 +1 @@
 +1
-diff --git a/type b/type
-deleted file mode 100644
---- a/type
-+++ /dev/null
-@@ -1 +0,0 @@
--text
-diff --git a/type b/type
-new file mode 120000
---- /dev/null
-+++ b/type
-@@ -0,0 +1 @@
-+a.txt
-\ No newline at end of file
 `, difference(t, tree).String())
 }
 
@@ -122,36 +96,26 @@ func randomText(rng *rand.Rand) string {
 }
 
 func randomContent(rng *rand.Rand) string {
-	switch rng.IntN(8) {
-	case 0:
+	if rng.IntN(8) == 0 {
 		return "+x " + randomText(rng)
-	case 1:
-		return "-> " + []string{"nowhere", "f0", "./f 1"}[rng.IntN(3)]
 	}
 	return randomText(rng)
 }
 
 var randomNames = []string{"f0", "f 1", "d/f2", "d/e/f3", "d/e/f4", "ü/f5", "q\"6", "d/tab\t7", "g"}
 
-func randomEdits(t *testing.T, rng *rand.Rand, dir string) {
+func randomEdits(t *testing.T, rng *rand.Rand, tree *Tree) {
 	for range 1 + rng.IntN(6) {
 		name := randomNames[rng.IntN(len(randomNames))]
-		full := filepath.Join(dir, filepath.FromSlash(name))
-		if rng.IntN(10) == 0 && strings.HasPrefix(name, "d/e/") { // a file where a directory was
-			name = "d/e"
-			must(t, os.RemoveAll(filepath.Join(dir, "d", "e")))
-		} else if info, err := os.Lstat(filepath.Join(dir, "d", "e")); err == nil && !info.IsDir() && strings.HasPrefix(name, "d/e/") {
-			must(t, os.Remove(filepath.Join(dir, "d", "e")))
-		}
-		switch data, err := os.ReadFile(full); {
-		case rng.IntN(4) == 0:
-			must(t, os.RemoveAll(full))
+		switch data, err := os.ReadFile(filepath.Join(tree.Dir(), name)); {
+		case rng.IntN(4) == 0 && err == nil:
+			edit(t, tree, name)
 		case err == nil && rng.IntN(2) == 0: // an edit within
 			lines := strings.SplitAfter(string(data), "\n")
 			lines[rng.IntN(len(lines))] = randomText(rng)
-			put(t, dir, name, strings.Join(lines, ""))
+			edit(t, tree, name, strings.Join(lines, ""))
 		default:
-			put(t, dir, name, randomContent(rng))
+			edit(t, tree, name, randomContent(rng))
 		}
 	}
 }
@@ -182,7 +146,7 @@ func TestRandomEdits(t *testing.T) {
 			}
 		}
 		tree := project(t, start)
-		randomEdits(t, rng, tree.Dir())
+		randomEdits(t, rng, tree)
 		want := read(t, tree.Dir())
 		d := difference(t, tree)
 		if again := difference(t, tree); d.String() != again.String() {
@@ -222,10 +186,10 @@ func TestPatchProgram(t *testing.T) {
 		t.Skip("there is no program named patch")
 	}
 	tree := project(t, sample)
-	put(t, tree.Dir(), "a.go", "package x // changed\n\nfunc A() int {\n\treturn 1\n}")
-	put(t, tree.Dir(), "with space.txt", "2\n3\n")
-	put(t, tree.Dir(), "new/file.txt", "1\n")
-	must(t, os.RemoveAll(filepath.Join(tree.Dir(), "gone")))
+	edit(t, tree, "a.go", "package x // changed\n\nfunc A() int {\n\treturn 1\n}")
+	edit(t, tree, "with space.txt", "2\n3\n")
+	edit(t, tree, "new/file.txt", "1\n")
+	edit(t, tree, "gone/only.txt")
 	cmd := exec.Command(program, "-p1", "--batch")
 	cmd.Dir = tree.Source()
 	cmd.Stdin = strings.NewReader(difference(t, tree).String())

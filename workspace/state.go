@@ -1,55 +1,95 @@
 package workspace
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"strings"
-	"time"
+	"syscall"
 )
 
-// statePrefix begins the name of every state directory.
-const statePrefix = "pawl-tree-"
+// The files of a state directory.
+const (
+	recordFile    = "record.json"
+	originalsFile = "originals.json"
+	applyFile     = "apply.json" // the difference that is being applied
+)
 
-// A State is a state directory found by [States].
-type State struct {
-	Dir string
-	At  time.Time // when anything was last made or removed directly in it
-	// Whole is false while the copy is being made, and stays false if copying was interrupted.
-	Whole bool
+func (t *Tree) path(name string) string { return filepath.Join(t.state, name) }
+
+// load reads a file of the state directory.
+func (t *Tree) load(name string, v any) error {
+	data, err := os.ReadFile(t.path(name))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("%s: %w", t.path(name), err)
+	}
+	return nil
 }
 
-// States lists the state directories in a directory, which need not exist.
-func States(dir string) ([]State, error) {
-	all, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// save writes a file of the state directory durably.
+func (t *Tree) save(name string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(t.state)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return replace(root, name, name+".new", &File{0o600, data})
+}
+
+// fsync is a variable because tests crash there and do not wait for the disk.
+var fsync = (*os.File).Sync
+
+// replace makes or replaces a file durably and atomically: after a crash there is the old or the new
+// content. It writes the content to a temporary file first.
+func replace(root *os.Root, name, temp string, f *File) error {
+	if err := gone(root.Remove(temp)); err != nil { // left by a crash
+		return err
+	}
+	out, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(f.Data)
+	if err = errors.Join(err, out.Chmod(f.Mode.Perm()), fsync(out), out.Close()); err == nil {
+		err = root.Rename(temp, name)
 	}
 	if err != nil {
-		return nil, err
+		return errors.Join(err, root.Remove(temp))
 	}
-	var out []State
-	for _, e := range all {
-		if !e.IsDir() || !strings.HasPrefix(e.Name(), statePrefix) {
-			continue
-		}
-		if info, err := e.Info(); err == nil { // else it was removed meanwhile
-			s := State{Dir: filepath.Join(dir, e.Name()), At: info.ModTime()}
-			_, err := os.Lstat((&Tree{state: s.Dir}).recordPath())
-			s.Whole = err == nil
-			out = append(out, s)
-		}
-	}
-	return out, nil
+	return syncAbove(root, name)
 }
 
-// Remove removes a state directory, complete or not. Like [Tree.Close] it refuses while an apply is
-// unfinished.
-func Remove(state string) error {
-	if !strings.HasPrefix(filepath.Base(state), statePrefix) {
-		return fmt.Errorf("%s is not a working copy", state)
+// syncAbove makes what happened to a name durable. Some file systems cannot flush directories, and need not.
+func syncAbove(root *os.Root, name string) error {
+	for name != "." {
+		name = path.Dir(name)
+		dir, err := root.Open(name)
+		if err != nil {
+			return err
+		}
+		err = fsync(dir)
+		_ = dir.Close()
+		if err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
 	}
-	return (&Tree{state: state}).Close()
+	return nil
+}
+
+// gone ignores that a file is not there.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }

@@ -1,140 +1,90 @@
-// Package workspace gives a program a copy of a project directory to work in, shows how the copy
-// differs from the original, and writes the differences back atomically: all of them or none, even
-// after a crash.
+// Package workspace gives an agent a copy of a project directory to edit, shows how the edited files
+// differ from the originals, and writes the difference back: all of it or nothing, even after a crash.
 //
-// [Copy] makes a [Tree], [Tree.Diff] returns its changes as a [Diff], and [Tree.Apply]
-// writes them to the original. A tree lives in a state directory outside the project, which
-// holds the copy, a record of the originals, and the contents that a difference needs.
-// Another process can [Open] it and continue.
+// [Copy] makes a [Tree]. [Tree.Keep] keeps the original of a file that is about to be edited,
+// [Tree.Diff] compares the files that were kept with their originals, and [Tree.Apply] writes the
+// difference to the project. A tree lives in a state directory outside the project. Another process
+// can [Open] it and continue.
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 )
-
-// maxBytes bounds a copy: enough for a large project with its dependencies, too little for a home
-// directory named by mistake. It is a variable because tests lower it.
-var maxBytes int64 = 4 << 30
 
 // Options are the options of [Copy]; nil is the zero value.
 type Options struct {
 	// Dir is where state directories are made; empty: the system's directory for temporary files.
 	// It must not be inside the project.
 	Dir string
-	// Beside lists paths, relative to the project and slash-separated, that lead out of it and must
-	// lead to the same place from the copy, such as ../lib. The copy gets a link for each; for a
-	// directory above the project it gets links to all its entries except .git and the way to the
-	// project. Programs in the copy can reach the originals through these links.
-	Beside []string
-	// History makes the copy a git repository with the history, index and refs of the project's, if
-	// the project is the top of a work tree and git is installed. Git does not write to the project
-	// through it.
-	History bool
+	// Place is the path of the copy below its state directory; empty: copy.
+	Place string
 }
 
-// Tree is a working copy. Its methods must not be called concurrently, and only one process
-// may use it at a time.
+// Tree is a working copy. Its methods must not be called concurrently.
 type Tree struct {
-	state  string
-	record record
-	hook   func() // tests crash here
-	far    far    // tests pretend
+	state     string
+	record    record
+	originals map[string]*File // of the files that may be edited; nil: the file is new
 }
 
-// far pretends that the state directory is on another file system than the project.
-type far int
-
-const (
-	looksFar    far = iota + 1
-	turnsOutFar     // only when something is renamed
-)
-
-// LeftOut is a path that does not belong to the tree, and why.
-type LeftOut struct {
-	Path string `json:"path"`
-	Why  string `json:"why"`
+// record describes a complete copy.
+type record struct {
+	Source  string            `json:"source"`
+	Place   string            `json:"place"` // of the copy, below the state directory
+	Files   map[string]string `json:"files"` // the digest of every regular file
+	LeftOut []string          `json:"left_out,omitempty"`
 }
 
 // Copy makes a copy of the project in directory source.
 //
 // It copies directories, regular files with permissions and modification times, and
-// relative symbolic links that stay inside. It does not copy .git (but see History), sockets, pipes, devices,
+// relative symbolic links that stay inside. It does not copy .git, sockets, pipes, devices,
 // and links that lead out: a link kept would let programs in the copy change the original,
-// and a link followed would copy what does not belong to the project. [Tree.LeftOut] lists
-// what was not copied, except .git.
+// and a link followed would copy what does not belong to the project.
 //
-// If the project belongs to a git repository and git is installed, files that git ignores
-// are copied, since tests may need what is generated or installed, and never count as changes. A large directory
-// that git ignores, such as installed packages, is replaced by a link to the original.
-//
-// If an earlier process died within [Tree.Apply] to the project, and its state directory is in the
-// same directory as this one's, Copy recovers that first.
+// If the project belongs to a git repository and git is installed, a large directory that git ignores,
+// such as installed packages, is replaced by a link to the original.
 func Copy(ctx context.Context, source string, o *Options) (*Tree, error) {
-	t, err := copyTree(ctx, source, o)
+	if o == nil {
+		o = &Options{}
+	}
+	source, err := filepath.Abs(source)
+	if err == nil {
+		source, err = filepath.EvalSymlinks(source)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &Tree{originals: map[string]*File{}, record: record{Source: source, Place: cmp.Or(o.Place, "copy"), Files: map[string]string{}}}
+	if t.state, err = makeState(o.Dir, source); err == nil {
+		if err = t.fill(ctx); err == nil {
+			err = t.save(recordFile, &t.record)
+		}
+		if err != nil {
+			err = errors.Join(err, removeAll(t.state))
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("copy %s: %w", source, err)
 	}
 	return t, nil
 }
 
-func copyTree(ctx context.Context, source string, o *Options) (*Tree, error) {
-	if o == nil {
-		o = &Options{}
-	}
-	source, err := filepath.Abs(source)
-	if err != nil {
-		return nil, err
-	}
-	if source, err = filepath.EvalSymlinks(source); err != nil {
-		return nil, err
-	}
-	if info, err := os.Stat(source); err != nil {
-		return nil, err
-	} else if !info.IsDir() {
-		return nil, errors.New("it is a file; name the project's directory")
-	}
-	state, err := makeState(o.Dir, source)
-	if err != nil {
-		return nil, err
-	}
-	if err := recoverApplies(filepath.Dir(state), source); err != nil {
-		return nil, errors.Join(err, removeAll(state))
-	}
-	t := &Tree{state: state}
-	dir, err := surround(source, filepath.Join(state, "copy"), o.Beside)
-	if err != nil {
-		return nil, errors.Join(err, removeAll(state))
-	}
-	at, err := filepath.Rel(state, dir)
-	if err != nil {
-		return nil, errors.Join(err, removeAll(state))
-	}
-	t.record = record{Version: recordVersion, Source: source, Copy: filepath.ToSlash(at), Files: map[string]entry{}, Originals: map[string]span{}}
-	err = t.fill(ctx)
-	if err == nil && o.History {
-		err = t.history(ctx)
-	}
-	if err != nil {
-		return nil, errors.Join(err, removeAll(state))
-	}
-	if err := t.saveRecord(); err != nil {
-		return nil, errors.Join(err, removeAll(state))
-	}
-	return t, nil
-}
+// statePrefix begins the name of every state directory.
+const statePrefix = "pawl-tree-"
 
 // makeState makes a new state directory.
 func makeState(dir, source string) (string, error) {
-	if dir == "" {
-		dir = os.TempDir()
-	}
-	dir, err := filepath.Abs(dir)
+	dir, err := filepath.Abs(cmp.Or(dir, os.TempDir()))
 	if err != nil {
 		return "", err
 	}
@@ -143,7 +93,7 @@ func makeState(dir, source string) (string, error) {
 	if r, err := filepath.EvalSymlinks(dir); err == nil {
 		real = r
 	}
-	if real == source || strings.HasPrefix(real, strings.TrimSuffix(source, string(filepath.Separator))+string(filepath.Separator)) {
+	if rel, err := filepath.Rel(source, real); err == nil && filepath.IsLocal(rel) {
 		return "", fmt.Errorf("the copy would be made in %s, which is inside it; choose a directory outside, for instance with TMPDIR", dir)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -152,50 +102,42 @@ func makeState(dir, source string) (string, error) {
 	return os.MkdirTemp(dir, statePrefix) // mode 0700: a project may hold secrets
 }
 
-// copyName returns the name of the project's directory, which some tools put into their results.
-func copyName(source string) string {
-	name := filepath.Base(source)
-	if name == string(filepath.Separator) || strings.ContainsAny(name, `/\:`) {
-		return "project"
-	}
-	return name
-}
-
-// Open returns the tree with a state directory, as returned by [Tree.StateDir].
+// Open returns the tree with a state directory, as returned by [Tree.StateDir]. If an earlier process
+// died within [Tree.Apply], Open completes that. It fails if the apply had to be undone.
 func Open(stateDir string) (*Tree, error) {
-	stateDir, err := filepath.Abs(stateDir)
+	t := &Tree{state: stateDir, originals: map[string]*File{}}
+	err := t.load(recordFile, &t.record)
+	if err == nil {
+		err = gone(t.load(originalsFile, &t.originals))
+	}
+	if err == nil && t.applying() {
+		err = t.inProject(t.complete)
+	}
 	if err != nil {
-		return nil, err
-	}
-	t := &Tree{state: stateDir}
-	if err := t.loadRecord(); err != nil {
-		return nil, fmt.Errorf("open working copy %s: %w", stateDir, err)
-	}
-	if _, err := os.Stat(t.Dir()); err != nil {
 		return nil, fmt.Errorf("open working copy %s: %w", stateDir, err)
 	}
 	return t, nil
 }
 
 // Dir returns the directory of the copy.
-func (t *Tree) Dir() string { return filepath.Join(t.state, filepath.FromSlash(t.record.Copy)) }
+func (t *Tree) Dir() string { return filepath.Join(t.state, t.record.Place) }
 
-// StateDir returns the directory for [Open] and [Recover].
+// StateDir returns the directory for [Open].
 func (t *Tree) StateDir() string { return t.state }
 
 // Source returns the directory of the original.
 func (t *Tree) Source() string { return t.record.Source }
 
-// LeftOut returns what [Copy] did not copy and why, in order. It does not list .git.
-func (t *Tree) LeftOut() []LeftOut { return t.record.LeftOut }
+// LeftOut returns the paths that [Copy] did not copy, except .git, each with the reason.
+func (t *Tree) LeftOut() []string { return t.record.LeftOut }
 
-// Close removes the copy and all state. It fails while an apply is unfinished; see [Recover].
+// Close removes the copy and all state. It fails while an apply is unfinished.
 func (t *Tree) Close() error {
-	if _, err := os.Lstat(t.journalPath()); err == nil {
-		return fmt.Errorf("close working copy %s: an apply to %s is unfinished; recover it first", t.state, t.record.Source)
+	if t.applying() {
+		return fmt.Errorf("close working copy %s: its change is half applied to the project", t.state)
 	}
 	// Remove the record first: if removal is interrupted, the rest must not look like a copy.
-	if err := os.Remove(t.recordPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := gone(os.Remove(t.path(recordFile))); err != nil {
 		return err
 	}
 	return removeAll(t.state)
@@ -203,17 +145,39 @@ func (t *Tree) Close() error {
 
 // removeAll removes a directory even if directories in it forbid writing.
 func removeAll(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, _ error) error {
 		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700) //nolint:gosec // the directory must be readable to be removed
-			if err != nil {           // it was not readable before
-				return filepath.SkipDir
-			}
+			_ = os.Chmod(path, 0o700) //nolint:gosec // nothing can be removed from it otherwise
 		}
 		return nil
 	})
 	return os.RemoveAll(dir)
+}
+
+// Prune completes every [Tree.Apply] from a state directory in dir whose process died. Then it removes
+// state directories: those that were not used for a week, except for the latest few, and copies that were
+// never completed. A change of its time uses a state directory.
+func Prune(dir string, now time.Time) error {
+	const kept, latest, made = 7 * 24 * time.Hour, 10, 6 * time.Hour
+	entries, err := os.ReadDir(dir)
+	err = gone(err)
+	var states []fs.FileInfo
+	for _, e := range entries {
+		if info, bad := e.Info(); bad == nil && e.IsDir() && strings.HasPrefix(e.Name(), statePrefix) {
+			states = append(states, info)
+		}
+	}
+	slices.SortFunc(states, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for i, s := range states {
+		t := &Tree{state: filepath.Join(dir, s.Name())}
+		if t.applying() {
+			_, bad := Open(t.state)
+			err = errors.Join(err, bad)
+		}
+		_, incomplete := os.Lstat(t.path(recordFile))
+		if age := now.Sub(s.ModTime()); age > kept && i >= latest || age > made && incomplete != nil {
+			err = errors.Join(err, t.Close())
+		}
+	}
+	return err
 }

@@ -38,7 +38,7 @@ type finished struct {
 }
 
 func (r *Refactor) finish(context.Context, struct{}) (string, error) {
-	state := r.Files.State(r.Known().Edited)
+	state := r.Files.State(r.Edited())
 	return "noted", r.Note(func(m *project.Memory[finished]) { m.More = finished{state} })
 }
 

@@ -5,7 +5,7 @@
 //	defer r.Close()
 //	result, err := engine.Run(ctx, r.Agent(), r.Input())
 //	…
-//	diff, err := r.Diff(ctx)
+//	diff, err := r.Diff()
 //	…
 //	err = r.Apply(diff)
 //

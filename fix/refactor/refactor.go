@@ -114,7 +114,7 @@ type looked struct {
 
 // look runs the tests and takes the metric, unless the files are as they were.
 func (r *Refactor) look(ctx context.Context) (*looked, error) {
-	state := r.Files.State(r.Known().Edited)
+	state := r.Files.State(r.Edited())
 	if r.latest != nil && r.latest.state == state {
 		return r.latest, nil
 	}
@@ -122,7 +122,7 @@ func (r *Refactor) look(ctx context.Context) (*looked, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := r.Diff(ctx)
+	d, err := r.Diff()
 	if err != nil {
 		return nil, err
 	}

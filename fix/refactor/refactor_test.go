@@ -126,7 +126,7 @@ func TestRefactor(t *testing.T) {
 			t.Errorf("the model was not told %q:\n%s", want, said)
 		}
 	}
-	d, err := r.Diff(t.Context())
+	d, err := r.Diff()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ const wanted = "a new test that fails because of the bug"
 
 // look runs the tests that the edits can affect, unless the edited files are as they were.
 func (r *Repro) look(ctx context.Context) (*looked, error) {
-	edited := r.Known().Edited
+	edited := r.Edited()
 	state := r.Files.State(edited)
 	if r.latest != nil && r.latest.state == state {
 		return r.latest, nil

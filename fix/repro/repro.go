@@ -74,7 +74,7 @@ func (r *Repro) Finish(ctx context.Context) (Found, error) {
 	if len(l.Open) > 0 {
 		return Found{}, errors.New("there is no new test that fails as it should: " + strings.Join(l.Why, "; "))
 	}
-	d, err := r.Diff(ctx)
+	d, err := r.Diff()
 	return Found{Test: l.Test, Command: r.command(l.pkg, l.test), Runs: Runs, Diff: d}, err
 }
 

@@ -43,7 +43,7 @@ func TestCheating(t *testing.T) {
 	if result.Status != pawl.StatusNoProgress {
 		t.Errorf("status %v, want no_progress", result.Status)
 	}
-	if d, err := f.Outcome(t.Context(), result.Status); err != nil || !d.Empty() {
+	if d, err := f.Outcome(result.Status); err != nil || !d.Empty() {
 		t.Errorf("outcome %q, %v, want nothing", d, err)
 	}
 }
@@ -62,7 +62,7 @@ func TestKeep(t *testing.T) {
 	} {
 		f := choose(t, pair(t), scripted(better, worse), testfix.Choices{Keep: keep}, nil)
 		result := drive(t, f)
-		d, err := f.Outcome(t.Context(), result.Status)
+		d, err := f.Outcome(result.Status)
 		if err != nil || result.Status == pawl.StatusSuccess {
 			t.Fatalf("%v: %v, %v", keep, result.Status, err)
 		}
@@ -89,7 +89,7 @@ func TestOnlyEdits(t *testing.T) {
 	if result.Status != pawl.StatusSuccess {
 		t.Fatalf("%v: %s", result.Status, result.Verdict.Detail)
 	}
-	d, err := f.Outcome(t.Context(), result.Status)
+	d, err := f.Outcome(result.Status)
 	if diff := cmp.Diff([]string{"interval.go"}, d.Files()); diff != "" || err != nil {
 		t.Errorf("files changed: %v (-want +got):\n%s", err, diff)
 	}

@@ -65,7 +65,7 @@ func (f *Fix) Check(ctx context.Context, seen func(packages, failed int)) (Check
 // whyElsewhere says what may distinguish the copy from the project.
 func (f *Fix) whyElsewhere() string {
 	if left := f.Tree.LeftOut(); len(left) > 0 {
-		return fmt.Sprintf("the copy does not have %s (%s)", left[0].Path, left[0].Why)
+		return "the copy does not have " + left[0]
 	}
 	return "the copy has all files of the project and another path, so they may depend on the path or on directories around it"
 }

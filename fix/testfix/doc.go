@@ -5,7 +5,7 @@
 //	defer fix.Close()
 //	result, err := engine.Run(ctx, fix.Agent(), fix.Input())
 //	…
-//	diff, err := fix.Outcome(ctx, result.Status)
+//	diff, err := fix.Outcome(result.Status)
 //	…
 //	err = fix.Apply(diff)
 //

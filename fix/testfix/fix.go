@@ -71,10 +71,10 @@ type Diff = project.Diff
 
 // Outcome returns what of the run's work is to be kept, given how it ended:
 // after a success everything, else what [Choices.Keep] says.
-func (f *Fix) Outcome(ctx context.Context, status pawl.Status) (Diff, error) {
+func (f *Fix) Outcome(status pawl.Status) (Diff, error) {
 	switch best := f.Known().More.Best; {
 	case status == pawl.StatusSuccess || f.source.Keep == Last:
-		return f.Diff(ctx)
+		return f.Diff()
 	case f.source.Keep == Best && best != nil:
 		return Diff{Diff: best.Diff}, nil
 	}

@@ -1,7 +1,6 @@
 package testfix
 
 import (
-	"context"
 	"slices"
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
@@ -36,15 +35,15 @@ func (b *best) below(v verdict, now gotest.Report, edits bool) bool {
 
 // remember keeps the best state, with the edits that led to it. A state in which anything is open that passed
 // at first is not worth keeping, however few are open.
-func (f *Fix) remember(ctx context.Context, c cached, first gotest.Report) error {
+func (f *Fix) remember(c cached, first gotest.Report) error {
 	known := f.Known()
 	regressed := slices.ContainsFunc(c.verdict.Open, first.Passes)
 	if was := known.More.Best; was != nil && (regressed || !was.below(c.verdict, c.ran.Report, f.source.AllowTestEdits)) {
 		return nil
 	}
 	now := best{Open: len(c.verdict.Open), Passed: c.verdict.Passed, Report: c.ran.Report}
-	if len(known.Edited) > 0 {
-		d, err := f.Diff(ctx)
+	if len(f.Edited()) > 0 {
+		d, err := f.Diff()
 		if err != nil {
 			return err
 		}

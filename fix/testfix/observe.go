@@ -20,7 +20,7 @@ type cached struct {
 
 // current runs all tests, unless the files are as they were at the last run. The caller holds Running.
 func (f *Fix) current(ctx context.Context) (cached, error) {
-	state := f.Files.State(f.Known().Edited)
+	state := f.Files.State(f.Edited())
 	if f.latest.state == state {
 		return f.latest, nil
 	}
@@ -47,7 +47,7 @@ func (f *Fix) current(ctx context.Context) (cached, error) {
 	v := judge(first.Report, now, f.source.AllowTestEdits)
 	v.Flaky = f.Flaky()
 	f.latest = cached{state, now, v}
-	return f.latest, f.remember(ctx, f.latest, first.Report)
+	return f.latest, f.remember(f.latest, first.Report)
 }
 
 // away runs what fails in the copy once in the project, and returns what passes there.

@@ -185,7 +185,7 @@ func TestRepair(t *testing.T) {
 			if result := drive(t, f); result.Status != pawl.StatusSuccess {
 				t.Fatalf("status %v, want success", result.Status)
 			}
-			diff, err := f.Outcome(t.Context(), pawl.StatusSuccess)
+			diff, err := f.Outcome(pawl.StatusSuccess)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,7 +225,7 @@ func TestBeyondRepair(t *testing.T) {
 			if detail := result.Verdict.Detail; !strings.Contains(detail, "a rule-based program and no language model") || !strings.Contains(detail, want) {
 				t.Errorf("detail %q, want it to say what it is, and %q", detail, want)
 			}
-			if now, err := f.Diff(t.Context()); err != nil || !now.Empty() {
+			if now, err := f.Diff(); err != nil || !now.Empty() {
 				t.Errorf("the copy was left with %q, %v, want it as it was", now, err)
 			}
 		})

@@ -98,7 +98,7 @@ func TestKilled(t *testing.T) {
 	if d := cmp.Diff(before, snapshot(t, dir)); d != "" {
 		t.Fatalf("the project was touched:\n%s", d)
 	}
-	diff, err := f.Outcome(t.Context(), result.Status)
+	diff, err := f.Outcome(result.Status)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package testfix
 
 import (
 	"context"
+	"slices"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/testrun"
@@ -25,8 +26,8 @@ func (f *Fix) tools() []pawl.Tool {
 	return tools
 }
 
-func (f *Fix) gitDiff(ctx context.Context, a diffArgs) (string, error) {
-	d, err := f.Diff(ctx)
+func (f *Fix) gitDiff(_ context.Context, a diffArgs) (string, error) {
+	d, err := f.Diff()
 	if err != nil {
 		return "", err
 	}
@@ -35,7 +36,7 @@ func (f *Fix) gitDiff(ctx context.Context, a diffArgs) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		d.Diff = d.Only(func(c workspace.Change) bool { return c.Path == name })
+		d.Changes = slices.DeleteFunc(d.Changes, func(c workspace.Change) bool { return c.Path != name })
 	}
 	if d.Empty() {
 		return "[nothing was changed]\n", nil

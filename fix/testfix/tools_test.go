@@ -73,7 +73,7 @@ func TestTestsAreReadOnly(t *testing.T) {
 			t.Errorf("edit_file %s = %v, want it refused as read-only", path, err)
 		}
 	}
-	if d, err := f.Diff(t.Context()); err != nil || !d.Empty() {
+	if d, err := f.Diff(); err != nil || !d.Empty() {
 		t.Errorf("diff %q, %v, want none", d, err)
 	}
 
@@ -88,7 +88,7 @@ func TestTestsAreReadOnly(t *testing.T) {
 			t.Errorf("edit_file %s with leave to edit tests: %v", path, err)
 		}
 	}
-	d, err := f.Diff(t.Context())
+	d, err := f.Diff()
 	if diff := cmp.Diff([]string{"small_test.go", "sub/testdata/x.go", "testdata/in.txt"}, d.Files()); diff != "" || err != nil {
 		t.Errorf("files changed: %v (-want +got):\n%s", err, diff)
 	}
@@ -187,7 +187,7 @@ func TestWriteFile(t *testing.T) {
 	if one, err := use(t, f, "git_diff", args{"path": "bad.go"}); err != nil || strings.Count(one, "diff --git") != 1 {
 		t.Errorf("git_diff bad.go = %q, %v, want one file", one, err)
 	}
-	d, err := f.Diff(t.Context())
+	d, err := f.Diff()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,7 @@ func concludeFix(ctx context.Context, a *app, fix *testfix.Fix, r pawl.Result, d
 	var diff testfix.Diff
 	if r.Status.Ended() { // a suspended run has no outcome yet
 		var err error
-		if diff, err = fix.Outcome(ctx, r.Status); err != nil {
+		if diff, err = fix.Outcome(r.Status); err != nil {
 			return 0, errors.Join(err, fix.Release())
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -99,14 +100,6 @@ func completeLate(ctx context.Context, a *app, s *pawl.State) (code int, found b
 	return code, true, err
 }
 
-// recoverCopy finishes or takes back what a dead process was changing in the project.
-func recoverCopy(state string) error {
-	if _, err := workspace.Recover(state); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return refused(err)
-	}
-	return nil
-}
-
 // unapplied says of a change that conflicts with the project where it is, and what applies it later.
 func (a *app) unapplied(err error, dir, run string) error {
 	if conflict := (*workspace.ConflictError)(nil); errors.As(err, &conflict) {
@@ -139,8 +132,8 @@ func (a *app) reportOf(ctx context.Context, j store, h pawl.Head) (explain.Repor
 	if err != nil || !is {
 		return r, nil //nolint:nilerr // it is reported when the run is resumed
 	}
-	if t, err := workspace.Open(from.state); err == nil {
-		r.Recommend(a.typed("pawl", "resume", r.Run), fmt.Sprintf("to apply its change to %s; it was not applied, and is in %s", t.Source(), t.Dir()))
+	if _, err := os.Stat(from.state); err == nil {
+		r.Recommend(a.typed("pawl", "resume", r.Run), fmt.Sprintf("to apply its change to %s; it was not applied, and is in %s", from.dir, from.state))
 	}
 	return r, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/stop"
+	"github.com/pawl-run/pawl/workspace"
 )
 
 // projecting holds the options of pawl fix and its sisters, which work in a copy of a project.
@@ -90,7 +91,7 @@ func (o *openCopy) work(a *app, condition pawl.Condition) *work {
 	agent.Source = withMembers(agent.Source, o.again)
 	return &work{
 		agent: agent,
-		begun: func(run string) { claimCopy(o.state, run) },
+		begun: func() { now := time.Now(); _ = os.Chtimes(o.state, now, now) }, // so that the copy is kept longer
 		conclude: func(ctx context.Context, r pawl.Result) (int, error) {
 			code, err := o.conclude(ctx, r)
 			return code, a.unapplied(err, o.Dir(), r.Run)
@@ -126,7 +127,9 @@ func (p *projecting) drive(ctx context.Context, a *app, in inProject, name strin
 	}
 	return a.with(ctx, func(j store) (int, error) {
 		if in.state != "" {
-			prune(&a.console, in.state, time.Now())
+			if err := workspace.Prune(in.state, time.Now()); err != nil && !a.quiet {
+				a.sayf("old working copies: %v", err)
+			}
 		}
 		o, err := open(ctx, model)
 		if err != nil {
@@ -202,9 +205,6 @@ func reopenCopy(a *app, from inCopy, s *pawl.State, r remake) (*work, error) {
 		agent := from.recorded(model, s.Limits())
 		agent.Stop = condition
 		return &work{agent: agent, drop: func() {}}, nil
-	}
-	if err := recoverCopy(from.state); err != nil {
-		return nil, err
 	}
 	made, err := from.open(a, model, s.Limits(), again)
 	if err != nil {

@@ -115,7 +115,7 @@ func concludeRefactor(ctx context.Context, a *app, r *refactor.Refactor, result 
 	after, err := r.Value(ctx)
 	var diff refactor.Diff
 	if err == nil {
-		diff, err = r.Diff(ctx)
+		diff, err = r.Diff()
 	}
 	whole.Result, whole.Metric.After = result, &after
 	whole.Applied = !again.DryRun && !diff.Empty()

@@ -180,7 +180,7 @@ func driveWork(ctx context.Context, a *app, d *driving, w *work, after uint64, b
 	result, err := a.drive(ctx, d, w.agent, w.limits, after, func(ctx context.Context) (*engine.Handle, error) {
 		run, err := begin(ctx)
 		if err == nil && w.begun != nil {
-			w.begun(run.ID())
+			w.begun()
 		}
 		return run, err
 	})

@@ -23,8 +23,8 @@ type work struct {
 	policy *spec.Policy
 	// upgrade is the rule of the agent's spec.
 	upgrade engine.Upgrade
-	// begun is called with the run's id when it has resumed; may be nil.
-	begun func(run string)
+	// begun is called when the run has begun or resumed; may be nil.
+	begun func()
 	// conclude prints the result of the run and returns the exit code.
 	conclude func(context.Context, pawl.Result) (int, error)
 	// drop releases what the agent holds if nothing was run.

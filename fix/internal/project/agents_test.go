@@ -93,7 +93,7 @@ func scripted(turns ...[]pawl.Call) pawl.Model {
 
 type worker interface {
 	Agent() pawl.Agent
-	Diff(context.Context) (project.Diff, error)
+	Diff() (project.Diff, error)
 	Release() error
 	Close() error
 }
@@ -209,7 +209,7 @@ func TestKilled(t *testing.T) {
 				t.Fatalf("%s: killed at entry %d: %v: %s", name, lives+1, result.Status, result.Verdict.Detail)
 			}
 			c.check(t, w)
-			diff, err := w.Diff(t.Context())
+			diff, err := w.Diff()
 			must(t, err)
 			if d := cmp.Diff(c.wantDiff, diff.Files()); d != "" {
 				t.Errorf("%s: killed at entry %d: files (-want +got):\n%s", name, lives+1, d)

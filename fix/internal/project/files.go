@@ -67,6 +67,9 @@ func (f *Files) Writable(name string) error {
 		if info.Mode()&fs.ModeSymlink != 0 {
 			return fmt.Errorf("%s is a symbolic link; edit the file it leads to", name[:i])
 		}
+		if i == len(name) && info.IsDir() {
+			return fmt.Errorf("%s is a directory; name a file", name)
+		}
 	}
 	if slices.ContainsFunc(f.Fixed, func(p string) bool { return strings.EqualFold(path.Clean(p), name) }) {
 		return fmt.Errorf("%s belongs to the test command and is read-only", name)

@@ -1,7 +1,10 @@
 package project
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,31 +12,113 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/beneath"
+	"github.com/pawl-run/pawl/workspace"
 )
 
-// Surroundings lists the paths, relative to the directory, by which the Go module refers to the outside:
-// directories in replace directives, the module around the directory, and the workspace around it. It skips
-// what it cannot read; the toolchain reports that better.
-func Surroundings(dir string) []string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+// copyOf makes a working copy of a project. The paths by which its Go module refers to the outside lead
+// from the copy to the same places: the directories above the copy have the names of those above the
+// project, and links to what is there. Programs in the copy can reach the originals through these links.
+func copyOf(ctx context.Context, dir, stateDir string) (*workspace.Tree, error) {
+	paths := surroundings(dir)
+	depth := 0
+	for _, p := range paths {
+		depth = max(depth, strings.Count(p, above))
 	}
-	abs, err := filepath.Abs(dir)
+	place := filepath.Join("copy", copyName(dir))
+	for up := filepath.Dir(dir); depth > 1; up, depth = filepath.Dir(up), depth-1 {
+		place = filepath.Join("copy", copyName(up), strings.TrimPrefix(place, "copy"))
+	}
+	t, err := workspace.Copy(ctx, dir, &workspace.Options{Dir: stateDir, Place: place})
 	if err != nil {
+		return nil, err
+	}
+	for _, p := range paths {
+		names := []string{p}
+		if strings.HasSuffix(p, above) {
+			names, err = entries(dir, p)
+		}
+		for _, name := range names {
+			if err == nil {
+				err = linkOriginal(filepath.Join(dir, name), filepath.Join(t.Dir(), name))
+			}
+		}
+		if err != nil {
+			return nil, errors.Join(err, t.Close())
+		}
+	}
+	return t, nil
+}
+
+// above is the way to the directory above.
+const above = ".." + string(filepath.Separator)
+
+// entries lists the paths of what is in a directory above the project, except the way to the project. A
+// repository is left out, since git would take the copy for its working tree.
+func entries(dir, up string) (paths []string, err error) {
+	all, err := os.ReadDir(filepath.Join(dir, up))
+	way := filepath.Base(filepath.Join(dir, strings.TrimPrefix(up, above)))
+	for _, e := range all {
+		if e.Name() != way && e.Name() != ".git" {
+			paths = append(paths, up+e.Name())
+		}
+	}
+	return paths, err
+}
+
+// linkOriginal links to an original. A small file is copied instead: the toolchain writes to some
+// files that it finds above a project, such as go.work.sum.
+func linkOriginal(original, place string) error {
+	info, err := os.Stat(original)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // users of the path get the same error as in the project
+	}
+	if err == nil && info.Mode().IsRegular() && info.Size() <= 1<<20 {
+		if data, err := os.ReadFile(original); err == nil {
+			return os.WriteFile(place, data, info.Mode().Perm()|0o200) //nolint:gosec // place is in the state directory, which is ours
+		}
+	}
+	if err == nil {
+		err = os.Symlink(original, place)
+	}
+	if errors.Is(err, fs.ErrExist) { // two paths have the same target
 		return nil
 	}
-	var out []string
+	return err
+}
+
+// copyName returns the name of a directory, which some tools put into their results.
+func copyName(dir string) string {
+	name := filepath.Base(dir)
+	if name == string(filepath.Separator) || strings.ContainsAny(name, `/\:`) {
+		return "project"
+	}
+	return name
+}
+
+// surroundings lists the paths, relative to the directory, by which the Go module refers to the outside:
+// directories in replace directives, the module around the directory, and the workspace around it. Each goes
+// up as far as needed and then to one name, or to none for the directory up there. It skips what it cannot
+// read; the toolchain reports that better.
+func surroundings(dir string) (out []string) {
 	outside := func(path string) {
-		rel, err := filepath.Rel(abs, path)
-		if err == nil && !filepath.IsLocal(rel) && !slices.Contains(out, filepath.ToSlash(rel)) {
-			out = append(out, filepath.ToSlash(rel))
+		rel, err := filepath.Rel(dir, path)
+		if err != nil || filepath.IsLocal(rel) {
+			return
+		}
+		up, rest := "", rel+string(filepath.Separator)
+		for strings.HasPrefix(rest, above) {
+			up, rest = up+above, rest[len(above):]
+		}
+		name, _, _ := strings.Cut(rest, string(filepath.Separator))
+		if !slices.Contains(out, up+name) {
+			out = append(out, up+name)
 		}
 	}
 	for _, name := range []string{"go.mod", "go.work"} {
 		if name == "go.work" && os.Getenv("GOWORK") == "off" {
 			continue
 		}
-		if file := upward(abs, name); file != "" {
+		if file := upward(dir, name); file != "" {
 			outside(filepath.Dir(file))
 			for _, path := range directories(file) {
 				outside(filepath.Join(filepath.Dir(file), filepath.FromSlash(path)))

@@ -17,8 +17,7 @@ import (
 	"github.com/pawl-run/pawl/workspace"
 )
 
-// A Work is a working copy of a project as its agent has it, with what is known of it: what was edited, and what
-// the tests said at first. M is what its kind of agent knows besides.
+// A Work is a working copy of a project as its agent has it, with what is known of it: what the tests said at first. M is what its kind of agent knows besides.
 type Work[M any] struct {
 	Tree  *workspace.Tree
 	Root  *os.Root
@@ -37,9 +36,8 @@ type Work[M any] struct {
 
 // A Memory is what an agent knows beside the log, since it belongs to the copy.
 type Memory[M any] struct {
-	Edited []string `json:"edited,omitempty"` // sorted
-	First  *Before  `json:"first,omitempty"`
-	More   M        `json:"more"`
+	First *Before `json:"first,omitempty"`
+	More  M       `json:"more"`
 }
 
 // Before is what the tests said before the first edit. Every other run is compared with it.
@@ -69,7 +67,13 @@ func (w *Work[M]) Begin(ctx context.Context, dir string, model pawl.Model, o *Op
 	if err != nil {
 		return Source{}, err
 	}
-	t, err := workspace.Copy(ctx, dir, &workspace.Options{Dir: o.StateDir, Beside: Surroundings(dir)})
+	if dir, err = filepath.Abs(dir); err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return Source{}, err
+	}
+	t, err := copyOf(ctx, dir, o.StateDir)
 	if err != nil {
 		return Source{}, err
 	}
@@ -144,8 +148,7 @@ func (w *Work[M]) Close() error {
 	return errors.Join(err, w.Tree.Close())
 }
 
-// wrote notes that a file is about to be edited, durably and before it is: a file that is noted and
-// not edited does no harm. It refuses an edit that takes something from a test, where tests may only be added.
+// wrote keeps the original of a file that is about to be edited. It refuses an edit that takes something from a test, where tests may only be added.
 func (w *Work[M]) wrote(name string, after []byte) error {
 	if IsTest(name) && (w.Files.Rule == Tests || w.Files.Rule == Kept) {
 		original, err := os.ReadFile(filepath.Join(w.Tree.Source(), filepath.FromSlash(name)))
@@ -156,13 +159,16 @@ func (w *Work[M]) wrote(name string, after []byte) error {
 			return err
 		}
 	}
-	if slices.Contains(w.Known().Edited, name) {
-		return nil
-	}
-	return w.Note(func(m *Memory[M]) {
-		m.Edited = append(slices.Clone(m.Edited), name)
-		slices.Sort(m.Edited)
-	})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.Tree.Keep(name)
+}
+
+// Edited returns the files that were edited, in order.
+func (w *Work[M]) Edited() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.Tree.Kept()
 }
 
 // Note changes what is known, durably.
@@ -192,14 +198,11 @@ func (w *Work[M]) Known() Memory[M] {
 
 // Diff returns how the edited files differ now from those of the project, without what running the tests has
 // changed.
-func (w *Work[M]) Diff(ctx context.Context) (Diff, error) {
+func (w *Work[M]) Diff() (Diff, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	d, err := w.Tree.Diff(ctx)
-	if err != nil {
-		return Diff{}, err
-	}
-	return Diff{d.Only(func(c workspace.Change) bool { return slices.Contains(w.memory.Edited, c.Path) })}, nil
+	d, err := w.Tree.Diff()
+	return Diff{d}, err
 }
 
 // Flaky lists the tests that are no part of the goal, since they passed once and failed once with nothing changed
