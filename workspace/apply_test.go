@@ -190,8 +190,7 @@ func TestRecoverConflict(t *testing.T) {
 	}
 	put(t, tree.Source(), "zero", "theirs\n")
 	_, err := Open(tree.StateDir())
-	var conflict *ConflictError
-	if !errors.As(err, &conflict) {
+	if _, ok := errors.AsType[*ConflictError](err); !ok {
 		t.Fatalf("%v, want it taken back over a conflict", err)
 	}
 	before["zero"] = "theirs\n"
