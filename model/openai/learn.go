@@ -3,7 +3,6 @@ package openai
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -54,7 +53,11 @@ func (a *asking) request() (req map[string]any, notes []string, err error) {
 		return nil, nil, err
 	}
 	if taught, ok := a.lessons.Of(endpoint); ok {
-		notes = append(notes, fmt.Sprintf("the API %s was used, because the server refused the other one: %s", taught.Instead, taught.Why))
+		used, refused := "Chat Completions", "Responses"
+		if taught.Instead == Responses {
+			used, refused = refused, used
+		}
+		notes = append(notes, used+" was used, because the server refused "+refused+": "+taught.Why)
 	}
 	notes = append(append(notes, a.temper(req)...), a.lessons.Apply(req)...)
 	a.sent = req

@@ -159,7 +159,7 @@ func TestLessons(t *testing.T) {
 			[]string{"max_tokens"}, []string{"chat/completions max_tokens=16384", "chat/completions max_tokens=4096"}, "max_tokens was sent as 4096"},
 		"tools beside thinking": {openai.Chat, "gpt-5.6-sol", pawl.Request{Tools: tools},
 			[]func(string, map[string]any) string{on("chat/completions", useResponses)},
-			[]string{"reasoning"}, []string{"chat/completions", `responses reasoning={"summary":"auto"}`}, "the API responses was used, because the server refused the other one: Function tools"},
+			[]string{"reasoning"}, []string{"chat/completions", `responses reasoning={"summary":"auto"}`}, "Responses was used, because the server refused Chat Completions: Function tools"},
 		"the same behind a gateway without Responses": {openai.Chat, "gpt-5.6-sol", pawl.Request{Tools: tools},
 			[]func(string, map[string]any) string{on("responses", `404{"detail":"Not Found"}`), func(_ string, b map[string]any) string {
 				if b["reasoning_effort"] != "none" {
@@ -170,10 +170,10 @@ func TestLessons(t *testing.T) {
 			[]string{"reasoning_effort"}, []string{"chat/completions", "responses", "chat/completions", `chat/completions reasoning_effort="none"`}, `reasoning_effort was sent as "none"`},
 		"a server without Responses": {openai.Responses, "house", pawl.Request{},
 			[]func(string, map[string]any) string{on("responses", "404 page not found")},
-			nil, []string{"responses", "chat/completions"}, "the API chat was used"},
+			nil, []string{"responses", "chat/completions"}, "Chat Completions was used, because the server refused Responses: "},
 		"a model without Responses": {openai.Responses, "house", pawl.Request{},
 			[]func(string, map[string]any) string{on("responses", `{"error":{"message":"The requested model 'house' is not supported with the Responses API.","param":"model"}}`)},
-			nil, []string{"responses", "chat/completions"}, "the API chat was used"},
+			nil, []string{"responses", "chat/completions"}, "Chat Completions was used, because the server refused Responses: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &refuser{t: t, when: c.refuse, show: c.show}
