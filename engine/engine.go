@@ -40,7 +40,7 @@ type Engine struct {
 	closed  bool
 	beat    heartbeat
 	closing chan struct{}  // closed when the engine is closed
-	watches sync.WaitGroup // of runs that other processes drive
+	calls   sync.WaitGroup // that Close waits for: they begin or resume a run, or watch one of another process
 }
 
 // Options are an engine's settings. The zero value is right for most programs.
@@ -209,6 +209,17 @@ func (e *Engine) lasting() bool {
 	return !volatile
 }
 
+// enter counts a call that Close waits for, until e.calls.Done. It fails once the engine is closed.
+func (e *Engine) enter() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return errClosed
+	}
+	e.calls.Add(1)
+	return nil
+}
+
 // Close suspends every run the engine drives and waits until they are suspended.
 func (e *Engine) Close() error {
 	e.mu.Lock()
@@ -224,7 +235,7 @@ func (e *Engine) Close() error {
 	for _, d := range all {
 		<-d.life.done
 	}
-	e.watches.Wait()
+	e.calls.Wait()
 	e.beat.subscriptions.Wait() // nothing reads the journal any more, so it may be closed now
 	e.beat.beating.Lock()
 	defer e.beat.beating.Unlock()

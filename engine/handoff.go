@@ -166,7 +166,7 @@ func (e *Engine) attach(ctx context.Context, agent pawl.Agent, run string, o *Re
 		e.mu.Lock()
 		s := e.live[run]
 		if s == nil && !e.closed {
-			e.watches.Add(1) // before Close can wait for it
+			e.calls.Add(1) // before Close can wait for it
 		}
 		closed := e.closed
 		e.mu.Unlock()
@@ -178,7 +178,7 @@ func (e *Engine) attach(ctx context.Context, agent pawl.Agent, run string, o *Re
 		}
 		h, err := e.head(ctx, run)
 		if err != nil {
-			e.watches.Done()
+			e.calls.Done()
 			return nil, err
 		}
 		if h.Status != pawl.StatusRunning || owned(h) || o == nil {
@@ -186,7 +186,7 @@ func (e *Engine) attach(ctx context.Context, agent pawl.Agent, run string, o *Re
 			go l.watch(ctx, h)
 			return &Handle{life: l, found: true}, nil
 		}
-		e.watches.Done()
+		e.calls.Done()
 		again, err := e.Resume(ctx, agent, run, o)
 		if err == nil {
 			again.found = true

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -167,6 +168,54 @@ func (n streamer) Stream(ctx context.Context, r pawl.Request) iter.Seq2[pawl.Chu
 		reply, err := turns([]pawl.Call{call("look", 1)}, []pawl.Call{call("look", 2)}).(pawl.ModelFunc)(ctx, r)
 		yield(pawl.Chunk{Reply: &reply}, err)
 	}
+}
+
+// slowClaim is a journal that answers a claim only once it is let.
+type slowClaim struct {
+	*memory.Journal
+	answer chan bool
+}
+
+func (s slowClaim) Claim(ctx context.Context, c pawl.Claim) (pawl.Lease, error) {
+	l, err := s.Journal.Claim(ctx, c)
+	if c.New {
+		<-s.answer
+	}
+	return l, err
+}
+
+// Close waits for a call that has claimed a run, which another engine can begin afterwards.
+func TestCloseWaitsForStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := memory.New()
+		slow := slowClaim{j, make(chan bool)}
+		e := engine.New(slow, nil)
+		agent, o := pawl.Agent{Name: "looker", Model: turns()}, &engine.StartOptions{ID: "r"}
+		var started error
+		closed := false
+		go func() { _, started = e.Start(t.Context(), agent, "go", o) }()
+		synctest.Wait()
+		go func() {
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+			closed = true
+		}()
+		synctest.Wait()
+		if closed {
+			t.Error("Close did not wait")
+		}
+		close(slow.answer)
+		synctest.Wait()
+		if started == nil || !closed {
+			t.Errorf("started: %v, closed: %v", started, closed)
+		}
+		if h, err := engine.New(j, nil).Start(t.Context(), agent, "go", o); err != nil {
+			t.Error(err)
+		} else if _, err := h.Wait(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // Closing while runs begin leaves none running, none owned, and hangs nowhere.

@@ -58,7 +58,7 @@ func (b *beginning) find(ctx context.Context, run string) (*Handle, error) {
 
 // watch polls a run of another owner until it is released.
 func (l *life) watch(ctx context.Context, h pawl.Head) {
-	defer l.engine.watches.Done()
+	defer l.engine.calls.Done()
 	defer close(l.done)
 	for wait := 10 * time.Millisecond; h.Status == pawl.StatusRunning && owned(h); wait = min(2*wait, time.Second) {
 		if l.err = l.engine.pause(ctx, wait); l.err != nil {

@@ -76,6 +76,10 @@ func (e *Engine) Resume(ctx context.Context, agent pawl.Agent, run string, o *Re
 			return nil, err
 		}
 	}
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	defer e.calls.Done()
 	d, err := e.reopen(ctx, agent, run, o)
 	if o != nil && o.Upgrade == UpgradeFork && errors.As(err, new(*ChangedError)) {
 		d, err = e.resumeFork(ctx, agent, run, o)

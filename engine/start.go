@@ -35,9 +35,13 @@ func (e *Engine) start(ctx context.Context, p *Prepared, input string, o *StartO
 	if err == nil && !b.driven && !b.queued && b.Key == "" { // else the run may be there already
 		err = e.room()
 	}
+	if err == nil {
+		err = e.enter()
+	}
 	if err != nil {
 		return nil, err
 	}
+	defer e.calls.Done()
 	if err := b.attach(ctx); err != nil {
 		return nil, fmt.Errorf("start a run: %w", err)
 	}
