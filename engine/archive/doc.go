@@ -5,6 +5,5 @@
 // [Export] writes a run as lines of JSON: a head, the entries as in the log, the
 // blobs, and an end. Each line has a checksum that depends on all lines before it.
 // [Import] writes the run to another journal, where it can be resumed unless
-// secrets were removed from it. [Save] exports to a [Store], such as a directory
-// or a bucket.
+// secrets were removed from it.
 package archive

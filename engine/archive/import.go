@@ -3,8 +3,6 @@ package archive
 import (
 	"bufio"
 	"bytes"
-	"compress/flate"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -47,19 +45,13 @@ func (e *DamagedError) Unwrap() error { return e.Err }
 // Import writes a run that [Export] exported to a journal, under the same id and without an
 // owner. A raw export can be resumed with its agent; a redacted one can only be read.
 //
-// The file may be compressed by gzip.
-//
 // A truncated file is imported up to where it ends. If entries are missing, the run can be
 // read and forked but not resumed, since it may have done more than its log says. Any other
 // problem with the file is a *DamagedError, and nothing is imported. If the run exists
 // already, Import fails with pawl.ErrRunExists. A process that dies in Import leaves a run
 // with all entries or none, as long as they fit into one batch of 32 MB.
 func Import(ctx context.Context, j pawl.Journal, r io.Reader) (Imported, error) {
-	in, err := plain(r)
-	if err != nil {
-		return Imported{}, fmt.Errorf("import: %w", err)
-	}
-	f := importFile{in: in}
+	f := importFile{in: bufio.NewReader(r)}
 	if err := f.read(); err != nil {
 		return Imported{}, fmt.Errorf("import: %w", err)
 	}
@@ -82,19 +74,6 @@ func Import(ctx context.Context, j pawl.Journal, r io.Reader) (Imported, error) 
 		got.Continues = start.Continues.Run
 	}
 	return got, nil
-}
-
-// plain decompresses what is compressed.
-func plain(r io.Reader) (*bufio.Reader, error) {
-	in := bufio.NewReader(r)
-	if head, err := in.Peek(2); err != nil || head[0] != 0x1f || head[1] != 0x8b {
-		return in, nil // whatever the error is, reading returns it again
-	}
-	z, err := gzip.NewReader(in)
-	if err != nil {
-		return nil, &DamagedError{1, err}
-	}
-	return bufio.NewReader(z), nil
 }
 
 // An importFile is an export that is being read.
@@ -153,10 +132,8 @@ func (f *importFile) next() (line []byte, whole bool, err error) {
 		switch {
 		case err == nil:
 			return line[:len(line)-1], true, nil
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // the latter of a compressed file
+		case errors.Is(err, io.EOF):
 			return line, false, nil
-		case errors.Is(err, gzip.ErrChecksum), errors.As(err, new(flate.CorruptInputError)):
-			return nil, false, &DamagedError{f.line + 1, err}
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, false, err
 		case len(line) > mostLine:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -37,9 +38,13 @@ func importCommand(a *app) *cobra.Command {
 			case len(args) == 0:
 				return 0, misuse("import needs a FILE, or - for standard input")
 			}
-			in, err := a.exported(ctx, args[0])
-			if err != nil {
-				return 0, refused(err)
+			in := io.NopCloser(a.in)
+			if args[0] != "-" {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return 0, refused(err)
+				}
+				in = f
 			}
 			code, err := a.with(ctx, func(j store) (int, error) { return 0, importLog(ctx, a, j, args[0], in) })
 			return code, errors.Join(err, in.Close())

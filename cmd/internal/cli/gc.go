@@ -13,7 +13,6 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/engine/archive"
 	"github.com/pawl-run/pawl/runs"
 )
 
@@ -22,9 +21,7 @@ type sweep struct {
 	older    string
 	statuses string
 	dry      bool
-	archive  string
 
-	to     archive.Store // nil: removed runs are not kept
 	before time.Time
 	want   map[pawl.Status]bool // empty: every final status
 }
@@ -37,7 +34,6 @@ type sweepLine struct {
 	UpdatedAt time.Time   `json:"updated_at"`
 	Bytes     int64       `json:"bytes"` // of its entries, which the database may have compressed
 	Removed   bool        `json:"removed"`
-	Archived  string      `json:"archived,omitempty"` // the name of its export
 }
 
 // sweepSum is the summary of a sweep, as JSON.
@@ -58,18 +54,13 @@ func gcCommand(a *app) *cobra.Command {
 	s := &sweep{}
 	c := a.command("gc [flags]", "Delete old runs with their messages, past accounts of budgets and unreferenced blobs", cobra.NoArgs,
 		func(ctx context.Context, _ []string) (int, error) {
-			err := s.parse("--older-than", time.Now())
-			if err == nil {
-				s.to, err = a.archive(s.archive)
-			}
-			if err != nil {
+			if err := s.parse("--older-than", time.Now()); err != nil {
 				return 0, err
 			}
 			return a.withRuns(ctx, func(j store) (int, error) { return 0, collect(ctx, a, j, s) })
 		})
 	c.Flags().StringVar(&s.older, "older-than", "30d", "only runs inactive for this long, as 30d or 12h")
 	c.Flags().StringVar(&s.statuses, "status", "", "only runs of these statuses, such as failed,paused (default: those that have ended, and past accounts of budgets)")
-	c.Flags().StringVar(&s.archive, "archive", "", "before a run is removed, store its export (as of export --raw) in this directory, or bucket s3://BUCKET/PREFIX, for pawl import")
 	c.Flags().BoolVar(&s.dry, "dry-run", false, "list what would be removed")
 	return c
 }
@@ -184,7 +175,7 @@ func (s *sweep) collect(ctx context.Context, j store, sayf func(string, ...any))
 			return lines, sum, err
 		}
 		if !s.dry {
-			if line.Removed, line.Archived, err = s.remove(ctx, j, r, h); err != nil {
+			if line.Removed, err = s.remove(ctx, j, r, h); err != nil {
 				return lines, sum, err
 			}
 			if !line.Removed {
@@ -300,19 +291,18 @@ func followed(ctx context.Context, j store, h pawl.Head) (bool, error) {
 }
 
 // remove claims a run without an owner, and removes it if it has not continued since
-// h was read, after storing its export if there is an archive. It fails if another process
-// resumes the run at the same moment.
-func (s *sweep) remove(ctx context.Context, j store, r pawl.Remover, h pawl.Head) (removed bool, archived string, err error) {
-	c := pawl.Claim{Run: h.Run, Owner: engine.Self().String(), TTL: mostArchiving}
+// h was read. It fails if another process resumes the run at the same moment.
+func (s *sweep) remove(ctx context.Context, j store, r pawl.Remover, h pawl.Head) (removed bool, err error) {
+	c := pawl.Claim{Run: h.Run, Owner: engine.Self().String(), TTL: time.Minute}
 	if engine.ParseOwner(h.Lease.Owner).Gone() {
 		c.Over = h.Lease.Epoch
 	}
 	lease, err := j.Claim(ctx, c)
 	if errors.As(err, new(*pawl.HeldError)) || errors.Is(err, pawl.ErrUnknownRun) {
-		return false, "", nil
+		return false, nil
 	}
 	if err != nil {
-		return false, "", err
+		return false, err
 	}
 	now, err := runs.Head(ctx, j, h.Run)
 	var goesOn bool
@@ -320,25 +310,14 @@ func (s *sweep) remove(ctx context.Context, j store, r pawl.Remover, h pawl.Head
 		goesOn, err = followed(ctx, j, h)
 	}
 	if err == nil && !goesOn && now.Seq == h.Seq && lease.Epoch == h.Lease.Epoch+1 {
-		if s.to != nil && h.Seq > 0 {
-			within, cancel := context.WithTimeout(ctx, mostArchiving/2)
-			archived, err = archive.Save(within, j, h, s.to)
-			cancel()
-		}
-		if err == nil {
-			err = r.Remove(ctx, h.Run, lease.Epoch)
-			if err == nil || errors.Is(err, pawl.ErrUnknownRun) || errors.Is(err, pawl.ErrFenced) {
-				return err == nil, archived, nil
-			}
+		err = r.Remove(ctx, h.Run, lease.Epoch)
+		if err == nil || errors.Is(err, pawl.ErrUnknownRun) || errors.Is(err, pawl.ErrFenced) {
+			return err == nil, nil
 		}
 	}
 	_, _ = j.Claim(context.WithoutCancel(ctx), pawl.Claim{Run: h.Run, Owner: lease.Owner, Epoch: lease.Epoch}) // otherwise the claim expires
-	return false, "", err
+	return false, err
 }
-
-// mostArchiving is how long a run that is being removed is kept from other processes. Half of
-// it is for storing its export.
-const mostArchiving = 4 * time.Minute
 
 // clearBlobs removes the blobs that no log refers to. A blob is stored before the
 // entry that refers to it, always less than a day before.

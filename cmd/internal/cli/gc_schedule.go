@@ -10,13 +10,10 @@ import (
 )
 
 // A retention is how long a server or worker keeps runs.
-type retention struct {
-	older, archive string
-}
+type retention struct{ older string }
 
 func (r *retention) flags(f *pflag.FlagSet) {
 	f.StringVar(&r.older, "gc", "", "delete runs that ended this long ago, as 90d or 12h: at the start and then every hour (default: keep all)")
-	f.StringVar(&r.archive, "archive", "", "with --gc: before a run is deleted, store its export in this directory, or bucket s3://BUCKET/PREFIX, for pawl import")
 }
 
 // every is how often a server looks for runs to delete.
@@ -26,16 +23,10 @@ const every = time.Hour
 // claimed before it is removed. Wrong flags are an error.
 func (r *retention) schedule(ctx context.Context, a *app, j store, log *slog.Logger) (quit func(), err error) {
 	if r.older == "" {
-		if r.archive != "" {
-			return nil, misuse("--archive stores what --gc deletes; say how old runs are deleted, as --gc 90d")
-		}
 		return func() {}, nil
 	}
 	s := &sweep{older: r.older}
 	if err := s.parse("--gc", time.Now()); err != nil {
-		return nil, err
-	}
-	if s.to, err = a.archive(r.archive); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -59,7 +50,7 @@ func (s *sweep) once(ctx context.Context, j store, log *slog.Logger) {
 	_ = s.parse("--gc", time.Now())                           // it was right before
 	_, sum, err := s.collect(ctx, j, func(string, ...any) {}) // what cannot be judged stays
 	if sum.Runs > 0 {
-		log.Info("old runs deleted", "runs", sum.Runs, "archived", s.to != nil)
+		log.Info("old runs deleted", "runs", sum.Runs)
 	}
 	if err != nil && ctx.Err() == nil {
 		log.Error("old runs cannot be deleted; it is tried again within the hour", "error", err)

@@ -153,17 +153,15 @@ pawl doctor --server https://runs.example.org
 pawl doctor agents/ --on temporal://127.0.0.1:7233/default`},
 	"gc": {`Runs that wait, are paused or were interrupted stay unless --status names them.`, `
 pawl gc --dry-run
-pawl gc --older-than 7d --status failed,cancelled
-pawl gc --older-than 90d --archive s3://backups/pawl`},
+pawl gc --older-than 7d --status failed,cancelled`},
 	"backup": {`The copy is a database that pawl opens. cp cannot copy a database that is in use. After
 restoring a copy, run pawl import --restored.`, `
 pawl backup /backups/pawl-2026-11-25.db`},
 	"export": {`After import, such an export cannot be resumed. An export made with --raw can.`, `
 pawl export last > run.jsonl
 pawl export last --raw | ssh other pawl import -`},
-	"import": {`FILE may be - for standard input, or an object of an archive, as s3://BUCKET/NAME. The run
-keeps its id. The journal must not have a run with this id yet. --restored reads no
-file: it marks the runs of a database that was restored from a backup.`, `
+	"import": {`FILE may be - for standard input. The run keeps its id. The journal must not have a run with
+this id yet. --restored reads no file: it marks the runs of a database that was restored from a backup.`, `
 pawl import run.jsonl
 pawl import - < run.jsonl
 pawl import --restored`},
