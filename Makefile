@@ -79,10 +79,6 @@ deploy-check: ## Validate the files of deploy for Compose, Kubernetes, Prometheu
 generate: ## Write generated files and transcripts again
 	go generate work
 
-.PHONY: docs
-docs: ## Write the documentation as a static site into bin/docs
-	go run ./cmd/pawl docs --out bin/docs
-
 .PHONY: tidy
 tidy: ## Tidy the modules and format the sources
 	for dir in $(MODULES); do (cd $$dir && GOWORK=off go mod tidy) || exit 1; done
