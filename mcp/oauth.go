@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"crypto/cipher"
 	"errors"
 	"fmt"
 	"io"
@@ -33,18 +32,13 @@ type OAuth struct {
 	// Tokens is the directory that keeps what Login got, a file for each server that only
 	// its owner can read.
 	Tokens string
-	// Key returns the key of 32 bytes that seals these files, as one from the keyring of the
-	// system: keyring.Key of the module mcp/keyring. create: make one if there is none. It
-	// is called once, for a login or for a file that is sealed. Nil: a login seals nothing.
-	Key func(create bool) ([]byte, error)
+	// Key is the key of 32 bytes that seals these files. Nil: they are not sealed.
+	Key []byte
 	// Seen is called with each token before it is used or kept, so that the program can keep
 	// it out of what it logs and shows, as with engine.Learned. Nil: nothing is called.
 	Seen func(token string)
 	// Login is the command that runs [Login], for errors that say to do so.
 	Login string
-
-	mu  sync.Mutex
-	box cipher.AEAD // of the key; nil: nobody has asked for it
 }
 
 // oauthClient asks authorisation servers.
@@ -253,7 +247,7 @@ func Login(ctx context.Context, address string, o *OAuth, show func(url string))
 			return back.wait(ctx)
 		},
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
-			return c.TokenSource(ctx, t), o.save(address, grantOf(c, t, o.Key != nil))
+			return c.TokenSource(ctx, t), o.save(address, grantOf(c, t))
 		},
 	}
 	if how.PreregisteredClient == nil {

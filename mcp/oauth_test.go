@@ -255,8 +255,7 @@ func TestOAuthSealed(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
 	key, seen := bytes.Repeat([]byte("k"), 32), map[string]bool{}
-	o := &OAuth{Tokens: t.TempDir(), Login: "log in", Seen: func(token string) { seen[token] = true }}
-	o.Key = func(bool) ([]byte, error) { return key, nil }
+	o := &OAuth{Tokens: t.TempDir(), Login: "log in", Key: key, Seen: func(token string) { seen[token] = true }}
 	if err := Login(t.Context(), g.URL+"/mcp", o, browser(t)); err != nil {
 		t.Fatal(err)
 	}
@@ -273,11 +272,10 @@ func TestOAuthSealed(t *testing.T) {
 			t.Errorf("the file has %s", token)
 		}
 	}
-	for want, other := range map[string]func(bool) ([]byte, error){
-		"they are sealed by another key than the keyring has": func(bool) ([]byte, error) { return bytes.Repeat([]byte("o"), 32), nil },
-		"it is locked":              func(bool) ([]byte, error) { return nil, errors.New("it is locked") },
-		"has 3 bytes instead of 32": func(bool) ([]byte, error) { return []byte("key"), nil },
-		"a key of the keyring, which this program does not ask": nil,
+	for want, other := range map[string][]byte{
+		"they are sealed by another key":               bytes.Repeat([]byte("o"), 32),
+		"has 3 bytes instead of 32":                    []byte("key"),
+		"they are sealed, and this program has no key": nil,
 	} {
 		err := greeted(t, g, &OAuth{Tokens: o.Tokens, Login: "log in", Key: other})
 		if !errors.As(err, new(*LoginError)) || !strings.Contains(err.Error(), want) {

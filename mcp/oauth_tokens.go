@@ -28,12 +28,10 @@ type grant struct {
 	AuthStyle oauth2.AuthStyle `json:"auth_style"`
 	Scopes    []string         `json:"scopes,omitempty"`
 	Token     *oauth2.Token    `json:"token"`
-
-	sealed bool // in its file, which it stays when it is renewed
 }
 
-func grantOf(c *oauth2.Config, t *oauth2.Token, sealed bool) *grant {
-	return &grant{c.ClientID, c.ClientSecret, c.Endpoint.TokenURL, c.Endpoint.AuthStyle, c.Scopes, t, sealed}
+func grantOf(c *oauth2.Config, t *oauth2.Token) *grant {
+	return &grant{c.ClientID, c.ClientSecret, c.Endpoint.TokenURL, c.Endpoint.AuthStyle, c.Scopes, t}
 }
 
 func (g *grant) config() *oauth2.Config {
@@ -54,26 +52,16 @@ type sealedGrant struct {
 	Sealed []byte `json:"sealed"` // a nonce, and the grant encrypted by the key
 }
 
-// sealing returns what seals and opens files with the key.
-func (o *OAuth) sealing(create bool) (cipher.AEAD, error) {
-	if o.Key == nil {
-		return nil, errors.New("they are sealed by a key of the keyring, which this program does not ask")
+// box returns what seals and opens files with the key.
+func (o *OAuth) box() (cipher.AEAD, error) {
+	if len(o.Key) != 32 {
+		return nil, fmt.Errorf("the key that seals them has %d bytes instead of 32", len(o.Key))
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.box != nil {
-		return o.box, nil
-	}
-	key, err := o.Key(create)
+	block, err := aes.NewCipher(o.Key)
 	if err != nil {
 		return nil, err
 	}
-	block, err := aes.NewCipher(key)
-	if err != nil || len(key) != 32 {
-		return nil, fmt.Errorf("the key that seals them has %d bytes instead of 32", len(key))
-	}
-	o.box, err = cipher.NewGCMWithRandomNonce(block)
-	return o.box, err
+	return cipher.NewGCMWithRandomNonce(block)
 }
 
 // load reads the grant for a server.
@@ -110,15 +98,17 @@ func (o *OAuth) unseal(name string, data []byte) (*grant, error) {
 	if s.Sealed == nil {
 		return g, json.Unmarshal(data, g)
 	}
-	box, err := o.sealing(false)
+	if o.Key == nil {
+		return nil, errors.New("they are sealed, and this program has no key")
+	}
+	box, err := o.box()
 	if err != nil {
 		return nil, err
 	}
 	data, err = box.Open(nil, nil, s.Sealed, []byte(filepath.Base(name)))
 	if err != nil {
-		return nil, errors.New("they are sealed by another key than the keyring has")
+		return nil, errors.New("they are sealed by another key")
 	}
-	g.sealed = true
 	return g, json.Unmarshal(data, g)
 }
 
@@ -136,9 +126,9 @@ func (o *OAuth) write(name string, g *grant) error {
 		return errors.New("there is no directory for them")
 	}
 	data, err := json.Marshal(g) //nolint:gosec // the file is for these secrets
-	if err == nil && g.sealed {
+	if err == nil && o.Key != nil {
 		var box cipher.AEAD
-		if box, err = o.sealing(true); err == nil {
+		if box, err = o.box(); err == nil {
 			data, err = json.Marshal(sealedGrant{box.Seal(nil, nil, data, []byte(filepath.Base(name)))}) //nolint:gosec // the box draws a nonce for each file
 		}
 	}

@@ -21,7 +21,7 @@ const every = time.Hour
 
 // schedule deletes old runs until quit. Several servers may do so in one journal: a run is
 // claimed before it is removed. Wrong flags are an error.
-func (r *retention) schedule(ctx context.Context, a *app, j store, log *slog.Logger) (quit func(), err error) {
+func (r *retention) schedule(ctx context.Context, j store, log *slog.Logger) (quit func(), err error) {
 	if r.older == "" {
 		return func() {}, nil
 	}

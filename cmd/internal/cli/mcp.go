@@ -22,25 +22,18 @@ type serving struct {
 	address   string
 	tokenFile string
 	login     string
-	tokens    string
 }
 
 func mcpCommand(a *app) *cobra.Command {
 	s := &serving{}
 	c := a.command("mcp SPEC [flags]", "Serve the agent in SPEC and its tools over MCP", cobra.ExactArgs(1),
 		func(ctx context.Context, args []string) (int, error) {
-			switch {
-			case s.tokens != "" && s.login == "":
-				return 0, misuse("--tokens says where --login keeps what it gets; add --login NAME")
-			case s.tokens != "" && s.tokens != inKeyring && s.tokens != inFile:
-				return 0, misuse("--tokens is %q; write keyring or file", s.tokens)
-			case s.login != "":
-				return login(ctx, a, args[0], s)
+			if s.login != "" {
+				return login(ctx, a, args[0], s.login)
 			}
 			return serveMCP(ctx, a, s, args[0])
 		})
 	c.Flags().StringVar(&s.login, "login", "", "serve nothing: authorise requests to this MCP server of the spec in a browser, by OAuth")
-	c.Flags().StringVar(&s.tokens, "tokens", "", "where --login keeps tokens: sealed by a key in the keyring of the system, or in a file that only you can read (default: keyring, if one answers)")
 	c.Flags().StringVar(&s.address, "http", "", "serve HTTP at this loopback address, such as 127.0.0.1:8081, instead of standard input and output")
 	c.Flags().StringVar(&s.tokenFile, "token-file", "", "the file with the bearer token for HTTP (default: $PAWL_TOKEN, else one is generated and printed)")
 	s.flag(c, "model", "effort", "limit", "label", "policy", "parking")

@@ -16,7 +16,7 @@ import (
 
 // ownKeys are our own variables. Tools do not get them but may still find them, for
 // example in the process list of their user.
-var ownKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "PAWL_TOKEN"}
+var ownKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "PAWL_TOKEN", "PAWL_MCP_KEY"}
 
 // leastKey is the least length of a secret value. Users of local models set short
 // words as keys, and such words occur in many texts.

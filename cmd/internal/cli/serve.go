@@ -79,7 +79,7 @@ func serveRuns(ctx context.Context, a *app, s *service, args []string) (int, err
 			return 0, err
 		}
 		defer h.close()
-		quitGC, err := s.schedule(ctx, a, j, h.log)
+		quitGC, err := s.schedule(ctx, j, h.log)
 		if err != nil {
 			return 0, err
 		}

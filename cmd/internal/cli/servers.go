@@ -3,10 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/base64"
-	"errors"
-	"fmt"
 	"net/http"
-	"os/exec"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -67,8 +64,12 @@ func (env *environment) credentials(s spec.MCPServer) (*mcp.HTTPOptions, error) 
 		if err != nil {
 			return nil, err
 		}
+		key, err := env.sealingKey()
+		if err != nil {
+			return nil, err
+		}
 		how := &mcp.OAuth{
-			ClientID: o.Client, Credentials: o.Credentials, Tokens: tokens, Key: env.sealingKey, Login: "pawl mcp SPEC --login " + s.Name,
+			ClientID: o.Client, Credentials: o.Credentials, Tokens: tokens, Key: key, Login: "pawl mcp SPEC --login " + s.Name,
 			Seen: func(token string) { env.learned.Add(s.Name+"-token", token) },
 		}
 		if o.Secret != "" {
@@ -82,32 +83,19 @@ func (env *environment) credentials(s spec.MCPServer) (*mcp.HTTPOptions, error) 
 	return nil, nil
 }
 
-// places are where a login keeps tokens.
-const (
-	inKeyring = "keyring"
-	inFile    = "file"
-)
-
 // login has a person authorise requests to an MCP server of a spec.
-func login(ctx context.Context, a *app, file string, o *serving) (int, error) {
+func login(ctx context.Context, a *app, file, name string) (int, error) {
 	s, err := loadSpec(file, &spec.Options{Registry: a.registry(), Model: "mechanic"})
 	if err != nil {
 		return 0, err
 	}
-	server, ok := s.MCPServer(o.login)
+	server, ok := s.MCPServer(name)
 	if !ok || server.OAuth == nil || server.OAuth.Credentials {
-		return 0, misuse("--login: %s has no MCP server %s that a person authorises; one has auth: {oauth: true}", file, o.login)
+		return 0, misuse("--login: %s has no MCP server %s that a person authorises; one has auth: {oauth: true}", file, name)
 	}
 	how, err := a.credentials(server)
 	if err != nil {
 		return 0, err
-	}
-	kept := "sealed by a key in the keyring"
-	if why := a.sealed(o.tokens); why != nil {
-		if o.tokens == inKeyring {
-			return 0, refused(fmt.Errorf("--tokens keyring: %w", why))
-		}
-		how.OAuth.Key, kept = nil, fmt.Sprintf("in a file that only you can read (%v)", why)
 	}
 	err = mcp.Login(ctx, server.URL, how.OAuth, func(url string) {
 		a.sayf("open this page in a browser of this machine: %s", url)
@@ -115,44 +103,19 @@ func login(ctx context.Context, a *app, file string, o *serving) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	a.sayf("the tokens are %s", kept)
 	a.sayf("requests to %s are authorised; pawl run %s can use it", server.URL, file)
 	return 0, nil
 }
 
-// sealed returns why a login does not seal tokens; nil: it does. It asks the keyring before a
-// person goes to the browser.
-func (env *environment) sealed(tokens string) error {
-	if tokens == inFile {
-		return errors.New("--tokens file")
+// sealingKey is the key that seals the tokens of MCP servers; nil: none is configured.
+func (env *environment) sealingKey() ([]byte, error) {
+	text := env.getenv("PAWL_MCP_KEY")
+	if text == "" {
+		return nil, nil
 	}
-	_, err := env.sealingKey(true)
-	return err
-}
-
-// sealingKey is the key in the system's keyring that seals tokens. A program of its own asks
-// for it: it has a client of D-Bus, which nothing else here needs.
-func (env *environment) sealingKey(create bool) ([]byte, error) {
-	path, err := beside("pawl-keyring")
-	if err != nil {
-		return nil, fmt.Errorf("pawl-keyring, which asks the keyring, is neither beside pawl nor in the PATH; install it with: go install github.com/pawl-run/pawl/mcp/keyring/cmd/pawl-keyring@latest")
-	}
-	do := "get"
-	if create {
-		do = "create"
-	}
-	c := exec.Command(path, do) //nolint:noctx // it gives up by itself
-	c.Env = env.environ
-	out, err := c.Output()
-	if failed, ok := errors.AsType[*exec.ExitError](err); ok && len(failed.Stderr) > 0 {
-		return nil, errors.New(gist(string(failed.Stderr)))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("pawl-keyring: %w", err)
-	}
-	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(out)))
-	if err != nil {
-		return nil, errors.New("pawl-keyring printed no key")
+	key, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(key) != 32 {
+		return nil, misuse("PAWL_MCP_KEY must be 32 bytes in base64, as openssl rand -base64 32 prints them")
 	}
 	return key, nil
 }

@@ -104,7 +104,7 @@ func workRuns(ctx context.Context, a *app, s *shift, args []string) (int, error)
 				a.sayf("agent %s: %s", one.title(), place(one.work.Agent.Model))
 			}
 		}
-		quitGC, err := s.schedule(ctx, a, j, h.log)
+		quitGC, err := s.schedule(ctx, j, h.log)
 		if err != nil {
 			return 0, err
 		}
