@@ -132,10 +132,10 @@ func (w *writer) append(t *target, b pawl.Batch) error {
 
 // checksum detects what SQLite does not look for: bytes that changed on the disk, and rows that
 // moved.
-func checksum(id int64, sizes, data []byte) int64 {
+func checksum(id int64, sizes, data []byte) int32 {
 	crc := crc32.Checksum(binary.BigEndian.AppendUint64(nil, uint64(id)), castagnoli)
 	crc = crc32.Update(crc, castagnoli, sizes)
-	return int64(crc32.Update(crc, castagnoli, data))
+	return int32(crc32.Update(crc, castagnoli, data))
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

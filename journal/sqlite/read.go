@@ -130,7 +130,7 @@ func (j *Journal) portion(ctx context.Context, ref int64, run string, from uint6
 				id := s.ColumnInt64(0)
 				data := s.ColumnBlob(3, nil)
 				sizes := s.ColumnRawBlob(1)
-				if checksum(id, sizes, data) != s.ColumnInt64(2) {
+				if int64(checksum(id, sizes, data)) != s.ColumnInt64(2) {
 					return false, damaged(run, next, id, "they do not match their checksum")
 				}
 				n, err := records(sizes, len(data))

@@ -50,7 +50,7 @@ CREATE VIRTUAL TABLE texts USING fts5(words, content = '', contentless_delete = 
 -- The records of one append: id is the run's ref in the upper and the last
 -- record's seq in the lower 32 bits, data the records back to back, sizes the
 -- lengths of all but the last as varints, crc the CRC-32C of id (big endian),
--- sizes and data. The figures are those of the head.
+-- sizes and data as a signed number. The figures are those of the head.
 CREATE TABLE batches (
   id         INTEGER PRIMARY KEY,
   iterations INTEGER NOT NULL,
