@@ -2,11 +2,13 @@ package spec
 
 import (
 	"cmp"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/sheet"
 )
 
@@ -106,8 +108,21 @@ func (s *Spec) age(d *document, r *Registry) {
 		given, sheet.AsOf().Format(time.DateOnly), became)
 }
 
-// unsuited warns of models that the sheet does not know although they are asked for at their
-// provider's own host, and of what the spec asks for and the model does not take.
+// unknown returns an error for a model that is asked for at its provider's own host although
+// the sheet does not have it. A price under prices says that the model exists.
+func (s *Spec) unknown(r *Registry, model pawl.Model, provider string, c charge) error {
+	vendor := s.vendor(r, provider)
+	_, listed := sheet.Lookup(vendor, c.name)
+	_, priced := s.price(c, describe(model))
+	if listed || priced || sheet.Retired(vendor, c.name) || !atHome(model, vendor) {
+		return nil
+	}
+	near := slices.DeleteFunc(sheet.Near(c.name), func(row sheet.Model) bool { return row.Provider != vendor })
+	return fmt.Errorf("the model sheet does not have %s (there is %s; for a newer model give a price under prices, or a newer sheet in PAWL_MODELS)",
+		c.given, cmp.Or(candidates(c.name, near, r.now()), vendor+"/"+sheet.Default(vendor)))
+}
+
+// unsuited warns of what the spec asks for and a model does not take.
 func (s *Spec) unsuited(d *document, r *Registry) {
 	own := s.known(r)
 	for _, m := range s.named(r) {
@@ -116,10 +131,6 @@ func (s *Spec) unsuited(d *document, r *Registry) {
 			continue // reported as a problem of the spec
 		}
 		vendor := s.vendor(r, provider)
-		if _, listed := sheet.Lookup(vendor, name); !listed && !sheet.Retired(vendor, name) && atHome(own, provider, vendor, name) {
-			there := candidates(name, slices.DeleteFunc(sheet.Near(name), func(row sheet.Model) bool { return row.Provider != vendor }), r.now())
-			d.about(m.dir == "", "model", m.place, "the model sheet does not have %s, so it has no price (there is %s)", m.name, cmp.Or(there, vendor+"/"+sheet.Default(vendor)))
-		}
 		if traits, known := sheet.TraitsOf(vendor, name); known && m.sampled {
 			s.untaken(d, m.name, &traits)
 		}
@@ -127,16 +138,9 @@ func (s *Spec) unsuited(d *document, r *Registry) {
 }
 
 // atHome reports whether a model is asked for at its provider's own host.
-func atHome(r *Registry, provider, vendor, name string) bool {
-	if vendor == "" {
-		return false
-	}
-	model, err := r.Models[provider](name)
-	if err != nil || model == nil {
-		return false
-	}
+func atHome(model pawl.Model, vendor string) bool {
 	at, err := url.Parse(describe(model).Endpoint)
-	return err == nil && (at.Hostname() == official[vendor] || strings.HasSuffix(at.Hostname(), "."+official[vendor]))
+	return vendor != "" && err == nil && (at.Hostname() == official[vendor] || strings.HasSuffix(at.Hostname(), "."+official[vendor]))
 }
 
 // untaken warns of a temperature, an effort and a limit that a model does not take.

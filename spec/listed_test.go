@@ -165,19 +165,21 @@ func TestRetirement(t *testing.T) {
 	}
 }
 
-// A name that the sheet does not have is a warning at its provider's own host only.
+// A name that the sheet does not have is an error at its provider's own host, unless it is given a price.
 func TestUnlisted(t *testing.T) {
-	for model, want := range map[string]string{
-		"anthropic/claude-sonet-5-5":  "2:8: the model sheet does not have anthropic/claude-sonet-5-5, so it has no price (there is anthropic/claude-sonnet-5-5, ",
-		"openai/gpt-6.2-sun":          "2:8: the model sheet does not have openai/gpt-6.2-sun, so it has no price (there is openai/gpt-",
-		"openai/llama":                "2:8: the model sheet does not have openai/llama, so it has no price (there is openai/" + sheet.Default("openai") + ")",
-		"google/gemini-42":            "",
-		"desk/claude-sonet-5-5":       "",
-		"anthropic/claude-sonnet-5-5": "",
+	const priced = "prices: {gpt-6.2-sun: {input: 1, output: 2}}\n"
+	for _, c := range []struct{ model, more, want string }{
+		{"anthropic/claude-sonet-5-5", "", "spec.yaml:2:8: the model sheet does not have anthropic/claude-sonet-5-5 (there is anthropic/claude-sonnet-5-5, "},
+		{"openai/gpt-6.2-sun", "", "spec.yaml:2:8: the model sheet does not have openai/gpt-6.2-sun (there is openai/gpt-"},
+		{"openai/llama", "", "spec.yaml:2:8: the model sheet does not have openai/llama (there is openai/" + sheet.Default("openai") + ";"},
+		{"openai/gpt-6.2-sun", priced, ""},
+		{"google/gemini-42", "", ""},
+		{"desk/claude-sonet-5-5", "", ""},
+		{"anthropic/claude-sonnet-5-5", "", ""},
 	} {
-		got := warned(t, "name: a\nmodel: "+model+"\n", sellers(sheet.AsOf()))
-		if !strings.HasPrefix(got, want) || want == "" && got != "" {
-			t.Errorf("%s: %q, want %q", model, got, want)
+		_, err := Parse("spec.yaml", []byte("name: a\nmodel: "+c.model+"\n"+c.more), &Options{Registry: sellers(sheet.AsOf())})
+		if got := fmt.Sprint(err); c.want == "" && err != nil || c.want != "" && !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s, want %q", c.model, got, c.want)
 		}
 	}
 }
@@ -189,12 +191,12 @@ func TestPricesOfProviders(t *testing.T) {
 		model, more, from string
 		input             float64
 	}{
-		{"anthropic/x", "", "list", 1},
+		{"anthropic/claude-sonnet-5-5", "", "list", 1},
 		{"anthropic/x", providers, "spec", 5},
 		{"anthropic/y", providers, "", 0},
 		{"anthropic/y", providers + "prices: {y: {input: 9, output: 9}}\n", "spec", 9},
 		{"openai/x", providers, "spec", 7},
-		{"openai/y", providers, "list", 1},
+		{"openai/gpt-6.2-sol", providers, "list", 1},
 		{"desk/small", "", "spec", 3},
 		{"desk/large", "", "list", 1},
 		{"google/x", "", "", 0},

@@ -131,6 +131,9 @@ func (s *Spec) make(d *document, r *Registry, given, dir string, at place, limit
 		return bad(fmt.Errorf("model %s: the provider has no model of that name", given))
 	}
 	c := charge{given: given, name: name, outdated: s.outdated(r, provider, name), by: s.entries(r, provider)}
+	if err := s.unknown(r, model, provider, c); err != nil {
+		return bad(err)
+	}
 	return s.atPrice(d, model, c, limits)
 }
 
