@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/chunk"
 	"github.com/pawl-run/pawl/internal/deep"
 	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/gauge"
@@ -40,7 +39,7 @@ func (*noCopy) Unlock() {}
 // Clone returns an equal State that is independent of s. It costs O(open calls and notes).
 func (s *State) Clone() *State {
 	c := &State{facts: s.facts}
-	c.turns, c.trail, c.exchanges.List, c.calls = s.turns.Clone(), s.trail.Clone(), s.exchanges.Clone(), slices.Clip(s.calls)
+	c.turns, c.trail, c.exchanges, c.calls = slices.Clip(s.turns), slices.Clip(s.trail), slices.Clip(s.exchanges), slices.Clip(s.calls)
 	c.open, c.tools, c.meters = slices.Clone(s.open), slices.Clone(s.tools), s.meters.Clone()
 	c.notes, c.grants, c.unknown = maps.Clone(s.notes), maps.Clone(s.grants), maps.Clone(s.unknown)
 	c.other, c.steps, c.missed = maps.Clone(s.other), maps.Clone(s.steps), maps.Clone(s.missed)
@@ -87,8 +86,8 @@ type facts struct {
 	memo
 	window
 
-	turns    chunk.List[Turn]
-	trail    chunk.List[Track] // of the turns before the one that ended last
+	turns    []Turn
+	trail    []Track // of the turns before the one that ended last
 	track    Track             // of that one, which may still be measured
 	calls    []*call           // answered, in call order
 	inputs   []string          // texts by people, in order
@@ -481,16 +480,16 @@ func (s *State) latest(want func(*call) bool) iter.Seq[CallState] {
 }
 
 // Turns yields the turns so far, in order.
-func (s *State) Turns() iter.Seq[Turn] { return s.turns.All() }
+func (s *State) Turns() iter.Seq[Turn] { return slices.Values(s.turns) }
 
 // Tracks yields the digests of the finished turns, latest first.
 func (s *State) Tracks() iter.Seq[Track] {
 	trail, last := s.trail, s.track
 	return func(yield func(Track) bool) {
-		for i := trail.Len(); i >= 0; i-- {
+		for i := len(trail); i >= 0; i-- {
 			t := last
-			if i < trail.Len() {
-				t = *trail.At(i)
+			if i < len(trail) {
+				t = trail[i]
 			} else if t.Iteration == 0 {
 				continue // no turn has ended
 			}

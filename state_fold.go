@@ -326,7 +326,7 @@ func (s *State) closeTurn() {
 // leave keeps a turn's track. A turn that is closed again leaves another.
 func (s *State) leave(t Track) {
 	if s.track.Iteration > 0 && s.track.Iteration != t.Iteration {
-		s.trail.Add(s.track)
+		s.trail = append(s.trail, s.track)
 	}
 	s.track = t
 }

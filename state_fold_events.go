@@ -207,11 +207,12 @@ func (s *State) replyTurn(e *ModelReplied, iteration int) {
 		digest.Add([]byte(text))
 		s.thought = uint64(digest)
 	}
-	if n := s.turns.Len(); n > 0 && s.turns.At(n-1).Iteration == t.Iteration {
-		*s.turns.At(n - 1) = t
-	} else {
-		s.turns.Add(t)
+	n := len(s.turns)
+	if n > 0 && s.turns[n-1].Iteration == t.Iteration {
+		n-- // a clone keeps the one that this one replaces
+		s.turns = s.turns[:n:n]
 	}
+	s.turns = append(s.turns, t)
 	if calls == 0 {
 		s.answerStep(e.Malformed == "" && e.Reply.Stop != StopPause && e.Reply.Stop != StopRefusal)
 		if s.open, s.settled = s.open[:0], e.Malformed == ""; s.settled && e.Reply.Stop != StopPause && s.step == "" {

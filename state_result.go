@@ -138,11 +138,11 @@ func (s *State) Result() Result {
 	if s.declared().Loop == (SingleCall{}).Name() {
 		return r
 	}
-	r.Steps = make([]Summary, 0, s.turns.Len())
+	r.Steps = make([]Summary, 0, len(s.turns))
 	if c := s.call(callID(1)); c != nil && c.Iteration == 0 { // the loop's, before any turn
 		r.Steps = append(r.Steps, Summary{Calls: []outcome{}})
 	}
-	for t := range s.turns.All() {
+	for t := range s.Turns() {
 		r.Steps = append(r.Steps, Summary{Iteration: t.Iteration, Thought: t.said(s.declared().Strategy), Calls: []outcome{}})
 	}
 	// Calls come in the order of their turns: those of one stand side by side in

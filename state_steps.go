@@ -49,8 +49,8 @@ func (s *State) Step(name string) (StepState, bool) {
 func (s *State) stepState(st *stepped) StepState {
 	step := StepState{Label: st.label, Seq: st.seq, Call: st.call}
 	if st.call == "" {
-		if st.turn > 0 && st.turn <= s.turns.Len() {
-			step.Done, step.OK, step.Value = true, true, jsonin.Answer(s.turns.At(st.turn-1).Thought, st.want)
+		if st.turn > 0 && st.turn <= len(s.turns) {
+			step.Done, step.OK, step.Value = true, true, jsonin.Answer(s.turns[st.turn-1].Thought, st.want)
 		}
 		return step
 	}
@@ -173,7 +173,7 @@ func (s *State) answerStep(stands bool) {
 	st, _ := s.steps[stepName(s.step)]
 	st.want, st.turn = s.want != "", 0
 	if stands {
-		st.turn = s.turns.Len()
+		st.turn = len(s.turns)
 	}
 	put(&s.steps, stepName(s.step), st)
 }

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"sort"
 	"time"
-
-	"github.com/pawl-run/pawl/internal/chunk"
 )
 
 // An Exchange is a reply with everything said up to the next reply.
@@ -25,24 +23,23 @@ type Exchange struct {
 }
 
 // A List holds the exchanges of a conversation, oldest first.
-type List struct{ chunk.List[Exchange] }
+type List []Exchange
 
 // Add appends an exchange.
 func (l *List) Add(x Exchange) {
 	x.startSum, x.maskableSum = x.Start, x.Maskable
-	if n := l.Len(); n > 0 {
-		last := l.At(n - 1)
+	if n := len(*l); n > 0 {
+		last := (*l)[n-1]
 		x.startSum += last.startSum
 		x.maskableSum += last.maskableSum
 	}
-	l.List.Add(x)
+	*l = append(*l, x)
 }
 
 // From returns the exchanges from n on, as they stand when so many bytes and
 // maskable bytes before them are gone.
 func (l List) From(n, bytes, maskable int) (moved List) {
-	for ; n < l.Len(); n++ {
-		x := *l.At(n)
+	for _, x := range l[min(n, len(l)):] {
 		x.Start, x.Maskable = x.Start-bytes, x.Maskable-maskable
 		moved.Add(x)
 	}
@@ -60,7 +57,7 @@ func (l List) Without(saved []Exchange) (rest List, bytes, maskable int) {
 			bytes, maskable = bytes+saved[next].Start, maskable+saved[next].Maskable
 		}
 	}
-	for x := range l.All() {
+	for _, x := range l {
 		upTo(x.Calls)
 		x.Start, x.Maskable = x.Start-bytes, x.Maskable-maskable
 		rest.Add(x)
@@ -94,18 +91,18 @@ type Window struct {
 
 // Over returns the window with its exchanges and the maskable bytes of all of them.
 func (w Window) Over(l List, maskable int) Window {
-	w.Exchanges, w.list, w.maskable = l.Len(), l, maskable
+	w.Exchanges, w.list, w.maskable = len(l), l, maskable
 	return w
 }
 
 // at is exchange n, or what stands after the last one.
 func (w Window) at(n int) Exchange {
 	if n < w.Exchanges {
-		return *w.list.At(n)
+		return w.list[n]
 	}
 	end := Exchange{Calls: math.MaxInt, Start: w.Bytes, Maskable: w.maskable, startSum: w.Bytes, maskableSum: w.maskable}
 	if w.Exchanges > 0 {
-		last := w.list.At(w.Exchanges - 1)
+		last := w.list[w.Exchanges-1]
 		end.startSum += last.startSum
 		end.maskableSum += last.maskableSum
 	}

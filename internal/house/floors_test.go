@@ -39,7 +39,6 @@ allow engine -> journal/memory  the one sideways edge: a run needs a log even wh
 allow model -> model/internal   adapters share a client of HTTP and event streams, and do not know each other
 allow internal -> internal/pattern  foreign regular expressions are bounded in one place
 allow internal -> internal/wire     JSON is read in one place
-allow internal -> internal/chunk    lists that grow are made in one place
 allow internal -> internal/typo     names are compared in one place
 allow internal -> internal/glob     and matched in one
 allow cmd -> cmd/internal       main hands over its arguments and returns the exit code

@@ -20,7 +20,7 @@ func (r *run) setHead(h *pawl.Head) {
 	} else {
 		h.Labels = maps.Clone(h.Labels)
 	}
-	h.Run, h.Seq, h.Lease = r.lease.Run, uint64(r.log.Len()), pawl.Lease{}
+	h.Run, h.Seq, h.Lease = r.lease.Run, uint64(len(r.log)), pawl.Lease{}
 	r.head = *h
 }
 

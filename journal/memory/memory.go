@@ -15,7 +15,6 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/bell"
 	"github.com/pawl-run/pawl/internal/bucket"
-	"github.com/pawl-run/pawl/internal/chunk"
 	"github.com/pawl-run/pawl/internal/lane"
 )
 
@@ -51,7 +50,7 @@ func New() *Journal { return new(Journal) }
 // A run is one log with its head and lease.
 type run struct {
 	mu    sync.Mutex
-	log   chunk.List[record]
+	log   []record
 	head  pawl.Head
 	lease pawl.Lease
 	place lane.Place // in the queue, while the run is queued; the journal's lock guards it
@@ -173,14 +172,14 @@ func (r *run) append(b *pawl.Batch, entries []pawl.Entry) error {
 	if b.Epoch != r.lease.Epoch {
 		return fenced(b.Run, b.Epoch, r.lease.Epoch)
 	}
-	if last := uint64(r.log.Len()); b.After != last {
+	if last := uint64(len(r.log)); b.After != last {
 		return fmt.Errorf("run %s: the log ends at %d, not at %d: %w", b.Run, last, b.After, pawl.ErrConflict)
 	}
 	for _, data := range b.Records {
-		r.log.Add(record{what: bytes.Clone(data)})
+		r.log = append(r.log, record{what: bytes.Clone(data)})
 	}
 	for i := range entries {
-		r.log.Add(recordOf(&entries[i]))
+		r.log = append(r.log, recordOf(&entries[i]))
 	}
 	r.setHead(&b.Head)
 	if b.Text != "" {
@@ -205,11 +204,11 @@ func (j *Journal) Read(ctx context.Context, id string, from uint64) iter.Seq2[pa
 		r.mu.Lock()
 		log := r.log // records never change
 		r.mu.Unlock()
-		for i := max(from, 1) - 1; i < uint64(log.Len()); i++ {
+		for i := max(from, 1) - 1; i < uint64(len(log)); i++ {
 			err := ctx.Err()
 			var data []byte
 			if err == nil {
-				data, err = log.At(int(i)).encoded(id, i+1)
+				data, err = log[i].encoded(id, i+1)
 			}
 			if err != nil {
 				yield(pawl.Row{}, err)
