@@ -121,9 +121,6 @@ func newForm(p *sdk.ElicitParams) (*form, error) {
 	if f.checked, err = jsonschema.Compile(raw, nil); err != nil {
 		return nil, err
 	}
-	if f.checked.Forks() {
-		return nil, errors.New("its form refers to itself")
-	}
 	f.names = slices.SortedFunc(maps.Keys(f.fields), func(a, b string) int {
 		return cmp.Or(cmp.Compare(f.optional(a), f.optional(b)), cmp.Compare(a, b))
 	})

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/jsonschema"
 )
 
 // Options are the optional parts of a server. The zero value is right for an untrusted server.
@@ -136,9 +134,6 @@ func (s *Server) offer(all []definition) (tools []pawl.Tool, err error) {
 		if s.opt.Allow != nil && !slices.Contains(s.opt.Allow, d.name) {
 			continue
 		}
-		if d.wrong == nil && !s.opt.Trusted {
-			d.wrong = forked(d.input)
-		}
 		if d.wrong != nil {
 			bad("tool %.60q cannot be offered: %w; leave it out by allowing the others", d.name, d.wrong)
 			continue
@@ -157,17 +152,6 @@ func (s *Server) offer(all []definition) (tools []pawl.Tool, err error) {
 		}
 	}
 	return tools, errors.Join(errs...)
-}
-
-// forked returns an error for a schema that refers to itself from two alternatives. The
-// author of the schema, who is not trusted, could make checking arguments take arbitrarily
-// long.
-func forked(input json.RawMessage) error {
-	schema, err := jsonschema.Compile(input, nil)
-	if err != nil || !schema.Forks() { // the machine reports what is wrong with it
-		return nil
-	}
-	return errors.New("its input schema refers to itself from two alternatives, which can make a check of arguments take for ever; mark the server as trusted")
 }
 
 // listed names some of the tools.

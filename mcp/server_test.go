@@ -79,7 +79,6 @@ func TestCannotConnect(t *testing.T) {
 		{"twice", server("twice"), nil, `lists tool "a" twice`},
 		{"clash", server("clash"), nil, "both come to the name peer__a_b"},
 		{"array", server("array"), nil, `tool "p" cannot be offered: its input schema is for array`},
-		{"forked", server("forked"), nil, `tool "p" cannot be offered: its input schema refers to itself from two alternatives`},
 		{"unknown", server("good"), &mcp.Options{Allow: []string{"ecko"}}, `it has no tool "ecko"; it has `},
 		{"plain http", mcp.HTTP("http://example.com/mcp", nil), nil, "is not encrypted"},
 		{"ftp", mcp.HTTP("ftp://example.com/mcp", nil), nil, "write one such as https"},
@@ -124,7 +123,7 @@ func TestPages(t *testing.T) {
 
 // What clashes or cannot be used may be left out.
 func TestAllow(t *testing.T) {
-	for part, allow := range map[string][]string{"clash": {"a.b", "c"}, "array": {"fine"}, "forked": {"fine"}} {
+	for part, allow := range map[string][]string{"clash": {"a.b", "c"}, "array": {"fine"}} {
 		if got := connect(t, part, &mcp.Options{Allow: allow}).Tools(); len(got) != len(allow) {
 			t.Errorf("%s: %d tools", part, len(got))
 		}

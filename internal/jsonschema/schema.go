@@ -39,17 +39,16 @@ type Options struct {
 
 // Schema is a compiled schema. It is immutable and safe for concurrent use.
 type Schema struct {
-	form  *form // nil: it takes the library
-	full  *validator.Schema
-	shape *shape
-	doc   any // decoded schema, to find the property names to suggest
+	full *validator.Schema
+	cost cost
+	doc  any // decoded schema, to find the property names to suggest
 }
 
 // Compile reads a JSON Schema, draft 2020-12 unless $schema names another.
 //
 // References may lead to places within the schema and to the meta-schemas of
-// JSON Schema itself; any other is an error. So are duplicate keys and patterns
-// outside RE2.
+// JSON Schema itself; any other is an error. So are duplicate keys, patterns
+// outside RE2, dynamic anchors, and a schema that is too large.
 //
 // With Closed, a top-level schema whose type is "object", or which has
 // properties and no type, gets additionalProperties false. It is left alone if
@@ -124,41 +123,26 @@ func compile(schema json.RawMessage, closed bool) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	shape, err := shapeOf(full)
+	cost, err := costOf(full)
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{form: formOf(doc), full: full, shape: shape, doc: doc}, nil
+	return &Schema{full: full, cost: cost, doc: doc}, nil
 }
-
-// Forks reports whether the schema refers to itself from two of the schemas that
-// apply to the same value, such as two of anyOf. The work for a document doubles
-// with each of its levels.
-func (s *Schema) Forks() bool { return s.shape.forks }
 
 // Validate reports everything that is wrong with doc, sorted by path and then
 // by message, or nil when doc is valid. A document that is malformed, gives a
 // key twice, nests deeper than 1,000 levels, holds an unpaired surrogate or a
 // number beyond 1,000 digits has exactly one problem, which says so. So has one
-// that would take more than 500,000 steps, which the schema decides as much as
+// that might take more than 500,000 steps, which the schema decides as much as
 // the document.
 func (s *Schema) Validate(doc []byte) []Problem {
-	if s.form.accepts(doc) {
-		return nil
-	}
-	return s.validate(doc)
-}
-
-func (s *Schema) validate(doc []byte) []Problem {
 	value, problem := decode(doc)
 	if problem != nil {
 		return []Problem{*problem}
 	}
-	if !s.shape.simple(len(doc)) {
-		t := tally{anchors: s.shape.anchors, kept: map[visit]int{}}
-		if t.of(s.full, nodeOf(value)) > mostSteps {
-			return []Problem{{Message: "the document takes too long to check against this schema; send a smaller or less nested one"}}
-		}
+	if !s.cost.allows(value, len(doc)) {
+		return []Problem{{Message: "the document takes too long to check against this schema; send a smaller or less nested one"}}
 	}
 	err := s.full.Validate(value)
 	if err == nil {

@@ -108,29 +108,3 @@ func TestConcurrent(t *testing.T) {
 	}
 	group.Wait()
 }
-
-const (
-	addSchema  = `{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}},"required":["a","b"],"additionalProperties":false}`
-	fileSchema = `{"type":"object","properties":{"path":{"type":"string","minLength":1},"mode":{"enum":["r","w"]},"lines":{"type":"object","properties":{"from":{"type":"integer","minimum":1},"to":{"type":"integer","minimum":1}},"required":["from"]},"tags":{"type":"array","items":{"type":"string"},"maxItems":4}},"required":["path"]}`
-)
-
-// TestForm: the arguments that tools usually get are known without decoding them.
-func TestForm(t *testing.T) {
-	for _, c := range []struct{ schema, doc string }{
-		{addSchema, `{"a":1,"b":-20}`},
-		{addSchema, ` { "b" : 2 , "a" : 1 } `},
-		{`{"type":"object","properties":{"city":{"type":"string","description":"where"},"days":{"type":["integer","null"]},"unit":{"type":"string","enum":["C","F"]},
-			"tags":{"type":"array","items":{"type":"string"}},"at":{"type":"object","properties":{"x":{"type":"number"},"ok":{"type":"boolean"}}}},"required":["city"]}`,
-			`{"city":"Bergen, é","days":null,"unit":"F","tags":["a","b"],"at":{"x":-1.5,"ok":false}}`},
-		{`{"type":"array","items":{"type":"integer"}}`, `[]`},
-	} {
-		s := mustCompile(t, c.schema, &Options{Closed: true})
-		if n := testing.AllocsPerRun(10, func() {
-			if problems := s.Validate([]byte(c.doc)); problems != nil {
-				t.Fatal(problems)
-			}
-		}); n > 1 {
-			t.Errorf("%s takes %v allocations", c.doc, n)
-		}
-	}
-}
