@@ -87,10 +87,10 @@ type facts struct {
 	window
 
 	turns    []Turn
-	trail    []Track // of the turns before the one that ended last
-	track    Track             // of that one, which may still be measured
-	calls    []*call           // answered, in call order
-	inputs   []string          // texts by people, in order
+	trail    []Track  // of the turns before the one that ended last
+	track    Track    // of that one, which may still be measured
+	calls    []*call  // answered, in call order
+	inputs   []string // texts by people, in order
 	notes    map[string]json.RawMessage
 	tools    tally.Tally
 	grants   map[string]*matter       // digest of a call's content, to what was approved for the run
