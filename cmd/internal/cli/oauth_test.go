@@ -89,7 +89,7 @@ func login(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	c.Dir = ts.MkAbs(".")
-	c.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "XDG_STATE_HOME=" + ts.Getenv("XDG_STATE_HOME")}
+	c.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "XDG_STATE_HOME=" + ts.Getenv("XDG_STATE_HOME"), "PAWL_MCP_KEY=" + ts.Getenv("PAWL_MCP_KEY")}
 	said, err := c.StderrPipe()
 	ts.Check(err)
 	ts.Check(c.Start())
