@@ -10,18 +10,15 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// split reads an enum tag; the result is never nil.
-func split(tag string) []string { return strings.Split(tag, ",") }
-
-// enum is the schema of a field with an enum tag.
-func (w *walker) enum(t reflect.Type, path string, values []string) *jsonschema.Schema {
-	if k := t.Kind(); (k == reflect.Slice || k == reflect.Array) && special(t) == nil && !implements(t, customs...) {
-		return list(t, w.visit(t.Elem(), path+"[]", values))
+// enum adds the values of an enum tag to the schema of a field, or to that of its elements.
+func (m *maker) enum(s *jsonschema.Schema, t reflect.Type, path string, values []string) {
+	for t = pointed(t); s.Type == "array"; t = pointed(t.Elem()) {
+		s = s.Items
 	}
-	s := w.visit(t, path, nil)
 	for i, v := range values {
 		if v == "" || slices.Contains(values[:i], v) {
-			return w.fail(path, "the enum tag %q has an empty or repeated value: list each once, separated by commas", strings.Join(values, ","))
+			m.fail(path, "the enum tag %q has an empty or repeated value: list each once, separated by commas", strings.Join(values, ","))
+			return
 		}
 		switch s.Type {
 		case "string":
@@ -29,19 +26,21 @@ func (w *walker) enum(t reflect.Type, path string, values []string) *jsonschema.
 		case "integer":
 			n, err := strconv.ParseInt(v, 10, 64)
 			if err != nil || !fits(n, t) {
-				return w.fail(path, "the enum value %q is no %s", v, t)
+				m.fail(path, "the enum value %q is no %s", v, t)
+				return
 			}
 			s.Enum = append(s.Enum, n)
 		case "number":
 			if _, err := strconv.ParseFloat(v, 64); err != nil || !json.Valid([]byte(v)) {
-				return w.fail(path, "the enum value %q is no number", v)
+				m.fail(path, "the enum value %q is no number", v)
+				return
 			}
 			s.Enum = append(s.Enum, json.Number(v))
 		default:
-			return w.fail(path, "%s cannot have an enum tag: only strings, numbers, and slices and arrays of them can", t)
+			m.fail(path, "%s cannot have an enum tag: only strings, numbers, and slices and arrays of them can", t)
+			return
 		}
 	}
-	return s
 }
 
 func fits(n int64, t reflect.Type) bool {

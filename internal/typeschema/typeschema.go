@@ -1,7 +1,6 @@
 // Package typeschema derives a JSON Schema (draft 2020-12) from a Go type, as
-// encoding/json would read and write it.
-//
-// Field names, omissions and embedding follow encoding/json. On top of that:
+// encoding/json would read and write it. The schemas are those of
+// google/jsonschema-go but for these points:
 //
 //   - A field is required unless it is a pointer, is tagged omitempty or
 //     omitzero, or comes out of an embedded pointer.
@@ -9,17 +8,17 @@
 //     slice or map without a value is empty; null would be a third way to say
 //     the same, which models then use at random. So an output must not hold nil
 //     slices, maps or pointers in fields that are not left out when empty.
-//   - Structs refuse properties they do not name.
-//   - The tag jsonschema:"text" describes a field; enum:"r,w" lists the values of
-//     a string or number, or of the elements of a slice or array of those.
+//   - The tag enum:"r,w" lists the values of a string or number, or of the elements
+//     of a slice or array of those.
 //   - time.Time is a date-time, []byte a base64 string, json.RawMessage and any
 //     are any value, and a type that implements encoding.TextMarshaler or
 //     TextUnmarshaler is a string.
 //   - A named type that contains itself becomes a definition under $defs, or "#".
 //
 // Channels, functions, complex numbers, maps whose keys are not strings,
-// interfaces with methods, time.Duration, the json option "string" and types
-// with a JSON form of their own are errors.
+// interfaces with methods, time.Duration, the json option "string", types
+// with a JSON form of their own, and embedded types other than structs, or with a
+// json tag, are errors.
 package typeschema
 
 import (
@@ -40,16 +39,26 @@ import (
 func For[T any]() (json.RawMessage, error) { return schemaOf(reflect.TypeFor[T](), true) }
 
 func schemaOf(t reflect.Type, strict bool) (json.RawMessage, error) {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
+	t = pointed(t)
+	m := &maker{root: t, strict: strict, known: map[reflect.Type]*jsonschema.Schema{}, looked: map[reflect.Type]bool{}, circular: map[reflect.Type]string{}}
+	m.look(t, "", nil)
+	if len(m.errs) > 0 {
+		return nil, errors.Join(m.errs...)
 	}
-	w := walker{root: t, strict: strict, defs: map[string]*jsonschema.Schema{}, names: map[reflect.Type]string{}, owners: map[string]reflect.Type{}}
-	s := w.visit(t, "", nil)
-	if len(w.errs) > 0 {
-		return nil, errors.Join(w.errs...)
+	for c, name := range m.circular {
+		m.known[c] = reference(name)
 	}
-	if len(w.defs) > 0 {
-		s.Defs = w.defs
+	s := m.make(t)
+	for c, name := range m.circular {
+		if c != t {
+			if s.Defs == nil {
+				s.Defs = map[string]*jsonschema.Schema{}
+			}
+			s.Defs[name] = m.make(c)
+		}
+	}
+	if len(m.errs) > 0 {
+		return nil, errors.Join(m.errs...)
 	}
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -63,18 +72,18 @@ func schemaOf(t reflect.Type, strict bool) (json.RawMessage, error) {
 // the model reads why arguments cannot be decoded.
 func Object[T any]() (json.RawMessage, error) {
 	t := reflect.TypeFor[T]()
-	inner := t
-	for inner.Kind() == reflect.Pointer {
-		inner = inner.Elem()
-	}
+	inner := pointed(t)
 	object := inner.Kind() == reflect.Struct || inner.Kind() == reflect.Map
-	if !object || special(inner) != nil || wantsText(inner) {
+	if !object || special(inner, false) != nil {
 		return nil, fmt.Errorf("%s is not an object: arguments are a struct with a field for each, or a map with string keys", t)
 	}
-	schema, err := schemaOf(t, false)
-	if err == nil && inner.Kind() == reflect.Map {
-		// OpenAI refuses parameters without properties.
-		schema = append(json.RawMessage(`{"properties":{},`), schema[1:]...)
+	return schemaOf(t, false)
+}
+
+// pointed is what a pointer points to in the end; any other type is itself.
+func pointed(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
-	return schema, err
+	return t
 }
