@@ -29,7 +29,7 @@ func (s *Server) document(x *exchange) (any, error) {
 
 // document describes routes.
 func document(all []route) object {
-	types := &schemas{components: object{}}
+	types := newSchemas()
 	problem := types.ref(client.Problem{})
 	paths := object{}
 	for i := range all {
@@ -109,7 +109,7 @@ func (t *schemas) operation(r *route) object {
 		}
 	}
 	for _, p := range r.query {
-		parameters = append(parameters, object{"name": p.name, "in": "query", "description": p.what, "schema": t.parameter(p.name)})
+		parameters = append(parameters, object{"name": p.name, "in": "query", "description": p.what, "schema": p.schema()})
 	}
 	content := object{}
 	if r.reply != nil {
@@ -148,11 +148,11 @@ func (t *schemas) operation(r *route) object {
 	return o
 }
 
-// parameter is the schema of a query parameter, by its name.
-func (t *schemas) parameter(name string) object {
-	switch name {
+// schema is the schema of a query parameter, by its name.
+func (p parameter) schema() any {
+	switch p.name {
 	case "status":
-		return t.status()
+		return reference("Status")
 	case "since", "until":
 		return object{"type": "string", "format": "date-time"}
 	case "min_cost":

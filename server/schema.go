@@ -3,190 +3,178 @@ package server
 import (
 	"encoding"
 	"encoding/json"
-	"fmt"
+	"maps"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/server/client"
 )
 
-// schemas are the JSON Schemas of Go types in the form of encoding/json.
-// [internal/typeschema] makes those of tools, where null is not allowed and a type with
-// its own JSON form is an error; results have both.
+// schemas are the JSON Schemas of Go types in the form of encoding/json, with a component for
+// each struct that has a name.
 type schemas struct {
-	components object
-	of         map[string]reflect.Type
+	components map[string]*jsonschema.Schema
+	known      map[reflect.Type]*jsonschema.Schema // what stands for a type within another
+}
+
+func newSchemas() *schemas {
+	t := &schemas{components: map[string]*jsonschema.Schema{"Status": status(), "Limits": limits()}}
+	t.known = map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[json.RawMessage](): {},
+		reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
+		reflect.TypeFor[pawl.Decimal]():    {Type: "number"},
+		reflect.TypeFor[pawl.Status]():     reference("Status"),
+		reflect.TypeFor[client.Limits]():   reference("Limits"),
+	}
+	return t
+}
+
+func reference(component string) *jsonschema.Schema {
+	return &jsonschema.Schema{Ref: "#/components/schemas/" + component}
 }
 
 // ref refers to the schema of a value's type, and makes it if needed.
-func (t *schemas) ref(v any) object {
+func (t *schemas) ref(v any) *jsonschema.Schema {
 	typ := reflect.TypeOf(v)
 	if typ.Kind() == reflect.Pointer { // a body must not have unknown keys
-		typ = typ.Elem()
-		s := t.visit(typ)
-		if schema, ok := t.components[typ.Name()].(object); ok {
-			schema["additionalProperties"] = false
-		}
-		return s
+		t.look(typ.Elem())
+		t.components[typ.Elem().Name()].AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
+		return t.known[typ.Elem()]
 	}
-	return t.visit(typ)
+	t.look(typ)
+	return t.infer(typ, t.known)
 }
 
 // demands reports whether a body of that type has required members.
 func (t *schemas) demands(body any) bool {
 	typ := reflect.TypeOf(body).Elem()
-	schema, _ := t.components[typ.Name()].(object)
-	return schema["required"] != nil || typ == reflect.TypeFor[client.StartRun]()
+	return t.components[typ.Name()].Required != nil || typ == reflect.TypeFor[client.StartRun]()
 }
 
-func (t *schemas) visit(typ reflect.Type) object {
-	switch typ {
-	case reflect.TypeFor[json.RawMessage]():
-		return object{}
-	case reflect.TypeFor[time.Time]():
-		return object{"type": "string", "format": "date-time"}
-	case reflect.TypeFor[pawl.Status]():
-		return t.status()
-	case reflect.TypeFor[client.Limits]():
-		return t.limits()
-	case reflect.TypeFor[pawl.Decimal]():
-		return object{"type": "number"}
-	case reflect.TypeFor[*pawl.Decimal]():
-		return t.visit(reflect.TypeFor[*float64]())
-	}
-	if typ.Implements(reflect.TypeFor[json.Marshaler]()) || reflect.PointerTo(typ).Implements(reflect.TypeFor[json.Marshaler]()) {
-		return object{} // any value
-	}
-	if typ.Implements(reflect.TypeFor[encoding.TextMarshaler]()) || reflect.PointerTo(typ).Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
-		return object{"type": "string"}
+// look makes the components that a type needs, and notes the types with a JSON form of their own.
+func (t *schemas) look(typ reflect.Type) {
+	own, text := reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()
+	switch {
+	case t.known[typ] != nil:
+		return
+	case typ.Implements(own) || reflect.PointerTo(typ).Implements(own):
+		t.known[typ] = &jsonschema.Schema{} // any value
+		return
+	case typ.Implements(text) || reflect.PointerTo(typ).Implements(text):
+		t.known[typ] = &jsonschema.Schema{Type: "string"}
+		return
 	}
 	switch typ.Kind() {
-	case reflect.Bool:
-		return object{"type": "boolean"}
-	case reflect.String:
-		return object{"type": "string"}
-	case reflect.Interface:
-		return object{}
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return object{"type": "integer"}
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return object{"type": "integer", "minimum": 0}
-	case reflect.Float32, reflect.Float64:
-		return object{"type": "number"}
-	case reflect.Pointer:
-		return object{"anyOf": []any{t.visit(typ.Elem()), object{"type": "null"}}}
-	case reflect.Slice, reflect.Array:
-		return object{"type": "array", "items": t.visit(typ.Elem())}
-	case reflect.Map:
-		return object{"type": "object", "additionalProperties": t.visit(typ.Elem())}
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		t.look(typ.Elem())
 	case reflect.Struct:
-		return t.named(typ)
-	default:
-		panic(fmt.Sprintf("server: %v has no schema", typ))
+		t.component(typ)
 	}
 }
 
-// named refers to a struct, by its name; one without a name stands where it is used.
-func (t *schemas) named(typ reflect.Type) object {
+// component makes the component of a struct, and those that it needs.
+func (t *schemas) component(typ reflect.Type) {
 	name := typ.Name()
+	if t.components[name] != nil {
+		of := path.Base(typ.PkgPath())
+		name = strings.ToUpper(of[:1]) + of[1:] + name
+	}
+	if name != "" { // one without a name stands where it is used
+		t.components[name] = &jsonschema.Schema{}
+		t.known[typ] = reference(name)
+		t.known[reflect.SliceOf(typ)] = &jsonschema.Schema{Type: "array", Items: reference(name)} // it may contain itself
+	}
+	for _, f := range reflect.VisibleFields(typ) {
+		if !f.Anonymous && f.IsExported() && f.Tag.Get("json") != "-" {
+			t.look(f.Type)
+		}
+	}
 	if name == "" {
-		return t.body(object{"type": "object"}, typ)
+		return
 	}
-	if t.of == nil {
-		t.of = map[string]reflect.Type{}
+	known := maps.Clone(t.known)
+	delete(known, typ)
+	for _, f := range reflect.VisibleFields(typ) {
+		if f.Anonymous { // its fields are those of typ
+			delete(known, f.Type)
+		}
 	}
-	if other, ok := t.of[name]; ok && other != typ {
-		name = strings.ToUpper(typ.PkgPath()[strings.LastIndex(typ.PkgPath(), "/")+1:][:1]) + typ.PkgPath()[strings.LastIndex(typ.PkgPath(), "/")+2:] + name
-	}
-	if _, ok := t.of[name]; !ok {
-		t.of[name] = typ
-		schema := object{"type": "object"}
-		t.components[name] = schema // it may contain itself
-		t.body(schema, typ)
-	}
-	return object{"$ref": "#/components/schemas/" + name}
+	t.components[name] = t.infer(typ, known)
 }
 
-// body adds the properties of a struct to its schema.
-func (t *schemas) body(schema object, typ reflect.Type) object {
-	properties, required := object{}, []string{}
-	t.fields(typ, properties, &required)
-	schema["properties"] = properties
-	if slices.Sort(required); len(required) > 0 {
-		schema["required"] = required
+// infer has the library make the schema of a type. A reader may meet fields that are added later.
+func (t *schemas) infer(typ reflect.Type, known map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
+	s, err := jsonschema.ForType(typ, &jsonschema.ForOptions{TypeSchemas: known})
+	if err != nil {
+		panic("server: " + err.Error()) // the types are constant
 	}
-	return schema
+	correct(s, true)
+	return s
 }
 
-// fields adds the fields of a struct and of embedded structs.
-func (t *schemas) fields(typ reflect.Type, properties object, required *[]string) {
-	for field := range typ.Fields() {
-		name, rest, _ := strings.Cut(field.Tag.Get("json"), ",")
-		switch {
-		case name == "-":
-			continue
-		case field.Anonymous && name == "" && field.Type.Kind() == reflect.Struct:
-			t.fields(field.Type, properties, required)
-			continue
-		case !field.IsExported():
-			continue
-		case name == "":
-			name = field.Name
-		}
-		optional := strings.Contains(rest, "omitempty") || strings.Contains(rest, "omitzero")
-		ft := field.Type
-		if optional && ft.Kind() == reflect.Pointer {
-			ft = ft.Elem()
-		}
-		properties[name] = t.visit(ft)
-		if !optional {
-			*required = append(*required, name)
-		}
+// correct has null only where a pointer is written in any case: lists are never null.
+func correct(s *jsonschema.Schema, written bool) {
+	null := slices.Contains(s.Types, "null")
+	switch s.Types = slices.DeleteFunc(s.Types, func(name string) bool { return name == "null" }); {
+	case null && written && s.Ref != "":
+		*s = jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Ref: s.Ref}, {Type: "null"}}}
+	case null && written && s.Types[0] != "array":
+		s.Types = append(s.Types, "null")
+	case null:
+		s.Type, s.Types = strings.Join(s.Types, ""), nil
+	}
+	for name, p := range s.Properties {
+		correct(p, slices.Contains(s.Required, name))
+	}
+	if s.Items != nil {
+		correct(s.Items, true)
+	}
+	if s.AdditionalProperties != nil {
+		correct(s.AdditionalProperties, true)
+	}
+	if s.Properties != nil {
+		s.AdditionalProperties = nil
 	}
 }
 
-// status refers to the statuses of runs.
-func (t *schemas) status() object {
-	if t.components["Status"] == nil {
-		var names []any
-		for s := pawl.Status(1); ; s++ {
-			name, err := s.MarshalText()
-			if err != nil {
-				break
-			}
-			names = append(names, string(name))
+// status is the schema of the statuses of runs.
+func status() *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "string"}
+	for status := pawl.Status(1); ; status++ {
+		name, err := status.MarshalText()
+		if err != nil {
+			return s
 		}
-		t.components["Status"] = object{"type": "string", "enum": names}
+		s.Enum = append(s.Enum, string(name))
 	}
-	return object{"$ref": "#/components/schemas/Status"}
 }
 
-// limits refers to limits, which are numbers or texts.
-func (t *schemas) limits() object {
-	properties := object{}
+// limits is the schema of limits, which are numbers or texts.
+func limits() *jsonschema.Schema {
+	s := &jsonschema.Schema{
+		Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
+		Description: "Limits: numbers or texts such as \"30m\"; for a resumed run \"+5\" adds that many.",
+	}
 	for _, name := range []string{"iterations", "tokens", "time", "cost", "tool_errors", "depth"} {
-		properties[name] = object{"type": []string{"number", "string"}}
+		s.Properties[name] = &jsonschema.Schema{Types: []string{"number", "string"}}
 	}
-	t.components["Limits"] = object{
-		"type": "object", "properties": properties, "additionalProperties": false,
-		"description": "Limits: numbers or texts such as \"30m\"; for a resumed run \"+5\" adds that many.",
-	}
-	return object{"$ref": "#/components/schemas/Limits"}
+	return s
 }
 
 // entry defines the schema of a log entry, for pages of a log.
 func (t *schemas) entry() {
-	number := object{"type": "integer", "minimum": 0}
-	t.components["Entry"] = object{
-		"type": "object", "required": []string{"at", "data", "iteration", "run", "seq", "time", "type"},
-		"properties": object{
-			"run": object{"type": "string"}, "seq": number, "at": number, "time": object{"type": "string", "format": "date-time"},
-			"iteration": number, "type": object{"type": "string"}, "data": object{"type": "object"},
+	number, text := &jsonschema.Schema{Type: "integer", Minimum: new(0.0)}, &jsonschema.Schema{Type: "string"}
+	t.components["Entry"] = &jsonschema.Schema{
+		Type: "object", Required: []string{"at", "data", "iteration", "run", "seq", "time", "type"},
+		Properties: map[string]*jsonschema.Schema{
+			"run": text, "seq": number, "at": number, "time": {Type: "string", Format: "date-time"}, "iteration": number, "type": text, "data": {Type: "object"},
 		},
 	}
-	page := t.components["Entries"].(object)["properties"].(object)
-	page["entries"] = object{"type": "array", "items": object{"$ref": "#/components/schemas/Entry"}}
+	t.components["Entries"].Properties["entries"] = &jsonschema.Schema{Type: "array", Items: reference("Entry")}
 }
