@@ -26,7 +26,7 @@ type schemas struct {
 func newSchemas() *schemas {
 	t := &schemas{components: map[string]*jsonschema.Schema{"Status": status(), "Limits": limits()}}
 	t.known = map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[json.RawMessage](): {},
+		reflect.TypeFor[json.RawMessage](): anyValue(),
 		reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
 		reflect.TypeFor[pawl.Decimal]():    {Type: "number"},
 		reflect.TypeFor[pawl.Status]():     reference("Status"),
@@ -34,6 +34,8 @@ func newSchemas() *schemas {
 	}
 	return t
 }
+
+func anyValue() *jsonschema.Schema { return &jsonschema.Schema{Description: "any JSON value"} }
 
 func reference(component string) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: "#/components/schemas/" + component}
@@ -64,7 +66,7 @@ func (t *schemas) look(typ reflect.Type) {
 	case t.known[typ] != nil:
 		return
 	case typ.Implements(own) || reflect.PointerTo(typ).Implements(own):
-		t.known[typ] = &jsonschema.Schema{} // any value
+		t.known[typ] = anyValue()
 		return
 	case typ.Implements(text) || reflect.PointerTo(typ).Implements(text):
 		t.known[typ] = &jsonschema.Schema{Type: "string"}

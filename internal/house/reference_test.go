@@ -152,7 +152,7 @@ func httpPage(t *testing.T, tr *tree) string {
 		case s.Type == nil:
 			return "any"
 		}
-		return fmt.Sprint(s.Type)
+		return strings.Trim(strings.ReplaceAll(fmt.Sprint(s.Type), " ", " or "), "[]") // one type, or a list
 	}
 	var b strings.Builder
 	b.WriteString("# HTTP operations\n\nWhat `pawl serve` answers. `GET /openapi.json` has the same with the schemas of all answers; [a server of runs](../server.md) explains how to use it.\n" +
