@@ -79,8 +79,7 @@ func doneVerdict() Verdict {
 // declare its parameters as data; see [PolicyInfo].
 //
 // A policy with a method Inherited(s *State, call string) bool that returns true also reviews
-// the child run of that call; see [Delegate]. A policy with a method LeavesActs() bool that
-// returns true is not asked about an Act. The State belongs to the caller, as in Loop.
+// the child run of that call; see [Delegate]. The State belongs to the caller, as in Loop.
 type Policy interface {
 	Review(*State, Step) Step
 	String() string

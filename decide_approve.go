@@ -53,7 +53,7 @@ func (m *Machine) liftApproved(s *State, step Step) Step {
 	if granted != nil {
 		return Record{granted}
 	}
-	return step // whose calls these are; putting act into an interface again would cost an allocation
+	return step // whose calls these are
 }
 
 // Hold returns the event that asks for approval of a call. It binds the decision to the call,

@@ -27,7 +27,6 @@ import (
 type State struct {
 	noCopy noCopy
 	facts
-	room []byte // for a digest, while an entry is folded
 }
 
 // noCopy has go vet report a State that is copied.

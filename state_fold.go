@@ -273,7 +273,7 @@ func (s *State) count(c *call, by int) {
 // closeTurn moves the answered calls to the archive and judges the turn.
 func (s *State) closeTurn() {
 	failed, ok, exempt, changed := 0, 0, true, false
-	sums := canon.NewTurn(s.room)
+	sums := canon.NewTurn()
 	for _, c := range s.open {
 		s.calls = append(s.calls, c)
 		switch {
@@ -289,7 +289,7 @@ func (s *State) closeTurn() {
 		}
 	}
 	rejected := s.rejects
-	s.open, s.rejects, s.room = s.open[:0], false, sums.Room()
+	s.open, s.rejects = s.open[:0], false
 	if rejected {
 		return
 	}
@@ -443,8 +443,7 @@ func canonical(raw []byte) []byte {
 }
 
 func callID(n int) string {
-	var room [24]byte
-	return string(strconv.AppendInt(append(room[:0], "c_"...), int64(n), 10))
+	return "c_" + strconv.Itoa(n)
 }
 
 func callNumber(id string) int {

@@ -50,7 +50,6 @@ func (e *Engine) newDriver(m *pawl.Machine, l pawl.Lease) *driver {
 		r.transcript = window.NewTranscript(m.Agent().Strategy)
 	}
 	d.inbox.wake, d.inbox.effects, d.effects.driver = make(chan struct{}, 1), &d.effects, d
-	d.effects.running = d.effects.one[:0]
 	d.requests.rec, d.children.rec = r, r
 	return d
 }

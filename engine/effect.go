@@ -80,7 +80,6 @@ type effects struct {
 	handed   atomic.Int32 // how often another goroutine has taken the run over
 	mu       sync.Mutex
 	running  []*effect
-	one      [1]*effect // memory for running
 	clock    *time.Timer
 	armedFor time.Time // when the timer fires; zero: it is not set
 }

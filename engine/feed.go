@@ -59,7 +59,7 @@ func (p *piece) join(c *pawl.Chunk) bool {
 		return false
 	}
 	if p.more == nil {
-		p.more = append(make([]byte, 0, 8*(len(was)+len(now))), was...)
+		p.more = []byte(was)
 	}
 	p.more = append(p.more, now...)
 	return true
@@ -104,15 +104,13 @@ func (f *feed) unwatch(w *watcher) {
 }
 
 // take returns the news: whether there are entries to read, whether they are the last, and
-// pieces. It reuses the memory of spare. Entries up to last belong before later pieces;
-// entries that are appended while the watcher reads may belong after pieces that are still
-// to come.
-func (w *watcher) take(spare []piece) (news, end bool, last uint64, pieces []piece) {
+// pieces. Entries up to last belong before later pieces; entries that are appended while the
+// watcher reads may belong after pieces that are still to come.
+func (w *watcher) take() (news, end bool, last uint64, pieces []piece) {
 	w.feed.mu.Lock()
 	defer w.feed.mu.Unlock()
-	clear(spare)
 	news, pieces = w.news, w.pieces
-	w.news, w.pieces = false, spare[:0]
+	w.news, w.pieces = false, nil
 	return news, w.end, w.feed.last, pieces
 }
 

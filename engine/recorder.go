@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/pawl-run/pawl"
@@ -156,10 +155,8 @@ func (r *recorder) writeWith(entries []pawl.Entry, s *pawl.State, reserve []budg
 }
 
 func (r *recorder) writeBytes(b *pawl.Batch, entries []pawl.Entry, change budget.Change, books bool) error {
-	buffer := buffers.Get().(*[]byte)
-	defer buffers.Put(buffer)
 	var err error
-	b.Records, err = encode(buffer, entries)
+	b.Records, err = encode(entries)
 	switch {
 	case err != nil:
 	case books:
@@ -185,33 +182,16 @@ func changesText(e pawl.Entry) bool {
 // a secret is removed, so that a search for the beginning of a secret finds nothing.
 func SearchText(s *pawl.State) string { return redact.Text(s.Text()) }
 
-// encode appends the encoded entries to buffer.
-func encode(buffer *[]byte, entries []pawl.Entry) (records [][]byte, err error) {
-	lines, ends := (*buffer)[:0], make([]int, len(entries))
+// encode returns the encoded entries.
+func encode(entries []pawl.Entry) (records [][]byte, err error) {
+	records = make([][]byte, len(entries))
 	for i := range entries {
-		if lines, err = entries[i].AppendJSON(lines); err != nil {
+		if records[i], err = entries[i].AppendJSON(nil); err != nil {
 			return nil, err
 		}
-		ends[i] = len(lines)
-	}
-	*buffer = lines
-	if cap(lines) > maxBuffer {
-		*buffer = nil
-	}
-	records = make([][]byte, len(entries))
-	begin := 0
-	for i, end := range ends {
-		records[i], begin = lines[begin:end:end], end
 	}
 	return records, nil
 }
-
-// buffers hold encoded entries during a write. Journals do not keep their arguments; see
-// [pawl.Journal].
-var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, 2<<10)) }}
-
-// maxBuffer is the largest buffer that is kept for reuse, in bytes.
-const maxBuffer = 64 << 10
 
 // continues makes the conversation continue that of an earlier run.
 func (r *recorder) continues(p *past) {

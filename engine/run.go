@@ -127,10 +127,8 @@ func (r *Handle) Follow(ctx context.Context, from uint64) iter.Seq2[pawl.Entry, 
 		}
 		defer r.driver.rec.feed.unwatch(watch)
 		next := max(from, 1)
-		var spare []piece
 		for {
-			news, end, last, taken := watch.take(spare)
-			spare = taken
+			news, end, last, taken := watch.take()
 			pieces := func(before uint64) bool { // of the calls logged before that entry
 				for len(taken) > 0 && taken[0].at < before {
 					p := &taken[0]

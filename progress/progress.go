@@ -120,9 +120,6 @@ func (p noProgress) Check(pawl.Agent) error {
 // Waits reports whether the policy may suspend the run for a person.
 func (p noProgress) Waits() bool { return p.then == Escalate }
 
-// LeavesActs reports that the policy never changes calls.
-func (noProgress) LeavesActs() bool { return true }
-
 // Review keeps a stuck run from making another turn.
 func (p noProgress) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	think, ok := step.(pawl.Think)

@@ -72,8 +72,7 @@ func follow(s *pawl.State, room []turn, most int, every bool) trail {
 		later, drift = nil, nil
 	}
 	if base, ok := s.Baseline(); ok {
-		before := gauge.Measure(base) // the address of base would cost an allocation without a baseline, too
-		t.before = &before
+		t.before = new(gauge.Measure(base))
 	}
 	return t.in(s, measured)
 }

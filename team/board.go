@@ -168,9 +168,6 @@ type tasksLeft struct{}
 // String returns the policy as recorded in the log.
 func (tasksLeft) String() string { return "board()" }
 
-// LeavesActs reports that the policy has nothing to say about calls.
-func (tasksLeft) LeavesActs() bool { return true }
-
 // Review rejects an answer while tasks of the board are left to do.
 func (tasksLeft) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	end, ends := step.(pawl.Finish)

@@ -7,9 +7,6 @@ import (
 	"github.com/pawl-run/pawl/internal/exchange"
 )
 
-// LeavesActs reports that the policy never changes calls.
-func (compaction) LeavesActs() bool { return true }
-
 // Review shortens the conversation before a turn whose request would be too long or too expensive,
 // and after a model has refused a request for its length.
 func (c compaction) Review(s *pawl.State, step pawl.Step) pawl.Step {

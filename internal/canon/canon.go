@@ -16,7 +16,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -26,9 +25,7 @@ import (
 // lone surrogate, has an object with the same key twice, or nests deeper than
 // [wire.MaxDepth]; the error is a *[wire.Error] and dst is returned as it was.
 func Canonical(dst, raw []byte) ([]byte, error) {
-	w := pool.Get().(*writer)
-	defer w.release()
-	w.Reader, w.out = wire.NewReader(raw), dst
+	w := writer{Reader: wire.NewReader(raw), out: dst}
 	w.Strict = true
 	w.value()
 	if err := w.Done(); err != nil {
@@ -79,17 +76,6 @@ type member struct {
 	key        []byte
 	at         int
 	start, end int
-}
-
-var pool = sync.Pool{New: func() any { return &writer{members: make([]member, 0, 32)} }}
-
-// release gives the writer back, unless a huge text made it keep a lot.
-func (w *writer) release() {
-	if cap(w.members) > 1024 || cap(w.text) > 64<<10 {
-		return
-	}
-	*w = writer{members: w.members[:0], text: w.text[:0]}
-	pool.Put(w)
 }
 
 func (w *writer) value() {

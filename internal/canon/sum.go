@@ -35,20 +35,14 @@ func Unvaried(b []byte, text string) []byte {
 
 // A Turn is what a turn's calls did, what they came to, and what went wrong. Each is
 // NewSum before the first Add.
-type Turn struct {
-	Did, All, Fault Sum
-	room            []byte
-}
+type Turn struct{ Did, All, Fault Sum }
 
-// NewTurn returns a Turn that uses room as its memory; Room returns it.
-func NewTurn(room []byte) Turn { return Turn{NewSum, NewSum, NewSum, room} }
-
-// Room is the memory of the Turn.
-func (t *Turn) Room() []byte { return t.room }
+// NewTurn returns a Turn without calls.
+func NewTurn() Turn { return Turn{NewSum, NewSum, NewSum} }
 
 // Add adds a call with how it ended; fault says whether its error counts.
 func (t *Turn) Add(tool string, args []byte, status byte, result []byte, err string, fault bool) {
-	name := append(append(t.room[:0], tool...), 0)
+	name := append([]byte(tool), 0)
 	b, bad := Canonical(name, args)
 	if bad != nil {
 		b = append(name, args...)
@@ -59,5 +53,4 @@ func (t *Turn) Add(tool string, args []byte, status byte, result []byte, err str
 	if fault {
 		t.Fault.Add(Unvaried(append(append(b[:0], tool...), 0), err))
 	}
-	t.room = b
 }
