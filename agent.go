@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // An Agent is a value: everything a run needs to know. It holds no running
@@ -105,7 +105,7 @@ const (
 	StrategyJSON                       // one JSON object a turn: thought, action, action_input
 )
 
-var strategies = names.Make[Strategy]("strategy", []string{"native", "json"})
+var strategies = naming.NewEnum[Strategy]("strategy", []string{"native", "json"})
 
 // String returns the strategy's name.
 func (s Strategy) String() string                { return strategies.String(s) }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/canon"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // MachineNumber is the version of the decision rules. Every log records the number that it was
@@ -210,7 +210,7 @@ func (d *Declaration) wires() Wire {
 
 // String announces the limits, as in "20 iterations, 500,000 tokens, 30m0s".
 func (l Limits) String() string {
-	parts := []string{figure.Count(l.Iterations, "iteration"), figure.Count(l.Tokens, "token"), l.Time.String()}
+	parts := []string{display.Count(l.Iterations, "iteration"), display.Count(l.Tokens, "token"), l.Time.String()}
 	if l.Cost > 0 {
 		parts = append(parts, fmt.Sprint("$", Decimal(l.Cost)))
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // Limits are the limits of a run. A zero field takes its default; there is
@@ -40,4 +40,4 @@ func (l Limits) Merge(m Limits) Limits {
 
 // The limits as the conditions they are.
 func tokensLeaf(l Limits) string { return fmt.Sprintf("tokens >= %d", l.Tokens) }
-func timeLeaf(l Limits) string   { return "elapsed >= " + figure.Duration(l.Time) }
+func timeLeaf(l Limits) string   { return "elapsed >= " + display.Duration(l.Time) }

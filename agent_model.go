@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/meter"
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // A Model turns a conversation into the next reply.
@@ -199,7 +199,7 @@ const (
 	StopPause                         // the provider wants the turn sent again to go on
 )
 
-var stopReasons = names.Make[StopReason]("stop reason", []string{"end", "calls", "length", "refusal", "pause"})
+var stopReasons = naming.NewEnum[StopReason]("stop reason", []string{"end", "calls", "length", "refusal", "pause"})
 
 // String returns the reason's name in the log.
 func (r StopReason) String() string                { return stopReasons.String(r) }
@@ -229,7 +229,7 @@ const (
 	ClassCut                         // the reply met its limit; asked again with a higher one
 )
 
-var classes = names.Make[Class]("class", []string{
+var classes = naming.NewEnum[Class]("class", []string{
 	"rate_limit", "overloaded", "network", "empty", "truncated", "unknown", "quota", "auth",
 	"invalid", "not_found", "refused", "too_long", "cancelled", "lost", "panic", "cut",
 })

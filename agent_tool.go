@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/excerpt"
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // A Tool does something for the model.
@@ -148,7 +148,7 @@ const (
 	Write                        // at most once
 )
 
-var effects = names.Make[Effect]("effect", []string{"read", "idempotent", "write"})
+var effects = naming.NewEnum[Effect]("effect", []string{"read", "idempotent", "write"})
 
 // String returns the effect's name.
 func (e Effect) String() string                { return effects.String(e) }
@@ -165,7 +165,7 @@ const (
 	DoubtTell                    // the model reads that the outcome is unknown
 )
 
-var onDoubts = names.Make[OnDoubt]("on_doubt", []string{"ask", "fail", "tell"})
+var onDoubts = naming.NewEnum[OnDoubt]("on_doubt", []string{"ask", "fail", "tell"})
 
 // String returns the choice's name.
 func (o OnDoubt) String() string                { return onDoubts.String(o) }
@@ -181,7 +181,7 @@ const (
 	Untrusted                  // anyone, as with a web page or an e-mail
 )
 
-var trusts = names.Make[Trust]("trust", []string{"trusted", "untrusted"})
+var trusts = naming.NewEnum[Trust]("trust", []string{"trusted", "untrusted"})
 
 // String returns the label's name.
 func (t Trust) String() string                { return trusts.String(t) }
@@ -192,6 +192,6 @@ func (t *Trust) UnmarshalText(b []byte) error { return trusts.Unmarshal(t, b) }
 // says which values applied.
 func (i ToolInfo) withDefaults() ToolInfo {
 	i.Effect, i.OnDoubt = cmp.Or(i.Effect, Write), cmp.Or(i.OnDoubt, DoubtAsk)
-	i.Timeout, i.MaxOutput = cmp.Or(i.Timeout, time.Minute), cmp.Or(i.MaxOutput, excerpt.DefaultLimit)
+	i.Timeout, i.MaxOutput = cmp.Or(i.Timeout, time.Minute), cmp.Or(i.MaxOutput, display.DefaultLimit)
 	return i
 }

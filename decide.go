@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/blame"
-	"github.com/pawl-run/pawl/internal/excerpt"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/gauge"
 )
 
@@ -168,7 +167,7 @@ func (m *Machine) ends(s *State) Verdict {
 		}
 	}
 	if n := s.limits.ToolErrors; s.toolErrors >= n {
-		return verdict(StatusNoProgress, fmt.Sprintf("tool_errors >= %d", n), figure.Said(s.toolErrors, "every call of the last turn failed", "every call of the last %d turns failed"))
+		return verdict(StatusNoProgress, fmt.Sprintf("tool_errors >= %d", n), display.Said(s.toolErrors, "every call of the last turn failed", "every call of the last %d turns failed"))
 	}
 	return Verdict{}
 }
@@ -317,7 +316,7 @@ func failed(leaf, detail string) Step {
 }
 
 func cancelled(c *CancelRequested) string {
-	return "cancelled" + excerpt.After(" by ", c.By) + excerpt.After(": ", c.Reason)
+	return "cancelled" + display.After(" by ", c.By) + display.After(": ", c.Reason)
 }
 
 // review asks the policies until none of them changes the step.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/canon"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/gauge"
 )
 
@@ -130,5 +130,5 @@ func (e *ApprovalDecided) detail(s *State) string {
 	if c := s.call(e.Call); c != nil {
 		what = fmt.Sprintf("%s (%s)", c.Tool, c.ID)
 	}
-	return cmp.Or(e.By, "somebody") + " denied " + what + excerpt.After(": ", e.Reason)
+	return cmp.Or(e.By, "somebody") + " denied " + what + display.After(": ", e.Reason)
 }

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/pawl-run/pawl/internal/finder"
 	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -75,12 +75,12 @@ func (m *Machine) deferTools() error {
 	for i := range m.offer {
 		things[i] = [2]string{m.offer[i].Name, m.offer[i].Description}
 	}
-	m.index = finder.New(things, m.agent.Core)
+	m.index = naming.NewIndex(things, m.agent.Core)
 	for i := range m.offer {
 		m.offer[i].Deferred = m.index.Deferred(i)
 		m.tools[m.offer[i].Name].info.Deferred = m.index.Deferred(i)
 	}
-	return errors.Join(m.index.Err(), m.add(own(finder.Tool, finder.About, finder.Input, func(_ *State, c *call) []Event {
+	return errors.Join(m.index.Err(), m.add(own(naming.Tool, naming.About, naming.Input, func(_ *State, c *call) []Event {
 		names, result := m.index.Answer(c.args())
 		done := ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolOK, Result: result}
 		if names == nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/blame"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/meter"
 )
 
@@ -167,10 +167,10 @@ func (m *Machine) allocateChild(s *State, d *Classified, tokens int, dollars flo
 		d.Do, d.Why = CallRefuse, fmt.Sprintf("runs are nested as deep as they may be; do without %s", d.info.Agent)
 	case l.Tokens < leastChild:
 		d.Do, d.Why = CallRefuse, fmt.Sprintf("%s of %s tokens are used and more are needed for the next turn: too few are left for %s",
-			figure.Group(s.Tokens()), figure.Group(s.limits.Tokens), d.info.Agent)
+			display.Group(s.Tokens()), display.Group(s.limits.Tokens), d.info.Agent)
 		return tokensLeaf(s.limits)
 	case s.limits.Cost > 0 && dollars <= 0:
-		d.Do, d.Why = CallRefuse, fmt.Sprintf("%s of $%s are spent: too little is left for %s", figure.Dollars(s.cost), s.costLimit(), d.info.Agent)
+		d.Do, d.Why = CallRefuse, fmt.Sprintf("%s of $%s are spent: too little is left for %s", display.Dollars(s.cost), s.costLimit(), d.info.Agent)
 		return "cost >= " + s.costLimit()
 	}
 	return ""

@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/canon"
-	"github.com/pawl-run/pawl/internal/excerpt"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
@@ -50,7 +49,7 @@ func (r *Reply) refusal() string {
 	if r.Filter != "" {
 		return "the provider stopped the reply (" + r.Filter + ")"
 	}
-	return "the model refused: " + cmp.Or(excerpt.Short(r.Text()), "it did not say why")
+	return "the model refused: " + cmp.Or(display.Short(r.Text()), "it did not say why")
 }
 
 // What stands around the reasons why a reply is rejected when the model reads them.
@@ -216,7 +215,7 @@ func (m *Machine) act(s *State, valid *call) Step {
 		}
 		if most := d.info.MaxCalls; d.Do == CallRun && most > 0 {
 			if put(&runs, c.Tool, runs[c.Tool]+1); s.tools.Of(c.Tool).Ran+runs[c.Tool] > most {
-				d.Do, d.Why = CallRefuse, c.Tool+figure.Said(most, " may run once in a run, and has", " may run %d times in a run, and has")
+				d.Do, d.Why = CallRefuse, c.Tool+display.Said(most, " may run once in a run, and has", " may run %d times in a run, and has")
 			}
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/deep"
-	"github.com/pawl-run/pawl/internal/figure"
-	"github.com/pawl-run/pawl/internal/finder"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/jsonschema"
+	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -29,7 +29,7 @@ type Machine struct {
 	auxiliary []Model    // as declared
 	offer     []ToolInfo // the tools, in declaration order
 	core      []ToolInfo // those that are not deferred
-	index     *finder.Index
+	index     *naming.Index
 	output    *jsonschema.Schema
 	base      int    // bytes of prompt and tools
 	weight    burden // of core
@@ -374,7 +374,7 @@ func (m *Machine) halts(approvals bool) bool {
 
 func (l Limits) check(price *Price, refuse func(wrong bool, format string, args ...any)) {
 	refuse(l.Iterations < 0, "limits: iterations is %d; it must be positive", l.Iterations)
-	refuse(l.Iterations > maxIterations, "limits: iterations is %s; the most is %s", figure.Group(l.Iterations), figure.Group(maxIterations))
+	refuse(l.Iterations > maxIterations, "limits: iterations is %s; the most is %s", display.Group(l.Iterations), display.Group(maxIterations))
 	refuse(l.Tokens < 0, "limits: tokens is %d; it must be positive", l.Tokens)
 	refuse(l.Time < 0, "limits: time is %v; it must be positive", l.Time)
 	refuse(l.Cost < 0 || l.Cost != l.Cost, "limits: cost is %v; it must be positive", l.Cost)

@@ -10,8 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/pawl-run/pawl/internal/excerpt"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/wire"
@@ -152,7 +151,7 @@ func (m *Machine) Replied(s *State, t Think, r Reply) (ModelReplied, error) {
 			parts = append(parts, p)
 		}
 	}
-	r.Parts, r.Notes, r.Filter = parts, nil, excerpt.Short(wire.Text(r.Filter))
+	r.Parts, r.Notes, r.Filter = parts, nil, display.Short(wire.Text(r.Filter))
 	if content == 0 && r.Stop != StopRefusal {
 		return ModelReplied{}, &ModelError{Class: ClassEmpty, Message: "the reply has neither text nor calls", Usage: r.Usage}
 	}
@@ -201,7 +200,7 @@ func (m *Machine) asksAgain(s *State, t Think, e *ModelReplied) *ModelError {
 		if s.cut || longer.MaxTokens < t.MaxTokens || longer.MaxTokens == t.MaxTokens && longer.Effort == "" {
 			return nil
 		}
-		failed.Class, failed.Message = ClassCut, fmt.Sprintf("the reply was cut off at %s tokens; asked again with up to %s", figure.Group(t.MaxTokens), figure.Group(longer.MaxTokens))
+		failed.Class, failed.Message = ClassCut, fmt.Sprintf("the reply was cut off at %s tokens; asked again with up to %s", display.Group(t.MaxTokens), display.Group(longer.MaxTokens))
 		if longer.Effort != "" {
 			failed.Message += " and effort " + longer.Effort
 		}
@@ -214,8 +213,8 @@ func (m *Machine) asksAgain(s *State, t Think, e *ModelReplied) *ModelError {
 // host makes a hosted call valid, with a result of at most so many bytes.
 func (r *Reply) host(h *HostedCall, most int) {
 	h.Call = Call{Tool: r.repair(h.Call.Tool), Args: bytes.Clone(wire.Args(h.Call.Args))}
-	h.Error, h.Result = excerpt.Short(r.repair(h.Error)), bytes.Clone(wire.Args(h.Result))
-	if short, cut := excerpt.Cut(jsonin.Plain(h.Result), most); h.Error != "" {
+	h.Error, h.Result = display.Short(r.repair(h.Error)), bytes.Clone(wire.Args(h.Result))
+	if short, cut := display.Cut(jsonin.Plain(h.Result), most); h.Error != "" {
 		h.Result = nil
 	} else if cut {
 		h.Result = jsonin.Quote(short)
@@ -241,9 +240,9 @@ func (u Usage) sane() Usage { return Usage(meter.Use(u).Sane()) }
 // when the engine means to try again.
 func (m *Machine) Failed(s *State, t Think, err error, begun bool, retryAt time.Time) ModelFailed {
 	me := asModelError(err)
-	e := ModelFailed{Purpose: t.Purpose, Class: me.Class, Message: excerpt.Short(wire.Text(me.Message)), Attempt: t.Attempt, RetryAt: retryAt, Usage: me.Usage.sane()}
+	e := ModelFailed{Purpose: t.Purpose, Class: me.Class, Message: display.Short(wire.Text(me.Message)), Attempt: t.Attempt, RetryAt: retryAt, Usage: me.Usage.sane()}
 	if e.Message == "" && me.Err != nil {
-		e.Message = excerpt.Short(wire.Text(me.Err.Error()))
+		e.Message = display.Short(wire.Text(me.Err.Error()))
 	}
 	info := m.decl.model(t.Model, t.Fallback)
 	if !me.Billed && (begun || billable(me.Class)) {

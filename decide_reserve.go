@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/meter"
 )
 
@@ -186,7 +186,7 @@ func (m *Machine) limit(s *State, as Step) Step {
 		}
 	case Record:
 		if s.idle >= mostIdle {
-			return failed("loop "+m.loop.Name(), fmt.Sprintf("the loop %s or a policy recorded %s facts in a row and did nothing", m.loop.Name(), figure.Group(s.idle)))
+			return failed("loop "+m.loop.Name(), fmt.Sprintf("the loop %s or a policy recorded %s facts in a row and did nothing", m.loop.Name(), display.Group(s.idle)))
 		}
 	case Observe, Act:
 		if late := m.late(s); late != nil {
@@ -203,7 +203,7 @@ func (m *Machine) limitThink(s *State, t *Think) Step {
 		return late
 	}
 	if f, final := s.Missed(t.Purpose); final {
-		return failed("model", fmt.Sprintf("%v after %s: %s; %s was asked for all the same", f.Class, figure.Count(f.Attempt, "attempt"), f.Message, t.Purpose))
+		return failed("model", fmt.Sprintf("%v after %s: %s; %s was asked for all the same", f.Class, display.Count(f.Attempt, "attempt"), f.Message, t.Purpose))
 	}
 	if t.Model != "" && m.decl.model(t.Model, 0).Name != t.Model {
 		return failed("model", fmt.Sprintf("%s is to ask %q, a model that no policy and no loop brings", t.Purpose, t.Model))
@@ -217,7 +217,7 @@ func (m *Machine) limitThink(s *State, t *Think) Step {
 			fmt.Sprintf("the model is to be asked again in %v, when the run's %v are over", wait.Round(time.Millisecond), s.limits.Time))}
 	}
 	if t.Purpose == PurposeTurn && t.Iteration > s.limits.Iterations {
-		return m.exhaust(s, verdict(StatusExhausted, fmt.Sprintf("iterations >= %d", s.limits.Iterations), figure.Said(s.limits.Iterations, "the one iteration is used", "all %d iterations are used")))
+		return m.exhaust(s, verdict(StatusExhausted, fmt.Sprintf("iterations >= %d", s.limits.Iterations), display.Said(s.limits.Iterations, "the one iteration is used", "all %d iterations are used")))
 	}
 	if v := m.fits(s, t); v.Holds {
 		return m.exhaust(s, v)
@@ -267,12 +267,12 @@ func (m *Machine) fits(s *State, t *Think) Verdict {
 	left := s.limits.Tokens - s.usage.Total()
 	if need := t.Estimate + t.Hosted.Input; left-need < leastReply {
 		return verdict(StatusExhausted, tokensLeaf(s.limits), fmt.Sprintf("%s of %s tokens are used; the next request needs about %s and %d for a reply",
-			figure.Group(s.usage.Total()), figure.Group(s.limits.Tokens), figure.Group(need), leastReply))
+			display.Group(s.usage.Total()), display.Group(s.limits.Tokens), display.Group(need), leastReply))
 	}
 	if price := m.decl.model(t.Model, t.Fallback).Price; s.limits.Cost > 0 && price != nil {
 		in, _ := meter.Rates(*price).Most(t.Estimate, meter.Use(t.Hosted), t.Long)
 		return verdict(StatusExhausted, "cost >= "+s.costLimit(),
-			fmt.Sprintf("%s of $%s are spent; the next request costs about %s before its reply", figure.Dollars(s.cost), s.costLimit(), figure.Dollars(in)))
+			fmt.Sprintf("%s of $%s are spent; the next request costs about %s before its reply", display.Dollars(s.cost), s.costLimit(), display.Dollars(in)))
 	}
 	return verdict(StatusFailed, "clamp", fmt.Sprintf("a reply of %d tokens is too short to ask for; %d is the least", t.MaxTokens, leastReply))
 }

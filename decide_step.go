@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // A Step is what must happen next. The pure part returns it, the engine
@@ -107,7 +107,7 @@ const (
 	CallRefuse                           // it is not run
 )
 
-var classifications = names.Make[Classification]("classification", []string{"run", "reuse", "hand", "ask", "refuse"})
+var classifications = naming.NewEnum[Classification]("classification", []string{"run", "reuse", "hand", "ask", "refuse"})
 
 // String returns the classification's name.
 func (d Classification) String() string { return classifications.String(d) }

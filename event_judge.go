@@ -3,7 +3,7 @@ package pawl
 import (
 	"encoding/json"
 
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // Reflected is a judgement of how the run is going. Confidence is between 0 and
@@ -41,7 +41,7 @@ const (
 	JudgedRegressed                      // the last turn made the goal's measure worse
 )
 
-var judgements = names.Make[Judgement]("judgement", []string{"refuted", "repeating", "hinted", "regressed"})
+var judgements = naming.NewEnum[Judgement]("judgement", []string{"refuted", "repeating", "hinted", "regressed"})
 
 // String returns the judgement's name in the log.
 func (j Judgement) String() string                { return judgements.String(j) }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // ToolStarted is the intent to run a call. It is durable before the call runs.
@@ -32,7 +32,7 @@ const (
 	ToolUnknown              // a Write whose outcome is unknown
 )
 
-var toolStatuses = names.Make[ToolStatus]("tool status", []string{"ok", "error", "timeout", "cancelled", "unknown"})
+var toolStatuses = naming.NewEnum[ToolStatus]("tool status", []string{"ok", "error", "timeout", "cancelled", "unknown"})
 
 // String returns the status's name in the log.
 func (s ToolStatus) String() string                { return toolStatuses.String(s) }

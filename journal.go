@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/holder"
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // A Journal stores logs. It stores bytes and knows nothing of events.
@@ -184,7 +184,7 @@ const (
 	SignalDelivery                         // records who was notified of a run; the run ignores it
 )
 
-var signalKinds = names.Make[SignalKind]("signal", []string{"decision", "answer", "result", "settlement", "cancel", "note", "child", "delivery"})
+var signalKinds = naming.NewEnum[SignalKind]("signal", []string{"decision", "answer", "result", "settlement", "cancel", "note", "child", "delivery"})
 
 // String returns the kind's name.
 func (k SignalKind) String() string                { return signalKinds.String(k) }

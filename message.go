@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/internal/jsonin"
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // Role says whose turn a [Message] is. The system prompt is no message: it is [Request.System].
@@ -18,7 +18,7 @@ const (
 	RoleAssistant
 )
 
-var roles = names.Make[Role]("role", []string{"user", "assistant"})
+var roles = naming.NewEnum[Role]("role", []string{"user", "assistant"})
 
 // String returns "user" or "assistant".
 func (r Role) String() string { return roles.String(r) }

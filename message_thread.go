@@ -3,7 +3,7 @@ package pawl
 import (
 	"slices"
 
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // Continues says which run's conversation a run goes on with, and from where.
@@ -100,4 +100,4 @@ func (s *State) Continue(messages []Message) *Continues {
 // keyed separates the idempotency keys of this run's calls from those of
 // another run with the same id. A derived id may have belonged to a run that
 // was removed or is in another journal, and its calls are not this run's.
-func (s *State) keyed() string { return s.run + excerpt.After("-", s.first().Nonce) }
+func (s *State) keyed() string { return s.run + display.After("-", s.first().Nonce) }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/exchange"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -55,7 +55,7 @@ func (s *State) Window() exchange.Window {
 		w.Thought = s.usage.Reasoning / s.modelCalls
 	}
 	if s.summary != "" {
-		w.Summary = len(s.summary) + len(excerpt.SummaryFrame)
+		w.Summary = len(s.summary) + len(display.SummaryFrame)
 	}
 	return w.Over(s.exchanges, s.maskable)
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/deep"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/gauge"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/meter"
@@ -633,7 +633,7 @@ func (s *State) attempts(c Class) string {
 	if n < all {
 		return fmt.Sprintf("%d of %d attempts", n, all)
 	}
-	return figure.Said(all, "1 attempt", "%d attempts")
+	return display.Said(all, "1 attempt", "%d attempts")
 }
 
 type miss struct {

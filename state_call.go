@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/jsonin"
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // CallState is what the log says of one call so far. It is a copy.
@@ -164,7 +164,7 @@ const (
 	PhaseAnswered                          // it has its result
 )
 
-var phases = names.Make[Phase]("phase", []string{
+var phases = naming.NewEnum[Phase]("phase", []string{
 	"undecided", "started", "lost", "awaiting_approval", "approved", "awaiting_input", "awaiting_client", "doubted", "awaiting_child", "answered",
 })
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/canon"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/exchange"
 	"github.com/pawl-run/pawl/internal/gauge"
 	"github.com/pawl-run/pawl/internal/jsonin"
@@ -418,7 +418,7 @@ func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
 	if !e.Approved {
 		c.Phase, s.denied = PhaseUndecided, e
 		c.Error = "this call was denied" // not by a person: --approvals deny is none
-		c.Error += excerpt.After(": ", e.Reason) + "; it was not run"
+		c.Error += display.After(": ", e.Reason) + "; it was not run"
 		return
 	}
 	asked := c.Phase == PhaseAwaitingApproval

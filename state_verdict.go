@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // Status is where a run stands or how it ended.
@@ -31,7 +31,7 @@ const (
 	StatusQueued
 )
 
-var statuses = names.Make[Status]("status", []string{
+var statuses = naming.NewEnum[Status]("status", []string{
 	"success", "exhausted", "no_progress", "waiting_approval", "waiting_input", "waiting_client_tool", "waiting_doubt",
 	"expired", "denied", "plan_failed", "failed", "cancelled", "paused", "interrupted", "running", "queued",
 })

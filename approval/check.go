@@ -8,7 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
-	"github.com/pawl-run/pawl/internal/glob"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // problem is an error in a rule.
@@ -48,13 +48,13 @@ func wantTool(a pawl.Agent, pattern string, own bool) error {
 		return fmt.Errorf("%q names a tool of the machine, which changes nothing and needs no approval", pattern)
 	}
 	names := toolNames(a)
-	if slices.ContainsFunc(names, func(name string) bool { return glob.Match(pattern, name) }) {
+	if slices.ContainsFunc(names, func(name string) bool { return naming.Match(pattern, name) }) {
 		return nil
 	}
 	if len(names) == 0 {
 		return fmt.Errorf("no tool fits %q: the agent has none", pattern)
 	}
-	near, open := expr.Nearest(pattern, glob.Alike(pattern, names)), strings.ContainsAny(pattern, "*?")
+	near, open := expr.Nearest(pattern, naming.Alike(pattern, names)), strings.ContainsAny(pattern, "*?")
 	if open && !strings.ContainsAny(near, "*?") { // not a slip: it guards tools that may come
 		return nil
 	}
@@ -148,7 +148,7 @@ func wantPredicate(a pawl.Agent, pattern string, tree expr.Node, err error) erro
 	var errs []error
 	for _, t := range a.Tools {
 		info := t.Info()
-		if !glob.Match(pattern, info.Name) {
+		if !naming.Match(pattern, info.Name) {
 			continue
 		}
 		for _, err := range expr.Undeclared(info.Name, info.Input, tree) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
-	"github.com/pawl-run/pawl/internal/glob"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // rule implements every policy of this package.
@@ -191,7 +191,7 @@ func machines(tool string) bool { return strings.HasPrefix(tool, "__") }
 // fitting returns the first pattern that a tool matches; empty: none.
 func fitting(patterns []string, tool string) string {
 	for _, p := range patterns {
-		if (!machines(tool) || machines(p)) && glob.Match(p, tool) {
+		if (!machines(tool) || machines(p)) && naming.Match(p, tool) {
 			return p
 		}
 	}

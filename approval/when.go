@@ -7,7 +7,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
-	"github.com/pawl-run/pawl/internal/glob"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // When requires approval for calls of the tools that match the pattern, if the
@@ -35,7 +35,7 @@ func When(pattern, predicate string) pawl.Policy {
 		does:   pawl.CallAsk,
 		check:  func(a pawl.Agent) error { return wantPredicate(a, pattern, tree, err) },
 		applies: func(_ *pawl.State, d pawl.Classified) string {
-			if machines(d.Call.Tool) || !glob.Match(pattern, d.Call.Tool) {
+			if machines(d.Call.Tool) || !naming.Match(pattern, d.Call.Tool) {
 				return ""
 			}
 			if err != nil { // checking the agent reports it

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // A Budget is what the runs with one value of a label may spend in a period. Runs without
@@ -174,6 +174,6 @@ func (a Amount) String() string {
 	return a.dollars() + " and " + a.tokens()
 }
 
-func (a Amount) dollars() string { return figure.Dollars(a.Dollars()) }
+func (a Amount) dollars() string { return display.Dollars(a.Dollars()) }
 
-func (a Amount) tokens() string { return figure.Group(int(a.Tokens)) + " tokens" }
+func (a Amount) tokens() string { return display.Group(int(a.Tokens)) + " tokens" }

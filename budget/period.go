@@ -3,7 +3,7 @@ package budget
 import (
 	"time"
 
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // Period is how long a budget lasts before it begins again, in UTC.
@@ -17,7 +17,7 @@ const (
 	Total // for ever
 )
 
-var periods = names.Make[Period]("period", []string{"hour", "day", "month", "total"})
+var periods = naming.NewEnum[Period]("period", []string{"hour", "day", "month", "total"})
 
 // String returns the name of the period.
 func (p Period) String() string { return periods.String(p) }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // A BusyError says that a run cannot be driven now: the engine drives as many as it may, see
@@ -21,7 +21,7 @@ func (e *BusyError) Error() string {
 	if e.Max == 0 && e.Provider != "" {
 		return fmt.Sprintf("calls to %s wait %v for the rate that it is asked at; try again later, or raise the rate", e.Provider, e.Wait.Round(time.Second))
 	}
-	return fmt.Sprintf("no more than %s can be driven here at once; try again when one has ended or waits, or raise the limit", figure.Count(e.Max, "run"))
+	return fmt.Sprintf("no more than %s can be driven here at once; try again when one has ended or waits, or raise the limit", display.Count(e.Max, "run"))
 }
 
 // room reports a *BusyError before anything is claimed for a run. Adding the run decides.

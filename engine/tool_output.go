@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -42,7 +42,7 @@ func takeOutput(r *recorder, e *pawl.ToolFinished, info *pawl.ToolInfo, out pawl
 		if json.Unmarshal(raw, &inner) == nil {
 			text = inner
 		}
-		short, cut := excerpt.Cut(text, info.MaxOutput)
+		short, cut := display.Cut(text, info.MaxOutput)
 		if cut {
 			e.Truncated = true
 			e.Blob = keepBlob(r, []byte(text))
@@ -76,7 +76,7 @@ func digestOf(data []byte) string {
 func errorText(r *recorder, text string, info *pawl.ToolInfo) string {
 	text = strings.ToValidUTF8(r.clean.text(text), "\uFFFD")
 	if len(text) > info.MaxOutput+slack {
-		text, _ = excerpt.Cut(text, info.MaxOutput)
+		text, _ = display.Cut(text, info.MaxOutput)
 	}
 	return text
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/team"
 )
 
@@ -21,7 +21,7 @@ const (
 	UpgradeFork                          // a fork of the run is resumed; the run stays as it is
 )
 
-var upgrades = names.Make[Upgrade]("upgrade", []string{"refuse", "compatible", "fork"})
+var upgrades = naming.NewEnum[Upgrade]("upgrade", []string{"refuse", "compatible", "fork"})
 
 // String returns the rule's name, as in a spec.
 func (u Upgrade) String() string { return upgrades.String(max(u, UpgradeRefuse)) }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/internal/traceparent"
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // A Watcher observes all runs of an engine while they are driven, and changes nothing. It
@@ -65,7 +65,7 @@ func (e *Engine) within(ctx context.Context, run string, intent uint64) context.
 
 // asker returns the trace of the caller that begins a run, for the run's log.
 func (e *Engine) asker(ctx context.Context, run string) string {
-	return traceparent.From(e.within(ctx, run, 0)).ID
+	return web.ParentFrom(e.within(ctx, run, 0)).ID
 }
 
 // left tells the watchers that this process no longer drives the run.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // doing is what an act did so far.
@@ -171,7 +171,7 @@ func (f *fold) whyRun(e pawl.ToolStarted) Phrase {
 func finished(e pawl.ToolFinished) Phrase {
 	p := Phrase(e.Status.String())
 	if e.Duration > 0 {
-		p += Phrase(" in " + figure.Lasting(e.Duration))
+		p += Phrase(" in " + display.Lasting(e.Duration))
 	}
 	switch {
 	case e.Status == pawl.ToolOK:
@@ -186,7 +186,7 @@ func finished(e pawl.ToolFinished) Phrase {
 		}
 	}
 	if n := len(e.Images); n > 0 {
-		p += Phrase(", with " + figure.Count(n, "image"))
+		p += Phrase(", with " + display.Count(n, "image"))
 	}
 	if e.Abandoned {
 		p += ", left behind because it did not stop"

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/gauge"
 )
 
@@ -71,7 +71,7 @@ func changes(args json.RawMessage) Phrase {
 	case a.Old != nil && a.New != nil:
 		return phrasef("%s: %s → %s", name(a.Path), name(*a.Old), name(*a.New))
 	case a.Content != nil:
-		return phrasef("%s: written, %s", name(a.Path), figure.Count(strings.Count(*a.Content, "\n"), "line"))
+		return phrasef("%s: written, %s", name(a.Path), display.Count(strings.Count(*a.Content, "\n"), "line"))
 	}
 	return Phrase(data(args))
 }
@@ -131,7 +131,7 @@ func (r *Report) tries(b *strings.Builder) {
 		case i < from || i >= to:
 			fmt.Fprintf(b, "%d. %s: %s\n", i+1, join(t.Changes, "; ").markdown(), t.Said.markdown())
 		case i == from:
-			fmt.Fprintf(b, "\n… %s left out …\n\n", figure.Count(to-from, "attempt"))
+			fmt.Fprintf(b, "\n… %s left out …\n\n", display.Count(to-from, "attempt"))
 		}
 	}
 	b.WriteString("\n")

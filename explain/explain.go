@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // Options are facts that are not in the log. The zero value is right for a log
@@ -113,7 +113,7 @@ type Leg struct {
 
 // String is a leg in one line.
 func (l Leg) String() string {
-	text := l.Run + " " + l.Agent + ": " + l.Status.String() + ", " + figure.Count(l.Iterations, "iteration")
+	text := l.Run + " " + l.Agent + ": " + l.Status.String() + ", " + display.Count(l.Iterations, "iteration")
 	if l.CostUSD != nil {
 		text += ", " + dollars(*l.CostUSD)
 	}

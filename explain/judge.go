@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // The purposes and names of the judging policies in the log.
@@ -111,12 +111,12 @@ func (f *fold) caused(e pawl.CausesFound) (subject, why Phrase) {
 		return "causes", Phrase("what led to what: " + data(e.Graph))
 	}
 	f.graph = e.Graph
-	what := []string{"results were used " + figure.Count(len(c.Edges), "time")}
+	what := []string{"results were used " + display.Count(len(c.Edges), "time")}
 	if n := len(c.Cycles); n > 0 {
-		what = append(what, figure.Count(n, "circle"))
+		what = append(what, display.Count(n, "circle"))
 	}
 	if n := len(c.Contradictions); n > 0 {
-		what = append(what, figure.Count(n, "contradiction"))
+		what = append(what, display.Count(n, "contradiction"))
 	}
 	return "what led to what", Phrase(strings.Join(what, ", "))
 }

@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/excerpt"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // How much of a long run a page shows, unless [Options].Full is set.
@@ -67,8 +66,8 @@ func (r *Report) head(b *strings.Builder) {
 	fmt.Fprintf(b, "\nIt was asked:\n\n%s\n", fence(r.long(r.begun.Input)))
 	if c := r.begun.Continues; c != nil && c.By != "" {
 		fmt.Fprintf(b, "Leg %d of a conversation: %s handed it over.\n\n%s\n", len(c.Legs)+1, span(oneLine(c.By)), fence(r.long(c.Reason)))
-		fmt.Fprintf(b, "The legs before, %s, used %s, %s and %s of the %s, %s and %s that all legs have", spans(c.Legs), figure.Count(c.Used.Iterations, "iteration"),
-			figure.Count(c.Used.Tokens, "token"), figure.Lasting(c.Used.Time), figure.Group(c.Limits.Iterations), figure.Group(c.Limits.Tokens), figure.Duration(c.Limits.Time))
+		fmt.Fprintf(b, "The legs before, %s, used %s, %s and %s of the %s, %s and %s that all legs have", spans(c.Legs), display.Count(c.Used.Iterations, "iteration"),
+			display.Count(c.Used.Tokens, "token"), display.Lasting(c.Used.Time), display.Group(c.Limits.Iterations), display.Group(c.Limits.Tokens), display.Duration(c.Limits.Time))
 		if c.Used.Cost > 0 {
 			fmt.Fprintf(b, ", and %s", dollars(pawl.Decimal(c.Used.Cost)))
 		}
@@ -89,13 +88,13 @@ func (r *Report) head(b *strings.Builder) {
 
 // Used is what a run used, in one line.
 func (r *Report) Used() string {
-	text := figure.Count(r.Iterations, "iteration") + ", " + figure.Count(r.ToolCalls, "tool call")
+	text := display.Count(r.Iterations, "iteration") + ", " + display.Count(r.ToolCalls, "tool call")
 	if !r.rules {
 		text += ", "
 		if r.Spending.Tokens.Failed.Tokens > 0 { // replies that broke off count as the longest that they may have had
 			text += "at most "
 		}
-		text += figure.Count(r.Usage.Input, "token") + " in, " + figure.Group(r.Usage.Output) + " out"
+		text += display.Count(r.Usage.Input, "token") + " in, " + display.Group(r.Usage.Output) + " out"
 		if r.CostUSD != nil {
 			text += ", " + dollars(*r.CostUSD)
 		}
@@ -103,7 +102,7 @@ func (r *Report) Used() string {
 			text += " by list price"
 		}
 	}
-	return text + ", " + figure.Lasting(time.Duration(r.ElapsedMS)*time.Millisecond)
+	return text + ", " + display.Lasting(time.Duration(r.ElapsedMS)*time.Millisecond)
 }
 
 func spans(all []string) string {
@@ -156,7 +155,7 @@ func (r *Report) whyStopped(b *strings.Builder) {
 		fmt.Fprintf(b, "\n%s", fence(r.long(r.Reason.Detail)))
 	}
 	if r.Ceilings.Iterations.Refused {
-		fmt.Fprintf(b, "\nThe next step would have been turn %s.\n", figure.Group(r.Iterations+1))
+		fmt.Fprintf(b, "\nThe next step would have been turn %s.\n", display.Group(r.Iterations+1))
 	}
 	if !r.wakeAt.IsZero() && r.Status == pawl.StatusPaused {
 		fmt.Fprintf(b, "\nIt wants to go on at %s.\n", stamp(r.wakeAt))
@@ -198,7 +197,7 @@ func (r *Report) long(text string) string {
 	if r.opt.Full {
 		return text
 	}
-	short, _ := excerpt.Cut(text, mostAnswer)
+	short, _ := display.Cut(text, mostAnswer)
 	return short
 }
 
@@ -222,7 +221,7 @@ func (r *Report) waits(b *strings.Builder) {
 		} else if p.ExpiresAt != nil {
 			left := p.ExpiresAt.Sub(r.now)
 			if left > 0 {
-				line += phrasef(", until %s (%s left)", stamp(*p.ExpiresAt), figure.Lasting(left))
+				line += phrasef(", until %s (%s left)", stamp(*p.ExpiresAt), display.Lasting(left))
 			} else {
 				line += phrasef(", expired %s", stamp(*p.ExpiresAt))
 			}
@@ -230,7 +229,7 @@ func (r *Report) waits(b *strings.Builder) {
 		fmt.Fprintf(b, "- %s\n", line.markdown())
 	}
 	if waited := r.now.Sub(r.updated); waited > 0 {
-		fmt.Fprintf(b, "\nIt has been waiting for %s.\n", figure.Lasting(waited))
+		fmt.Fprintf(b, "\nIt has been waiting for %s.\n", display.Lasting(waited))
 	}
 	b.WriteString("\n")
 }

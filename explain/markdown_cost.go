@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 func (r *Report) spending(b *strings.Builder) {
@@ -25,12 +25,12 @@ func (r *Report) spending(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", what, used(c.Used), most, share)
 	}
-	whole := func(v pawl.Decimal) string { return figure.Group(int(v)) }
+	whole := func(v pawl.Decimal) string { return display.Group(int(v)) }
 	row("iterations", c.Iterations, whole, whole)
 	if !r.rules {
 		row("tokens", c.Tokens, whole, whole)
 	}
-	row("time", c.Time, func(v pawl.Decimal) string { return figure.Lasting(seconds(float64(v))) }, func(v pawl.Decimal) string { return seconds(float64(v)).String() })
+	row("time", c.Time, func(v pawl.Decimal) string { return display.Lasting(seconds(float64(v))) }, func(v pawl.Decimal) string { return seconds(float64(v)).String() })
 	if r.CostUSD != nil && !r.rules {
 		row("cost", c.Cost, dollars, dollars)
 	}
@@ -61,7 +61,7 @@ func (r *Report) parts(b *strings.Builder) {
 			cost = dollars(*p.CostUSD)
 		}
 		label := strings.ReplaceAll(span(shorten(oneLine(part), 60)), "|", `\|`)
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", label, figure.Group(p.ModelCalls), figure.Group(p.Failed), figure.Group(p.InputTokens), figure.Group(p.OutputTokens), cost)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", label, display.Group(p.ModelCalls), display.Group(p.Failed), display.Group(p.InputTokens), display.Group(p.OutputTokens), cost)
 	}
 }
 
@@ -89,10 +89,10 @@ func (r *Report) spent(b *strings.Builder) {
 		if share.CostUSD != nil {
 			cost = dollars(*share.CostUSD)
 		}
-		fmt.Fprintf(b, "| %s | %s | %.0f %% | %s |\n", part+partsOf[part], figure.Group(share.Tokens), 100*float64(share.Tokens)/float64(all), cost)
+		fmt.Fprintf(b, "| %s | %s | %.0f %% | %s |\n", part+partsOf[part], display.Group(share.Tokens), 100*float64(share.Tokens)/float64(all), cost)
 	}
 	if n := s.Tokens.Reasoning.Tokens; n > 0 {
-		fmt.Fprintf(b, "\nOf the output, reasoning took %s.\n", figure.Count(n, "token"))
+		fmt.Fprintf(b, "\nOf the output, reasoning took %s.\n", display.Count(n, "token"))
 	}
 	if t := s.Turns; len(t) > 1 {
 		most := 0
@@ -100,7 +100,7 @@ func (r *Report) spent(b *strings.Builder) {
 			most = max(most, t[i].InputTokens)
 		}
 		if first, last := t[0].InputTokens, t[len(t)-1].InputTokens; most > first {
-			fmt.Fprintf(b, "\nThe input of a turn went from %s to %s, at most %s.\n", figure.Count(first, "token"), figure.Group(last), figure.Group(most))
+			fmt.Fprintf(b, "\nThe input of a turn went from %s to %s, at most %s.\n", display.Count(first, "token"), display.Group(last), display.Group(most))
 		}
 	}
 	for _, line := range []string{s.Cache.String(), s.Compaction.String()} {
@@ -115,7 +115,7 @@ func (c *Cache) String() string {
 	if c.HitRate == nil {
 		return ""
 	}
-	line := fmt.Sprintf("%.0f %% of the input was read from the cache (%s)", 100**c.HitRate, figure.Count(c.Read, "token"))
+	line := fmt.Sprintf("%.0f %% of the input was read from the cache (%s)", 100**c.HitRate, display.Count(c.Read, "token"))
 	if c.SavedUSD != nil && *c.SavedUSD > 0 {
 		line += ", which saved " + dollars(*c.SavedUSD)
 	}
@@ -125,7 +125,7 @@ func (c *Cache) String() string {
 		name   string
 	}{{c.Expired, "expired"}, {c.Compacted, "after compaction"}, {c.Found.Tokens, "after tools were found" + c.Found.costs()}, {c.Switched, "by another model or view"}} {
 		if why.tokens > 0 {
-			again = append(again, figure.Group(why.tokens)+" "+why.name)
+			again = append(again, display.Group(why.tokens)+" "+why.name)
 		}
 	}
 	if len(again) > 0 {
@@ -146,7 +146,7 @@ func (c *Cache) misses() string {
 	if c.Avoidable.Tokens == 0 {
 		return "no avoidable misses"
 	}
-	return "avoidable misses: " + figure.Count(c.Avoidable.Tokens, "token") + c.Avoidable.costs()
+	return "avoidable misses: " + display.Count(c.Avoidable.Tokens, "token") + c.Avoidable.costs()
 }
 
 // String describes the compactions on one line; empty: there were none.
@@ -154,16 +154,16 @@ func (c *Compaction) String() string {
 	if c.Times == 0 {
 		return ""
 	}
-	line := fmt.Sprintf("the conversation was shortened %s (%s left out)", figure.Count(c.Times, "time"), figure.Count(c.Masked, "result"))
+	line := fmt.Sprintf("the conversation was shortened %s (%s left out)", display.Count(c.Times, "time"), display.Count(c.Masked, "result"))
 	cost := c.Summary.Tokens + c.Rewrite.Tokens + c.Reread.Tokens
 	if c.NetUSD != nil {
 		line += fmt.Sprintf("; it cost %s and saved %s, %s net", dollars(*c.CostUSD), dollars(*c.Saved.CostUSD), dollars(*c.NetUSD))
 	} else {
-		line += fmt.Sprintf("; it cost %s and saved %s", figure.Count(cost, "token"), figure.Group(c.Saved.Tokens))
+		line += fmt.Sprintf("; it cost %s and saved %s", display.Count(cost, "token"), display.Group(c.Saved.Tokens))
 	}
-	line += fmt.Sprintf(" over %s", figure.Count(c.Requests, "request"))
+	line += fmt.Sprintf(" over %s", display.Count(c.Requests, "request"))
 	if c.Rereads > 0 {
-		line += fmt.Sprintf("; %s had to be read again (%s)", figure.Count(c.Rereads, "result"), figure.Count(c.Reread.Tokens, "token"))
+		line += fmt.Sprintf("; %s had to be read again (%s)", display.Count(c.Rereads, "result"), display.Count(c.Reread.Tokens, "token"))
 	}
 	return line
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // parted returns which of n items a page leaves out between the first and the
@@ -79,7 +79,7 @@ func kinds(steps []Decision) string {
 	}
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, figure.Count(counts[kind], kind+" step"))
+		parts = append(parts, display.Count(counts[kind], kind+" step"))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/blame"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // A Place is where commands about a run are typed, and what they can do there.
@@ -451,7 +451,7 @@ func raise(s *pawl.State, kind string) string {
 		each := max(spent/float64(turns), priced)
 		return fmt.Sprintf("cost=+%.2f", math.Ceil(100*max(l.Cost/2, 5*each))/100)
 	case "elapsed":
-		return "time=+" + figure.Duration((max(l.Time/2, s.Elapsed()-l.Time+time.Minute)).Round(time.Second))
+		return "time=+" + display.Duration((max(l.Time/2, s.Elapsed()-l.Time+time.Minute)).Round(time.Second))
 	}
 	return kind + "=+5"
 }
@@ -518,7 +518,7 @@ func raiseLeaf(s *pawl.State, leaf string) (higher string, over bool) {
 		}
 		bound, over = strconv.Itoa(max(n, used)+more), used > n || used == n && m[2] != ">"
 	} else if d, err := time.ParseDuration(bound); err == nil {
-		bound, over = figure.Duration((max(d, s.Elapsed()) + max(d/2, time.Minute)).Round(time.Second)), s.Elapsed() >= d
+		bound, over = display.Duration((max(d, s.Elapsed()) + max(d/2, time.Minute)).Round(time.Second)), s.Elapsed() >= d
 	} else if v, err := strconv.ParseFloat(bound, 64); err == nil {
 		bound, over = strconv.FormatFloat(math.Ceil(150*max(v, costs(s)))/100, 'g', -1, 64), costs(s) >= v
 	}

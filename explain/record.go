@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // record explains facts that the machine recorded.
@@ -77,7 +77,7 @@ func (f *fold) recorded(event pawl.Event) (subject, why Phrase) {
 		default:
 			why = Phrase(said(e.Why) + ": ")
 		}
-		left := Phrase(figure.Count(len(e.Masked), "result") + " left out")
+		left := Phrase(display.Count(len(e.Masked), "result") + " left out")
 		switch {
 		case e.Summary == "":
 			why += left

@@ -2,7 +2,7 @@ package explain
 
 import (
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // outside explains an external event.
@@ -137,16 +137,16 @@ func (f *fold) resumed(d *Decision, e pawl.RunResumed) {
 	case edited || len(f.decisions) > 0 && f.decisions[len(f.decisions)-1].Step == "fork":
 		d.Why = "the fork is started"
 	case status == pawl.StatusRunning && f.state.InFlight():
-		d.Why = phrasef("the owner before, %s, was gone with work in flight; %s passed", name(person(f.state.Owner())), figure.Lasting(still))
+		d.Why = phrasef("the owner before, %s, was gone with work in flight; %s passed", name(person(f.state.Owner())), display.Lasting(still))
 	case status == pawl.StatusRunning:
-		d.Why = phrasef("the owner before, %s, was gone; %s passed", name(person(f.state.Owner())), figure.Lasting(still))
+		d.Why = phrasef("the owner before, %s, was gone; %s passed", name(person(f.state.Owner())), display.Lasting(still))
 	default:
-		d.Why = phrasef("the run was %v for %s", status, figure.Lasting(still))
+		d.Why = phrasef("the run was %v for %s", status, display.Lasting(still))
 	}
 	f.because("the run was resumed")
 	if f.flight != nil {
 		called, _ := f.flight.Event.(pawl.ModelCalled)
-		d.Outcome = append(d.Outcome, phrasef("the model call of entry %d is lost and booked at %s tokens", f.flight.Seq, figure.Group(called.Reserved)))
+		d.Outcome = append(d.Outcome, phrasef("the model call of entry %d is lost and booked at %s tokens", f.flight.Seq, display.Group(called.Reserved)))
 		f.lost = true
 	}
 	for c := range f.state.Open() {
@@ -177,7 +177,7 @@ func (f *fold) inFlight() (out []Phrase) {
 	if f.flight != nil {
 		called, _ := f.flight.Event.(pawl.ModelCalled)
 		out = append(out, phrasef("model call for %s (entry %d, attempt %d): if lost, booked at its reservation of %s tokens and made again",
-			name(string(called.Purpose)), f.flight.Seq, called.Attempt, figure.Group(called.Reserved)))
+			name(string(called.Purpose)), f.flight.Seq, called.Attempt, display.Group(called.Reserved)))
 	}
 	for c := range f.state.Open() {
 		if c.Phase == pawl.PhaseStarted {

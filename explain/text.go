@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/jsonin"
-	"github.com/pawl-run/pawl/internal/terminal"
 )
 
 // A Phrase is a line of a report with text of models, tools and people in it.
@@ -92,7 +91,7 @@ func longestRun(text string) (longest int) {
 // sequences, control characters, direction marks and invisible characters,
 // except the two joiners that scripts and emoji need.
 func clean(s string) string {
-	return terminal.Without(terminal.Clean(breaks.Replace(s)), func(r rune) bool {
+	return display.Without(display.Clean(breaks.Replace(s)), func(r rune) bool {
 		return unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d'
 	})
 }
@@ -120,11 +119,11 @@ func names(ids []string, most int) string {
 	}
 	text := strings.Join(marked, ", ")
 	if n := len(ids) - most; n > 0 {
-		text += fmt.Sprintf(" and %s more", figure.Group(n))
+		text += fmt.Sprintf(" and %s more", display.Group(n))
 	}
 	return text
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-func dollars(v pawl.Decimal) string { return figure.Dollars(float64(v)) }
+func dollars(v pawl.Decimal) string { return display.Dollars(float64(v)) }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
@@ -34,7 +34,7 @@ func (f *fold) think(d *Decision, first pawl.Event) {
 		}
 		d.Why = f.whyThink(called)
 		if called.Waited > 0 {
-			d.Why += phrasef("; it waited %s for the rate of its provider", figure.Lasting(called.Waited))
+			d.Why += phrasef("; it waited %s for the rate of its provider", display.Lasting(called.Waited))
 		}
 		if called.Model == "" {
 			f.fallback = called.Fallback
@@ -59,7 +59,7 @@ func (f *fold) thought(d *Decision) {
 	}
 	if len(d.Outcome) == 0 {
 		called, _ := f.step[0].Event.(pawl.ModelCalled)
-		d.Outcome = []Phrase{phrasef("the log has no outcome of it; %s tokens are reserved", figure.Group(called.Reserved))}
+		d.Outcome = []Phrase{phrasef("the log has no outcome of it; %s tokens are reserved", display.Group(called.Reserved))}
 	}
 }
 
@@ -197,12 +197,12 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []Phrase) {
 		out = append(out, Phrase("cannot be used: "+said(e.Malformed)))
 	}
 	if byRules(f.decl) {
-		return append(out, Phrase(figure.Lasting(took)))
+		return append(out, Phrase(display.Lasting(took)))
 	}
 	u := e.Reply.Usage
-	cost := fmt.Sprintf("%s tokens in, %s out", figure.Group(u.Input), figure.Group(u.Output))
+	cost := fmt.Sprintf("%s tokens in, %s out", display.Group(u.Input), display.Group(u.Output))
 	if u.CacheRead > 0 {
-		cost += fmt.Sprintf(" (%s from the cache)", figure.Group(u.CacheRead))
+		cost += fmt.Sprintf(" (%s from the cache)", display.Group(u.CacheRead))
 	}
 	if e.Estimated {
 		cost += ", estimated"
@@ -210,11 +210,11 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []Phrase) {
 	if e.Priced {
 		cost += ", " + dollars(pawl.Decimal(e.Cost))
 	}
-	return append(out, Phrase(cost+", "+figure.Lasting(took)))
+	return append(out, Phrase(cost+", "+display.Lasting(took)))
 }
 
 func failure(e pawl.ModelFailed, took time.Duration) Phrase {
-	p := phrasef("failed after %s: %v: %s", figure.Lasting(took), e.Class, said(e.Message))
+	p := phrasef("failed after %s: %v: %s", display.Lasting(took), e.Class, said(e.Message))
 	switch {
 	case e.Class == pawl.ClassCancelled:
 	case !e.Class.Transient():

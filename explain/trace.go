@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/redact"
 )
@@ -134,7 +134,7 @@ func (t *tracing) thoughts(s *pawl.State) []Thought {
 // shown returns a result, or the text instead of it, as a trace shows it.
 func shown(result json.RawMessage, instead string) json.RawMessage {
 	if instead != "" || result == nil {
-		cut, _ := excerpt.Cut(redact.Text(instead), mostSeen)
+		cut, _ := display.Cut(redact.Text(instead), mostSeen)
 		text, _ := json.Marshal(cut) // a string always marshals
 		return text
 	}
@@ -144,7 +144,7 @@ func shown(result json.RawMessage, instead string) json.RawMessage {
 	}
 	text := string(result)
 	_ = json.Unmarshal(result, &text) // a string's text, or any other value's JSON
-	cut, _ := excerpt.Cut(text, mostSeen)
+	cut, _ := display.Cut(text, mostSeen)
 	result, _ = json.Marshal(cut)
 	return result
 }

@@ -1,7 +1,7 @@
 package guard
 
 import (
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // Action is what a rule does about a finding.
@@ -18,7 +18,7 @@ const (
 	Retry
 )
 
-var actionNames = names.Make[Action]("action", []string{"redact", "block", "warn", "retry"})
+var actionNames = naming.NewEnum[Action]("action", []string{"redact", "block", "warn", "retry"})
 
 // String returns the action's name in specs.
 func (a Action) String() string { return actionNames.String(a) }

@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // view is the knowledge when the calls of a turn are judged: the permanent
@@ -141,7 +141,7 @@ func shown(v value) string {
 	if v.number {
 		return v.text
 	}
-	text := excerpt.Clip(v.text, most)
+	text := display.Clip(v.text, most)
 	latin, other := false, false
 	for _, r := range text {
 		latin = latin || unicode.Is(unicode.Latin, r)

@@ -14,14 +14,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/cage"
+	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/mcp"
 )
 
 // cell is a cage as package tool has it.
-type cell cage.Cage
+type cell process.Cage
 
-func (c cell) Inner() *cage.Cage { return (*cage.Cage)(&c) }
+func (c cell) Inner() *process.Cage { return (*process.Cage)(&c) }
 
 // prisoner is a server that tries what it is told to.
 func prisoner() {
@@ -57,7 +57,7 @@ func prisoner() {
 	serve(s)
 }
 
-func confined(t *testing.T, c cage.Cage) cell {
+func confined(t *testing.T, c process.Cage) cell {
 	t.Helper()
 	if err := c.Missing(); err != nil {
 		if os.Getenv("CI") != "" && c.Files == nil && c.Processes == 0 {
@@ -68,7 +68,7 @@ func confined(t *testing.T, c cage.Cage) cell {
 	return cell(c)
 }
 
-func imprisoned(t *testing.T, dir string, c cage.Cage) *mcp.Server {
+func imprisoned(t *testing.T, dir string, c process.Cage) *mcp.Server {
 	t.Helper()
 	s, err := mcp.Connect(t.Context(), "peer", mcp.Command([]string{os.Args[0], "play", "prisoner"}, &mcp.CommandOptions{Dir: dir, Env: []string{"GORACE"}, Cage: confined(t, c)}), nil)
 	if err != nil {
@@ -100,7 +100,7 @@ func TestCageFilesAndNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	s := imprisoned(t, dir, cage.Cage{Files: []cage.Files{{Read: []string{"in"}, Write: []string{"out"}}}, NoNetwork: true})
+	s := imprisoned(t, dir, process.Cage{Files: []process.Files{{Read: []string{"in"}, Write: []string{"out"}}}, NoNetwork: true})
 	home := strings.Trim(attempt(t, s, "home", ""), `" `)
 	for _, again := range []bool{false, true} {
 		for _, tt := range []struct{ do, with, want string }{
@@ -135,7 +135,7 @@ func TestCageFilesAndNetwork(t *testing.T) {
 }
 
 func TestCageProcesses(t *testing.T) {
-	s := imprisoned(t, t.TempDir(), cage.Cage{Processes: 60})
+	s := imprisoned(t, t.TempDir(), process.Cage{Processes: 60})
 	if got := attempt(t, s, "fork", ""); !strings.Contains(got, "error: ") {
 		t.Errorf("two hundred processes in a cage for sixty: %.300s", got)
 	}
@@ -144,15 +144,15 @@ func TestCageProcesses(t *testing.T) {
 // What keeps a server from starting is said with what it printed.
 func TestCageHint(t *testing.T) {
 	for _, tt := range []struct {
-		cage cage.Cage
+		cage process.Cage
 		argv []string
 		want string
 	}{
-		{cage.Cage{NoNetwork: true}, []string{os.Args[0], "play", "needs network"}, "permission denied; it is in a cage of privileges: none; network: none"},
-		{cage.Cage{Memory: 256 << 20}, []string{"sh", "-c", "ulimit -d >&2"}, "it printed: 262144; it is in a cage"},
-		{cage.Cage{Files: []cage.Files{{Read: []string{"none"}}}}, []string{"sh", "-c", "true"}, "its cage names"},
-		{cage.Cage{Files: []cage.Files{{Read: []string{"."}}}}, []string{"sh", "-c", "cat /etc/passwd"}, "Permission denied; it is in a cage of privileges: none; files: read [.], write []"},
-		{cage.Cage{Memory: 1}, []string{"sh"}, "no program runs in less than"},
+		{process.Cage{NoNetwork: true}, []string{os.Args[0], "play", "needs network"}, "permission denied; it is in a cage of privileges: none; network: none"},
+		{process.Cage{Memory: 256 << 20}, []string{"sh", "-c", "ulimit -d >&2"}, "it printed: 262144; it is in a cage"},
+		{process.Cage{Files: []process.Files{{Read: []string{"none"}}}}, []string{"sh", "-c", "true"}, "its cage names"},
+		{process.Cage{Files: []process.Files{{Read: []string{"."}}}}, []string{"sh", "-c", "cat /etc/passwd"}, "Permission denied; it is in a cage of privileges: none; files: read [.], write []"},
+		{process.Cage{Memory: 1}, []string{"sh"}, "no program runs in less than"},
 	} {
 		var in cell
 		if in = cell(tt.cage); tt.cage.Memory != 1 {
@@ -170,7 +170,7 @@ func TestCageHint(t *testing.T) {
 
 // A cage that does not let a tool be reached does not change what the tool is.
 func TestCagePins(t *testing.T) {
-	free, caged := connect(t, "good", nil), cage.Cage{NoNetwork: true}
+	free, caged := connect(t, "good", nil), process.Cage{NoNetwork: true}
 	s, err := mcp.Connect(t.Context(), "peer", mcp.Command([]string{os.Args[0], "play", "good"}, &mcp.CommandOptions{Env: []string{"GORACE"}, Cage: confined(t, caged)}), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/pawl-run/pawl/internal/cage"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/internal/redact"
 )
@@ -39,7 +38,7 @@ type CommandOptions struct {
 // there for its requirements.
 type Cage interface {
 	// Inner is called once. Nil is no cage.
-	Inner() *cage.Cage
+	Inner() *process.Cage
 }
 
 // Command is a server that is a program and communicates by its standard input and output.
@@ -64,7 +63,7 @@ type command struct {
 	argv         []string
 	dir          string
 	env, secrets []string
-	cage         *cage.Cage // nil: none
+	cage         *process.Cage // nil: none
 }
 
 func (c *command) is() (identity, held string) {
@@ -104,7 +103,7 @@ func (c *command) enter(run *process.Command) (leave func(), err error) {
 		return nil, err
 	}
 	run.Env = o.Env(run.Env)
-	run.Through = &process.Through{Argv: o.Argv, Attr: o.Attr, Explain: cage.Explain}
+	run.Through = &process.Through{Argv: o.Argv, Attr: o.Attr, Explain: process.Explain}
 	return func() { _ = o.Close() }, nil // a directory that cannot be removed is a temporary one
 }
 
@@ -142,7 +141,7 @@ func (c *command) open() (line, error) {
 	ctx, cancel := context.WithCancel(context.Background()) // the program runs until the line is closed
 	feed := newFeed()
 	out, put := io.Pipe()
-	said := &noise{kept: excerpt.New(tail)}
+	said := &noise{kept: display.NewBuffer(tail)}
 	said.to = c.known().Writer(said.kept)
 	run := process.Command{
 		Argv: c.argv, Dir: c.dir, Env: process.CleanEnv(slices.Concat(c.env, c.secrets)...),
@@ -192,7 +191,7 @@ func (c *command) open() (line, error) {
 // noise keeps the end of a program's output that is not messages.
 type noise struct {
 	mu   sync.Mutex
-	kept *excerpt.Buffer
+	kept *display.Buffer
 	to   io.Writer
 }
 

@@ -16,13 +16,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/cage"
+	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/mcp"
 )
 
 // The test binary plays the servers, too.
 func TestMain(m *testing.M) {
-	cage.Enter()
+	process.Enter()
 	if len(os.Args) > 2 && os.Args[1] == "play" {
 		play(os.Args[2])
 		return

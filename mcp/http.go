@@ -11,7 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/pawl-run/pawl/internal/traceparent"
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // HTTPOptions are the optional parts of a server on the network. The zero value is right
@@ -112,14 +112,14 @@ type traveller struct {
 }
 
 func (t *traveller) RoundTrip(r *http.Request) (*http.Response, error) {
-	trace := traceparent.From(r.Context())
+	trace := web.ParentFrom(r.Context())
 	if r.URL.Host == t.to.url.Host && r.URL.Scheme == t.to.url.Scheme && (len(t.to.header) > 0 || trace.ID != "") {
 		r = r.Clone(r.Context())
 		if trace.ID != "" {
-			r.Header.Set(traceparent.Header, trace.ID)
+			r.Header.Set(web.Header, trace.ID)
 		}
 		if trace.State != "" {
-			r.Header.Set(traceparent.State, trace.State)
+			r.Header.Set(web.State, trace.State)
 		}
 		for name, values := range t.to.header {
 			r.Header[http.CanonicalHeaderKey(name)] = values

@@ -7,14 +7,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/pawl-run/pawl/internal/terminal"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // visible removes characters that a reader would not see: control characters, such as the
 // first bytes of escape sequences, and the format characters of Unicode, which can hide or
 // reverse text.
 func visible(s string) string {
-	return terminal.Without(strings.ToValidUTF8(s, "\uFFFD"), hidden)
+	return display.Without(strings.ToValidUTF8(s, "\uFFFD"), hidden)
 }
 
 func hidden(r rune) bool {

@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/traceparent"
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // remote is a tool of a server. It is immutable.
@@ -64,10 +64,10 @@ func (t *remote) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, err
 	}
 	args = t.server.transport.restore(args)
 	params := &sdk.CallToolParams{Name: t.name, Arguments: args, Meta: sdk.Meta{keyMeta: inv.Key}}
-	if p := traceparent.From(ctx); p.ID != "" { // as in the conventions for MCP
-		params.Meta[traceparent.Header] = p.ID
+	if p := web.ParentFrom(ctx); p.ID != "" { // as in the conventions for MCP
+		params.Meta[web.Header] = p.ID
 		if p.State != "" {
-			params.Meta[traceparent.State] = p.State
+			params.Meta[web.State] = p.State
 		}
 	}
 	d := &dialogue{server: t.server.name, answers: inv.Answers}

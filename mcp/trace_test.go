@@ -10,7 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/traceparent"
+	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/mcp"
 )
 
@@ -21,14 +21,14 @@ func TestServerIsToldOfTheTrace(t *testing.T) {
 	sdk.AddTool(server, &sdk.Tool{Name: "echo", Description: "Say what one is told."}, func(_ context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
 		return text(fmt.Sprintf("%v %v %v", r.Params.Meta["traceparent"], r.Params.Meta["tracestate"], r.Extra.Header.Get("Traceparent"))), nil, nil
 	})
-	web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
-	defer web.Config.Close()
-	s, err := mcp.Connect(t.Context(), "web", mcp.HTTP(web.URL, nil), nil)
+	remote := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
+	defer remote.Config.Close()
+	s, err := mcp.Connect(t.Context(), "web", mcp.HTTP(remote.URL, nil), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const id = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-	within := traceparent.With(t.Context(), traceparent.Parent{ID: id, State: "a=b"})
+	within := web.WithParent(t.Context(), web.Parent{ID: id, State: "a=b"})
 	for _, c := range []struct {
 		ctx  context.Context
 		want string

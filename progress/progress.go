@@ -33,7 +33,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // Then is what a policy does with a stuck run.
@@ -46,7 +46,7 @@ const (
 	Hint                     // the model gets one hint; if that does not help, the run ends
 )
 
-var thenNames = names.Make[Then]("then", []string{"fail", "escalate", "hint"})
+var thenNames = naming.NewEnum[Then]("then", []string{"fail", "escalate", "hint"})
 
 // String returns the rung's name in specs.
 func (t Then) String() string { return thenNames.String(t) }

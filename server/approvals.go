@@ -17,8 +17,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/approvallink"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
@@ -190,7 +190,7 @@ func (s *Server) trace(ctx context.Context, l *client.Link) (r client.LinkedRequ
 		case pawl.ApprovalRequested:
 			switch {
 			case e.Call != l.Call:
-			case subtle.ConstantTimeCompare([]byte(e.TokenHash), hash) == 1 || approvallink.Fits(l.Token, s.options.LinkKey, l.Run, l.Call, e.TokenHash):
+			case subtle.ConstantTimeCompare([]byte(e.TokenHash), hash) == 1 || web.LinkFits(l.Token, s.options.LinkKey, l.Run, l.Call, e.TokenHash):
 				at, request = entry.Seq, e.TokenHash
 				r = client.LinkedRequest{
 					Run: l.Run, Call: e.Call, Agent: agent, Tool: e.Tool, Args: redact.JSON(e.Args), Reason: redact.Text(e.Reason),

@@ -5,7 +5,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/approvallink"
+	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/server"
 	"github.com/pawl-run/pawl/server/client"
 )
@@ -13,7 +13,7 @@ import (
 // A server that never heard of a request's token knows the link that was made with
 // its key, as long as that very request stands.
 func TestLinkByKey(t *testing.T) {
-	key := approvallink.NewKey()
+	key := web.NewLinkKey()
 	w := serve(t, &server.Options{LinkKey: key})
 	run := w.begin(admin, "payer").Run
 	link := func(key []byte) client.Link {
@@ -26,10 +26,10 @@ func TestLinkByKey(t *testing.T) {
 		if c.TokenHash == "" {
 			t.Fatal("the request has no hash")
 		}
-		return client.Link{Run: run, Call: "c_1", Token: approvallink.Token(key, run, "c_1", c.TokenHash)}
+		return client.Link{Run: run, Call: "c_1", Token: web.LinkToken(key, run, "c_1", c.TokenHash)}
 	}
 	old := link(key)
-	for _, forged := range []client.Link{link(approvallink.NewKey()), link(nil), {Run: w.begin(admin, "payer").Run, Call: old.Call, Token: old.Token}} {
+	for _, forged := range []client.Link{link(web.NewLinkKey()), link(nil), {Run: w.begin(admin, "payer").Run, Call: old.Call, Token: old.Token}} {
 		w.refused("", "POST", "/v1/approvals", decide(forged, true, ""), 404, "same --link-key")
 	}
 	w.ask("", "GET", "/v1/runs/"+run, "", 401)

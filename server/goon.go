@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
 	"github.com/pawl-run/pawl/internal/outage"
-	"github.com/pawl-run/pawl/internal/traceparent"
+	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/server/client"
@@ -37,8 +37,8 @@ func starting(w worker.Work, o engine.StartOptions, queue bool) func(context.Con
 
 // asked runs begin as part of the trace that the client names, if any.
 func asked(x *exchange, begin func(context.Context) (*engine.Handle, error)) func(context.Context) (*engine.Handle, error) {
-	from := traceparent.Parse(x.Request.Header.Get(traceparent.Header), x.Request.Header.Get(traceparent.State))
-	return func(ctx context.Context) (*engine.Handle, error) { return begin(traceparent.With(ctx, from)) }
+	from := web.ParseParent(x.Request.Header.Get(web.Header), x.Request.Header.Get(web.State))
+	return func(ctx context.Context) (*engine.Handle, error) { return begin(web.WithParent(ctx, from)) }
 }
 
 // after returns the result of a run: at once or, if the request asks to wait, when the

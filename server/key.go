@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // A Scope is a set of operations that a key allows.
@@ -23,7 +23,7 @@ const (
 	Decide                  // approve, deny, answer, submit and settle
 )
 
-var scopeNames = names.Make[Scope]("scope", []string{"read", "run", "decide"})
+var scopeNames = naming.NewEnum[Scope]("scope", []string{"read", "run", "decide"})
 
 // String returns the scope's name.
 func (s Scope) String() string { return scopeNames.String(s) }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/cron"
-	"github.com/pawl-run/pawl/internal/signed"
+	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/runs"
 )
 
@@ -87,8 +87,8 @@ func prepare(all []Trigger) (out []*trigger, err error) {
 			return nil, fmt.Errorf("the webhook %q of %s needs a name of its own, of small letters, digits and hyphens", t.Webhook, t.Agent)
 		case len(t.Secret) == 0:
 			return nil, fmt.Errorf("the webhook %s has no secret, so anybody could start runs", t.Webhook)
-		case t.Sign != "" && !slices.Contains(signed.Schemes, t.Sign):
-			return nil, fmt.Errorf("the webhook %s: sign is %q, not one of %s", t.Webhook, t.Sign, strings.Join(signed.Schemes, ", "))
+		case t.Sign != "" && !slices.Contains(web.SignatureSchemes, t.Sign):
+			return nil, fmt.Errorf("the webhook %s: sign is %q, not one of %s", t.Webhook, t.Sign, strings.Join(web.SignatureSchemes, ", "))
 		case t.Signal != "" && t.Key == "":
 			return nil, fmt.Errorf("the webhook %s has a signal, but no key that says to which run", t.Webhook)
 		default:

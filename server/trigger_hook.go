@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/signed"
+	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -33,7 +33,7 @@ func (s *Server) trigger(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := signed.Check(t.Sign, t.Secret, x.Request.Header, body, time.Now()); err != nil {
+	if err := web.CheckSignature(t.Sign, t.Secret, x.Request.Header, body, time.Now()); err != nil {
 		return nil, refusal(http.StatusUnauthorized, err.Error())
 	}
 	value := map[string]any{}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -97,7 +97,7 @@ func parseMeasure(out string) (pawl.Measured, error) {
 	}
 	if err != nil {
 		const most = 200
-		shown, _ := excerpt.Cut(out, most)
+		shown, _ := display.Cut(out, most)
 		if !strings.HasPrefix(out, "{") {
 			return pawl.Measured{}, fmt.Errorf("it printed %q; print a number, or {\"value\": N, \"open\": [\"id\", …]}", shown)
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/team"
@@ -216,7 +216,7 @@ func (e *Effective) declared(d pawl.Declaration) {
 	if a := d.Approvals; a != (pawl.Approvals{}) {
 		n := &node{kind: mapping}
 		if a.TTL > 0 {
-			n.put("ttl", textNode(figure.Duration(a.TTL)))
+			n.put("ttl", textNode(display.Duration(a.TTL)))
 		}
 		n.flag("on_deny", a.StopOnDeny, textNode("stop"))
 		n.flag("observation", a.IgnoreObservation, no())
@@ -330,7 +330,7 @@ func limitsNode(l pawl.Limits) *node {
 	n := &node{kind: mapping}
 	n.put("iterations", numberNode(l.Iterations))
 	n.put("tokens", numberNode(l.Tokens))
-	n.put("time", textNode(figure.Duration(l.Time)))
+	n.put("time", textNode(display.Duration(l.Time)))
 	if l.Cost > 0 {
 		n.put("cost", numberNode(l.Cost))
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/glob"
+	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/workflow"
 )
 
@@ -95,7 +95,7 @@ func (s *Spec) follows(e *workflow.Error, at *node, has bool) bool {
 	case e.Step == "" && e.Key == "steps": // lists without steps are reported where they stand
 		return true
 	case e.Key == "tool" && has:
-		return slices.ContainsFunc(s.toolsUnread, func(p string) bool { return glob.Match(p, at.text) })
+		return slices.ContainsFunc(s.toolsUnread, func(p string) bool { return naming.Match(p, at.text) })
 	}
 	return !has // what is needed was reported as missing
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/budget"
-	"github.com/pawl-run/pawl/internal/glob"
+	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/team"
 )
 
@@ -248,7 +248,7 @@ func (p *Policy) Apply(a pawl.Agent) (pawl.Agent, error) {
 // rules returns the policy's rules that apply to the agent.
 func (p *Policy) rules(a pawl.Agent) (rules []pawl.Policy) {
 	fits := func(pattern string) bool {
-		return anyTool(a, func(i pawl.ToolInfo) bool { return glob.Match(pattern, i.Name) })
+		return anyTool(a, func(i pawl.ToolInfo) bool { return naming.Match(pattern, i.Name) })
 	}
 	for _, one := range p.deny {
 		if fits(one) || strings.HasPrefix(one, "__") {
@@ -312,7 +312,7 @@ func allowed(patterns []string, model string) bool {
 		names = append(names, scriptProvider+":"+file)
 	}
 	return slices.ContainsFunc(patterns, func(p string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return glob.Match(p, name) })
+		return slices.ContainsFunc(names, func(name string) bool { return naming.Match(p, name) })
 	})
 }
 
@@ -351,7 +351,7 @@ func (p *Policy) Looser(than *Policy) (ways []string) {
 // within reports whether a pattern matches only what another matches.
 func within(pattern, other string) bool {
 	const wild = "*?"
-	if pattern == other || !strings.ContainsAny(pattern, wild) && glob.Match(other, pattern) {
+	if pattern == other || !strings.ContainsAny(pattern, wild) && naming.Match(other, pattern) {
 		return true
 	}
 	before, ok := strings.CutSuffix(other, "*")

@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/expr"
+	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/internal/sheet"
-	"github.com/pawl-run/pawl/internal/typo"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -122,7 +122,7 @@ func bare(model string, now time.Time) (string, error) {
 
 // candidates lists the models with the names nearest to one, without those that retire soon.
 func candidates(name string, rows []sheet.Model, now time.Time) string {
-	slices.SortStableFunc(rows, func(a, b sheet.Model) int { return typo.Distance(name, a.Name) - typo.Distance(name, b.Name) })
+	slices.SortStableFunc(rows, func(a, b sheet.Model) int { return naming.Distance(name, a.Name) - naming.Distance(name, b.Name) })
 	var names []string
 	for _, row := range rows {
 		if left, known := row.Until(now); !known || left > soon {

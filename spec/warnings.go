@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/glob"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // Warnings lists what does not keep a spec from running but is probably a
@@ -93,7 +93,7 @@ func (s *Spec) Warnings(r *Registry) []Problem {
 func (s *Spec) ungated(d *document) {
 	names, all := s.offered()
 	for _, g := range s.root.all("approvals.gates.*") {
-		if all && strings.ContainsAny(g.text, "*?") && !slices.ContainsFunc(names, func(name string) bool { return glob.Match(g.text, name) }) {
+		if all && strings.ContainsAny(g.text, "*?") && !slices.ContainsFunc(names, func(name string) bool { return naming.Match(g.text, name) }) {
 			d.problem(g.place, "%s matches no tool of the agent", g.text)
 		}
 	}
@@ -157,7 +157,7 @@ func (s *Spec) unskilled(d *document) {
 	a, _ := s.assemble(nil, nil)
 	for _, one := range s.skills {
 		for _, pattern := range one.Allowed {
-			found := slices.ContainsFunc(a.Tools, func(t pawl.Tool) bool { return glob.Match(pattern, t.Info().Name) })
+			found := slices.ContainsFunc(a.Tools, func(t pawl.Tool) bool { return naming.Match(pattern, t.Info().Name) })
 			if !found && !strings.HasPrefix(pattern, "__") {
 				d.problem(s.find("skills"), "the skill %s needs the tool %s, which the agent does not have", one.Name, pattern)
 			}

@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/expr"
-	"github.com/pawl-run/pawl/internal/figure"
 	"github.com/pawl-run/pawl/internal/pattern"
 )
 
@@ -270,7 +270,7 @@ func compileStalled(n *expr.Call, _ *Options) (*condition, error) {
 		outcome: pawl.StatusNoProgress,
 		holds:   func(s *pawl.State) bool { return s.Stalled() >= turns },
 		tell: func(s *pawl.State) string {
-			return figure.Said(s.Stalled(), "the last turn repeated the one before", "%d turns in a row repeated the one before")
+			return display.Said(s.Stalled(), "the last turn repeated the one before", "%d turns in a row repeated the one before")
 		},
 	}), nil
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/figure"
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // A Node is a condition, or a part of one, evaluated in a state. It shows
@@ -42,7 +42,7 @@ const (
 	KindLeaf                     // has no children
 )
 
-var kindNames = names.Make[Kind]("kind", []string{"any", "all", "not", "override", "leaf"})
+var kindNames = naming.NewEnum[Kind]("kind", []string{"any", "all", "not", "override", "leaf"})
 
 // String returns the kind's name.
 func (k Kind) String() string { return kindNames.String(k) }
@@ -157,7 +157,7 @@ func Whole(s *pawl.State) Node {
 		v := s.Verdict()
 		add(Node{
 			Source: policy, Kind: KindLeaf, Outcome: pawl.StatusNoProgress, Holds: v.Status == pawl.StatusNoProgress && v.Leaf != toolErrors(l).String(),
-			Detail: figure.Count(s.Stalled(), "turn") + " in a row repeated the one before",
+			Detail: display.Count(s.Stalled(), "turn") + " in a row repeated the one before",
 		})
 	}
 	// What ended the run need not hold by itself: a workflow is done without an

@@ -11,7 +11,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/jsonin"
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // Carry says what of the conversation the next agent sees.
@@ -24,7 +24,7 @@ const (
 	CarryLast                     // what a person said last
 )
 
-var carries = names.Make[Carry]("carry", []string{"all", "summary", "last"})
+var carries = naming.NewEnum[Carry]("carry", []string{"all", "summary", "last"})
 
 // String returns the choice's name.
 func (c Carry) String() string { return carries.String(c) }

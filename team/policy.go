@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // Guard returns the agent with the policy of its handoffs. An agent without handoffs is returned
@@ -117,11 +117,11 @@ func (p policy) impossible(s *pawl.State, c pawl.Call) string {
 	case parent != "" && strings.HasPrefix(s.Run(), parent+"."):
 		return left("this run is a call of another agent, whose conversation it is")
 	case l.used.Handoffs >= l.limits.Handoffs:
-		return left(fmt.Sprintf("the conversation was handed over %s, which is the limit", figure.Count(l.used.Handoffs, "time")))
+		return left(fmt.Sprintf("the conversation was handed over %s, which is the limit", display.Count(l.used.Handoffs, "time")))
 	case rest.Iterations < 1:
 		return left("no iteration is left")
 	case rest.Tokens < leastLeg:
-		return left(fmt.Sprintf("only %s are left", figure.Count(max(0, rest.Tokens), "token")))
+		return left(fmt.Sprintf("only %s are left", display.Count(max(0, rest.Tokens), "token")))
 	case rest.Time <= 0:
 		return left("no time is left")
 	case l.limits.Cost > 0 && rest.Cost <= 0:

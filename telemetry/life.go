@@ -14,7 +14,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/internal/traceparent"
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // A life is the time during which this process drives a run.
@@ -56,7 +56,7 @@ func (t *Telemetry) begin(ctx context.Context, s *pawl.State, e pawl.Entry) {
 		t: t, run: e.Run, agent: start.Declaration.Agent, talk: cmp.Or(start.Thread, e.Run), decl: start.Declaration,
 		calls: map[string]*span{}, waits: map[string]*span{},
 	}
-	traced := traceparent.Parse(start.Traceparent, traceparent.From(ctx).State)
+	traced := web.ParseParent(start.Traceparent, web.ParentFrom(ctx).State)
 	parent, id := spanContext(traced), traceOf(e.Run)
 	if c := start.Continues; c != nil && len(c.Legs) > 0 && !parent.IsValid() { // a leg is part of the first leg's trace
 		parent = trace.NewSpanContext(trace.SpanContextConfig{
@@ -130,7 +130,7 @@ func (l *life) links(ctx context.Context, e pawl.Entry, parent trace.SpanContext
 	case pawl.RunResumed:
 		link(l.run, 1)
 	}
-	asks := spanContext(traceparent.From(ctx))
+	asks := spanContext(web.ParentFrom(ctx))
 	if asks.IsValid() && asks.SpanID() != parent.SpanID() {
 		all = append(all, trace.Link{SpanContext: asks})
 	}

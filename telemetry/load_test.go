@@ -16,7 +16,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/traceparent"
+	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/journal/memory"
 	"github.com/pawl-run/pawl/telemetry"
 )
@@ -94,7 +94,7 @@ func TestForeignIDsAndCaller(t *testing.T) {
 	tel := telemetry.New(provider, nil, nil)
 	var told string
 	model := pawl.ModelFunc(func(ctx context.Context, _ pawl.Request) (pawl.Reply, error) {
-		told = traceparent.From(ctx).ID
+		told = web.ParentFrom(ctx).ID
 		return pawl.Say("done"), nil
 	})
 	ctx, caller := provider.Tracer("test").Start(t.Context(), "caller")

@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/traceparent"
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // Options are the options of telemetry. The zero value is valid.
@@ -87,7 +87,7 @@ func (t *Telemetry) Entry(ctx context.Context, s *pawl.State, e pawl.Entry) {
 // adapters to pass on.
 func (t *Telemetry) Within(ctx context.Context, run string, intent uint64) context.Context {
 	if intent == 0 { // the run is about to begin: its caller is in the context
-		if sc := trace.SpanContextFromContext(ctx); sc.IsValid() && traceparent.From(ctx).ID == "" {
+		if sc := trace.SpanContextFromContext(ctx); sc.IsValid() && web.ParentFrom(ctx).ID == "" {
 			return placed(ctx, sc)
 		}
 		return ctx
@@ -131,11 +131,11 @@ func (t *Telemetry) life(run string) *life {
 
 // placed returns a context with a span's place in the trace.
 func placed(ctx context.Context, sc trace.SpanContext) context.Context {
-	return traceparent.With(ctx, traceparent.Of(sc.TraceID(), sc.SpanID(), byte(sc.TraceFlags()), sc.TraceState().String()))
+	return web.WithParent(ctx, web.ParentOf(sc.TraceID(), sc.SpanID(), byte(sc.TraceFlags()), sc.TraceState().String()))
 }
 
 // spanContext returns the span of a place in a trace.
-func spanContext(p traceparent.Parent) trace.SpanContext {
+func spanContext(p web.Parent) trace.SpanContext {
 	id, span, flags, ok := p.Split()
 	if !ok {
 		return trace.SpanContext{}

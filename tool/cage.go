@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"github.com/pawl-run/pawl/internal/cage"
 	"github.com/pawl-run/pawl/internal/process"
 )
 
@@ -41,13 +40,13 @@ type CageFiles struct {
 
 // Inner returns the cage in its enforceable form, for the packages of this module that start
 // programs, such as mcp; nil if there is no cage.
-func (c *Cage) Inner() *cage.Cage {
+func (c *Cage) Inner() *process.Cage {
 	if c == nil {
 		return nil
 	}
-	in := cage.Cage{NoNetwork: c.NoNetwork, Memory: c.Memory, Processes: c.Processes}
+	in := process.Cage{NoNetwork: c.NoNetwork, Memory: c.Memory, Processes: c.Processes}
 	if c.Files != nil {
-		in.Files = []cage.Files{cage.Files(*c.Files)}
+		in.Files = []process.Files{process.Files(*c.Files)}
 	}
 	if around := c.Within.Inner(); around != nil {
 		in = in.Within(*around)
@@ -64,7 +63,7 @@ func (c *Cage) Missing() error { return c.Inner().Missing() }
 
 // caged returns the cage of one attempt. The program and the scripts that the declaration
 // names may always be read; those that the model chooses may not.
-func (c *command) caged() (*cage.Cage, error) {
+func (c *command) caged() (*process.Cage, error) {
 	if c.cage == nil {
 		return nil, nil
 	}
@@ -93,6 +92,6 @@ func (j *job) enter(c *process.Command) (leave func(), err error) {
 		return nil, &process.StartError{Program: j.Argv[0], Reason: err.Error(), Err: err}
 	}
 	c.Env = o.Env(c.Env)
-	c.Through = &process.Through{Argv: o.Argv, Attr: o.Attr, Explain: cage.Explain}
+	c.Through = &process.Through{Argv: o.Argv, Attr: o.Attr, Explain: process.Explain}
 	return func() { _ = o.Close() }, nil // a directory that cannot be removed is a temporary one
 }

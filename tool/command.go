@@ -14,10 +14,9 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/cage"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/internal/traceparent"
+	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -127,8 +126,8 @@ type command struct {
 	env     []string
 	secrets []string // those of env whose values are
 	grace   time.Duration
-	cage    *cage.Cage // nil: none
-	chosen  bool       // the model chose argv
+	cage    *process.Cage // nil: none
+	chosen  bool          // the model chose argv
 }
 
 func (c *command) problems() (errs []error) {
@@ -197,7 +196,7 @@ func (c *command) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 
 // perform runs a job, in a wrapper if the program has them.
 func (c *command) perform(ctx context.Context, j *job, inv pawl.Invocation) (pawl.Output, error) {
-	j.Env = traceparent.From(ctx).Into(j.Env)
+	j.Env = web.ParentFrom(ctx).Into(j.Env)
 	var o *process.Outcome
 	var err error
 	switch {

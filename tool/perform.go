@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/cage"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/process"
 	"github.com/pawl-run/pawl/internal/redact"
 )
@@ -24,14 +23,14 @@ type job struct {
 	Grace     time.Duration
 	MaxOutput int
 	Secrets   map[string]string
-	Cage      *cage.Cage // with absolute paths; nil: none
-	Chosen    bool       // the model chose the program
+	Cage      *process.Cage // with absolute paths; nil: none
+	Chosen    bool          // the model chose the program
 }
 
 // perform runs the command and returns how it ended, without its secrets.
 func (j *job) perform(ctx context.Context, started func(pid int)) *process.Outcome {
 	secrets, _ := redact.New(j.Secrets)
-	stdout, stderr := excerpt.New(j.MaxOutput), excerpt.New(j.MaxOutput)
+	stdout, stderr := display.NewBuffer(j.MaxOutput), display.NewBuffer(j.MaxOutput)
 	// Secrets are removed before the text is truncated, which might split one.
 	toOut, toErr := secrets.Writer(stdout), secrets.Writer(stderr)
 	c := process.Command{
@@ -72,7 +71,7 @@ func cutBy(ctx context.Context) process.Cut {
 	return process.Stopped
 }
 
-func printed(b *excerpt.Buffer) process.Printed {
+func printed(b *display.Buffer) process.Printed {
 	return process.Printed{Text: b.String(), Truncated: b.Truncated()}
 }
 

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/cage"
 	"github.com/pawl-run/pawl/internal/process"
 )
 
@@ -31,7 +30,7 @@ const wrapperName = "pawl-wrapper-1"
 // enters its [Cage], it does not return. Without it, commands run in this process, and a command
 // tool cannot determine the outcome of a call after a crash. Supervise itself starts nothing.
 func Supervise() {
-	cage.Enter()
+	process.Enter()
 	if len(os.Args) == 1 && os.Args[0] == wrapperName {
 		wrap(os.Stdin, os.Stdout)
 		os.Exit(0) //nolint:forbidigo // this process is a wrapper, and main must not go on

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // An Event is a kind of notice about a run.
@@ -21,7 +21,7 @@ const (
 // EventNames are the names of the events, in their order.
 var EventNames = []string{"run.waiting", "run.paused", "run.stopped"}
 
-var eventNames = names.Make[Event]("event", EventNames)
+var eventNames = naming.NewEnum[Event]("event", EventNames)
 
 // String returns the event's name.
 func (e Event) String() string { return eventNames.String(e) }

@@ -15,8 +15,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/approvallink"
-	"github.com/pawl-run/pawl/internal/reach"
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // A Store is a journal whose runs have notices.
@@ -61,7 +60,7 @@ type Outbox struct {
 	opt     Options
 	owner   string // in claims
 	client  *http.Client
-	dialer  *reach.Dialer
+	dialer  *web.Dialer
 	now     func() time.Time
 	wait    func(n int, asked time.Duration) time.Duration
 
@@ -81,7 +80,7 @@ func New(journal Store, hooks func(pawl.Declaration) []Hook, o *Options) (*Outbo
 		o = &Options{}
 	}
 	b := &Outbox{
-		journal: journal, hooks: hooks, opt: *o, owner: rand.Text(), dialer: &reach.Dialer{}, now: time.Now, wait: wait,
+		journal: journal, hooks: hooks, opt: *o, owner: rand.Text(), dialer: &web.Dialer{}, now: time.Now, wait: wait,
 		busy: map[string]chan struct{}{}, tokens: map[string][]pawl.Pending{}, due: map[string]time.Time{}, visits: map[string]int{}, states: map[string]runState{},
 		wake: make(chan struct{}, 1),
 	}
@@ -90,7 +89,7 @@ func New(journal Store, hooks func(pawl.Declaration) []Hook, o *Options) (*Outbo
 		allow = append(allow, here...)
 	}
 	for _, text := range allow {
-		host, err := reach.ParseHost(text)
+		host, err := web.ParseHost(text)
 		if err != nil {
 			return nil, fmt.Errorf("webhooks: %w", err)
 		}
@@ -175,7 +174,7 @@ func (o *Outbox) links(run string, waits []waiting) *Links {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, p := range waits {
-		token := approvallink.Token(o.opt.LinkKey, p.Run, p.Call, p.hash)
+		token := web.LinkToken(o.opt.LinkKey, p.Run, p.Call, p.hash)
 		for _, known := range o.tokens[run] {
 			if token == "" && known.Run == p.Run && known.Call == p.Call {
 				token = known.Token

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/engine/archive"
-	"github.com/pawl-run/pawl/internal/approvallink"
+	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/webhook"
 )
@@ -78,7 +78,7 @@ func TestDeliver(t *testing.T) {
 // With a key, every process can link to a request, and each request has its own link.
 func TestLinkByKey(t *testing.T) {
 	j, to := open(t), receive(t, nil)
-	key := approvallink.NewKey()
+	key := web.NewLinkKey()
 	r := parked(t, j, "r")
 	s, err := engine.Load(t.Context(), j, r.Run)
 	if err != nil {
@@ -86,7 +86,7 @@ func TestLinkByKey(t *testing.T) {
 	}
 	c, _ := s.Call(r.Pending[0].Call)
 	deliver(t, outbox(t, j, &webhook.Options{Public: "https://runs.example.org", LinkKey: key}, to.hook()), pawl.Result{Run: r.Run})
-	want := "https://runs.example.org/approve#call=" + c.ID + "&run=r&token=" + approvallink.Token(key, "r", c.ID, c.TokenHash)
+	want := "https://runs.example.org/approve#call=" + c.ID + "&run=r&token=" + web.LinkToken(key, "r", c.ID, c.TokenHash)
 	if l := to.got[0].Links; len(l.Approvals) != 1 || l.Approvals[0].URL != want {
 		t.Errorf("%+v, want %s", l, want)
 	}

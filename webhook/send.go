@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/reach"
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // The times of tries. The wait before the next try is "full jitter" of M. Brooker,
@@ -38,7 +38,7 @@ func wait(n int, asked time.Duration) time.Duration {
 
 // newClient makes a client that sends only to the given URL: no redirect, no proxy, no cookie, no
 // address of the private network.
-func newClient(d *reach.Dialer) *http.Client {
+func newClient(d *web.Dialer) *http.Client {
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
@@ -72,7 +72,7 @@ func (o *Outbox) send(ctx context.Context, h *Hook, key []byte, id string, body 
 	response, err := o.client.Do(request)
 	if err != nil {
 		r := reply{text: plainly(err)}
-		if _, ok := errors.AsType[*reach.RefusedError](err); ok {
+		if _, ok := errors.AsType[*web.RefusedError](err); ok {
 			r.after = later
 		}
 		return r
@@ -89,7 +89,7 @@ func plainly(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "no answer in time"
 	}
-	if r, ok := errors.AsType[*reach.RefusedError](err); ok {
+	if r, ok := errors.AsType[*web.RefusedError](err); ok {
 		return r.Why
 	}
 	if outer, ok := errors.AsType[*url.Error](err); ok {

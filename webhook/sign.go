@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/signed"
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // The headers of Standard Webhooks 1.0. The signature is HMAC-SHA256 over id, time and body,
@@ -34,7 +34,7 @@ func Verify(secret string, header http.Header, body []byte, now time.Time) error
 	if err := CheckSecret(secret); err != nil {
 		return err
 	}
-	if header.Get(headerID) == "" || signed.Check("standard", []byte(secret), header, body, now) != nil {
+	if header.Get(headerID) == "" || web.CheckSignature("standard", []byte(secret), header, body, now) != nil {
 		return ErrNotSigned
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 const summaryPrompt = `The conversation has become long. All of it but your latest turns will be replaced by a summary, which you are to write now, for yourself: you will go on with the task from it alone.
@@ -33,7 +33,7 @@ func written(s *pawl.State, old int, r pawl.Reply) string {
 	if text == "" || r.Stop == pawl.StopRefusal {
 		return ""
 	}
-	return excerpt.Clip(text, mostText) + facts(s, old)
+	return display.Clip(text, mostText) + facts(s, old)
 }
 
 // local returns a summary made without a model: the turns and calls in brief, the latest last. It
@@ -42,7 +42,7 @@ func local(s *pawl.State, old int) string {
 	var lines []string
 	room := localBytes
 	if before, _, _ := strings.Cut(s.Summary(), factsHead); before != "" {
-		before = excerpt.Clip(before, localBytes/2)
+		before = display.Clip(before, localBytes/2)
 		room -= len(before)
 		lines = append(lines, before)
 	}
@@ -56,7 +56,7 @@ func local(s *pawl.State, old int) string {
 		if len(byTurn[t.Iteration]) == 0 {
 			continue
 		}
-		turn := []string{strings.TrimSpace(fmt.Sprintf("Turn %d: %s", t.Iteration, excerpt.Clip(oneLine(t.Thought), mostLine)))}
+		turn := []string{strings.TrimSpace(fmt.Sprintf("Turn %d: %s", t.Iteration, display.Clip(oneLine(t.Thought), mostLine)))}
 		for _, c := range byTurn[t.Iteration] {
 			turn = append(turn, "- "+brief(c))
 		}
@@ -85,11 +85,11 @@ func summarised(s *pawl.State, old int) (calls []pawl.CallState) {
 
 // brief returns a call with its result in one line.
 func brief(c pawl.CallState) string {
-	did := c.ID + " " + excerpt.Clip(c.Tool+string(c.Args), mostLine)
+	did := c.ID + " " + display.Clip(c.Tool+string(c.Args), mostLine)
 	if c.OK() {
-		return did + " → " + excerpt.Clip(oneLine(pawl.ToolResult{Content: c.Result}.Text()), mostLine/2)
+		return did + " → " + display.Clip(oneLine(pawl.ToolResult{Content: c.Result}.Text()), mostLine/2)
 	}
-	return did + " → " + c.Status.String() + ": " + excerpt.Clip(oneLine(c.Error), mostLine)
+	return did + " → " + c.Status.String() + ": " + display.Clip(oneLine(c.Error), mostLine)
 }
 
 // facts returns the facts from the log that a summary must not lose.
@@ -97,12 +97,12 @@ func facts(s *pawl.State, old int) string {
 	var lines []string
 	for text := range s.UserTexts() {
 		if text != s.Input() {
-			lines = append(lines, "- the user said: "+excerpt.Clip(oneLine(text), 2000))
+			lines = append(lines, "- the user said: "+display.Clip(oneLine(text), 2000))
 		}
 	}
 	for key := range s.Memories() {
 		value, _ := s.Memory(key)
-		lines = append(lines, fmt.Sprintf("- stored under %q: %s", key, excerpt.Clip(oneLine(string(value)), 400)))
+		lines = append(lines, fmt.Sprintf("- stored under %q: %s", key, display.Clip(oneLine(string(value)), 400)))
 	}
 	_, before, _ := strings.Cut(s.Summary(), factsHead)
 	var failed []string

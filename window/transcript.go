@@ -5,8 +5,7 @@ import (
 	"slices"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/excerpt"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/jsonin"
 )
 
@@ -250,7 +249,7 @@ func (t *Transcript) mask(ids []string, s *pawl.State) {
 			continue
 		}
 		c, _ := s.Call(id)
-		note := fmt.Sprintf("[%s bytes are left out here, because the conversation was too long.", figure.Group(len(c.Result)))
+		note := fmt.Sprintf("[%s bytes are left out here, because the conversation was too long.", display.Group(len(c.Result)))
 		if slices.ContainsFunc(s.Declaration().Tools, more) {
 			note += fmt.Sprintf(` Call read_more with {"call":%q} if you need them.`, id)
 		} else if c.Effect == pawl.Read {
@@ -276,7 +275,7 @@ func (t *Transcript) summarise(text string, kept int, s *pawl.State) {
 			t.left++
 		}
 	}
-	head := pawl.Message{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: fmt.Sprintf(excerpt.SummaryFrame, t.left) + text}}}
+	head := pawl.Message{Role: pawl.RoleUser, Parts: []pawl.Part{pawl.Text{Text: fmt.Sprintf(display.SummaryFrame, t.left) + text}}}
 	if input := s.Input(); input != "" {
 		head.Parts = append([]pawl.Part{pawl.Text{Text: input}}, head.Parts...)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/gauge"
 )
 
@@ -48,7 +48,7 @@ func worse(s *pawl.State) (lines []string) {
 		if did[c.Iteration] != "" {
 			did[c.Iteration] += ", "
 		}
-		did[c.Iteration] += excerpt.Clip(oneLine(c.Tool+string(c.Args)), mostLine)
+		did[c.Iteration] += display.Clip(oneLine(c.Tool+string(c.Args)), mostLine)
 	}
 	last := map[string]int{}
 	for turn, what := range did {
@@ -56,7 +56,7 @@ func worse(s *pawl.State) (lines []string) {
 	}
 	turns := slices.Sorted(maps.Values(last))
 	for _, turn := range turns[max(0, len(turns)-mostFailed):] {
-		lines = append(lines, worseMark+excerpt.Clip(did[turn], 2*mostLine)+" → "+came[turn])
+		lines = append(lines, worseMark+display.Clip(did[turn], 2*mostLine)+" → "+came[turn])
 	}
 	return lines
 }
@@ -69,7 +69,7 @@ func harm(before, now gauge.Measure) string {
 		if more > 0 {
 			broke = append(broke[:mostBroken:mostBroken], fmt.Sprintf("%d more", more))
 		}
-		parts = append(parts, "broke "+excerpt.Clip(oneLine(strings.Join(broke, ", ")), 2*mostLine))
+		parts = append(parts, "broke "+display.Clip(oneLine(strings.Join(broke, ", ")), 2*mostLine))
 	}
 	if before.Value != now.Value || parts == nil {
 		parts = append(parts, fmt.Sprintf("the metric went from %g to %g", before.Value, now.Value))

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // checkGraph finds nodes that can never run and cycles that may never end, and which
@@ -43,7 +43,7 @@ func (c *compiler) checkGraph(edges []Edge) {
 		inside = slices.DeleteFunc(inside, func(a *arc) bool { return a.from == nil || a.from.cycle != v.cycle })
 		switch {
 		case v.join < JoinAny || int(v.join) > len(v.in)+g.lost:
-			bad(v, "it is %d, and %s has %s into it (write all, any, first, or a number up to that)", int(v.join), v.id, figure.Count(len(v.in), "edge"))
+			bad(v, "it is %d, and %s has %s into it (write all, any, first, or a number up to that)", int(v.join), v.id, display.Count(len(v.in), "edge"))
 		case !whole:
 		case !slices.Contains(reached, v):
 			c.wrong(v.id, "id", 0, "no edges lead from the beginning to this node (add one, or remove the node)")

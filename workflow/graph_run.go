@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // A mark says where a node stands in a run.
@@ -318,7 +318,7 @@ func (p *plan) exhausted(v *vertex, most int) pawl.Step {
 	}
 	leaf := fmt.Sprintf("rounds >= %d", most)
 	return pawl.Finish{Answer: answer, Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusExhausted, Condition: leaf, Leaf: leaf,
-		Detail: fmt.Sprintf("node %s has run %s and would run again", v.id, figure.Count(most, "time"))}}
+		Detail: fmt.Sprintf("node %s has run %s and would run again", v.id, display.Count(most, "time"))}}
 }
 
 // Dropped returns the open calls that are no longer needed, because a join is

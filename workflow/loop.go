@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 )
@@ -224,7 +224,7 @@ func (w *walk) choose(n *node) (*block, error) {
 	if n.other != nil {
 		return n.other, nil
 	}
-	return nil, fmt.Errorf("%s is %q, for which there is no case (there are %s, and no default)", n.on, excerpt.Clip(text, 80), strings.Join(names, ", "))
+	return nil, fmt.Errorf("%s is %q, for which there is no case (there are %s, and no default)", n.on, display.Clip(text, 80), strings.Join(names, ", "))
 }
 
 // begin begins a step that has an effect.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/names"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // A Step is one of the steps of a workflow: [Single], [Call], [Run], [Switch],
@@ -35,7 +35,7 @@ const (
 	After                     // it ran; a person sees its output
 )
 
-var suspends = names.Make[Suspend]("suspend", []string{"before", "after"})
+var suspends = naming.NewEnum[Suspend]("suspend", []string{"before", "after"})
 
 // String returns before or after.
 func (s Suspend) String() string { return suspends.String(s) }

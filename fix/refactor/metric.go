@@ -17,7 +17,7 @@ import (
 
 	"github.com/pawl-run/pawl/fix/internal/project"
 	"github.com/pawl-run/pawl/fix/internal/testrun"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/process"
 )
 
@@ -84,7 +84,7 @@ func (r *Refactor) run(ctx context.Context) (float64, error) {
 	inner, cancel := context.WithTimeout(ctx, measureTime)
 	defer cancel()
 	argv := r.source.Metric.Command
-	out, said := excerpt.New(4<<10), excerpt.New(4<<10)
+	out, said := display.NewBuffer(4<<10), display.NewBuffer(4<<10)
 	exit, err := process.Run(inner, process.Command{Argv: argv, Dir: r.Tree.Dir(), Env: r.Suite.Env, Stdout: out, Stderr: said, Grace: time.Second})
 	switch {
 	case ctx.Err() != nil:
@@ -97,7 +97,7 @@ func (r *Refactor) run(ctx context.Context) (float64, error) {
 	text := strings.TrimSpace(out.String())
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-		return 0, fmt.Errorf("metric %s printed %q; it is to print a number", argv[0], excerpt.Clip(text, 200))
+		return 0, fmt.Errorf("metric %s printed %q; it is to print a number", argv[0], display.Clip(text, 200))
 	}
 	return n, nil
 }

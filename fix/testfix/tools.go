@@ -7,7 +7,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/internal/testrun"
 	"github.com/pawl-run/pawl/internal/beneath"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/tool"
 	"github.com/pawl-run/pawl/workspace"
 )
@@ -41,6 +41,6 @@ func (f *Fix) gitDiff(_ context.Context, a diffArgs) (string, error) {
 	if d.Empty() {
 		return "[nothing was changed]\n", nil
 	}
-	text, _ := excerpt.Cut(d.String(), beneath.ReadLimit)
+	text, _ := display.Cut(d.String(), beneath.ReadLimit)
 	return text, nil
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/typo"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // Nearest returns the known name most similar to name, or "" if none is near:
@@ -13,7 +13,7 @@ import (
 func Nearest(name string, known []string) string {
 	best, least := "", max(1, len([]rune(name))/3)+1
 	for _, k := range slices.Sorted(slices.Values(known)) {
-		if d := typo.Distance(strings.ToLower(name), strings.ToLower(k)); d < least {
+		if d := naming.Distance(strings.ToLower(name), strings.ToLower(k)); d < least {
 			best, least = k, d
 		}
 	}

@@ -39,8 +39,7 @@ allow engine -> journal/memory  the one sideways edge: a run needs a log even wh
 allow model -> model/internal   adapters share a client of HTTP and event streams, and do not know each other
 allow internal -> internal/pattern  foreign regular expressions are bounded in one place
 allow internal -> internal/wire     JSON is read in one place
-allow internal -> internal/typo     names are compared in one place
-allow internal -> internal/glob     and matched in one
+allow internal -> internal/naming   names are compared and matched in one place
 allow cmd -> cmd/internal       main hands over its arguments and returns the exit code
 allow cmd -> docs               the command serves its own documentation
 allow cmd -> cmd/cli            pawl is the public command without a program of its own

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
-	"github.com/pawl-run/pawl/internal/typo"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // explainer turns the library's tree of errors into flat problems.
@@ -244,7 +244,7 @@ func decimal(r *big.Rat) string {
 func closest(name string, known map[string]any) string {
 	best, found := len(name)/3+1, ""
 	for _, k := range slices.Sorted(maps.Keys(known)) {
-		if d := typo.Distance(plain(name), plain(k)); d < best {
+		if d := naming.Distance(plain(name), plain(k)); d < best {
 			best, found = d, k
 		}
 	}

@@ -64,18 +64,21 @@ type crew struct {
 	engine *engine.Engine
 	left   *sync.WaitGroup
 	driven *atomic.Int64
+	began  sync.Map // by run
 }
 
 func (c *crew) Names(context.Context) ([]string, error) { return []string{c.agent.Name}, nil }
 
-func (c *crew) Again(context.Context, *pawl.State) (worker.Work, error) {
-	began := time.Now()
-	return worker.Work{Agent: c.agent, Engine: c.engine, Done: func(run string) {
-		if run != "" {
-			c.driven.Add(int64(time.Since(began)))
-			c.left.Done()
-		}
-	}}, nil
+func (c *crew) Again(_ context.Context, s *pawl.State) (worker.Work, error) {
+	c.began.Store(s.Run(), time.Now())
+	return worker.Work{Agent: c.agent, Engine: c.engine}, nil
+}
+
+// rests is called when a run is released.
+func (c *crew) rests(r pawl.Result) {
+	began, _ := c.began.Load(r.Run)
+	c.driven.Add(int64(time.Since(began.(time.Time))))
+	c.left.Done()
 }
 
 // BenchmarkWorkers has four workers of 25 slots drive 10,000 queued runs (1,000 if -short) of one model call
@@ -117,7 +120,8 @@ func BenchmarkWorkers(b *testing.B) {
 		var all sync.WaitGroup
 		for range 4 {
 			j := timed{openAt(b, started(b).url(), schema), &calls, &waited}
-			w := worker.New(j, &crew{agent, engine.New(j, nil), &left, &driven}, &worker.Options{Slots: 25})
+			c := &crew{agent: agent, engine: engine.New(j, nil), left: &left, driven: &driven}
+			w := worker.New(j, c, &worker.Options{Slots: 25, Rests: c.rests})
 			all.Go(func() { w.Run(ctx) })
 			workers = append(workers, w)
 		}

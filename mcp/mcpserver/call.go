@@ -11,7 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/traceparent"
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // runMeta is the key of the run's id in a result's metadata.
@@ -142,7 +142,7 @@ func asked(ctx context.Context, r *sdk.CallToolRequest) context.Context {
 		}
 		return ""
 	}
-	return traceparent.With(ctx, traceparent.Parse(of(traceparent.Header), of(traceparent.State)))
+	return web.WithParent(ctx, web.ParseParent(of(web.Header), of(web.State)))
 }
 
 // open begins the run, or resumes the waiting run of the same call. Without a handle that
@@ -179,5 +179,5 @@ func (s *Server) start(ctx, life context.Context, agent pawl.Agent, same, input 
 	}
 	maps.Copy(labels, s.labels)
 	labels[callLabel] = same[:shown]
-	return s.engine.Start(traceparent.With(life, traceparent.From(ctx)), agent, input, &engine.StartOptions{Labels: labels})
+	return s.engine.Start(web.WithParent(life, web.ParentFrom(ctx)), agent, input, &engine.StartOptions{Labels: labels})
 }

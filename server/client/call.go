@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/traceparent"
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // A ResponseError is an answer that does not come from a server of runs, such as a
@@ -145,10 +145,10 @@ func (c *Client) request(ctx context.Context, k *call) (*http.Request, error) {
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
-	if p := traceparent.From(ctx); p.ID != "" { // the run becomes part of the trace
-		r.Header.Set(traceparent.Header, p.ID)
+	if p := web.ParentFrom(ctx); p.ID != "" { // the run becomes part of the trace
+		r.Header.Set(web.Header, p.ID)
 		if p.State != "" {
-			r.Header.Set(traceparent.State, p.State)
+			r.Header.Set(web.State, p.State)
 		}
 	}
 	return r, nil

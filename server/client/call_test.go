@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/traceparent"
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 func TestNewChecksWhereTheTokenGoes(t *testing.T) {
@@ -301,7 +301,7 @@ func TestBodies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := traceparent.With(t.Context(), traceparent.Parent{ID: id})
+	ctx := web.WithParent(t.Context(), web.Parent{ID: id})
 	for _, ask := range []func() (pawl.Result, error){
 		func() (pawl.Result, error) {
 			return c.Start(ctx, StartRun{Agent: "a", Input: "go", Limits: Limits{"iterations": json.RawMessage("3")}, Labels: map[string]string{"k": "v"}, IdempotencyKey: "once"})

@@ -17,7 +17,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // outlet is the destination of one signal: an OTLP receiver, by HTTP.
@@ -172,5 +172,5 @@ func (o *outlet) wrong(err error) error {
 		err = at.Err
 	}
 	text := strings.ReplaceAll(err.Error(), o.url, "the collector")
-	return fmt.Errorf("%s cannot be sent: %s", o.signal, strings.Join(strings.Fields(excerpt.Clip(text, mostSaid)), " "))
+	return fmt.Errorf("%s cannot be sent: %s", o.signal, strings.Join(strings.Fields(display.Clip(text, mostSaid)), " "))
 }

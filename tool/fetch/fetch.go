@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/reach"
+	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/tool"
 )
 
@@ -76,7 +76,7 @@ func Tool(o *Options) pawl.Tool {
 	f := &fetcher{}
 	var errs []error
 	for _, text := range o.Allow {
-		h, err := reach.ParseHost(text)
+		h, err := web.ParseHost(text)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("tool \"fetch\": %w", err))
 		}
@@ -102,7 +102,7 @@ func Tool(o *Options) pawl.Tool {
 
 type fetcher struct {
 	pawl.Tool
-	dialer reach.Dialer // it allows only hosts that may be fetched from
+	dialer web.Dialer // it allows only hosts that may be fetched from
 	client *http.Client
 	err    error
 }
@@ -118,13 +118,13 @@ func (f *fetcher) Check(a pawl.Agent) error {
 // redirect checks the target of a redirect.
 func (f *fetcher) redirect(next *http.Request, before []*http.Request) error {
 	if len(before) > mostRedirects {
-		return &reach.RefusedError{Why: fmt.Sprintf("it redirects more than %d times", mostRedirects)}
+		return &web.RefusedError{Why: fmt.Sprintf("it redirects more than %d times", mostRedirects)}
 	}
 	if before[len(before)-1].URL.Scheme == "https" && next.URL.Scheme != "https" {
-		return &reach.RefusedError{Why: fmt.Sprintf("it redirects from https to %s, which others on the network can read and change", next.URL.Scheme)}
+		return &web.RefusedError{Why: fmt.Sprintf("it redirects from https to %s, which others on the network can read and change", next.URL.Scheme)}
 	}
 	if err := f.acceptable(next.URL); err != nil {
-		return &reach.RefusedError{Why: "it redirects to a place that is not allowed: " + err.Error()}
+		return &web.RefusedError{Why: "it redirects to a place that is not allowed: " + err.Error()}
 	}
 	next.Header.Del("Referer") // which may hold secrets of the first host
 	return nil
@@ -139,17 +139,17 @@ func (f *fetcher) acceptable(u *url.URL) error {
 	case u.Scheme == "https" && port == "":
 		port = "443"
 	case u.Scheme != "http" && u.Scheme != "https":
-		return &reach.RefusedError{Why: fmt.Sprintf("%q cannot be fetched; give a URL that begins with https:// or http://", u)}
+		return &web.RefusedError{Why: fmt.Sprintf("%q cannot be fetched; give a URL that begins with https:// or http://", u)}
 	}
 	switch {
 	case u.Hostname() == "":
-		return &reach.RefusedError{Why: fmt.Sprintf("%q names no host", u)}
+		return &web.RefusedError{Why: fmt.Sprintf("%q names no host", u)}
 	case u.User != nil:
-		return &reach.RefusedError{Why: "a URL with a name or password is not fetched"}
-	case len(f.dialer.Allow) == 0 || slices.ContainsFunc(f.dialer.Allow, func(h reach.Host) bool { return h.Is(u.Hostname(), port) }):
+		return &web.RefusedError{Why: "a URL with a name or password is not fetched"}
+	case len(f.dialer.Allow) == 0 || slices.ContainsFunc(f.dialer.Allow, func(h web.Host) bool { return h.Is(u.Hostname(), port) }):
 		return nil
 	}
-	return &reach.RefusedError{Why: fmt.Sprintf("the host %s is not allowed", u.Host)}
+	return &web.RefusedError{Why: fmt.Sprintf("the host %s is not allowed", u.Host)}
 }
 
 func (f *fetcher) fetch(ctx context.Context, a args) (*page, error) {
@@ -240,7 +240,7 @@ func (p *page) part(from int) (*page, error) {
 
 // plainly returns the error without what the packages below add to it.
 func plainly(u *url.URL, err error) error {
-	if r, ok := errors.AsType[*reach.RefusedError](err); ok {
+	if r, ok := errors.AsType[*web.RefusedError](err); ok {
 		return fmt.Errorf("%s: %w", u, r)
 	}
 	if outer, ok := errors.AsType[*url.Error](err); ok {

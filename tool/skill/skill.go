@@ -33,8 +33,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/beneath"
-	"github.com/pawl-run/pawl/internal/excerpt"
-	"github.com/pawl-run/pawl/internal/glob"
+	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // File is the name of the file in a skill's folder that has its instructions.
@@ -65,7 +65,7 @@ func Prompt(skills ...Skill) string {
 	b.WriteString("These skills are instructions for certain work. Before you do such work, read the skill with " + toolName + " and follow it.\n")
 	for _, s := range skills {
 		description := strings.Join(strings.Fields(s.Description), " ")
-		fmt.Fprintf(&b, "- %s: %s\n", s.Name, excerpt.Clip(description, max(40, mostListed/len(skills)-len(s.Name))))
+		fmt.Fprintf(&b, "- %s: %s\n", s.Name, display.Clip(description, max(40, mostListed/len(skills)-len(s.Name))))
 	}
 	return b.String()
 }
@@ -137,7 +137,7 @@ func (r *reader) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, err
 	if err != nil {
 		return pawl.Output{}, err
 	}
-	text, cut := excerpt.Cut(text, mostRead-2)
+	text, cut := display.Cut(text, mostRead-2)
 	out, err := json.Marshal(text)
 	return pawl.Output{JSON: out, Truncated: cut}, err
 }
@@ -226,7 +226,7 @@ func (h *holds) Review(s *pawl.State, step pawl.Step) pawl.Step {
 		d := act.Calls[i]
 		name := d.Call.Tool
 		if d.Do == pawl.CallRefuse || name == toolName || strings.HasPrefix(name, "__") ||
-			slices.ContainsFunc(in.Allowed, func(p string) bool { return glob.Match(p, name) }) {
+			slices.ContainsFunc(in.Allowed, func(p string) bool { return naming.Match(p, name) }) {
 			continue
 		}
 		if !changed {

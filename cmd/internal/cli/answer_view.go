@@ -10,7 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/terminal"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // answerView shows on a terminal what the model says, while it says it: elsewhere an answer
@@ -116,7 +116,7 @@ func (v *answerView) grow(document json.RawMessage) {
 	var line bytes.Buffer
 	if json.Compact(&line, document) == nil && v.shown != line.String() {
 		v.shown = line.String()
-		_, _ = io.WriteString(v.a.out, terminal.Clean(v.shown)+"\n")
+		_, _ = io.WriteString(v.a.out, display.Clean(v.shown)+"\n")
 	}
 }
 
@@ -153,7 +153,7 @@ func (v *answerView) conclude(ctx context.Context, r pawl.Result) (int, error) {
 	if v.a.json {
 		return v.a.conclude(ctx, r)
 	}
-	if answer := terminal.Clean(r.Answer); !shown && answer != "" {
+	if answer := display.Clean(r.Answer); !shown && answer != "" {
 		page := v.a.page()
 		if _, err := io.WriteString(page, answer); err != nil {
 			return 0, err

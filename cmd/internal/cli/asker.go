@@ -17,10 +17,9 @@ import (
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/canon"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/internal/terminal"
 )
 
 // asker asks the person at the terminal to decide calls.
@@ -146,7 +145,7 @@ func (s *asker) show(r engine.Request, args json.RawMessage) {
 	row("the model says", gist(r.Thought))
 	row("lapses if one of these changes", strings.Join(slices.Sorted(maps.Keys(r.Witnesses)), ", "))
 	if !r.Expires.IsZero() {
-		row("expires", fmt.Sprintf("%s (in %s)", r.Expires.Local().Format(time.DateTime), figure.Duration(r.Expires.Sub(s.now()).Round(time.Second))))
+		row("expires", fmt.Sprintf("%s (in %s)", r.Expires.Local().Format(time.DateTime), display.Duration(r.Expires.Sub(s.now()).Round(time.Second))))
 	}
 	s.a.err.tell(b.String())
 }
@@ -181,7 +180,7 @@ func escaped(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case r == '\n', r == ' ', unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r) && !terminal.Acts(r) && !terminal.Unseen(r):
+		case r == '\n', r == ' ', unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r) && !display.Acts(r) && !display.Unseen(r):
 			b.WriteRune(r)
 		case r > 0xffff:
 			fmt.Fprintf(&b, `\U%08x`, r)

@@ -10,8 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/budget"
-	"github.com/pawl-run/pawl/internal/figure"
-	"github.com/pawl-run/pawl/internal/terminal"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/server/client"
 )
 
@@ -39,11 +38,11 @@ func budgetsCommand(a *app) *cobra.Command {
 func budgetRow(b client.Budget) string {
 	of := "all runs"
 	if b.Label != "" {
-		of = terminal.Clean(b.Label + "=" + b.Value)
+		of = display.Clean(b.Label + "=" + b.Value)
 	}
 	var limit []string
 	if b.LimitUSD != nil {
-		limit = append(limit, figure.Dollars(float64(*b.LimitUSD)))
+		limit = append(limit, display.Dollars(float64(*b.LimitUSD)))
 	}
 	if b.LimitTokens != nil {
 		limit = append(limit, tokens(*b.LimitTokens))
@@ -52,10 +51,10 @@ func budgetRow(b client.Budget) string {
 		strings.Join(limit, ", "), boundary(b.Since), boundary(b.Until))
 }
 
-func tokens(n int64) string { return figure.Count(int(n), "token") }
+func tokens(n int64) string { return display.Count(int(n), "token") }
 
 func used(usd pawl.Decimal, n int64) string {
-	return figure.Dollars(float64(usd)) + ", " + tokens(n)
+	return display.Dollars(float64(usd)) + ", " + tokens(n)
 }
 
 // boundary is the begin or end of a period.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/spec"
 )
 
@@ -124,7 +124,7 @@ func (t *talk) cost(ctx context.Context) error {
 	}
 	text := "no price"
 	if known {
-		text = figure.Dollars(dollars)
+		text = display.Dollars(dollars)
 	}
 	t.a.sayf("this conversation: %s, %s", counted(n, "message"), text)
 	if t.result.Run != "" {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/explain"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // cost is what a run cost, as JSON.
@@ -39,7 +39,7 @@ func (con *console) showCost(r explain.Report) error {
 	if n := failedCalls(c.Models); n > 0 {
 		fmt.Fprintf(&b, " (%d failed)", n)
 	}
-	b.WriteString("\n" + of(figure.Group(c.UsedTokens), r.Ceilings.Tokens.Limit, func(v pawl.Decimal) string { return figure.Group(int(v)) }) + " tokens, ")
+	b.WriteString("\n" + of(display.Group(c.UsedTokens), r.Ceilings.Tokens.Limit, func(v pawl.Decimal) string { return display.Group(int(v)) }) + " tokens, ")
 	if c.CostUSD != nil {
 		b.WriteString(of(usd(c.CostUSD), r.Ceilings.Cost.Limit, func(v pawl.Decimal) string { return usd(&v) }) + "\n")
 	} else {
@@ -88,9 +88,9 @@ func (c *cost) table(out io.Writer) {
 		if share.Tokens == 0 && (share.CostUSD == nil || *share.CostUSD == 0) && !needed {
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", part, figure.Group(share.Tokens), percent(share.Tokens, c.UsedTokens), usd(share.CostUSD), "  "+strings.Repeat("▇", (share.Tokens*widest+most-1)/most))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", part, display.Group(share.Tokens), percent(share.Tokens, c.UsedTokens), usd(share.CostUSD), "  "+strings.Repeat("▇", (share.Tokens*widest+most-1)/most))
 		if n := c.Tokens.Reasoning; part == "output" && n.Tokens > 0 {
-			fmt.Fprintf(w, "of it reasoning\t%s\t%s\t%s\t\n", figure.Group(n.Tokens), percent(n.Tokens, c.UsedTokens), usd(n.CostUSD))
+			fmt.Fprintf(w, "of it reasoning\t%s\t%s\t%s\t\n", display.Group(n.Tokens), percent(n.Tokens, c.UsedTokens), usd(n.CostUSD))
 		}
 	}
 	flushTable(w)
@@ -100,7 +100,7 @@ func (c *cost) table(out io.Writer) {
 	fmt.Fprintln(out)
 	w = tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, m := range c.Models {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\n", oneLine(m.Model), counted(m.Calls, "reply"), figure.Group(m.Tokens), usd(m.CostUSD))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\n", oneLine(m.Model), counted(m.Calls, "reply"), display.Group(m.Tokens), usd(m.CostUSD))
 	}
 	flushTable(w)
 }
@@ -118,5 +118,5 @@ func usd(v *pawl.Decimal) string {
 	case *v >= 100:
 		return fmt.Sprintf("$%.2f", *v)
 	}
-	return figure.Dollars(float64(*v))
+	return display.Dollars(float64(*v))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/internal/terminal"
 )
 
 // A grade is how well one thing is.
@@ -45,7 +45,7 @@ type doctor struct {
 }
 
 func (d *doctor) find(check string, g grade, remedy, format string, args ...any) {
-	clean := func(text string) string { return redact.Text(oneLine(terminal.Clean(text))) }
+	clean := func(text string) string { return redact.Text(oneLine(display.Clean(text))) }
 	d.findings = append(d.findings, finding{check, g, clean(fmt.Sprintf(format, args...)), clean(remedy)})
 }
 

@@ -13,8 +13,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/mechanic"
-	"github.com/pawl-run/pawl/internal/figure"
-	"github.com/pawl-run/pawl/internal/terminal"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/team"
 	"github.com/pawl-run/pawl/workflow"
@@ -219,16 +218,16 @@ func ceilingsOf(m pawl.Model, l pawl.Limits) string {
 	if describes(m).Name != mechanic.Name {
 		return limitsText(l)
 	}
-	text := figure.Count(l.Iterations, "turn")
+	text := display.Count(l.Iterations, "turn")
 	if l.Time > 0 {
-		text += " and " + figure.Spoken(l.Time)
+		text += " and " + display.Spoken(l.Time)
 	}
 	return text
 }
 
 // limitsText are limits as people say them: 30 minutes, not 30m0s.
 func limitsText(l pawl.Limits) string {
-	parts := []string{figure.Count(l.Iterations, "iteration"), figure.Count(l.Tokens, "token"), figure.Spoken(l.Time)}
+	parts := []string{display.Count(l.Iterations, "iteration"), display.Count(l.Tokens, "token"), display.Spoken(l.Time)}
 	if l.Cost > 0 {
 		parts = append(parts, fmt.Sprint("$", pawl.Decimal(l.Cost)))
 	}
@@ -283,7 +282,7 @@ func printResult(ctx context.Context, a *app, r pawl.Result) error {
 		}
 		return printJSON(a.out, whole)
 	}
-	answer := terminal.Clean(r.Answer)
+	answer := display.Clean(r.Answer)
 	if strings.TrimSpace(answer) == "" {
 		return nil
 	}
@@ -340,9 +339,9 @@ func endingSince(ctx context.Context, a *app, r *pawl.Result, why string) {
 
 // figures is what a run used, in one line.
 func figures(r pawl.Result) string {
-	text := fmt.Sprintf("%s, %s, %s in, %s out", counted(r.Iterations, "iteration"), counted(r.ToolCalls, "tool call"), figure.Count(r.Usage.Input, "token"), figure.Group(r.Usage.Output))
+	text := fmt.Sprintf("%s, %s, %s in, %s out", counted(r.Iterations, "iteration"), counted(r.ToolCalls, "tool call"), display.Count(r.Usage.Input, "token"), display.Group(r.Usage.Output))
 	if r.CostUSD != nil {
-		text += ", " + figure.Dollars(float64(*r.CostUSD))
+		text += ", " + display.Dollars(float64(*r.CostUSD))
 		if r.Price != nil && *r.Price == "list" {
 			text += " by list price"
 		}
@@ -390,5 +389,5 @@ func pendingText(p pawl.Pending) string {
 }
 
 func elapsed(r pawl.Result) string {
-	return figure.Lasting(time.Duration(r.ElapsedMS) * time.Millisecond)
+	return display.Lasting(time.Duration(r.ElapsedMS) * time.Millisecond)
 }

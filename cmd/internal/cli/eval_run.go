@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/cmd/internal/eval"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/runs"
 )
 
@@ -232,7 +232,7 @@ func (con *console) printEval(r *eval.Report, changes []eval.Change) error {
 		for i, m := range a.Scorers {
 			fmt.Fprintf(w, "%s\t%s\t%d/%d\t%.2f", oneLine(a.Agent), m.Scorer, m.Passed, m.Of, m.Mean)
 			if i == 0 {
-				fmt.Fprintf(w, "\t%s\t%s\t%s\t%s", usd((*pawl.Decimal)(a.CostUSD)), lasting(a.P50), lasting(a.P95), figure.Group(a.Tokens))
+				fmt.Fprintf(w, "\t%s\t%s\t%s\t%s", usd((*pawl.Decimal)(a.CostUSD)), lasting(a.P50), lasting(a.P95), display.Group(a.Tokens))
 			}
 			fmt.Fprintln(w)
 		}
@@ -276,4 +276,4 @@ func (con *console) printEval(r *eval.Report, changes []eval.Change) error {
 	return nil
 }
 
-func lasting(ms int64) string { return figure.Lasting(time.Duration(ms) * time.Millisecond) }
+func lasting(ms int64) string { return display.Lasting(time.Duration(ms) * time.Millisecond) }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/internal/terminal"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/spec"
@@ -102,7 +102,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	case errors.As(err, new(*readerGoneError)): // the reader has closed standard output and misses nothing
 	case errors.As(err, &problems):
 		for _, p := range problems {
-			line := terminal.Clean(p.String())
+			line := display.Clean(p.String())
 			if p.Line == 0 {
 				line = "pawl: " + line
 			}
@@ -116,7 +116,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	case errors.As(err, &said) && said.Status == http.StatusUnauthorized:
 		a.sayf("pawl: %s refuses: %v; the token of a server is in PAWL_TOKEN", a.server, said)
 	default:
-		fmt.Fprintln(a.err, "pawl: "+redact.Text(terminal.Clean(a.learned.Scrub(err.Error()))))
+		fmt.Fprintln(a.err, "pawl: "+redact.Text(display.Clean(a.learned.Scrub(err.Error()))))
 		if errors.Is(err, syscall.ECONNREFUSED) && a.server != "" {
 			a.sayf("pawl: no server listens there; start one with pawl serve SPEC, or correct the address in --server")
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/mechanic"
 	"github.com/pawl-run/pawl/fix/testfix"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/internal/terminal"
 )
 
 // fixing holds the options of pawl fix.
@@ -191,7 +191,7 @@ func lastWords(ctx context.Context, a *app, run string) {
 	if reply, ok := s.Replied(pawl.PurposeFinal); ok { // at a limit
 		text = reply.Text()
 	}
-	if text = strings.TrimSpace(redact.Text(terminal.Clean(text))); text != "" {
+	if text = strings.TrimSpace(redact.Text(display.Clean(text))); text != "" {
 		fmt.Fprintln(a.err, "it said: "+text)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pawl-run/pawl/internal/terminal"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // All output to a terminal passes through here last. Even if an earlier step forgot to
@@ -24,9 +24,9 @@ func inert(b []byte) (done, rest []byte) {
 		}
 		r, size := utf8.DecodeRune(b)
 		switch {
-		case r == utf8.RuneError || terminal.Acts(r):
+		case r == utf8.RuneError || display.Acts(r):
 			done = append(done, "\uFFFD"...)
-		case !terminal.Unseen(r):
+		case !display.Unseen(r):
 			done = append(done, b[:size]...)
 		}
 		b = b[size:]
@@ -82,4 +82,4 @@ func legibleJSON(raw []byte) []byte {
 	return out
 }
 
-func hides(r rune) bool { return terminal.Acts(r) || terminal.Unseen(r) || r == utf8.RuneError }
+func hides(r rune) bool { return display.Acts(r) || display.Unseen(r) || r == utf8.RuneError }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/pawl-run/pawl/internal/terminal"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 var nasty = []string{
@@ -32,14 +32,14 @@ func FuzzInert(f *testing.F) {
 			t.Errorf("%q in two pieces at %d is %q, not %q", text, at, parts.String(), whole.String())
 		}
 		out := whole.String()
-		if !utf8.ValidString(out) || strings.ContainsFunc(out, func(r rune) bool { return terminal.Acts(r) || terminal.Unseen(r) }) {
+		if !utf8.ValidString(out) || strings.ContainsFunc(out, func(r rune) bool { return display.Acts(r) || display.Unseen(r) }) {
 			t.Errorf("%q becomes %q", text, out)
 		}
 		if good := string(text); utf8.ValidString(good) && !strings.ContainsFunc(good, hides) && out != good {
 			t.Errorf("%q becomes %q", good, out)
 		}
 		for _, cleaned := range []string{oneLine(string(text)), gist(string(text))} {
-			if strings.ContainsFunc(cleaned, func(r rune) bool { return terminal.Acts(r) || terminal.Unseen(r) || r == '\n' }) {
+			if strings.ContainsFunc(cleaned, func(r rune) bool { return display.Acts(r) || display.Unseen(r) || r == '\n' }) {
 				t.Errorf("%q is cleaned to %q", text, cleaned)
 			}
 		}

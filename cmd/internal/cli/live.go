@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/internal/terminal"
 )
 
 // A view shows a run while it is driven.
@@ -253,7 +253,7 @@ func (v *liveView) lines(most int) []string {
 	}
 	if !v.asked.IsZero() {
 		line := "  " + clock(now.Sub(v.asked)) + " · "
-		says := spoken(v.said, most-terminal.Width(line))
+		says := spoken(v.said, most-display.Width(line))
 		says = cmp.Or(says, "waiting for the model")
 		lines = append(lines, line+says)
 	}
@@ -268,8 +268,8 @@ func spoken(text string, most int) string {
 	} else {
 		text = ""
 	}
-	text = fold(redact.Text(plain(terminal.Clean(text))))
-	over := terminal.Width(text) - most
+	text = fold(redact.Text(plain(display.Clean(text))))
+	over := display.Width(text) - most
 	if over <= 0 {
 		return text
 	}
@@ -277,7 +277,7 @@ func spoken(text string, most int) string {
 		if over < 0 {
 			return "…" + text[i:]
 		}
-		over -= terminal.RuneWidth(r)
+		over -= display.RuneWidth(r)
 	}
 	return ""
 }

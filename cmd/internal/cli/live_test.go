@@ -12,7 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 
-	"github.com/pawl-run/pawl/internal/terminal"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // screen is what a terminal shows of what was written to it: lines, a carriage
@@ -97,16 +97,16 @@ func TestStatusOfSeveralLines(t *testing.T) {
 
 func TestWidth(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "abc": 3, "日本": 4, "e\u0301": 1, "🚀x": 3, "한글": 4, "ｆ": 2, "…·✓": 3, "a\u200db": 2} {
-		if got := terminal.Width(text); got != want {
+		if got := display.Width(text); got != want {
 			t.Errorf("%q takes %d columns, not %d", text, got, want)
 		}
 	}
 	for _, text := range []string{"abcdefghij", "日本語日本語", "a日b本c語", "e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301"} {
 		for most := 1; most < 14; most++ {
-			if got := fit(text, most); terminal.Width(got) > most || terminal.Width(text) <= most && got != text {
+			if got := fit(text, most); display.Width(got) > most || display.Width(text) <= most && got != text {
 				t.Errorf("%q in %d columns is %q", text, most, got)
 			}
-			if got := spoken(text+" ", most); terminal.Width(got) > most || terminal.Width(text) <= most && got != text {
+			if got := spoken(text+" ", most); display.Width(got) > most || display.Width(text) <= most && got != text {
 				t.Errorf("the end of %q in %d columns is %q", text, most, got)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/team"
 )
 
@@ -180,7 +180,7 @@ func callText(event pawl.Event) string {
 	case pawl.ToolStarted:
 		return fmt.Sprintf("%s %s %s", e.Call, e.Tool, gistJSON(e.Args))
 	case pawl.ToolFinished:
-		text := fmt.Sprintf("%s %s: %v after %s", e.Call, e.Tool, e.Status, figure.Lasting(e.Duration))
+		text := fmt.Sprintf("%s %s: %v after %s", e.Call, e.Tool, e.Status, display.Lasting(e.Duration))
 		if e.Status == pawl.ToolOK {
 			return text + ": " + gistJSON(e.Result)
 		}

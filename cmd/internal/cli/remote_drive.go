@@ -11,7 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/figure"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/team"
 )
@@ -48,7 +48,7 @@ func driveRemote(ctx context.Context, a *app, r *remote, d *driving, after uint6
 	for looks := 0; ; {
 		if result, err = w.until(ctx); err != nil {
 			if ctx.Err() != nil && !a.quiet {
-				a.sayf("run %s continues at the server (started here %s ago); watch it: %s; cancel it: %s", w.run, figure.Lasting(time.Since(began)),
+				a.sayf("run %s continues at the server (started here %s ago); watch it: %s; cancel it: %s", w.run, display.Lasting(time.Since(began)),
 					a.typed("pawl", "events", w.run, "--follow"), a.typed("pawl", "cancel", w.run))
 			}
 			return 0, err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/internal/traceparent"
+	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/telemetry/export"
 )
 
@@ -86,5 +86,5 @@ func (a *app) reported() {
 
 // asked adds to ctx the parent span that the environment names.
 func (env *environment) asked(ctx context.Context) context.Context {
-	return traceparent.With(ctx, traceparent.Parse(env.getenv(traceparent.Variable), env.getenv(traceparent.StateVar)))
+	return web.WithParent(ctx, web.ParseParent(env.getenv(web.Variable), env.getenv(web.StateVar)))
 }

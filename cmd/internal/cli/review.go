@@ -15,8 +15,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/fix/review"
-	"github.com/pawl-run/pawl/internal/figure"
-	"github.com/pawl-run/pawl/internal/terminal"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // reviewing holds the options of pawl review.
@@ -218,7 +217,7 @@ const (
 func printReview(a *app, r *review.Report, format string) (int, error) {
 	if !a.quiet {
 		saySkipped(a, r.Skipped)
-		a.sayf("%s in %s", figure.Count(len(r.Findings), "finding"), figure.Count(len(r.Reviewed), "file"))
+		a.sayf("%s in %s", display.Count(len(r.Findings), "finding"), display.Count(len(r.Reviewed), "file"))
 	}
 	code := exitClean
 	if len(r.Findings) > 0 {
@@ -231,7 +230,7 @@ func printReview(a *app, r *review.Report, format string) (int, error) {
 	case formatGitHub:
 		text = r.GitHub()
 	}
-	_, err := io.WriteString(a.out, terminal.Clean(text))
+	_, err := io.WriteString(a.out, display.Clean(text))
 	return code, err
 }
 

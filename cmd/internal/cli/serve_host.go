@@ -19,8 +19,8 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/budget"
 	"github.com/pawl-run/pawl/engine"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/internal/terminal"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/server"
@@ -457,5 +457,5 @@ func elsewhere(detail string) error {
 }
 
 func problem(status int, detail string) error {
-	return &client.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: redact.Text(terminal.Clean(detail))}
+	return &client.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: redact.Text(display.Clean(detail))}
 }

@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/approvallink"
+	"github.com/pawl-run/pawl/internal/web"
 )
 
 // linkKey is the key that signs links to approvals. It is stored outside the journal,
@@ -37,7 +37,7 @@ func linkKey(a *app, s *service) ([]byte, error) {
 	}
 	if err != nil && s.linkKey == "" {
 		a.sayf("links to approvals end with this process, because their key cannot be stored: %v", err)
-		return approvallink.NewKey(), nil
+		return web.NewLinkKey(), nil
 	}
 	return key, err
 }
@@ -47,7 +47,7 @@ func keepKey(file string) ([]byte, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return nil, err
 	}
-	text, err := keepFile(file, func() ([]byte, error) { return fmt.Appendln(nil, hex.EncodeToString(approvallink.NewKey())), nil })
+	text, err := keepFile(file, func() ([]byte, error) { return fmt.Appendln(nil, hex.EncodeToString(web.NewLinkKey())), nil })
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +59,8 @@ func keepKey(file string) ([]byte, error) {
 		return nil, misuse("--link-key %s can be read or written by others (its mode is %03o): chmod 600 %[1]s", file, info.Mode().Perm())
 	}
 	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
-	if err != nil || len(key) != approvallink.KeySize {
-		return nil, misuse("--link-key %s contains no key of %d bytes in hexadecimal; remove the file to create a new one", file, approvallink.KeySize)
+	if err != nil || len(key) != web.LinkKeySize {
+		return nil, misuse("--link-key %s contains no key of %d bytes in hexadecimal; remove the file to create a new one", file, web.LinkKeySize)
 	}
 	return key, nil
 }

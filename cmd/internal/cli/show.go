@@ -13,7 +13,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
-	"github.com/pawl-run/pawl/internal/terminal"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/spec"
 	"github.com/pawl-run/pawl/team"
@@ -115,7 +115,7 @@ func (con *console) show(r explain.Report, h pawl.Head, board []team.Task) error
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if answer := terminal.Clean(r.Answer); strings.TrimSpace(answer) != "" {
+	if answer := display.Clean(r.Answer); strings.TrimSpace(answer) != "" {
 		answer = "\n" + strings.TrimRight(answer, "\n") + "\n"
 		for _, source := range r.Citations {
 			answer += "source: " + gist(source.String()) + "\n"

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/terminal"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // The status is a few lines below all other output, redrawn in place. Other output goes
@@ -81,7 +81,7 @@ func (l *lockedWriter) rows(status string) int {
 	n := 0
 	for line := range strings.SplitSeq(status, "\n") {
 		n++
-		if w := terminal.Width(colours.ReplaceAllString(line, "")); cols > 0 && w > cols {
+		if w := display.Width(colours.ReplaceAllString(line, "")); cols > 0 && w > cols {
 			n += (w - 1) / cols
 		}
 	}
@@ -104,12 +104,12 @@ func (l *lockedWriter) above(b []byte) []byte {
 
 // fit cuts a line to a width in columns.
 func fit(line string, most int) string {
-	if most <= 0 || terminal.Width(line) <= most {
+	if most <= 0 || display.Width(line) <= most {
 		return line
 	}
 	col := 0
 	for i, r := range line {
-		if col += terminal.RuneWidth(r); col > most-1 {
+		if col += display.RuneWidth(r); col > most-1 {
 			return line[:i] + "…"
 		}
 	}

@@ -6,17 +6,17 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/internal/terminal"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // oneLine is a text with its white space folded and invisible characters removed, for
 // a person to read only.
-func oneLine(s string) string { return fold(plain(terminal.Clean(s))) }
+func oneLine(s string) string { return fold(plain(display.Clean(s))) }
 
 // plain removes invisible characters.
-func plain(s string) string { return terminal.Without(s, terminal.Unseen) }
+func plain(s string) string { return display.Without(s, display.Unseen) }
 
 func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
@@ -30,7 +30,7 @@ func shorten(s string, most int) string {
 
 // gist is a text of a model or a tool for one line. Secrets are removed before the text
 // is cut: half a key is not recognised.
-func gist(s string) string { return shorten(fold(redact.Text(plain(terminal.Clean(s)))), 160) }
+func gist(s string) string { return shorten(fold(redact.Text(plain(display.Clean(s)))), 160) }
 
 // gistJSON is gist for a JSON value; a string is shown as its text.
 func gistJSON(raw json.RawMessage) string {

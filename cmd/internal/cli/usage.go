@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/pawl-run/pawl/internal/typo"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // usageText is an error of cobra about the command line, in our words: what is wrong,
@@ -91,8 +91,8 @@ func flagNames(c *cobra.Command) (names []string) {
 
 // meant suggests the name that is most similar.
 func meant(name string, names []string) string {
-	best := slices.MinFunc(append(names, ""), func(a, b string) int { return typo.Distance(a, name) - typo.Distance(b, name) })
-	if best == "" || typo.Distance(best, name) > 1+len(name)/5 {
+	best := slices.MinFunc(append(names, ""), func(a, b string) int { return naming.Distance(a, name) - naming.Distance(b, name) })
+	if best == "" || naming.Distance(best, name) > 1+len(name)/5 {
 		return ""
 	}
 	return " (did you mean " + best + "?)"

@@ -12,7 +12,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/terminal"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // The styles, as sequences of ECMA-48.
@@ -115,7 +115,7 @@ func (m *Writer) flush() {
 
 // clean removes what must not reach a terminal.
 func clean(line []byte) string {
-	return terminal.Without(terminal.Clean(string(line)), terminal.Unseen)
+	return display.Without(display.Clean(string(line)), display.Unseen)
 }
 
 var (
@@ -202,20 +202,20 @@ func (m *Writer) begin(text string) string {
 		}
 		lead := i[1] + sign + " "
 		m.out.WriteString(lead)
-		m.hang += strings.Repeat(" ", terminal.Width(lead))
+		m.hang += strings.Repeat(" ", display.Width(lead))
 		before += lead
 	} else if rest := strings.TrimLeft(text, " "); rest != text {
 		lead := text[:len(text)-len(rest)]
 		m.out.WriteString(lead)
 		m.hang, before, text = m.hang+lead, before+lead, rest
 	}
-	m.col = terminal.Width(before)
+	m.col = display.Width(before)
 	return text
 }
 
 // put shows text in a style and wraps it between words.
 func (m *Writer) put(style, text string) {
-	text = terminal.Without(text, func(r rune) bool { return r == '\n' || terminal.Acts(r) || terminal.Unseen(r) })
+	text = display.Without(text, func(r rune) bool { return r == '\n' || display.Acts(r) || display.Unseen(r) })
 	words := strings.Split(text, " ")
 	if strings.HasSuffix(style, cyan) { // code stays in one piece, so that a command can be copied
 		words = []string{text}
@@ -227,14 +227,14 @@ func (m *Writer) put(style, text string) {
 		if word == "" {
 			continue
 		}
-		size := terminal.Width(word)
+		size := display.Width(word)
 		switch {
-		case m.space && m.width > 0 && m.col+1+size > m.width && m.col > terminal.Width(m.hang):
+		case m.space && m.width > 0 && m.col+1+size > m.width && m.col > display.Width(m.hang):
 			m.out.WriteString("\n")
 			if m.hang != "" {
 				m.out.WriteString(dim + m.hang + normal)
 			}
-			m.col = terminal.Width(m.hang)
+			m.col = display.Width(m.hang)
 		case m.space:
 			m.out.WriteString(" ")
 			m.col++

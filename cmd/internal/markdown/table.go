@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/terminal"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 var separators = regexp.MustCompile(`^ *\|? *:?-+:? *(?:\| *:?-+:? *)*\|? *$`)
@@ -78,7 +78,7 @@ func cells(line string) []string {
 
 // shownWidth is the width of a cell without its delimiters.
 func shownWidth(cell string) (n int) {
-	flat(cell, "", true, func(_, text string, _ int) { n += terminal.Width(text) })
+	flat(cell, "", true, func(_, text string, _ int) { n += display.Width(text) })
 	return n
 }
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/pawl-run/pawl/internal/terminal"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // The editor of x/term takes each character for one column. A filler after each
@@ -125,7 +125,7 @@ func (k *keys) typed(text string) {
 func (k *keys) paste(text string) {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	if !strings.ContainsAny(text, "\n\t") && utf8.RuneCountInString(text) <= mostShown {
-		k.ready = append(k.ready, padded(terminal.Clean(text))...)
+		k.ready = append(k.ready, padded(display.Clean(text))...)
 		return
 	}
 	k.pastes = append(k.pastes, text)
@@ -160,7 +160,7 @@ func padded(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		b.WriteRune(r)
-		if r >= 0x1100 && terminal.RuneWidth(r) == 2 {
+		if r >= 0x1100 && display.RuneWidth(r) == 2 {
 			b.WriteRune(filler)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // report turns the events into failures. Packages come first because a package that could not
@@ -125,7 +125,7 @@ func (s *stream) failure(pkg, test string, k Kind, lines []string) Failure {
 	lines = tidy(lines)
 	s.locate(&f, lines)
 	lines = s.cleanTrace(lines)
-	f.Output, _ = excerpt.Cut(strings.Join(lines, "\n"), showBytes)
+	f.Output, _ = display.Cut(strings.Join(lines, "\n"), showBytes)
 	return f
 }
 

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // keepBytes bounds what is kept of one test's raw output while reading, and showBytes bounds
@@ -15,11 +15,11 @@ const (
 )
 
 // text collects output and forgets its middle when there is too much of it. The zero text is empty.
-type text struct{ kept *excerpt.Buffer }
+type text struct{ kept *display.Buffer }
 
 func (t *text) add(s string) {
 	if t.kept == nil {
-		t.kept = excerpt.New(keepBytes)
+		t.kept = display.NewBuffer(keepBytes)
 	}
 	_, _ = t.kept.Write([]byte(s)) // it always succeeds
 }

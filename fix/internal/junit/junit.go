@@ -18,7 +18,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 const (
@@ -134,9 +134,9 @@ func (e element) read(dir string) *verdict {
 		}
 	}
 	if text = strings.TrimSpace(text); text == "" {
-		text, _ = excerpt.Cut(steady(said.Message, dir), mostMessage)
+		text, _ = display.Cut(steady(said.Message, dir), mostMessage)
 	}
-	v.output, _ = excerpt.Cut(text, mostOutput)
+	v.output, _ = display.Cut(text, mostOutput)
 	v.at = places(text)
 	return v
 }
@@ -150,7 +150,7 @@ func (v *verdict) merge(other *verdict) {
 	if v.status != gotest.StatusFail || v.errored && !other.errored {
 		*v, *other = *other, *v
 	}
-	v.output, _ = excerpt.Cut(strings.TrimSpace(v.output+"\n\n"+other.output), mostOutput)
+	v.output, _ = display.Cut(strings.TrimSpace(v.output+"\n\n"+other.output), mostOutput)
 	v.at = append(v.at, slices.DeleteFunc(other.at, func(l gotest.Location) bool { return slices.Contains(v.at, l) })...)
 }
 

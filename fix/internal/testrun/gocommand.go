@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/process"
 )
 
@@ -148,7 +148,7 @@ func (s *Suite) GoTool(ctx context.Context, args ...string) ([]byte, error) {
 	inner, end := context.WithTimeoutCause(ctx, buildLimit, errStuck)
 	defer end()
 	var out bounded
-	said := excerpt.New(16 << 10)
+	said := display.NewBuffer(16 << 10)
 	exit, err := process.Run(inner, process.Command{
 		Argv: append([]string{s.Argv[0]}, args...), Dir: s.Dir, Env: s.Env, Stdout: &out, Stderr: said, Grace: grace,
 	})

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/process"
 )
 
@@ -162,7 +162,7 @@ func (s *Suite) output(ctx context.Context, argv []string) (Result, error) {
 	defer cancel()
 	inner, end := context.WithCancelCause(timed)
 	defer end(nil)
-	out := excerpt.New(outputLimit)
+	out := display.NewBuffer(outputLimit)
 	exit, err := process.Run(inner, s.process(inner, end, argv, out))
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // checkChat is what Chat Completions ask of a request. The sentences are
@@ -107,7 +107,7 @@ func (in *inbound) function(n node) {
 	case n.at("name").text() == "":
 		in.wrong(n.path+".name", "Missing required parameter: '%s.name'.", n.path)
 	case !isObject(args):
-		in.wrong(n.path+".arguments", "Invalid '%s.arguments': expected the JSON of an object, but got %q instead.", n.path, excerpt.Clip(args, 60))
+		in.wrong(n.path+".arguments", "Invalid '%s.arguments': expected the JSON of an object, but got %q instead.", n.path, display.Clip(args, 60))
 	case surrogate([]byte(args)) >= 0:
 		in.wrong(n.path+".arguments", "Invalid '%s.arguments': no low surrogate in string.", n.path)
 	}

@@ -1,0 +1,39 @@
+package display
+
+import "unicode"
+
+// Width is how many columns a line takes.
+func Width(line string) (n int) {
+	for _, r := range line {
+		n += RuneWidth(r)
+	}
+	return n
+}
+
+// wide are the characters that take two columns: those of East Asian width W and F
+// (Unicode Standard Annex 11), and pictures, by blocks.
+var wide = [][2]rune{
+	{0x1100, 0x115f}, {0x231a, 0x231b}, {0x23e9, 0x23ec}, {0x25fd, 0x25fe}, {0x2614, 0x2615}, {0x2648, 0x2653}, {0x26a1, 0x26a1}, {0x2705, 0x2705}, {0x274c, 0x274c},
+	{0x2753, 0x2757}, {0x2b1b, 0x2b1c}, {0x2b50, 0x2b55}, {0x2e80, 0x303e}, {0x3041, 0x4dbf}, {0x4e00, 0xa4cf}, {0xa960, 0xa97c}, {0xac00, 0xd7a3}, {0xf900, 0xfaff},
+	{0xfe30, 0xfe6f}, {0xff01, 0xff60}, {0xffe0, 0xffe6}, {0x16fe0, 0x18dff}, {0x1b000, 0x1b2ff}, {0x1f18e, 0x1f19a}, {0x1f200, 0x1f320}, {0x1f32d, 0x1f64f},
+	{0x1f680, 0x1f6ff}, {0x1f7e0, 0x1f7eb}, {0x1f90c, 0x1f9ff}, {0x1fa70, 0x1faff}, {0x20000, 0x3fffd},
+}
+
+// RuneWidth is how many columns a character takes.
+func RuneWidth(r rune) int {
+	switch {
+	case r < 0x300:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) || r >= 0x1160 && r <= 0x11ff:
+		return 0
+	}
+	for _, w := range wide {
+		if r < w[0] {
+			break
+		}
+		if r <= w[1] {
+			return 2
+		}
+	}
+	return 1
+}

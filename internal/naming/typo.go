@@ -1,0 +1,39 @@
+// Package naming compares, matches and finds names: how far apart two are, which match a pattern with *
+// and ?, which things have the words of a query in their name or description, and which number a name of
+// an enum stands for.
+package naming
+
+import "slices"
+
+// mostBytes bounds the names that are compared, since the work is the product
+// of their lengths.
+const mostBytes = 64
+
+// Distance counts the bytes to insert, delete, replace or swap with their
+// neighbour to make one name of the other (optimal string alignment: Damerau, A
+// technique for computer detection and correction of spelling errors, 1964). A
+// name of more than 64 bytes is 64 from any other.
+func Distance(a, b string) int {
+	if len(a) > mostBytes || len(b) > mostBytes {
+		return mostBytes
+	}
+	var before, last []int
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before, last, row = last, row, slices.Repeat([]int{i + 1}, len(b)+1)
+		for j := range len(b) {
+			differs := 1
+			if a[i] == b[j] {
+				differs = 0
+			}
+			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+differs)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}
