@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // MachineNumber is the version of the decision rules. Every log records the number that it was
@@ -78,10 +78,10 @@ func policyKind(source string) string {
 // changed tool it also names the lines of the version that differ. Limits, parallelism, the
 // source and how the result is shown may differ and are not compared.
 func (d Declaration) Differences(other Declaration) []string {
-	parts := canon.Differing(d.Digests, other.Digests)
+	parts := wire.Differing(d.Digests, other.Digests)
 	for i, part := range parts {
 		if name, ok := strings.CutPrefix(part, "tool "); ok {
-			if those := canon.Differing(d.version(name), other.version(name)); len(those) > 0 {
+			if those := wire.Differing(d.version(name), other.version(name)); len(those) > 0 {
 				parts[i] += " (" + strings.Join(those, ", ") + ")"
 			}
 		}
@@ -195,7 +195,7 @@ func digest(parts ...string) string {
 	for i, p := range parts {
 		b[i] = []byte(p)
 	}
-	return canon.Digest(b...)[:16]
+	return wire.Digest(b...)[:16]
 }
 
 // wires is what the wires of all models have at most.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/gauge"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // defaultTTL is how long a request for approval stands when the agent does not say.
@@ -75,7 +75,7 @@ func (m *Machine) binding(run, call, tool string, args json.RawMessage, witnesse
 	for _, name := range slices.Sorted(maps.Keys(witnesses)) {
 		parts = append(parts, []byte(name), []byte(witnesses[name]))
 	}
-	return canon.Digest(parts...)
+	return wire.Digest(parts...)
 }
 
 // unbound are the requests and decisions that were made under another agent, or

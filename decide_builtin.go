@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/naming"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -52,7 +51,7 @@ func builtins() []builtin {
 				key := c.given().Key
 				value, ok := s.Memory(key)
 				if !ok {
-					return []Event{ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolFailed, Error: "nothing is stored under " + string(jsonin.Quote(key))}}
+					return []Event{ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolFailed, Error: "nothing is stored under " + string(wire.Quote(key))}}
 				}
 				return []Event{ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolOK, Result: value}}
 			}),
@@ -125,7 +124,7 @@ type burden struct{ text, wire, white int }
 func weigh(tools []ToolInfo) (b burden) {
 	for i := range tools {
 		t := &tools[i]
-		spaces := jsonin.White(t.Input)
+		spaces := wire.White(t.Input)
 		b.text += len(t.Name) + len(t.Description) + len(t.Input) + messageBytes
 		b.wire += len(t.Name) + wire.Quoted(t.Description) + wire.Quoted(string(t.Input)) - spaces
 		b.white += spaces
@@ -134,7 +133,7 @@ func weigh(tools []ToolInfo) (b burden) {
 }
 
 func (c *call) succeeds(text string) Event {
-	return ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolOK, Result: jsonin.Quote(text)}
+	return ToolFinished{Call: c.ID, Tool: c.Tool, Status: ToolOK, Result: wire.Quote(text)}
 }
 
 // given are the arguments of a call of one of these tools, which were validated.

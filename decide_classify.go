@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/jsonschema"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // judgeReply decides whether the latest reply can be used at all, before
@@ -135,7 +134,7 @@ func (m *Machine) flaws(s *State) (reasons, whys []string, valid *call) {
 	case s.step != "":
 		return s.unwanted(reply.Text()), nil, nil
 	case m.output != nil:
-		return m.mismatch(jsonin.Document(reply.Text())), nil, nil
+		return m.mismatch(wire.Document(reply.Text())), nil, nil
 	}
 	return nil, nil, nil
 }
@@ -167,7 +166,7 @@ func (m *Machine) invalid(c *call) string {
 func (m *Machine) mismatch(answer json.RawMessage) (reasons []string) {
 	problems := m.output.Validate(answer)
 	if len(problems) > 0 && len(answer) > 0 && answer[0] == '"' {
-		problems = m.output.Validate(jsonin.Document(jsonin.Plain(answer)))
+		problems = m.output.Validate(wire.Document(wire.Plain(answer)))
 	}
 	return jsonschema.Tell(problems, string(m.agent.Output))
 }
@@ -303,7 +302,7 @@ func (m *Machine) classify(s *State, c *call, valid bool, d *Classified) {
 	}
 	if t.info.Effect == Idempotent {
 		content := contentKey(c.Tool, d.Call.Args)
-		d.Key = canon.Digest([]byte(s.keyed()), []byte(content))[:32]
+		d.Key = wire.Digest([]byte(s.keyed()), []byte(content))[:32]
 		if of := s.equal(content); of != "" {
 			d.Do, d.Of = CallReuse, of
 			return

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -214,10 +213,10 @@ func (m *Machine) asksAgain(s *State, t Think, e *ModelReplied) *ModelError {
 func (r *Reply) host(h *HostedCall, most int) {
 	h.Call = Call{Tool: r.repair(h.Call.Tool), Args: bytes.Clone(wire.Args(h.Call.Args))}
 	h.Error, h.Result = display.Short(r.repair(h.Error)), bytes.Clone(wire.Args(h.Result))
-	if short, cut := display.Cut(jsonin.Plain(h.Result), most); h.Error != "" {
+	if short, cut := display.Cut(wire.Plain(h.Result), most); h.Error != "" {
 		h.Result = nil
 	} else if cut {
-		h.Result = jsonin.Quote(short)
+		h.Result = wire.Quote(short)
 	}
 }
 
@@ -277,7 +276,7 @@ func (r *Reply) repair(s string) string {
 func (r *Reply) disarm() {
 	for i, p := range r.Parts {
 		if c, ok := p.(Call); ok && bytes.Contains(c.Args, []byte("\uFFFD")) {
-			c.Args = jsonin.Quote(repaired + string(c.Args))
+			c.Args = wire.Quote(repaired + string(c.Args))
 			r.Parts[i] = c
 		}
 	}

@@ -1,7 +1,6 @@
 package pawl
 
 import (
-	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -19,14 +18,14 @@ func (m *Machine) system(v View, tools []ToolInfo) string {
 	for _, t := range tools {
 		actions = append(actions, [3]string{t.Name, t.Description, string(t.Input)})
 	}
-	return jsonin.Protocol(prompt, actions, completeTool)
+	return wire.Protocol(prompt, actions, completeTool)
 }
 
 // readJSONReply reads a reply under the JSON strategy: the one JSON object in its
 // text becomes a call with this number. The second result says why the reply is
 // rejected; empty: it is not.
 func readJSONReply(r Reply, number int) (Reply, string) {
-	action, input, flaw := jsonin.Action(r.Text())
+	action, input, flaw := wire.Action(r.Text())
 	if flaw == "" {
 		r.Parts = append(append([]Part(nil), r.Parts...), Call{ID: callID(number), Tool: action, Args: wire.Args(input)})
 	}

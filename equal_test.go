@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Equal calls are found as a look at all calls finds them, in whatever order the
@@ -35,7 +35,7 @@ func TestEqual(t *testing.T) {
 			call := Call{ID: callID(calls + i + 1), Tool: "look", Args: json.RawMessage(fmt.Sprintf(`{"b":1, "a":%d}`, r.IntN(40)))}
 			reply.Parts = append(reply.Parts, call)
 			events = append(events, ToolStarted{Call: call.ID, Tool: call.Tool, Args: call.Args, Effect: Effect(1 + r.IntN(3)), Attempt: 1},
-				ToolFinished{Call: call.ID, Tool: call.Tool, Status: ToolStatus(1 + r.IntN(2)), Result: jsonin.Quote(fmt.Sprint(n, i))})
+				ToolFinished{Call: call.ID, Tool: call.Tool, Status: ToolStatus(1 + r.IntN(2)), Result: wire.Quote(fmt.Sprint(n, i))})
 		}
 		s = grown(s, ModelCalled{Purpose: PurposeTurn, Attempt: 1}, ModelReplied{Purpose: PurposeTurn, Reply: reply})
 		for _, e := range events {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/naming"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Role says whose turn a [Message] is. The system prompt is no message: it is [Request.System].
@@ -98,7 +98,7 @@ type ToolResult struct {
 
 // Text returns the content as a model should read it: the text of a JSON
 // string, the JSON of anything else.
-func (r ToolResult) Text() string { return jsonin.Plain(r.Content) }
+func (r ToolResult) Text() string { return wire.Plain(r.Content) }
 
 // A File is a picture, a document or a sound. Type is its media type, such as image/png. The log has
 // the files of a run's input by reference: Blob is the digest of Data, which the journal keeps apart.

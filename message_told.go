@@ -4,8 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/pawl-run/pawl/internal/canon"
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Shown is a call as a model sees it.
@@ -31,25 +30,25 @@ func (s *State) Shown(id, note string) (Shown, bool) {
 	case c.Phase != PhaseAnswered:
 		c.ending, c.matter = ending{Error: "not run: the run ended first"}, &noMatter
 	case note != "":
-		c.ending, c.matter = ending{Status: c.Status, Error: c.Error, Result: jsonin.Quote(note)}, &noMatter
+		c.ending, c.matter = ending{Status: c.Status, Error: c.Error, Result: wire.Quote(note)}, &noMatter
 	}
 	r := ToolResult{Call: id, Ref: c.Ref, Tool: c.Tool, Content: c.Result, Failed: c.Status != ToolOK, Images: c.images}
 	if r.Failed {
-		r.Content = jsonin.Quote(c.failure())
+		r.Content = wire.Quote(c.failure())
 	} else if c.Edited != nil {
-		r.Content = jsonin.Quote(fmt.Sprintf("A person changed the arguments to %s before it was run. Result: %s", c.Edited, jsonin.Plain(c.Result)))
+		r.Content = wire.Quote(fmt.Sprintf("A person changed the arguments to %s before it was run. Result: %s", c.Edited, wire.Plain(c.Result)))
 	}
 	if r.Content == nil {
 		r.Content = []byte("null")
 	}
 	if c.foreign {
-		r.Content = jsonin.Quote(canon.Fence(c.Tool, r.Text()))
+		r.Content = wire.Quote(wire.Fence(c.Tool, r.Text()))
 	}
 	return Shown{r, c.Phase == PhaseAnswered, c.rejected, c.omitted}, true
 }
 
 // fenceBytes is what a fence adds to a result.
-var fenceBytes = len(canon.Fence("", ""))
+var fenceBytes = len(wire.Fence("", ""))
 
 // failure is what the model reads of a call that has no result.
 func (c *call) failure() string {

@@ -14,9 +14,9 @@ import (
 	"github.com/pawl-run/pawl/internal/deep"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/gauge"
-	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/tally"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // State is a folded log: [State.Fold] applies the next entry, and all other methods only read.
@@ -209,7 +209,7 @@ type tempo struct {
 	toolErrors, stalled int32
 }
 
-type completion = jsonin.Completion
+type completion = wire.Completion
 
 // Run is the run's id.
 func (s *State) Run() string { return s.run }

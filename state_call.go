@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/naming"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // CallState is what the log says of one call so far. It is a copy.
@@ -218,7 +218,7 @@ type Turn struct {
 // said is the thought without the call that the JSON strategy puts beside it.
 func (t *Turn) said(by Strategy) string {
 	if by == StrategyJSON {
-		return jsonin.Thought(t.Thought)
+		return wire.Thought(t.Thought)
 	}
 	return t.Thought
 }

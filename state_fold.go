@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Fold takes in the next entry of the log. It is the only way a state changes.
@@ -273,7 +273,7 @@ func (s *State) count(c *call, by int) {
 // closeTurn moves the answered calls to the archive and judges the turn.
 func (s *State) closeTurn() {
 	failed, ok, exempt, changed := 0, 0, true, false
-	sums := canon.NewTurn()
+	sums := wire.NewTurn()
 	for _, c := range s.open {
 		s.calls = append(s.calls, c)
 		switch {
@@ -310,7 +310,7 @@ func (s *State) closeTurn() {
 	if !exempt {
 		track.Calls, track.Outcome = uint64(sums.Did), digest
 	}
-	if sums.Fault != canon.NewSum && ok == 0 {
+	if sums.Fault != wire.NewSum && ok == 0 {
 		track.Fault = uint64(sums.Fault)
 	}
 	s.leave(track)
@@ -431,12 +431,12 @@ func (s *State) openTurn() {
 
 // contentKey names a call by what it does: tool and canonical arguments.
 func contentKey(tool string, args []byte) string {
-	return canon.Digest([]byte(tool), canonical(args))
+	return wire.Digest([]byte(tool), canonical(args))
 }
 
 // canonical is a document in its canonical form, or as it is if it has none.
 func canonical(raw []byte) []byte {
-	if b, err := canon.Canonical(nil, raw); err == nil {
+	if b, err := wire.Canonical(nil, raw); err == nil {
 		return b
 	}
 	return raw

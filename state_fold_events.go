@@ -7,11 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/exchange"
 	"github.com/pawl-run/pawl/internal/gauge"
-	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -159,13 +157,13 @@ func (s *State) land(r Reply) {
 		return
 	}
 	if c, ok := r.Parts[len(r.Parts)-1].(Call); ok && c.Tool == completeTool {
-		if done := jsonin.ReadCompletion(c.Args); done != nil && done.Answer != "" {
+		if done := wire.ReadCompletion(c.Args); done != nil && done.Answer != "" {
 			s.final = done
 			put(&s.notes, completeTool+"\x00completion", c.Args)
 			return
 		}
 	}
-	if thought := jsonin.Thought(r.Text()); thought != "" {
+	if thought := wire.Thought(r.Text()); thought != "" {
 		s.final.Answer = thought
 	}
 }
@@ -203,7 +201,7 @@ func (s *State) replyTurn(e *ModelReplied, iteration int) {
 	t.Answer = calls == 0
 	s.thought = 0
 	if text := strings.TrimSpace(t.said(s.declared().Strategy)); text != "" {
-		digest := canon.NewSum
+		digest := wire.NewSum
 		digest.Add([]byte(text))
 		s.thought = uint64(digest)
 	}
@@ -390,7 +388,7 @@ func (s *State) applyAsk(event Event) {
 				put(&m.answers, m.question, e.Text)
 				return
 			}
-			s.returned(e.Call, e.By, jsonin.Quote(e.Text), s.seq)
+			s.returned(e.Call, e.By, wire.Quote(e.Text), s.seq)
 		}
 	case ClientToolRequested:
 		if m := s.hold(e.Call, PhaseAwaitingClient); m != nil {
@@ -500,7 +498,7 @@ func (s *State) applyMemo(event Event) {
 		if e.By != completeTool {
 			return
 		}
-		if done := jsonin.ReadCompletion(e.Value); done != nil {
+		if done := wire.ReadCompletion(e.Value); done != nil {
 			s.complete = done
 			if done.Sure {
 				s.confidence, s.confident = done.Confidence, true

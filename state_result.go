@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/advice"
-	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/meter"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A Result is the outcome of a run so far, as the command line and the server print it. Its
@@ -190,7 +190,7 @@ func (s *State) output(answer string) json.RawMessage {
 	if s.declared().Output == nil || answer == "" {
 		return nil
 	}
-	if doc := jsonin.Document(answer); json.Valid(doc) {
+	if doc := wire.Document(answer); json.Valid(doc) {
 		return doc
 	}
 	return nil

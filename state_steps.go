@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -50,7 +49,7 @@ func (s *State) stepState(st *stepped) StepState {
 	step := StepState{Label: st.label, Seq: st.seq, Call: st.call}
 	if st.call == "" {
 		if st.turn > 0 && st.turn <= len(s.turns) {
-			step.Done, step.OK, step.Value = true, true, jsonin.Answer(s.turns[st.turn-1].Thought, st.want)
+			step.Done, step.OK, step.Value = true, true, wire.Answer(s.turns[st.turn-1].Thought, st.want)
 		}
 		return step
 	}
@@ -202,5 +201,5 @@ func (s *State) unwanted(text string) []string {
 	if err != nil {
 		return nil // the loop's mistake, which no reply can fix
 	}
-	return jsonschema.Tell(schema.Validate(jsonin.Answer(text, true)), s.want)
+	return jsonschema.Tell(schema.Validate(wire.Answer(text, true)), s.want)
 }

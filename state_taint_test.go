@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // labelled is an agent with a tool of each label, and its run as it begins.
@@ -55,7 +55,7 @@ func turnOf(s *State, tools ...string) *State {
 	for i, tool := range tools {
 		id := callID(n + i + 1)
 		reply.Parts = append(reply.Parts, Call{ID: id, Tool: tool, Args: json.RawMessage(`{}`)})
-		done = append(done, ToolFinished{Call: id, Tool: tool, Status: ToolOK, Result: jsonin.Quote(fmt.Sprint("of ", id))})
+		done = append(done, ToolFinished{Call: id, Tool: tool, Status: ToolOK, Result: wire.Quote(fmt.Sprint("of ", id))})
 	}
 	fold(s, ModelCalled{Purpose: PurposeTurn, Attempt: 1}, ModelReplied{Purpose: PurposeTurn, Reply: reply})
 	fold(s, done...)
@@ -77,10 +77,10 @@ func TestTainted(t *testing.T) {
 		t.Error("what the machine says taints")
 	}
 	for name, end := range map[string]Event{
-		"result": ToolFinished{Call: "c_3", Tool: "page", Status: ToolOK, Result: jsonin.Quote("x")},
+		"result": ToolFinished{Call: "c_3", Tool: "page", Status: ToolOK, Result: wire.Quote("x")},
 		"error":  ToolFinished{Call: "c_3", Tool: "page", Status: ToolFailed, Error: "404: obey"},
-		"client": ClientToolReturned{Call: "c_3", Result: jsonin.Quote("x")},
-		"doubt":  ToolSettled{Call: "c_3", Happened: true, Result: jsonin.Quote("x")},
+		"client": ClientToolReturned{Call: "c_3", Result: wire.Quote("x")},
+		"doubt":  ToolSettled{Call: "c_3", Happened: true, Result: wire.Quote("x")},
 		"reuse":  ToolReused{Call: "c_3", Tool: "page", Of: "c_1"},
 	} {
 		s := grown(open, end)
@@ -140,7 +140,7 @@ type made struct{ seen []string }
 
 func gatheredOf(s *State) (all string, added int) {
 	s.Gather("test", func() any { return &made{} }, func(m any, c CallState) {
-		m.(*made).seen = append(m.(*made).seen, jsonin.Plain(c.Result))
+		m.(*made).seen = append(m.(*made).seen, wire.Plain(c.Result))
 		added++
 	}, func(m any) { all = strings.Join(m.(*made).seen, ", ") })
 	return all, added

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/jsonschema"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // ApproveOptions are the optional parts of an approval.
@@ -230,7 +230,7 @@ func approvalHolds(r *recorder, at uint64, d *pawl.Classified) bool {
 		return true
 	}
 	now, err := preconditions(r, c.Tool, d.Call.Args)
-	changed := canon.Differing(c.Preconditions, now)
+	changed := wire.Differing(c.Preconditions, now)
 	if err != nil {
 		changed = []string{r.clean.text(err.Error())}
 	}
@@ -262,7 +262,7 @@ func (q *requests) decided(c pawl.CallState, d Decision, signal int64) pawl.Even
 		return e
 	}
 	e.ForRun = d.ForRun
-	if d.Args != nil && !canon.Equal(d.Args, c.Args) {
+	if d.Args != nil && !wire.Equal(d.Args, c.Args) {
 		e.Args = r.clean.json(d.Args)
 		seen, err := preconditions(r, c.Tool, e.Args)
 		if err != nil {

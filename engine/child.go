@@ -12,7 +12,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/holder"
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A child is a call that is a run of its own; it replaces the call's tool. The parent sets
@@ -173,7 +173,7 @@ func (c *child) output() (pawl.Output, error) {
 	case r.Status == pawl.StatusSuccess && r.Output != nil:
 		return pawl.Output{JSON: r.Output}, nil
 	case r.Status == pawl.StatusSuccess:
-		return pawl.Output{JSON: jsonin.Quote(r.Answer)}, nil
+		return pawl.Output{JSON: wire.Quote(r.Answer)}, nil
 	}
 	text := fmt.Sprintf("%s ended as %s", c.agent.Name, r.Status.String())
 	if why := cmp.Or(r.Reason.Detail, r.Reason.Leaf); why != "" {
@@ -479,7 +479,7 @@ func (k *children) wakeParent() {
 	}
 	_ = r.engine.send(r.base, pawl.Signal{
 		Run: parent, Kind: pawl.SignalChild, Request: fmt.Sprintf("%s.%d", r.lease.Run, r.state.Seq()),
-		Body: fmt.Appendf(nil, `{"child":%s}`, jsonin.Quote(r.lease.Run)),
+		Body: fmt.Appendf(nil, `{"child":%s}`, wire.Quote(r.lease.Run)),
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/partial"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Partial yields the answer of a run while the model writes it: a value each time that more
@@ -89,7 +89,7 @@ func (g *Growing) Add(e pawl.Entry) json.RawMessage {
 			return nil // also if pieces before this one are missing
 		}
 		g.text.WriteString(ev.Text)
-		document := partial.Complete(g.text.String(), g.schema)
+		document := wire.Complete(g.text.String(), g.schema)
 		if document == nil || bytes.Equal(document, g.before) {
 			return nil
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -33,7 +32,7 @@ func takeOutput(r *recorder, e *pawl.ToolFinished, info *pawl.ToolInfo, out pawl
 	case raw == nil:
 		raw = json.RawMessage("null")
 	case !wire.Valid(raw, maxNesting):
-		raw = jsonin.Quote(strings.ToValidUTF8(string(raw), "\uFFFD"))
+		raw = wire.Quote(strings.ToValidUTF8(string(raw), "\uFFFD"))
 	}
 	raw = r.clean.json(raw)
 	if len(raw) > info.MaxOutput+slack && !out.Truncated {
@@ -47,7 +46,7 @@ func takeOutput(r *recorder, e *pawl.ToolFinished, info *pawl.ToolInfo, out pawl
 			e.Truncated = true
 			e.Blob = keepBlob(r, []byte(text))
 		}
-		raw = jsonin.Quote(short)
+		raw = wire.Quote(short)
 	}
 	e.Result = raw
 }

@@ -2,7 +2,7 @@ package explain
 
 import (
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A ledger counts the bytes of a conversation: it adds what the transcript
@@ -153,7 +153,7 @@ func (l *ledger) started(e *pawl.ToolStarted) {
 		return
 	}
 	l.key = append(append(l.key[:0], e.Tool...), 0)
-	if args, err := canon.Canonical(l.key, e.Args); err == nil {
+	if args, err := wire.Canonical(l.key, e.Args); err == nil {
 		l.key = args
 	} else {
 		l.key = append(l.key, e.Args...)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A Phrase is a line of a report with text of models, tools and people in it.
@@ -32,7 +32,7 @@ func said(s string) string { return openText + shorten(oneLine(s), 240) + closeT
 
 // data marks JSON.
 func data(raw json.RawMessage) string {
-	return openName + shorten(oneLine(jsonin.Plain(raw)), 160) + closeName
+	return openName + shorten(oneLine(wire.Plain(raw)), 160) + closeName
 }
 
 // phrasef formats a phrase, and keeps the marks in those among its arguments.

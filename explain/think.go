@@ -8,7 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // maxStrikes is how many replies of one iteration the machine may reject.
@@ -156,7 +156,7 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []Phrase) {
 	}
 	text := e.Reply.Text()
 	if f.decl.Strategy == pawl.StrategyJSON && len(calls) > 0 {
-		thinking, text = thinking+jsonin.Thought(text), "" // the text is the call, which is shown
+		thinking, text = thinking+wire.Thought(text), "" // the text is the call, which is shown
 	}
 	if thinking != "" {
 		out = append(out, Phrase("thought: "+said(thinking)))
@@ -168,7 +168,7 @@ func (f *fold) replied(e pawl.ModelReplied, took time.Duration) (out []Phrase) {
 		out = append(out, Phrase("cited "+names(cited, 6)))
 	}
 	for _, h := range e.Reply.Hosted {
-		what, came := "the provider ran "+h.Call.ID+" "+h.Call.Tool+" "+said(string(h.Call.Args)), ": "+said(jsonin.Plain(h.Result))
+		what, came := "the provider ran "+h.Call.ID+" "+h.Call.Tool+" "+said(string(h.Call.Args)), ": "+said(wire.Plain(h.Result))
 		if h.Error != "" {
 			came = ", which failed: " + said(h.Error)
 		}

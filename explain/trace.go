@@ -8,8 +8,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A Result is a run's result with the additional parts that its agent requests.
@@ -93,7 +93,7 @@ func (t *tracing) add(e pawl.Entry, s *pawl.State) {
 		if r.thought == "" {
 			r.thought = thinking.String()
 		} else if s.Declaration().Strategy == pawl.StrategyJSON && len(r.calls) > 0 {
-			r.thought = jsonin.Thought(r.thought)
+			r.thought = wire.Thought(r.thought)
 		}
 		t.replies = append(t.replies, r)
 	case pawl.PlanRejected:

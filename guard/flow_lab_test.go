@@ -17,7 +17,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/guard"
-	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/journal/memory"
 )
 
@@ -142,7 +142,7 @@ func disguise(text string) string {
 	})
 }
 
-func same(a, b pawl.Call) bool { return a.Tool == b.Tool && canon.Equal(a.Args, b.Args) }
+func same(a, b pawl.Call) bool { return a.Tool == b.Tool && wire.Equal(a.Args, b.Args) }
 
 // fake is a tool that says what its scenario has it say.
 type fake struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Review checks the text that a model is about to read, the calls it makes, and
@@ -217,10 +217,10 @@ func (g *Guard) ends(s *pawl.State, step pawl.Finish) pawl.Step {
 // plain returns the keys, strings and numbers of a JSON document, one per line.
 // A key precedes its value, so nothing in either is missed.
 func plain(raw json.RawMessage) string {
-	if text := jsonin.Plain(raw); text != string(raw) {
+	if text := wire.Plain(raw); text != string(raw) {
 		return text
 	}
 	var b strings.Builder
-	jsonin.Scalars(raw, func(_ byte, text string) { b.WriteString(text + "\n") })
+	wire.Scalars(raw, func(_ byte, text string) { b.WriteString(text + "\n") })
 	return b.String()
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -113,7 +112,7 @@ func called(c pawl.CallState) briefCall {
 	b := briefCall{Call: c.ID, Tool: c.Tool, Args: short(string(ran(c)), briefArgs)}
 	b.Status, b.Result = "error", short(c.Error, briefResult)
 	if c.OK() {
-		b.Status, b.Result = "ok", short(jsonin.Plain(c.Result), briefResult)
+		b.Status, b.Result = "ok", short(wire.Plain(c.Result), briefResult)
 	}
 	return b
 }

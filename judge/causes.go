@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/canon"
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A Graph shows which calls led to which, judged by the values that passed
@@ -124,7 +123,7 @@ func newTrace(s *pawl.State) *trace {
 	}
 	var all []*step
 	for c := range s.Recent() {
-		args, err := canon.Canonical(nil, ran(c))
+		args, err := wire.Canonical(nil, ran(c))
 		if err != nil {
 			args = ran(c)
 		}
@@ -263,7 +262,7 @@ func (t *trace) contradictions() {
 			// batch waits for approval, the batch does not run in order.
 			if was := before[c.key]; was != nil && wrote < was.Iteration && !equal(was.Result, c.Result) {
 				t.contra = append(t.contra, Contradiction{Tool: c.Tool, First: was.ID, Then: c.ID,
-					Was: short(jsonin.Plain(was.Result), mostValue), Is: short(jsonin.Plain(c.Result), mostValue)})
+					Was: short(wire.Plain(was.Result), mostValue), Is: short(wire.Plain(c.Result), mostValue)})
 			}
 			before[c.key] = c
 		}
@@ -272,7 +271,7 @@ func (t *trace) contradictions() {
 
 // equal reports whether two results are equal as JSON.
 func equal(a, b json.RawMessage) bool {
-	if canon.Equal(a, b) {
+	if wire.Equal(a, b) {
 		return true
 	}
 	var x, y any

@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // known holds the values that the run's input and results contain.
@@ -175,12 +175,12 @@ func asciiDigits(text string) string {
 // scalars yields the keys, strings and numbers of a JSON document, or of the
 // document in a JSON string.
 func scalars(raw json.RawMessage, yield func(string)) {
-	text := jsonin.Plain(raw)
+	text := wire.Plain(raw)
 	if text != string(raw) && !isDocument(text) {
 		yield(text)
 		return
 	}
-	jsonin.Scalars([]byte(text), func(kind byte, t string) {
+	wire.Scalars([]byte(text), func(kind byte, t string) {
 		if v, err := strconv.ParseFloat(t, 64); kind == '0' && err == nil && strings.ContainsAny(t, "eE") {
 			t = strconv.FormatFloat(v, 'f', -1, 64) // 1e6
 		}

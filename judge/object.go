@@ -9,7 +9,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -28,7 +27,7 @@ func onlyObject(text string) (object, error) {
 	if len(text) > mostAnswer {
 		return nil, fmt.Errorf("its answer has %d bytes", len(text))
 	}
-	switch found, n := jsonin.Only(text); n {
+	switch found, n := wire.Only(text); n {
 	case 0:
 		return nil, errors.New("its answer has no JSON object")
 	case 1:

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Bytes of evidence a judge gets.
@@ -30,7 +30,7 @@ func (b *brief) found(s *pawl.State, claims []string) {
 			}
 			one := called(c)
 			if one.Run, one.Turn = ago, c.Iteration; c.OK() {
-				one.Result = densest(jsonin.Plain(c.Result), wanted)
+				one.Result = densest(wire.Plain(c.Result), wanted)
 			}
 			key := c.Tool + digest(c)
 			later, read := latest[key]

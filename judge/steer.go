@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // SteerOptions configure which calls are judged, by which model, and what
@@ -172,11 +172,11 @@ func ruled(s *pawl.State, c pawl.CallState) (r ruling) {
 
 // digest identifies the canonical arguments of a call.
 func digest(c pawl.CallState) string {
-	args, err := canon.Canonical(nil, ran(c))
+	args, err := wire.Canonical(nil, ran(c))
 	if err != nil {
 		args = ran(c)
 	}
-	return canon.Digest([]byte(c.Tool), args)[:16]
+	return wire.Digest([]byte(c.Tool), args)[:16]
 }
 
 // apply applies the verdicts to a batch.

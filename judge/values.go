@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // trivial are words common in all results.
@@ -48,7 +48,7 @@ func separates(r rune) bool {
 
 // valuesJSON yields the values of the scalars in a document.
 func valuesJSON(raw []byte, yield func(string)) {
-	jsonin.Scalars(raw, func(kind byte, text string) {
+	wire.Scalars(raw, func(kind byte, text string) {
 		switch {
 		case kind == '"':
 			values(text, yield)

@@ -13,8 +13,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/jsonschema"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // The bounds of what a server may ask during one call.
@@ -61,7 +61,7 @@ func (d *dialogue) answer(id string, p *sdk.ElicitParams) (*sdk.ElicitResult, er
 	if err != nil {
 		return nil, fmt.Errorf("the server asks a person something that cannot be passed on: %w", err)
 	}
-	key := fmt.Sprintf("%d/%s/%s", d.round, id, canon.Digest([]byte(p.Message), f.schema)[:16])
+	key := fmt.Sprintf("%d/%s/%s", d.round, id, wire.Digest([]byte(p.Message), f.schema)[:16])
 	problem := ""
 	for try := 1; ; try++ {
 		of := key + "/" + strconv.Itoa(try)

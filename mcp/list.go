@@ -10,7 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // The bounds of a list of tools. The largest known list has a few hundred tools; a larger
@@ -75,7 +75,7 @@ func define(t *sdk.Tool, identity string) definition {
 	}
 	raw, err := json.Marshal(t)
 	if err == nil {
-		raw, err = canon.Canonical(nil, raw)
+		raw, err = wire.Canonical(nil, raw)
 	}
 	switch {
 	case err != nil:
@@ -86,7 +86,7 @@ func define(t *sdk.Tool, identity string) definition {
 		d.wrong = errors.New("its name is empty or no text")
 	}
 	const digits = 32 // 128 bits, so that nobody finds a second text for them
-	d.pin = canon.Digest([]byte(identity), raw)[:digits]
+	d.pin = wire.Digest([]byte(identity), raw)[:digits]
 	if d.wrong == nil {
 		d.input, d.wrong = schema(t.InputSchema)
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/a2a"
-	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
@@ -136,7 +136,7 @@ func (s *Server) a2aRequest(x *exchange, id *json.RawMessage) (in a2a.Request, e
 	if err != nil {
 		return in, err
 	}
-	if _, err := canon.Canonical(nil, data); err != nil {
+	if _, err := wire.Canonical(nil, data); err != nil {
 		return in, &a2a.Error{Kind: a2a.ParseError, Message: "the body is not JSON: " + err.Error()}
 	}
 	if err := json.Unmarshal(data, &in); err == nil && a2aID(in.ID) {

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/redact"
 	"github.com/pawl-run/pawl/internal/wire"
@@ -193,7 +192,7 @@ func tooLarge() error {
 // decode reads one JSON object. Malformed JSON, duplicate keys and invalid UTF-8 are bad
 // requests; unknown keys and wrong types make it invalid.
 func decode(data []byte, to any) error {
-	if _, err := canon.Canonical(nil, data); err != nil { // also what parsers may read differently
+	if _, err := wire.Canonical(nil, data); err != nil { // also what parsers may read differently
 		return refusal(http.StatusBadRequest, "the body is not JSON: "+err.Error())
 	}
 	if key := twice(data); key != "" {

@@ -9,9 +9,8 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/canon"
-	"github.com/pawl-run/pawl/internal/jsonin"
 	"github.com/pawl-run/pawl/internal/naming"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Carry says what of the conversation the next agent sees.
@@ -116,7 +115,7 @@ func (h handoff) any(does func(*pawl.Machine) bool) bool {
 
 // Run accepts the handoff. The run ends when the other calls of the reply are over.
 func (h handoff) Run(context.Context, pawl.Invocation) (pawl.Output, error) {
-	return pawl.Output{JSON: jsonin.Quote(h.to.Name + " takes over this conversation.")}, nil
+	return pawl.Output{JSON: wire.Quote(h.to.Name + " takes over this conversation.")}, nil
 }
 
 // Check reports what is wrong with the agents that can get the conversation.
@@ -191,5 +190,5 @@ func total(digests map[string]string) string {
 	for _, part := range (pawl.Declaration{}).Differences(pawl.Declaration{Digests: digests}) {
 		parts = append(parts, []byte(part), []byte(digests[part]))
 	}
-	return canon.Digest(parts...)[:16]
+	return wire.Digest(parts...)[:16]
 }

@@ -16,8 +16,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/testkit/hostile"
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/model/script"
 	"github.com/pawl-run/pawl/tool"
 )
@@ -75,11 +75,11 @@ func take(t *testing.T, inner pawl.Tool, all []string) map[int]json.RawMessage {
 
 func same(t *testing.T, a, b json.RawMessage) bool {
 	t.Helper()
-	x, err := canon.Canonical(nil, a)
+	x, err := wire.Canonical(nil, a)
 	if err != nil {
 		t.Fatalf("%.100q: %v", a, err)
 	}
-	y, err := canon.Canonical(nil, b)
+	y, err := wire.Canonical(nil, b)
 	return err == nil && string(x) == string(y)
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A talking run is folded and shown entry by entry.
@@ -41,7 +41,7 @@ func (r *talking) turns(n int, view pawl.View) {
 		r.take(pawl.ModelReplied{Purpose: pawl.PurposeTurn, Reply: pawl.Reply{Stop: pawl.StopCalls, Parts: []pawl.Part{
 			pawl.Thinking{Text: fmt.Sprint("thought ", r.turn), Opaque: json.RawMessage(`"signed"`)}, pawl.Call{ID: id, Tool: "look", Args: json.RawMessage(`{}`)}}}})
 		r.take(pawl.ToolStarted{Call: id, Tool: "look", Effect: pawl.Read, Attempt: 1})
-		r.take(pawl.ToolFinished{Call: id, Tool: "look", Status: pawl.ToolOK, Result: jsonin.Quote(strings.Repeat("r", 900))})
+		r.take(pawl.ToolFinished{Call: id, Tool: "look", Status: pawl.ToolOK, Result: wire.Quote(strings.Repeat("r", 900))})
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A Transcript is the conversation that a model sees, built from the log entry by entry. It only
@@ -345,7 +345,7 @@ func (t *Transcript) answered(s *pawl.State, open, missing string) (answers []pa
 
 // unanswered returns an error as the result of a call without one.
 func unanswered(c pawl.Call, why string) pawl.ToolResult {
-	return pawl.ToolResult{Call: c.ID, Ref: c.Ref, Tool: c.Tool, Content: jsonin.Quote("error: " + why), Failed: true}
+	return pawl.ToolResult{Call: c.ID, Ref: c.Ref, Tool: c.Tool, Content: wire.Quote("error: " + why), Failed: true}
 }
 
 // part returns a call's answer in the form of the strategy.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // What State counts for a message beside its text, and for what is left out.
@@ -41,7 +41,7 @@ func TestWindowIsTheConversation(t *testing.T) {
 			take(turn, pawl.ModelReplied{Purpose: pawl.PurposeTurn, Reply: pawl.Reply{Parts: parts, Stop: pawl.StopCalls}})
 			for n := first + 1; n <= calls; n++ {
 				take(turn, pawl.ToolStarted{Call: fmt.Sprint("c_", n), Tool: "look", Effect: pawl.Read, Attempt: 1})
-				take(turn, pawl.ToolFinished{Call: fmt.Sprint("c_", n), Tool: "look", Status: pawl.ToolOK, Result: jsonin.Quote(strings.Repeat("r", r.IntN(900)))})
+				take(turn, pawl.ToolFinished{Call: fmt.Sprint("c_", n), Tool: "look", Status: pawl.ToolOK, Result: wire.Quote(strings.Repeat("r", r.IntN(900)))})
 			}
 			w := s.Window()
 			switch old := w.Exchanges - r.IntN(w.Exchanges+1); r.IntN(6) {

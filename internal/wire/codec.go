@@ -1,4 +1,7 @@
-// Package wire turns Go values into JSON objects and back. A [Codec] is compiled
+// Package wire reads and writes JSON: the entries of logs, the canonical form in which texts that mean the
+// same are the same, the JSON in texts that models write, and documents that are still being written.
+//
+// For entries it turns Go values into JSON objects and back. A [Codec] is compiled
 // once for a type, from the tags of its struct:
 //
 //	type ToolStarted struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
-	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/runs"
 )
 
@@ -168,9 +168,9 @@ func (keepOpen) Close() error { return nil }
 
 // key identifies a repeated call.
 func key(tool string, args json.RawMessage) string {
-	same, err := canon.Canonical(nil, args)
+	same, err := wire.Canonical(nil, args)
 	if err != nil {
 		same = args
 	}
-	return canon.Digest([]byte(tool), same)
+	return wire.Digest([]byte(tool), same)
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/model/anthropic"
 	"github.com/pawl-run/pawl/model/internal/provider"
 )
@@ -60,7 +60,7 @@ func TestOutputSchemas(t *testing.T) {
 			}
 			continue
 		}
-		if got := provider.Marshal(doc.Config.Format.Schema.Properties.X); !canon.Equal(got, []byte(want)) {
+		if got := provider.Marshal(doc.Config.Format.Schema.Properties.X); !wire.Equal(got, []byte(want)) {
 			t.Errorf("%s is sent as\n%s, want\n%s", schema, got, want)
 		}
 	}

@@ -16,10 +16,10 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // asker asks the person at the terminal to decide calls.
@@ -192,8 +192,8 @@ func escaped(s string) string {
 }
 
 func equalJSON(a, b json.RawMessage) bool {
-	x, errX := canon.Canonical(nil, a)
-	y, errY := canon.Canonical(nil, b)
+	x, errX := wire.Canonical(nil, a)
+	y, errY := wire.Canonical(nil, b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // A brain is what stands behind the provider. It keeps what it was asked.
@@ -156,7 +156,7 @@ func (c *check) onward(msgs []pawl.Message, reply *pawl.Reply, from int) []pawl.
 	return append(msgs, user(pawl.Text{Text: "Go on."}))
 }
 
-func sameJSON(a, b []byte) bool { return canon.Equal(a, b) }
+func sameJSON(a, b []byte) bool { return wire.Equal(a, b) }
 
 // sameText reports whether two results say the same: the same text, or the
 // same JSON.
@@ -178,7 +178,7 @@ func saidIn(parts []pawl.Part) said {
 		case pawl.Thinking:
 			thought.WriteString(p.Text)
 		case pawl.Call:
-			args, err := canon.Canonical(nil, p.Args)
+			args, err := wire.Canonical(nil, p.Args)
 			if err != nil {
 				args = p.Args
 			}

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/canon"
 	"github.com/pawl-run/pawl/internal/testkit/modeltest"
+	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/pawltest"
 )
 
@@ -104,7 +104,7 @@ func received(r pawl.Reply) (*pawl.Reply, error) {
 			opaque, _ := json.Marshal(map[string]string{"thought": p.Text, "seal": "sealed " + p.Text})
 			r.Parts[i] = pawl.Thinking{Text: p.Text, Opaque: opaque, Model: directName}
 		case pawl.Call:
-			if _, err := canon.Canonical(nil, p.Args); err != nil && !json.Valid(p.Args) {
+			if _, err := wire.Canonical(nil, p.Args); err != nil && !json.Valid(p.Args) {
 				p.Args, _ = json.Marshal(string(p.Args))
 				r.Parts[i] = p
 			}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 var opaques = []rule{
@@ -93,7 +93,7 @@ func hidden(parts []pawl.Part) []json.RawMessage {
 
 // leaves lists the strings in a JSON text that are no keys, in their order.
 func leaves(raw []byte) (list []string) {
-	jsonin.Scalars(raw, func(kind byte, text string) {
+	wire.Scalars(raw, func(kind byte, text string) {
 		if kind == '"' && text != "" {
 			list = append(list, text)
 		}

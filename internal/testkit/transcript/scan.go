@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // thought is one line of a model's script.
@@ -77,7 +77,7 @@ func readThought(s string) (t thought, err error) {
 				if failed {
 					h.Error = said
 				} else {
-					h.Result = jsonin.Quote(said)
+					h.Result = wire.Quote(said)
 				}
 				t.reply.Hosted = append(t.reply.Hosted, h)
 				continue

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"unicode/utf8"
 
-	"github.com/pawl-run/pawl/internal/canon"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Object is args when they are an object, and {} when they are not: providers
@@ -27,7 +27,7 @@ func Object(args json.RawMessage) json.RawMessage {
 // byte for byte.
 func Document(b json.RawMessage) json.RawMessage {
 	var v any
-	if _, err := canon.Canonical(nil, b); err == nil {
+	if _, err := wire.Canonical(nil, b); err == nil {
 		return b
 	}
 	dec := json.NewDecoder(bytes.NewReader(b))

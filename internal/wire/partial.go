@@ -1,5 +1,4 @@
-// Package partial reads JSON documents that are still being written.
-package partial
+package wire
 
 import (
 	"encoding/json"

@@ -1,5 +1,4 @@
-// Package jsonin finds JSON in the texts that models write.
-package jsonin
+package wire
 
 import (
 	"bytes"
@@ -8,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // Only finds the JSON objects in a text, and returns the first and how many
@@ -23,7 +20,7 @@ func Only(text string) (object []byte, n int) {
 		if i < 0 {
 			return object, n
 		}
-		r := wire.NewReader(data[i:])
+		r := NewReader(data[i:])
 		v := r.Raw()
 		if !r.OK() {
 			if left -= r.Offset(); left < 0 {
@@ -61,7 +58,7 @@ func Broken(text string) error {
 
 // times counts how often a key stands in an object.
 func times(object []byte, key string) (n int) {
-	r := wire.NewReader(object)
+	r := NewReader(object)
 	for r.Open(); r.More(); r.Skip() {
 		if string(r.Key()) == key {
 			n++
@@ -150,14 +147,14 @@ func Answer(text string, schema bool) json.RawMessage {
 }
 
 // Scalars yields the keys, strings and numbers of a JSON document in their order,
-// with k for a key and else what [wire.Reader.Kind] says. Of what is no JSON it
+// with k for a key and else what [Reader.Kind] says. Of what is no JSON it
 // yields those before the fault.
 func Scalars(raw []byte, yield func(kind byte, text string)) {
-	r := wire.NewReader(raw)
+	r := NewReader(raw)
 	scalars(&r, yield)
 }
 
-func scalars(r *wire.Reader, yield func(kind byte, text string)) {
+func scalars(r *Reader, yield func(kind byte, text string)) {
 	var text []byte
 	kind := r.Kind()
 	switch kind {
@@ -187,20 +184,17 @@ func scalars(r *wire.Reader, yield func(kind byte, text string)) {
 }
 
 // White counts the bytes of white space between the tokens of a JSON text.
-func White(raw []byte) (n int) { return len(raw) - len(wire.Compact(raw)) }
+func White(raw []byte) (n int) { return len(raw) - len(Compact(raw)) }
 
 // Plain is the text of a JSON string, and the JSON itself of any other value.
 func Plain(raw json.RawMessage) string {
-	if r := wire.NewReader(raw); len(raw) > 0 && raw[0] == '"' {
+	if r := NewReader(raw); len(raw) > 0 && raw[0] == '"' {
 		if s := r.Text(); r.Done() == nil {
 			return string(s)
 		}
 	}
 	return string(raw)
 }
-
-// Quote is the JSON string of a text, as encoding/json writes it.
-func Quote(s string) json.RawMessage { return wire.Quote(s) }
 
 // Thought is the member "thought" of the only JSON object in a text; the text, if
 // there is no such object.

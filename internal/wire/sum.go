@@ -1,4 +1,4 @@
-package canon
+package wire
 
 // A Sum is the 64-bit FNV-1a hash of the bytes added to it. It tells apart
 // what one run saw, where no attacker gains by a collision; Digest is for the rest.

@@ -1,4 +1,4 @@
-package canon
+package wire
 
 import (
 	"bytes"
@@ -12,8 +12,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pawl-run/pawl/internal/wire"
 )
 
 func TestCanonical(t *testing.T) {
@@ -34,7 +32,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
+func TestCanonicalFaults(t *testing.T) {
 	for in, want := range map[string]string{
 		``:                    `unexpected end of JSON at offset 0`,
 		`{"a":1,"b":2,"a":3}`: `the key "a" occurs twice in an object at offset 13`,
@@ -49,21 +47,21 @@ func TestFaults(t *testing.T) {
 		`"\ud83d\n"`:          `a lone surrogate is not a character at offset 1`,
 	} {
 		got, err := Canonical([]byte("before"), []byte(in))
-		var e *wire.Error
+		var e *Error
 		if !errors.As(err, &e) || err.Error() != want || string(got) != "before" {
 			t.Errorf("%s\n got %v, %s\nwant %s", in, err, got, want)
 		}
 	}
 }
 
-func TestDepth(t *testing.T) {
+func TestCanonicalDepth(t *testing.T) {
 	nested := func(n int) []byte {
 		return []byte(strings.Repeat(`[{"a":`, n/2) + "0" + strings.Repeat("}]", n/2))
 	}
-	if _, err := Canonical(nil, nested(wire.MaxDepth)); err != nil {
+	if _, err := Canonical(nil, nested(MaxDepth)); err != nil {
 		t.Error(err)
 	}
-	_, err := Canonical(nil, nested(wire.MaxDepth+2))
+	_, err := Canonical(nil, nested(MaxDepth+2))
 	if want := "nested deeper than 1000 objects and arrays at offset 3000"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -155,7 +153,7 @@ func faulty(doc []byte) bool {
 		case json.Delim('['):
 			stack = append(stack, open{})
 		}
-		if len(stack) > wire.MaxDepth {
+		if len(stack) > MaxDepth {
 			return true
 		}
 	}

@@ -1,13 +1,4 @@
-// Package canon writes JSON in one canonical form, so that texts which mean the
-// same compare and digest the same, no matter who wrote them.
-//
-// The form: no white space; the keys of an object sorted by the bytes of their
-// UTF-8 text; strings with the shortest escapes JSON allows and no other;
-// numbers exactly as they were written. RFC 8785 differs in that it rewrites
-// numbers as float64s and sorts keys by UTF-16: that would make 1, 1.0 and 1e0,
-// or two long integers, the same argument, and the tool that is called may tell
-// them apart.
-package canon
+package wire
 
 import (
 	"bytes"
@@ -16,16 +7,21 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-
-	"github.com/pawl-run/pawl/internal/wire"
 )
+
+// The canonical form of JSON: no white space; the keys of an object sorted by the bytes of their
+// UTF-8 text; strings with the shortest escapes JSON allows and no other;
+// numbers exactly as they were written. RFC 8785 differs in that it rewrites
+// numbers as float64s and sorts keys by UTF-16: that would make 1, 1.0 and 1e0,
+// or two long integers, the same argument, and the tool that is called may tell
+// them apart.
 
 // Canonical appends the canonical form of the JSON text raw to dst, which must
 // not overlap it. It fails when raw is not valid JSON, is not UTF-8, escapes a
 // lone surrogate, has an object with the same key twice, or nests deeper than
-// [wire.MaxDepth]; the error is a *[wire.Error] and dst is returned as it was.
+// [MaxDepth]; the error is a *[Error] and dst is returned as it was.
 func Canonical(dst, raw []byte) ([]byte, error) {
-	w := writer{Reader: wire.NewReader(raw), out: dst}
+	w := writer{Reader: NewReader(raw), out: dst}
 	w.Strict = true
 	w.value()
 	if err := w.Done(); err != nil {
@@ -64,7 +60,7 @@ func Digest(parts ...[]byte) string {
 // written in the order they come in; only when that was not the sorted one are
 // they sorted afterwards, by position.
 type writer struct {
-	wire.Reader
+	Reader
 	out     []byte
 	members []member // of all open objects, the innermost's last
 	text    []byte   // room for members that change places
@@ -111,7 +107,7 @@ func (w *writer) object() {
 			sorted = sorted && bytes.Compare(w.members[n-1].key, key) < 0
 		}
 		m := member{key: key, at: at, start: len(w.out)}
-		w.out = append(wire.AppendString(w.out, key), ':')
+		w.out = append(AppendString(w.out, key), ':')
 		w.value()
 		m.end = len(w.out)
 		w.members = append(w.members, m)
@@ -129,7 +125,7 @@ func (w *writer) sort(ms []member) {
 	slices.SortStableFunc(ms, func(a, b member) int { return bytes.Compare(a.key, b.key) })
 	for k := 1; k < len(ms); k++ {
 		if bytes.Equal(ms[k-1].key, ms[k].key) {
-			w.FailAt(ms[k].at, fmt.Sprintf("the key %.60s occurs twice in an object", wire.AppendString(nil, ms[k].key)))
+			w.FailAt(ms[k].at, fmt.Sprintf("the key %.60s occurs twice in an object", AppendString(nil, ms[k].key)))
 		}
 	}
 	w.text = append(w.text[:0], w.out[start:]...)

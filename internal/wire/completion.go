@@ -1,4 +1,4 @@
-package jsonin
+package wire
 
 import "encoding/json"
 

@@ -1,10 +1,10 @@
-package jsonin_test
+package wire_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/pawl-run/pawl/internal/jsonin"
+	"github.com/pawl-run/pawl/internal/wire"
 )
 
 func TestOnly(t *testing.T) {
@@ -18,18 +18,18 @@ func TestOnly(t *testing.T) {
 		{`{"a":1}{"b":2}`, `{"a":1}`, 2},
 		{`{"a":"}"}`, `{"a":"}"}`, 1},
 	} {
-		if object, n := jsonin.Only(c.text); string(object) != c.object || n != c.n {
+		if object, n := wire.Only(c.text); string(object) != c.object || n != c.n {
 			t.Errorf("Only(%q) is %s, %d; want %s, %d", c.text, object, n, c.object, c.n)
 		}
 	}
-	if _, n := jsonin.Only(strings.Repeat(`{"a":`, 200_000)); n != 0 {
+	if _, n := wire.Only(strings.Repeat(`{"a":`, 200_000)); n != 0 {
 		t.Errorf("a text of unclosed objects has %d objects", n)
 	}
 }
 
 func TestBroken(t *testing.T) {
 	for text, broken := range map[string]bool{`{"a":1}`: false, `{ prose }`: false, `{"a":1`: true, `ok {"a":1} then { "b" 2}`: true} {
-		if err := jsonin.Broken(text); (err != nil) != broken {
+		if err := wire.Broken(text); (err != nil) != broken {
 			t.Errorf("Broken(%q) is %v", text, err)
 		}
 	}
@@ -42,7 +42,7 @@ func TestDocument(t *testing.T) {
 		"``` {} ```":                "``` {} ```",
 		"```\n{}\n``` ```\n{}\n```": "```\n{}\n``` ```\n{}\n```",
 	} {
-		if got := string(jsonin.Document(text)); got != want {
+		if got := string(wire.Document(text)); got != want {
 			t.Errorf("Document(%q) is %q, want %q", text, got, want)
 		}
 	}
@@ -50,11 +50,11 @@ func TestDocument(t *testing.T) {
 
 func TestPlain(t *testing.T) {
 	for raw, want := range map[string]string{``: "", `"a\nb"`: "a\nb", `{"a":1}`: `{"a":1}`, `"broken`: `"broken`, `7`: "7"} {
-		if got := jsonin.Plain([]byte(raw)); got != want {
+		if got := wire.Plain([]byte(raw)); got != want {
 			t.Errorf("%s is %q, not %q", raw, got, want)
 		}
 	}
-	if got := jsonin.Plain(jsonin.Quote("<é>\"")); got != "<é>\"" {
+	if got := wire.Plain(wire.Quote("<é>\"")); got != "<é>\"" {
 		t.Errorf("a text that was quoted is %q", got)
 	}
 }
@@ -66,7 +66,7 @@ func TestAnswer(t *testing.T) {
 	}{
 		{"```json\n{\"a\": 1}\n```", `{"a": 1}`, true}, {"{\"a\": 1}", `"{\"a\": 1}"`, false}, {" yes\n", `"yes"`, true}, {"", `""`, true},
 	} {
-		if got := string(jsonin.Answer(c.text, c.schema)); got != c.want {
+		if got := string(wire.Answer(c.text, c.schema)); got != c.want {
 			t.Errorf("%q is %s, want %s", c.text, got, c.want)
 		}
 	}
@@ -74,7 +74,7 @@ func TestAnswer(t *testing.T) {
 
 func TestThought(t *testing.T) {
 	for text, want := range map[string]string{`So: {"thought": "I look."}`: "I look.", "no object": "no object", `{"thought": 1}`: `{"thought": 1}`, `{} {}`: `{} {}`} {
-		if got := jsonin.Thought(text); got != want {
+		if got := wire.Thought(text); got != want {
 			t.Errorf("the thought of %s is %q, not %q", text, got, want)
 		}
 	}
@@ -86,7 +86,7 @@ func TestScalars(t *testing.T) {
 		`"only"`: `":only`, `[]`: ``, `[1,"a`: `0:1`, `{"a" 1}`: ``, "": ``,
 	} {
 		var got []string
-		jsonin.Scalars([]byte(doc), func(kind byte, text string) { got = append(got, string(kind)+":"+text) })
+		wire.Scalars([]byte(doc), func(kind byte, text string) { got = append(got, string(kind)+":"+text) })
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s yields %q, want %s", doc, got, want)
 		}

@@ -1,4 +1,4 @@
-package partial
+package wire
 
 import (
 	"encoding/json"
