@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/blame"
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/gauge"
+	"github.com/pawl-run/pawl/internal/meter"
+	"github.com/pawl-run/pawl/internal/usercode"
 )
 
 // maxRounds is how often the policies are asked before they are held to disagree.
@@ -149,7 +149,7 @@ func (m *Machine) propose(s *State) Step {
 
 // ask asks the loop.
 func (m *Machine) ask(s *State) Step {
-	defer blame.On("loop", m.loop)
+	defer usercode.Blame("loop", m.loop)
 	return m.loop.Next(s)
 }
 
@@ -194,7 +194,7 @@ func (m *Machine) met(s *State) bool {
 }
 
 func eval(c Condition, s *State) Verdict {
-	defer blame.On("condition", c)
+	defer usercode.Blame("condition", c)
 	return c.Eval(s)
 }
 
@@ -217,7 +217,7 @@ func (m *Machine) finish(s *State, v Verdict) Step {
 		return nil
 	}
 	detail := fmt.Sprintf("%s is claimed, but the goal %s is not met", v.Leaf, m.agent.Goal.Success)
-	hint := gauge.Refute(m.agent.Goal.Success.String(), (*gauge.Measure)(s.baseline), gauge.Measure{Value: s.metric, Open: s.openIDs}, s.measured)
+	hint := meter.Refute(m.agent.Goal.Success.String(), (*meter.Measure)(s.baseline), meter.Measure{Value: s.metric, Open: s.openIDs}, s.measured)
 	return Record{[]Event{ProgressJudged{Judgement: JudgedRefuted, Detail: detail, Hint: hint}}}
 }
 
@@ -353,7 +353,7 @@ func (m *Machine) review(s *State, step Step) Step {
 
 // reviewed asks a policy.
 func reviewed(p Policy, s *State, step Step) Step {
-	defer blame.On("policy", p)
+	defer usercode.Blame("policy", p)
 	return p.Review(s, step)
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/gauge"
+	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -113,7 +113,7 @@ func (s *State) changed(c *call) (what []string) {
 	if c.basis.Text != s.look.Text || !bytes.Equal(c.basis.Data, s.look.Data) {
 		what = []string{"the observation"}
 	}
-	return append(what, gauge.Changed(c.basis.measure, s.look.measure)...)
+	return append(what, meter.Changed(c.basis.measure, s.look.measure)...)
 }
 
 // outdated reports whether what was last seen of the world is older than an

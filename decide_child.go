@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/blame"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/meter"
+	"github.com/pawl-run/pawl/internal/usercode"
 )
 
 // A Delegate is a tool whose calls are runs of another agent: child runs, each with a log of
@@ -74,7 +74,7 @@ func (m *Machine) delegate(d Delegate, a *armed) error {
 // Child returns the agent and the input of a call that runs as a child run of s. The agent has
 // the limits allocated to it and the policies that it inherits.
 func (m *Machine) Child(s *State, d Classified) (agent Agent, input string, err error) {
-	defer blame.On("tool", d.Call.Tool)
+	defer usercode.Blame("tool", d.Call.Tool)
 	t := m.tools[d.Call.Tool]
 	if t == nil || t.ask == nil {
 		return Agent{}, "", fmt.Errorf("%s is no agent", d.Call.Tool)

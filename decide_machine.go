@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/deep"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/internal/naming"
+	"github.com/pawl-run/pawl/internal/usercode"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -225,7 +225,7 @@ func describe(m Model) ModelInfo {
 	}
 	info := d.Describe()
 	if p := info.Price; p != nil && p.Long.From <= 0 { // which is no price
-		info = deep.Copy(info)
+		info = usercode.Copy(info)
 		info.Price.Long = Tier{}
 	}
 	return info

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/holder"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/naming"
 )
 
@@ -205,7 +205,7 @@ type HeldError struct{ Lease Lease }
 
 // Error names the run, its owner and the remedy.
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("run %s is being driven by %s; wait for it, or stop that process: unless renewed, its lease ends at %s", e.Lease.Run, holder.Text(e.Lease.Owner), e.Lease.Until.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("run %s is being driven by %s; wait for it, or stop that process: unless renewed, its lease ends at %s", e.Lease.Run, display.Holder(e.Lease.Owner), e.Lease.Until.UTC().Format(time.RFC3339))
 }
 
 // A SignalConflictError says that another signal came first.

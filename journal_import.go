@@ -3,7 +3,7 @@ package pawl
 import (
 	"encoding/json"
 
-	"github.com/pawl-run/pawl/internal/advice"
+	"github.com/pawl-run/pawl/internal/display"
 )
 
 // importer is who notes that a log came from an export; see [State.Import].
@@ -38,9 +38,9 @@ func (s *State) Torn() bool { return s.origin.Torn }
 func (s *State) impeded() string {
 	switch {
 	case s.Redacted():
-		return advice.Redacted
+		return display.RedactedAdvice
 	case s.Torn():
-		return advice.Torn
+		return display.TornAdvice
 	}
 	return ""
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/exchange"
+	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -18,7 +18,7 @@ const maskBytes = 100
 
 // window is what State keeps of the conversation that the model sees.
 type window struct {
-	exchanges exchange.List
+	exchanges meter.Exchanges
 	maskable  int // bytes that leaving out all large results would save
 	images    int
 	shots     int // how many pictures they are
@@ -45,9 +45,9 @@ func (w *window) send(e *ModelCalled, at time.Time) {
 }
 
 // Window measures what the model sees of the conversation.
-func (s *State) Window() exchange.Window {
+func (s *State) Window() meter.Window {
 	files, _ := s.attached()
-	w := exchange.Window{
+	w := meter.Window{
 		Bytes: s.bytes, Images: s.window.images, Least: s.size(s.Input()) + s.around() + files,
 		Compacted: s.compacted, Sent: s.sent, Fallback: s.sentTo, Long: s.sentLong, Requests: s.requests, Waits: s.waits, Refused: s.tooLong, Shortened: s.shortened,
 	}
@@ -183,7 +183,7 @@ func (s *State) compact(e *ContextCompacted, seq uint64) {
 // leaveOut masks calls and subtracts what that saves from the exchanges after each.
 func (s *State) leaveOut(ids []string) {
 	s.calls = slices.Clone(s.calls) // which others may share
-	var saved []exchange.Exchange
+	var saved []meter.Exchange
 	for _, id := range ids {
 		n := callNumber(id)
 		if n < 1 || n > len(s.calls) {
@@ -196,7 +196,7 @@ func (s *State) leaveOut(ids []string) {
 		s.images -= c.pictures()
 		s.shots -= len(c.images)
 		c.own().masked = true
-		saved = append(saved, exchange.Exchange{Calls: n, Start: was - c.weight(s), Maskable: maskable})
+		saved = append(saved, meter.Exchange{Calls: n, Start: was - c.weight(s), Maskable: maskable})
 	}
 	var bytes, maskable int
 	s.exchanges, bytes, maskable = s.exchanges.Without(saved)

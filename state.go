@@ -11,11 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/deep"
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/gauge"
 	"github.com/pawl-run/pawl/internal/meter"
-	"github.com/pawl-run/pawl/internal/tally"
+	"github.com/pawl-run/pawl/internal/usercode"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -91,7 +89,7 @@ type facts struct {
 	calls    []*call  // answered, in call order
 	inputs   []string // texts by people, in order
 	notes    map[string]json.RawMessage
-	tools    tally.Tally
+	tools    meter.Tally
 	grants   map[string]*matter       // digest of a call's content, to what was approved for the run
 	unknown  map[string]string        // digest of a Write whose outcome stays unknown, to its call
 	gathered map[string]*gathered     // see [State.Gather]
@@ -199,7 +197,7 @@ type memo struct {
 // look is an observation with what the goal was measured at then; nil: it was not.
 type look struct {
 	Observed
-	measure *gauge.Measure
+	measure *meter.Measure
 }
 
 // tempo is what closing a turn changes, kept so that it can be opened again.
@@ -231,11 +229,11 @@ func (s *State) Status() Status { return s.status }
 func (s *State) Verdict() Verdict { return s.verdict }
 
 // Declaration is what the run began with; the zero Declaration before it began.
-func (s *State) Declaration() Declaration { return deep.Copy(*s.declared()) }
+func (s *State) Declaration() Declaration { return usercode.Copy(*s.declared()) }
 
 // Start is the run's first event, and whether there is one. It costs a copy of the whole
 // declaration; [State.Head], [State.Input] and [State.Files] cost less.
-func (s *State) Start() (RunStarted, bool) { return value(deep.Copy(s.start)) }
+func (s *State) Start() (RunStarted, bool) { return value(usercode.Copy(s.start)) }
 
 // first is the run's first event, and declared its declaration, for those who only read them.
 func (s *State) first() *RunStarted     { return cmp.Or(s.start, &noStart) }
@@ -336,7 +334,7 @@ func (s *State) Done() bool {
 // the answer to a Think with a tag of its own.
 func (s *State) Replied(p Purpose) (Reply, bool) {
 	r := s.repliedFor(p)
-	return deep.Copy(r.Reply), r.seq > 0
+	return usercode.Copy(r.Reply), r.seq > 0
 }
 
 func (s *State) repliedFor(p Purpose) purposeReply {
@@ -607,7 +605,7 @@ func (s *State) Tries() int { return s.tries.Total() }
 
 // tries counts failed attempts in a row by class, all that are not transient
 // together. An attempt that we cut short, or whose reply met its limit, does not count.
-type tries = tally.Few
+type tries = meter.Few
 
 // tried is where tries count a class.
 func (c Class) tried() int {

@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/exchange"
-	"github.com/pawl-run/pawl/internal/gauge"
+	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -176,7 +175,7 @@ func (s *State) replyTurn(e *ModelReplied, iteration int) {
 	s.refuted, s.rejects, s.withdrawn, s.unsent = false, false, false, false
 	s.missed = nil
 	if e.Reply.Stop != StopRefusal { // which no model is shown
-		s.exchanges.Add(exchange.Exchange{Seq: s.seq, Calls: s.counter, Start: s.bytes, Maskable: s.maskable})
+		s.exchanges.Add(meter.Exchange{Seq: s.seq, Calls: s.counter, Start: s.bytes, Maskable: s.maskable})
 	}
 	for _, h := range e.Reply.Hosted {
 		s.host(h, iteration)
@@ -452,7 +451,7 @@ func (s *State) applyMemo(event Event) {
 	case Measured:
 		s.metric, s.measured, s.openIDs = e.Value, true, e.Open
 		if s.look != nil {
-			s.look = &look{s.look.Observed, (*gauge.Measure)(&e)}
+			s.look = &look{s.look.Observed, (*meter.Measure)(&e)}
 		}
 		switch {
 		case s.HasOpen() && (!s.sameObservation || s.ran()): // the turn is not over

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/advice"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/wire"
 )
@@ -252,7 +252,7 @@ func (s *State) advise(waits []Pending) string {
 			first = "what run " + c.child.id + " waits for"
 		}
 	}
-	return advice.For(s.status.String(), s.verdict.Leaf, first)
+	return display.Advice(s.status.String(), s.verdict.Leaf, first)
 }
 
 // Head is the small view of the state that a journal keeps for lists.

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/sleep"
+	"github.com/pawl-run/pawl/internal/retry"
 )
 
 // The times between two looks at a task, and how long an agent may be unreachable.
@@ -87,7 +87,7 @@ func (t sendTool) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 			return pawl.Output{}, told(err)
 		}
 		sent = sent || !unsent(err)
-		if try == mostTries || !sleep.For(ctx, pause) {
+		if try == mostTries || !retry.Wait(ctx, pause) {
 			if !sent {
 				return pawl.Output{}, &notRunError{fmt.Errorf("not run: %w", err)}
 			}
@@ -159,7 +159,7 @@ func (t sendTool) Reconcile(ctx context.Context, inv pawl.Invocation) (pawl.Outp
 	}
 	for pause := firstLook; ; pause = min(2*pause, longestLook) {
 		out, happened, err := t.find(ctx, inv, args)
-		if err == nil || !passing(err) || !sleep.For(ctx, pause) {
+		if err == nil || !passing(err) || !retry.Wait(ctx, pause) {
 			return out, happened, err
 		}
 	}
@@ -246,7 +246,7 @@ func (t waitTool) Run(ctx context.Context, inv pawl.Invocation) (pawl.Output, er
 		default:
 			heard = time.Now()
 		}
-		if !sleep.For(ctx, pause) {
+		if !retry.Wait(ctx, pause) {
 			return pawl.Output{}, t.leave(ctx, args.Task)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/holder"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -119,7 +119,7 @@ func (c *child) drive(ctx context.Context) (*Handle, error) {
 		return nil, err
 	}
 	c.elsewhere()
-	c.result.Reason.Detail = "it is driven by " + holder.Text(held.Lease.Owner)
+	c.result.Reason.Detail = "it is driven by " + display.Holder(held.Lease.Owner)
 	return nil, nil
 }
 

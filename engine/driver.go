@@ -8,8 +8,8 @@ import (
 	"log/slog"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/blame"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/usercode"
 	"github.com/pawl-run/pawl/window"
 )
 
@@ -63,13 +63,13 @@ func (d *driver) run(drive func() error) {
 	defer func() {
 		switch p := recover(); {
 		case p != nil:
-			d.finish(d.panicked(blame.Of(p)))
+			d.finish(d.panicked(usercode.PanicOf(p)))
 		case returned:
 			if err != errAbandoned {
 				d.finish(err)
 			}
 		case d.effects.handed.Load() == before: // the agent's code has ended this goroutine, and no other drives the run
-			p := blame.Of(errExited)
+			p := usercode.PanicOf(errExited)
 			go func() { d.finish(d.panicked(p)) }()
 		}
 	}()
@@ -249,7 +249,7 @@ func (d *driver) finish(err error) {
 
 // panicked ends the run because of a panic. It fails if the run cannot be ended: another
 // process owns it, or its log does not match its state.
-func (d *driver) panicked(p *blame.Panic) error {
+func (d *driver) panicked(p *usercode.Panic) error {
 	r := &d.rec
 	clean := func(text string) string { return redact.Text(r.engine.secrets.Scrub(text)) }
 	r.log(slog.LevelError, "code of the run panicked", slog.String("panic", clean(p.Error())),
@@ -260,7 +260,7 @@ func (d *driver) panicked(p *blame.Panic) error {
 			return nil
 		}
 		d.children.settle()
-		r.appendNow(pawl.RunStopped{Status: pawl.StatusFailed, Condition: blame.Leaf, Leaf: blame.Leaf, Detail: r.clean.panicDetail(p)})
+		r.appendNow(pawl.RunStopped{Status: pawl.StatusFailed, Condition: usercode.PanicLeaf, Leaf: usercode.PanicLeaf, Detail: r.clean.panicDetail(p)})
 		return d.end()
 	})
 	if err != nil || ended {
@@ -272,7 +272,7 @@ func (d *driver) panicked(p *blame.Panic) error {
 
 // panicDetail describes a panic for the log. If a filter panicked, the panic's value is
 // left out, since it may have what the filter would have removed.
-func (c *cleaner) panicDetail(p *blame.Panic) (detail string) {
+func (c *cleaner) panicDetail(p *usercode.Panic) (detail string) {
 	defer func() {
 		if recover() != nil {
 			silent := *p
@@ -288,12 +288,12 @@ func (l *lease) caught(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			l.release()
-			err = panicError(l.Run, blame.Of(p))
+			err = panicError(l.Run, usercode.PanicOf(p))
 		}
 	}()
 	return do()
 }
 
-func panicError(run string, p *blame.Panic) error {
+func panicError(run string, p *usercode.Panic) error {
 	return fmt.Errorf("run %s: %w\n%s", run, p, p.Stack)
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/blame"
+	"github.com/pawl-run/pawl/internal/usercode"
 )
 
 // A Hook watches entries, one by one and in order, between their being appended and the
@@ -253,6 +253,6 @@ func (e *Engine) hooksOf(d pawl.Declaration, above []Hook, driven bool, parent s
 }
 
 func (e *Engine) agentHooks(d pawl.Declaration) []Hook {
-	defer blame.On("function", "HooksOf")
+	defer usercode.Blame("function", "HooksOf")
 	return e.opt.HooksOf(d)
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/sleep"
+	"github.com/pawl-run/pawl/internal/retry"
 )
 
 const usualLease = 15 * time.Second
@@ -129,7 +129,7 @@ func Hold(ctx context.Context, j pawl.Journal, l pawl.Lease, ttl time.Duration) 
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for sleep.For(ctx, ttl/3) {
+		for retry.Wait(ctx, ttl/3) {
 			_, _ = j.Claim(ctx, pawl.Claim{Run: l.Run, Owner: l.Owner, Epoch: l.Epoch, TTL: ttl})
 		}
 	}()

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/wordset"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // MemoryAgent is the agent, and its loop, whose runs are memories: what is remembered is the
@@ -168,7 +168,7 @@ func (m memoryCall) recall(ctx context.Context, words string, most int, owner ma
 	if !ok {
 		return out, errors.New("the journal of this run cannot be searched")
 	}
-	sought := wordset.Of(words)
+	sought := journals.Words(words)
 	if len(sought) == 0 {
 		sought = []string{""}
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/blame"
+	"github.com/pawl-run/pawl/internal/usercode"
 )
 
 // newObservation returns an observation, which also measures the goal, ready to start; nil:
@@ -38,13 +38,13 @@ type observation struct {
 	seen    pawl.Observation
 	measure *pawl.Measured
 	err     error
-	panic   *blame.Panic
+	panic   *usercode.Panic
 }
 
 func (o *observation) perform(ctx context.Context) {
 	defer func() {
 		if p := recover(); p != nil {
-			o.panic = blame.Of(p)
+			o.panic = usercode.PanicOf(p)
 		}
 	}()
 	o.err = errExited // until all calls have returned
@@ -65,12 +65,12 @@ func (o *observation) perform(ctx context.Context) {
 }
 
 func (o *observation) observe(ctx context.Context) (pawl.Observation, error) {
-	defer blame.On("observer of", o.agent.Name)
+	defer usercode.Blame("observer of", o.agent.Name)
 	return o.agent.Observer(ctx)
 }
 
 func (o *observation) metric(ctx context.Context) (pawl.Measured, error) {
-	defer blame.On("metric of", o.agent.Name)
+	defer usercode.Blame("metric of", o.agent.Name)
 	return o.agent.Goal.Metric(ctx, o.seen)
 }
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/lane"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // ErrDrain, as the cause of the end of a run's context, queues the run instead of pausing
@@ -24,7 +24,7 @@ func (e *Engine) Queue(ctx context.Context, agent pawl.Agent, input string, o *S
 	if labels == nil {
 		labels = agent.Labels
 	}
-	if err := lane.Check(labels); err != nil {
+	if err := journals.CheckLane(labels); err != nil {
 		return nil, err
 	}
 	queued.queued = true

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/bucket"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // A Rate is the most that may be asked of a provider in a minute. Zero: any number.
@@ -84,7 +84,7 @@ func (e *Engine) Ready(ctx context.Context, agent pawl.Agent, ahead int) error {
 		return nil
 	}
 	before := fills(ahead, rate.Requests)
-	once := min(before, bucket.Full) // more would be one large call
+	once := min(before, journals.FullBucket) // more would be one large call
 	wait, err := e.limiter.Reserve(ctx, of, once, 0, -1)
 	if wait += before - once; err == nil && wait > shortWait {
 		err = &BusyError{Provider: of, Wait: wait}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/blame"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/usercode"
 )
 
 // A Filter changes text before it becomes an event: what people say to the run; the text,
@@ -70,7 +70,7 @@ func (c *cleaner) filtered(text string) string {
 }
 
 func ask(f Filter, text string) string {
-	defer blame.On("filter", f)
+	defer usercode.Blame("filter", f)
 	return f.Filter(text)
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/gauge"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 // An Attempt is what a run with a goal changed between two measurements, and
@@ -87,7 +87,7 @@ func (f *fold) weighed(before *pawl.Measured, now pawl.Measured) {
 		words = append(words, fmt.Sprintf("metric is %g", now.Value))
 	case len(before.Open)+len(now.Open) > 0:
 		words = append(words, fmt.Sprintf("open %d → %d", len(before.Open), len(now.Open)))
-		words = append(words, parts(gauge.Moved(before.Open, now.Open))...)
+		words = append(words, parts(meter.Moved(before.Open, now.Open))...)
 		if slices.Equal(before.Open, now.Open) {
 			words = append(words, "no test changed")
 		}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/blame"
-	"github.com/pawl-run/pawl/internal/gauge"
+	"github.com/pawl-run/pawl/internal/meter"
+	"github.com/pawl-run/pawl/internal/usercode"
 )
 
 // fold builds a report entry by entry. Entries of one step have the same At, as
@@ -37,7 +37,7 @@ type fold struct {
 	back     bool // the run was resumed and has not observed since
 	baseline *pawl.Measured
 	measure  *pawl.Measured // the latest
-	trend    gauge.Trend    // of the latest turn
+	trend    meter.Trend    // of the latest turn
 	turn     int            // the iteration of the latest measurement
 	flight   *pawl.Entry    // the model call in flight
 	fallback int            // the index of the model of the last call
@@ -48,7 +48,7 @@ type fold struct {
 
 func newFold(o *Options) *fold {
 	f := &fold{
-		state: new(pawl.State), trend: gauge.Unknown, money: newSpender(),
+		state: new(pawl.State), trend: meter.Unknown, money: newSpender(),
 		decisions: []Decision{}, cost: map[string]Part{}, failures: []Failure{},
 	}
 	if o != nil {
@@ -107,7 +107,7 @@ func outside(event pawl.Event) bool {
 	case pawl.RunPaused:
 		return (e.Status == pawl.StatusPaused || e.Status == pawl.StatusQueued) && (e.WakeAt.IsZero() || e.Rate != "") // a shutdown, queued, or by the engine for a rate
 	case pawl.RunStopped:
-		return e.Leaf == blame.Leaf
+		return e.Leaf == usercode.PanicLeaf
 	}
 	return false
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pawl-run/pawl/internal/gauge"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 // A Goal is how the goal of a run moved. Baseline and Latest are nil while the
@@ -26,7 +26,7 @@ func (f *fold) goal() *Goal {
 	g := &Goal{Success: f.decl.Goal, Trend: string(f.trend), Fixed: []string{}, Broke: []string{}}
 	if f.baseline != nil {
 		g.Baseline, g.Latest = &f.baseline.Value, &f.measure.Value
-		fixed, broke, _ := gauge.Moved(f.baseline.Open, f.measure.Open)
+		fixed, broke, _ := meter.Moved(f.baseline.Open, f.measure.Open)
 		g.Fixed, g.Broke = append(g.Fixed, fixed...), append(g.Broke, broke...)
 	}
 	return g
@@ -41,12 +41,12 @@ func (r *Report) goal(b *strings.Builder) {
 	if *g.Baseline != *g.Latest {
 		p += phrasef(", and was %g before the first turn", *g.Baseline)
 	}
-	switch gauge.Trend(g.Trend) {
-	case gauge.Improving:
+	switch meter.Trend(g.Trend) {
+	case meter.Improving:
 		p += "; the last turn improved it"
-	case gauge.Flat:
+	case meter.Flat:
 		p += "; the last turn left it as it was"
-	case gauge.Regressing:
+	case meter.Regressing:
 		p += "; the last turn made it worse, or broke something"
 	}
 	if words := parts(g.Fixed, g.Broke, nil); len(words) > 0 {

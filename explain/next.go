@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/blame"
 	"github.com/pawl-run/pawl/internal/display"
+	"github.com/pawl-run/pawl/internal/usercode"
 )
 
 // A Place is where commands about a run are typed, and what they can do there.
@@ -568,7 +568,7 @@ func (a *adviser) failed(s *pawl.State) {
 	case "grounding":
 		why = "to have the model answer again, with as many tries as before"
 		anotherModel("to go on with a model that keeps to what the tools said")
-	case blame.Leaf:
+	case usercode.PanicLeaf:
 		why = "to go on once the code that panicked is fixed"
 	case "policy":
 		a.resume("to go on with policies that agree", "--spec SPEC", "--allow-change")

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/gauge"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 // observe says why the run observes.
@@ -55,7 +55,7 @@ func (f *fold) measured(iteration int, e pawl.Measured) Phrase {
 	case before == nil:
 		f.baseline = &e
 	case iteration > f.turn: // else something but the run moved it
-		f.trend = gauge.ScaleOf(f.decl.Goal).Trend(gauge.Measure(*before), gauge.Measure(e))
+		f.trend = meter.ScaleOf(f.decl.Goal).Trend(meter.Measure(*before), meter.Measure(e))
 	}
 	f.measure, f.turn = &e, iteration
 	f.weighed(before, e)
@@ -66,7 +66,7 @@ func (f *fold) measured(iteration int, e pawl.Measured) Phrase {
 		}
 		return p
 	}
-	fixed, broke, shown := gauge.Moved(before.Open, e.Open)
+	fixed, broke, shown := meter.Moved(before.Open, e.Open)
 	p := phrasef("metric went %g → %g", before.Value, e.Value)
 	if before.Value == e.Value {
 		p = phrasef("metric is still %g", e.Value)

@@ -13,7 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/pawl-run/pawl/internal/sleep"
+	"github.com/pawl-run/pawl/internal/retry"
 )
 
 // A link is a connection, open or closed.
@@ -183,7 +183,7 @@ func (s *Server) link(ctx context.Context) (l *link, pins map[string]string, err
 		return nil, nil, context.Cause(ctx)
 	}
 	for try := range mostTries {
-		if try > 0 && !sleep.For(ctx, firstWait<<(try-1)) {
+		if try > 0 && !retry.Wait(ctx, firstWait<<(try-1)) {
 			return nil, nil, context.Cause(ctx)
 		}
 		select {

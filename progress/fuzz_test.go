@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pawl-run/pawl/internal/gauge"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 // FuzzNew: turns each of which is new follow no pattern, whatever their words,
@@ -17,7 +17,7 @@ func FuzzNew(f *testing.F) {
 		for i, b := range turns[:min(len(turns), 100)] {
 			fresh.turns = append(fresh.turns, turn{iteration: i + 1, outcome: uint64(i+1) << 8, thought: uint64(b&1) * uint64(i+1), changed: b&2 != 0})
 			better.turns = append(better.turns, turn{iteration: i + 1, outcome: uint64(b&3) << 8, thought: uint64(b >> 2 & 1), answer: b&24 == 0,
-				changed: b&32 != 0, fault: uint64(b >> 6 & 1), measure: &gauge.Measure{Value: float64(i)}})
+				changed: b&32 != 0, fault: uint64(b >> 6 & 1), measure: &meter.Measure{Value: float64(i)}})
 		}
 		slices.Reverse(fresh.turns)
 		slices.Reverse(better.turns)

@@ -1,6 +1,6 @@
 package progress
 
-import "github.com/pawl-run/pawl/internal/gauge"
+import "github.com/pawl-run/pawl/internal/meter"
 
 // pattern is a way of being stuck, by its name in the verdict.
 type pattern string
@@ -174,7 +174,7 @@ func (t *trail) sameThought(n int, same func(from, to int) bool) finding {
 // one.
 func (t *trail) metricWorse(n int) finding {
 	f := finding{pattern: metricWorse}
-	var later *gauge.Measure
+	var later *meter.Measure
 	for i := 0; i <= len(t.turns); i++ {
 		m, began := t.before, t.before
 		if i < len(t.turns) {
@@ -184,7 +184,7 @@ func (t *trail) metricWorse(n int) finding {
 			continue
 		}
 		if later != nil {
-			if t.scale.Compare(*later, *began) >= 0 || t.scale.Trend(*began, *later) == gauge.Improving {
+			if t.scale.Compare(*later, *began) >= 0 || t.scale.Trend(*began, *later) == meter.Improving {
 				break
 			}
 			f.times++

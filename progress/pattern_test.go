@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pawl-run/pawl/internal/gauge"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 // trailOf reads turns, oldest first. A letter is the result of a turn, a dot an
 // answer; !x is its fault, ~x its thought, * says that it changed something, and
 // =v that it left the goal at v, with what is open behind colons.
 func trailOf(text string) trail {
-	t := trail{before: &gauge.Measure{}, scale: gauge.ScaleOf("metric >= 100")}
+	t := trail{before: &meter.Measure{}, scale: meter.ScaleOf("metric >= 100")}
 	for i, word := range strings.Fields(text) {
 		u := turn{iteration: i + 1, answer: word[0] == '.', outcome: uint64(word[0]) << 8}
 		word, measure, measured := strings.Cut(word, "=")
@@ -24,7 +24,7 @@ func trailOf(text string) trail {
 			if err != nil {
 				panic(err)
 			}
-			u.measure = &gauge.Measure{Value: v}
+			u.measure = &meter.Measure{Value: v}
 			if open != "" {
 				u.measure.Open = strings.Split(open, ":")
 			}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/gauge"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 // regression returns the hint for the model if the last turn of a run made the goal's
@@ -15,11 +15,11 @@ func regression(s *pawl.State) (pawl.ProgressJudged, bool) {
 		return pawl.ProgressJudged{}, false
 	}
 	last, before := t.turns[0], t.base(1)
-	if last.measure == nil || before == nil || t.scale.Trend(*before, *last.measure) != gauge.Regressing {
+	if last.measure == nil || before == nil || t.scale.Trend(*before, *last.measure) != meter.Regressing {
 		return pawl.ProgressJudged{}, false
 	}
 	what := fmt.Sprintf("took the metric from %g to %g", before.Value, last.measure.Value)
-	if _, broke, _ := gauge.Moved(before.Open, last.measure.Open); len(broke) > 0 {
+	if _, broke, _ := meter.Moved(before.Open, last.measure.Open); len(broke) > 0 {
 		what = "broke " + list(broke)
 		if before.Value != last.measure.Value {
 			what += fmt.Sprintf(" (the metric went from %g to %g)", before.Value, last.measure.Value)

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/gauge"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 // turn is a track in the form that the patterns compare.
@@ -16,12 +16,12 @@ type turn struct {
 	fault     uint64
 	answer    bool // the turn called nothing
 	changed   bool
-	measure   *gauge.Measure // of the goal after the turn; nil: not measured
-	drift     *gauge.Measure // of the goal before the next turn, if something else moved it
+	measure   *meter.Measure // of the goal after the turn; nil: not measured
+	drift     *meter.Measure // of the goal before the next turn, if something else moved it
 }
 
 // left returns the goal's measure when the next turn began; nil: unknown.
-func (u *turn) left() *gauge.Measure { return cmp.Or(u.drift, u.measure) }
+func (u *turn) left() *meter.Measure { return cmp.Or(u.drift, u.measure) }
 
 // key distinguishes turns by their results. The text of an answer does not
 // count, unless the loop asked for it.
@@ -38,8 +38,8 @@ func (t *trail) key(i int) uint64 {
 // A trail is the latest turns of a run, the last one first.
 type trail struct {
 	turns   []turn
-	before  *gauge.Measure // of the goal, before the first of them
-	scale   gauge.Scale
+	before  *meter.Measure // of the goal, before the first of them
+	scale   meter.Scale
 	foreign bool // the loop is not ReAct
 }
 
@@ -49,17 +49,17 @@ func follow(s *pawl.State, room []turn, most int, every bool) trail {
 	t := trail{turns: room[:0]}
 	_, measured := s.Metric()
 	fresh := s.ResetIterations()
-	var later, drift *gauge.Measure // of exempt turns, which count for the turn before them
+	var later, drift *meter.Measure // of exempt turns, which count for the turn before them
 	for track := range s.Tracks() {
 		past := track.Iteration <= fresh || len(t.turns) == most
 		if past && !measured {
 			break
 		}
 		if drift == nil && later == nil {
-			drift = (*gauge.Measure)(track.Drift)
+			drift = (*meter.Measure)(track.Drift)
 		}
 		if later == nil {
-			later = (*gauge.Measure)(track.Measure)
+			later = (*meter.Measure)(track.Measure)
 		}
 		switch {
 		case past && (drift != nil || later != nil):
@@ -72,7 +72,7 @@ func follow(s *pawl.State, room []turn, most int, every bool) trail {
 		later, drift = nil, nil
 	}
 	if base, ok := s.Baseline(); ok {
-		t.before = new(gauge.Measure(base))
+		t.before = new(meter.Measure(base))
 	}
 	return t.in(s, measured)
 }
@@ -80,7 +80,7 @@ func follow(s *pawl.State, room []turn, most int, every bool) trail {
 // in adds what the declaration says if it matters, since that costs a copy.
 func (t trail) in(s *pawl.State, measured bool) trail {
 	if measured {
-		t.scale = gauge.ScaleOf(s.Declaration().Goal)
+		t.scale = meter.ScaleOf(s.Declaration().Goal)
 	}
 	if measured || slices.ContainsFunc(t.turns, func(u turn) bool { return u.answer }) {
 		t.foreign = s.Head().Loop != pawl.ReAct{}.Name()
@@ -89,7 +89,7 @@ func (t trail) in(s *pawl.State, measured bool) trail {
 }
 
 // base returns the goal's measure before the last n turns.
-func (t *trail) base(n int) *gauge.Measure {
+func (t *trail) base(n int) *meter.Measure {
 	for _, older := range t.turns[n:] {
 		if m := older.left(); m != nil {
 			return m
@@ -124,10 +124,10 @@ func (t *trail) gain(n int) int {
 // uncovers reports whether a measure names faults that another fault hid in the
 // measure before, and that existed at first. A run that breaks the build and
 // fixes it has gained nothing.
-func uncovers(first, before, now *gauge.Measure) bool {
+func uncovers(first, before, now *meter.Measure) bool {
 	if len(now.Open) <= len(before.Open) {
 		return false
 	}
-	fixed, _, shown := gauge.Moved(before.Open, now.Open)
-	return len(shown) > 0 && len(gauge.Apart(fixed, first.Open)) < len(fixed)
+	fixed, _, shown := meter.Moved(before.Open, now.Open)
+	return len(shown) > 0 && len(meter.Apart(fixed, first.Open)) < len(fixed)
 }

@@ -1,6 +1,6 @@
 package runs
 
-import "github.com/pawl-run/pawl/internal/holder"
+import "github.com/pawl-run/pawl/internal/display"
 
 // OwnerText describes the owner of a lease to a person.
-func OwnerText(owner string) string { return holder.Text(owner) }
+func OwnerText(owner string) string { return display.Holder(owner) }

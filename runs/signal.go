@@ -8,7 +8,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/outage"
+	"github.com/pawl-run/pawl/internal/retry"
 )
 
 // A Sender sends signals to runs. It is an [engine.Engine] or a client of a server.
@@ -132,7 +132,7 @@ func (a *Addressee) Send(ctx context.Context, p pawl.Pending, s Signal) error {
 		a.New = a.New || p.Kind != "" && p.AnsweredAt == nil
 		return nil
 	}
-	if _, broken := engine.Load(ctx, a.journal, p.Run); broken != nil || outage.Is(err) {
+	if _, broken := engine.Load(ctx, a.journal, p.Run); broken != nil || retry.Temporary(err) {
 		return err
 	}
 	return &RefusedError{err}

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/internal/wire"
 	"github.com/pawl-run/pawl/server/client"
 )
@@ -270,7 +270,7 @@ func retryAfter(h http.Header, status int, err error) {
 	switch {
 	case ok && busy.Wait > 0:
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(busy.Wait.Seconds()))))
-	case h.Get("Retry-After") == "" && (status == http.StatusTooManyRequests || outage.Is(err)):
+	case h.Get("Retry-After") == "" && (status == http.StatusTooManyRequests || retry.Temporary(err)):
 		h.Set("Retry-After", askAgain)
 	}
 }
@@ -284,7 +284,7 @@ func (s *Server) told(r *http.Request, err error) error {
 		panic(http.ErrAbortHandler) // the client has gone
 	}
 	s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-	if outage.Is(err) {
+	if retry.Temporary(err) {
 		return refusal(http.StatusServiceUnavailable, "the journal of runs is unavailable; retry in a few seconds")
 	}
 	return refusal(http.StatusInternalServerError, "internal error; see the server's log")

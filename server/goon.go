@@ -10,7 +10,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/explain"
-	"github.com/pawl-run/pawl/internal/outage"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/internal/web"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/runs/worker"
@@ -201,7 +201,7 @@ func (s *Server) fork(x *exchange) (any, error) {
 	fork, err := s.worker.Drive(w, func(ctx context.Context) (*engine.Handle, error) {
 		return w.Engine.Fork(ctx, w.Agent, h.Run, in.At, o)
 	})
-	if err != nil && (state.InFlight() || in.Edit != nil) && problemOf(err) == err && !outage.Is(err) {
+	if err != nil && (state.InFlight() || in.Edit != nil) && problemOf(err) == err && !retry.Temporary(err) {
 		return nil, invalid(err.Error()) // the error says where the run can be forked, or what can be edited
 	}
 	if err != nil {

@@ -13,9 +13,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/lane"
+	"github.com/pawl-run/pawl/internal/journals"
 	"github.com/pawl-run/pawl/internal/redact"
-	"github.com/pawl-run/pawl/internal/wordset"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/runs/worker"
 	"github.com/pawl-run/pawl/server/client"
@@ -158,7 +157,7 @@ func (s *Server) filter(x *exchange) (f runs.Filter, size int, err error) {
 	if f.Children, err = truth(x.Request, "children"); err != nil {
 		return f, 0, err
 	}
-	if f.Search = q.Get("q"); f.Search != "" && (len(f.Search) > mostQuery || !strings.ContainsFunc(f.Search, wordset.Part)) {
+	if f.Search = q.Get("q"); f.Search != "" && (len(f.Search) > mostQuery || !strings.ContainsFunc(f.Search, journals.WordPart)) {
 		return f, 0, invalid(fmt.Sprintf("q is a text of at most %d bytes with a letter or digit in it", mostQuery))
 	}
 	for name, to := range map[string]*time.Time{"since": &f.Query.Since, "until": &f.Query.Until} {
@@ -283,7 +282,7 @@ func (s *Server) begin(x *exchange, w worker.Work, limits runs.Limits, o engine.
 	o.Labels, o.Key = labels, x.key.own(o.Key)
 	begin := starting(w, o, queue)
 	if queue {
-		if err := lane.Check(labels); err != nil {
+		if err := journals.CheckLane(labels); err != nil {
 			return nil, invalid(err.Error())
 		}
 		h, err := asked(x, begin)(x.Context())

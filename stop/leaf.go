@@ -9,7 +9,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/expr"
-	"github.com/pawl-run/pawl/internal/pattern"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // leaf is a condition on one property of the state.
@@ -206,7 +206,7 @@ func compileTextMatches(n *expr.Call, _ *Options) (*condition, error) {
 
 // matches never matches an absent text, or ^$ would end a run before its first
 // turn.
-func matches(re *pattern.Pattern, text string) bool { return text != "" && re.MatchString(text) }
+func matches(re *naming.Pattern, text string) bool { return text != "" && re.MatchString(text) }
 
 // shorten limits the length of a detail.
 func shorten(s string) string {
@@ -241,12 +241,12 @@ func compileUserSaid(n *expr.Call) (measure, error) {
 	}, err
 }
 
-func regexArg(n *expr.Call) (*pattern.Pattern, error) {
+func regexArg(n *expr.Call) (*naming.Pattern, error) {
 	s, err := stringArg(n, 1)
 	if err != nil {
 		return nil, err
 	}
-	re, err := pattern.Compile(s.Value)
+	re, err := naming.CompilePattern(s.Value)
 	if err != nil {
 		return nil, expr.Errorf(s.Column(), "%s: %v", n.Func, err)
 	}

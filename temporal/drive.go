@@ -11,8 +11,8 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/runs/worker"
 )
@@ -148,7 +148,7 @@ func (d *driver) resume(ctx context.Context, h pawl.Head) (run *engine.Handle, h
 func (d *driver) failed(h pawl.Head, err error) (Rest, error) {
 	switch {
 	case errors.As(err, new(*pawl.HeldError)), errors.As(err, new(*engine.BusyError)), errors.Is(err, pawl.ErrFenced), errors.Is(err, pawl.ErrConflict),
-		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, worker.ErrClosed), outage.Is(err):
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, worker.ErrClosed), retry.Temporary(err):
 		return Rest{}, err
 	}
 	d.log.Warn("run cannot go on here", "run", h.Run, "error", err)

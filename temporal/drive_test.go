@@ -19,7 +19,7 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/approval"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/outage"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/journal/sqlite"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/runs/worker"
@@ -179,7 +179,7 @@ func TestDriveFails(t *testing.T) {
 		{&pawl.HeldError{Lease: pawl.Lease{Run: "r1", Owner: `{"host":"far","pid":7}`}}, "error: run r1 is being driven by process 7 of far; "},
 		{pawl.ErrFenced, "error: another owner"},
 		{pawl.ErrConflict, "error: the log does not end"},
-		{&outage.Error{Err: errors.New("connection refused")}, "error: connection refused"},
+		{&retry.Error{Err: errors.New("connection refused")}, "error: connection refused"},
 		{&engine.BusyError{}, "error: "},
 		{&engine.ChangedError{Run: "r1", Parts: []string{"prompt"}}, "refused: run r1 began with another agent: prompt changed"},
 		{errors.New("no such file: tools.yaml"), "refused: no such file: tools.yaml"},

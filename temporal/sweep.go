@@ -11,7 +11,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/sleep"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/runs"
 )
 
@@ -20,15 +20,15 @@ import (
 type sweeper struct {
 	*waker
 
-	read    int64             // the last signal that was read
-	told    map[string]bool   // runs with signals, which are looked at until that succeeds
-	lapsed  map[string]uint64 // runs without a live owner, and the epoch of their lease
-	retries map[string]*retry // what was woken
-	said    string            // what the last look failed with
+	read    int64                // the last signal that was read
+	told    map[string]bool      // runs with signals, which are looked at until that succeeds
+	lapsed  map[string]uint64    // runs without a live owner, and the epoch of their lease
+	retries map[string]*wakening // what was woken
+	said    string               // what the last look failed with
 }
 
-// A retry is a run that was woken and may have to be woken again.
-type retry struct {
+// A wakening is a run that was woken and may have to be woken again.
+type wakening struct {
 	seq   uint64 // where it stood
 	after time.Duration
 	until time.Time // it is left alone
@@ -50,7 +50,7 @@ func (s *sweeper) sweep(ctx context.Context, every time.Duration) {
 			s.said = err.Error()
 			s.log.Error("runs that Temporal has lost cannot be looked for; it is tried again", "error", err)
 		}
-		if !sleep.For(ctx, every) {
+		if !retry.Wait(ctx, every) {
 			return
 		}
 	}
@@ -145,7 +145,7 @@ func (s *sweeper) find(ctx context.Context, run string, agents []string, every t
 	}
 	r := s.retries[root.Run]
 	if r == nil || r.seq != root.Seq {
-		r = &retry{seq: root.Seq, after: every}
+		r = &wakening{seq: root.Seq, after: every}
 	}
 	if time.Now().Before(r.until) {
 		return nil

@@ -60,7 +60,7 @@ func TestSignalWhileAway(t *testing.T) {
 		t.Fatal(r.Status, err)
 	}
 	server := &fickle{}
-	s := &sweeper{told: map[string]bool{}, retries: map[string]*retry{}, waker: &waker{
+	s := &sweeper{told: map[string]bool{}, retries: map[string]*wakening{}, waker: &waker{
 		client: &Client{sdk: server, data: converter.GetDefaultDataConverter()}, journal: j, host: &house{agent: agent}, log: slog.New(slog.DiscardHandler),
 	}}
 	look := func() error { return s.look(t.Context(), time.Minute) }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/sleep"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/runs/worker"
 )
@@ -63,7 +63,7 @@ func (k *waker) listen(ctx context.Context) {
 				<-slots
 			})
 		}
-		sleep.For(ctx, againAfter)
+		retry.Wait(ctx, againAfter)
 	}
 }
 
@@ -91,7 +91,7 @@ func (k *waker) signalled(ctx context.Context, mail pawl.Inbox) iter.Seq2[string
 					return
 				}
 			}
-			sleep.For(ctx, pollEvery)
+			retry.Wait(ctx, pollEvery)
 		}
 	}
 }

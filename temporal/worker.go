@@ -80,7 +80,7 @@ func (c *Client) Work(ctx context.Context, j pawl.Journal, host worker.Host, gra
 	var telling sync.WaitGroup
 	telling.Go(func() { k.listen(tellers) })
 	telling.Go(func() {
-		s := &sweeper{waker: k, told: map[string]bool{}, retries: map[string]*retry{}}
+		s := &sweeper{waker: k, told: map[string]bool{}, retries: map[string]*wakening{}}
 		s.sweep(tellers, cmp.Or(o.Every, 30*time.Second))
 	})
 	select {

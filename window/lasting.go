@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/exchange"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 // A run that may wait is expected to do so after one request in five, until it has made
@@ -23,7 +23,7 @@ const (
 // whether anything in the agent's declaration can wait. The run is expected to go on for as
 // many requests as it has made, so that it is worth to pay once for a long conversation
 // that is written now.
-func (c compaction) lasting(s *pawl.State, t pawl.Think, w exchange.Window) bool {
+func (c compaction) lasting(s *pawl.State, t pawl.Think, w meter.Window) bool {
 	price, priced := s.Price(t)
 	if price = tier(price, t.Estimate); !priced || price.CacheLong <= 0 || t.Model != "" {
 		return false

@@ -4,13 +4,13 @@ import (
 	"fmt"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/exchange"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 // byLimit plans what a limit requires. Near the limit a model summarises the old part, while the
 // request for a summary still fits. Beyond the limit the machine writes the summary, and fewer of
 // the latest replies stay whole.
-func (c compaction) byLimit(s *pawl.State, t pawl.Think, w exchange.Window) plan {
+func (c compaction) byLimit(s *pawl.State, t pawl.Think, w meter.Window) plan {
 	if c.heavy(w, 0) {
 		return c.lighten(w)
 	}
@@ -66,12 +66,12 @@ func (c compaction) byLimit(s *pawl.State, t pawl.Think, w exchange.Window) plan
 }
 
 // heavy reports whether the conversation has too many bytes after saving some.
-func (c compaction) heavy(w exchange.Window, saved int) bool {
+func (c compaction) heavy(w meter.Window, saved int) bool {
 	return w.Bytes+w.Images/3*4-saved > c.MaxBytes // pictures travel as base64
 }
 
 // lighten masks results, oldest first, until the conversation has few enough bytes.
-func (c compaction) lighten(w exchange.Window) plan {
+func (c compaction) lighten(w meter.Window) plan {
 	why := fmt.Sprintf("limit: more than %d bytes", c.MaxBytes)
 	for _, bare := range []int{c.kept(w), 1, 0} {
 		if n := w.Exchanges - bare; n > 0 && w.Maskable(n) > 0 {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/exchange"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 // operation is a way to shorten a conversation.
@@ -70,7 +70,7 @@ func fine(p pawl.Price, t pawl.Think, removable float64) float64 {
 
 // byPrice plans what saves money. With a model that costs nothing, such as one that runs in this
 // process, nothing does. Only the ratios of prices count, so that they may be unknown.
-func (c compaction) byPrice(s *pawl.State, t pawl.Think, w exchange.Window) plan {
+func (c compaction) byPrice(s *pawl.State, t pawl.Think, w meter.Window) plan {
 	price := s.RelativePrice(t)
 	if price.Input <= 0 || c.Never || w.Exchanges == 0 {
 		return plan{}
@@ -131,7 +131,7 @@ func (c compaction) byPrice(s *pawl.State, t pawl.Think, w exchange.Window) plan
 // rethinking is what the thinking in the latest replies costs if the model thinks it again: a model
 // that is bound to what stood before its thinking takes none back behind a change. It is nothing for
 // thinking that is lost already, because the conversation, the tools or the model changed since.
-func (c compaction) rethinking(t pawl.Think, w exchange.Window, out float64) float64 {
+func (c compaction) rethinking(t pawl.Think, w meter.Window, out float64) float64 {
 	if t.Fallback != w.Fallback {
 		return 0
 	}
@@ -141,7 +141,7 @@ func (c compaction) rethinking(t pawl.Think, w exchange.Window, out float64) flo
 
 // expired reports whether the provider's cache has dropped the conversation: it was not read for
 // longer than the TTL, another model gets the request, or it has other tools.
-func (c compaction) expired(s *pawl.State, t pawl.Think, w exchange.Window) bool {
+func (c compaction) expired(s *pawl.State, t pawl.Think, w meter.Window) bool {
 	ttl := c.TTL
 	if w.Long {
 		ttl = max(ttl, time.Hour)

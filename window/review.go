@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/exchange"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 // Review shortens the conversation before a turn whose request would be too long or too expensive,
@@ -35,15 +35,15 @@ func (c compaction) Review(s *pawl.State, step pawl.Step) pawl.Step {
 }
 
 // answered reports whether the requested summary has arrived.
-func (c compaction) answered(s *pawl.State, w exchange.Window) bool {
+func (c compaction) answered(s *pawl.State, w meter.Window) bool {
 	return s.RepliedAt(pawl.PurposeSummary) > max(s.RepliedAt(pawl.PurposeTurn), w.Compacted)
 }
 
 // kept is how many of the latest replies stay.
-func (c compaction) kept(w exchange.Window) int { return min(w.Exchanges, c.Keep) }
+func (c compaction) kept(w meter.Window) int { return min(w.Exchanges, c.Keep) }
 
 // perform turns a plan into a step.
-func (c compaction) perform(s *pawl.State, step pawl.Step, w exchange.Window, p plan) pawl.Step {
+func (c compaction) perform(s *pawl.State, step pawl.Step, w meter.Window, p plan) pawl.Step {
 	old := w.Exchanges - p.keep
 	e := pawl.ContextCompacted{From: w.Since(0), To: s.Seq(), Kept: p.keep, Why: p.why}
 	if next := w.Since(old); next > 0 {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/gauge"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 const (
@@ -22,20 +22,20 @@ const (
 // whole run each time, not from the last summary, so that each appears exactly once; an
 // approach that failed repeatedly appears at its last place.
 func worse(s *pawl.State) (lines []string) {
-	var before *gauge.Measure
+	var before *meter.Measure
 	if m, ok := s.Baseline(); ok {
-		before = (*gauge.Measure)(&m)
+		before = (*meter.Measure)(&m)
 	}
-	scale := gauge.ScaleOf(s.Declaration().Goal)
+	scale := meter.ScaleOf(s.Declaration().Goal)
 	came := map[int]string{} // of a turn
 	for _, t := range slices.Backward(slices.Collect(s.Tracks())) {
-		if now := (*gauge.Measure)(t.Measure); now != nil {
-			if before != nil && scale.Trend(*before, *now) == gauge.Regressing {
+		if now := (*meter.Measure)(t.Measure); now != nil {
+			if before != nil && scale.Trend(*before, *now) == meter.Regressing {
 				came[t.Iteration] = harm(*before, *now)
 			}
 			before = now
 		}
-		before = cmp.Or((*gauge.Measure)(t.Drift), before) // the measure at the start of the next turn
+		before = cmp.Or((*meter.Measure)(t.Drift), before) // the measure at the start of the next turn
 	}
 	if len(came) == 0 {
 		return nil
@@ -62,9 +62,9 @@ func worse(s *pawl.State) (lines []string) {
 }
 
 // harm describes in one line what became worse from one measure to the next.
-func harm(before, now gauge.Measure) string {
+func harm(before, now meter.Measure) string {
 	var parts []string
-	if _, broke, _ := gauge.Moved(before.Open, now.Open); len(broke) > 0 {
+	if _, broke, _ := meter.Moved(before.Open, now.Open); len(broke) > 0 {
 		more := len(broke) - mostBroken
 		if more > 0 {
 			broke = append(broke[:mostBroken:mostBroken], fmt.Sprintf("%d more", more))

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/blame"
 	"github.com/pawl-run/pawl/internal/meter"
+	"github.com/pawl-run/pawl/internal/usercode"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/team"
 )
@@ -176,7 +176,7 @@ func (r *replay) given(event pawl.Event) bool {
 	case pawl.ModelReplied:
 		return r.edited
 	case pawl.RunStopped:
-		return e.Leaf == blame.Leaf // the engine's, since the machine could not decide
+		return e.Leaf == usercode.PanicLeaf // the engine's, since the machine could not decide
 	case pawl.Noted:
 		return e.Given() || e.Imported()
 	case pawl.ChildStopped:

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pawl-run/pawl/fix/internal/gotest"
 	"github.com/pawl-run/pawl/fix/internal/testrun"
-	"github.com/pawl-run/pawl/internal/gauge"
+	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/process"
 )
 
@@ -81,7 +81,7 @@ func TestCut(t *testing.T) {
 	if d := cmp.Diff([]string{"m [panic in TestA]"}, first.Cut); d != "" || len(then.Cut) > 0 {
 		t.Errorf("cut short, then %v (-want +got):\n%s", then.Cut, d)
 	}
-	if _, broke, _ := gauge.Moved(slices.Concat(first.Open, first.Cut), then.Open); len(broke) > 0 {
+	if _, broke, _ := meter.Moved(slices.Concat(first.Open, first.Cut), then.Open); len(broke) > 0 {
 		t.Errorf("broke %v", broke)
 	}
 	if v := judge(shown.Report, died, false); len(v.Cut) > 0 || len(v.Open) != 3 {

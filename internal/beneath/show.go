@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/pawl-run/pawl/internal/pattern"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // Bounds on what is shown at once, in bytes.
@@ -129,7 +129,7 @@ var errEnough = errors.New("enough")
 // Search finds the lines beneath a path that match a regular expression in RE2
 // syntax, in the form path:line: text. It skips files that are not text.
 func Search(ctx context.Context, root *os.Root, name, expr string) (string, error) {
-	re, err := pattern.Compile(expr)
+	re, err := naming.CompilePattern(expr)
 	if err != nil {
 		return "", fmt.Errorf("pattern: %w; it is a regular expression in RE2 syntax", err)
 	}

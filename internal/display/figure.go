@@ -1,5 +1,6 @@
 // Package display prepares texts for readers: it formats numbers and durations, shortens long texts to
-// their beginning and end, and removes what would act on a terminal.
+// their beginning and end, removes what would act on a terminal, describes who holds a run, and says what a
+// person can do about one.
 package display
 
 import (

@@ -37,9 +37,8 @@ forbid leaf 0 1 2 3 4 -> beside examples, benchmarks and the tests of the layout
 
 allow engine -> journal/memory  the one sideways edge: a run needs a log even when its caller asked for none
 allow model -> model/internal   adapters share a client of HTTP and event streams, and do not know each other
-allow internal -> internal/pattern  foreign regular expressions are bounded in one place
 allow internal -> internal/wire     JSON is read in one place
-allow internal -> internal/naming   names are compared and matched in one place
+allow internal -> internal/naming   names are compared, patterns matched and foreign expressions bounded in one place
 allow cmd -> cmd/internal       main hands over its arguments and returns the exit code
 allow cmd -> docs               the command serves its own documentation
 allow cmd -> cmd/cli            pawl is the public command without a program of its own

@@ -177,7 +177,7 @@ func TestPurityCatches(t *testing.T) {
 		{"import \"context\"\nfunc f(ctx context.Context) { <-ctx.Done() }", false, true},
 		{"import \"time\"\nfunc f(at time.Time, d time.Duration) time.Time { return at.Add(d).UTC() }", true, true},
 		{"import \"context\"\ntype m interface{ stream(context.Context) error }", true, true},
-		{"import \"github.com/pawl-run/pawl/internal/canon\"\nvar x canon.Sum", true, true},
+		{"import \"github.com/pawl-run/pawl/internal/wire\"\nvar x wire.Sum", true, true},
 		{"type clock struct{}\nfunc (clock) Now() int { return 1 }\nvar time clock\nvar x = time.Now()", true, true},
 	} {
 		fset, s := parseText(t, "synthetic.go", "package synthetic\n"+c.text+"\n")

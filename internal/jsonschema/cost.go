@@ -9,7 +9,7 @@ import (
 
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/pawl-run/pawl/internal/pattern"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 const (
@@ -196,7 +196,7 @@ func inPlace(s *validator.Schema) []*validator.Schema {
 // instructions are those of the patterns that a schema has for a text, and for the names of properties.
 func instructions(s *validator.Schema) (n int) {
 	for _, re := range append(slices.Collect(maps.Keys(s.PatternProperties)), s.Pattern) {
-		if own, ok := re.(*pattern.Pattern); ok {
+		if own, ok := re.(*naming.Pattern); ok {
 			n += own.Size()
 		}
 	}

@@ -20,7 +20,7 @@ import (
 
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/pawl-run/pawl/internal/pattern"
+	"github.com/pawl-run/pawl/internal/naming"
 )
 
 // root is the made-up address under which a schema is compiled. It has to be
@@ -168,7 +168,7 @@ func compileFull(doc any) (full *validator.Schema, err error) {
 	c.DefaultDraft(validator.Draft2020)
 	c.AssertFormat()
 	c.UseRegexpEngine(func(expr string) (validator.Regexp, error) {
-		p, err := pattern.Compile(expr)
+		p, err := naming.CompilePattern(expr)
 		if err != nil {
 			return nil, err // not a nil pattern, which the interface would hide
 		}

@@ -1,5 +1,6 @@
-// Package meter estimates the tokens of a request from the counts a model
-// reported for earlier ones.
+// Package meter measures runs: it estimates the tokens of a request from the counts a model reported for
+// earlier ones, prices them, counts the calls of each tool, says where each reply stands in the
+// conversation, and compares measures of a goal.
 package meter
 
 import "slices"

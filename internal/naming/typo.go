@@ -1,6 +1,6 @@
 // Package naming compares, matches and finds names: how far apart two are, which match a pattern with *
-// and ?, which things have the words of a query in their name or description, and which number a name of
-// an enum stands for.
+// and ?, or a regular expression whose work is bounded, which things have the words of a query in their name
+// or description, and which number a name of an enum stands for.
 package naming
 
 import "slices"

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/wordset"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // setHead replaces the head. The run and the seq are those of the log, not of the caller.
@@ -32,7 +32,7 @@ func (j *Journal) List(ctx context.Context, q pawl.Query) iter.Seq2[pawl.Head, e
 // Search is [Journal.List] for the runs in whose text each of the given words occurs or
 // begins a word, whatever its case. It looks at every run.
 func (j *Journal) Search(ctx context.Context, words string, q pawl.Query) iter.Seq2[pawl.Head, error] {
-	sought := wordset.Of(words)
+	sought := journals.Words(words)
 	return func(yield func(pawl.Head, error) bool) {
 		j.mu.Lock()
 		runs := j.order[:len(j.order):len(j.order)]
@@ -70,7 +70,7 @@ func (r *run) match(q pawl.Query, sought []string) (pawl.Head, bool) {
 		q.Agent != "" && h.Agent != q.Agent,
 		q.Loop != "" && h.Loop != q.Loop,
 		q.Thread != "" && h.Thread != q.Thread,
-		len(sought) > 0 && !wordset.Match(wordset.Of(r.text), sought),
+		len(sought) > 0 && !journals.WordsMatch(journals.Words(r.text), sought),
 		!q.Due.IsZero() && (h.WakeAt.IsZero() || h.WakeAt.After(q.Due)) && (h.Status != pawl.StatusRunning || r.lease.Until.After(time.Now())),
 		!labelled(h.Labels, q.Labels):
 		return pawl.Head{}, false

@@ -13,9 +13,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/bell"
-	"github.com/pawl-run/pawl/internal/bucket"
-	"github.com/pawl-run/pawl/internal/lane"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // A Journal keeps logs, signals and blobs in memory until they are removed or the process
@@ -23,16 +21,16 @@ import (
 // do not wait for each other.
 type Journal struct {
 	runs sync.Map // run id to *run; lookups take no lock
-	logs bell.Bell
+	logs journals.Bell
 
-	queued bell.Bell
+	queued journals.Bell
 
 	mu    sync.Mutex
 	order []*run // oldest first
 	queue queue
 	inbox inbox
 	blobs map[string]blob
-	rates map[string]bucket.Pair
+	rates map[string]journals.Buckets
 
 	ledger ledger
 }
@@ -53,9 +51,9 @@ type run struct {
 	log   []record
 	head  pawl.Head
 	lease pawl.Lease
-	place lane.Place // in the queue, while the run is queued; the journal's lock guards it
-	text  string     // that a search finds the run by; its words are computed then, as runs are more frequent
-	gone  bool       // the run was removed
+	place journals.Place // in the queue, while the run is queued; the journal's lock guards it
+	text  string         // that a search finds the run by; its words are computed then, as runs are more frequent
+	gone  bool           // the run was removed
 }
 
 func (j *Journal) run(id string) (*run, error) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/lane"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // A queue numbers the turns of the queued runs: each run of a lane gets the turn after the
@@ -30,16 +30,16 @@ type line struct {
 
 // enter gives a run that becomes queued its place. The caller holds the lock of the
 // journal.
-func (q *queue) enter(h *pawl.Head) lane.Place {
+func (q *queue) enter(h *pawl.Head) journals.Place {
 	if q.turns == nil {
 		q.turns = map[line]int64{}
 	}
-	tenant, rank := lane.Of(h.Labels)
+	tenant, rank := journals.PlaceOf(h.Labels)
 	mine := line{agent: h.Agent, rank: rank, lane: tenant}
 	turn := 1 + max(q.turns[mine], q.turns[line{agent: h.Agent, rank: rank, taken: true}])
 	q.turns[mine] = turn
 	q.last++
-	return lane.Place{Rank: rank, Turn: turn, Ref: q.last}
+	return journals.Place{Rank: rank, Turn: turn, Ref: q.last}
 }
 
 // Take takes leases of queued runs; see runs.Queue. It looks at every run.
@@ -54,7 +54,7 @@ func (j *Journal) Take(ctx context.Context, t pawl.Take) ([]pawl.Head, error) {
 	byAgent := map[string][]candidate{}
 	for _, r := range j.order {
 		h := r.now()
-		tenant, _ := lane.Of(h.Labels)
+		tenant, _ := journals.PlaceOf(h.Labels)
 		switch {
 		case h.Lease.Until.After(now):
 			agents[h.Agent]++
@@ -65,7 +65,7 @@ func (j *Journal) Take(ctx context.Context, t pawl.Take) ([]pawl.Head, error) {
 	}
 	var all []candidate
 	for i, agent := range t.Agents {
-		slices.SortFunc(byAgent[agent], func(a, b candidate) int { return lane.Compare(a.place, b.place) })
+		slices.SortFunc(byAgent[agent], func(a, b candidate) int { return journals.ComparePlaces(a.place, b.place) })
 		nth := map[int]int{} // by rank
 		for _, c := range byAgent[agent] {
 			c.nth, c.nthAgent = nth[c.place.Rank], i
@@ -97,7 +97,7 @@ func (j *Journal) Take(ctx context.Context, t pawl.Take) ([]pawl.Head, error) {
 // A candidate is a run that may be taken.
 type candidate struct {
 	*run
-	place         lane.Place
+	place         journals.Place
 	agent, tenant string
 	nth           int // of the runs of its agent and rank
 	nthAgent      int
@@ -136,7 +136,7 @@ func (j *Journal) Queued(context.Context) iter.Seq2[string, error] {
 				queued = append(queued, r)
 			}
 		}
-		slices.SortFunc(queued, func(a, b *run) int { return lane.Compare(a.place, b.place) })
+		slices.SortFunc(queued, func(a, b *run) int { return journals.ComparePlaces(a.place, b.place) })
 		j.mu.Unlock()
 		for _, r := range queued {
 			if !yield(r.lease.Run, nil) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/bucket"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // Reserve takes from the buckets of a rate; see engine.Limiter.
@@ -18,7 +18,7 @@ func (j *Journal) Reserve(ctx context.Context, name string, requests, tokens, wi
 	wait, taken := of.Take(time.Now(), requests, tokens, within)
 	if taken {
 		if j.rates == nil {
-			j.rates = map[string]bucket.Pair{}
+			j.rates = map[string]journals.Buckets{}
 		}
 		j.rates[name] = of
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/pawl-run/pawl/internal/outage"
+	"github.com/pawl-run/pawl/internal/retry"
 )
 
 // Health is what [Check] finds.
@@ -43,7 +43,7 @@ func Check(ctx context.Context, url string, o *Options) (Health, error) {
 	}
 	c, err := connect(ctx, config)
 	if err != nil {
-		return Health{}, j.err(&outage.Error{Err: err})
+		return Health{}, j.err(&retry.Error{Err: err})
 	}
 	defer c.Close(context.WithoutCancel(ctx))
 	h, err := j.check(ctx, c)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/outage"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/journal/postgres"
 )
 
@@ -40,7 +40,7 @@ func TestCheck(t *testing.T) {
 	if h := check(s.url() + "&default_transaction_read_only=on"); !h.ReadOnly {
 		t.Errorf("read-only: %+v", h)
 	}
-	if _, err := postgres.Check(t.Context(), "postgres://postgres@127.0.0.1:1/x?sslmode=disable", nil); !outage.Is(err) || !strings.Contains(err.Error(), "127.0.0.1:1/x") {
+	if _, err := postgres.Check(t.Context(), "postgres://postgres@127.0.0.1:1/x?sslmode=disable", nil); !retry.Temporary(err) || !strings.Contains(err.Error(), "127.0.0.1:1/x") {
 		t.Errorf("no server: %v", err)
 	}
 	raw(t, `UPDATE `+schema+`.version SET version = 99`)

@@ -19,7 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/outage"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/journal/postgres"
 )
 
@@ -334,8 +334,8 @@ func TestUnreachable(t *testing.T) {
 		t.Errorf("an append that got nowhere says %v", err)
 	}
 	for _, err := range j.Read(t.Context(), "r", 0) {
-		if err == nil || !strings.Contains(err.Error(), w.Addr().String()) || !outage.Is(err) {
-			t.Errorf("a read says %v; to be asked again: %v", err, outage.Is(err))
+		if err == nil || !strings.Contains(err.Error(), w.Addr().String()) || !retry.Temporary(err) {
+			t.Errorf("a read says %v; to be asked again: %v", err, retry.Temporary(err))
 		}
 	}
 	j.SetPatience(time.Hour)

@@ -23,7 +23,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/outage"
+	"github.com/pawl-run/pawl/internal/retry"
 )
 
 // A Journal is an open database. It implements [pawl.Journal], [pawl.Inbox],
@@ -151,7 +151,7 @@ func (j *Journal) Close() error {
 
 // errClosed is the error of a closed journal. It is an outage, since a server that a second signal
 // stops closes its journal while it still answers requests: clients may repeat them.
-var errClosed error = &outage.Error{Err: errors.New("the journal is closed")}
+var errClosed error = &retry.Error{Err: errors.New("the journal is closed")}
 
 // err adds the database's name to an error.
 func (j *Journal) err(err error) error {
@@ -159,7 +159,7 @@ func (j *Journal) err(err error) error {
 		return nil
 	}
 	if away(err) {
-		err = &outage.Error{Err: err}
+		err = &retry.Error{Err: err}
 	}
 	return fmt.Errorf("journal %s: %w", j.name, err)
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/lane"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // The turns of queued runs: each run of a lane gets the turn after the one before it in the
@@ -25,7 +25,7 @@ const enterQueue = `mine AS (INSERT INTO turns (agent, rank, lane, turn)
 
 // place is where a run goes in the queue: its lane, a digest, and its rank.
 func place(labels map[string]string) (digest []byte, rank int) {
-	tenant, rank := lane.Of(labels)
+	tenant, rank := journals.PlaceOf(labels)
 	sum := sha256.Sum256([]byte(tenant))
 	return sum[:16], rank
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/bucket"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
-// reserve is bucket.Pair's Take in one statement: $1 names the buckets, $2 requests and $3
+// reserve is journals.Buckets's Take in one statement: $1 names the buckets, $2 requests and $3
 // tokens are taken within $4 microseconds, from buckets that hold $5. now is the server's
 // clock. It does not wait for the disk: what a crash of the server loses was taken just before.
 const reserve = `WITH easy AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS set)
@@ -26,7 +26,7 @@ const reserve = `WITH easy AS MATERIALIZED (SELECT set_config('synchronous_commi
 func (j *Journal) Reserve(ctx context.Context, name string, requests, tokens, within time.Duration) (time.Duration, error) {
 	var wait int64
 	err := j.write(ctx, func(ctx context.Context, c *conn, _ bool) (refusal, broken error) {
-		return nil, c.QueryRow(ctx, reserve, []byte(name), requests, tokens, within.Microseconds(), bucket.Full).Scan(&wait)
+		return nil, c.QueryRow(ctx, reserve, []byte(name), requests, tokens, within.Microseconds(), journals.FullBucket).Scan(&wait)
 	})
 	return time.Duration(wait) * time.Microsecond, err
 }

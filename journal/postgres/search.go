@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/wordset"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // Search is [Journal.List] for the runs in whose text each of the given words occurs or
 // begins a word, whatever its case.
 func (j *Journal) Search(ctx context.Context, words string, q pawl.Query) iter.Seq2[pawl.Head, error] {
 	return func(yield func(pawl.Head, error) bool) {
-		for h, err := range j.list(ctx, q, ascii(wordset.Of(words))) {
+		for h, err := range j.list(ctx, q, ascii(journals.Words(words))) {
 			if !yield(h, err) {
 				return
 			}
@@ -26,7 +26,7 @@ const replaceText = `ON CONFLICT (run) DO UPDATE SET words = excluded.words`
 
 // lexemes are the words of a text, as the index has them. The words are cut here and not by
 // the server's parser, so that all journals find the same.
-func lexemes(text string) []string { return append([]string{}, ascii(wordset.Of(text))...) } // nil is NULL
+func lexemes(text string) []string { return append([]string{}, ascii(journals.Words(text))...) } // nil is NULL
 
 // ascii escapes what not every encoding of a database can hold. A beginning of a word
 // stays a beginning of it.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/pawl-run/pawl/internal/bell"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // WatchSignals yields the ids of runs that have new signals, from any process, soon after
@@ -39,7 +39,7 @@ func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] {
 type hub struct {
 	channel string
 	config  *pgconn.Config
-	bell    bell.Bell
+	bell    journals.Bell
 	on      atomic.Bool // the listener is listening
 
 	// Of the latest listener; the bell's lock guards them.

@@ -13,7 +13,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
 
-	"github.com/pawl-run/pawl/internal/sleep"
+	"github.com/pawl-run/pawl/internal/retry"
 )
 
 // A conn is one connection with its compiled statements; only one goroutine uses it at a time.
@@ -54,7 +54,7 @@ func connect(ctx context.Context, path string, o *Options, v view) (*conn, error
 // pause sleeps a little, longer each time, and reports whether to try again. Commits take
 // 20 µs to a few ms, so the first pause is short.
 func pause(ctx context.Context, n int) bool {
-	return sleep.For(ctx, min(time.Duration(n+1)*100*time.Microsecond, 5*time.Millisecond))
+	return retry.Wait(ctx, min(time.Duration(n+1)*100*time.Microsecond, 5*time.Millisecond))
 }
 
 // close finalizes all statements first; otherwise SQLite refuses to close.

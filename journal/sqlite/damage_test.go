@@ -15,7 +15,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/outage"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
 
@@ -92,7 +92,7 @@ func TestDamage(t *testing.T) {
 			if err == nil {
 				t.Fatal("nobody noticed")
 			}
-			if text := err.Error(); !strings.Contains(text, path) || !strings.Contains(text, "damaged") || outage.Is(err) {
+			if text := err.Error(); !strings.Contains(text, path) || !strings.Contains(text, "damaged") || retry.Temporary(err) {
 				t.Errorf("the error does not say which file is damaged: %v", err)
 			}
 		})
@@ -112,7 +112,7 @@ func TestAltered(t *testing.T) {
 			path, blob := filled(t)
 			raw(t, path, c.sql)
 			err := use(t, path, blob)
-			if err == nil || !strings.Contains(err.Error(), "journal "+path+": "+c.says+"; restore the database from a copy") || outage.Is(err) {
+			if err == nil || !strings.Contains(err.Error(), "journal "+path+": "+c.says+"; restore the database from a copy") || retry.Temporary(err) {
 				t.Errorf("the error is %v", err)
 			}
 		})

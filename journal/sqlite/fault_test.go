@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/outage"
+	"github.com/pawl-run/pawl/internal/retry"
 )
 
 func opened(t *testing.T, path string, o *Options) *Journal {
@@ -81,8 +81,8 @@ func TestFaults(t *testing.T) {
 				for _, b := range []pawl.Batch{broken, other} {
 					all.Go(func() {
 						err := j.Append(t.Context(), b)
-						if err == nil || !strings.Contains(err.Error(), j.path) || !strings.Contains(err.Error(), c.says) || !outage.Is(err) {
-							t.Errorf("the error is %v; to be asked again: %v", err, outage.Is(err))
+						if err == nil || !strings.Contains(err.Error(), j.path) || !strings.Contains(err.Error(), c.says) || !retry.Temporary(err) {
+							t.Errorf("the error is %v; to be asked again: %v", err, retry.Temporary(err))
 						}
 					})
 				}

@@ -11,14 +11,14 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/lane"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // setPlace gives a run that is about to be queued its turn: the one after the run before it in its
 // lane, and after the one that was taken last. So a lane that was empty goes on beside the
 // others, not before or behind all of their runs.
 func (w *writer) setPlace(ref int64, h *pawl.Head) error {
-	tenant, rank := lane.Of(h.Labels)
+	tenant, rank := journals.PlaceOf(h.Labels)
 	if err := w.exec(`INSERT INTO turns (agent, rank, lane, taken, turn)
 		SELECT ?1, ?2, ?3, 0, 1 + coalesce(max(turn), 0) FROM turns WHERE agent = ?1 AND rank = ?2 AND lane = '' AND taken = 1
 		ON CONFLICT DO UPDATE SET turn = max(turn + 1, excluded.turn)`, h.Agent, rank, tenant); err != nil {
@@ -62,7 +62,7 @@ func (j *Journal) Take(ctx context.Context, t pawl.Take) ([]pawl.Head, error) {
 
 // A candidate is a run that may be taken.
 type candidate struct {
-	lane.Place
+	journals.Place
 	head     pawl.Head
 	tenant   string
 	nth      int // of the runs of its agent and rank
@@ -86,7 +86,7 @@ func (w *writer) take(t pawl.Take, now time.Time) ([]pawl.Head, error) {
 		n, nth, mine := 0, map[int]int{}, map[string]int{}
 		if err := w.query(queueSQL, func(s *sqlite3.Stmt) (bool, error) {
 			h, err := head(s)
-			c := &candidate{Place: lane.Place{Rank: s.ColumnInt(20), Turn: s.ColumnInt64(21), Ref: s.ColumnInt64(0)}, head: h, tenant: s.ColumnText(19), nthAgent: i}
+			c := &candidate{Place: journals.Place{Rank: s.ColumnInt(20), Turn: s.ColumnInt64(21), Ref: s.ColumnInt64(0)}, head: h, tenant: s.ColumnText(19), nthAgent: i}
 			switch {
 			case err != nil:
 				return false, err

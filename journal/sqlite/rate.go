@@ -6,15 +6,15 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"github.com/pawl-run/pawl/internal/bucket"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // Reserve takes from the buckets of a rate; see engine.Limiter.
 func (j *Journal) Reserve(ctx context.Context, name string, requests, tokens, within time.Duration) (wait time.Duration, err error) {
 	err = j.write(ctx, func(w *writer) (refusal, broken error) {
-		var of bucket.Pair
+		var of journals.Buckets
 		if broken = w.query(`SELECT requests, tokens FROM rates WHERE name = ?`, func(s *sqlite3.Stmt) (bool, error) {
-			of = bucket.Pair{Requests: instant(s, 0), Tokens: instant(s, 1)}
+			of = journals.Buckets{Requests: instant(s, 0), Tokens: instant(s, 1)}
 			return true, nil
 		}, name); broken != nil {
 			return nil, broken

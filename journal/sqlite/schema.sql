@@ -43,7 +43,7 @@ CREATE TABLE labels (
   PRIMARY KEY (name, value, run)
 ) STRICT, WITHOUT ROWID;
 
--- The words that searches find runs by; see internal/wordset, which makes them: lower case,
+-- The words that searches find runs by; see internal/journals, which makes them: lower case,
 -- separated by spaces. The index keeps which words a run has, and not their text.
 CREATE VIRTUAL TABLE texts USING fts5(words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii');
 
@@ -107,7 +107,7 @@ CREATE TABLE turns (
 ) STRICT, WITHOUT ROWID;
 
 -- The buckets of rates that programs share, each as the time at which all that was taken
--- from it will have been filled again; see internal/bucket.
+-- from it will have been filled again; see internal/journals.
 CREATE TABLE rates (
   name     TEXT    PRIMARY KEY,
   requests INTEGER NOT NULL,

@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/wordset"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // Search is [Journal.List] for the runs in whose text each of the given words occurs or
 // begins a word, whatever its case.
 func (j *Journal) Search(ctx context.Context, words string, q pawl.Query) iter.Seq2[pawl.Head, error] {
 	return func(yield func(pawl.Head, error) bool) {
-		for h, err := range j.list(ctx, q, wordset.Of(words)) {
+		for h, err := range j.list(ctx, q, journals.Words(words)) {
 			if !yield(h, err) {
 				return
 			}
@@ -29,5 +29,5 @@ func (w *writer) setText(ref int64, text string) error {
 	if text == "" {
 		return nil
 	}
-	return w.exec(`INSERT OR REPLACE INTO texts (rowid, words) VALUES (?, ?)`, ref, strings.Join(wordset.Of(text), " "))
+	return w.exec(`INSERT OR REPLACE INTO texts (rowid, words) VALUES (?, ?)`, ref, strings.Join(journals.Words(text), " "))
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/bell"
-	"github.com/pawl-run/pawl/internal/outage"
+	"github.com/pawl-run/pawl/internal/journals"
+	"github.com/pawl-run/pawl/internal/retry"
 )
 
 // A Journal is an open database. It implements [pawl.Journal],
@@ -28,7 +28,7 @@ type Journal struct {
 	path   string
 	writer *writer
 	pool   *pool
-	logs   *bell.Bell // notified of runs that have new entries
+	logs   *journals.Bell // notified of runs that have new entries
 }
 
 var (
@@ -146,7 +146,7 @@ func (j *Journal) Close() error {
 
 // errClosed is the error of a closed journal. It is an outage, since a server that a second signal
 // stops closes its journal while it still answers requests: clients may repeat them.
-var errClosed error = &outage.Error{Err: errors.New("the journal is closed")}
+var errClosed error = &retry.Error{Err: errors.New("the journal is closed")}
 
 // ErrReadOnly is the error of every write to a journal that was opened for reading.
 var ErrReadOnly = errors.New("it is open for reading only")
@@ -164,11 +164,11 @@ func (j *Journal) err(err error) error {
 func markOutage(err error) error {
 	for _, code := range []sqlite3.ErrorCode{sqlite3.CANTOPEN, sqlite3.PERM, sqlite3.BUSY, sqlite3.LOCKED, sqlite3.IOERR, sqlite3.FULL, sqlite3.READONLY} {
 		if errors.Is(err, code) {
-			return &outage.Error{Err: err}
+			return &retry.Error{Err: err}
 		}
 	}
 	if errors.As(err, new(*fs.PathError)) {
-		return &outage.Error{Err: err}
+		return &retry.Error{Err: err}
 	}
 	return err
 }

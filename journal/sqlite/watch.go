@@ -5,7 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/bell"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // WatchLogs yields the ids of runs that have new entries, soon after they are durable, until ctx
@@ -17,8 +17,8 @@ func (j *Journal) WatchLogs(ctx context.Context) iter.Seq2[string, error] { retu
 
 // newNotifier makes the notifier of a journal. While there is a listener, a goroutine
 // watches for writes of other processes.
-func newNotifier(path string, w *writer) *bell.Bell {
-	b := new(bell.Bell)
+func newNotifier(path string, w *writer) *journals.Bell {
+	b := new(journals.Bell)
 	b.First = func() func() {
 		ctx, stop := context.WithCancel(context.Background())
 		done := make(chan struct{})

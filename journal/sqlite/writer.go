@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/pawl-run/pawl/internal/bell"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // A writer is the one connection of this process that writes. A caller that finds no leader
@@ -26,7 +26,7 @@ type writer struct {
 	closed  bool
 	version int // SQLite's count of changes by other connections
 
-	logs *bell.Bell
+	logs *journals.Bell
 	own  atomic.Uint64 // transactions begun and ended here: odd while there is one
 }
 

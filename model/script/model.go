@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/sleep"
+	"github.com/pawl-run/pawl/internal/retry"
 )
 
 // A Model answers from a script. What it answers depends on the request alone. It
@@ -267,12 +267,12 @@ func (p *reply) stream(ctx context.Context, r pawl.Request, whole pawl.Reply, tu
 	}
 	pieces := split(whole.Parts, p.chunks)
 	pause := p.delay / time.Duration(max(1, len(pieces)))
-	if len(pieces) == 0 && !sleep.For(ctx, pause) {
+	if len(pieces) == 0 && !retry.Wait(ctx, pause) {
 		yield(pawl.Chunk{}, ctx.Err())
 		return
 	}
 	for _, c := range pieces {
-		if !sleep.For(ctx, pause) {
+		if !retry.Wait(ctx, pause) {
 			yield(pawl.Chunk{}, ctx.Err())
 			return
 		}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/outage"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/journal/postgres"
 	"github.com/pawl-run/pawl/journal/sqlite"
 )
@@ -52,7 +52,7 @@ func (d *doctor) database(ctx context.Context) error {
 func (d *doctor) postgres(ctx context.Context, url string) store {
 	h, err := postgres.Check(ctx, url, nil)
 	switch {
-	case outage.Is(err):
+	case retry.Temporary(err):
 		d.find("journal", ill, "check the address, that the server runs and lets this user in, and PGPASSWORD or ~/.pgpass", "%v", err)
 		return nil
 	case err != nil:

@@ -10,8 +10,8 @@ import (
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
 	"github.com/pawl-run/pawl/internal/display"
-	"github.com/pawl-run/pawl/internal/outage"
 	"github.com/pawl-run/pawl/internal/redact"
+	"github.com/pawl-run/pawl/internal/retry"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 	"github.com/pawl-run/pawl/spec"
@@ -120,7 +120,7 @@ func (a *app) report(ctx context.Context, err error) int {
 		if errors.Is(err, syscall.ECONNREFUSED) && a.server != "" {
 			a.sayf("pawl: no server listens there; start one with pawl serve SPEC, or correct the address in --server")
 		}
-		if outage.Is(err) {
+		if retry.Temporary(err) {
 			a.sayf("pawl: nothing recorded there is lost; try again when it can be reached, then continue an unfinished run with pawl resume. " +
 				"Select another database with --database or PAWL_DATABASE")
 		}

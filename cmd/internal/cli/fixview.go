@@ -7,7 +7,7 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/fix/testfix"
-	"github.com/pawl-run/pawl/internal/gauge"
+	"github.com/pawl-run/pawl/internal/meter"
 )
 
 // fixView shows a fix while it runs: a line for each test whose verdict changes, for what the
@@ -87,7 +87,7 @@ func (v *fixView) compare(open []string) []string {
 		open[i] = "the test command"
 	}
 	var passes, fails []string
-	_, _, shown := gauge.Moved(v.open, open)
+	_, _, shown := meter.Moved(v.open, open)
 	for _, id := range v.open {
 		if !slices.Contains(open, id) && !cutShort(id) {
 			passes = append(passes, "passes now: "+id)

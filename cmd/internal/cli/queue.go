@@ -6,12 +6,12 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/engine"
-	"github.com/pawl-run/pawl/internal/lane"
+	"github.com/pawl-run/pawl/internal/journals"
 )
 
 // queueRun records a run for a worker, and hands it over if there is an on.
 func queueRun(ctx context.Context, a *app, agent pawl.Agent, input string, o *engine.StartOptions, on string) (int, error) {
-	if err := lane.Check(o.Labels); err != nil {
+	if err := journals.CheckLane(o.Labels); err != nil {
 		return 0, refused(err)
 	}
 	if _, err := ceilings(agent); err != nil {

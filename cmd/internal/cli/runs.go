@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/wordset"
+	"github.com/pawl-run/pawl/internal/journals"
 	"github.com/pawl-run/pawl/runs"
 	"github.com/pawl-run/pawl/server/client"
 )
@@ -40,7 +40,7 @@ func runsCommand(a *app) *cobra.Command {
 		if q.Max < 0 || q.Max == 0 && c.Flags().Changed("max") {
 			return 0, misuse("--max is %d; it must be at least 1", q.Max)
 		}
-		if search != "" && !strings.ContainsFunc(search, wordset.Part) {
+		if search != "" && !strings.ContainsFunc(search, journals.WordPart) {
 			return 0, misuse("--search is %q; write words to look for", search)
 		}
 		if q.Since, err = moment("since", since); err != nil {

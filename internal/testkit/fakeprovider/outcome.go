@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/pawl-run/pawl/internal/sleep"
+	"github.com/pawl-run/pawl/internal/retry"
 )
 
 // An outcome is what a client gets, as bytes.
@@ -72,7 +72,7 @@ func place(k, n int) int {
 // or the server is closed.
 func (o *outcome) send(ctx context.Context, w http.ResponseWriter, opts *Options) {
 	if o.silent {
-		if o.ending == reset || !sleep.For(ctx, o.wait) {
+		if o.ending == reset || !retry.Wait(ctx, o.wait) {
 			abort(w)
 		}
 		if o.ending == stalled {
@@ -86,7 +86,7 @@ func (o *outcome) send(ctx context.Context, w http.ResponseWriter, opts *Options
 		w.WriteHeader(o.status)
 		_ = ctl.Flush()
 	}
-	if !sleep.For(ctx, opts.Latency+o.wait) {
+	if !retry.Wait(ctx, opts.Latency+o.wait) {
 		abort(w)
 	}
 	if !o.hasty {
@@ -96,7 +96,7 @@ func (o *outcome) send(ctx context.Context, w http.ResponseWriter, opts *Options
 		if len(u) == 0 {
 			continue
 		}
-		if i > 0 && !sleep.For(ctx, opts.Latency) || !o.unit(ctx, w, u, opts) {
+		if i > 0 && !retry.Wait(ctx, opts.Latency) || !o.unit(ctx, w, u, opts) {
 			abort(w)
 		}
 	}
@@ -110,7 +110,7 @@ func (o *outcome) send(ctx context.Context, w http.ResponseWriter, opts *Options
 		<-ctx.Done()
 		abort(w)
 	case endless:
-		for sleep.For(ctx, beat) && o.unit(ctx, w, o.pulse, opts) {
+		for retry.Wait(ctx, beat) && o.unit(ctx, w, o.pulse, opts) {
 		}
 		abort(w)
 	}
