@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawl-run/pawl/internal/usercode"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -42,6 +43,22 @@ func unsound(step Step) string {
 // Given reports whether the note comes from a hook, a signal, a board, a budget or a model, not from a step.
 func (n Noted) Given() bool {
 	return n.Signal != 0 || strings.HasPrefix(n.By, "hook ") || n.By == "__board__" || n.By == "__budget__" || n.By == modelNotes
+}
+
+// External reports whether an event comes from outside the run: from an owner, a person, a client, a hook or
+// a limit. Every other event is decided by the machine, or recorded by the engine as it performs a step.
+func External(event Event) bool {
+	switch e := event.(type) {
+	case RunStarted, RunResumed, RunExtended, RunForked, CancelRequested, HookDirected, ClientToolReturned, ApprovalDecided, ToolSettled:
+		return true
+	case InputGiven:
+		return e.Call != "" || e.Signal != 0 // a message for later is decided in its turn
+	case RunPaused: // a shutdown, queued, or by the engine for a rate
+		return (e.Status == StatusPaused || e.Status == StatusQueued) && (e.WakeAt.IsZero() || e.Rate != "")
+	case RunStopped:
+		return e.Leaf == usercode.PanicLeaf // the machine could not decide
+	}
+	return false
 }
 
 // modelNotes is the author of notes about what adapters changed in requests; see [Reply.Notes].

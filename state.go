@@ -128,7 +128,7 @@ type turn struct {
 	failure    *ModelFailed // the last attempt failed
 	shortened  bool         // results were left out of it, because it was too long
 	cut        bool         // a reply of this iteration met its limit, and the model was asked for a longer one
-	tries      tries        // failed attempts in a row that count, of one model
+	tries      meter.Few    // failed attempts of one model in a row, by class; see [Class.tried]
 	fallback   int          // which model was asked last: zero the agent's own, or one of its fallbacks
 	attempt    int          // attempts of this turn
 	reply      Reply
@@ -603,11 +603,7 @@ func value[T any](p *T) (v T, ok bool) {
 // Tries counts the failed attempts in a row at the present model call.
 func (s *State) Tries() int { return s.tries.Total() }
 
-// tries counts failed attempts in a row by class, all that are not transient
-// together. An attempt that we cut short, or whose reply met its limit, does not count.
-type tries = meter.Few
-
-// tried is where tries count a class.
+// tried is where a class is counted: all permanent ones together, and a cut attempt or reply nowhere.
 func (c Class) tried() int {
 	switch {
 	case c == ClassCancelled, c == ClassCut:
@@ -636,5 +632,5 @@ func (s *State) attempts(c Class) string {
 
 type miss struct {
 	ModelFailed
-	tries tries
+	tries meter.Few
 }

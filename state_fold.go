@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pawl-run/pawl/internal/meter"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
@@ -190,7 +191,7 @@ func (s *State) addInput(text string) {
 // once by the counters of the time before.
 func (s *State) reset() {
 	s.fallback, s.shortened, s.denied, s.missed = 0, false, nil, nil
-	s.failure, s.tries, s.rejections, s.rejected, s.finalAsked, s.toolErrors, s.stalled = nil, tries{}, 0, 0, false, 0, 0
+	s.failure, s.tries, s.rejections, s.rejected, s.finalAsked, s.toolErrors, s.stalled = nil, meter.Few{}, 0, 0, false, 0, 0
 	s.was.toolErrors, s.was.stalled, s.judged = 0, 0, nil
 	s.resetIterations = s.Iterations()
 	s.forgetSteps()

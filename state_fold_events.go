@@ -91,7 +91,7 @@ func (s *State) applyModel(event Event) {
 func (s *State) modelCalled(e ModelCalled, iteration int) {
 	s.unsent = false
 	if e.Model == "" && e.Fallback != s.fallback {
-		s.fallback, s.tries = e.Fallback, tries{}
+		s.fallback, s.tries = e.Fallback, meter.Few{}
 	}
 	s.priced = s.priced && s.declared().model(e.Model, e.Fallback).Price != nil
 	if e.Says() {
@@ -130,7 +130,7 @@ func (s *State) modelReplied(e ModelReplied, iteration int) {
 	if e.Purpose.judges() {
 		delete(s.missed, string(e.Purpose))
 	} else {
-		s.failure, s.tries, s.shortened = nil, tries{}, false
+		s.failure, s.tries, s.shortened = nil, meter.Few{}, false
 	}
 	s.modelCalls++
 	s.book(e.Reply.Usage, e.Cost)

@@ -124,6 +124,10 @@ func (f *fold) disposed(entry pawl.Entry) (id string, why, came Phrase) {
 			p += Phrase(", until " + stamp(e.Expires))
 		}
 		return e.Call, phrasef("%s needs approval: %s", name(e.Tool), said(e.Reason)), p
+	case pawl.ApprovalExpired:
+		return e.Call, "", "not run: its approval had expired"
+	case pawl.ApprovalInvalidated:
+		return e.Call, "", Phrase("not run: what its approval relied on has changed: " + names(e.Changed, 5))
 	case pawl.InputRequested:
 		return e.Call, f.caller(e.Call) + " asked a person", Phrase("asked: " + said(e.Question))
 	case pawl.ClientToolRequested:

@@ -300,6 +300,7 @@ func rare(log []pawl.Entry) []pawl.Entry {
 	step(pawl.ApprovalInvalidated{Call: "c_2", Changed: []string{"ledger.csv"}})
 	step(pawl.ApprovalExpired{Call: "c_2"})
 	step(pawl.ToolReused{Call: "c_2", Tool: "search", Of: "c_1"})
+	step(pawl.ToolReused{Call: "c_1", Tool: "search", Of: "c_3"}, pawl.ApprovalInvalidated{Call: "c_2", Changed: []string{"ledger.csv"}}, pawl.ApprovalExpired{Call: "c_3"})
 	step(pawl.ContextCompacted{From: 2, To: 9, Masked: []string{"c_1"}, Summary: "shoes were sought"})
 	step(pawl.ModelCalled{Purpose: "vote", Attempt: 1, Reserved: 500, MaxTokens: 100, Waited: 12 * time.Second},
 		pawl.ModelFailed{Purpose: "vote", Class: pawl.ClassTruncated, Message: "broke off", Attempt: 1, RetryAt: at.Add(time.Second), Usage: pawl.Usage{Input: 400, Output: 100}})

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/meter"
-	"github.com/pawl-run/pawl/internal/usercode"
 )
 
 // fold builds a report entry by entry. Entries of one step have the same At, as
@@ -59,7 +58,7 @@ func newFold(o *Options) *fold {
 
 // add takes an entry in. What an entry says depends on the state before it.
 func (f *fold) add(e pawl.Entry) {
-	external := outside(e.Event)
+	external := pawl.External(e.Event)
 	if external || len(f.step) > 0 && f.step[0].At != e.At {
 		f.close()
 	}
@@ -94,22 +93,6 @@ func (f *fold) declare(event pawl.Event) {
 			f.decl = *e.Changed
 		}
 	}
-}
-
-// outside reports whether an event is external, not decided by the machine.
-func outside(event pawl.Event) bool {
-	switch e := event.(type) {
-	case pawl.RunStarted, pawl.RunResumed, pawl.RunExtended, pawl.RunForked, pawl.CancelRequested, pawl.HookDirected,
-		pawl.ClientToolReturned, pawl.ApprovalDecided, pawl.ToolSettled:
-		return true
-	case pawl.InputGiven:
-		return e.Call != "" || e.Signal != 0 // a message in its turn is decided
-	case pawl.RunPaused:
-		return (e.Status == pawl.StatusPaused || e.Status == pawl.StatusQueued) && (e.WakeAt.IsZero() || e.Rate != "") // a shutdown, queued, or by the engine for a rate
-	case pawl.RunStopped:
-		return e.Leaf == usercode.PanicLeaf
-	}
-	return false
 }
 
 // begin begins the step whose first entry comes next, and says why it is made.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/meter"
-	"github.com/pawl-run/pawl/internal/usercode"
 	"github.com/pawl-run/pawl/stop"
 	"github.com/pawl-run/pawl/team"
 )
@@ -159,30 +158,24 @@ func (r *replay) follow(event pawl.Event) error {
 	return nil
 }
 
-// given reports whether an event is not a decision of the machine.
+// given reports whether an event is not a decision of the machine: it comes from outside, or the engine records
+// it by itself.
 func (r *replay) given(event pawl.Event) bool {
 	switch e := event.(type) {
-	case pawl.RunStarted, pawl.RunResumed, pawl.RunExtended, pawl.RunForked, pawl.CancelRequested, pawl.HookDirected,
-		pawl.ClientToolReturned, pawl.ApprovalDecided, pawl.ApprovalExpired, pawl.ApprovalInvalidated, pawl.ToolSettled:
+	case pawl.ApprovalExpired, pawl.ApprovalInvalidated:
 		return true
 	case pawl.ToolDoubted: // recorded when a run whose owner had died was cancelled
 		c, _ := r.state.Call(e.Call)
 		_, over := r.state.Cancelled()
 		return over && c.Phase == pawl.PhaseLost
-	case pawl.InputGiven:
-		return e.Call != "" || e.Signal != 0 // a message for later is decided in its turn
-	case pawl.RunPaused:
-		return (e.Status == pawl.StatusPaused || e.Status == pawl.StatusQueued) && (e.WakeAt.IsZero() || e.Rate != "") // a shutdown, queued, or by the engine for a rate
 	case pawl.ModelReplied:
 		return r.edited
-	case pawl.RunStopped:
-		return e.Leaf == usercode.PanicLeaf // the engine's, since the machine could not decide
 	case pawl.Noted:
 		return e.Given() || e.Imported()
 	case pawl.ChildStopped:
 		return e.Status == pawl.StatusInterrupted // recorded by a new owner
 	}
-	return false
+	return pawl.External(event)
 }
 
 // agrees compares the entries written for a step with the current decision. A crash may

@@ -166,6 +166,25 @@ func TestRootBudget(t *testing.T) {
 	}
 }
 
+// mostLeaves is how many packages there are under internal, without tests and their kits. A leaf of one page joins
+// the package that uses it, or one with the same users. The number only goes down.
+const mostLeaves = 19
+
+func TestLeaves(t *testing.T) {
+	var leaves []string
+	for _, k := range repository(t).pkgs {
+		beside := slices.ContainsFunc([]string{"bench", "house", "testkit"}, func(name string) bool {
+			return k.dir == "internal/"+name || strings.HasPrefix(k.dir, "internal/"+name+"/")
+		})
+		if internal(k.dir) && !beside && slices.ContainsFunc(k.files, func(s *source) bool { return !s.test }) {
+			leaves = append(leaves, k.dir)
+		}
+	}
+	if len(leaves) > mostLeaves || len(leaves) < mostLeaves/2 {
+		t.Errorf("there are %d packages under internal, want at most %d and a tree that was read: %q", len(leaves), mostLeaves, leaves)
+	}
+}
+
 // topLevel lists the exported types, functions, constants and variables of a
 // file. Methods and fields are not counted: they are found through their type.
 func topLevel(s *source) []string {
