@@ -40,8 +40,6 @@ type CallState struct {
 	Retries       int               // times a hook had it run again
 	Child         string            // the id of its child run, when its tool is an agent
 	Trust         Trust             // what its tool was labelled when it was answered; zero: Trusted
-	UserTexts     int               // how many texts by people the run had when the call was made; see [State.UserTexts]
-	Prior         int               // how many calls were answered when it was made
 	Blob          string            // digest of the whole result, when Result is an excerpt of it
 }
 
@@ -51,8 +49,6 @@ type CallState struct {
 type call struct {
 	Call
 	Iteration int
-	inputs    int32 // texts by people when it was made
-	prior     int32 // calls that were over
 	Phase     Phase
 	trial
 	ending
@@ -113,8 +109,8 @@ type matter struct {
 
 var noMatter, noCall = matter{}, call{}
 
-func newCall(c Call, s *State, iteration int) call {
-	return call{Call: c, Iteration: iteration, inputs: int32(len(s.inputs)), prior: int32(len(s.calls)), Phase: PhaseUndecided, matter: &noMatter}
+func newCall(c Call, iteration int) call {
+	return call{Call: c, Iteration: iteration, Phase: PhaseUndecided, matter: &noMatter}
 }
 
 // own gives the call a copy of what few calls have, to change it.
@@ -137,7 +133,7 @@ func (c *call) state() CallState {
 		trust = Untrusted
 	}
 	return CallState{
-		Trust: trust, UserTexts: int(c.inputs), Prior: int(c.prior), Answers: maps.Clone(c.answers),
+		Trust: trust, Answers: maps.Clone(c.answers),
 		Call: mine, Iteration: c.Iteration, Step: c.Step, Phase: c.Phase,
 		Attempt: c.Attempt, Effect: c.Effect, Key: c.Key, Started: c.Started, Supervised: c.Supervised,
 		Status: c.Status, Result: bytes.Clone(c.Result), Error: c.Error, Ran: c.Ran,

@@ -221,7 +221,7 @@ func (s *State) replyTurn(e *ModelReplied, iteration int) {
 	memory := make([]call, 0, calls)
 	for _, p := range e.Reply.Parts {
 		if c, ok := p.(Call); ok {
-			memory = append(memory, newCall(c, s, iteration))
+			memory = append(memory, newCall(c, iteration))
 			s.open = append(s.open, &memory[len(memory)-1])
 			s.counter = max(s.counter, callNumber(c.ID))
 		}
@@ -230,7 +230,7 @@ func (s *State) replyTurn(e *ModelReplied, iteration int) {
 
 // host takes in a call that the provider has answered. What the model sees of it is in the reply.
 func (s *State) host(h HostedCall, iteration int) {
-	t, c := s.declared().tool(h.Call.Tool), newCall(h.Call, s, iteration)
+	t, c := s.declared().tool(h.Call.Tool), newCall(h.Call, iteration)
 	c.Phase, c.Effect = PhaseAnswered, Read
 	c.ending = ending{Status: ToolOK, Ran: true, hosted: true, foreign: t.Trust == Untrusted || t.Hosted == (Usage{}), Result: h.Result, Error: h.Error}
 	if h.Error != "" {

@@ -145,7 +145,7 @@ func (s *State) openCalls(value json.RawMessage) {
 	s.counter += len(list)
 	open := make([]*call, len(list))
 	for i, c := range list {
-		open[i] = new(newCall(Call{ID: c.Call, Tool: c.Tool, Args: c.Args}, s, s.iteration))
+		open[i] = new(newCall(Call{ID: c.Call, Tool: c.Tool, Args: c.Args}, s.iteration))
 		if c.Step != "" {
 			open[i].own().Step = c.Step
 			s.setStep(stepped{label: c.Step, seq: s.seq, call: c.Call})

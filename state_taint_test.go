@@ -183,17 +183,6 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// What people had said when a call was made is known of it.
-func TestHeard(t *testing.T) {
-	s := turnOf(labelled(t, nil), "look")
-	s = grown(s, InputRequested{Call: "", Question: "what?"}, InputGiven{Call: "", Text: "that"})
-	s = turnOf(s, "look")
-	a, _ := s.Call("c_1")
-	if b, _ := s.Call("c_2"); a.UserTexts != 1 || b.UserTexts != 2 {
-		t.Errorf("heard %d and %d", a.UserTexts, b.UserTexts)
-	}
-}
-
 func TestLabels(t *testing.T) {
 	for _, a := range []Agent{
 		{Trust: map[string]Trust{"lok": Untrusted}},

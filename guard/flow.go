@@ -1,14 +1,18 @@
 package guard
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/excerpt"
 	"github.com/pawl-run/pawl/internal/expr"
 )
 
@@ -152,45 +156,37 @@ func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if !ok || !s.Tainted() {
 		return step
 	}
-	var open []heldCall
+	acting := map[int]action{}
 	for i := range act.Calls {
 		d := &act.Calls[i]
 		if d.Do != pawl.CallRun && d.Do != pawl.CallHand && d.Do != pawl.CallAsk || machines(d.Call.Tool) {
 			continue
 		}
-		if h, does := decisive(d); does {
-			h.i = i
-			open = append(open, h)
+		if a, ok := actionOf(d); ok {
+			acting[i] = a
 		}
 	}
-	if open == nil {
+	if len(acting) == 0 {
 		return step
 	}
 	changed := false
-	s.Gather("data_flow", func() any { return begun(s) }, func(k any, c pawl.CallState) { k.(*known).add(s, c) }, func(k any) {
+	s.Gather("data_flow", func() any { return begun(s) }, func(k any, c pawl.CallState) { k.(*known).add(&c, "") }, func(k any) {
 		v := k.(*known).view(s)
-		for _, h := range open {
-			d := &act.Calls[h.i]
-			c, ok := s.Call(d.Call.ID)
-			if !ok || !v.influenced(&c) {
-				continue
-			}
-			why := v.objection(h, d.Info(), f.hosts)
+		if v.first == "" {
+			return // what taints the run was called in this turn
+		}
+		for i, a := range acting {
+			why := v.objection(&a, f.hosts)
 			if why == "" && f.strict {
 				why = "the run has read untrusted text, and data flow is strict"
 			}
-			if d.Do == pawl.CallAsk {
-				if why = also(d.Why, why); why == d.Why {
-					continue
-				}
-			}
-			if why == "" {
+			if why = also(act.Calls[i].Why, why); act.Calls[i].Do == pawl.CallAsk && why == act.Calls[i].Why || why == "" {
 				continue
 			}
 			if !changed {
 				act.Calls, changed = slices.Clone(act.Calls), true
 			}
-			act.Calls[h.i].Do, act.Calls[h.i].Why = pawl.CallAsk, why
+			act.Calls[i].Do, act.Calls[i].Why = pawl.CallAsk, why
 		}
 	})
 	return act
@@ -212,52 +208,110 @@ func also(reasons, why string) string {
 	return reasons + between + why
 }
 
-// heldCall is a call that acts, with its values.
-type heldCall struct {
-	i      int
-	values []value // decisive
+// action is a call that acts.
+type action struct {
+	form   form
+	values []value // those that decide
 	prose  []value // text for a reader
-	text   bool    // the call has no decisive values, only text
 }
 
-// decisive returns the decisive and other values of a call, and whether the
-// call acts. Calls of a sub-agent are judged one by one in its own run.
-func decisive(d *pawl.Classified) (h heldCall, does bool) {
+// actionOf returns the values of a call, and whether the call acts. Calls of a
+// sub-agent are judged one by one in its own run.
+func actionOf(d *pawl.Classified) (a action, acts bool) {
 	info := d.Info()
 	if info.Agent != "" {
-		return h, false
+		return a, false
 	}
-	every := valuesOf(d.Call.Args, formOf(info.Input).names)
-	every = append(every, flagsOf(d.Call.Tool, d.Call.Args)...)
-	for i := range every {
-		v := &every[i]
-		v.reach = isDestination(&info, v)
+	if !info.Foreign { // the schema of an untrusted server chooses nothing
+		a.form = formOf(info.Input)
 	}
-	if info.Effect == pawl.Read {
-		for _, v := range every {
-			if v.reach {
-				h.values = append(h.values, v)
-			}
+	for _, v := range valuesOf(d.Call.Args, a.form.names) {
+		v.reach = slices.Contains(info.Reaches, v.name) || v.kind == '"' && place(v.text)
+		switch {
+		case info.Effect == pawl.Read && !v.reach:
+		case !v.reach && slices.Contains(info.Content, v.name) && v.reads():
+			a.prose = append(a.prose, v)
+		default:
+			a.values = append(a.values, v)
 		}
-		return h, h.values != nil
 	}
-	decides := false
-	for _, v := range every {
-		if prose(&info, &v) {
-			h.prose = append(h.prose, v)
-			continue
-		}
-		h.values = append(h.values, v)
-		decides = decides || !v.flag
+	if a.values == nil {
+		a.values, a.prose = a.prose, nil
 	}
-	if !decides {
-		h.values, h.prose, h.text = every, nil, true
-	}
-	return h, true
+	return a, info.Effect != pawl.Read || a.values != nil
 }
 
-// prose reports whether a value is text for a reader: by the tool's declaration,
-// or the argument's name and value.
-func prose(info *pawl.ToolInfo, v *value) bool {
-	return !slices.Contains(info.Reaches, v.name) && (slices.Contains(info.Content, v.name) || isContent(v)) && reads(v)
+// reads reports whether a value is text for a reader and nothing else: no address,
+// no account, and no control character that could begin a header.
+func (v *value) reads() bool {
+	control := func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) && r != '\n' && r != '\t' }
+	return v.kind == '"' && !identifies(v.text) && !strings.ContainsFunc(v.text, control)
+}
+
+// objection returns the reason for holding a call, for a person; empty: it is not
+// held.
+func (w *view) objection(a *action, hosts []string) string {
+	const most = 3
+	var whys []string
+	named, more := false, 0
+	for _, v := range a.values {
+		ok, from := w.names(&v)
+		switch {
+		case ok, v.reach && allowed(v.text, hosts):
+			named = true
+		case a.form.fixes(v), from == nil && w.dated(&v):
+		case len(whys) == most:
+			more++
+		case from == nil:
+			whys = append(whys, v.shown()+", from no trusted tool and from no person")
+		default:
+			whys = append(whys, v.shown()+", from "+from.from+" and from no person")
+		}
+	}
+	if more > 0 {
+		whys = append(whys, fmt.Sprintf("%d more values like these", more))
+	}
+	for _, v := range a.prose {
+		ok, _ := w.names(&v)
+		named = named || ok
+	}
+	if whys == nil && !named {
+		whys = append(whys, "nothing in it was named by a person or a trusted tool")
+	}
+	if whys == nil {
+		return ""
+	}
+	return "untrusted text may be behind it (" + w.first + "): " + strings.Join(whys, "; ")
+}
+
+// dated reports whether a value is a date, a time or both, and no untrusted text
+// has one of them that no trusted text has. Such a value reaches nobody, so it need
+// not be named.
+func (w *view) dated(v *value) bool {
+	parts := momentOf(fold(v.text))
+	return parts != nil && !slices.ContainsFunc(parts, func(part string) bool {
+		p := valueOf(v.name, part, '"')
+		_, from := w.says(&p)
+		return from != nil
+	})
+}
+
+// shown says what an argument is, for a person: shortened, with invisible
+// characters escaped, and foreign letters in Latin text pointed out.
+func (v *value) shown() string {
+	const most = 80
+	what := cmp.Or(v.name, "an argument") + " is "
+	if v.kind != '"' {
+		return what + v.text
+	}
+	text := excerpt.Clip(v.text, most)
+	latin, other := false, false
+	for _, r := range text {
+		latin = latin || unicode.Is(unicode.Latin, r)
+		other = other || unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r)
+	}
+	if latin && other {
+		return what + strconv.Quote(text) + " (to the letter " + strconv.QuoteToASCII(text) + ")"
+	}
+	return what + strconv.Quote(text)
 }

@@ -1,222 +1,177 @@
 package guard
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
 )
 
-// known records the sources of values, up to a turn.
+// known is what a run has read, up to a turn. It depends only on the beginning
+// of the run and its calls.
 type known struct {
-	person  speech              // from people: the prompt, the input, answers
-	found   corpus              // from trusted tools
-	foreign corpus              // from untrusted sources
-	own     corpus              // written by the tainted model without another source
-	touched map[string]bool     // objects it changed with such words
-	records map[string][]record // records of search results by id
-	links   map[string]bool     // URLs on the same host as their page
-
-	clock   int // number of calls recorded, over all runs
-	tainted bool
-	calls   int      // number of calls recorded of the run
-	since   int      // calls made after so many were over may be influenced
-	first   string   // the first untrusted text
-	earlier int      // number of texts from people in earlier runs of the thread
-	heard   int      // number of texts recorded from people in this run
-	said    []string // texts from people in this run, as needed
+	author  []text   // by the agent's author
+	results []result // of tools
+	foreign []text   // untrusted from the start: descriptions of tools, an input
+	first   string   // the first untrusted text; empty: the run is not tainted
+	wrote   bool     // a result with words was of a call that wrote
 }
 
-func newKnown() *known {
-	return &known{person: newSpeech(), found: newCorpus(), foreign: newCorpus(), own: newCorpus(), touched: map[string]bool{}, records: map[string][]record{}, links: map[string]bool{}}
+// result is what a tool returned. If a tainted model called the tool with words
+// that no trusted text has, the result is untrusted: the tool may repeat the words,
+// or look up what they ask for. If the call was not a Read, so is every later
+// result, which may hold what the model wrote.
+type result struct {
+	text
+	untrusted bool    // by the label of the tool
+	words     []value // of the call, which neither the author nor a trusted tool has used
+	wrote     bool    // the call was not a Read
+	clean     bool    // it is trusted, whatever people say later
 }
 
-// begun returns the knowledge at the start of a run: the agent's prompt and the
-// steps of its loop, the conversation it continues, and its input.
+// begun returns what is known at the start of a run: its agent's prompt and steps,
+// the conversation that it continues, and what is untrusted from the start.
 func begun(s *pawl.State) *known {
-	k := newKnown()
-	start, _ := s.Start()
-	k.person.hear(start.Declaration.Prompt)
-	k.person.hear(plain(start.Declaration.Steps))
+	k := &known{}
 	var chain []*pawl.State
-	for e, ok := s.Earlier(); ok; e, ok = e.Earlier() {
-		chain = append(chain, e)
+	for run, ok := s, true; ok; run, ok = run.Earlier() {
+		chain = append(chain, run)
 	}
 	for _, run := range slices.Backward(chain) {
 		start, _ := run.Start()
-		said := slices.Collect(run.UserTexts())
-		k.begin(start, said[min(k.earlier, len(said)):])
+		k.author = append(k.author, textOf("", start.Declaration.Prompt+"\n"+plain(start.Declaration.Steps)))
+		for _, t := range start.Declaration.Tools {
+			if t.Foreign {
+				k.taint(textOf("the description of "+t.Name, t.Name+"\n"+t.Description+"\n"+plain(t.Input)))
+			}
+		}
+		for _, f := range start.Files {
+			k.taint(textOf("the file "+f.Name, f.Name))
+		}
+		if start.Continues != nil && start.Continues.Untrusted {
+			k.first = cmp.Or(k.first, "the conversation that it continues")
+		}
+		if start.Untrusted {
+			k.taint(textOf("what the run was asked", start.Input))
+		}
+		if run == s {
+			break
+		}
 		for c := range run.Calls() {
-			k.took(c, " of run "+run.Run())
+			k.add(&c, " of run "+run.Run())
 		}
-		k.hear(len(k.said))
-		k.found.add(run.Seen(), "")
-		k.earlier += len(k.said)
+		k.author = append(k.author, textOf("", run.Seen()))
 	}
-	for _, t := range start.Declaration.Tools {
-		if t.Foreign {
-			from := "the description of " + t.Name
-			k.foreign.add(t.Name+"\n"+t.Description+"\n"+plain(t.Input), from)
-			k.taint(from, 0)
-		}
-	}
-	if start.Continues != nil && start.Continues.Untrusted {
-		k.taint("the conversation that it continues", 0)
-	}
-	said := slices.Collect(s.UserTexts())
-	k.begin(start, said[min(k.earlier, len(said)):])
 	return k
 }
 
-// begin starts a run: the turns of its calls count from its start.
-func (k *known) begin(start pawl.RunStarted, said []string) {
-	k.calls, k.since, k.heard, k.said = 0, 0, 0, said
-	for _, f := range start.Files {
-		k.taint("the file "+f.Name, 0)
-	}
-	if len(said) == 0 {
-		return
-	}
-	if k.heard = 1; start.Untrusted {
-		k.foreign.add(said[0], "what the run was asked")
-		k.taint("what the run was asked", 0)
-		return
-	}
-	k.person.hear(said[0])
+func (k *known) taint(t text) {
+	k.foreign = append(k.foreign, t)
+	k.first = cmp.Or(k.first, t.from)
 }
 
-// taint records untrusted text. It may influence every call made when at least
-// since calls were over.
-func (k *known) taint(from string, since int) {
-	if !k.tainted {
-		k.tainted, k.since, k.first = true, since, from
-	}
-}
-
-// influenced reports whether untrusted text may have caused a call. It cannot
-// have caused a call of the same batch.
-func (k *known) influenced(c *pawl.CallState) bool { return k.tainted && c.Prior >= k.since }
-
-// hear records the texts of people, up to the n-th of the run.
-func (k *known) hear(n int) {
-	for ; k.heard < min(n, len(k.said)); k.heard++ {
-		k.person.hear(k.said[k.heard])
-	}
-}
-
-// add records a call of the run of s.
-func (k *known) add(s *pawl.State, c pawl.CallState) {
-	if c.UserTexts > len(k.said) {
-		k.said = slices.Collect(s.UserTexts())[k.earlier:][:c.UserTexts] // later texts may differ in another state
-	}
-	k.took(c, "")
-}
-
-// took records a call and its result. A trusted tool's result for words without
-// a trusted source is untrusted: the tool may repeat the words, or look up what
-// they ask for.
-func (k *known) took(c pawl.CallState, run string) {
-	k.hear(c.UserTexts)
-	k.calls++
-	k.clock++
-	clean, own := true, false
-	if k.influenced(&c) {
-		clean, own = k.called(&c, run)
-	}
+// add adds a call and its result.
+func (k *known) add(c *pawl.CallState, run string) {
 	if machines(c.Tool) || !c.Ran && !c.OK() {
-		return // a text of the machine
+		return // its result is the machine's
 	}
 	what := "the result"
 	if c.Error != "" {
 		what = "the error"
 	}
-	from := fmt.Sprintf("%s of %s (%s)%s", what, c.ID, c.Tool, run)
-	text := plain(c.Result) + "\n" + c.Error
-	if c.Error == "" && (c.Trust == pawl.Untrusted || !clean) {
-		k.remember(c.Result, c.Args)
+	r := result{
+		text:      textOf(fmt.Sprintf("%s of %s (%s)%s", what, c.ID, c.Tool, run), readable(c.Result)+"\n"+c.Error),
+		untrusted: c.Trust == pawl.Untrusted, wrote: c.Ran && c.Effect != pawl.Read,
 	}
-	if c.Trust == pawl.Untrusted && clean {
-		k.link(text, c.Args)
+	if k.first != "" && c.Edited == nil { // else a person wrote the arguments
+		r.words = slices.DeleteFunc(valuesOf(c.Args, nil), k.used)
 	}
-	switch {
-	case c.Trust == pawl.Untrusted:
-		k.foreign.add(text, from)
-		k.taint(from, k.calls)
-	case !clean:
-		k.foreign.add(text, from+", asked for after that,")
-	case own:
-		k.own.addAt(text, from+", which the model wrote to before,", k.clock)
-	default:
-		k.found.addAt(text, from, k.clock)
+	k.wrote = k.wrote || r.wrote && len(r.words) > 0
+	r.clean = !r.untrusted && len(r.words) == 0 && !k.wrote
+	k.results = append(k.results, r)
+	if r.untrusted {
+		k.first = cmp.Or(k.first, r.from)
 	}
 }
 
-// called records the arguments of an influenced call. clean: a trusted tool's
-// result counts as the tool's. own: it counts as the model's.
-func (k *known) called(c *pawl.CallState, run string) (clean, own bool) {
-	args := c.Args
-	if c.Edited != nil {
-		args = c.Edited
-	}
-	from := fmt.Sprintf("the arguments of %s (%s)%s", c.ID, c.Tool, run)
-	values := valuesOf(args, nil)
-	if c.Edited != nil {
-		return true, false // a person wrote the arguments
-	}
-	own = k.reread(values)
-	if clean = k.wrote(values, from); !clean && c.Ran && c.Effect != pawl.Read {
-		k.touch(values)
-	}
-	return clean, own
+// used reports whether the author or a trusted tool has used a value.
+func (k *known) used(v value) bool {
+	return v.in(k.author) != nil || slices.ContainsFunc(k.results, func(r result) bool { return r.clean && r.holds(&v) })
 }
 
-// tells reports whether a person has named a value, or a trusted tool has and
-// no untrusted text.
-func (k *known) tells(folded string) bool {
-	if _, said := k.person.find(folded); said {
-		return true
+// readable returns the keys, texts and numbers of a JSON document, also of one
+// that is the text of another.
+func readable(raw json.RawMessage) string {
+	text := plain(raw)
+	if inner := json.RawMessage(text); len(text) < len(raw) && json.Valid(inner) {
+		return plain(inner)
 	}
-	if found, ok := k.found.find(folded); !ok || k.laundered(folded, found.at) {
-		return false
-	}
-	_, foreign := k.foreign.find(folded)
-	return !foreign
+	return text
 }
 
-// clean reports whether an argument of a read comes from people or trusted
-// tools, at least word by word. A number may be the model's own, such as an
-// offset.
-func (k *known) clean(v value) bool {
-	if number, ok := canonical(v.text); ok && v.number {
-		_, said := k.person.number(number)
-		ours, found := k.found.number(number)
-		found = found && !k.repeated(number, ours.at)
-		_, foreign := k.foreign.number(number)
-		return said || found || !foreign
-	}
-	folded := fold(v.text)
-	if k.tells(folded) {
-		return true
-	}
-	if _, foreign := k.foreign.find(folded); foreign {
-		return false
-	}
-	known := true
-	eachWord(folded, func(word string, _ int) bool {
-		known = idle[word] || k.word(word) || k.word(word+"s") || k.word(strings.TrimSuffix(word, "s"))
-		return known
-	})
-	return known
+// view is what is known when the calls of a turn are judged.
+type view struct {
+	first     string
+	people    []text // and the agent's author
+	tools     []text // that are trusted, and the observation
+	untrusted []text
 }
 
-// word reports whether a person or a trusted tool has used a word.
-func (k *known) word(word string) bool {
-	return k.person.words[word] != nil || k.found.words[word] != nil && !k.ours(word, k.clock)
+// view sorts what was read by whose words it is.
+func (k *known) view(s *pawl.State) *view {
+	var said []text
+	asked := map[string]bool{}
+	for run, ok := s, true; ok; run, ok = run.Earlier() {
+		if start, _ := run.Start(); start.Untrusted {
+			asked[start.Input] = true
+		}
+	}
+	for text := range s.UserTexts() {
+		if !asked[text] {
+			said = append(said, textOf("", text))
+		}
+	}
+	v := &view{first: k.first, people: slices.Concat(k.author, said), tools: []text{textOf("", s.Seen())}, untrusted: slices.Clone(k.foreign)}
+	wrote := false
+	for _, r := range k.results {
+		unnamed := slices.ContainsFunc(r.words, func(w value) bool { return w.in(said) == nil })
+		wrote = wrote || unnamed && r.wrote
+		if r.untrusted || unnamed || wrote {
+			v.untrusted = append(v.untrusted, r.text)
+		} else {
+			v.tools = append(v.tools, r.text)
+		}
+	}
+	return v
 }
 
-// idle are words that name nothing, from English, SQL and code. A query of such
-// words and known ones has the known words as its source.
-var idle = one("a an and any are as at by for from in into is it of on or the to with " +
-	"asc between count desc distinct exists group having id inner join left like limit not null offset order outer right select sum where " +
-	"class const def func function import interface package return struct type var")
+// names reports whether trusted texts name a value, and else returns the first
+// untrusted text that does. The directory and the file of a path may be named
+// apart.
+func (w *view) names(v *value) (named bool, from *text) {
+	named, from = w.says(v)
+	dir, file := path.Split(fold(v.text))
+	dir = strings.TrimSuffix(dir, "/")
+	if named || from != nil || v.kind != '"' || dir == "" || place(v.text) || strings.Contains(dir, "..") {
+		return named, from
+	}
+	in, of := valueOf(v.name, dir, '"'), valueOf(v.name, file, '"')
+	if named, from = w.says(&in); named {
+		named, from = w.says(&of)
+	}
+	return named, from
+}
+
+// says is names for a value as a whole. What a trusted tool says counts only if no
+// untrusted text says it.
+func (w *view) says(v *value) (named bool, from *text) {
+	if v.in(w.people) != nil {
+		return true, nil
+	}
+	from = v.in(w.untrusted)
+	return from == nil && v.in(w.tools) != nil, from
+}

@@ -1,39 +1,95 @@
 package guard
 
 import (
-	"strconv"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// fold normalises a text for comparison: each white space becomes one space,
-// letters become lower case. Look-alike letters and invisible characters stay,
-// because the value's recipient distinguishes them.
-func fold(text string) string {
-	var b strings.Builder
-	b.Grow(len(text))
-	space := false
-	for i := 0; i < len(text); {
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(text[i:])
-		}
-		i += size
-		if unicode.IsSpace(r) {
-			space = b.Len() > 0
-			continue
-		}
-		if space {
-			b.WriteByte(' ')
-			space = false
-		}
-		if small := unicode.ToLower(r); small >= utf8.RuneSelf || r < utf8.RuneSelf {
-			r = small // except the Kelvin sign, which would become k
-		}
-		b.WriteRune(r)
+// text is a text that the model has read, prepared for finding values in it.
+type text struct {
+	from  string          // where it comes from, for a person
+	exact string          // the text as [fold] returns it
+	lower string          // the same in lower case
+	facts map[string]bool // its numbers, dates and times, as [factsOf] writes them
+}
+
+func textOf(from, s string) text {
+	exact := fold(s)
+	return text{from, exact, lower(exact), factsOf(s)}
+}
+
+// holds reports whether a value stands in the text in one of its forms, or its
+// facts do.
+func (t *text) holds(v *value) bool {
+	missing := func(fact string) bool { return !t.facts[fact] }
+	return slices.ContainsFunc(v.forms, t.says) || len(v.facts) > 0 && !slices.ContainsFunc(v.facts, missing)
+}
+
+// says reports whether the text has a value by itself: neither as a part of a
+// longer name, address or number, nor before an option that belongs to it. Case
+// matters only in paths and options.
+func (t *text) says(v string) bool {
+	in := t.exact
+	if !strings.ContainsAny(v, `/\`) && !strings.HasPrefix(v, "-") && !strings.Contains(v, " -") {
+		in, v = t.lower, lower(v)
 	}
-	return b.String()
+	for at := 0; v != ""; {
+		i := strings.Index(in[at:], v)
+		if i < 0 {
+			return false
+		}
+		start := at + i
+		if standsAlone(in, start, start+len(v)) && !option.MatchString(in[start+len(v):]) {
+			return true
+		}
+		at = start + 1
+	}
+	return false
+}
+
+var (
+	option = regexp.MustCompile(`^ --?\pL`)
+	origin = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s]*`)
+)
+
+// fold replaces each white space by one space, and writes digits in ASCII and
+// the hosts of URLs in lower case. Look-alike letters and invisible characters
+// stay, because the recipient of a value distinguishes them.
+func fold(s string) string {
+	s = strings.Join(strings.Fields(digits(s)), " ")
+	if !strings.Contains(s, "://") {
+		return s
+	}
+	return origin.ReplaceAllStringFunc(s, strings.ToLower)
+}
+
+// lower is strings.ToLower, except for letters that would become ASCII, such as
+// the Kelvin sign.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if small := unicode.ToLower(r); small >= utf8.RuneSelf || r < utf8.RuneSelf {
+			return small
+		}
+		return r
+	}, s)
+}
+
+// digits writes the digits of all scripts in ASCII.
+func digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf || !unicode.IsDigit(r) {
+			return r
+		}
+		for _, block := range unicode.Nd.R16 {
+			if lo := rune(block.Lo); r >= lo && r <= rune(block.Hi) {
+				return '0' + (r-lo)%10
+			}
+		}
+		return r
+	}, s)
 }
 
 // isWordRune reports whether a character is part of a word. Invisible characters
@@ -42,140 +98,45 @@ func isWordRune(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || unicode.Is(unicode.Cf, r)
 }
 
-// eachWord yields the words of a text with their positions.
-func eachWord(text string, yield func(word string, at int) bool) {
-	start := -1
-	for i := 0; i <= len(text); {
-		r, size := rune(0), 1
-		if i < len(text) {
-			if r = rune(text[i]); r >= utf8.RuneSelf {
-				r, size = utf8.DecodeRuneInString(text[i:])
-			}
-		}
-		switch in := i < len(text) && isWordRune(r); {
-		case in && start < 0:
-			start = i
-		case !in && start >= 0:
-			if !yield(text[start:i], start) {
-				return
-			}
-			start = -1
-		}
-		i += size
-	}
+// oneWord reports whether two adjacent characters belong to one word. Scripts
+// that write no spaces between words do not show it.
+func oneWord(a, b rune) bool {
+	return isWordRune(a) && isWordRune(b) && !unicode.In(a, unspaced...) && !unicode.In(b, unspaced...)
 }
+
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
 // joins are the characters that join two words to one value, as in
 // a.b@c-d.example. A slash does not: the parts of a path are values of their
 // own.
 const joins = ".@-+%~"
 
-// standsAlone reports whether text[start:end] is not part of a longer address,
+// delimiters surround a value without letters and digits.
+const delimiters = " \"'`,;()"
+
+// standsAlone reports whether s[start:end] is not part of a longer address,
 // number or name.
-func standsAlone(text string, start, end int) bool {
-	if start > 0 {
-		before, _ := utf8.DecodeLastRuneInString(text[:start])
-		first, _ := utf8.DecodeRuneInString(text[start:])
-		switch {
-		case isWordRune(before) && isWordRune(first):
-			return false
-		case isWordRune(before): // it begins with a sign: x/etc is not /etc
-			return false
-		case before == '$' || before == '#' || before == '@' && start == 1:
-		case strings.ContainsRune(joins, before):
-			if before != '@' && before != '%' || wordBefore(text, start-1) {
-				return false
-			}
-		case (before == ':' || before == ',') && digitBefore(text, start-1) && digit(text[start]):
-			return false
-		}
+func standsAlone(s string, start, end int) bool {
+	before, n := utf8.DecodeLastRuneInString(s[:start])
+	first, _ := utf8.DecodeRuneInString(s[start:])
+	last, _ := utf8.DecodeLastRuneInString(s[:end])
+	bare := !strings.ContainsFunc(s[start:end], isWordRune) // such as ./...
+	after, m := utf8.DecodeRuneInString(s[end:])
+	beyond, _ := utf8.DecodeLastRuneInString(s[:start-n])
+	next, _ := utf8.DecodeRuneInString(s[end+m:])
+	switch {
+	case bare && (n > 0 && !strings.ContainsRune(delimiters, before) || m > 0 && !strings.ContainsRune(delimiters, after)):
+		return false
+	case n > 0 && (oneWord(before, first) || isWordRune(before) && !isWordRune(first)): // x/etc is not /etc
+		return false
+	case n > 0 && strings.ContainsRune(joins, before) && (before != '@' && before != '%' || isWordRune(beyond)):
+		return false
+	case (before == ':' || before == ',') && unicode.IsDigit(beyond) && unicode.IsDigit(first):
+		return false
+	case m > 0 && oneWord(last, after):
+		return false
+	case m > 0 && strings.ContainsRune(joins, after) && (isWordRune(next) || after == '@' && next != ' ' && next != utf8.RuneError):
+		return false
 	}
-	if end < len(text) {
-		last, _ := utf8.DecodeLastRuneInString(text[:end])
-		after, size := utf8.DecodeRuneInString(text[end:])
-		next := end + size
-		switch {
-		case isWordRune(after) && isWordRune(last):
-			return false
-		case strings.ContainsRune(joins, after) && next < len(text):
-			if r, _ := utf8.DecodeRuneInString(text[next:]); isWordRune(r) || after == '@' && r != ' ' {
-				return false
-			}
-		case (after == ':' || after == ',') && next < len(text) && digit(text[next]) && digit(text[end-1]):
-			return false
-		}
-	}
-	return true
-}
-
-func wordBefore(text string, i int) bool {
-	r, _ := utf8.DecodeLastRuneInString(text[:i])
-	return i > 0 && isWordRune(r)
-}
-
-func digitBefore(text string, i int) bool { return i > 0 && digit(text[i-1]) }
-
-// canonical normalises a number: 50, 50.0 and 5e1 are the same. Digits with a
-// leading zero are a name.
-func canonical(s string) (string, bool) {
-	sign, rest := "", s
-	if strings.HasPrefix(rest, "-") {
-		sign, rest = "-", rest[1:]
-	}
-	if rest == "" || !digit(rest[0]) || len(rest) > 1 && rest[0] == '0' && digit(rest[1]) {
-		return "", false
-	}
-	if strings.ContainsAny(rest, "eE") {
-		f, err := strconv.ParseFloat(rest, 64)
-		if err != nil {
-			return "", false
-		}
-		rest = strconv.FormatFloat(f, 'f', -1, 64)
-	}
-	if whole, part, ok := strings.Cut(rest, "."); ok {
-		if part = strings.TrimRight(part, "0"); part == "" {
-			rest = whole
-		} else {
-			rest = whole + "." + part
-		}
-	}
-	for i := range len(rest) {
-		if !digit(rest[i]) && rest[i] != '.' {
-			return "", false
-		}
-	}
-	if strings.Count(rest, ".") > 1 {
-		return "", false
-	}
-	if rest == "0" {
-		sign = ""
-	}
-	return sign + rest, true
-}
-
-// numberAt reads the number at text[i] as people write it, with or without
-// commas between thousands, and returns its end. A part of a date, a time, an
-// address or a name is not a number.
-func numberAt(text string, i int) (number string, end int, ok bool) {
-	end = i
-	for end < len(text) && (digit(text[end]) || (text[end] == '.' || text[end] == ',') && end+1 < len(text) && digit(text[end+1])) {
-		end++
-	}
-	written := text[i:end]
-	start := i
-	if i > 0 && text[i-1] == '-' && (i == 1 || text[i-2] == ' ') {
-		start--
-	}
-	if !standsAlone(text, start, end) {
-		return "", end, false
-	}
-	groups := strings.Split(written, ",")
-	for k, g := range groups {
-		whole, _, _ := strings.Cut(g, ".")
-		if k > 0 && len(whole) != 3 || k == 0 && len(groups) > 1 && len(whole) > 3 || k < len(groups)-1 && whole != g {
-			return "", end, false
-		}
-	}
-	number, ok = canonical(text[start:i] + strings.Join(groups, ""))
-	return number, end, ok
+	return (after != ':' && after != ',') || !unicode.IsDigit(next) || !unicode.IsDigit(last)
 }

@@ -12,7 +12,7 @@ import (
 var catalogue = toolsOf(`
 read untrusted fetch url from#
 read untrusted web_search query
-read untrusted read_mail from subject id
+read untrusted read_mail from subject~ id
 read untrusted list_mail
 read untrusted get_ticket id
 read untrusted read_issue repo number#
@@ -35,39 +35,39 @@ read trusted query_db sql
 read trusted git_log max#
 read trusted get_stock sku
 read trusted list_devices room
-write trusted send_email to[] cc[] bcc[] subject body attachments[]
-write trusted forward_email id to note
+write trusted send_email to[] cc[] bcc[] subject~ body~ attachments[]
+write trusted forward_email id to note~
 write trusted delete_email id
-write trusted send_sms number text
-write trusted pay iban amount# currency=EUR|USD reference
+write trusted send_sms number text~
+write trusted pay iban amount# currency=EUR|USD reference~
 write trusted transfer from to amount#
-write trusted refund order_id amount# reason
+write trusted refund order_id amount# reason~
 idempotent trusted submit_po vendor amount# item
 write trusted delete_file path
-idempotent trusted write_file path content
+idempotent trusted write_file path content~
 write trusted edit_file path old~ new~
 write trusted move_file from to
 write trusted run_command argv[]
 write trusted shell command
-write trusted http_post url body
-write trusted create_event title start end attendees[] location
+write trusted http_post url body~
+write trusted create_event title~ start end attendees[] location
 write trusted cancel_event id
-write trusted update_ticket id status=open|pending|closed comment
-write trusted close_ticket id comment
+write trusted update_ticket id status=open|pending|closed comment~
+write trusted close_ticket id comment~
 write trusted assign_ticket id assignee
-write trusted create_issue repo title body labels[]
-write trusted comment_issue repo number# body
+write trusted create_issue repo title~ body~ labels[]
+write trusted comment_issue repo number# body~
 write trusted merge_pull repo number#
 write trusted git_push remote branch
-write trusted git_commit message
+write trusted git_commit message~
 write trusted execute_sql sql
 write trusted update_record table id field value
-write trusted post_message channel text
+write trusted post_message channel text~
 write trusted invite_user email role=member|admin
 write trusted grant_access user resource level=read|write|owner
 write trusted set_device room device state=on|off
 write trusted reboot
-write trusted publish_post title body
+write trusted publish_post title~ body~
 write trusted order_item sku quantity# address
 write trusted share_file path email level=view|edit
 write trusted change_password user password
