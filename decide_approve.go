@@ -19,14 +19,13 @@ import (
 const defaultTTL = 24 * time.Hour
 
 // liftApproved lets those calls run that a policy holds and that were approved: by a decision
-// about the call, or about equal calls for the whole run. Policies need not know about
+// about the call, or about such calls for the run. Policies need not know about
 // decisions.
 func (m *Machine) liftApproved(s *State, step Step) Step {
 	act, ok := step.(Act)
 	if !ok {
 		return step
 	}
-	var granted []Event
 	for i := range act.Calls {
 		d := &act.Calls[i]
 		c := s.opened(d.Call.ID)
@@ -45,15 +44,46 @@ func (m *Machine) liftApproved(s *State, step Step) Step {
 			d.Why += "; changed since it was asked: " + strings.Join(c.changed, ", ")
 			continue
 		}
-		if g, ok := s.grants[contentKey(c.Tool, d.Call.Args)]; ok {
-			granted = append(granted, ApprovalDecided{Call: c.ID, Approved: true, By: g.By, ForRun: true,
-				Reason: "equal calls were approved for the run"})
+		if g := s.granted(c.Tool, d.Call.Args); g != nil {
+			return Record{[]Event{ApprovalDecided{Call: c.ID, Approved: true, By: g.By, ForRun: true, Reason: "such calls were approved for the run"}}}
 		}
 	}
-	if granted != nil {
-		return Record{granted}
-	}
 	return step // whose calls these are
+}
+
+// grant is an approval for later calls of the run.
+type grant struct {
+	content string   // of a call that it covers, without the free arguments
+	free    []string // arguments that may differ
+	left    int      // how many calls it still covers; negative: any number
+	*matter          // of the call that was approved
+}
+
+// granted returns the approval for the run that covers a call; nil: none does.
+func (s *State) granted(tool string, args json.RawMessage) *grant {
+	for i := range s.grants {
+		if g := &s.grants[i]; g.left != 0 && g.content == s.fixed(tool, args, g.free) {
+			return g
+		}
+	}
+	return nil
+}
+
+// fixed returns the content of a call without the arguments that are free. An argument
+// that says where the call goes is never free.
+func (s *State) fixed(tool string, args json.RawMessage, free []string) string {
+	var all map[string]json.RawMessage
+	t := s.declared().tool(tool)
+	if len(free) == 0 || t == nil || json.Unmarshal(args, &all) != nil {
+		return contentKey(tool, args)
+	}
+	for _, name := range free {
+		if !slices.Contains(t.Reaches, name) {
+			delete(all, name)
+		}
+	}
+	rest, _ := json.Marshal(all)
+	return contentKey(tool, rest)
 }
 
 // Hold returns the event that asks for approval of a call. It binds the decision to the call,

@@ -21,13 +21,16 @@ type ApprovalRequested struct {
 }
 
 // ApprovalDecided is a decision. The engine applies it before the call runs. With
-// ForRun it also holds for every later call of the run with the same tool and equal
-// arguments; each of these has an ApprovalDecided of its own.
+// ForRun it also holds for later calls of the run with the same tool and equal
+// arguments; each of these has an ApprovalDecided of its own. Free names arguments that
+// may differ in them; one that [ToolInfo].Reaches declares may never.
 type ApprovalDecided struct {
 	Call          string            `wire:"call"`
 	Approved      bool              `wire:"decision,approve|deny"`
 	By            string            `wire:"by"`
 	ForRun        bool              `wire:"scope,run|call"` // not only for the call
+	Free          []string          `wire:"free,omit"`
+	Times         int               `wire:"times,omit"`     // how many later calls it holds for; 0: any number
 	Args          json.RawMessage   `wire:"args"`           // the approver's arguments; nil: those of the request
 	Preconditions map[string]string `wire:"witnesses,omit"` // of the edited arguments
 	Reason        string            `wire:"reason,omit"`

@@ -38,7 +38,7 @@ func (s *State) Clone() *State {
 	c := &State{facts: s.facts}
 	c.turns, c.trail, c.exchanges, c.calls = slices.Clip(s.turns), slices.Clip(s.trail), slices.Clip(s.exchanges), slices.Clip(s.calls)
 	c.open, c.tools, c.meters = slices.Clone(s.open), slices.Clone(s.tools), s.meters.Clone()
-	c.notes, c.grants, c.unknown = maps.Clone(s.notes), maps.Clone(s.grants), maps.Clone(s.unknown)
+	c.notes, c.grants, c.unknown = maps.Clone(s.notes), slices.Clone(s.grants), maps.Clone(s.unknown)
 	c.other, c.steps, c.missed = maps.Clone(s.other), maps.Clone(s.steps), maps.Clone(s.missed)
 	c.inputs, c.followUps, c.found, c.gathered = slices.Clip(s.inputs), slices.Clip(s.followUps), slices.Clip(s.found), nil
 	for i := range c.open {
@@ -90,7 +90,7 @@ type facts struct {
 	inputs   []string // texts by people, in order
 	notes    map[string]json.RawMessage
 	tools    meter.Tally
-	grants   map[string]*matter       // digest of a call's content, to what was approved for the run
+	grants   []grant                  // what was approved for the run
 	unknown  map[string]string        // digest of a Write whose outcome stays unknown, to its call
 	gathered map[string]*gathered     // see [State.Gather]
 	found    []string                 // tools that were deferred, in the order in which they were found

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -345,7 +346,7 @@ func (s *State) applyAsk(event Event) {
 		}
 		forget := func() {
 			if c := s.call(e.Call); c != nil {
-				delete(s.grants, contentKey(c.Tool, c.args()))
+				s.grants = slices.DeleteFunc(s.grants, func(g grant) bool { return g.content == s.fixed(c.Tool, c.args(), g.free) })
 			}
 		}
 		forget() // with the arguments that the approver made of it
@@ -429,11 +430,15 @@ func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
 	if !e.ForRun {
 		return
 	}
-	content := contentKey(c.Tool, c.args())
 	if asked {
-		put(&s.grants, content, m)
-	} else if g, ok := s.grants[content]; ok {
-		m.preconditions = (&call{matter: g}).relied()
+		left := e.Times
+		if left == 0 {
+			left = -1
+		}
+		s.grants = append(s.grants, grant{s.fixed(c.Tool, c.args(), e.Free), e.Free, left, m})
+	} else if g := s.granted(c.Tool, c.args()); g != nil {
+		g.left--
+		m.preconditions = (&call{matter: g.matter}).relied()
 	}
 }
 

@@ -16,14 +16,20 @@ import (
 	"time"
 
 	"github.com/pawl-run/pawl"
+	"github.com/pawl-run/pawl/internal/expr"
 	"github.com/pawl-run/pawl/internal/jsonschema"
 	"github.com/pawl-run/pawl/internal/wire"
 )
 
 // ApproveOptions are the optional parts of an approval.
 type ApproveOptions struct {
-	// ForRun also approves every later call of the run with equal arguments.
+	// ForRun also approves later calls of the run with equal arguments.
 	ForRun bool
+	// Free names arguments that may differ in the later calls, up to Times of them. An
+	// argument that the tool declares as [pawl.ToolInfo].Reaches cannot be free.
+	Free []string
+	// Times is the number of later calls that ForRun approves; 0: any number.
+	Times int
 	// Args replaces the call's arguments; nil: unchanged. They are checked against
 	// the tool's schema, and the model reads that they were changed.
 	Args json.RawMessage
@@ -43,6 +49,8 @@ type DenyOptions struct {
 type Decision struct {
 	Approve bool
 	ForRun  bool            // as in [ApproveOptions]
+	Free    []string        // as in [ApproveOptions]
+	Times   int             // as in [ApproveOptions]
 	Args    json.RawMessage // as in [ApproveOptions]
 	Reason  string          // of a denial, for the model
 	By      string          // the user who decided; empty: approver
@@ -96,7 +104,7 @@ func (e *Engine) Approve(ctx context.Context, run, call, by string, o *ApproveOp
 	if o == nil {
 		o = &ApproveOptions{}
 	}
-	body := decisionBody{Approve: true, Args: o.Args}
+	body := decisionBody{Approve: true, Args: o.Args, Free: o.Free, Times: o.Times}
 	if o.ForRun {
 		body.Scope = forRun
 	}
@@ -117,7 +125,7 @@ func (e *Engine) decide(ctx context.Context, run, call, by string, body decision
 		if !fits(c.TokenHash, token) || hash != "" && hash != c.TokenHash {
 			return fmt.Errorf("the token does not match the request for %s of run %s; use the token that was printed when the run was last suspended, or none if you have its database; pawl resume makes a new token", call, run)
 		}
-		return checkArgs(s, c.Tool, body.Args)
+		return checkDecision(s, c.Tool, body.decision(by))
 	})
 }
 
@@ -132,6 +140,48 @@ func fits(hash, token string) bool {
 func hashToken(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
+}
+
+// decision is the decision of a user.
+func (b *decisionBody) decision(by string) Decision {
+	return Decision{Approve: b.Approve, ForRun: b.Scope == forRun, Free: b.Free, Times: b.Times, Args: b.Args, Reason: b.Reason, By: by}
+}
+
+// checkDecision returns the first thing wrong with a decision about a call of a tool.
+func checkDecision(s *pawl.State, tool string, d Decision) error {
+	for _, t := range s.Declaration().Tools {
+		if t.Name == tool {
+			if err := d.Check(t); err != nil {
+				return err
+			}
+		}
+	}
+	return checkArgs(s, tool, d.Args)
+}
+
+// Check returns what is wrong with an approval for later calls of a tool, which is an
+// error that a person can correct.
+func (d *Decision) Check(t pawl.ToolInfo) error {
+	if len(d.Free) == 0 && d.Times == 0 {
+		return nil
+	}
+	switch {
+	case !d.ForRun:
+		return errors.New("free arguments and a number of times are for an approval for the run")
+	case d.Times < 1:
+		return errors.New("an approval with free arguments needs the number of calls that it is for: at least 1")
+	}
+	var schema struct{ Properties map[string]json.RawMessage }
+	_ = json.Unmarshal(t.Input, &schema) // the machine has checked it
+	for _, name := range d.Free {
+		if _, ok := schema.Properties[name]; !ok {
+			return fmt.Errorf("%s has no argument %s%s", t.Name, name, expr.DidYouMean(name, slices.Sorted(maps.Keys(schema.Properties))))
+		}
+		if slices.Contains(t.Reaches, name) {
+			return fmt.Errorf("%s says where a call of %s goes, so it cannot be free: approve each value", name, t.Name)
+		}
+	}
+	return nil
 }
 
 // checkArgs returns the first thing wrong with edited arguments.
@@ -261,12 +311,15 @@ func (q *requests) decided(c pawl.CallState, d Decision, signal int64) pawl.Even
 	if !d.Approve {
 		return e
 	}
-	e.ForRun = d.ForRun
+	e.ForRun, e.Times = d.ForRun, d.Times
+	if len(d.Free) > 0 {
+		e.Free = slices.Clone(d.Free)
+	}
 	if d.Args != nil && !wire.Equal(d.Args, c.Args) {
 		e.Args = r.clean.json(d.Args)
 		seen, err := preconditions(r, c.Tool, e.Args)
 		if err != nil {
-			e.Approved, e.ForRun, e.Args = false, false, nil
+			e.Approved, e.ForRun, e.Free, e.Times, e.Args = false, false, nil, 0, nil
 			e.Reason = "what the changed arguments rely on cannot be read: " + r.clean.text(err.Error())
 		}
 		e.Preconditions = seen
@@ -357,7 +410,7 @@ func (a *approverCall) record(r *recorder, cut error, abandoned bool) {
 		a.requests.deferred[a.call.ID] = a.call.Requested
 		return
 	case failed == nil:
-		failed = checkArgs(r.state, a.call.Tool, d.Args)
+		failed = checkDecision(r.state, a.call.Tool, d)
 	}
 	if failed != nil && cut == nil {
 		d = Decision{Reason: "the approver failed: " + failed.Error()}

@@ -30,6 +30,8 @@ type (
 	decisionBody struct {
 		Approve bool            `json:"approve"`
 		Scope   string          `json:"scope,omitempty"`
+		Free    []string        `json:"free,omitempty"`
+		Times   int             `json:"times,omitempty"`
 		Args    json.RawMessage `json:"args,omitempty"`
 		Reason  string          `json:"reason,omitempty"`
 	}
@@ -346,8 +348,8 @@ func (q *requests) event(l *pawl.Signal) pawl.Event {
 		}
 	case pawl.SignalDecision:
 		var b decisionBody
-		if waits(pawl.PhaseAwaitingApproval) && json.Unmarshal(l.Body, &b) == nil && checkArgs(r.state, c.Tool, b.Args) == nil {
-			return q.decided(c, Decision{Approve: b.Approve, ForRun: b.Scope == forRun, Args: b.Args, Reason: b.Reason, By: l.By}, l.ID)
+		if waits(pawl.PhaseAwaitingApproval) && json.Unmarshal(l.Body, &b) == nil && checkDecision(r.state, c.Tool, b.decision(l.By)) == nil {
+			return q.decided(c, b.decision(l.By), l.ID)
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 	"unicode"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/excerpt"
+	"github.com/pawl-run/pawl/internal/display"
 	"github.com/pawl-run/pawl/internal/expr"
 )
 
@@ -304,7 +304,7 @@ func (v *value) shown() string {
 	if v.kind != '"' {
 		return what + v.text
 	}
-	text := excerpt.Clip(v.text, most)
+	text := display.Clip(v.text, most)
 	latin, other := false, false
 	for _, r := range text {
 		latin = latin || unicode.Is(unicode.Latin, r)

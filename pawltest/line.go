@@ -231,6 +231,12 @@ func (l *line) ask(event pawl.Event) {
 		if e.ForRun {
 			l.add("for the run")
 		}
+		if e.Times > 0 {
+			l.add("%d times", e.Times)
+		}
+		if e.Free != nil {
+			l.add("with any %s", strings.Join(e.Free, ", "))
+		}
 		l.opt("args", e.Args)
 		l.opt("reason", e.Reason)
 		l.opt("by", e.By)

@@ -23,7 +23,7 @@ func signalOf(x *exchange) (signal runs.Signal, err error) {
 		if in.Scope != "" && in.Scope != "call" && in.Scope != "run" {
 			err = invalid(fmt.Sprintf("scope is %q; write call, or run for all calls of the run with equal arguments", in.Scope))
 		}
-		return runs.Approval(x.by(in.By), &engine.ApproveOptions{ForRun: in.Scope == "run", Args: in.Args, Token: in.Token}), err
+		return runs.Approval(x.by(in.By), &engine.ApproveOptions{ForRun: in.Scope == "run", Free: in.Free, Times: in.Times, Args: in.Args, Token: in.Token}), err
 	case *client.Deny:
 		return runs.Denial(x.by(in.By), in.Reason, &engine.DenyOptions{Token: in.Token}), nil
 	case *client.Answer:

@@ -32,6 +32,7 @@ func TestDecide(t *testing.T) {
 	w.refused(admin, "POST", at+"/calls/c_1/approve", `{"args":{"eur":"few"}}`, 422, "do not fit")
 	w.refused(admin, "POST", at+"/calls/c_1/approve", `{"token":"wrong"}`, 422, "token")
 	w.refused(admin, "POST", at+"/calls/c_1/approve", `{"scope":"world"}`, 422, "scope")
+	w.refused(admin, "POST", at+"/calls/c_1/approve", `{"scope":"run","free":["nobody"],"times":2}`, 422, "no argument nobody")
 	w.refused(admin, "POST", at+"/calls/c_9/approve", `{}`, 422, "no call c_9")
 	w.refused(admin, "POST", at+"/calls/c_1/answer", `{"text":"x"}`, 422, "c_1")
 	w.refused(admin, "POST", at+"/calls/c_1/settle", `{}`, 422, "either")
@@ -40,15 +41,16 @@ func TestDecide(t *testing.T) {
 	w.refused(admin, "POST", at+"/calls/c_1/submit", `{}`, 422, "result is missing")
 	w.refused(reader, "POST", at+"/calls/c_1/approve", `{}`, 403, "scope")
 
-	r := w.result(admin, "POST", at+"/calls/c_1/approve?wait=true", fmt.Sprintf(`{"token":%q,"args":{"eur":7},"by":"eve"}`, run.Pending[0].Token), 200)
+	decision := fmt.Sprintf(`{"token":%q,"args":{"eur":7},"scope":"run","free":["eur"],"times":3,"by":"eve"}`, run.Pending[0].Token)
+	r := w.result(admin, "POST", at+"/calls/c_1/approve?wait=true", decision, 200)
 	if r.Status != pawl.StatusSuccess || r.Run != run.Run {
 		t.Errorf("%+v", r)
 	}
-	if r := w.result(admin, "POST", at+"/calls/c_1/approve", fmt.Sprintf(`{"token":%q,"args":{"eur":7},"by":"eve"}`, run.Pending[0].Token), 200); r.Status != pawl.StatusSuccess {
+	if r := w.result(admin, "POST", at+"/calls/c_1/approve", decision, 200); r.Status != pawl.StatusSuccess {
 		t.Error("the same again is not the same")
 	}
 	w.refused(admin, "POST", at+"/calls/c_1/deny", `{}`, 409, "already given by eve")
-	if log := string(w.ask(admin, "GET", at+"/events", "", 200)); !strings.Contains(log, `"by":"eve"`) || !strings.Contains(log, `"paid 7"`) {
+	if log := string(w.ask(admin, "GET", at+"/events", "", 200)); !strings.Contains(log, `"by":"eve","scope":"run"`) || !strings.Contains(log, `"free":["eur"],"times":3`) || !strings.Contains(log, `"paid 7"`) {
 		t.Error(log)
 	}
 }

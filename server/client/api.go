@@ -155,7 +155,9 @@ type Decisions struct {
 type Approve struct {
 	Token string          `json:"token,omitempty"` // of the request; empty: the scope decide is enough
 	Args  json.RawMessage `json:"args,omitempty"`  // replace the call's
-	Scope string          `json:"scope,omitempty"` // call, or run for every call of the run with equal arguments
+	Scope string          `json:"scope,omitempty"` // call, or run for later calls of the run with equal arguments
+	Free  []string        `json:"free,omitempty"`  // with scope run: arguments that may differ in the later calls
+	Times int             `json:"times,omitempty"` // with scope run: how many later calls; needed with free
 	By    string          `json:"by,omitempty"`
 }
 

@@ -312,7 +312,7 @@ func TestBodies(t *testing.T) {
 		func() (pawl.Result, error) { return c.Cancel(ctx, "r", CancelRun{Reason: "enough"}) },
 		func() (pawl.Result, error) { return c.Fork(ctx, "r", ForkRun{At: 7, Input: "else"}) },
 		func() (pawl.Result, error) {
-			return c.Approve(ctx, "r", "c_1", Approve{Token: "t", Args: json.RawMessage(`{"n":1}`), Scope: "run", By: "ann"})
+			return c.Approve(ctx, "r", "c_1", Approve{Token: "t", Args: json.RawMessage(`{"n":1}`), Scope: "run", Free: []string{"n"}, Times: 2, By: "ann"})
 		},
 		func() (pawl.Result, error) { return c.Deny(ctx, "r", "c_1", Deny{Reason: "no"}) },
 		func() (pawl.Result, error) { return c.Answer(ctx, "r", "c_1", Answer{Text: "four"}) },
@@ -328,7 +328,7 @@ func TestBodies(t *testing.T) {
 		"POST /v1/runs/r/resume":            `{"limits":{"time":"+5m"}}`,
 		"POST /v1/runs/r/cancel":            `{"reason":"enough"}`,
 		"POST /v1/runs/r/fork":              `{"at":7,"input":"else"}`,
-		"POST /v1/runs/r/calls/c_1/approve": `{"token":"t","args":{"n":1},"scope":"run","by":"ann"}`,
+		"POST /v1/runs/r/calls/c_1/approve": `{"token":"t","args":{"n":1},"scope":"run","free":["n"],"times":2,"by":"ann"}`,
 		"POST /v1/runs/r/calls/c_1/deny":    `{"reason":"no"}`,
 		"POST /v1/runs/r/calls/c_1/answer":  `{"text":"four"}`,
 		"POST /v1/runs/r/calls/c_1/submit":  `{"result":null}`,

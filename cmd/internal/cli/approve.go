@@ -16,6 +16,8 @@ import (
 func approveCommand(a *app) *cobra.Command {
 	p := &post{}
 	all, edited, token, scope := false, "", "", "call"
+	var free []string
+	times := 0
 	c := a.command("approve RUN [CALL…] [flags]", "Approve calls that wait for approval", cobra.MinimumNArgs(1), func(ctx context.Context, args []string) (int, error) {
 		var with json.RawMessage
 		if edited != "" {
@@ -26,16 +28,21 @@ func approveCommand(a *app) *cobra.Command {
 		if scope != "call" && scope != "run" {
 			return 0, misuse("--scope is %q; write call, or run for all calls of the run with equal arguments", scope)
 		}
+		if scope == "call" && (free != nil || times != 0) {
+			return 0, misuse("--free and --times are about later calls of the run; add --scope run")
+		}
 		one := tokenFlag(token)
 		if with != nil {
 			one = "--args"
 		}
 		return decide(ctx, a, args, all, p, one, runs.Approval(p.sender(), &engine.ApproveOptions{
-			ForRun: scope == "run", Args: with, Token: token,
+			ForRun: scope == "run", Free: free, Times: times, Args: with, Token: token,
 		}))
 	})
 	c.Flags().StringVar(&token, "token", "", "the token of the request (not needed with access to the database)")
-	c.Flags().StringVar(&scope, "scope", "call", "how far the approval reaches: call, or run for every call of the run with equal arguments")
+	c.Flags().StringVar(&scope, "scope", "call", "how far the approval reaches: call, or run for later calls of the run with equal arguments")
+	c.Flags().IntVar(&times, "times", 0, "with --scope run: how many later calls are approved (default any number)")
+	c.Flags().StringSliceVar(&free, "free", nil, "with --scope run and --times: arguments that may differ in the later calls, but none that say where a call goes")
 	c.Flags().BoolVar(&all, "all", false, "approve every call that waits")
 	c.Flags().StringVar(&edited, "args", "", "run the call with these arguments instead, as JSON")
 	p.flags(c)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -24,23 +25,23 @@ import (
 
 // asker asks the person at the terminal to decide calls.
 type asker struct {
-	a      *app
-	lines  typedLines
-	inputs map[string]json.RawMessage // schemas of arguments, by tool
-	by     string
-	now    func() time.Time
+	a     *app
+	lines typedLines
+	tools map[string]pawl.ToolInfo // by name
+	by    string
+	now   func() time.Time
 }
 
 func (a *app) asker(agent pawl.Agent) *asker {
-	s := &asker{a: a, lines: a.lineReader(), inputs: map[string]json.RawMessage{}, by: engine.Self().User, now: time.Now}
+	s := &asker{a: a, lines: a.lineReader(), tools: map[string]pawl.ToolInfo{}, by: engine.Self().User, now: time.Now}
 	for _, t := range agent.Tools {
 		info := t.Info()
-		s.inputs[info.Name] = info.Input
+		s.tools[info.Name] = info
 	}
 	return s
 }
 
-const answers = "  y approves it, r approves equal calls of this run too, e edits the arguments, n REASON denies it, l leaves it for later"
+const answers = "  y approves it, r approves equal calls of this run too, r N ARG… only N more, with any ARG, e edits the arguments, n REASON denies it, l leaves it for later"
 
 // Approve implements engine.Approver. Without an answer others decide the call.
 func (s *asker) Approve(ctx context.Context, r engine.Request) (engine.Decision, error) {
@@ -61,10 +62,15 @@ func (s *asker) Approve(ctx context.Context, r engine.Request) (engine.Decision,
 		case "y", "yes", "once":
 			return engine.Decision{Approve: true, Args: edited, By: s.by}, nil
 		case "r", "run":
-			if edited == nil {
-				return engine.Decision{Approve: true, ForRun: true, By: s.by}, nil
+			d, err := forRun(rest, s.tools[r.Tool])
+			switch d.By = s.by; {
+			case edited != nil:
+				s.sayf("  edited arguments apply to this call only; y approves it")
+			case err != nil:
+				s.sayf("  not taken: %v", err)
+			default:
+				return d, nil
 			}
-			s.sayf("  edited arguments apply to this call only; y approves it")
 		case "e", "edit":
 			args, err := s.edit(ctx, r, edited, rest)
 			if ctx.Err() != nil {
@@ -91,6 +97,22 @@ func (s *asker) Approve(ctx context.Context, r engine.Request) (engine.Decision,
 			return engine.Decision{}, engine.ErrLater
 		}
 	}
+}
+
+// forRun reads an approval for later calls of a tool: "", or a number and the
+// arguments that may differ.
+func forRun(rest string, t pawl.ToolInfo) (engine.Decision, error) {
+	d := engine.Decision{Approve: true, ForRun: true}
+	if rest == "" {
+		return d, nil
+	}
+	words := strings.Fields(rest)
+	times, err := strconv.Atoi(words[0])
+	if err != nil || times < 1 {
+		return d, fmt.Errorf("%q is not a number of calls", words[0])
+	}
+	d.Times, d.Free = times, words[1:]
+	return d, d.Check(t)
 }
 
 // next returns the next line typed. At the end of the input, or when the question
@@ -202,7 +224,7 @@ func (s *asker) fits(tool string, args json.RawMessage) error {
 	if !json.Valid(args) {
 		return errors.New("this is not JSON")
 	}
-	schema, err := jsonschema.Compile(s.inputs[tool], &jsonschema.Options{Closed: true})
+	schema, err := jsonschema.Compile(s.tools[tool].Input, &jsonschema.Options{Closed: true})
 	if err != nil {
 		return err
 	}

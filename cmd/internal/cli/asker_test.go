@@ -69,6 +69,7 @@ func TestAsking(t *testing.T) {
 			"approve c_3? pay\n    {\n      \"amount\": 7\n",
 		}, []string{"waits", "needs approval: "}},
 		"for the run":             {"r\ny\n", 0, 3, []string{"approve c_3?"}, []string{"approve c_2?"}},
+		"for two more calls":      {"r two\nr 2 tip\nr 2 amount\n", 0, 3, []string{"not taken: \"two\" is not a number of calls", "not taken: pay has no argument tip"}, []string{"approve c_2?", "approve c_3?"}},
 		"no with a reason":        {"n too dear\ny\nl\n", 5, 1, []string{"c_1: denied by", "too dear", "waits: approval c_3"}, []string{"why? The model"}},
 		"nobody":                  {"", 5, 0, []string{"no answer (end of input); left for later", "waits: approval c_1"}, nil},
 		"nonsense is asked again": {"\nmaybe\nyyy\nY\nl\nl\n", 5, 1, []string{"waits: approval c_2"}, nil},

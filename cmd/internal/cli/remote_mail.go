@@ -31,7 +31,7 @@ func (m *remoteMail) Approve(ctx context.Context, run, call, by string, o *engin
 	if o.ForRun {
 		scope = "run"
 	}
-	return m.said(m.Client.Approve(ctx, run, call, client.Approve{Token: o.Token, Args: o.Args, Scope: scope, By: by}))
+	return m.said(m.Client.Approve(ctx, run, call, client.Approve{Token: o.Token, Args: o.Args, Scope: scope, Free: o.Free, Times: o.Times, By: by}))
 }
 
 // Deny implements runs.Sender.
@@ -114,7 +114,7 @@ func askHere(ctx context.Context, a *app, r *remote, mode approvalsMode, result 
 	}
 	if asker, ok := approver.(*asker); ok {
 		for _, t := range s.Declaration().Tools {
-			asker.inputs[t.Name] = t.Input
+			asker.tools[t.Name] = t
 		}
 	}
 	thought := ""
@@ -138,7 +138,7 @@ func askHere(ctx context.Context, a *app, r *remote, mode approvalsMode, result 
 			return nil, err
 		}
 		if d.Approve {
-			err = mail.Approve(ctx, p.Run, p.Call, d.By, &engine.ApproveOptions{ForRun: d.ForRun, Args: d.Args})
+			err = mail.Approve(ctx, p.Run, p.Call, d.By, &engine.ApproveOptions{ForRun: d.ForRun, Free: d.Free, Times: d.Times, Args: d.Args})
 		} else {
 			err = mail.Deny(ctx, p.Run, p.Call, d.By, d.Reason, &engine.DenyOptions{})
 		}
