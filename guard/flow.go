@@ -22,33 +22,28 @@ type DataFlowOptions struct {
 	// localhost:8080. Their URLs need no trusted source.
 	Hosts []string
 	// Strict holds every acting call once the run is tainted, even if a person
-	// named its values. It needs no language rules, and asks about nearly
-	// everything.
+	// named its values.
 	Strict bool
 }
 
 // DataFlow holds for approval what untrusted text may have made the model do.
 //
-// A run is tainted from its start, as by the files of its input, or from the first result of a tool labelled
-// [pawl.Untrusted]; see [pawl.State.Tainted]. After that, a call that acts is
-// held for approval unless the value of every decisive argument was named by a
-// person (in the prompt, the input or an answer), or by a trusted tool and no
-// untrusted text. A call none of whose values has a trusted source is held too.
-// The approval request says which value it is and which result it came from.
+// A run is tainted from its start, as by the files of its input, or from the first
+// result of a tool labelled [pawl.Untrusted]; see [pawl.State.Tainted]. After that,
+// a call that acts is held for approval unless each of its deciding values stands
+// in a trusted text: the prompt, the input, an answer or a message of a person, or
+// the result of a trusted tool, if no untrusted text has the value. A call none of
+// whose values has a trusted source is held too. The approval request says which
+// value it is and where it came from.
 //
-// A call acts if its effect is not [pawl.Read], or if it is a Read that sends
-// data: to a URL, a host, or in an argument that [pawl.ToolInfo].Reaches declares. An argument is decisive unless it is text
-// for a reader, as [pawl.ToolInfo].Content declares or its name suggests (body,
-// message, title), and its value is not just an address or an account. Without
-// decisive arguments, the others count as decisive. A date alone does not
-// decide, and an id found by a search has a person as its source if its record
-// contains the person's words.
+// A call acts if its effect is not [pawl.Read], or if a value says where it goes:
+// one of an argument that [pawl.ToolInfo].Reaches declares, or one that is only a
+// URL, a mail address or a host. All values decide but those of the arguments that
+// [pawl.ToolInfo].Content declares to be prose. A date decides only if an untrusted
+// text has it.
 //
-// A prohibition (do not, never, nothing) does not name the values in it, and a
-// verb counts only as an instruction. These rules know only English.
-//
-// The policy judges names and values, not meaning, and depends only on the
-// state. For its limits see docs/governance.md.
+// The policy compares values and no meaning, in every language, and depends only
+// on the state. For its limits see docs/governance.md.
 func DataFlow(o *DataFlowOptions) pawl.Policy {
 	if o == nil {
 		o = &DataFlowOptions{}
@@ -156,7 +151,7 @@ func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if !ok || !s.Tainted() {
 		return step
 	}
-	acting := map[int]action{}
+	acting := map[int]action{} // by index
 	for i := range act.Calls {
 		d := &act.Calls[i]
 		if d.Do != pawl.CallRun && d.Do != pawl.CallHand && d.Do != pawl.CallAsk || machines(d.Call.Tool) {

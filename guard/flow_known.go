@@ -64,7 +64,7 @@ func begun(s *pawl.State) *known {
 		for c := range run.Calls() {
 			k.add(&c, " of run "+run.Run())
 		}
-		k.author = append(k.author, textOf("", run.Seen()))
+		k.results = append(k.results, result{text: textOf("", run.Seen()), clean: true})
 	}
 	return k
 }
@@ -98,9 +98,21 @@ func (k *known) add(c *pawl.CallState, run string) {
 	}
 }
 
-// used reports whether the author or a trusted tool has used a value.
+// used reports whether the author or a trusted tool has used a value, the tool as
+// in [view.says].
 func (k *known) used(v value) bool {
-	return v.in(k.author) != nil || slices.ContainsFunc(k.results, func(r result) bool { return r.clean && r.holds(&v) })
+	if v.in(k.author) != nil {
+		return true
+	}
+	clean := false
+	for _, r := range k.results {
+		if r.holds(&v) {
+			if clean = true; !r.clean {
+				return false
+			}
+		}
+	}
+	return clean && v.in(k.foreign) == nil
 }
 
 // readable returns the keys, texts and numbers of a JSON document, also of one

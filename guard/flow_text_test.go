@@ -85,7 +85,7 @@ func TestFacts(t *testing.T) {
 				got = append(got, fact)
 			}
 		}
-		for _, fact := range strings.Fields(want) {
+		for fact := range strings.FieldsSeq(want) {
 			if !slices.Contains(got, fact) {
 				t.Errorf("%q does not have %s: %q", text, fact, got)
 			}

@@ -169,7 +169,7 @@ var guardKeys = &table{name: "guard", title: "guard", about: "Checks of the text
 	{name: "secrets", value: guardWord, about: "text that looks like a key", inGo: "guard.Secrets"},
 	{name: "injection", value: guardWord, about: "instructions in results of tools", inGo: "guard.Injection"},
 	{name: "topics", value: wordList, about: "words and phrases that end the run; see also [topics](#topics)", inGo: "guard.Topics"},
-	{name: "data_flow", value: aFlow, otherwise: "false", about: "after untrusted text was read, a person approves each consequential call with values that no trusted source named; `strict`: each consequential call ([more](governance.md#data-flow))", inGo: "guard.DataFlow"},
+	{name: "data_flow", value: aFlow, otherwise: "false", about: "after untrusted text was read, a person approves each call that acts with values that no trusted text names; `strict`: each call that acts ([more](governance.md#data-flow))", inGo: "guard.DataFlow"},
 }}
 
 var topicKeys = &table{name: "topics", title: "topics", about: "Topics that the agent must refuse.", keys: []key{

@@ -112,7 +112,8 @@ func forRun(rest string, t pawl.ToolInfo) (engine.Decision, error) {
 		return d, fmt.Errorf("%q is not a number of calls", words[0])
 	}
 	d.Times, d.Free = times, words[1:]
-	return d, d.Check(t)
+	err = d.Check(t)
+	return d, err
 }
 
 // next returns the next line typed. At the end of the input, or when the question
