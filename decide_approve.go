@@ -19,8 +19,7 @@ import (
 const defaultTTL = 24 * time.Hour
 
 // liftApproved lets those calls run that a policy holds and that were approved: by a decision
-// about the call, or about such calls for the run. Policies need not know about
-// decisions.
+// about the call, or about such calls for the run. Policies need not know about decisions.
 func (m *Machine) liftApproved(s *State, step Step) Step {
 	act, ok := step.(Act)
 	if !ok {
@@ -32,21 +31,18 @@ func (m *Machine) liftApproved(s *State, step Step) Step {
 		if c == nil {
 			continue
 		}
-		d.Approved = c.approved
 		switch {
 		case d.Do != CallAsk:
-			continue
 		case c.Phase == PhaseApproved || c.approved:
 			m.classify(s, c, false, d)
-			d.Approved = c.approved
-			continue
 		case c.changed != nil:
 			d.Why += "; changed since it was asked: " + strings.Join(c.changed, ", ")
-			continue
+		default:
+			if i := s.granted(c.Tool, d.Call.Args); i >= 0 {
+				return Record{[]Event{ApprovalDecided{Call: c.ID, Approved: true, By: s.grants[i].By, ForRun: true, Reason: "such calls were approved for the run"}}}
+			}
 		}
-		if g := s.granted(c.Tool, d.Call.Args); g != nil {
-			return Record{[]Event{ApprovalDecided{Call: c.ID, Approved: true, By: g.By, ForRun: true, Reason: "such calls were approved for the run"}}}
-		}
+		d.Approved = c.approved
 	}
 	return step // whose calls these are
 }
@@ -59,31 +55,14 @@ type grant struct {
 	*matter          // of the call that was approved
 }
 
-// granted returns the approval for the run that covers a call; nil: none does.
-func (s *State) granted(tool string, args json.RawMessage) *grant {
-	for i := range s.grants {
-		if g := &s.grants[i]; g.left != 0 && g.content == s.fixed(tool, args, g.free) {
-			return g
-		}
-	}
-	return nil
+// covers reports whether a grant is for calls such as one of a tool.
+func (g *grant) covers(tool string, args json.RawMessage) bool {
+	return g.content == contentKey(tool, wire.Without(args, g.free))
 }
 
-// fixed returns the content of a call without the arguments that are free. An argument
-// that says where the call goes is never free.
-func (s *State) fixed(tool string, args json.RawMessage, free []string) string {
-	var all map[string]json.RawMessage
-	t := s.declared().tool(tool)
-	if len(free) == 0 || t == nil || json.Unmarshal(args, &all) != nil {
-		return contentKey(tool, args)
-	}
-	for _, name := range free {
-		if !slices.Contains(t.Reaches, name) {
-			delete(all, name)
-		}
-	}
-	rest, _ := json.Marshal(all)
-	return contentKey(tool, rest)
+// granted returns the index of the approval for the run that covers a call; -1: none does.
+func (s *State) granted(tool string, args json.RawMessage) int {
+	return slices.IndexFunc(s.grants, func(g grant) bool { return g.left != 0 && g.covers(tool, args) })
 }
 
 // Hold returns the event that asks for approval of a call. It binds the decision to the call,

@@ -20,10 +20,9 @@ type ApprovalRequested struct {
 	TokenHash     string            `wire:"token_hash,omit"`
 }
 
-// ApprovalDecided is a decision. The engine applies it before the call runs. With
-// ForRun it also holds for later calls of the run with the same tool and equal
-// arguments; each of these has an ApprovalDecided of its own. Free names arguments that
-// may differ in them; one that [ToolInfo].Reaches declares may never.
+// ApprovalDecided is a decision. The engine applies it before the call runs. With ForRun it also holds
+// for later calls of the run with equal arguments, except those that Free names; each of the calls has
+// an ApprovalDecided of its own. An argument that [ToolInfo].Reaches declares is never free.
 type ApprovalDecided struct {
 	Call          string            `wire:"call"`
 	Approved      bool              `wire:"decision,approve|deny"`

@@ -35,7 +35,6 @@ type CallState struct {
 	Preconditions map[string]string // what its approver relied on
 	Changed       []string          // what changed under its last approval
 	TokenHash     string            // of the request's token
-	Decided       bool              // it was approved, and still is
 	Ran           bool              // it ran, rather than being refused, reused or answered by a person or client
 	Retries       int               // times a hook had it run again
 	Child         string            // the id of its child run, when its tool is an agent
@@ -138,7 +137,7 @@ func (c *call) state() CallState {
 		Attempt: c.Attempt, Effect: c.Effect, Key: c.Key, Started: c.Started, Supervised: c.Supervised,
 		Status: c.Status, Result: bytes.Clone(c.Result), Error: c.Error, Ran: c.Ran,
 		Of: c.Of, Reason: c.Reason, Edited: bytes.Clone(c.Edited), By: c.By, Expires: c.Expires, Retries: c.retries,
-		Requested: c.requested, Preconditions: maps.Clone(c.relied()), Changed: slices.Clone(c.changed), TokenHash: c.token, Decided: c.approved,
+		Requested: c.requested, Preconditions: maps.Clone(c.relied()), Changed: slices.Clone(c.changed), TokenHash: c.token,
 		Child: child, Blob: c.blob,
 	}
 }

@@ -346,7 +346,7 @@ func (s *State) applyAsk(event Event) {
 		}
 		forget := func() {
 			if c := s.call(e.Call); c != nil {
-				s.grants = slices.DeleteFunc(s.grants, func(g grant) bool { return g.content == s.fixed(c.Tool, c.args(), g.free) })
+				s.grants = slices.DeleteFunc(s.grants, func(g grant) bool { return g.covers(c.Tool, c.args()) })
 			}
 		}
 		forget() // with the arguments that the approver made of it
@@ -431,14 +431,12 @@ func (s *State) decide(c *call, e *ApprovalDecided, seq uint64) {
 		return
 	}
 	if asked {
-		left := e.Times
-		if left == 0 {
-			left = -1
-		}
-		s.grants = append(s.grants, grant{s.fixed(c.Tool, c.args(), e.Free), e.Free, left, m})
-	} else if g := s.granted(c.Tool, c.args()); g != nil {
-		g.left--
-		m.preconditions = (&call{matter: g.matter}).relied()
+		t := s.declared().tool(c.Tool)
+		free := slices.DeleteFunc(slices.Clone(e.Free), func(name string) bool { return t == nil || slices.Contains(t.Reaches, name) })
+		s.grants = append(s.grants, grant{contentKey(c.Tool, wire.Without(c.args(), free)), free, cmp.Or(e.Times, -1), m})
+	} else if i := s.granted(c.Tool, c.args()); i >= 0 {
+		s.grants[i].left--
+		m.preconditions = (&call{matter: s.grants[i].matter}).relied()
 	}
 }
 

@@ -139,11 +139,11 @@ func TestForeignDescription(t *testing.T) {
 type made struct{ seen []string }
 
 func gatheredOf(s *State) (all string, added int) {
-	s.Gather("test", func() any { return &made{} }, func(m any, c CallState) {
+	m := s.Gather("test", func() any { return &made{} }, func(m any, c CallState) {
 		m.(*made).seen = append(m.(*made).seen, wire.Plain(c.Result))
 		added++
-	}, func(m any) { all = strings.Join(m.(*made).seen, ", ") })
-	return all, added
+	})
+	return strings.Join(m.(*made).seen, ", "), added
 }
 
 // What is gathered is of the state that is asked, in whatever order states are
@@ -173,7 +173,7 @@ func TestGather(t *testing.T) {
 	func() {
 		defer func() { _ = recover() }()
 		later := turnOf(s.Clone(), "look")
-		later.Gather("test", func() any { return &made{} }, func(any, CallState) { panic("no") }, func(any) {})
+		later.Gather("test", func() any { return &made{} }, func(any, CallState) { panic("no") })
 	}()
 	if all, _ := gatheredOf(s); all != want {
 		t.Error(all)

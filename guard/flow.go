@@ -164,26 +164,22 @@ func (f *flow) Review(s *pawl.State, step pawl.Step) pawl.Step {
 	if len(acting) == 0 {
 		return step
 	}
-	changed := false
-	s.Gather("data_flow", func() any { return begun(s) }, func(k any, c pawl.CallState) { k.(*known).add(&c, "") }, func(k any) {
-		v := k.(*known).view(s)
-		if v.first == "" {
-			return // what taints the run was called in this turn
+	k := s.Gather("data_flow", func() any { return begun(s) }, func(k any, c pawl.CallState) { k.(*known).add(&c, "") })
+	v := k.(*known).view(s)
+	if v.first == "" {
+		return step // what taints the run was called in this turn
+	}
+	act.Calls = slices.Clone(act.Calls)
+	for i, a := range acting {
+		why := v.objection(&a, f.hosts)
+		if why == "" && f.strict {
+			why = "the run has read untrusted text, and data flow is strict"
 		}
-		for i, a := range acting {
-			why := v.objection(&a, f.hosts)
-			if why == "" && f.strict {
-				why = "the run has read untrusted text, and data flow is strict"
-			}
-			if why = also(act.Calls[i].Why, why); act.Calls[i].Do == pawl.CallAsk && why == act.Calls[i].Why || why == "" {
-				continue
-			}
-			if !changed {
-				act.Calls, changed = slices.Clone(act.Calls), true
-			}
-			act.Calls[i].Do, act.Calls[i].Why = pawl.CallAsk, why
+		if why != "" {
+			d := &act.Calls[i]
+			d.Do, d.Why = pawl.CallAsk, also(d.Why, why)
 		}
-	})
+	}
 	return act
 }
 
