@@ -21,7 +21,7 @@ type ApprovalRequested struct {
 }
 
 // ApprovalDecided is a decision. The engine applies it before the call runs. With ForRun it also holds
-// for later calls of the run with equal arguments, except those that Free names; each of the calls has
+// for later calls of the run with the same tool and arguments, except those that Free names; each has
 // an ApprovalDecided of its own. An argument that [ToolInfo].Reaches declares is never free.
 type ApprovalDecided struct {
 	Call          string            `wire:"call"`
