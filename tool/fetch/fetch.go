@@ -85,7 +85,7 @@ func Tool(o *Options) pawl.Tool {
 	timeout := o.Timeout
 	timeout = cmp.Or(timeout, defaultTime)
 	f.Tool = tool.FuncWith("fetch", "Get a page of the web as text, by its URL.", f.fetch, pawl.Read, &tool.Options{
-		Timeout: timeout, MaxOutput: maxResult, External: true, Trust: pawl.Untrusted, // strangers may have written the page
+		Timeout: timeout, MaxOutput: maxResult, External: true, Reaches: []string{"url"}, Trust: pawl.Untrusted, // strangers may have written the page
 	})
 	f.err = errors.Join(errs...)
 	f.client = &http.Client{
