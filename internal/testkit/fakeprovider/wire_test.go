@@ -208,23 +208,6 @@ func send(t testing.TB, url, path, body string, header ...string) (head, string)
 	return head{res.StatusCode, res.Header}, string(text)
 }
 
-// events are the documents of a stream's events.
-func events(t testing.TB, stream string) (docs []map[string]any) {
-	t.Helper()
-	for line := range strings.Lines(stream) {
-		data, ok := strings.CutPrefix(line, "data: ")
-		if !ok {
-			continue
-		}
-		var doc map[string]any
-		if err := json.Unmarshal([]byte(data), &doc); err != nil {
-			t.Fatalf("%v: %s", err, data)
-		}
-		docs = append(docs, doc)
-	}
-	return docs
-}
-
 func dig(v any, path ...any) any {
 	for _, p := range path {
 		switch p := p.(type) {
