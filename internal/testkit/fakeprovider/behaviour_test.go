@@ -137,18 +137,14 @@ func newRig(t *testing.T, w fakeprovider.Wire, o *fakeprovider.Options) *rig {
 // start runs the agent to where it stops.
 func (r *rig) start(t *testing.T) pawl.Result {
 	h, err := r.eng.Start(t.Context(), r.agent, "Put it.", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.run = h
 	return finish(t, h)
 }
 
 func (r *rig) resume(t *testing.T) pawl.Result {
 	h, err := r.eng.Resume(t.Context(), r.agent, r.run.ID(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.run = h
 	return finish(t, h)
 }
@@ -157,9 +153,7 @@ func finish(t *testing.T, h *engine.Handle) pawl.Result {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // never, but where something hangs
 	defer cancel()
 	res, err := h.Wait(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return res
 }
 
@@ -176,9 +170,7 @@ func finish(t *testing.T, h *engine.Handle) pawl.Result {
 func (r *rig) verdict(t *testing.T, res pawl.Result) string {
 	class, said := "", ""
 	for e, err := range r.run.Entries(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		switch e := e.Event.(type) {
 		case pawl.ModelFailed:
 			class = e.Class.String()
@@ -209,4 +201,12 @@ func (r *rig) verdict(t *testing.T, res pawl.Result) string {
 		return said
 	}
 	return "fine"
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

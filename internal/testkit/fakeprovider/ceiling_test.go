@@ -92,9 +92,7 @@ func estimatedFirst(t *testing.T, agent pawl.Agent, input string) int {
 	t.Helper()
 	agent.Limits = pawl.Limits{}
 	m, err := pawl.NewMachine(agent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	state := new(pawl.State)
 	state.Fold(pawl.Entry{Seq: 1, Event: pawl.RunStarted{Declaration: m.Declaration(), Input: input}})
 	_, bytes := m.Estimate(state, &pawl.Think{Purpose: pawl.PurposeTurn})

@@ -115,9 +115,7 @@ func (r *rig) booked(t *testing.T, want booking) {
 	t.Helper()
 	var called pawl.ModelCalled
 	for e, err := range r.run.Entries(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		switch e := e.Event.(type) {
 		case pawl.ModelCalled:
 			called = e

@@ -107,22 +107,16 @@ func TestHosted(t *testing.T) {
 				Name: "searcher", Model: c.model(srv.URL), Limits: pawl.Limits{Cost: 1},
 				Tools: []pawl.Tool{tool.Hosted(tool.WebSearch, &tool.HostedOptions{MaxCalls: 2}), tool.Hosted(tool.CodeExecution, nil), noter()},
 			}, "How many people live in Bern?", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			res, err := run.Wait(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if res.Answer != "Bern has 134,591 inhabitants." {
 				t.Errorf("the run ended as %v with %q", res.Verdict, res.Answer)
 			}
 			var got []string
 			s := new(pawl.State)
 			for entry, err := range run.Entries(t.Context()) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if reply, ok := entry.Event.(pawl.ModelReplied); ok {
 					for _, h := range reply.Reply.Hosted {
 						got = append(got, fmt.Sprintf("%s %s %s %s %s", h.Call.ID, h.Call.Tool, h.Call.Args, h.Result, h.Error))

@@ -86,17 +86,17 @@ func (o *outcome) send(ctx context.Context, w http.ResponseWriter, opts *Options
 		w.WriteHeader(o.status)
 		_ = ctl.Flush()
 	}
-	if !retry.Wait(ctx, opts.Latency+o.wait) {
+	if !retry.Wait(ctx, o.wait) {
 		abort(w)
 	}
 	if !o.hasty {
 		w.WriteHeader(o.status)
 	}
-	for i, u := range o.units {
+	for _, u := range o.units {
 		if len(u) == 0 {
 			continue
 		}
-		if i > 0 && !retry.Wait(ctx, opts.Latency) || !o.unit(ctx, w, u, opts) {
+		if !o.unit(ctx, w, u, opts) {
 			abort(w)
 		}
 	}

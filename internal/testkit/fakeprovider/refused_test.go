@@ -12,8 +12,6 @@ import (
 	"github.com/pawl-run/pawl/model/script"
 )
 
-var paths = map[Wire]string{Anthropic: "/v1/messages", Chat: "/v1/chat/completions", Responses: "/v1/responses", Google: "/v1beta/models/gemini-4-hydrogen:streamGenerateContent?alt=sse"}
-
 // TestRefused shows that the server is as strict as a provider: what a provider refuses, it refuses
 // in the provider's words.
 func TestRefused(t *testing.T) {

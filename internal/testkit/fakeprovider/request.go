@@ -32,10 +32,9 @@ type Request struct {
 // An inbound is a request being read and answered.
 type inbound struct {
 	*Request
-	place    int    // in the list of requests
-	n        int    // of the requests the server answers, from 1
-	key      string // what the client sent as its key
-	stale    bool   // its connection was given up
+	place    int  // in the list of requests
+	n        int  // of the requests the server answers, from 1
+	stale    bool // its connection was given up
 	memory   *memory
 	rand     *rand.Rand
 	dialect  dialect

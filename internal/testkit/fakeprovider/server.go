@@ -1,14 +1,12 @@
 package fakeprovider
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -21,14 +19,13 @@ type Options struct {
 	Faults   []Fault           // the nth request gets the nth; further ones, and the zero Fault: none
 	FaultFor func(n int) Fault // in place of Faults, for the nth request, from 1; called by one goroutine at a time
 
-	Chunk    int           // bytes a write, to cut events and letters anywhere; 0: a whole event
-	Latency  time.Duration // before the first byte, and between events
-	Key      string        // what clients must send; empty: anything
-	Models   []string      // the models there are; nil: any
-	Plays    string        // the model that it is, by the model sheet, whatever requests name; empty: the one they name, or the provider's default
-	MaxBytes int           // the largest request; 0: 32 MiB, as at Anthropic
-	Seed     uint64        // what ids, signatures and the sizes of pieces follow from
+	Chunk int    // bytes a write, to cut events and letters anywhere; 0: a whole event
+	Plays string // the model that it is, by the model sheet, whatever requests name; empty: the one they name, or the provider's default
+	Seed  uint64 // what ids, signatures and the sizes of pieces follow from
 }
+
+// maxBytes is the largest request that is read, as at Anthropic.
+const maxBytes = 32 << 20
 
 // A Server answers like a provider. It is an [http.Handler], to be served by
 // httptest or any other server, and may be used by many clients at once.
@@ -51,7 +48,6 @@ func New(brain pawl.Model, o *Options) *Server {
 		o = &Options{}
 	}
 	s := &Server{brain: brain, o: *o, memory: newMemory(o.Seed), stale: map[string]Fault{}}
-	s.o.MaxBytes = cmp.Or(s.o.MaxBytes, 32<<20)
 	s.closed, s.close = context.WithCancel(context.Background())
 	return s
 }
@@ -114,7 +110,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // provider has.
 func (s *Server) accept(r *http.Request) (*inbound, Fault) {
 	req := &Request{Method: r.Method, Path: r.URL.Path, Header: r.Header.Clone(), At: time.Now()}
-	req.Body, _ = io.ReadAll(io.LimitReader(r.Body, int64(s.o.MaxBytes)+1)) // a client that leaves now hears nothing anyway
+	req.Body, _ = io.ReadAll(io.LimitReader(r.Body, maxBytes+1)) // a client that leaves now hears nothing anyway
 	req.Wire, req.Model, req.Stream = route(r.URL.Path)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +135,6 @@ func (s *Server) accept(r *http.Request) (*inbound, Fault) {
 		Request: req, place: len(s.requests) - 1, n: s.n, memory: s.memory, dialect: dialectOf(req.Wire), stale: stale, plays: s.o.Plays,
 		rand: rand.New(rand.NewPCG(s.o.Seed, uint64(s.n))),
 	}
-	in.key = key(r)
 	in.Decoded.Purpose = pawl.PurposeTurn
 	return in, fault
 }
@@ -153,39 +148,17 @@ func (s *Server) publish(in *inbound) {
 	s.requests[in.place] = &seen
 }
 
-// key is what a client sent as its key, wherever that stands.
-func key(r *http.Request) string {
-	for _, h := range []string{"X-Api-Key", "X-Goog-Api-Key"} {
-		if k := r.Header.Get(h); k != "" {
-			return k
-		}
-	}
-	if k, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		return k
-	}
-	return r.URL.Query().Get("key")
-}
-
 // check does what comes before a request is looked at, and then looks at it.
 func (s *Server) check(in *inbound) {
 	switch {
 	case in.Method != http.MethodPost:
 		in.complain(&refusal{class: pawl.ClassInvalid, status: http.StatusMethodNotAllowed, message: "Method Not Allowed"})
 		return
-	case len(in.Body) > s.o.MaxBytes:
+	case len(in.Body) > maxBytes:
 		in.complain(tooLarge(in.Wire))
-		return
-	case s.o.Key != "" && in.key != s.o.Key:
-		in.complain(&refusal{class: pawl.ClassAuth})
 		return
 	}
 	in.dialect.read(in)
-	if s.o.Models != nil && in.Model != "" && !slices.Contains(s.o.Models, in.Model) {
-		r := noModel(in)
-		r.say(in.Wire)
-		in.problems = append([]*refusal{r}, in.problems...)
-		in.Problems = append([]string{r.message}, in.Problems...)
-	}
 }
 
 func tooLarge(w Wire) *refusal {

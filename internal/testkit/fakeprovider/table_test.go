@@ -26,22 +26,22 @@ var own = []struct {
 	why    string
 	test   string
 }{
-	{31, "thinking that must come back unchanged", "keeps the thinking byte for byte, in its place, and sends it only to the model that produced it", "TestThinkingComesBack"},
-	{32, "reasoning without the part that follows it, or that part alone", "keeps both or drops both", "TestThinkingComesBack"},
-	{33, "a call without its result", "pairs every call with its result, in the one user message that follows", "TestCallsCutShort"},
-	{34, "a call cut short by a cancel or a crash", "answers the call as interrupted, in the log", "TestCallsCutShort"},
-	{35, "a result without its call", "leaves results out, never calls", "TestTooLong"},
-	{38, "two results for a call", "has one result per call in the log", "TestCallsCutShort"},
+	{31, "thinking that must come back unchanged", "keeps the thinking byte for byte, in its place, and sends it only to the model that produced it", "modeltest opaque/back"},
+	{32, "reasoning without the part that follows it, or that part alone", "keeps both or drops both", "modeltest opaque/back"},
+	{33, "a call without its result", "pairs every call with its result, in the one user message that follows", "FuzzRequests"},
+	{34, "a call cut short by a cancel or a crash", "answers the call as interrupted, in the log", "testdata/loops/cancel.txt"},
+	{35, "a result without its call", "leaves results out, never calls", "testdata/loops/toolong.txt"},
+	{38, "two results for a call", "has one result per call in the log", "FuzzRequests"},
 	{50, "a cache mark on an empty block", "sends no empty block", "TestLongConversation"},
 	{51, "more than four cache marks", "sets two", "TestLongConversation"},
-	{52, "a conversation with results to leave out", "leaves out all results but the latest, and sends the request once more", "TestTooLong"},
-	{53, "a request for a summary that is itself too long", "asks no model for a summary", "TestTooLong"},
-	{54, "a summary that is slow, empty or late", "asks no model for a summary", "TestTooLong"},
-	{58, "failed attempts that do not report their usage", "books each attempt at the most that it can have cost", "TestDeadProvider"},
-	{59, "totals counted again after a restart", "sums the entries, and stores no sum", "TestDeadProvider"},
+	{52, "a conversation with results to leave out", "leaves out all results but the latest, and sends the request once more", "testdata/loops/toolong.txt"},
+	{53, "a request for a summary that is itself too long", "asks no model for a summary", "testdata/loops/toolong.txt"},
+	{54, "a summary that is slow, empty or late", "asks no model for a summary", "testdata/loops/toolong.txt"},
+	{58, "failed attempts that do not report their usage", "books each attempt at the most that it can have cost", "TestFaults"},
+	{59, "totals counted again after a restart", "sums the entries, and stores no sum", "TestKillPoints"},
 }
 
-// defaults leaves out the default places of faults, which fakeprovider --list has.
+// defaults leaves out the default places of faults, which its code has.
 var defaults = strings.NewReplacer(", or half of them", "", ", or half", "", ", or the middle one", "", ", or 100", "", ", or 1000", "", ", or 27", "", ": K, or 1", "", ": K, or 20", "", ", K or 1 seconds after Date", "")
 
 // TestTable holds that the documentation says what the tests hold: for each response of Pawl the
@@ -84,9 +84,7 @@ func TestTable(t *testing.T) {
 	}
 	const beginning = "## Faults\n"
 	page, err := os.ReadFile(table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	about, _, found := strings.Cut(string(page), beginning)
 	if !found {
 		t.Fatalf("%s has no part for the faults", table)
@@ -106,9 +104,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(table, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(table, []byte(want), 0o600))
 	} else if diff := gocmp.Diff(string(page), want); diff != "" {
 		t.Errorf("docs/faults.md differs; run the test with -update (-old +new):\n%s", diff)
 	}
