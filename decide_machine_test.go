@@ -3,7 +3,6 @@ package pawl_test
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,83 +12,6 @@ import (
 	"github.com/pawl-run/pawl/progress"
 	"github.com/pawl-run/pawl/stop"
 )
-
-// declared is an agent with every part set, to change one at a time.
-func declared() pawl.Agent {
-	world := &realm{}
-	return pawl.Agent{
-		Name: "agent", Prompt: "Do it.", Model: pricedFunc{name: "priced", price: &pawl.Price{Input: 1}},
-		Tools: []pawl.Tool{
-			deed{world, pawl.ToolInfo{Name: "look", Effect: pawl.Read}},
-			deed{world, pawl.ToolInfo{Name: "pay"}},
-		},
-		Stop: stop.Iterations(10), Policies: []pawl.Policy{progress.NoProgress(3, 0, "")},
-		Goal:   &pawl.Goal{Metric: world.Measure, Success: must(stop.Parse("metric >= 1", nil))},
-		Output: json.RawMessage(`{"type":"object"}`),
-	}
-}
-
-// TestDifferences: each part that changes is named, and nothing else is.
-func TestDifferences(t *testing.T) {
-	tool := func(a *pawl.Agent, i int, change func(*pawl.ToolInfo)) {
-		d := a.Tools[i].(deed)
-		change(&d.info)
-		a.Tools = slices.Clone(a.Tools)
-		a.Tools[i] = d
-	}
-	cases := []struct {
-		parts  string
-		change func(*pawl.Agent)
-	}{
-		{"", func(*pawl.Agent) {}},
-		{"", func(a *pawl.Agent) { a.Limits.Iterations = 3 }},
-		{"", func(a *pawl.Agent) { a.MaxParallel = 3 }},
-		{"", func(a *pawl.Agent) { tool(a, 0, func(i *pawl.ToolInfo) { i.MaxParallel, i.External = 2, true }) }},
-		{"", func(a *pawl.Agent) { a.Source = "elsewhere"; a.Labels = map[string]string{"k": "v"} }},
-		{"agent", func(a *pawl.Agent) { a.Name = "other" }},
-		{"prompt", func(a *pawl.Agent) { a.Prompt = "Do it well." }},
-		{"model", func(a *pawl.Agent) { a.Model = pawl.ModelFunc(nil) }},
-		{"loop", func(a *pawl.Agent) { a.Loop = named("mine") }},
-		{"strategy tool __complete__", func(a *pawl.Agent) { a.Strategy = pawl.StrategyJSON }},
-		{"stop", func(a *pawl.Agent) { a.Stop = stop.Iterations(11) }},
-		{"stop", func(a *pawl.Agent) { a.Stop = nil }},
-		{"policies", func(a *pawl.Agent) { a.Policies = []pawl.Policy{progress.NoProgress(4, 0, "")} }},
-		{"goal", func(a *pawl.Agent) { a.Goal.Success = must(stop.Parse("metric >= 2", nil)) }},
-		{"goal observes", func(a *pawl.Agent) { a.Goal = nil }},
-		{"output", func(a *pawl.Agent) { a.Output = nil }},
-		{"sampling", func(a *pawl.Agent) { a.Sampling.Temperature = 0.5 }},
-		{"sampling", func(a *pawl.Agent) { a.Sampling.Options = map[string]json.RawMessage{"k": []byte("1")} }},
-		{"serial", func(a *pawl.Agent) { a.Serial = true }},
-		{"tool look", func(a *pawl.Agent) { tool(a, 0, func(i *pawl.ToolInfo) { i.Description = "Look." }) }},
-		{"tool look", func(a *pawl.Agent) { tool(a, 0, func(i *pawl.ToolInfo) { i.Effect = pawl.Idempotent }) }},
-		{"tool pay", func(a *pawl.Agent) { tool(a, 1, func(i *pawl.ToolInfo) { i.Version = "2" }) }},
-		{"tool pay", func(a *pawl.Agent) { tool(a, 1, func(i *pawl.ToolInfo) { i.OnDoubt = pawl.DoubtTell }) }},
-		{"tool pay", func(a *pawl.Agent) { tool(a, 1, func(i *pawl.ToolInfo) { i.MaxCalls = 1 }) }},
-		{"tool pay", func(a *pawl.Agent) { tool(a, 1, func(i *pawl.ToolInfo) { i.Client = true }) }},
-		{"tool pay", func(a *pawl.Agent) {
-			tool(a, 1, func(i *pawl.ToolInfo) { i.Input = []byte(`{"type":"object","properties":{"n":{}}}`) })
-		}},
-		{"tool pay tool spend", func(a *pawl.Agent) { tool(a, 1, func(i *pawl.ToolInfo) { i.Name = "spend" }) }},
-		{"tool pay", func(a *pawl.Agent) { a.Tools = a.Tools[:1] }},
-	}
-	was := must(pawl.NewMachine(declared())).Declaration()
-	for i, c := range cases {
-		a := declared()
-		c.change(&a)
-		now := must(pawl.NewMachine(a)).Declaration()
-		if got := strings.Join(was.Differences(now), " "); got != c.parts {
-			t.Errorf("case %d: differs in %q, want %q", i, got, c.parts)
-		}
-		if there, back := was.Differences(now), now.Differences(was); !slices.Equal(there, back) {
-			t.Errorf("case %d: %v there, %v back", i, there, back)
-		}
-	}
-}
-
-type named string
-
-func (n named) Name() string               { return string(n) }
-func (named) Next(s *pawl.State) pawl.Step { return pawl.ReAct{}.Next(s) }
 
 // TestContradictions: everything that makes no sense is told at once, each with
 // what would be right.

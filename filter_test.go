@@ -29,17 +29,13 @@ func TestFilteredReply(t *testing.T) {
 			reply.Parts = []Part{Text{c.text}}
 		}
 		replied, err := m.Replied(s, step, reply)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		line, err := Entry{Run: "r", Seq: 3, Event: replied}.AppendJSON(nil)
 		if err != nil || strings.Contains(string(line), `"filter":`) != (c.filter != "") {
 			t.Errorf("%s, %v", line, err)
 		}
 		var again Entry
-		if err := json.Unmarshal(line, &again); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(line, &again))
 		if d := cmp.Diff(replied, again.Event, cmpopts.EquateEmpty()); d != "" {
 			t.Errorf("(-made +read):\n%s", d)
 		}

@@ -38,15 +38,11 @@ func TestEventsAreWhole(t *testing.T) {
 		known[reflect.TypeOf(e).Name()] = true
 	}
 	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	found := 0
 	for _, file := range files {
 		src, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, m := range regexp.MustCompile(`(?m)^func \((?:\w+ )?(\w+)\) event\(\)`).FindAllSubmatch(src, -1) {
 			found++
 			if !known[string(m[1])] {
@@ -158,14 +154,10 @@ func TestGoldenEvents(t *testing.T) {
 	}
 	file := filepath.Join("testdata", "events.golden.jsonl")
 	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, got, 0o644))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
 		t.Errorf("%s differs (-update writes it):\n%s", file, diff)
 	}
@@ -174,9 +166,7 @@ func TestGoldenEvents(t *testing.T) {
 // FuzzEntry: what can be read can be written, and reads back as the same.
 func FuzzEntry(f *testing.F) {
 	golden, err := os.ReadFile(filepath.Join("testdata", "events.golden.jsonl"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	for line := range bytes.Lines(golden) {
 		f.Add(bytes.TrimSpace(line))
 	}
@@ -199,4 +189,12 @@ func FuzzEntry(f *testing.F) {
 			t.Fatalf("%s changes on its way:\n%s", line, diff)
 		}
 	})
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -50,6 +50,10 @@ var bad = map[string]struct {
 
 	"decided_other_key":        {edit(8, `"key":"0`, `"key":"1`), "entry 8: call c_2 was started with another key or effect"},
 	"decided_other_effect":     {edit(10, `"write"`, `"read"`), "entry 10: call c_3 was started with another key or effect"},
+	"decided_other_purpose":    {edit(16, `"purpose":"turn"`, `"purpose":"judge"`), "entry 16, decided on entry 15: the log has model.called, this build decides pawl.Think"},
+	"decided_other_doubt":      {edit(12, "the process of the run ended while", "it surely took place, for"), "entry 12, decided on entry 11: the log has tool.doubted, this build decides pawl.Record"},
+	"decided_other_pause":      {edit(13, "waiting_doubt", "waiting_input"), "entry 13, decided on entry 12: the log has run.paused, this build decides pawl.Await"},
+	"decided_other_leaf":       {edit(18, `"leaf":"done"`, `"leaf":"other"`), "entry 18, decided on entry 17: the log has run.stopped, this build decides pawl.Finish"},
 	"decided_other_args":       {edit(10, `"eur":5`, `"eur":5000`), `entry 10: call c_3 was started as pay{"eur":5000}, not as pay{"eur":5}`},
 	"decided_call_nobody_made": {edit(10, `"call":"c_3"`, `"call":"c_9"`), "entry 10: call c_9 would not run now"},
 	"decided_no_doubt":         {both(become(12, `{"run":"run-1","seq":12,"at":11,"time":"2000-01-01T00:00:30.000000007Z","iteration":1,"type":"tool.started","data":{"call":"c_3","tool":"pay","args":{"eur":5},"effect":"write","key":"run-1/c_3","attempt":2}}`), only(12)), "entry 12, decided on entry 11: the log has tool.started, this build decides pawl.Record"},

@@ -180,9 +180,7 @@ func TestNormaliseCosts(t *testing.T) {
 	}
 	for _, event := range events {
 		e := Entry{Event: event}
-		if err := e.Normalise(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, e.Normalise())
 		most := 0.0
 		if _, ok := event.(ModelReplied); ok {
 			most = 2 // of several texts, and of a source

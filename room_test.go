@@ -81,9 +81,7 @@ func TestRoom(t *testing.T) {
 func TestFirstEstimate(t *testing.T) {
 	for _, wire := range []Wire{{}, {Frame: 100, Message: 60, Tool: 80, Prompt: 300}} {
 		m, err := NewMachine(Agent{Name: "a", Prompt: strings.Repeat("Look. ", 500), Model: described{ModelInfo{Name: "m", Wire: wire}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s := new(State)
 		s.Fold(Entry{Run: "r", Seq: 1, Event: RunStarted{Declaration: m.Declaration(), Input: strings.Repeat("go ", 1000)}})
 		tokens, bytes := m.Estimate(s, &Think{Purpose: PurposeTurn})

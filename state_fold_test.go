@@ -191,9 +191,7 @@ func machines(t testing.TB) []*Machine {
 		{Name: "priced", Model: priced{}, Tools: tools, Goal: goal, Stop: reached{}, Limits: Limits{Cost: 1}},
 	} {
 		m, err := NewMachine(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		list = append(list, m)
 	}
 	return list
@@ -236,9 +234,7 @@ func FuzzDecide(f *testing.F) {
 			s.Head()
 			states, dumps = append(states, s.Clone()), append(dumps, dumped(s))
 			e := randomEntry(r, s)
-			if err := s.CheckNext(e); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.CheckNext(e))
 			states[r.IntN(len(states))].Clone().Fold(randomEntry(r, s)) // a sibling, in any state's name
 			s.Fold(e)
 			talk(e, s)
@@ -292,9 +288,7 @@ func TestStateIsOutOfReach(t *testing.T) {
 		Tools:    []Tool{dud{ToolInfo{Name: "look", Effect: Read, Input: json.RawMessage(`{"type":"object"}`)}}},
 		Policies: []Policy{meddler{}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := new(State)
 	for i, event := range []Event{
 		RunStarted{Declaration: m.Declaration(), Input: "go", Labels: map[string]string{"team": "ops"}},

@@ -17,9 +17,7 @@ func labelled(t *testing.T, change func(*RunStarted)) *State {
 		Name: "reader", Model: ModelFunc(nil), Trust: map[string]Trust{"page": Untrusted, "ours": Trusted},
 		Tools: []Tool{dud{ToolInfo{Name: "look", Effect: Read}}, dud{ToolInfo{Name: "page", Effect: Read}}, dud{ToolInfo{Name: "ours", Effect: Read, Trust: Untrusted}}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	start := RunStarted{Declaration: m.Declaration(), Input: "go"}
 	if change != nil {
 		change(&start)
@@ -116,18 +114,14 @@ func TestForeignDescription(t *testing.T) {
 	} {
 		a := Agent{Name: "reader", Model: ModelFunc(nil), Tools: []Tool{dud{ToolInfo{Name: "peer__add", Trust: Untrusted, Foreign: true}}}, Trust: c.trust}
 		m, err := NewMachine(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		start := RunStarted{Declaration: m.Declaration(), Input: "go"}
 		if s := grown(new(State), start); s.Tainted() != c.want {
 			t.Errorf("%s: tainted %v", name, s.Tainted())
 		}
 		clean := Agent{Name: "reader", Model: ModelFunc(nil), Tools: []Tool{dud{ToolInfo{Name: "look"}}}}
 		was, err := NewMachine(clean)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s := grown(new(State), RunStarted{Declaration: was.Declaration(), Input: "go"}, RunResumed{Owner: "b", Epoch: 2, Changed: &start.Declaration})
 		if s.Tainted() != c.want {
 			t.Errorf("%s, from a resumption on: tainted %v", name, s.Tainted())

@@ -138,9 +138,7 @@ func (p *peer) made() int {
 func (p *peer) run(t *testing.T, input string, o *a2a.Options) pawl.Result {
 	t.Helper()
 	result, err := engine.Run(t.Context(), a2a.Agent("peer", "A peer.", p.URL, o), input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return result
 }
 
@@ -203,9 +201,7 @@ func TestFiles(t *testing.T) {
 			agent = pawl.Agent{Name: "lead", Tools: []pawl.Tool{peer}, Model: script.Replies(pawl.Do(pawl.Call{Tool: "peer", Args: []byte(`{"input":"print"}`)}), pawl.Say("did print"))}
 		}
 		h, err := engine.New(memory.New(), nil).Start(t.Context(), agent, "print", o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r, err := h.Wait(t.Context())
 		want := strings.ReplaceAll(c.want, "127.0.0.1:PORT", strings.TrimPrefix(p.URL, "http://"))
 		if said := r.Answer + r.Reason.Detail; err != nil || !strings.Contains(said, want) {
@@ -261,24 +257,18 @@ func TestBadPeers(t *testing.T) {
 func TestQuestion(t *testing.T) {
 	p := newPeer(t)
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer j.Close()
 	agent := pawl.Agent{Name: "boss", Model: script.Replies(pawl.Do(pawl.Call{Tool: "peer", Args: json.RawMessage(`{"input":"ask"}`)}), pawl.Say("all done")),
 		Tools: []pawl.Tool{tool.Agent(a2a.Agent("peer", "A peer.", p.URL, nil), nil)}}
 	h, err := engine.New(j, nil).Start(t.Context(), agent, "go", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := h.Wait(t.Context())
 	if err != nil || r.Status != pawl.StatusWaitingInput || !strings.Contains(r.Pending[0].Reason, "which one?") {
 		t.Fatal(r.Status, r.Pending, err)
 	}
 	e := engine.New(j, nil) // another process
-	if err := e.Answer(t.Context(), r.Pending[0].Run, r.Pending[0].Call, "me", "the left one"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Answer(t.Context(), r.Pending[0].Run, r.Pending[0].Call, "me", "the left one"))
 	if h, err = e.Resume(t.Context(), agent, r.Run, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -298,13 +288,9 @@ func TestCancel(t *testing.T) {
 		e := engine.New(memory.New(), nil)
 		ctx, suspend := context.WithCancel(t.Context())
 		h, err := e.Start(ctx, a2a.Agent("peer", "A peer.", p.URL, nil), "never", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for entry, err := range h.Entries(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if began, ok := entry.Event.(pawl.ToolStarted); ok && began.Tool == "wait_for_task" {
 				break
 			}
@@ -314,9 +300,7 @@ func TestCancel(t *testing.T) {
 		} else {
 			suspend()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, err = h.Wait(t.Context())
 		suspend()
 		if state := p.state("t-1"); err != nil || (state == a2a.Canceled) != cancel {
@@ -352,5 +336,13 @@ func TestKills(t *testing.T) {
 				p.mu.Unlock()
 			}
 		})
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

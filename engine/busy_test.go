@@ -25,9 +25,7 @@ func TestMaxRuns(t *testing.T) {
 		var last *engine.Handle
 		for _, key := range []string{"one", "two", "two"} { // the last finds its run
 			h, err := e.Start(t.Context(), slow, "Go.", &engine.StartOptions{Key: key})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			last = h
 		}
 		if _, err := e.Start(t.Context(), slow, "Go.", &engine.StartOptions{Key: "three"}); !errors.As(err, new(*engine.BusyError)) {
@@ -45,9 +43,7 @@ func TestMaxRuns(t *testing.T) {
 		}
 		synctest.Wait()
 		h, err := e.Start(t.Context(), slow, "Go.", &engine.StartOptions{ID: "third"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if r, err := h.Wait(t.Context()); err != nil || r.Err() != nil {
 			t.Errorf("%v, %v", err, r.Err())
 		}
@@ -66,9 +62,7 @@ func TestShortLease(t *testing.T) {
 		return pawl.Say("Done."), nil
 	})}
 	h, err := engine.New(j, &engine.Options{Lease: 1}).Start(t.Context(), quick, "Go.", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := h.Wait(t.Context()); err != nil {
 		t.Error(err)
 	}

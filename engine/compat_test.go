@@ -82,8 +82,12 @@ func TestCompatible(t *testing.T) {
 		parts  string // empty: it may change
 		noted  bool   // it may change, and the log says so
 	}{
-		"nothing":          {func(*pawl.Agent) {}, "", false},
-		"limits":           {func(a *pawl.Agent) { a.Limits = pawl.Limits{Iterations: 7, Tokens: 9999, ToolErrors: 9} }, "", false},
+		"nothing": {func(*pawl.Agent) {}, "", false},
+		"limits":  {func(a *pawl.Agent) { a.Limits = pawl.Limits{Iterations: 7, Tokens: 9999, ToolErrors: 9} }, "", false},
+		"parallel calls": {func(a *pawl.Agent) {
+			a.MaxParallel = 3
+			tooled(a, 0, func(i *pawl.ToolInfo) { i.MaxParallel, i.External = 2, true })
+		}, "", false},
 		"labels, source":   {func(a *pawl.Agent) { a.Labels, a.Source = map[string]string{"k": "v"}, "elsewhere" }, "", false},
 		"description":      {func(a *pawl.Agent) { a.Description = "One that works." }, "", false},
 		"price":            {func(a *pawl.Agent) { a.Model = named(a.Model, "house/big", 3) }, "", true},
@@ -119,6 +123,7 @@ func TestCompatible(t *testing.T) {
 		"goal":        {func(a *pawl.Agent) { a.Goal = &pawl.Goal{Metric: nine{}.Measure, Success: stop.Metric(">=", 10)} }, "goal", false},
 		"output":      {func(a *pawl.Agent) { a.Output = json.RawMessage(`{"type":"string"}`) }, "output", false},
 		"sampling":    {func(a *pawl.Agent) { a.Sampling.MaxTokens = 99 }, "sampling", false},
+		"options":     {func(a *pawl.Agent) { a.Sampling.Options = map[string]json.RawMessage{"k": []byte("1")} }, "sampling", false},
 		"serial":      {func(a *pawl.Agent) { a.Serial = true }, "serial", false},
 		"observer":    {func(a *pawl.Agent) { a.Observer = nil }, "observes", false},
 		"approvals":   {func(a *pawl.Agent) { a.Approvals.StopOnDeny = true }, "approvals", false},
@@ -131,6 +136,8 @@ func TestCompatible(t *testing.T) {
 		"version":      {func(a *pawl.Agent) { tooled(a, 1, func(i *pawl.ToolInfo) { i.Version = "2" }) }, "tool put", false},
 		"on doubt":     {func(a *pawl.Agent) { tooled(a, 1, func(i *pawl.ToolInfo) { i.OnDoubt = pawl.DoubtTell }) }, "tool put", false},
 		"client":       {func(a *pawl.Agent) { tooled(a, 1, func(i *pawl.ToolInfo) { i.Client = true }) }, "tool put", false},
+		"max calls":    {func(a *pawl.Agent) { tooled(a, 1, func(i *pawl.ToolInfo) { i.MaxCalls = 1 }) }, "tool put", false},
+		"tool renamed": {func(a *pawl.Agent) { tooled(a, 1, func(i *pawl.ToolInfo) { i.Name = "set" }) }, "tool put tool set", false},
 		"tool removed": {func(a *pawl.Agent) { a.Tools = slices.Delete(slices.Clone(a.Tools), 1, 2) }, "tool put", false},
 		"tool added":   {func(a *pawl.Agent) { a.Tools = append(slices.Clone(a.Tools), fake{name: "new", effect: pawl.Read}) }, "tool new", false},
 		"gate removed": {func(a *pawl.Agent) { a.Policies = slices.Delete(slices.Clone(a.Policies), 1, 2) }, "policies", false},

@@ -210,8 +210,6 @@ func TestRunID(t *testing.T) {
 		}
 	}
 	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "tenant:Order_1.v-2"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ends(t, h, pawl.StatusSuccess)
 }

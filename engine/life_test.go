@@ -102,26 +102,6 @@ func start(t *testing.T, e *engine.Engine, a pawl.Agent) *engine.Handle {
 	return run
 }
 
-// TestParallel: calls that may run at once take as long as one of them.
-func TestParallel(t *testing.T) {
-	for _, c := range []struct {
-		effect pawl.Effect
-		most   time.Duration
-	}{{pawl.Read, 11 * time.Millisecond}, {pawl.Idempotent, 11 * time.Millisecond}, {pawl.Write, 501 * time.Millisecond}} {
-		bubble(t, func(t *testing.T) {
-			a := pawl.Agent{Name: "a", Model: says(calls("sleep", 50)), Tools: []pawl.Tool{dozing(10*time.Millisecond, c.effect)}}
-			began := time.Now()
-			res := ends(t, start(t, engine.New(memory.New(), nil), a), pawl.StatusSuccess)
-			if took := time.Since(began); took > c.most || res.ToolCalls != 50 {
-				t.Errorf("%v: %d calls took %v, want at most %v", c.effect, res.ToolCalls, took, c.most)
-			}
-			if least := 10 * time.Millisecond; time.Since(began) < least {
-				t.Errorf("%v: nothing was waited for", c.effect)
-			}
-		})
-	}
-}
-
 // pieces is a model that streams words, a second apart.
 type pieces struct{ fail bool }
 
@@ -276,32 +256,6 @@ func TestBreakingOff(t *testing.T) {
 			t.Errorf("waiting ended with %v", err)
 		}
 		ends(t, run, pawl.StatusSuccess)
-	})
-}
-
-// TestClose: closing parks every run and waits for it; a Write is finished first.
-func TestClose(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		j := memory.New()
-		e := engine.New(j, nil)
-		a := pawl.Agent{Name: "a", Model: says(calls("sleep", 2)), Tools: []pawl.Tool{dozing(5*time.Second, pawl.Write)}}
-		run := start(t, e, a)
-		time.Sleep(time.Second)
-		must(t, e.Close())
-		if res := ends(t, run, pawl.StatusPaused); res.ToolCalls != 1 || res.ElapsedMS != 5000 {
-			t.Errorf("%d calls in %d ms", res.ToolCalls, res.ElapsedMS)
-		}
-		if _, err := e.Start(t.Context(), a, "go", nil); err == nil {
-			t.Error("a closed engine starts runs")
-		}
-		if err := e.Close(); err != nil {
-			t.Errorf("closed twice: %v", err)
-		}
-		again, err := engine.New(j, nil).Resume(t.Context(), a, "run", nil)
-		must(t, err)
-		if res := ends(t, again, pawl.StatusSuccess); res.ToolCalls != 2 {
-			t.Errorf("%d calls", res.ToolCalls)
-		}
 	})
 }
 

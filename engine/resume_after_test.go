@@ -19,9 +19,7 @@ func TestResumeAfter(t *testing.T) {
 	h := begin(t, e, agent)
 	ends(t, h, pawl.StatusExhausted)
 	s, err := engine.Load(t.Context(), j, "r")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o := engine.ResumeOptions{After: s.Seq(), Limits: pawl.Limits{Iterations: 2}}
 	if h, err = e.Resume(t.Context(), agent, "r", &o); err != nil {
 		t.Fatal(err)
@@ -31,9 +29,7 @@ func TestResumeAfter(t *testing.T) {
 		t.Errorf("the second to resume it gets %v", err)
 	}
 	now, err := engine.Load(t.Context(), j, "r")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o.After, o.Limits.Iterations = now.Seq(), 3
 	if h, err = e.Resume(t.Context(), agent, "r", &o); err != nil {
 		t.Fatalf("the lease was not given up: %v", err)

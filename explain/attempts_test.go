@@ -54,9 +54,7 @@ func TestRulesCostNothing(t *testing.T) {
 		}
 	}
 	r, err := explain.Of(sequence(log), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := r.Used(); strings.Contains(got, "token") {
 		t.Errorf("it used %q", got)
 	}

@@ -25,16 +25,12 @@ func TestGolden(t *testing.T) {
 		t.Run(sc.name, func(t *testing.T) {
 			log := inLab(t, sc.play)
 			r, err := explain.Of(sequence(log), sc.opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if r.Status != sc.status {
 				t.Errorf("status %v, want %v: %s", r.Status, sc.status, r.Reason.Detail)
 			}
 			doc, err := json.MarshalIndent(r, "", "  ")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			golden(t, sc.name+".md", r.Markdown())
 			if len(doc) < 40<<10 {
 				golden(t, sc.name+".json", string(doc)+"\n")
@@ -49,14 +45,10 @@ func golden(t *testing.T, file, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", file)
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s differs (-want +got); go test -update rewrites it\n%s", file, diff)
 	}
@@ -188,9 +180,7 @@ func TestNothingAndBroken(t *testing.T) {
 func TestResultIsWhole(t *testing.T) {
 	log := inLab(t, scenes[1].play)
 	r, err := explain.Of(sequence(log), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := new(pawl.State)
 	for _, e := range log {
 		s.Fold(e)
@@ -214,8 +204,6 @@ func keys(t *testing.T, v any) (m map[string]json.RawMessage) {
 	if err == nil {
 		err = json.Unmarshal(b, &m)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return m
 }

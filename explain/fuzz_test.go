@@ -59,9 +59,7 @@ func FuzzLogs(f *testing.F) {
 			log[i] = speak(t, log[i], text)
 		}
 		r, err := explain.Of(sequence(log), &explain.Options{Status: pawl.Status(status % 18), Full: status%2 == 0})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		md := r.Markdown()
 		if md == "" || len(r.Decisions) == 0 || len(r.Next) == 0 {
 			t.Error("nothing is said")
@@ -92,9 +90,7 @@ func speak(t *testing.T, e pawl.Entry, text string) pawl.Entry {
 		return e
 	}
 	quoted, err := json.Marshal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	line, err := e.AppendJSON(nil)
 	if err != nil {
 		return e

@@ -32,9 +32,7 @@ func TestImported(t *testing.T) {
 		note := kept[keep-1]
 		note.Seq, note.At, note.Event = note.Seq+1, note.Seq, s.Import("ann", redacted, torn)
 		r, err := explain.Of(sequence(append(kept, note)), &explain.Options{Status: pawl.StatusInterrupted})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return r
 	}
 	r := broken(len(log), true, false)
@@ -62,9 +60,7 @@ func TestHistories(t *testing.T) {
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var log []pawl.Entry
 		for line := range bytes.Lines(data) {
 			e, err := pawl.DecodeEntry(bytes.TrimSpace(line))

@@ -50,9 +50,7 @@ func (l *lab) start(a pawl.Agent, input string) *engine.Handle {
 	l.t.Helper()
 	a.Source = cmp.Or(a.Source, `{"kind":"spec"}`) // what a report advises is for the command line
 	run, err := l.eng.Start(l.t.Context(), a, input, &engine.StartOptions{ID: runID})
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	must(l.t, err)
 	return run
 }
 
@@ -64,9 +62,7 @@ func (l *lab) run(a pawl.Agent, input string) []pawl.Entry {
 func (l *lab) resume(a pawl.Agent, o *engine.ResumeOptions) []pawl.Entry {
 	l.t.Helper()
 	run, err := l.eng.Resume(l.t.Context(), a, runID, o)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	must(l.t, err)
 	return l.wait(run)
 }
 
@@ -89,9 +85,7 @@ func (l *lab) log(run string) (log []pawl.Entry) {
 
 func (l *lab) must(err error) {
 	l.t.Helper()
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	must(l.t, err)
 }
 
 // crash is a lab whose journal has the first entries of a log, as if their
@@ -127,9 +121,7 @@ func until(log []pawl.Entry, typ string) []pawl.Entry {
 func scripted(t *testing.T, text string) pawl.Model {
 	t.Helper()
 	m, err := script.Parse("test.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return metered{m}
 }
 
@@ -252,5 +244,13 @@ func sequence(log []pawl.Entry) iter.Seq2[pawl.Entry, error] {
 				return
 			}
 		}
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

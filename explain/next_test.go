@@ -56,18 +56,14 @@ func TestNextHelps(t *testing.T) {
 func parse(t *testing.T, source string) pawl.Condition {
 	t.Helper()
 	c, err := stop.Parse(source, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
 func report(t *testing.T, log []pawl.Entry) explain.Report {
 	t.Helper()
 	r, err := explain.Of(sequence(log), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -96,9 +92,7 @@ func options(t *testing.T, command string, r explain.Report) *engine.ResumeOptio
 			o.Limits.Cost = float64(*r.Ceilings.Cost.Limit) + number
 		case "time":
 			more, err := time.ParseDuration(value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			o.Limits.Time = time.Duration(float64(*r.Ceilings.Time.Limit)*float64(time.Second)) + more
 		default:
 			t.Fatalf("unknown limit in %q", command)

@@ -61,9 +61,7 @@ func (w *written) think(wait time.Duration, u pawl.Usage, args, result string) {
 func (w *written) report(t *testing.T) explain.Report {
 	t.Helper()
 	r, err := explain.Of(sequence(w.log), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 

@@ -71,9 +71,7 @@ func confined(t *testing.T, c process.Cage) cell {
 func imprisoned(t *testing.T, dir string, c process.Cage) *mcp.Server {
 	t.Helper()
 	s, err := mcp.Connect(t.Context(), "peer", mcp.Command([]string{os.Args[0], "play", "prisoner"}, &mcp.CommandOptions{Dir: dir, Env: []string{"GORACE"}, Cage: confined(t, c)}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -88,17 +86,11 @@ func TestCageFilesAndNetwork(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"in/a.txt": "inside", "out/b.txt": "", "secret": "the secret"} {
 		_ = os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755)
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	if err := os.Symlink("../secret", filepath.Join(dir, "in/link")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("../secret", filepath.Join(dir, "in/link")))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	s := imprisoned(t, dir, process.Cage{Files: []process.Files{{Read: []string{"in"}, Write: []string{"out"}}}, NoNetwork: true})
 	home := strings.Trim(attempt(t, s, "home", ""), `" `)
@@ -172,15 +164,11 @@ func TestCageHint(t *testing.T) {
 func TestCagePins(t *testing.T) {
 	free, caged := connect(t, "good", nil), process.Cage{NoNetwork: true}
 	s, err := mcp.Connect(t.Context(), "peer", mcp.Command([]string{os.Args[0], "play", "good"}, &mcp.CommandOptions{Env: []string{"GORACE"}, Cage: confined(t, caged)}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	declared := func(s *mcp.Server) pawl.Declaration {
 		m, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Tools: []pawl.Tool{pick(t, s, "peer__echo")}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return m.Declaration()
 	}
 	if a, b := pick(t, free, "peer__echo").Info().Version, pick(t, s, "peer__echo").Info().Version; a != b {

@@ -49,9 +49,7 @@ func server(part string) mcp.Transport {
 func connect(t *testing.T, part string, o *mcp.Options) *mcp.Server {
 	t.Helper()
 	s, err := mcp.Connect(t.Context(), "peer", server(part), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -310,4 +308,12 @@ var parts = map[string]func(){
 		}
 		time.Sleep(time.Minute) // and reads nothing any more
 	},
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

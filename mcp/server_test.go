@@ -169,9 +169,7 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("PAWL_CANARY", "canary")
 	t.Setenv("PEER_TOKEN", "token-of-the-peer")
 	s, err := mcp.Connect(t.Context(), "peer", mcp.Command([]string{os.Args[0], "play", "good"}, &mcp.CommandOptions{Secrets: []string{"PEER_TOKEN"}}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	got := call(t, s, "peer__environ", "{}")
 	if strings.Contains(got, "CANARY") || !strings.Contains(got, "PEER_TOKEN=") || !strings.Contains(got, "PATH=") {
@@ -357,9 +355,7 @@ func TestHTTP(t *testing.T) {
 		t.Error("connected without the token")
 	}
 	s, err := mcp.Connect(t.Context(), "web", mcp.HTTP(web.URL, &mcp.HTTPOptions{Header: http.Header{"Authorization": {"Bearer s"}}}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	if got := call(t, s, "web__add", `{"A":2,"B":3}`); got != `{"sum":5}` {
 		t.Error(got)

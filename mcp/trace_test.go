@@ -24,9 +24,7 @@ func TestServerIsToldOfTheTrace(t *testing.T) {
 	remote := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
 	defer remote.Config.Close()
 	s, err := mcp.Connect(t.Context(), "web", mcp.HTTP(remote.URL, nil), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const id = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	within := web.WithParent(t.Context(), web.Parent{ID: id, State: "a=b"})
 	for _, c := range []struct {

@@ -30,14 +30,10 @@ type caller struct {
 func callerOf(t *testing.T, at, token, input string) *caller {
 	t.Helper()
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "caller.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	args, err := json.Marshal(map[string]string{"input": input})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	remote := a2a.Agent("remote", "A remote agent.", at, &a2a.Options{Token: token})
 	return &caller{t, j, engine.New(j, nil), pawl.Agent{
 		Name: "caller", Model: script.Replies(pawl.Do(pawl.Call{Tool: "remote", Args: args}), pawl.Say("done")), Tools: []pawl.Tool{tool.Agent(remote, nil)},
@@ -56,9 +52,7 @@ func (c *caller) wait(h *engine.Handle, err error) (r pawl.Result) {
 	if err == nil {
 		r, err = h.Wait(c.t.Context())
 	}
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	return r
 }
 
@@ -68,9 +62,7 @@ func (c *caller) answer(r pawl.Result, text string) pawl.Result {
 	if len(r.Pending) != 1 || r.Pending[0].Kind != "input" {
 		c.t.Fatalf("%v waits for %+v", r.Status, r.Pending)
 	}
-	if err := c.engine.Answer(c.t.Context(), r.Pending[0].Run, r.Pending[0].Call, "me", text); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, c.engine.Answer(c.t.Context(), r.Pending[0].Run, r.Pending[0].Call, "me", text))
 	h, err := c.engine.Resume(c.t.Context(), c.agent, r.Run, nil)
 	return c.wait(h, err)
 }
@@ -79,9 +71,7 @@ func (c *caller) answer(r pawl.Result, text string) pawl.Result {
 func (c *caller) heard(r pawl.Result) string {
 	c.t.Helper()
 	s, err := engine.Load(c.t.Context(), c.journal, r.Run)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	call, _ := s.Call("c_1")
 	return pawl.ToolResult{Content: call.Result}.Text() + call.Error
 }
@@ -112,7 +102,7 @@ func TestA2ABothSides(t *testing.T) {
 	}
 	c = callerOf(t, at("payer"), admin, "pay")
 	r = c.run()
-	theirs := must[a2a.Page](w, admin, a2a.MethodList, map[string]any{"tenant": "payer", "status": a2a.AuthRequired}).Tasks[0].ID
+	theirs := gets[a2a.Page](w, admin, a2a.MethodList, map[string]any{"tenant": "payer", "status": a2a.AuthRequired}).Tasks[0].ID
 	waits := w.world.result(admin, "GET", "/v1/runs/"+theirs, "", 200)
 	w.ask(admin, "POST", "/v1/runs/"+theirs+"/calls/"+waits.Pending[0].Call+"/approve", `{}`, 200)
 	if r = c.answer(r, "it is done there"); r.Answer != "done" || c.heard(r) != "paid" {
@@ -147,9 +137,7 @@ func cancelThere(t *testing.T, at string) {
 	t.Helper()
 	c := callerOf(t, at, "", "never")
 	h, err := c.engine.Start(t.Context(), c.agent, "go", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	task := ""
 	for end := time.Now().Add(30 * time.Second); task == ""; time.Sleep(10 * time.Millisecond) {
 		child, err := engine.Load(t.Context(), c.journal, h.ID()+".c_1")
@@ -163,14 +151,10 @@ func cancelThere(t *testing.T, at string) {
 			t.Fatal("there is no task", err)
 		}
 	}
-	if err := c.engine.Cancel(t.Context(), h.ID(), "me", "no need"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.engine.Cancel(t.Context(), h.ID(), "me", "no need"))
 	c.wait(h, nil)
 	client, err := a2a.NewClient(at, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, err := client.Task(t.Context(), task, 0); err != nil || got.Status.State != a2a.Canceled {
 		t.Errorf("the task is %+v: %v", got.Status, err)
 	}
@@ -184,23 +168,15 @@ func officialServer(t *testing.T) string {
 	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(dir, "server.js"))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = in.Close()
 		_ = cmd.Wait()
 	})
 	at, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.TrimSpace(at)
 }

@@ -62,7 +62,7 @@ func cardIsComplete(w *a2aWorld) {
 
 func extendedNeedsToken(w *a2aWorld) {
 	w.wants(a2a.Unauthenticated, "", a2a.MethodCard, map[string]any{})
-	c := must[a2a.Card](w, reader, a2a.MethodCard, map[string]any{"tenant": "payer"})
+	c := gets[a2a.Card](w, reader, a2a.MethodCard, map[string]any{"tenant": "payer"})
 	if c.Name != "payer" || len(c.Skills) != 2 || c.Skills[1].ID != "payer/pay" {
 		w.t.Errorf("%+v", c.Skills)
 	}
@@ -104,12 +104,12 @@ func everyRequestNeedsToken(w *a2aWorld) {
 }
 
 func tenantsAreApart(w *a2aWorld) {
-	mine := *must[a2a.Update](w, acme, a2a.MethodSend, message("tck-input-required", "contextId", "shared")).Task
-	theirs := *must[a2a.Update](w, other, a2a.MethodSend, message("tck-input-required", "contextId", "shared")).Task
+	mine := *gets[a2a.Update](w, acme, a2a.MethodSend, message("tck-input-required", "contextId", "shared")).Task
+	theirs := *gets[a2a.Update](w, other, a2a.MethodSend, message("tck-input-required", "contextId", "shared")).Task
 	if mine.ContextID != "shared" || theirs.ContextID != "shared" || mine.ID == theirs.ID {
 		w.t.Errorf("%s %s, %s %s", mine.ID, mine.ContextID, theirs.ID, theirs.ContextID)
 	}
-	page := must[a2a.Page](w, acme, a2a.MethodList, map[string]any{"contextId": "shared"})
+	page := gets[a2a.Page](w, acme, a2a.MethodList, map[string]any{"contextId": "shared"})
 	if page.Total != 1 || page.Tasks[0].ID != mine.ID {
 		w.t.Errorf("%+v", page)
 	}
@@ -121,7 +121,7 @@ func tenantsAreApart(w *a2aWorld) {
 }
 
 func approvalIsAuthorization(w *a2aWorld) {
-	task := *must[a2a.Update](w, admin, a2a.MethodSend, to("payer", "pay")).Task
+	task := *gets[a2a.Update](w, admin, a2a.MethodSend, to("payer", "pay")).Task
 	if task.Status.State != a2a.AuthRequired || !strings.Contains(*task.Status.Message.Parts[0].Text, "pay") {
 		w.t.Fatalf("%+v", task.Status)
 	}
@@ -133,7 +133,7 @@ func approvalIsAuthorization(w *a2aWorld) {
 	if _, no := w.call(runner, a2a.MethodSend, decision); no == nil {
 		w.t.Error("a key without the scope decides")
 	}
-	task = *must[a2a.Update](w, admin, a2a.MethodSend, decision).Task
+	task = *gets[a2a.Update](w, admin, a2a.MethodSend, decision).Task
 	if task.Status.State != a2a.Completed || *task.Artifacts[0].Parts[0].Text != "paid" {
 		w.t.Errorf("%+v", task)
 	}
@@ -232,11 +232,11 @@ func sendWaits(w *a2aWorld) {
 }
 
 func sendReturnsAtOnce(w *a2aWorld) {
-	task := *must[a2a.Update](w, admin, a2a.MethodSend, atOnce(to("holder", "hold"))).Task
+	task := *gets[a2a.Update](w, admin, a2a.MethodSend, atOnce(to("holder", "hold"))).Task
 	if task.Status.State != a2a.Working && task.Status.State != a2a.Submitted {
 		w.t.Errorf("%+v", task.Status)
 	}
-	if got := must[a2a.Task](w, admin, a2a.MethodGet, map[string]any{"tenant": "holder", "id": task.ID}); got.ID != task.ID || got.ContextID != task.ContextID {
+	if got := gets[a2a.Task](w, admin, a2a.MethodGet, map[string]any{"tenant": "holder", "id": task.ID}); got.ID != task.ID || got.ContextID != task.ContextID {
 		w.t.Errorf("%+v", got)
 	}
 	close(w.release)
@@ -321,11 +321,11 @@ func listPages(w *a2aWorld) {
 	if !slices.Equal(got, want) {
 		w.t.Errorf("%q, want %q", got, want)
 	}
-	one := must[a2a.Page](w, admin, a2a.MethodList, map[string]any{"status": a2a.Completed, "includeArtifacts": true, "historyLength": 1})
+	one := gets[a2a.Page](w, admin, a2a.MethodList, map[string]any{"status": a2a.Completed, "includeArtifacts": true, "historyLength": 1})
 	if one.Total != 1 || one.Tasks[0].ID != ids[0] || len(one.Tasks[0].Artifacts) != 1 || len(one.Tasks[0].History) != 1 {
 		w.t.Errorf("%+v", one)
 	}
-	later := must[a2a.Page](w, admin, a2a.MethodList, map[string]any{"statusTimestampAfter": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)})
+	later := gets[a2a.Page](w, admin, a2a.MethodList, map[string]any{"statusTimestampAfter": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)})
 	if later.Total != 0 || later.Tasks == nil {
 		w.t.Errorf("%+v", later)
 	}
@@ -333,13 +333,13 @@ func listPages(w *a2aWorld) {
 
 func cancelEnds(w *a2aWorld) {
 	waiting := w.start("tck-input-required")
-	working := *must[a2a.Update](w, admin, a2a.MethodSend, atOnce(to("holder", "hold"))).Task
+	working := *gets[a2a.Update](w, admin, a2a.MethodSend, atOnce(to("holder", "hold"))).Task
 	for _, task := range []a2a.Task{waiting, working} {
 		params := map[string]any{"id": task.ID}
 		if task.ID == working.ID {
 			params["tenant"] = "holder"
 		}
-		if got := must[a2a.Task](w, admin, a2a.MethodCancel, params); got.ID != task.ID || got.Status.State != a2a.Canceled {
+		if got := gets[a2a.Task](w, admin, a2a.MethodCancel, params); got.ID != task.ID || got.Status.State != a2a.Canceled {
 			w.t.Errorf("%+v", got.Status)
 		}
 		w.wants(a2a.TaskNotCancelable, admin, a2a.MethodCancel, params)
@@ -354,8 +354,8 @@ func idsAreUnique(w *a2aWorld) {
 	}
 	// The same message is the same task: the first answer may have been lost.
 	again := message("tck-complete-task")
-	three := must[a2a.Update](w, admin, a2a.MethodSend, again).Task
-	if four := must[a2a.Update](w, admin, a2a.MethodSend, again).Task; three.ID != four.ID || three.ContextID != four.ContextID {
+	three := gets[a2a.Update](w, admin, a2a.MethodSend, again).Task
+	if four := gets[a2a.Update](w, admin, a2a.MethodSend, again).Task; three.ID != four.ID || three.ContextID != four.ContextID {
 		w.t.Errorf("%s and %s", three.ID, four.ID)
 	}
 }
@@ -366,7 +366,7 @@ func contextIsTheTasks(w *a2aWorld) {
 	w.wants(a2a.UnsupportedOperation, admin, a2a.MethodSend, message("x", "contextId", task.ContextID)) // the task has not ended
 	reply := message("x", "taskId", task.ID, "parts", []any{map[string]any{"text": "the left one"}})
 	for range 2 { // the second is the first once more, and answers nothing else
-		got := *must[a2a.Update](w, admin, a2a.MethodSend, reply).Task
+		got := *gets[a2a.Update](w, admin, a2a.MethodSend, reply).Task
 		if got.ID != task.ID || got.ContextID != task.ContextID || got.Status.State != a2a.Completed || *got.Artifacts[0].Parts[0].Text != "Echo: go" {
 			w.t.Errorf("%+v", got)
 		}
@@ -377,7 +377,7 @@ func historyIsBounded(w *a2aWorld) {
 	task := w.start("tck-input-required")
 	w.start("x", "taskId", task.ID, "parts", []any{map[string]any{"text": "answer"}})
 	for length, want := range []string{"", "answer", "Please provide input answer", "go Please provide input answer", "go Please provide input answer"} {
-		got := must[a2a.Task](w, admin, a2a.MethodGet, map[string]any{"id": task.ID, "historyLength": length})
+		got := gets[a2a.Task](w, admin, a2a.MethodGet, map[string]any{"id": task.ID, "historyLength": length})
 		var texts []string
 		for _, m := range got.History {
 			texts = append(texts, *m.Parts[0].Text)
@@ -388,7 +388,7 @@ func historyIsBounded(w *a2aWorld) {
 	}
 	params := message("tck-complete-task")
 	params["configuration"] = map[string]any{"historyLength": 0}
-	if got := *must[a2a.Update](w, admin, a2a.MethodSend, params).Task; got.History != nil {
+	if got := *gets[a2a.Update](w, admin, a2a.MethodSend, params).Task; got.History != nil {
 		w.t.Errorf("%+v", got.History)
 	}
 }
@@ -397,9 +397,7 @@ func taskHasItsForm(w *a2aWorld) {
 	task := w.start("tck-complete-task")
 	raw, _ := w.call(admin, a2a.MethodGet, map[string]any{"id": task.ID})
 	var all map[string]any
-	if err := json.Unmarshal(raw, &all); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, json.Unmarshal(raw, &all))
 	status := all["status"].(map[string]any)
 	sent := all["history"].([]any)[0].(map[string]any)
 	artifact := all["artifacts"].([]any)[0].(map[string]any)
@@ -412,7 +410,7 @@ func taskHasItsForm(w *a2aWorld) {
 
 func unknownFieldsAreIgnored(w *a2aWorld) {
 	task := w.start("tck-input-required")
-	if got := must[a2a.Page](w, admin, a2a.MethodList, map[string]any{"context_id": task.ContextID}); got.Total != 1 || got.Tasks[0].ID != task.ID {
+	if got := gets[a2a.Page](w, admin, a2a.MethodList, map[string]any{"context_id": task.ContextID}); got.Total != 1 || got.Tasks[0].ID != task.ID {
 		w.t.Errorf("a name as in a2a.proto: %+v", got)
 	}
 	params := message("tck-complete-task", "tomorrow", 1)

@@ -41,7 +41,7 @@ func TestA2AStates(t *testing.T) {
 	close(w.release)
 	send := func(agent string, more ...any) *a2a.Task {
 		t.Helper()
-		return must[a2a.Update](w, admin, a2a.MethodSend, to(agent, "m", more...)).Task
+		return gets[a2a.Update](w, admin, a2a.MethodSend, to(agent, "m", more...)).Task
 	}
 	for agent, want := range map[string]string{
 		"calm": "COMPLETED = hello", "typed": `COMPLETED = {"n":1}`, "asker": "INPUT_REQUIRED: which?", "payer": "AUTH_REQUIRED: A person must approve a call of pay.", "boss": "AUTH_REQUIRED: A person must approve a call of pay.",
@@ -110,9 +110,9 @@ func TestA2ASay(t *testing.T) {
 	say := func(task, text string) map[string]any {
 		return atOnce(to("holder", "", "taskId", task, "messageId", "say-"+text, "parts", []any{map[string]any{"text": text}}))
 	}
-	task := *must[a2a.Update](w, admin, a2a.MethodSend, atOnce(to("holder", "m"))).Task
+	task := *gets[a2a.Update](w, admin, a2a.MethodSend, atOnce(to("holder", "m"))).Task
 	for range 2 {
-		if got := must[a2a.Update](w, admin, a2a.MethodSend, say(task.ID, "hurry")).Task; got.ID != task.ID || got.Status.State != a2a.Working {
+		if got := gets[a2a.Update](w, admin, a2a.MethodSend, say(task.ID, "hurry")).Task; got.ID != task.ID || got.Status.State != a2a.Working {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -122,7 +122,7 @@ func TestA2ASay(t *testing.T) {
 	if got := describe(&ended); strings.Count(got, "hurry") != 1 {
 		t.Errorf("it ends as %s", got)
 	}
-	if got := must[a2a.Update](w, admin, a2a.MethodSend, say(task.ID, "hurry")).Task; got.Status.State != a2a.Completed { // taken before
+	if got := gets[a2a.Update](w, admin, a2a.MethodSend, say(task.ID, "hurry")).Task; got.Status.State != a2a.Completed { // taken before
 		t.Errorf("%+v", got)
 	}
 	w.wants(a2a.UnsupportedOperation, admin, a2a.MethodSend, say(task.ID, "more"))
@@ -148,18 +148,18 @@ func TestA2AHandoff(t *testing.T) {
 		})}
 	w.teams = map[string][]string{"front": {"back"}}
 	params := atOnce(to("front", "m"))
-	task := must[a2a.Update](w, admin, a2a.MethodSend, params).Task
+	task := gets[a2a.Update](w, admin, a2a.MethodSend, params).Task
 	u := w.stream(admin, a2a.MethodSubscribe, map[string]any{"tenant": "front", "id": task.ID})
 	var leg string
 	for end := time.Now().Add(time.Minute); leg == "" || leg == task.ID && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		got := must[a2a.Task](w, admin, a2a.MethodGet, map[string]any{"tenant": "front", "id": task.ID})
+		got := gets[a2a.Task](w, admin, a2a.MethodGet, map[string]any{"tenant": "front", "id": task.ID})
 		var facts struct{ Pawl struct{ Run string } }
 		if err := json.Unmarshal(got.Metadata, &facts); err != nil || got.ID != task.ID || got.Status.State != a2a.Working {
 			t.Fatalf("%+v: %v", got, err)
 		}
 		leg = facts.Pawl.Run
 	}
-	page := must[a2a.Page](w, admin, a2a.MethodList, map[string]any{"tenant": "front", "status": a2a.Working})
+	page := gets[a2a.Page](w, admin, a2a.MethodList, map[string]any{"tenant": "front", "status": a2a.Working})
 	if page.Total != 1 || page.Tasks[0].ID != task.ID {
 		t.Errorf("%+v", page)
 	}
@@ -200,17 +200,17 @@ func TestA2AFiles(t *testing.T) {
 	with := func(id string, parts ...any) map[string]any {
 		return to("reader", "", "messageId", id, "parts", append(parts, map[string]any{"text": "Sum it up."}))
 	}
-	task := *must[a2a.Update](w, admin, a2a.MethodSend, with("m", pdf("a.pdf", "one"))).Task
+	task := *gets[a2a.Update](w, admin, a2a.MethodSend, with("m", pdf("a.pdf", "one"))).Task
 	if got := describe(&task); !strings.Contains(got, "a.pdf application/pdf %PDF;Sum it up.") {
 		t.Errorf("%s", got)
 	}
-	again := must[a2a.Update](w, admin, a2a.MethodSend, with("m", pdf("a.pdf", "one"))).Task
-	if other := must[a2a.Update](w, admin, a2a.MethodSend, with("m", pdf("a.pdf", "two"))).Task; again.ID != task.ID || other.ID == task.ID {
+	again := gets[a2a.Update](w, admin, a2a.MethodSend, with("m", pdf("a.pdf", "one"))).Task
+	if other := gets[a2a.Update](w, admin, a2a.MethodSend, with("m", pdf("a.pdf", "two"))).Task; again.ID != task.ID || other.ID == task.ID {
 		t.Errorf("%s, again %s, with another file %s", task.ID, again.ID, other.ID)
 	}
 	w.wants(a2a.ContentTypeNotSupported, admin, a2a.MethodSend, with("more", pdf("b.pdf", "x"), map[string]any{"raw": []byte("PK\x03\x04\xff"), "mediaType": "application/zip"}))
 	w.wants(a2a.ContentTypeNotSupported, admin, a2a.MethodSend, to("reader", "x", "taskId", task.ID, "parts", []any{pdf("a.pdf", "x"), map[string]any{"text": "and this"}}))
-	alone := must[a2a.Update](w, admin, a2a.MethodSend, to("reader", "alone", "parts", []any{pdf("a.pdf", "x")})).Task
+	alone := gets[a2a.Update](w, admin, a2a.MethodSend, to("reader", "alone", "parts", []any{pdf("a.pdf", "x")})).Task
 	if got := describe(alone); !strings.Contains(got, "%PDF;a.pdf") {
 		t.Errorf("a file alone: %s", got)
 	}
@@ -218,7 +218,7 @@ func TestA2AFiles(t *testing.T) {
 	if no == nil || no.reason != a2a.ContentTypeNotSupported.Reason || !strings.Contains(no.message, "takes no PDF") {
 		t.Errorf("%+v", no)
 	}
-	if page := must[a2a.Page](w, admin, a2a.MethodList, map[string]any{"tenant": "picky"}); page.Total != 0 {
+	if page := gets[a2a.Page](w, admin, a2a.MethodList, map[string]any{"tenant": "picky"}); page.Total != 0 {
 		t.Errorf("a refused message is a task: %+v", page)
 	}
 }

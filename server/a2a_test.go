@@ -97,9 +97,7 @@ func (w *a2aWorld) request(token, method string, params map[string]any) request 
 	w.t.Helper()
 	r := request{token: token, method: "POST", path: "/a2a", header: version1()}
 	raw, err := json.Marshal(params)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	r.body = fmt.Sprintf(`{"jsonrpc":"2.0","id":"r-1","method":%q,"params":%s}`, method, raw)
 	return r
 }
@@ -142,8 +140,8 @@ func (w *a2aWorld) outcome(res answer, data []byte) (json.RawMessage, *refused) 
 	return nil, r
 }
 
-// must is call for a result of a type.
-func must[T any](w *a2aWorld, token, method string, params map[string]any) (v T) {
+// gets is call for a result of a type.
+func gets[T any](w *a2aWorld, token, method string, params map[string]any) (v T) {
 	w.t.Helper()
 	raw, no := w.call(token, method, params)
 	if no != nil {
@@ -182,7 +180,7 @@ func message(prefix string, more ...any) map[string]any {
 // start sends a message and returns the task.
 func (w *a2aWorld) start(prefix string, more ...any) a2a.Task {
 	w.t.Helper()
-	u := must[a2a.Update](w, admin, a2a.MethodSend, message(prefix, more...))
+	u := gets[a2a.Update](w, admin, a2a.MethodSend, message(prefix, more...))
 	if u.Task == nil {
 		w.t.Fatalf("the answer is no task: %+v", u)
 	}
@@ -194,18 +192,14 @@ func (w *a2aWorld) stream(token, method string, params map[string]any) *updates 
 	w.t.Helper()
 	r := w.request(token, method, params)
 	req, err := http.NewRequestWithContext(w.t.Context(), r.method, w.web.URL+r.path, strings.NewReader(r.body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	req.Header = r.header.Clone()
 	req.Header.Set("Authorization", "Bearer "+token)
 	if r.body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	res, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	w.t.Cleanup(func() { _ = res.Body.Close() })
 	if kind := res.Header.Get("Content-Type"); kind != "text/event-stream" {
 		w.t.Fatalf("%s: the answer is %d %s", method, res.StatusCode, kind)
@@ -268,7 +262,7 @@ func (u *updates) rest() (all []string) {
 func (w *a2aWorld) lasting(agent, id string, want a2a.State) a2a.Task {
 	w.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		task := must[a2a.Task](w, admin, a2a.MethodGet, map[string]any{"tenant": agent, "id": id})
+		task := gets[a2a.Task](w, admin, a2a.MethodGet, map[string]any{"tenant": agent, "id": id})
 		if task.Status.State == want || time.Now().After(end) {
 			if task.Status.State != want {
 				w.t.Fatalf("task %s is %s, want %s", id, task.Status.State, want)
@@ -310,9 +304,7 @@ func TestA2AKit(t *testing.T) {
 	}
 	w := newA2AWorld(t, func(o *server.Options) { o.Hosts = []string{at} })
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var sent atomic.Int64
 	t.Fatal(http.Serve(l, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") == "" {

@@ -19,9 +19,7 @@ func TestLinkByKey(t *testing.T) {
 	link := func(key []byte) client.Link {
 		t.Helper()
 		s, err := engine.Load(t.Context(), w.journal, run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		c, _ := s.Call("c_1")
 		if c.TokenHash == "" {
 			t.Fatal("the request has no hash")

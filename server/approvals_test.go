@@ -33,9 +33,7 @@ func jsonOf(v any) string {
 // look is what a link asks.
 func (w *world) look(l client.Link) (r client.LinkedRequest) {
 	w.t.Helper()
-	if err := json.Unmarshal(w.ask("", "POST", "/v1/approvals/lookup", jsonOf(l), 200), &r); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, json.Unmarshal(w.ask("", "POST", "/v1/approvals/lookup", jsonOf(l), 200), &r))
 	return r
 }
 
@@ -132,9 +130,7 @@ func TestStaleLinks(t *testing.T) {
 	w.refused("", "POST", "/v1/approvals", decide(fresh, true, ""), 409, "ended")
 
 	l := linkOf(w.begin(admin, "payer"))
-	if err := engine.New(w.journal, nil).Approve(t.Context(), l.Run, l.Call, "ada", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, engine.New(w.journal, nil).Approve(t.Context(), l.Run, l.Call, "ada", nil))
 	if r := w.look(l); r.State != "approved" || r.By != "ada" {
 		t.Errorf("%+v", r)
 	}

@@ -39,9 +39,7 @@ func TestWatchAfterFailure(t *testing.T) {
 		defer h.close()
 		enter := func() *reader {
 			r, _, err := h.enter(t.Context(), "r", 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return r
 		}
 		j.out.Store(true)

@@ -196,9 +196,7 @@ func TestHeld(t *testing.T) {
 	elsewhere := engine.New(w.journal, nil)
 	defer elsewhere.Close()
 	h, err := elsewhere.Start(t.Context(), w.agents["holder"], "x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	at := "/v1/runs/" + h.ID()
 	w.refused(admin, "POST", at+"/resume", `{}`, 409, "is being driven by process")
 	if r := w.result(admin, "POST", at+"/cancel", `{"reason":"enough"}`, 200); r.Run != h.ID() {
@@ -305,22 +303,16 @@ func TestForkEdited(t *testing.T) {
 func TestGoOn(t *testing.T) {
 	w := serve(t, nil)
 	run := w.result(admin, "POST", "/v1/runs", `{"agent":"holder","input":"x"}`, 201)
-	if err := w.server.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.server.Close())
 	w.refused(admin, "POST", "/v1/runs", `{"agent":"calm","input":"x"}`, http.StatusServiceUnavailable, "closing")
 	next, err := server.New(w.journal, w, keys, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer next.Close()
 	if r := w.result(admin, "GET", "/v1/runs/"+run.Run, "", 200); r.Status != pawl.StatusPaused {
 		t.Errorf("%v", r.Status)
 	}
 	close(w.release)
-	if err := next.GoOn(t.Context(), run.Run); err != nil {
-		t.Fatal(err)
-	}
+	must(t, next.GoOn(t.Context(), run.Run))
 	w.until(run.Run, pawl.StatusSuccess)
 	if err := next.GoOn(t.Context(), run.Run); err == nil || !strings.Contains(err.Error(), "has succeeded") {
 		t.Error(err)

@@ -59,9 +59,7 @@ func (d *openAPI) schema(raw json.RawMessage) json.RawMessage {
 func conforms(t testing.TB, method, path, body string, res answer, data []byte) {
 	t.Helper()
 	d, err := read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path, _, _ = strings.Cut(path, "?")
 	for template, item := range d.Paths {
 		pattern := regexp.MustCompile(`\\\{[a-z]+\\\}`).ReplaceAllString(regexp.QuoteMeta(template), "[^/]+")
@@ -116,26 +114,18 @@ func TestDocument(t *testing.T) {
 	got := append(server.Document(), '\n')
 	const golden = "testdata/openapi.golden.json"
 	if *rewrite {
-		if err := os.WriteFile(golden, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(golden, got, 0o600))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !bytes.Equal(got, want) {
 		t.Errorf("the document is not that of %s; look at what -rewrite changes", golden)
 	}
 	form, err := os.ReadFile("testdata/openapi-3.1.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fits(t, form, got, "the document")
 	var all struct{ Components map[string]map[string]any }
-	if err := json.Unmarshal(got, &all); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(got, &all))
 	for _, ref := range regexp.MustCompile(`"\$ref": "#/components/(\w+)/(\w+)"`).FindAllStringSubmatch(string(got), -1) {
 		if all.Components[ref[1]][ref[2]] == nil {
 			t.Errorf("%s refers to nothing", ref[0])
@@ -146,9 +136,7 @@ func TestDocument(t *testing.T) {
 // Every handler is in the document under a name of its own, and nothing else is.
 func TestDocumentIsWhole(t *testing.T) {
 	d, err := read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := serve(t, nil)
 	handled := w.server.Handled()
 	var names []string

@@ -22,9 +22,7 @@ func TestForm(t *testing.T) {
 	j := memory.New()
 	srv, _ := hosted(t, j, agent)
 	c, err := client.New(srv.URL, "t", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := c.StartAndWait(t.Context(), client.StartRun{Agent: "clerk", Input: "Read.", Files: []pawl.File{{Name: "a.txt", Data: []byte("Alpha.")}}})
 	if err != nil || !strings.Contains(r.Answer, "\nAlpha.\n") || !strings.HasSuffix(r.Answer, "Read.") {
 		t.Errorf("%q, %v", r.Answer, err)
@@ -41,15 +39,11 @@ func TestForm(t *testing.T) {
 		"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n" + strings.Repeat("x", mostForm):    "413 the form is larger than 33 MiB",
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+"/v1/runs", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		request.Header.Set("Authorization", "Bearer t")
 		request.Header.Set("Content-Type", `multipart/form-data; boundary=x`)
 		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got, _ := io.ReadAll(response.Body)
 		response.Body.Close()
 		status, detail, _ := strings.Cut(want, " ")

@@ -19,20 +19,14 @@ func TestLegs(t *testing.T) {
 	w := serve(t, nil)
 	w.handsOver("front", "calm")
 	var last, first pawl.Result
-	if err := json.Unmarshal(w.ask(admin, "POST", "/v1/runs?wait=true", `{"agent":"front","input":"Go."}`, 201), &last); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(w.ask(admin, "POST", "/v1/runs?wait=true", `{"agent":"front","input":"Go."}`, 201), &last))
 	if last.Agent != "back" || last.Answer != "hello" || len(last.Legs) != 2 || last.Legs[1] != last.Run {
 		t.Fatalf("%s: %s, %v", last.Agent, last.Answer, last.Legs)
 	}
-	if err := json.Unmarshal(w.ask(admin, "GET", "/v1/runs/"+last.Legs[0], "", 200), &first); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(w.ask(admin, "GET", "/v1/runs/"+last.Legs[0], "", 200), &first))
 	for _, run := range last.Legs { // each leg shows all
 		var r explain.Report
-		if err := json.Unmarshal(w.ask(admin, "GET", "/v1/runs/"+run+"/explain", "", 200), &r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(w.ask(admin, "GET", "/v1/runs/"+run+"/explain", "", 200), &r))
 		if c := r.Conversation; len(c) != 2 || c[0].Run != first.Run || c[0].By != "" || c[1].Run != last.Run || c[1].By != "front" || c[1].Reason != "not mine" || c[1].Status != pawl.StatusSuccess {
 			t.Errorf("the conversation by leg %s: %v", run, c)
 		}
@@ -52,9 +46,7 @@ func TestLegs(t *testing.T) {
 		var page client.Runs
 		for got := (client.Runs{Next: "-"}); got.Next != ""; query = "&max=1&cursor=" + got.Next {
 			got = client.Runs{}
-			if err := json.Unmarshal(w.ask(admin, "GET", "/v1/runs?thread="+first.Run+query, "", 200), &got); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(w.ask(admin, "GET", "/v1/runs?thread="+first.Run+query, "", 200), &got))
 			page.Runs = append(page.Runs, got.Runs...)
 		}
 		if len(page.Runs) != 2 || page.Runs[0].Run != last.Run || page.Runs[1].Run != first.Run {

@@ -17,9 +17,7 @@ func TestAnsweredNotRead(t *testing.T) {
 	if p := run.Pending[0]; p.AnsweredAt != nil {
 		t.Fatalf("%+v", p)
 	}
-	if err := engine.New(w.journal, nil).Answer(t.Context(), run.Run, run.Pending[0].Call, "ann", "this one"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, engine.New(w.journal, nil).Answer(t.Context(), run.Run, run.Pending[0].Call, "ann", "this one"))
 	r := w.result(admin, "GET", at, "", 200)
 	if p := r.Pending[0]; r.Status != pawl.StatusWaitingInput || p.AnsweredAt == nil || p.AnsweredBy != "ann" || !strings.HasPrefix(r.Action, "pawl resume ") {
 		t.Errorf("%+v", r)
@@ -29,9 +27,7 @@ func TestAnsweredNotRead(t *testing.T) {
 	}
 	boss := w.begin(admin, "boss")
 	p := boss.Pending[0]
-	if err := engine.New(w.journal, nil).Approve(t.Context(), p.Run, p.Call, "ann", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, engine.New(w.journal, nil).Approve(t.Context(), p.Run, p.Call, "ann", nil))
 	for _, of := range []string{boss.Run, p.Run} {
 		if r := w.result(admin, "GET", "/v1/runs/"+of, "", 200); r.Pending[0].AnsweredBy != "ann" || !strings.HasPrefix(r.Action, "pawl resume ") {
 			t.Errorf("%+v", r)

@@ -41,9 +41,7 @@ func hosted(t testing.TB, j Store, agent pawl.Agent) (*httptest.Server, *engine.
 	t.Helper()
 	e := engine.New(j, nil)
 	s, err := New(j, one{agent, e}, []Key{{Token: "t"}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	web := httptest.NewServer(s)
 	t.Cleanup(func() {
 		web.CloseClientConnections()
@@ -58,19 +56,13 @@ func hosted(t testing.TB, j Store, agent pawl.Agent) (*httptest.Server, *engine.
 func get(t testing.TB, web *httptest.Server, path string, status int, out any) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, web.URL+path, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Header.Set("Authorization", "Bearer t")
 	w, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer w.Body.Close()
 	body, err := io.ReadAll(w.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if w.StatusCode != status {
 		t.Fatalf("%s answers %s: %s", path, w.Status, body)
 	}
@@ -104,9 +96,7 @@ func TestInspect(t *testing.T) {
 	j := memory.New()
 	web, e := hosted(t, j, boss)
 	h, err := e.Start(t.Context(), boss, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := h.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -178,9 +168,7 @@ func TestReplayDiffers(t *testing.T) {
 	j := memory.New()
 	e := engine.New(j, nil)
 	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := h.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -60,9 +60,7 @@ func TestOutage(t *testing.T) {
 	run := w.begin(admin, "payer")
 	j := &shaky{Journal: w.journal}
 	s, err := server.New(j, shakyHost{w, j}, keys, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	web := httptest.NewServer(s)
 	defer web.Close()
 	defer s.Close()

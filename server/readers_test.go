@@ -170,9 +170,7 @@ func watchAll(t testing.TB, j Store, count, readers, turns, words int) (f figure
 		for range readers {
 			begun.Add(1)
 			w, err := watch(web, id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			all.Go(func() {
 				once := sync.OnceFunc(begun.Done)
 				n, pieced, err := w.entries(once)
@@ -201,9 +199,7 @@ func watchAll(t testing.TB, j Store, count, readers, turns, words int) (f figure
 	want := 0
 	for _, id := range ids {
 		h, err := runs.Head(t.Context(), j, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		want += int(h.Seq) * readers
 	}
 	if f.entries != want {
@@ -235,9 +231,7 @@ func post(ctx context.Context, web *httptest.Server) (string, error) {
 func onDisk(t testing.TB) Store {
 	t.Helper()
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	return j
 }

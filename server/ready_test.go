@@ -28,9 +28,7 @@ func TestReady(t *testing.T) {
 	w := serve(t, nil)
 	j := &shaky{Journal: w.journal}
 	s, err := server.New(j, shakyHost{w, j}, keys, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	if err := s.Ready(t.Context()); err != nil {
 		t.Errorf("it is not ready: %v", err)
@@ -52,9 +50,7 @@ func TestReadyOfSilentJournal(t *testing.T) {
 		j := silent{memory.New(), make(chan struct{})}
 		defer close(j.ends)
 		s, err := server.New(j, nil, keys, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := s.Ready(t.Context()); err == nil {
 			t.Error("it is ready")
 		}

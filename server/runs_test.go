@@ -93,9 +93,7 @@ func count(w *world, query string) int {
 
 func page(w *world, token, query string) (p client.Runs) {
 	w.t.Helper()
-	if err := json.Unmarshal(w.ask(token, "GET", "/v1/runs"+query, "", 200), &p); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, json.Unmarshal(w.ask(token, "GET", "/v1/runs"+query, "", 200), &p))
 	return p
 }
 
@@ -106,9 +104,7 @@ func (w *world) remove(run string) {
 	if err == nil {
 		err = w.journal.Remove(w.t.Context(), run, lease.Epoch)
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 }
 
 // A list is read in pages that new runs and runs that go do not move, of what the
@@ -202,9 +198,7 @@ func TestEvents(t *testing.T) {
 	run := w.begin(admin, "payer")
 	entries := func(query string) (p client.Entries) {
 		t.Helper()
-		if err := json.Unmarshal(w.ask(admin, "GET", "/v1/runs/"+run.Run+"/events"+query, "", 200), &p); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(w.ask(admin, "GET", "/v1/runs/"+run.Run+"/events"+query, "", 200), &p))
 		return p
 	}
 	var n int

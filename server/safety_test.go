@@ -304,14 +304,10 @@ func TestBodies(t *testing.T) {
 	}
 	// Of unknown length it is as large.
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.web.URL+"/v1/runs", io.MultiReader(strings.NewReader(big)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	req.Header = http.Header{"Content-Type": {"application/json; charset=utf-8"}, "Authorization": {"Bearer " + admin}}
 	res, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer res.Body.Close()
 	data, _ := io.ReadAll(res.Body)
 	refusedAs(t, "too much without an end", answer{res.StatusCode, res.Header}, data, 413)
@@ -420,9 +416,7 @@ func TestSocket(t *testing.T) {
 	w := serve(t, nil)
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	web := httptest.NewUnstartedServer(w.server)
 	web.Listener = l
 	web.Start()
@@ -432,14 +426,10 @@ func TestSocket(t *testing.T) {
 	}}}
 	for token, want := range map[string]int{admin: 200, "": 401} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://anything/v1/runs", http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		req.Header.Set("Authorization", "Bearer "+token)
 		res, err := over.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if res.Body.Close(); res.StatusCode != want {
 			t.Errorf("%q: %d", token, res.StatusCode)
 		}

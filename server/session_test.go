@@ -97,15 +97,11 @@ func TestSessionBehindProxy(t *testing.T) {
 	w := serve(t, &server.Options{Hosts: []string{"runs.example.org"}, Secure: true})
 	for host, want := range map[string]bool{"runs.example.org": true, "": false} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.web.URL+"/v1/session", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.Host = host
 		r.Header.Set("Authorization", "Bearer "+admin)
 		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_ = res.Body.Close()
 		if set := res.Cookies(); len(set) != 1 || set[0].Secure != want {
 			t.Errorf("at %q: %d %v", host, res.StatusCode, res.Header["Set-Cookie"])

@@ -23,15 +23,11 @@ func TestStats(t *testing.T) {
 			err = w.journal.Append(t.Context(), pawl.Batch{Run: run, Epoch: l.Epoch, Records: [][]byte{[]byte("{}")},
 				Head: pawl.Head{Agent: "old", Status: pawl.StatusFailed, Created: day, Cost: 0.1, Priced: run == "a"}})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	stats := func(token, query string) (out client.Stats) {
 		t.Helper()
-		if err := json.Unmarshal(w.ask(token, "GET", "/v1/stats"+query, "", 200), &out); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(w.ask(token, "GET", "/v1/stats"+query, "", 200), &out))
 		return out
 	}
 	got := stats(admin, "").Spans

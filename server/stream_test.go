@@ -52,16 +52,12 @@ type event struct{ id, kind, data string }
 func follow(t testing.TB, url string, header ...string) (events iter.Seq[event], status string, got http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
 	w, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = w.Body.Close() })
 	return func(yield func(event) bool) {
 		var e event
@@ -148,9 +144,7 @@ func TestStream(t *testing.T) {
 	e := engine.New(j, &engine.Options{Backoff: func(int) time.Duration { return 0 }})
 	model := slow{make(chan string)}
 	h, err := e.Start(t.Context(), pawl.Agent{Name: "a", Model: model}, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	web := watchable(t, j, e)
 	events, _, header := follow(t, web.URL+"/r")
 	if got := header.Get("Content-Type") + header.Get("Cache-Control") + header.Get("X-Accel-Buffering"); got != "text/event-streamno-storeno" {
@@ -290,21 +284,15 @@ func gated(turns int) pawl.Agent {
 func TestStreamAcrossPauses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j.db")
 	here, err := sqlite.Open(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer here.Close()
 	there, err := sqlite.Open(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer there.Close()
 	agent := gated(2)
 	e, other := engine.New(here, nil), engine.New(there, nil)
 	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := h.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -341,9 +329,7 @@ func TestStreamOfAReaderWhoNeverReads(t *testing.T) {
 	j := memory.New()
 	const run, entries = "r", 3000
 	lease, err := j.Claim(t.Context(), pawl.Claim{Run: run, Owner: "me", TTL: time.Hour, New: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fill := strings.Repeat("x", 4000)
 	last := uint64(0)
 	add := func(event pawl.Event, status pawl.Status) {
@@ -351,18 +337,14 @@ func TestStreamOfAReaderWhoNeverReads(t *testing.T) {
 		if err == nil {
 			err = j.Append(t.Context(), pawl.Batch{Run: run, Epoch: lease.Epoch, After: last, Records: [][]byte{line}, Head: pawl.Head{Run: run, Status: status}})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		last++
 	}
 	add(pawl.Noted{By: "t", Name: "n", Value: json.RawMessage(`0`)}, pawl.StatusRunning)
 	broadcasters := newHubs(j, func(string) *engine.Handle { return nil })
 	defer broadcasters.close()
 	never, _, err := broadcasters.enter(t.Context(), run, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer never.leave()
 	if _, _, _, err := never.take(t.Context()); err != nil { // and then no more
 		t.Fatal(err)
@@ -371,9 +353,7 @@ func TestStreamOfAReaderWhoNeverReads(t *testing.T) {
 		t.Fatal("there is more than was written")
 	}
 	ready, _, err := broadcasters.enter(t.Context(), run, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer ready.leave()
 	got := make(chan uint64)
 	go func() {
@@ -426,9 +406,7 @@ func TestStreamOfAReaderWhoNeverReads(t *testing.T) {
 	seen := uint64(1)
 	for { // and when he comes back, nothing is missing
 		frames, wait, ended, err := never.take(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if ended {
 			break
 		}
@@ -579,5 +557,13 @@ func TestStreamOfChildren(t *testing.T) {
 	}
 	if got := strings.Join(kinds(plain), "|"); strings.Contains(got, "+") || !strings.HasSuffix(got, "run.stopped") {
 		t.Errorf("who did not ask got %s", got)
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -38,13 +38,9 @@ func TestStreamInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := memory.New()
 		lease, err := j.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: time.Hour, New: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		line, err := pawl.Entry{Run: "r", Seq: 1, Time: time.Unix(1, 0), Event: pawl.Noted{By: "t", Name: "n", Value: []byte(`1`)}}.AppendJSON(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := j.Append(t.Context(), pawl.Batch{Run: "r", Epoch: lease.Epoch, Records: [][]byte{line}, Head: pawl.Head{Run: "r", Status: pawl.StatusRunning}}); err != nil {
 			t.Fatal(err)
 		}

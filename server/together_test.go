@@ -66,20 +66,14 @@ func TestTogether(t *testing.T) {
 func TestServe(t *testing.T) {
 	w := serve(t, nil)
 	s, err := server.New(w.journal, w, keys, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, end := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, l) }()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	fmt.Fprintf(conn, "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
 	if got, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 403 ") {
@@ -124,14 +118,10 @@ func TestSlowReader(t *testing.T) {
 	run := w.begin(admin, "calm").Run
 	w.server.SetPatience(100 * time.Millisecond)
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", w.web.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	for range 3000 { // answers of which nobody reads one fill what lies between
-		if err := conn.SetDeadline(time.Now().Add(300 * time.Millisecond)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, conn.SetDeadline(time.Now().Add(300*time.Millisecond)))
 		if _, err := fmt.Fprintf(conn, "GET /v1/runs/%s/events HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", run, w.web.Listener.Addr(), admin); err != nil {
 			break
 		}
@@ -149,16 +139,10 @@ func TestSlowReader(t *testing.T) {
 func TestServeWithoutListener(t *testing.T) {
 	w := serve(t, nil)
 	s, err := server.New(w.journal, w, keys, &server.Options{Triggers: []server.Trigger{{Agent: "calm", Cron: "0 8 * * *"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, l.Close())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(t.Context(), l) }()
 	select {

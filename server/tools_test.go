@@ -18,9 +18,7 @@ import (
 func TestCallByHand(t *testing.T) {
 	w := serve(t, nil)
 	var tools client.Tools
-	if err := json.Unmarshal(w.ask(reader, "GET", "/v1/agents/payer/tools", "", 200), &tools); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(w.ask(reader, "GET", "/v1/agents/payer/tools", "", 200), &tools))
 	if len(tools.Tools) != 1 || tools.Tools[0].Effect != pawl.Write || !strings.Contains(string(tools.Tools[0].Input), `"eur"`) {
 		t.Errorf("%+v", tools)
 	}
@@ -82,9 +80,7 @@ func TestDecisions(t *testing.T) {
 
 	list := func(token, path string) (said []string) {
 		var page client.Decisions
-		if err := json.Unmarshal(w.ask(token, "GET", path, "", 200), &page); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(w.ask(token, "GET", path, "", 200), &page))
 		for _, d := range page.Decisions {
 			if d.Time.IsZero() || d.Seq == 0 {
 				t.Errorf("%+v", d)

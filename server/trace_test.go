@@ -21,9 +21,7 @@ func TestStartWithinTrace(t *testing.T) {
 			t.Fatalf("%d, %v: %s", res.StatusCode, err, data)
 		}
 		s, err := engine.Load(t.Context(), w.journal, r.Run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		want := ""
 		if said == id {
 			want = id

@@ -66,9 +66,7 @@ func (w *world) triggered(r request, want int) (out client.Triggered) {
 func inputOf(t *testing.T, j pawl.Journal, run string) pawl.RunStarted {
 	t.Helper()
 	for e, err := range engine.Entries(t.Context(), j, run, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return e.Event.(pawl.RunStarted)
 	}
 	t.Fatalf("run %s has no entry", run)
@@ -78,9 +76,7 @@ func inputOf(t *testing.T, j pawl.Journal, run string) pawl.RunStarted {
 func runsIn(t *testing.T, j pawl.Journal) (n int) {
 	t.Helper()
 	for _, err := range j.List(t.Context(), pawl.Query{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		n++
 	}
 	return n
@@ -164,9 +160,7 @@ func TestTriggerLacksPart(t *testing.T) {
 // The example of a request in the documentation starts a run of the example of a spec there.
 func TestTriggerOfDocs(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "docs", "triggers.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	found := regexp.MustCompile(`(?s)start: "(.+?)".*BODY='(.+?)'`).FindStringSubmatch(string(page))
 	if found == nil {
 		t.Fatal("docs/triggers.md has no example")
@@ -232,9 +226,7 @@ func TestTriggerOfGitHub(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(data, &all)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := hooked(t)
 	started, opened := map[string]bool{}, 0
 	for _, event := range all {
@@ -280,9 +272,7 @@ func (h timed) Start(context.Context, string, json.RawMessage) (worker.Work, err
 func (h timed) server(t *testing.T, triggers ...server.Trigger) *server.Server {
 	t.Helper()
 	s, err := server.New(h.journal, h, keys, &server.Options{Triggers: triggers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
@@ -335,15 +325,11 @@ func TestTriggerOfFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, dir := onClock(), t.TempDir()
 		put := func(name, text string) {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		}
 		put("a.txt", "one")
 		put(".hidden", "no")
-		if err := os.Mkdir(filepath.Join(dir, "sub"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
 		folder := server.Trigger{Agent: "a", Watch: dir}
 		during(t, 10*time.Second, h.server(t, folder), h.server(t, folder))
 		put("b.txt", "two")
@@ -352,9 +338,7 @@ func TestTriggerOfFiles(t *testing.T) {
 		during(t, 10*time.Second, h.server(t, folder))
 		inputs := map[string]int{}
 		for head, err := range h.journal.List(t.Context(), pawl.Query{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			inputs[inputOf(t, h.journal, head.Run).Input]++
 		}
 		if fmt.Sprint(inputs) != "map[a.txt:\n\none:1 b.txt:\n\nthree:1 b.txt:\n\ntwo:1]" {
@@ -424,9 +408,7 @@ func TestTriggerKills(t *testing.T) {
 				at := server.Trigger{Agent: "a", Cron: "0 8 * * *"}
 				dying := killed{h, &mortal{Journal: h.journal, left: n, after: after}}
 				s, err := server.New(h.journal, dying, keys, &server.Options{Triggers: []server.Trigger{at}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				during(t, 8*time.Hour+time.Minute, s, h.server(t, at))
 				for head, err := range h.journal.List(t.Context(), pawl.Query{}) {
 					if err != nil || head.Status != pawl.StatusQueued || head.Seq != 2 {

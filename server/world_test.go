@@ -83,9 +83,7 @@ func serve(t testing.TB, o *server.Options) *world {
 	t.Helper()
 	w := &world{t: t, release: make(chan struct{}), log: &lines{}}
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.journal = j
 	w.engine = engine.New(j, &engine.Options{Secrets: map[string]string{"KEY": "hunter2-hunter2"}, Rates: map[string]engine.Rate{"paced": {Requests: 60}}})
 	w.agents = agents(w)
@@ -231,9 +229,7 @@ func (w *world) send(r request) (answer, []byte) {
 		body = strings.NewReader(r.body)
 	}
 	req, err := http.NewRequestWithContext(w.t.Context(), r.method, w.web.URL+r.path, body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	if r.body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -246,14 +242,10 @@ func (w *world) send(r request) (answer, []byte) {
 		}
 	}
 	res, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	return answer{res.StatusCode, res.Header}, data
 }
 
@@ -271,9 +263,7 @@ func (w *world) ask(token, method, path, body string, want int) []byte {
 // result is ask for what answers a run's result.
 func (w *world) result(token, method, path, body string, want int) (r pawl.Result) {
 	w.t.Helper()
-	if err := json.Unmarshal(w.ask(token, method, path, body, want), &r); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, json.Unmarshal(w.ask(token, method, path, body, want), &r))
 	return r
 }
 
@@ -281,9 +271,7 @@ func (w *world) result(token, method, path, body string, want int) (r pawl.Resul
 func (w *world) refused(token, method, path, body string, want int, words string) {
 	w.t.Helper()
 	var p client.Problem
-	if err := json.Unmarshal(w.ask(token, method, path, body, want), &p); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, json.Unmarshal(w.ask(token, method, path, body, want), &p))
 	if p.Status != want || !strings.Contains(p.Detail, words) {
 		w.t.Errorf("%s %s %s: %+v, want words %q", method, path, body, p, words)
 	}
@@ -306,5 +294,13 @@ func (w *world) until(run string, want pawl.Status) pawl.Result {
 			}
 			return r
 		}
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

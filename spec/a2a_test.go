@@ -28,18 +28,14 @@ func TestRemoteAgents(t *testing.T) {
 	}
 	t.Setenv("THEIRS", "a-long-secret-token")
 	s, err := parsed("  - {a2a: {url: \"https://a.example.org/a2a/agents/billing\", token: THEIRS}}\n  - {a2a: {url: https://b.example.org, trusted: true}, effect: read}\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if s.Secrets()["THEIRS"] == "" {
 		t.Error("the token is no secret")
 	}
 	var infos []pawl.ToolInfo
 	for _, r := range s.remotes {
 		m, err := pawl.NewMachine(pawl.Agent{Name: "a", Model: standIn{}, Tools: []pawl.Tool{r.tool()}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		infos = append(infos, m.Declaration().Tools...)
 	}
 	for i, want := range []pawl.ToolInfo{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -27,27 +26,13 @@ tools:
 
 // What a spec says of approvals is in the agent, as policies and settings.
 func TestApprovals(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{"data/ledger.csv": "a,1\n", "rules.yaml": "none\n"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := tree(t, map[string]string{"data/ledger.csv": "a,1\n", "rules.yaml": "none\n"})
 	s, err := Parse(filepath.Join(dir, "orders.yaml"), []byte(gated), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, err := s.Agent(registry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m, err := pawl.NewMachine(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []string{`approval("delete_file")`, `approval_when("pick", args.cell == "a")`, `approval("delete_*")`}
 	if diff := cmp.Diff(want, m.Declaration().Policies); diff != "" {
 		t.Errorf("policies (-want +got):\n%s", diff)
@@ -62,9 +47,7 @@ func TestApprovals(t *testing.T) {
 		found, err := a.Tools[i].(interface {
 			Witness(context.Context, json.RawMessage) (map[string]string, error)
 		}).Witness(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, name := range names {
 			if len(found[name]) != 64 {
 				t.Errorf("the witness %s is %q among %q", name, found[name], slices.Sorted(maps.Keys(found)))

@@ -31,31 +31,21 @@ func TestMain(m *testing.M) {
 func drive(t *testing.T, path string) (*engine.Engine, pawl.Agent, pawl.Result) {
 	t.Helper()
 	s, err := Load(path, &Options{Registry: registry()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if w := s.Warnings(registry()); len(w) > 0 {
 		t.Fatal(w)
 	}
 	a, err := s.Agent(registry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { j.Close() })
 	e := engine.New(j, nil)
 	t.Cleanup(func() { e.Close() })
 	run, err := e.Start(t.Context(), a, s.Input, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := run.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return e, a, r
 }
 
@@ -103,9 +93,7 @@ tools:
   - {name: work, description: d, command: [./work.sh]}
 `,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
 	}
 	t.Setenv("SEEN", "seen nothing")
 	_, _, r := drive(t, filepath.Join(dir, "spec.yaml"))

@@ -27,23 +27,17 @@ import (
 func begun(t *testing.T, a pawl.Agent, labels map[string]string) *pawl.State {
 	t.Helper()
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer j.Close()
 	e := engine.New(j, nil)
 	defer e.Close()
 	run, err := e.Start(t.Context(), a, "go", &engine.StartOptions{Labels: labels})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := run.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s, err := engine.Load(t.Context(), j, run.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
@@ -54,9 +48,7 @@ func TestEffectiveReadsBack(t *testing.T) {
 		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
 	}
 	dir := t.TempDir() // for they change what is there
-	if err := os.CopyFS(dir, os.DirFS("../examples")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(dir, os.DirFS("../examples")))
 	for _, name := range []string{"REFUND_TOKEN", "DESK_TOKEN", "HOOK_SECRET", "LEDGER_SECRET", "PORTER_SECRET"} {
 		t.Setenv(name, "a-long-secret-token")
 	}
@@ -70,27 +62,19 @@ func TestEffectiveReadsBack(t *testing.T) {
 			t.Log("left out, since this machine cannot enforce a cage: ", err)
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		a, err := s.Agent(registry())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		state := begun(t, a, map[string]string{"team": "ops", "n": "5"})
 		if d := state.Declaration(); d.ResultKey != "" { // which a spec cannot say
 			a.ResultKey = ""
 		}
 		e := Of(state)
 		asJSON, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for name, text := range map[string]string{"spec.yaml": e.String(), "spec.json": string(asJSON)} {
 			path := filepath.Join(t.TempDir(), name)
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, []byte(text), 0o600))
 			again, err := Load(path, &Options{Registry: registry()})
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", file, err, text)
@@ -99,13 +83,9 @@ func TestEffectiveReadsBack(t *testing.T) {
 				t.Errorf("%s: %v", file, w)
 			}
 			b, err := again.Agent(registry())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			m, err := pawl.NewMachine(team.Guard(progress.Guard(window.Guard(b))))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if diff := m.Declaration().Differences(state.Declaration()); diff != nil {
 				t.Errorf("%s: %s differs in %v\n%s", file, name, diff, text)
 			}

@@ -150,8 +150,6 @@ func filesLike(t *testing.T, pattern string) []string {
 func readFile(t *testing.T, file string) string {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }

@@ -22,14 +22,10 @@ import (
 func FuzzParse(f *testing.F) {
 	scriptless := regexp.MustCompile(`script:[a-z/.-]+|gpt-6.2-sol`)
 	files, err := filepath.Glob("testdata/problems/*.txtar")
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	for _, file := range files {
 		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must(f, err)
 		for _, part := range archive.Files {
 			if part.Name != "problems" {
 				f.Add(part.Data, filepath.Ext(part.Name) == ".json")
@@ -111,9 +107,7 @@ func readsBack(t *testing.T, a pawl.Agent, r *Registry) {
 	state.Fold(pawl.Entry{Run: "run", Seq: 1, Time: time.Unix(1000, 0).UTC(), Event: pawl.RunStarted{Declaration: was, Input: "go", Labels: a.Labels}})
 	shown := Of(state)
 	asJSON, err := json.Marshal(shown)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if strings.Contains(string(asJSON), "[redacted") {
 		return // what looks like a secret is not shown
 	}

@@ -74,9 +74,7 @@ func golden(t *testing.T, pattern string, parse func(name string, data []byte) e
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var out []txtar.File
 			for i := 0; i < len(archive.Files); i++ {
 				f := archive.Files[i]
@@ -101,9 +99,7 @@ func golden(t *testing.T, pattern string, parse func(name string, data []byte) e
 			}
 			if *rewrite {
 				archive.Files = out
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(file, txtar.Format(archive), 0o644))
 			}
 		})
 	}

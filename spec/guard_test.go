@@ -15,9 +15,7 @@ func TestGuardAndHooks(t *testing.T) {
 hooks: [{log: {format: json}}, retry, steer]
 `, nil)
 	m, err := pawl.NewMachine(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := m.Declaration().Policies
 	if diff := cmp.Diff(`guard(pii: redact, secrets: block, injection: warn, topics("a b", "c"): block)`, got[0]); diff != "" {
 		t.Error(diff)

@@ -17,9 +17,7 @@ func TestHandoffs(t *testing.T) {
 	write := func(name, text string) string {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	write("s.yaml", "replies: [{text: x}]\n")
@@ -29,13 +27,9 @@ func TestHandoffs(t *testing.T) {
 	write("hands.yaml", "name: hands\ndescription: Hands over.\nhandoffs: [./twin.yaml]\n")
 	good := write("good.yaml", "name: good\ndescription: Begins.\nmodel: script:s.yaml\nhandoffs: [./mate.yaml]\nlimits: {handoffs: 2}\n")
 	s, err := Load(good, &Options{Registry: registry()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, err := s.Agent(registry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if crew := team.Of(&a); a.Limits.Handoffs != 2 || len(crew) != 3 || crew[1].Name != "mate" || crew[2].Name != "good" || crew[1].Model == nil {
 		t.Errorf("%d handoffs, %d agents", a.Limits.Handoffs, len(crew))
 	}

@@ -22,38 +22,28 @@ func TestHyphenExample(t *testing.T) {
 	const dir = "../examples/hyphen/"
 	o := &Options{Registry: registry(), Tools: dir + "tools.yaml", Model: "script:" + dir + "script.yaml"}
 	s, err := Load(dir+"triage.json", o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if w := s.Warnings(registry()); len(w) > 0 {
 		t.Error(w)
 	}
 	a, err := s.Agent(registry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if a.Name != "triage" || a.Strategy != pawl.StrategyJSON || !a.Builtins || !a.Trace || a.ResultKey != "triage" || len(a.Tools) != 2 {
 		t.Errorf("%+v", a)
 	}
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { j.Close() })
 	e := engine.New(j, nil)
 	defer e.Close()
 	run, err := e.Start(t.Context(), a, s.Input, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := run.Wait(t.Context())
 	if err != nil || r.Status != pawl.StatusSuccess {
 		t.Fatal(show(r), err)
 	}
 	whole, err := explain.ResultOf(engine.Entries(t.Context(), j, r.Run, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := map[string]explain.Answer{"@triage": {Answer: []byte(`"Billing, today: the customer was charged twice and is not pleased."`), Confidence: 0.9, Summary: "double charge"}}
 	if diff := cmp.Diff(want, whole.Context); diff != "" {
 		t.Error(diff)
@@ -67,13 +57,9 @@ func TestHyphenExample(t *testing.T) {
 	}
 	// Its source makes the same agent without the file of tools.
 	again, err := ParseSource(a.Source, &Options{Registry: registry()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b, err := again.Agent(registry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if n, err := e.Replay(t.Context(), b, r.Run); err != nil || n == 0 {
 		t.Errorf("replayed %d steps: %v", n, err)
 	}
@@ -102,9 +88,7 @@ DIR/tools.yaml:2:72: when: the tool gated has no argument x`)
 	}
 	write(t, dir, "loop.json", `{"type": "loop", "properties": {"objective": "x", "model": "mechanic", "tools": [{"type": "action", "name": "other"}]}}`)
 	s, err := Load(filepath.Join(dir, "loop.json"), &Options{Registry: registry(), Tools: filepath.Join(dir, "tools.yaml")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if w := s.Warnings(nil); len(w) != 1 || w[0].Line != 3 || !strings.HasSuffix(w[0].File, "tools.yaml") {
 		t.Error(w)
 	}
@@ -112,9 +96,7 @@ DIR/tools.yaml:2:72: when: the tool gated has no argument x`)
 
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 }
 
 // Every kind of tool that a file of tools can hold is an action by its name, and
@@ -149,9 +131,7 @@ func TestHyphenKinds(t *testing.T) {
 	}}
 	o := &Options{Registry: r, Tools: filepath.Join(dir, "lib", "tools.yaml")}
 	s, err := Load(filepath.Join(dir, "loop.json"), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, has := s.Secrets()["WEB_TOKEN"]; has { // it is not set, so that there is nothing to keep
 		t.Error("a secret without a value")
 	}
@@ -173,13 +153,9 @@ func TestHyphenKinds(t *testing.T) {
 		t.Errorf("gates: %v", a.Policies)
 	}
 	again, err := ParseSource(a.Source, &Options{Registry: r})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m, err := pawl.NewMachine(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	as, err := again.AgentAs(r, m.Declaration())
 	if err != nil || names(as) != want {
 		t.Errorf("%v: %s", err, names(as))

@@ -125,9 +125,7 @@ func warned(t *testing.T, text string, r *Registry) string {
 func warnedOf(t *testing.T, text string, o *Options) string {
 	t.Helper()
 	s, err := Parse("spec.yaml", []byte(text), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.ReplaceAll(Problems(s.Warnings(o.Registry)).Error(), "spec.yaml:", "")
 }
 
@@ -154,9 +152,7 @@ func TestRetirement(t *testing.T) {
 	// Behind a gateway it is the same model, and where it is no longer named it is no matter.
 	text := "name: a\nmodel: corp/" + old.Name + "\nproviders: {corp: {wire: " + old.Provider + ", base_url: \"http://localhost\"}}\nprices: {corp/" + old.Name + ": {input: 1, output: 2}}\n"
 	s, err := Parse("spec.yaml", []byte(text), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := s.Retiring(sellers(day)); len(got) != 1 || !strings.HasSuffix(got[0].Message, "(write corp/"+old.Successor+")") {
 		t.Errorf("behind a gateway: %v", got)
 	}
@@ -204,13 +200,9 @@ func TestPricesOfProviders(t *testing.T) {
 	} {
 		r := sellers(sheet.AsOf())
 		s, err := Parse("spec.yaml", []byte("name: a\nmodel: "+c.model+"\n"+c.more), &Options{Registry: r})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		a, err := s.Agent(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		info, input := describe(a.Model), 0.0
 		if info.Price != nil {
 			input = info.Price.Input

@@ -35,9 +35,7 @@ func TestOpen(t *testing.T) {
 		t.Fatalf("%v; asked for %v before it was opened", err, asked)
 	}
 	a, end, err := s.Open(t.Context(), registry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []MCPServer{
 		{Name: "files", Command: []string{"/dir/serve.sh", "-v"}, Dir: "/dir", Env: []string{"HOME"}, Trusted: true, Allow: []string{"read", "write"},
 			Timeout: 5e9, MaxOutput: 2048, Identity: "./serve.sh\x00-v\x00", at: place{6, 11}},
@@ -88,9 +86,7 @@ func TestOpenFails(t *testing.T) {
 		}}
 	}
 	s, err := Parse("/dir/spec.yaml", []byte(withServers), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, tt := range []struct {
 		registry *Registry
 		want     string

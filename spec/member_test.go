@@ -2,7 +2,6 @@ package spec
 
 import (
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,17 +12,6 @@ import (
 	"github.com/pawl-run/pawl/internal/sheet"
 	"github.com/pawl-run/pawl/model/script"
 )
-
-func specFiles(t *testing.T, texts map[string]string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	for name, text := range texts {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
 
 // checked is what is wrong with a spec in a directory.
 func checked(t *testing.T, dir, text string, r *Registry) string {
@@ -42,7 +30,7 @@ func TestWebhooksOfMembers(t *testing.T) {
 	hook := func(host string) string {
 		return "webhooks: [{url: https://" + host + "/x, secret: HOOK_SECRET}]\n"
 	}
-	dir := specFiles(t, map[string]string{
+	dir := tree(t, map[string]string{
 		"deep.yaml":  "name: deep\ndescription: d\n" + hook("deep.example.org"),
 		"sub.yaml":   "name: sub\ndescription: d\ntools: [{agent: ./deep.yaml}]\n",
 		"own.yaml":   "name: own\ndescription: d\n" + hook("own.example.org"),
@@ -66,7 +54,7 @@ func TestWebhooksOfMembers(t *testing.T) {
 
 // What a run recorded is read as it is, so that the run can be resumed.
 func TestRecordedMembers(t *testing.T) {
-	dir := specFiles(t, map[string]string{"own.yaml": "name: own\ndescription: d\n"})
+	dir := tree(t, map[string]string{"own.yaml": "name: own\ndescription: d\n"})
 	_, a := parseAgent(t, dir, least+"tools: [{agent: ./own.yaml}]\n", nil)
 	t.Setenv("HOOK_SECRET", "long enough a secret")
 	const useless = `thread: x\ninput: y\nwebhooks: [{url: https://a.example.org, secret: HOOK_SECRET}]\n`
@@ -81,7 +69,7 @@ func TestRecordedMembers(t *testing.T) {
 
 // Checking a spec warns of what its agents' specs lack as well.
 func TestWarningsOfMembers(t *testing.T) {
-	dir := specFiles(t, map[string]string{
+	dir := tree(t, map[string]string{
 		"own.yaml":  "name: own\ndescription: d\nenv: [PAWL_NOT_SET]\n",
 		"step.yaml": "name: step\nmodel: anthropic/claude\ndescription: d\ntools: [{name: x, description: d, command: [./gone]}]\n",
 	})
@@ -106,14 +94,12 @@ func (listed) Describe() pawl.ModelInfo {
 
 // The rates of an agent hold for providers of which its caller names none.
 func TestRatesOfMembers(t *testing.T) {
-	dir := specFiles(t, map[string]string{
+	dir := tree(t, map[string]string{
 		"clerk.yaml": "name: clerk\ndescription: d\nproviders: {mechanic: {rate: {requests: 1}}, script: {rate: {tokens: 2}}}\n",
 	})
 	text := "name: a\nmodel: mechanic\nproviders: {mechanic: {rate: {requests: 3}}}\ntools: [{agent: ./clerk.yaml}]\n"
 	s, err := Parse(filepath.Join(dir, "spec.yaml"), []byte(text), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := map[string]engine.Rate{"mechanic": {Requests: 3}, "script": {Tokens: 2}}
 	for from, got := range map[string]map[string]engine.Rate{"the spec": s.Rates, "its source": RatesOf(s.record(nil))} {
 		if !maps.Equal(got, want) {
@@ -130,7 +116,7 @@ func TestPricesOfMembers(t *testing.T) {
 		Models: map[string]Provider{"anthropic": func(string) (pawl.Model, error) { return listed{script.Replies(pawl.Say("done"))}, nil }},
 		Now:    func() time.Time { return sheet.AsOf().Add(Outdated + time.Hour) },
 	}
-	dir := specFiles(t, map[string]string{
+	dir := tree(t, map[string]string{
 		"plain.yaml":  "name: plain\ndescription: d\n",
 		"own.yaml":    "name: own\ndescription: d\nprices: {" + name + ": {input: 1.0, output: 2.0}}\n",
 		"token.yaml":  "name: token\ndescription: d\nprice_staleness: token-only\n",
@@ -141,13 +127,9 @@ func TestPricesOfMembers(t *testing.T) {
 		t.Fatal(problems)
 	}
 	s, err := Parse(filepath.Join(dir, "spec.yaml"), []byte(text), &Options{Registry: r})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, err := s.Agent(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := map[string]*pawl.Price{}
 	for _, one := range a.Tools {
 		agent := one.(pawl.Delegate).Agent()

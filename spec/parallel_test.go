@@ -20,13 +20,9 @@ tools:
 `,
 	})
 	s, err := Load(dir+"/spec.yaml", &Options{Registry: registry()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, err := s.Agent(registry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if a.MaxParallel != 5 {
 		t.Errorf("the agent has %d calls at once", a.MaxParallel)
 	}

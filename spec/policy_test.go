@@ -18,9 +18,7 @@ import (
 func policy(t *testing.T, text string) *Policy {
 	t.Helper()
 	p, err := ParsePolicy("policy.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -36,13 +34,9 @@ tools:
 func agentOf(t *testing.T, text string) pawl.Agent {
 	t.Helper()
 	s, err := Parse("spec.yaml", []byte(text), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, err := s.Agent(registry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return a
 }
 
@@ -56,13 +50,9 @@ models: [openai/*, script/*]
 deny: [shell, "fetch_*", __store_memory__]
 gates: [{effect: write}, {effect: read}, "delete_*", {tool: "submit_*", when: args.amount > 100}, {tool: "*_file", when: args.path == "/"}, {tool: drop}]
 `).Apply(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m, err := pawl.NewMachine(got)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []string{
 		`approval("delete_file")`, // the agent's own
 		`approval("*_file")`,      // it has no such argument, so it is always asked about
@@ -192,9 +182,7 @@ func TestPolicyOrder(t *testing.T) {
 	a := agentOf(t, orders)
 	sources := func(text string) (all []string) {
 		b, err := policy(t, text).Apply(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, p := range b.Policies {
 			all = append(all, p.String())
 		}
@@ -213,13 +201,9 @@ func TestPolicyOrder(t *testing.T) {
 
 func TestLoadPolicy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policy.json")
-	if err := os.WriteFile(file, []byte(`{"deny":["a"]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(`{"deny":["a"]}`), 0o600))
 	p, err := LoadPolicy(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if name, text := p.Source(); name != file || text != `{"deny":["a"]}` {
 		t.Errorf("the source is %s: %s", name, text)
 	}
@@ -245,9 +229,7 @@ func FuzzParsePolicy(f *testing.F) {
 			}
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if ways := p.Looser(p); ways != nil {
 			t.Errorf("it is looser than itself: %q", ways)
 		}
@@ -255,9 +237,7 @@ func FuzzParsePolicy(f *testing.F) {
 		if _, refused := err.(Problems); refused {
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := pawl.NewMachine(b); err != nil {
 			t.Errorf("the agent is none any more: %v", err)
 		}

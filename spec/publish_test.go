@@ -66,9 +66,7 @@ func TestPublished(t *testing.T) {
 	published(t, "../docs/spec.schema.json", Schema())
 	const reference = "../docs/spec.md"
 	old, err := os.ReadFile(reference)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	before, rest, ok := strings.Cut(string(old), "<!-- written by the tests of package spec -->\n")
 	_, after, ended := strings.Cut(rest, "<!-- end -->\n")
 	if !ok || !ended {
@@ -84,9 +82,7 @@ func published(t *testing.T, file string, want []byte) {
 		return
 	}
 	if *rewrite {
-		if err := os.WriteFile(file, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, want, 0o644))
 		return
 	}
 	t.Errorf("%s is not up to date (run the test with -rewrite): %v\n%s", file, err, cmp.Diff(string(got), string(want)))
@@ -298,9 +294,7 @@ func agree(t *testing.T, schema *jsonschema.Schema, name string, data []byte) {
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	schema, err := jsonschema.Compile(Schema(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return schema
 }
 
@@ -320,9 +314,7 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 	for _, file := range archives {
 		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, part := range archive.Files {
 			if part.Name != "problems" {
 				agree(t, schema, part.Name, part.Data)

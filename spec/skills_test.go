@@ -16,9 +16,7 @@ func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
 		write(t, dir, name, text)
 	}
 	return dir
@@ -34,9 +32,7 @@ func TestSkills(t *testing.T) {
 		"nothing/SKILL.md": "---\nname: nothing\ndescription: d\nallowed-tools: []\n---\n",
 	})
 	got, err := Skills(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []skill.Skill{
 		{Name: "a", Description: "Does a.", Dir: filepath.Join(dir, "a")},
 		{Name: "b", Description: "Does b, well.", Dir: filepath.Join(dir, "b"), Allowed: []string{"read_file", "delete_*"}},
@@ -95,9 +91,7 @@ func TestSkillWarnings(t *testing.T) {
 		"spec.yaml":    "name: a\nmodel: mechanic\nskills: [./s]\ntools: [{builtin: [ask_human]}]\n",
 	})
 	s, err := Load(filepath.Join(dir, "spec.yaml"), &Options{Registry: registry()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := s.Warnings(registry())
 	if len(w) != 1 || w[0].Message != "the skill k needs the tool Read, which the agent does not have" {
 		t.Error(w)

@@ -19,13 +19,9 @@ import (
 func parseAgent(t *testing.T, dir, text string, o *Options) (*Spec, pawl.Agent) {
 	t.Helper()
 	s, err := Parse(filepath.Join(dir, "spec.yaml"), []byte(text), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, err := s.Agent(registry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s, a
 }
 
@@ -120,13 +116,9 @@ func TestKeysReachTheAgent(t *testing.T) {
 func TestJSONSpec(t *testing.T) {
 	text := "{\n\t\"name\": \"a\", \"model\": \"anthropic/x\", \"prompt\": \"a \\u003c b\\/c \\ud83d\\ude00\",\n\t\"limits\": {\"cost\": 1e-1}, \"parallel\": false\n}"
 	s, err := Parse("spec.json", []byte(text), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, err := s.Agent(registry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if a.Prompt != "a < b/c 😀" || a.Limits.Cost != 0.1 || !a.Serial {
 		t.Errorf("got %q, %v, %v", a.Prompt, a.Limits.Cost, a.Serial)
 	}
@@ -162,18 +154,14 @@ func TestDefaultModel(t *testing.T) {
 	r := registry()
 	r.Default = "anthropic/x"
 	s, err := Parse("spec.yaml", []byte("name: a"), &Options{Registry: r})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, err := s.Agent(r)
 	if err != nil || describe(a.Model).Price == nil {
 		t.Fatal(err)
 	}
 	// A run goes on with the model it had, whatever the default is by then.
 	again, err := ParseSource(a.Source, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if a, err = again.Agent(registry()); err != nil || describe(a.Model).Price == nil {
 		t.Error(err)
 	}
@@ -185,9 +173,7 @@ func TestDefaultModel(t *testing.T) {
 // What is recorded in a run makes the same agent again, elsewhere.
 func TestSource(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "s.yaml"), []byte("replies: [{text: hi}]"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "s.yaml"), []byte("replies: [{text: hi}]"), 0o600))
 	text := "name: a\nmodel: script:s.yaml\ntools:\n  - {name: t, description: d, command: [./x.sh]}\nstop: done\n"
 	o := &Options{Stop: "iterations > 2", Limits: pawl.Limits{Time: time.Minute, Cost: 3, Iterations: 4}, Model: "anthropic/x"}
 	for _, o := range []*Options{nil, o} {
@@ -197,13 +183,9 @@ func TestSource(t *testing.T) {
 		}
 		t.Chdir(t.TempDir())
 		s, err := ParseSource(a.Source, &Options{Registry: registry()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		b, err := s.Agent(registry())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if a.Source != b.Source || a.Limits != b.Limits || a.Stop.String() != b.Stop.String() {
 			t.Errorf("got %+v, want %+v", b, a)
 		}
@@ -219,9 +201,7 @@ func TestSource(t *testing.T) {
 func TestPaths(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"run.sh", "arg.txt"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	s, _ := parseAgent(t, dir, least+"dir: work\ntools: [{name: t, description: d, command: [./run.sh, ./arg.txt, ./..., ./none, 5, 1e3, true]}]\n", nil)
 	want := []string{filepath.Join(dir, "run.sh"), filepath.Join(dir, "arg.txt"), "./...", "./none", "5", "1e3", "true"}
@@ -239,9 +219,7 @@ func TestStalePrices(t *testing.T) {
 	const listed = "name: a\nmodel: anthropic/claude-sonnet-5-5\nlimits: {cost: 2}\n"
 	make := func(more string) (*Spec, pawl.Agent, error) {
 		s, err := Parse("spec.yaml", []byte(listed+more), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		a, err := s.Agent(r)
 		return s, a, err
 	}
@@ -264,9 +242,7 @@ func TestStalePrices(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "x.sh"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "x.sh"), nil, 0o600))
 	t.Setenv("PAWL_SPEC_SET", "")
 	t.Setenv("PAWL_SPEC_SHORT", "123")
 	t.Setenv("PAWL_SPEC_LONG", "long enough")
@@ -314,9 +290,7 @@ func TestLoad(t *testing.T) {
 		t.Error(err)
 	}
 	path := filepath.Join(t.TempDir(), "long.yaml")
-	if err := os.WriteFile(path, []byte(strings.Repeat("# long\n", mostBytes/7+1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(strings.Repeat("# long\n", mostBytes/7+1)), 0o600))
 	_, err := Load(path, nil)
 	if problems, ok := err.(Problems); !ok || !strings.Contains(problems[0].Message, "at most 1048576 bytes") {
 		t.Error(err)
@@ -324,5 +298,13 @@ func TestLoad(t *testing.T) {
 	b, err := json.Marshal(err)
 	if err != nil || !strings.Contains(string(b), `"line":1,"column":1,"message":"`) {
 		t.Errorf("%s %v", b, err)
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

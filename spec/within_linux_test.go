@@ -58,13 +58,9 @@ func TestAgentsAreCaged(t *testing.T) {
 	if err != nil && strings.Contains(err.Error(), "cannot enforce") {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, err := s.Agent(registry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, want := range map[string][]string{
 		"plain":     {"files: read [../in, .], write [../out] (", "network: none", "memory: 1073741824 "},
 		"tight":     {"files: read [own], write [], within read [../in, .], write [../out] (", "network: none", "memory: 536870912 "},
@@ -78,9 +74,7 @@ func TestAgentsAreCaged(t *testing.T) {
 			}
 		}
 		again, err := ParseSource(child.Source, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		b, problems := again.assemble(nil, nil)
 		if diff := cmp.Diff(info, runCommand(t, b).Info()); diff != "" || len(problems) > 0 {
 			t.Errorf("%s, made again of what its run recorded (-was +is): %v\n%s", name, problems, diff)
@@ -89,8 +83,9 @@ func TestAgentsAreCaged(t *testing.T) {
 	if said := strings.Join(s.Cages(), "\n"); strings.Count(said, "commands are caged: ") != 4 || !strings.Contains(said, "\ntight: commands are caged: ") {
 		t.Errorf("it says %s", said)
 	}
-	whole := string(must(json.Marshal(Effective{root: originOf(agentNamed(t, a, "tight").Source).effective()})))
-	if !strings.Contains(whole, `"cage":{"files":{"read":["own"]},"network":"none","memory":536870912}`) {
+	whole, err := json.Marshal(Effective{root: originOf(agentNamed(t, a, "tight").Source).effective()})
+	must(t, err)
+	if !strings.Contains(string(whole), `"cage":{"files":{"read":["own"]},"network":"none","memory":536870912}`) {
 		t.Errorf("by itself it is %s", whole)
 	}
 
@@ -115,22 +110,11 @@ func TestAgentsAreCaged(t *testing.T) {
 	}
 	// What was inside when it was checked leads out when it is used.
 	own := filepath.Join(dir, "sub", "own")
-	if err := os.Rename(own, own+".was"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("../secret", own); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(own, own+".was"))
+	must(t, os.Symlink("../secret", own))
 	if got := cat("tight", "own/s.txt"); !strings.Contains(got, "Permission denied") {
 		t.Errorf("by a link that came later: %s", got)
 	}
-}
-
-func must(b []byte, err error) []byte {
-	if err != nil {
-		panic(err)
-	}
-	return b
 }
 
 // A cage that is not as tight as the one around it is told where it is wider.
@@ -139,9 +123,7 @@ func TestLooserCage(t *testing.T) {
 		"loose": "cage: {files: {read: [own, ../in, /etc, link, ../../sub2], write: [../out/deep/er, ../in, .]}, memory: 2GB, processes: 5000}\n",
 		"fine":  "cage: {files: {read: [., ../out], write: [../out/b.txt]}, memory: 1GB, processes: 5}\n",
 	})
-	if err := os.Symlink("../secret", filepath.Join(dir, "sub", "link")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("../secret", filepath.Join(dir, "sub", "link")))
 	_, err := Load(filepath.Join(dir, "desk.yaml"), &Options{Registry: registry()})
 	if err == nil {
 		t.Fatal("nothing is wrong")
@@ -168,13 +150,9 @@ func TestHyphenAndCages(t *testing.T) {
 		"desk.yaml":      "name: desk\nmodel: mechanic\ncage: {network: none, files: {read: ['./flows']}}\ntools: [{agent: ./loop.json, description: d}]\n",
 	})
 	s, err := Load(filepath.Join(dir, "loop.json"), &Options{Registry: registry(), Workflows: filepath.Join(dir, "flows")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, err := s.Agent(registry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := agentNamed(t, a, "w")
 	for name, one := range map[string]pawl.Agent{"w": w, "sub": agentNamed(t, w, "sub")} {
 		if got := runCommand(t, one).Info().Cage; !strings.Contains(got, "network: none") {
@@ -214,9 +192,7 @@ func TestServersAreCaged(t *testing.T) {
 		return []pawl.Tool{absent{info}}, func() error { return nil }, nil
 	}}
 	s, err := Parse("/dir/a.yaml", []byte(doc), &Options{Registry: r})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, err := s.Agent(r)
 	if err != nil || !strings.Contains(a.Tools[0].Info().Cage, "network: none") || a.Tools[1].Info().Cage != "" {
 		t.Errorf("before it is connected to: %q, %q, %v", a.Tools[0].Info().Cage, a.Tools[1].Info().Cage, err)

@@ -98,9 +98,7 @@ func TestBoardTaint(t *testing.T) {
 		j := memory.New()
 		agent := team.Board(pawl.Agent{Name: "lead", Model: pawl.ModelFunc(says.reply), Tools: []pawl.Tool{tool.Agent(reader, nil), tool.Agent(writer, nil)}})
 		h, err := engine.New(j, nil).Start(t.Context(), agent, "Go.", &engine.StartOptions{ID: "r"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := h.Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -128,12 +128,8 @@ var patterns = []pattern{
 		for _, s := range subjects {
 			dir := filepath.Join(t.TempDir(), s)
 			text := fmt.Sprintf("---\nname: %s\ndescription: Knows %[1]s.\n---\n%s", s, knows(s))
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, skill.File), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.MkdirAll(dir, 0o755))
+			must(t, os.WriteFile(filepath.Join(dir, skill.File), []byte(text), 0o644))
 			skills = append(skills, skill.Skill{Name: s, Description: "Knows " + s + ".", Dir: dir})
 		}
 		return pawl.Agent{Name: "skilled", Prompt: skill.Prompt(skills...), Tools: []pawl.Tool{skill.Tool(skills...), lookup()}, Model: costly(func(text string) []pawl.Reply {
@@ -179,9 +175,7 @@ func converse(t *testing.T, a pawl.Agent, messages ...string) (calls, tokens int
 	e := engine.New(memory.New(), nil)
 	for _, m := range messages {
 		h, err := e.Start(t.Context(), a, m, &engine.StartOptions{Thread: "t"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for ; h != nil; h, err = h.Next(t.Context()) {
 			r, failed := h.Leg(t.Context())
 			if err != nil || failed != nil || r.Status != pawl.StatusSuccess {

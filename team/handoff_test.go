@@ -57,13 +57,9 @@ func TestFollowUp(t *testing.T) {
 	ask := func(text string) pawl.Result {
 		t.Helper()
 		h, err := e.Start(t.Context(), agent, text, &engine.StartOptions{Thread: "t", Key: text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r, err := h.Wait(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return r
 	}
 	if r := ask("I was charged twice."); r.Agent != "billing" || len(r.Legs) != 2 {
@@ -98,26 +94,18 @@ func TestInherited(t *testing.T) {
 			Tools: []pawl.Tool{team.Handoff(&billing, nil)}}
 	}
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pawl.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer j.Close()
 	h, err := engine.New(j, nil).Start(t.Context(), build(), "I was charged twice.", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := h.Wait(t.Context())
 	if err != nil || r.Status != pawl.StatusWaitingApproval || r.Agent != "billing" {
 		t.Fatalf("%s is %v: %v", r.Agent, r.Status, err)
 	}
 	other := engine.New(j, nil)
-	if err := other.Approve(t.Context(), r.Run, "c_1", "anna", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Approve(t.Context(), r.Run, "c_1", "anna", nil))
 	h, err = other.Resume(t.Context(), build(), r.Run, nil) // with the agent that the conversation began with
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err = h.Wait(t.Context()); err != nil || r.Answer != "Paid." {
 		t.Errorf("%v: %s, %v", r.Status, r.Answer, err)
 	}
@@ -175,9 +163,7 @@ func TestOneSlot(t *testing.T) {
 	triage := &says{replies: []pawl.Reply{pawl.Do(hand("billing", `{"reason":"a refund"}`))}}
 	billing := &says{replies: []pawl.Reply{pawl.Say("Done.")}}
 	h, err := engine.New(memory.New(), &engine.Options{MaxRuns: 1}).Start(t.Context(), desk(triage, billing), "Go.", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err := h.Wait(t.Context()); err != nil || r.Answer != "Done." {
 		t.Errorf("%s, %v", r.Answer, err)
 	}
@@ -214,9 +200,7 @@ func TestDeclared(t *testing.T) {
 		mate := team.Of(&agent)[1]
 		mate.Prompt = prompt
 		m, err := pawl.NewMachine(agent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return m.Declaration()
 	}
 	was, now := declared("Be kind."), declared("Be brief.")
@@ -256,9 +240,7 @@ func TestCancelledBetweenLegs(t *testing.T) {
 	})}
 	j := &between{memory.New(), "first"}
 	run, err := engine.New(j, nil).Start(ctx, first, "Where is my refund?", &engine.StartOptions{ID: j.run})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err := run.Wait(ctx); err != nil || r.Status != pawl.StatusCancelled || r.Reason.Detail != "cancelled by anna: enough" {
 		t.Errorf("the conversation ends as %v (%s), %v", r.Status, r.Reason.Detail, err)
 	}
@@ -268,5 +250,13 @@ func TestCancelledBetweenLegs(t *testing.T) {
 	}
 	if want := []string{"run first is over: success", "run " + engine.NextLeg("", j.run) + " is over: cancelled"}; !slices.Equal(over, want) {
 		t.Errorf("cancelled again: %q, not %q", over, want)
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

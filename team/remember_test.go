@@ -230,9 +230,7 @@ func TestCarryFiles(t *testing.T) {
 			return pawl.Do(do("aide", args)), nil
 		})}
 		h, err := engine.New(memory.New(), nil).Start(t.Context(), lead, "Go.", &engine.StartOptions{Files: []pawl.File{{Name: "a.pdf", Data: []byte("%PDF-1.4\n")}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		want := map[string]string{"": "nothing", "all": "a.pdf %PDF", "last": "a.pdf %PDF", "summary": "the model reads no application/pdf"}[carry]
 		if r, err := h.Wait(t.Context()); err != nil || !strings.Contains(r.Answer, want) {
 			t.Errorf("carry %q: %v: %q, want %q; %v", carry, r.Verdict, r.Answer, want, err)

@@ -27,13 +27,9 @@ func results(r pawl.Request) (all []string) {
 func drive(t *testing.T, j pawl.Journal, a pawl.Agent) pawl.Result {
 	t.Helper()
 	h, err := engine.New(j, nil).Start(t.Context(), a, "Scout.", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := h.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := engine.New(j, nil).Replay(t.Context(), a, "r"); err != nil {
 		t.Error(err)
 	}

@@ -39,9 +39,7 @@ type house struct {
 func newHouse(t *testing.T, agent pawl.Agent) *house {
 	t.Helper()
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	h := &house{Engine: engine.New(j, nil), t: t, journal: j, agent: agent}
 	t.Cleanup(func() {
 		if err := errors.Join(h.Close(), j.Close()); err != nil {
@@ -68,9 +66,7 @@ func (h *house) begin(run string) {
 func (h *house) head(run string) pawl.Head {
 	h.t.Helper()
 	head, err := runs.Head(h.t.Context(), h.journal, run)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	return head
 }
 
@@ -134,9 +130,7 @@ func (h *house) approve(run string) {
 	if err == nil {
 		err = to.Signal(h.t.Context(), to.Pending[0].Call, runs.Approval("ada", nil))
 	}
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 }
 
 // One drive takes a run from one wait to the next. A drive without a reason changes nothing.

@@ -26,22 +26,16 @@ func newPostgres(t *testing.T) string {
 		t.Fatal("no PostgreSQL server: pg_ctl is neither in the path nor in /usr/lib/postgresql")
 	}
 	dir, err := os.MkdirTemp("", "pawl-postgres-") //nolint:usetesting // the server's user may not enter t.TempDir
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	attr := &syscall.SysProcAttr{}
 	if os.Getuid() == 0 { // the server refuses to run as root
 		u, err := user.Lookup("postgres")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		uid, _ := strconv.Atoi(u.Uid)
 		gid, _ := strconv.Atoi(u.Gid)
 		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		if err := os.Chown(dir, uid, gid); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chown(dir, uid, gid))
 	}
 	do := func(args ...string) {
 		t.Helper()
@@ -52,9 +46,7 @@ func newPostgres(t *testing.T) string {
 		}
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
 	data := filepath.Join(dir, "data")

@@ -24,9 +24,7 @@ func (w *town) history(run, name string) *historypb.History {
 	var h historypb.History
 	for all := w.client.sdk.GetWorkflowHistory(w.t.Context(), run, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); all.HasNext(); {
 		e, err := all.Next()
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must(w.t, err)
 		h.Events = append(h.Events, e)
 	}
 	if *rewrite && name != "" {
@@ -37,9 +35,7 @@ func (w *town) history(run, name string) *historypb.History {
 		if err == nil {
 			err = os.WriteFile(filepath.Join("testdata/histories", name+".json"), text, 0o644)
 		}
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must(w.t, err)
 	}
 	return &h
 }
@@ -95,9 +91,7 @@ func TestProofHistory(t *testing.T) {
 	w.closed("long")
 	h := w.history("long", "approvals")
 	about, err := w.client.sdk.DescribeWorkflowExecution(t.Context(), "long", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	actions, upserts := 1, 0
 	for _, e := range h.GetEvents() {
 		switch e.GetEventType() {
@@ -130,12 +124,8 @@ func TestProofHistory(t *testing.T) {
 	w.history("brief", "decide")
 	w.begin("brief", "cancelled")
 	w.until(1, pawl.StatusWaitingApproval, time.Minute)
-	if err := w.engine.Cancel(t.Context(), "cancelled", "ada", "no need"); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.client.Wake(t.Context(), w.head("cancelled"), "test"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.engine.Cancel(t.Context(), "cancelled", "ada", "no need"))
+	must(t, w.client.Wake(t.Context(), w.head("cancelled"), "test"))
 	w.closed("cancelled")
 	w.history("cancelled", "cancelled")
 }
@@ -161,9 +151,7 @@ func proveWaiting(t *testing.T, url string) {
 	pending := 0
 	for i := range waiting {
 		about, err := w.client.sdk.DescribeWorkflowExecution(t.Context(), fmt.Sprint("r", i), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		pending += len(about.GetPendingActivities())
 	}
 	figure(t, "activities of 1,000 waiting runs", pending, "0")

@@ -36,9 +36,7 @@ func TestProofVersions(t *testing.T) {
 		}
 		for busy := true; busy; time.Sleep(100 * time.Millisecond) {
 			about, err := w.client.sdk.WorkflowService().DescribeWorkerDeployment(t.Context(), &workflowservice.DescribeWorkerDeploymentRequest{Namespace: w.client.namespace, DeploymentName: "shop"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			busy = about.GetWorkerDeploymentInfo().GetRoutingConfigUpdateState() == enumspb.ROUTING_CONFIG_UPDATE_STATE_IN_PROGRESS
 		}
 	}
@@ -116,9 +114,7 @@ func TestProofVersions(t *testing.T) {
 		}
 	}
 
-	if err := old.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must(t, old.Process.Signal(os.Interrupt))
 	_ = old.Wait()
 	goes("12")
 	sent, twice := w.duplicates()

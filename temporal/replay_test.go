@@ -36,17 +36,13 @@ func TestHistories(t *testing.T) {
 // A history that another workflow wrote is noticed.
 func TestBadHistory(t *testing.T) {
 	text, err := os.ReadFile("testdata/histories/approvals.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	bad := filepath.Join(t.TempDir(), "bad.json")
 	other := strings.Replace(string(text), `"name":"Drive"`, `"name":"Think"`, 1)
 	if other == string(text) {
 		t.Fatal("the history names no activity Drive")
 	}
-	if err := os.WriteFile(bad, []byte(other), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(bad, []byte(other), 0o600))
 	if err := replayed(t, bad); err == nil || !strings.Contains(err.Error(), "TMPRL1100") {
 		t.Errorf("it is replayed without complaint: %v", err)
 	}

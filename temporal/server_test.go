@@ -82,9 +82,7 @@ func newTown(t *testing.T, fast bool, url string) *town {
 	w := &town{t: t, dir: t.TempDir(), fast: fast}
 	w.url = cmp.Or(url, filepath.Join(w.dir, "runs.db"))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.port = l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
 	if w.journal, err = openStore(t.Context(), w.url); err != nil {
@@ -104,9 +102,7 @@ func newTown(t *testing.T, fast bool, url string) *town {
 	if w.client, err = Dial(t.Context(), w.target(), nil); err == nil {
 		err = w.client.prepare(t.Context())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return w
 }
 
@@ -120,9 +116,7 @@ func (w *town) startServer() {
 	if name := os.Getenv("PAWL_TEST_TEMPORAL"); name != "" {
 		program = name
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	if _, err := os.Stat(program); err != nil {
 		w.t.Fatalf("no server to test with: %v; build it with make bin/temporal", err)
 	}
@@ -133,9 +127,7 @@ func (w *town) startServer() {
 	}
 	w.server = exec.Command(program, args...)
 	w.server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := w.server.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, w.server.Start())
 	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
 		c, err := Dial(w.t.Context(), w.target(), nil)
 		if err == nil {
@@ -174,9 +166,7 @@ func (w *town) hire(slots int, env ...string) *hand {
 		c.Env = append(c.Env, "PAWL_TEST_FAST=1")
 	}
 	c.Stderr = os.Stderr
-	if err := c.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, c.Start())
 	h := &hand{c, w.t}
 	w.t.Cleanup(h.kill)
 	return h
@@ -317,18 +307,14 @@ func (w *town) queue(agent, run string) pawl.Head {
 func (w *town) head(run string) pawl.Head {
 	w.t.Helper()
 	h, err := runs.Head(w.t.Context(), w.journal, run)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	return h
 }
 
 // begin queues a run and hands it to Temporal.
 func (w *town) begin(agent, run string) {
 	w.t.Helper()
-	if err := w.client.Start(w.t.Context(), w.queue(agent, run)); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, w.client.Start(w.t.Context(), w.queue(agent, run)))
 }
 
 // until waits until so many runs have a status.
@@ -338,9 +324,7 @@ func (w *town) until(n int, status pawl.Status, most time.Duration) {
 	for began := time.Now(); time.Since(began) < most; time.Sleep(20 * time.Millisecond) {
 		got = 0
 		for _, err := range w.journal.List(w.t.Context(), pawl.Query{Status: status}) {
-			if err != nil {
-				w.t.Fatal(err)
-			}
+			must(w.t, err)
 			got++
 		}
 		if got >= n {
@@ -379,9 +363,7 @@ func (w *town) approve(run string) {
 func (w *town) noted(file string) []string {
 	w.t.Helper()
 	text, err := os.ReadFile(filepath.Join(w.dir, file))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	return strings.Fields(strings.ReplaceAll(string(text), " ", "/"))
 }
 
@@ -403,12 +385,18 @@ func (w *town) duplicates() (sent, twice int) {
 func (w *town) at(run, kind string) (at []time.Time) {
 	w.t.Helper()
 	for e, err := range engine.Entries(w.t.Context(), w.journal, run, 1) {
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must(w.t, err)
 		if e.Type() == kind {
 			at = append(at, e.Time)
 		}
 	}
 	return at
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

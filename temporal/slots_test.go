@@ -12,9 +12,7 @@ func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slots{most: 1}
 		first, err := s.ReserveSlot(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		second := s.TryReserveSlot(nil)
 		if second == nil {
 			t.Fatal("the poller of another agent has no slot")

@@ -53,9 +53,7 @@ func TestSignalWhileAway(t *testing.T) {
 	})}
 	e := engine.New(j, nil)
 	h, err := e.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err := h.Wait(t.Context()); err != nil || !r.Status.Waiting() {
 		t.Fatal(r.Status, err)
 	}
@@ -67,9 +65,7 @@ func TestSignalWhileAway(t *testing.T) {
 	if err := look(); err != nil || server.woke != nil {
 		t.Fatal(server.woke, err)
 	}
-	if err := e.Submit(t.Context(), "r", "c_1", "client", json.RawMessage(`1`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Submit(t.Context(), "r", "c_1", "client", json.RawMessage(`1`)))
 	server.away = true
 	if err := look(); err == nil {
 		t.Error("Temporal is away, and nobody notices")

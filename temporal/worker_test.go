@@ -74,9 +74,7 @@ func (barren) DescribeNamespace(_ context.Context, r *workflowservice.DescribeNa
 // A namespace that does not exist is an error that says how to create it.
 func TestNoNamespace(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := grpc.NewServer()
 	workflowservice.RegisterWorkflowServiceServer(s, barren{})
 	go s.Serve(l)

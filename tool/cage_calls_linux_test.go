@@ -28,9 +28,7 @@ func TestCageOthers(t *testing.T) {
 				c = p.cage
 			}
 			victim := exec.Command("sleep", "60")
-			if err := victim.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, victim.Start())
 			defer func() {
 				_ = victim.Process.Kill()
 				_ = victim.Wait()
@@ -102,9 +100,7 @@ func TestCageDatagrams(t *testing.T) {
 	caging(t, p.cage)
 	path := filepath.Join(p.dir, "out", "d")
 	l, err := net.ListenPacket("unixgram", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	for _, c := range []*tool.Cage{p.cage, {NoNetwork: true}} {
 		for _, kind := range []int{unix.SOCK_DGRAM, unix.SOCK_RAW} {

@@ -48,20 +48,14 @@ func newPit(t *testing.T) *pit {
 	p := &pit{dir: t.TempDir()}
 	for name, text := range map[string]string{"in/a.txt": "inside", "out/b.txt": "", "secret": "the secret", "outside/x": "the secret"} {
 		path := filepath.Join(p.dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		write(t, path, text, 0o644)
 	}
 	for name, to := range map[string]string{"in/up": "..", "in/link": "../secret", "out/abs": filepath.Join(p.dir, "secret"), "in/root": "/"} {
-		if err := os.Symlink(to, filepath.Join(p.dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(to, filepath.Join(p.dir, name)))
 	}
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p.cage = &tool.Cage{Files: &tool.CageFiles{Read: []string{"in", self}, Write: []string{"out"}}}
 	return p
 }
@@ -76,9 +70,7 @@ func (p *pit) run(t *testing.T, c *tool.Cage, words ...string) (string, error) {
 func (p *pit) attempts(t *testing.T, c *tool.Cage, trials ...string) map[string]string {
 	t.Helper()
 	got, err := p.run(t, c, part(t, "try", trials...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	came := map[string]string{}
 	for i, line := range strings.Split(got, "\n") {
 		came[trials[i]] = line
@@ -166,9 +158,7 @@ func TestCageNetwork(t *testing.T) {
 	accepted := make(chan string, 100)
 	listen := func(network, address string) net.Listener {
 		l, err := net.Listen(network, address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { l.Close() })
 		go func() {
 			for {
@@ -187,9 +177,7 @@ func TestCageNetwork(t *testing.T) {
 	abstract := fmt.Sprintf("@pawl-test-%d", os.Getpid())
 	listen("unix", abstract)
 	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer udp.Close()
 	ways := []string{"dial tcp " + tcp, "dial udp " + udp.LocalAddr().String(), "dial unix out/sock", "dial unix " + abstract, "listen tcp 127.0.0.1:0", "io_uring", "keys"}
 	for _, family := range []int{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK, unix.AF_PACKET, unix.AF_VSOCK, unix.AF_ALG, unix.AF_BLUETOOTH} {
@@ -276,9 +264,7 @@ func TestCageProcesses(t *testing.T) {
 func processes(t *testing.T, dir string) (n int) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cwd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, link := range all {
 		if at, err := os.Readlink(link); err == nil && at == dir {
 			n++
@@ -296,9 +282,7 @@ func TestCagePrivileges(t *testing.T) {
 		}
 		// A descriptor that this process happens to have without close-on-exec.
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := unix.FcntlInt(w.Fd(), unix.F_SETFD, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -309,9 +293,7 @@ func TestCagePrivileges(t *testing.T) {
 		w.Close()
 	}
 	victim := exec.Command("sleep", "20")
-	if err := victim.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, victim.Start())
 	defer func() { _ = victim.Process.Kill(); _ = victim.Wait() }()
 	pid := strconv.Itoa(victim.Process.Pid)
 	trials := []string{"ptrace " + pid, "mem " + pid}
@@ -329,9 +311,7 @@ func TestCagePrivileges(t *testing.T) {
 func kernel(t *testing.T) float64 {
 	t.Helper()
 	var name unix.Utsname
-	if err := unix.Uname(&name); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unix.Uname(&name))
 	var major, minor int
 	_, _ = fmt.Sscanf(unix.ByteSliceToString(name.Release[:]), "%d.%d", &major, &minor)
 	return float64(major) + float64(minor)/100
@@ -346,29 +326,19 @@ func TestCageAsNobody(t *testing.T) {
 		t.Skip("only root can be another")
 	}
 	dir, err := os.MkdirTemp("", "pawl-nobody-") //nolint:usetesting // which is for one user only
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer os.RemoveAll(dir)
 	program := filepath.Join(dir, "tool.test")
 	from, err := os.Open("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer from.Close()
 	to, err := os.OpenFile(program, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := io.Copy(to, from); err != nil {
 		t.Fatal(err)
 	}
-	if err := to.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must(t, to.Close())
+	must(t, os.Chmod(dir, 0o777))
 	cmd := exec.Command(program, "-test.run=^TestCage(Files|Program|Network|Memory|Processes|Privileges|Others|Shared|Datagrams)$", "-test.v", "-test.timeout=60s")
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir, "HOME=" + dir}

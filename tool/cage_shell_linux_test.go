@@ -46,9 +46,7 @@ func TestCageShell(t *testing.T) {
 		var b strings.Builder
 		for _, name := range []string{".", "in", "outside"} {
 			entries, err := os.ReadDir(filepath.Join(p.dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, e := range entries {
 				text, _ := os.ReadFile(filepath.Join(p.dir, name, e.Name()))
 				fmt.Fprintf(&b, "%s/%s %v %q\n", name, e.Name(), e.Type(), text)
@@ -69,9 +67,7 @@ func TestCageShell(t *testing.T) {
 	before = strings.Replace(before, "in/up ", fmt.Sprintf("in/script ---------- %q\nin/up ", script), 1)
 	run := tool.RunCommand(&tool.CommandOptions{Dir: p.dir, Cage: p.cage, MaxOutput: 1 << 20})
 	out, err := run.Run(t.Context(), argv(t, "sh", "in/script"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := string(out.JSON)
 	if !strings.HasPrefix(got, `"inside`) || strings.Count(got, "ermission denied") < len(lines)/2 {
 		t.Errorf("this is no test: %.2000s", got)

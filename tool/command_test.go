@@ -34,13 +34,9 @@ func TestCommandEnvironment(t *testing.T) {
 	}
 	c := command(part(t, "env"), &tool.CommandOptions{Env: []string{"LEDGER_TOKEN", "PAWL_RUN", "NOT_SET_ANYWHERE"}})
 	out, err := c.Run(t.Context(), pawl.Invocation{Run: "r_1", Call: "c_2", Tool: "command", Key: "r_1/c_2", Attempt: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var text string
-	if err := json.Unmarshal(out.JSON, &text); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(out.JSON, &text))
 	got := strings.Split(text, "\n")
 	slices.Sort(got)
 	want := []string{

@@ -20,9 +20,7 @@ import (
 func stalled(t *testing.T) (goOn func()) {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
-	if err := os.WriteFile(stalling(), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(stalling(), nil, 0o600))
 	file := stalling()
 	goOn = func() { _ = os.Remove(file) }
 	t.Cleanup(goOn)

@@ -124,9 +124,7 @@ func TestHostileWords(t *testing.T) {
 	run := tool.RunCommand(&tool.CommandOptions{Dir: dir})
 	call := func(argv ...string) (string, error) {
 		raw, err := json.Marshal(map[string]any{"argv": argv})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out, err := run.Run(t.Context(), pawl.Invocation{Args: raw, Attempt: 1})
 		var s string
 		_ = json.Unmarshal(out.JSON, &s)
@@ -148,9 +146,7 @@ func TestHostileWords(t *testing.T) {
 	}
 	// None is a program, an option of the program that starts it, or a way around PATH.
 	before, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, w := range append(words, "./none.sh", "sub/none", "..", ".", "/", "/etc/passwd", dir, "sh -c id", "sh\x00", "\x00", strings.Repeat("x", 1<<20)) {
 		if out, err := call(w, "-c", "echo leaked > "+filepath.Join(dir, "x")); err == nil {
 			t.Errorf("%.100q ran: %q", w, out)

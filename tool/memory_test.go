@@ -31,16 +31,12 @@ func rememberer(t *testing.T, j pawl.Journal, labels map[string]string, o *tool.
 		Name: "desk", Model: script.Replies(append(replies, pawl.Say("Done."))...), Tools: append(tool.Memory(o), mail),
 		Trust: map[string]pawl.Trust{"mail": pawl.Untrusted},
 	}, "Go.", &engine.StartOptions{Labels: labels})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err := run.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess {
 		t.Fatal(r.Status, r.Reason, err)
 	}
 	s, err := engine.Load(t.Context(), j, run.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for c := range s.Calls() {
 		results = append(results, pawl.ToolResult{Content: c.Result}.Text()+c.Error)
 	}

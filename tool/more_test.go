@@ -38,15 +38,11 @@ func TestReadMore(t *testing.T) {
 	run, err := e.Start(t.Context(), pawl.Agent{
 		Name: "reader", Model: script.Replies(append(replies, pawl.Say("Read."))...), Tools: []pawl.Tool{book, tool.ReadMore()},
 	}, "Read it.", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got strings.Builder
 	var failures []string
 	for entry, err := range run.Entries(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		f, ok := entry.Event.(pawl.ToolFinished)
 		if !ok || f.Tool != "read_more" {
 			continue

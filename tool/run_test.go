@@ -16,9 +16,7 @@ import (
 func argv(t testing.TB, words ...string) pawl.Invocation {
 	t.Helper()
 	args, err := json.Marshal(map[string]any{"argv": words})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return pawl.Invocation{Tool: "run_command", Args: args, Attempt: 1}
 }
 
@@ -68,9 +66,7 @@ func TestRunCommandWitness(t *testing.T) {
 	ask := func(words ...string) map[string]string {
 		w := tool.RunCommand(&tool.CommandOptions{Dir: dir}).(witnesser)
 		found, err := w.Witness(t.Context(), argv(t, words...).Args)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return found
 	}
 	write(t, script, "#!/bin/sh\necho one\n", 0o700)
@@ -78,9 +74,7 @@ func TestRunCommandWitness(t *testing.T) {
 	if one["program"] == "" || one["program"] != other["program"] || one["command line"] == other["command line"] || one["working directory"] == "" {
 		t.Error(one, other)
 	}
-	if err := os.WriteFile(script, []byte("#!/bin/sh\nrm -r .\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(script, []byte("#!/bin/sh\nrm -r .\n"), 0o700))
 	if ask("./x.sh", "a")["program"] == one["program"] || ask("sh", "x.sh")["x.sh"] == "" {
 		t.Error("a change of the program goes unnoticed")
 	}

@@ -205,15 +205,11 @@ func TestReconcileElsewhere(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	for name, change := range map[string]func(t *testing.T, inv *pawl.Invocation){
 		"removed": func(t *testing.T, inv *pawl.Invocation) {
-			if err := callDir(t, *inv).Remove(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, callDir(t, *inv).Remove())
 		},
 		"made again": func(t *testing.T, inv *pawl.Invocation) {
 			dir := callDir(t, *inv)
-			if err := dir.Remove(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, dir.Remove())
 			if again, err := process.OpenCallDir(filepath.Dir(dir.Path), inv.Run); err != nil || again.Path == dir.Path {
 				t.Fatal(again, err)
 			}
@@ -373,9 +369,7 @@ func TestCallFileHasNoSecrets(t *testing.T) {
 func TestCallsUnusable(t *testing.T) {
 	supervised(t, nil)
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, nil, 0o600))
 	tool.RecordIn(filepath.Join(file, "calls"), nil)
 	ran := filepath.Join(t.TempDir(), "ran")
 	if _, err := command(part(t, "read", ran), nil).Run(t.Context(), attempt("c_1")); !isNotRun(err) || !strings.Contains(err.Error(), "could not be recorded") || exists(ran) {

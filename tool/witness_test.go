@@ -38,9 +38,7 @@ func witness(t *testing.T, ctx context.Context, of pawl.Tool) (map[string]string
 func mustWitness(t *testing.T, of pawl.Tool) map[string]string {
 	t.Helper()
 	found, err := witness(t, t.Context(), of)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return found
 }
 
@@ -51,12 +49,8 @@ func sha(text string) string {
 
 func write(t *testing.T, file, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(file, mode); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(text), mode))
+	must(t, os.Chmod(file, mode))
 }
 
 // Every kind of tool digests the files it names.
@@ -159,7 +153,7 @@ func TestWitnessChanges(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -92,9 +92,7 @@ func (r *receiver) hook(events ...webhook.Event) webhook.Hook {
 func open(t *testing.T) *sqlite.Journal {
 	t.Helper()
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	return j
 }
@@ -107,9 +105,7 @@ func outbox(t *testing.T, j webhook.Store, o *webhook.Options, hooks ...webhook.
 	}
 	o.Loopback = true
 	out, err := webhook.New(j, webhook.Always(hooks...), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	webhook.Hurry(out, func(_ int, asked time.Duration) time.Duration { return max(asked, 10*time.Millisecond) })
 	return out
 }
@@ -140,9 +136,7 @@ func parked(t *testing.T, j pawl.Journal, id string) pawl.Result {
 func settled(t *testing.T, j pawl.Journal, r pawl.Result, says ...pawl.Reply) pawl.Result {
 	t.Helper()
 	e := engine.New(j, nil)
-	if err := e.Approve(t.Context(), r.Run, r.Pending[0].Call, "ada", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Approve(t.Context(), r.Run, r.Pending[0].Call, "ada", nil))
 	agent := treasurer()
 	agent.Model = script.Replies(slices.Concat([]pawl.Reply{{}}, says, []pawl.Reply{pawl.Say("Done.")})...) // the first turn is over
 	return finish(t)(e.Resume(t.Context(), agent, r.Run, nil))
@@ -151,13 +145,9 @@ func settled(t *testing.T, j pawl.Journal, r pawl.Result, says ...pawl.Reply) pa
 func finish(t *testing.T) func(*engine.Handle, error) pawl.Result {
 	return func(h *engine.Handle, err error) pawl.Result {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r, err := h.Wait(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return r
 	}
 }
@@ -176,9 +166,7 @@ func deliver(t *testing.T, out *webhook.Outbox, r pawl.Result) {
 func books(t *testing.T, j pawl.Inbox, run string) (lines []string) {
 	t.Helper()
 	for l, err := range j.Signals(t.Context(), run, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if l.Kind == pawl.SignalDelivery {
 			_, rest, _ := strings.Cut(l.Request, ".")
 			lines = append(lines, rest)
@@ -221,5 +209,13 @@ func equal(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Errorf("%s: %q, not %q", what, got, want)
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

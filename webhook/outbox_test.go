@@ -36,9 +36,7 @@ func TestDeliver(t *testing.T) {
 	}
 	n := to.got[0]
 	var result pawl.Result
-	if err := json.Unmarshal(n.Result, &result); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(n.Result, &result))
 	if n.Run != "r" || n.ID != webhook.IDOf("r", n.Seq) || result.Status != pawl.StatusWaitingApproval || result.Pending[0].Tool != "pay" {
 		t.Errorf("%+v", n)
 	}
@@ -50,9 +48,7 @@ func TestDeliver(t *testing.T) {
 		t.Errorf("what looks like a key is not taken out: %s", to.raw[0])
 	}
 	link, err := url.Parse(n.Links.Approvals[0].URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	said, _ := url.ParseQuery(link.EscapedFragment())
 	if link.Host != "runs.example.org" || link.Path != "/approve" || said.Get("token") != token || said.Get("run") != "r" || said.Get("call") != first.Pending[0].Call {
 		t.Errorf("the link is %s", link)
@@ -81,9 +77,7 @@ func TestLinkByKey(t *testing.T) {
 	key := web.NewLinkKey()
 	r := parked(t, j, "r")
 	s, err := engine.Load(t.Context(), j, r.Run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c, _ := s.Call(r.Pending[0].Call)
 	deliver(t, outbox(t, j, &webhook.Options{Public: "https://runs.example.org", LinkKey: key}, to.hook()), pawl.Result{Run: r.Run})
 	want := "https://runs.example.org/approve#call=" + c.ID + "&run=r&token=" + web.LinkToken(key, "r", c.ID, c.TokenHash)
@@ -238,9 +232,7 @@ func TestNobodyInside(t *testing.T) {
 		}
 	}
 	out, err := webhook.New(j, webhook.Always(hidden.hook()), nil) // which is not told that this machine is allowed
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if left, err := out.Deliver(ctx, r); left != 1 || err != nil {
@@ -284,9 +276,7 @@ func TestPausesOfOthers(t *testing.T) {
 	p := parked(t, j, "p")
 	agent.Model = script.Replies(pawl.Say("No."))
 	s, err := engine.Load(t.Context(), j, "p")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	f := finish(t)(e.Fork(t.Context(), agent, "p", s.Seq(), nil))
 	deliver(t, out, f)
 	deliver(t, out, p)
@@ -300,9 +290,7 @@ func TestImported(t *testing.T) {
 	from, j, to := open(t), open(t), receive(t, nil)
 	r := parked(t, from, "r")
 	var file strings.Builder
-	if err := archive.Export(t.Context(), from, "r", &file, &archive.Options{Raw: true}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, archive.Export(t.Context(), from, "r", &file, &archive.Options{Raw: true}))
 	if _, err := archive.Import(t.Context(), j, strings.NewReader(file.String())); err != nil {
 		t.Fatal(err)
 	}

@@ -105,9 +105,7 @@ func TestTwoServers(t *testing.T) {
 	var journals []*sqlite.Journal
 	for range 2 {
 		j, err := sqlite.Open(t.Context(), path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { _ = j.Close() })
 		journals = append(journals, j)
 	}
@@ -194,15 +192,11 @@ func TestSweep(t *testing.T) {
 		}
 		return []webhook.Hook{{URL: "https://hooks.example.org", Secret: secret}}
 	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	j.mails = 0
 	for i := range 3 {
 		runs, err := webhook.Sweep(ctx, out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		equal(t, "due", runs, [][]string{{"a"}, nil, nil}[i])
 	}
 	if j.rows["a"] != 1 || j.rows["b"] != 1 || j.rows["p"] != 1 || len(j.rows) != 3 || j.mails != 0 {
@@ -220,9 +214,7 @@ func TestSweepEnds(t *testing.T) {
 		cancel()
 		return nil
 	}, &webhook.Options{Log: log.logger()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := webhook.Sweep(ctx, out); !errors.Is(err, context.Canceled) || log.String() != "" {
 		t.Errorf("%v, %s", err, log)
 	}
@@ -242,9 +234,7 @@ func TestChild(t *testing.T) {
 	r := finish(t)(engine.New(j, nil).Start(t.Context(), parent, "Go.", &engine.StartOptions{ID: "p"}))
 	deliver(t, outbox(t, j, &webhook.Options{Public: "https://runs.example.org"}, to.hook()), r)
 	var result pawl.Result
-	if err := json.Unmarshal(to.got[0].Result, &result); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(to.got[0].Result, &result))
 	if len(result.Pending) != 1 || result.Pending[0].Run != r.Pending[0].Run || result.Pending[0].Run == "p" {
 		t.Errorf("%+v", result.Pending)
 	}
@@ -303,9 +293,7 @@ func TestMain(m *testing.M) {
 func TestKilledBeforeTheMark(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	j, err := sqlite.Open(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer j.Close()
 	to := receive(t, nil)
 	r := parked(t, j, "r")
@@ -315,9 +303,7 @@ func TestKilledBeforeTheMark(t *testing.T) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	line := make([]byte, len("delivered"))
 	if _, err := said.Read(line); err != nil || string(line) != "delivered" {
 		t.Fatalf("%s, %v", line, err)

@@ -25,9 +25,7 @@ func known() http.Header {
 
 func TestKnownSignature(t *testing.T) {
 	key, err := webhook.KeyOf(knownSecret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	h := http.Header{}
 	webhook.Sign(h, key, knownID, time.Unix(knownTime, 0), []byte(knownBody))
 	for name, want := range known() {

@@ -32,9 +32,7 @@ func blocks(t *testing.T, body []byte) (list []block) {
 			Content []json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(body, &doc); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(body, &doc))
 	add := func(prefix string, raw []byte) {
 		list = append(list, block{prefix + string(mark.ReplaceAll(raw, nil)), bytes.Contains(raw, []byte("cache_control"))})
 	}
@@ -88,9 +86,7 @@ func TestMarks(t *testing.T) {
 		Model:  anthropic.New("claude-sonnet-5-5", &anthropic.Options{APIKey: "key", BaseURL: srv.URL, Price: &pawl.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75}}),
 		Limits: pawl.Limits{Iterations: 61, Tokens: 1 << 40},
 	}, strings.Repeat("Look at everything. ", 50), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err := run.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess || len(fake.Problems()) > 0 {
 		t.Fatal(r.Status, r.Reason, fake.Problems(), err)
 	}

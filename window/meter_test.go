@@ -190,17 +190,13 @@ func play(t testing.TB, a pawl.Agent) (entries []pawl.Entry) {
 	eng := engine.New(j, nil)
 	defer eng.Close()
 	run, err := eng.Start(t.Context(), a, strings.Repeat("task", simTask), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	result, err := run.Wait(t.Context())
 	if err != nil || result.Status != pawl.StatusSuccess {
 		t.Fatal(result.Status, result.Reason, err)
 	}
 	for e, err := range engine.Entries(t.Context(), j, run.ID(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		entries = append(entries, e)
 	}
 	return entries

@@ -34,9 +34,7 @@ type trace struct {
 
 func traces(t testing.TB) (all []trace) {
 	f, err := os.Open("testdata/traces.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		if strings.HasPrefix(lines.Text(), "#") {
@@ -49,9 +47,7 @@ func traces(t testing.TB) (all []trace) {
 		}
 		for _, field := range fields[6:] {
 			n, err := strconv.Atoi(field)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			x.results = append(x.results, n)
 		}
 		all = append(all, x)

@@ -89,9 +89,7 @@ var mark = regexp.MustCompile(`,?"cache_control":\{"type":"ephemeral"\}`)
 // it: what stands before the conversation, and the conversation without its end.
 func prefix(t *testing.T, body []byte) (before, talk string) {
 	var doc map[string]json.RawMessage
-	if err := json.Unmarshal(mark.ReplaceAll(body, nil), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(mark.ReplaceAll(body, nil), &doc))
 	for _, key := range []string{"messages", "input", "contents"} {
 		if raw := bytes.TrimSpace(doc[key]); len(raw) > 0 {
 			talk = strings.TrimSuffix(string(raw), "]")
@@ -116,22 +114,16 @@ func TestWire(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "runs.db")
 			process := func(do func(j pawl.Journal, e *engine.Engine, a pawl.Agent)) {
 				j, err := sqlite.Open(t.Context(), file, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				defer j.Close()
 				e := engine.New(j, nil)
 				defer e.Close()
 				do(j, e, errands(make(srv.URL)))
 			}
 			wait := func(h *engine.Handle, err error) pawl.Result {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				r, err := h.Wait(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				return r
 			}
 			var first pawl.Result
@@ -142,18 +134,14 @@ func TestWire(t *testing.T) {
 			})
 			process(func(_ pawl.Journal, e *engine.Engine, a pawl.Agent) {
 				held := first.Pending[0]
-				if err := e.Approve(t.Context(), held.Run, held.Call, "ann", &engine.ApproveOptions{Token: held.Token}); err != nil {
-					t.Fatal(err)
-				}
+				must(t, e.Approve(t.Context(), held.Run, held.Call, "ann", &engine.ApproveOptions{Token: held.Token}))
 				if r := wait(e.Resume(t.Context(), a, first.Run, nil)); r.Status != pawl.StatusSuccess {
 					t.Fatal(r.Status, r.Reason)
 				}
 			})
 			process(func(j pawl.Journal, e *engine.Engine, a pawl.Agent) {
 				s, err := engine.Load(t.Context(), j, first.Run)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if r := wait(e.Fork(t.Context(), a, first.Run, s.Seq(), &engine.ForkOptions{Input: "And then?"})); r.Status != pawl.StatusSuccess {
 					t.Fatal(r.Status, r.Reason)
 				}
@@ -173,5 +161,13 @@ func TestWire(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -69,9 +69,7 @@ func TestRace(t *testing.T) {
 			}
 			var runs []string
 			for h, err := range j.List(t.Context(), pawl.Query{}) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if h.Run != id {
 					runs = append(runs, strings.TrimPrefix(h.Agent, "g-")+" "+h.Status.String())
 				}
@@ -115,9 +113,7 @@ func TestGraphSurvives(t *testing.T) {
 // any more.
 func TestRaceOverWaiting(t *testing.T) {
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer j.Close()
 	e := engine.New(j, nil)
 	agent := workflow.Graph(pawl.Agent{Name: "g", Model: host(0)}, []Step{

@@ -51,20 +51,14 @@ func TestGreedyBranches(t *testing.T) {
 					{Parallel{ID: "deep", Branches: [][]Step{{run("c", digger)}, {run("d", digger), run("e", digger)}}}},
 				}})
 			j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer j.Close()
 			e := engine.New(j, nil)
 			h, err := e.Start(t.Context(), flow, "Go.", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for pass := 0; ; pass++ {
 				r, err := h.Wait(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				used := r.Usage.Input + r.Usage.Output
 				if used > limits.Tokens || limits.Cost > 0 && (r.CostUSD == nil || float64(*r.CostUSD) > limits.Cost) {
 					t.Errorf("%v: it used %d of %d tokens, $%v of %v", r.Status, used, limits.Tokens, r.CostUSD, limits.Cost)
@@ -78,9 +72,7 @@ func TestGreedyBranches(t *testing.T) {
 				if len(r.Pending) != 1 {
 					t.Fatalf("%v: %v", r.Verdict, r.Pending)
 				}
-				if err := e.Answer(t.Context(), r.Pending[0].Run, r.Pending[0].Call, "ann", "dig on"); err != nil {
-					t.Fatal(err)
-				}
+				must(t, e.Answer(t.Context(), r.Pending[0].Run, r.Pending[0].Call, "ann", "dig on"))
 				if h, err = e.Resume(t.Context(), flow, r.Run, nil); err != nil {
 					t.Fatal(err)
 				}

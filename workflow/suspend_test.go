@@ -53,9 +53,7 @@ func TestSuspend(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer j.Close()
 			id, r := start(t, engine.New(j, nil), c.agent(), "x")
 			var asked []string
@@ -77,9 +75,7 @@ func TestSuspend(t *testing.T) {
 					edited := fmt.Appendf(nil, `{"step":%q,"when":%q,"value":%s}`, args.Step, args.When, how)
 					err = e.Approve(t.Context(), p.Run, p.Call, "test", &engine.ApproveOptions{Token: p.Token, Args: edited})
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				asked = append(asked, args.Step+" "+args.When+" "+string(args.Value))
 				r = resume(t, e, c.agent(), id, nil)
 			}

@@ -244,13 +244,9 @@ func TestSteps(t *testing.T) {
 			e := engine.New(j, nil)
 			agent := New(w.agent(), c.steps...)
 			h, err := e.Start(t.Context(), agent, c.input, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			r, err := h.Wait(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			got := fmt.Sprintf("%v: %s", r.Status, r.Answer)
 			if r.Status != pawl.StatusSuccess {
 				got = fmt.Sprintf("%v: %s", r.Status, r.Reason.Detail)
@@ -275,26 +271,18 @@ func TestSteps(t *testing.T) {
 func start(t *testing.T, e *engine.Engine, agent pawl.Agent, input string) (string, pawl.Result) {
 	t.Helper()
 	h, err := e.Start(t.Context(), agent, input, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := h.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return h.ID(), r
 }
 
 func resume(t *testing.T, e *engine.Engine, agent pawl.Agent, id string, o *engine.ResumeOptions) pawl.Result {
 	t.Helper()
 	h, err := e.Resume(t.Context(), agent, id, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := h.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := e.Replay(t.Context(), agent, id); err != nil {
 		t.Errorf("replay: %v", err)
 	}
@@ -389,23 +377,17 @@ func TestChanged(t *testing.T) {
 		t.Errorf("resuming under other steps: %v", err)
 	}
 	h, err := e.Resume(t.Context(), changed, id, &engine.ResumeOptions{AllowChange: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err = h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess {
 		t.Errorf("%v, %v", r.Verdict, err)
 	}
 	h, err = e.Start(t.Context(), New(w.agent(), look("a", "bad")), "x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err = h.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	h, err = e.Resume(t.Context(), New(w.agent(), look("z", "z")), h.ID(), &engine.ResumeOptions{AllowChange: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err = h.Wait(t.Context()); err != nil || r.Status != pawl.StatusFailed || !strings.Contains(r.Reason.Detail, "does not have") {
 		t.Errorf("at a step that is gone: %v, %s, %v", r.Verdict, r.Reason.Detail, err)
 	}
@@ -484,5 +466,13 @@ func TestCheck(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(err)
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

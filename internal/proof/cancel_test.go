@@ -16,14 +16,10 @@ import (
 func (c *cell) types(t *testing.T) (list []string) {
 	t.Helper()
 	j, err := open(c.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = j.Close() }()
 	for e, err := range engine.Entries(context.Background(), j, runID, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		list = append(list, e.Type())
 	}
 	return list
@@ -52,9 +48,7 @@ func TestKillCancel(t *testing.T) {
 			t.Error("nobody was killed")
 		}
 		w, err := spawn(c.dir, "cancel", "") // which may find that it is over
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := w.end(shot{}, patience); err != nil && !strings.Contains(err.Error(), "is over: cancelled") {
 			t.Error(err)
 		}
@@ -76,9 +70,7 @@ func TestKillCancelled(t *testing.T) {
 	for _, when := range []string{"before tool pay|1", "after tool pay|1"} {
 		c := newCell(t)
 		w, err := spawn(c.dir, "run", when)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		<-w.at
 		c.process("cancel", shot{})
 		w.at <- "" // that it stops is to be heard again

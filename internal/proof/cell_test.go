@@ -282,3 +282,11 @@ func tidy() {
 func newCell(t *testing.T) *cell {
 	return &cell{world: world{dir: t.TempDir()}}
 }
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

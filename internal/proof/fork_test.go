@@ -17,15 +17,11 @@ import (
 func (c *cell) forked(t *testing.T, id string) (list []string) {
 	t.Helper()
 	j, err := open(c.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = j.Close() }()
 	var at uint64
 	for e, err := range engine.Entries(context.Background(), j, runID, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, finished := e.Event.(pawl.ToolFinished); finished && e.Iteration == 2 {
 			at = e.Seq
 		}
@@ -46,15 +42,11 @@ func (c *cell) forked(t *testing.T, id string) (list []string) {
 			t.Fatalf("the fork comes to %v", res.Verdict)
 		}
 		for _, p := range res.Pending {
-			if err := w.give(e, p); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.give(e, p))
 		}
 		h, err = e.Resume(t.Context(), w.agent(), id, nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, l := range c.notes("bill") {
 		if l[billRun] == id {
 			list = append(list, l[billTurn]+" "+l[billShown])

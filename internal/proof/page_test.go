@@ -88,9 +88,7 @@ var (
 func TestPage(t *testing.T) {
 	root := filepath.Join("..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "docs", "durability.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, m := range link.FindAllStringSubmatch(string(page), -1) {
 		source, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m[2])))
 		if err != nil || !strings.Contains(string(source), "\nfunc "+m[1]+"(t *testing.T)") {

@@ -24,9 +24,7 @@ func (c *cell) storm(t *testing.T, many int) (said []report) {
 	var all []*worker
 	for range many {
 		w, err := spawn(c.dir, "resume", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all = append(all, w)
 	}
 	for _, w := range all {
@@ -94,9 +92,7 @@ const lease = 300 * time.Millisecond
 func halt(t *testing.T, p *os.Process, dir string) {
 	t.Helper()
 	for {
-		if err := p.Signal(syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Signal(syscall.SIGSTOP))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		j, err := sqlite.Open(ctx, filepath.Join(dir, "pawl.db"), nil)
 		if err == nil {
@@ -108,9 +104,7 @@ func halt(t *testing.T, p *os.Process, dir string) {
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatal(err)
 			}
-			if err := p.Signal(syscall.SIGCONT); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.Signal(syscall.SIGCONT))
 		}
 		if j != nil {
 			_ = j.Close()
@@ -147,9 +141,7 @@ func TestZombie(t *testing.T) {
 			c.help(r.Result.Pending)
 		}
 		w, err := spawn(c.dir, "run", s.stop(), c.env...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer func() { _ = w.cmd.Process.Kill() }()
 		select {
 		case <-w.at:
@@ -165,9 +157,7 @@ func TestZombie(t *testing.T) {
 		c.compare(res)
 		seen := len(c.seen.rows[runID])
 		clear(c.seen.done) // it goes on with what it is in the middle of, and with the Reads beside it
-		if err := w.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.cmd.Process.Signal(syscall.SIGCONT))
 		if _, err := w.stdin.Write([]byte{'!'}); err != nil {
 			t.Fatal(err)
 		}

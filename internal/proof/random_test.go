@@ -111,9 +111,7 @@ func TestKillRandom(t *testing.T) {
 func TestStuck(t *testing.T) {
 	c := newCell(t)
 	w, err := spawn(c.dir, "stuck", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	select {
 	case <-w.ready:
 	case <-w.silent:

@@ -45,9 +45,7 @@ func TestApproval(t *testing.T) {
 		if _, other, _ := again(`{"n":2}`); other == run {
 			t.Error("another call waits with the same run")
 		}
-		if err := w.engine.Approve(t.Context(), run, "c_1", "ann", nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.engine.Approve(t.Context(), run, "c_1", "ann", nil))
 		if text, same, failed := again(`{"n":1}`); failed || same != run || text != "paid" || w.paid.Load() != 1 {
 			t.Errorf("%s: %s, paid %d times", same, text, w.paid.Load())
 		}
@@ -71,17 +69,11 @@ func TestApprovedElsewhere(t *testing.T) {
 		} else {
 			want, err = "too dear", w.engine.Deny(t.Context(), run, "c_1", "", "too dear", nil)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		again, err := runs.Calling(w.agent, "pay", runs.MCPClient)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		h, err := w.engine.Resume(t.Context(), again, run, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		<-h.Done()
 		if restart {
 			w.restart(t)
@@ -109,9 +101,7 @@ func TestCollectedIsResumed(t *testing.T) {
 		}
 	}
 	h, err := w.engine.Resume(t.Context(), w.agent, run, &engine.ResumeOptions{Limits: pawl.Limits{Iterations: 5}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusExhausted || r.Iterations != 5 {
 		t.Errorf("%v after %d iterations: %v", r.Status, r.Iterations, err)
 	}

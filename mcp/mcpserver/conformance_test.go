@@ -26,9 +26,7 @@ var passing = map[string][]string{
 func (p peers) suite(t *testing.T, side string, args ...string) {
 	t.Helper()
 	expected, err := filepath.Abs("../../testdata/mcp/expected.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	args = append([]string{p.bin("conformance"), side, "--suite", "all", "--expected-failures", expected}, args...)
 	report, err := p.try(t, args...)
 	if err != nil && side == "client" { // it measures the time of a reconnection, which a busy machine may miss
@@ -48,14 +46,10 @@ func (p peers) suite(t *testing.T, side string, args ...string) {
 func TestServerConformance(t *testing.T) {
 	p := havePeers(t)
 	s, done, err := served(filepath.Join(t.TempDir(), "pawl.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(done)
 	handler, err := s.Handler("secret")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set("Authorization", "Bearer secret") // which the suite cannot show
 		handler.ServeHTTP(w, r)

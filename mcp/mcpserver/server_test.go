@@ -118,9 +118,7 @@ func (w *world) connect(t *testing.T, o *sdk.ClientOptions) *sdk.ClientSession {
 func dial(t *testing.T, transport sdk.Transport, o *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), transport, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -129,9 +127,7 @@ func dial(t *testing.T, transport sdk.Transport, o *sdk.ClientOptions) *sdk.Clie
 func call(t *testing.T, c *sdk.ClientSession, name, args string) (text, run string, failed bool) {
 	t.Helper()
 	r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: json.RawMessage(args)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, one := range r.Content {
 		switch one := one.(type) {
 		case *sdk.TextContent:
@@ -151,18 +147,14 @@ func call(t *testing.T, c *sdk.ClientSession, name, args string) (text, run stri
 func (w *world) state(t *testing.T, run string) *pawl.State {
 	t.Helper()
 	s, err := engine.Load(t.Context(), w.journal, run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
 func TestList(t *testing.T) {
 	c := serve(t).connect(t, nil)
 	list, err := c.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := map[string]string{}
 	for _, one := range list.Tools {
 		hint := ""
@@ -235,9 +227,7 @@ func TestAgent(t *testing.T) {
 	if !failed || !strings.Contains(text, "pawl approve "+run+" c_1") {
 		t.Errorf("%s", text)
 	}
-	if err := w.engine.Approve(t.Context(), run, "c_1", "", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.engine.Approve(t.Context(), run, "c_1", "", nil))
 	if text, again, failed := call(t, c, "clerk", `{"input":"pay"}`); failed || text != "done: pay" || again != run {
 		t.Errorf("%s %s", again, text)
 	}
@@ -273,9 +263,7 @@ func TestCancel(t *testing.T) {
 	}
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 		for head, err := range w.journal.List(t.Context(), pawl.Query{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if head.Status == pawl.StatusCancelled {
 				return
 			}
@@ -338,9 +326,7 @@ func TestHTTP(t *testing.T) {
 		t.Error("served without a token")
 	}
 	handler, err := w.server.Handler("s3cret")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	web := httptest.NewServer(handler)
 	defer web.Config.Close()
 	for _, tt := range []struct {
@@ -361,9 +347,7 @@ func TestHTTP(t *testing.T) {
 		}
 		r.Host = tt.host
 		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		resp.Body.Close()
 		if resp.StatusCode != tt.want {
 			t.Errorf("%+v: %d", tt, resp.StatusCode)
@@ -389,5 +373,13 @@ func TestOwnName(t *testing.T) {
 	w.agent.Name = "double"
 	if _, err := New(w.engine, w.journal, w.agent, nil); err == nil || !strings.Contains(err.Error(), "own name") {
 		t.Error(err)
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -20,9 +20,7 @@ func TestCallWithinTrace(t *testing.T) {
 	}
 	run, _ := r.Meta[runMeta].(string)
 	s, err := engine.Load(t.Context(), w.journal, run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if start, _ := s.Start(); start.Traceparent != id {
 		t.Errorf("the log of %s says %q", run, start.Traceparent)
 	}

@@ -19,9 +19,7 @@ func TestWorkflow(t *testing.T) {
 	w.open(t)
 	c := w.connect(t, nil)
 	list, err := c.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var names []string
 	for _, one := range list.Tools {
 		names = append(names, one.Name)

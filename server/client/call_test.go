@@ -159,15 +159,11 @@ func TestCallEndsWithItsContext(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	address := "http://" + l.Addr().String()
 	_ = l.Close()
 	c, err := New(address, "secret-token", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := c.Agents(t.Context()); err == nil || !strings.Contains(err.Error(), "GET "+address+"/v1/agents: ") || strings.Contains(err.Error(), "secret-token") {
 		t.Error(err)
 	}
@@ -176,15 +172,11 @@ func TestUnreachable(t *testing.T) {
 func TestSocket(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "pawl") //nolint:usetesting // its name is too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "s")
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Host != "localhost" || r.Header.Get("Authorization") != "Bearer t" {
 			problem(403, r.Host)(w, r)
@@ -197,9 +189,7 @@ func TestSocket(t *testing.T) {
 	s.Start()
 	defer s.Close()
 	c, err := New("unix://"+path, "t", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if agents, err := c.Agents(t.Context()); err != nil || len(agents) != 1 {
 		t.Error(agents, err)
 	}
@@ -218,9 +208,7 @@ func TestIDsAreEscaped(t *testing.T) {
 	}))
 	defer s.Close()
 	c, err := New(s.URL+"/base/", "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, id := range []string{"a/b", "..", "a?b#c", "a b"} {
 		if _, err := c.Run(t.Context(), id); err != nil {
 			t.Error(err)
@@ -246,16 +234,12 @@ func TestPages(t *testing.T) {
 	})
 	var got []string
 	for r, err := range c.Runs(t.Context(), Query{Status: pawl.StatusExpired, Agent: "x y", Labels: map[string]string{"k": "v"}, Children: true}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got = append(got, r.Run)
 	}
 	var seqs []uint64
 	for e, err := range c.Entries(t.Context(), run, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		seqs = append(seqs, e.Seq)
 	}
 	if d := cmp.Diff([]string{"c", "b", "a"}, got) + cmp.Diff([]uint64{2, 3, 4, 5}, seqs); d != "" {
@@ -298,9 +282,7 @@ func TestBodies(t *testing.T) {
 	}))
 	defer s.Close()
 	c, err := New(s.URL, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx := web.WithParent(t.Context(), web.Parent{ID: id})
 	for _, ask := range []func() (pawl.Result, error){
 		func() (pawl.Result, error) {

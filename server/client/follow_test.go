@@ -64,9 +64,7 @@ func TestFollow(t *testing.T) {
 			t.Parallel()
 			f, client := serve(t, map[string][]http.HandlerFunc{events: c.streams, "GET /v1/runs/" + run: {c.run}})
 			got, text, err := heard(t.Context(), client, c.after)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var last []string
 			for _, r := range f.asked(events) {
 				last = append(last, r.Header.Get("Last-Event-ID"))
@@ -160,9 +158,7 @@ func TestFollowEndsWithItsContext(t *testing.T) {
 		t.Parallel()
 		_, c := serve(t, map[string][]http.HandlerFunc{events: {stream(hang, event(story(t, 2)[0]))}})
 		for _, err := range c.Follow(t.Context(), run, 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			break
 		}
 	})
@@ -223,9 +219,7 @@ func TestFollowChildren(t *testing.T) {
 	piece := func(run, agent string) string {
 		line := pawl.Entry{Run: run, Time: time.Unix(0, 0), Event: pawl.ModelDelta{Text: "a", Agent: agent}}
 		data, err := line.AppendJSON(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return event(string(data))
 	}
 	for name, c := range map[string]struct {

@@ -20,9 +20,7 @@ func line(t testing.TB, seq uint64, event pawl.Event) string {
 	t.Helper()
 	e := pawl.Entry{Run: run, Seq: seq, At: seq - min(seq, 1), Time: time.Date(2026, 1, 2, 3, 4, int(seq), 0, time.UTC), Event: event}
 	b, err := e.AppendJSON(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(b)
 }
 
@@ -63,9 +61,7 @@ func serve(t testing.TB, answers map[string][]http.HandlerFunc) (*fake, *Client)
 	}))
 	t.Cleanup(f.Close)
 	c, err := New(f.URL, "secret-token", &Options{Timeout: 2 * time.Second, Idle: 2 * time.Second, Patience: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return f, c
 }
 
@@ -124,5 +120,13 @@ func stream(then http.HandlerFunc, texts ...string) http.HandlerFunc {
 			_ = http.NewResponseController(w).Flush()
 			then(w, r)
 		}
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

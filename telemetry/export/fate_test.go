@@ -55,13 +55,9 @@ func TestEndings(t *testing.T) {
 	}}
 	eng := engine.New(j, &engine.Options{Watchers: []engine.Watcher{e.Telemetry}})
 	h, err := eng.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r3"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	<-began
-	if err := eng.Cancel(t.Context(), "r3", "me", "enough"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, eng.Cancel(t.Context(), "r3", "me", "enough"))
 	finish(t, h, err, pawl.StatusCancelled)
 	// A fork has a trace of its own, with a link to where it comes from.
 	fork, err := eng.Fork(t.Context(), pawl.Agent{Name: "idler", Model: speaker{}, Tools: agent.Tools}, "r3", 1, &engine.ForkOptions{ID: "r4", AllowChange: true})
@@ -71,9 +67,7 @@ func TestEndings(t *testing.T) {
 		Tools: []pawl.Tool{tool.Command("pay", "Pay.", []string{"true"}, nil)}}
 	h, err = eng.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r6"})
 	finish(t, h, err, pawl.StatusWaitingApproval)
-	if err := eng.Cancel(t.Context(), "r6", "me", "enough"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, eng.Cancel(t.Context(), "r6", "me", "enough"))
 	shut()
 	if all := c.named("invoke_agent waiter"); len(all) != 2 || texts(all[1].Attributes)["pawl.run.status"] != "cancelled" {
 		t.Errorf("the run that was cancelled as it waited is %v", all)
@@ -129,9 +123,7 @@ func TestRunIsTakenOver(t *testing.T) {
 	agent := pawl.Agent{Name: "loser", Model: speaker{turns: [][]pawl.Call{{ask("take", `{}`)}}}, Tools: []pawl.Tool{tool.Func("take", "Take.", took, pawl.Read)}}
 	eng := engine.New(j, &engine.Options{Watchers: []engine.Watcher{e.Telemetry}})
 	h, err := eng.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r5"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := h.Wait(t.Context()); err == nil {
 		t.Fatal("a run that was taken over ended well")
 	}
@@ -198,9 +190,7 @@ func TestReceiverIsOfNoUse(t *testing.T) {
 		var told []string
 		vars := map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": at + "/key-of-mine", "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": at + "/key-of-mine"}
 		e, err := export.Open(func(name string) string { return vars[name] }, &export.Options{Failed: func(err error) { told = append(told, err.Error()) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		eng := engine.New(journal(t), &engine.Options{Watchers: []engine.Watcher{e.Telemetry}})
 		h, err := eng.Start(t.Context(), pawl.Agent{Name: "baker", Model: speaker{}}, "go", nil)
 		finish(t, h, err, pawl.StatusSuccess)
@@ -233,9 +223,7 @@ func TestReceiverRefusesAPart(t *testing.T) {
 		told := ""
 		vars := map[string]string{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": part.URL}
 		e, err := export.Open(func(name string) string { return vars[name] }, &export.Options{Failed: func(err error) { told = err.Error() }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := e.Shutdown(t.Context()); err != nil || told != want {
 			t.Errorf("of the answer %q is told %q, %v, want %q", body, told, err, want)
 		}
@@ -271,5 +259,13 @@ func TestWhatExportersWouldDo(t *testing.T) {
 		if e != nil || err == nil || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_") || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%v: %v, %v", vars, e, err)
 		}
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -35,9 +35,7 @@ func TestMonitoring(t *testing.T) {
 	}}
 	h, err := eng.Start(t.Context(), agent, "go", &engine.StartOptions{ID: "r"})
 	finish(t, h, err, pawl.StatusWaitingApproval)
-	if err := eng.Approve(t.Context(), "r", "c_1", "ann", nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, eng.Approve(t.Context(), "r", "c_1", "ann", nil))
 	h, err = eng.Resume(t.Context(), agent, "r", nil)
 	finish(t, h, err, pawl.StatusSuccess)
 
@@ -45,9 +43,7 @@ func TestMonitoring(t *testing.T) {
 	e.Metrics.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(strings.NewReader(w.Body.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	labels := map[string]bool{"le": true, "error_type": true} // the latter of failed calls only
 	for _, f := range families {
 		for _, m := range f.Metric {
@@ -69,9 +65,7 @@ func TestMonitoring(t *testing.T) {
 	used := map[string]bool{}
 	for _, file := range []string{"alerts.yaml", "dashboard.json"} {
 		text, err := os.ReadFile("../../deploy/monitoring/" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if strings.HasSuffix(file, ".json") && !json.Valid(text) {
 			t.Errorf("%s is not JSON", file)
 		}

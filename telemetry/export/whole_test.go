@@ -51,9 +51,7 @@ func (s speaker) Stream(_ context.Context, r pawl.Request) iter.Seq2[pawl.Chunk,
 func journal(t *testing.T) *sqlite.Journal {
 	t.Helper()
 	j, err := sqlite.Open(t.Context(), t.TempDir()+"/pawl.db", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	return j
 }
@@ -70,9 +68,7 @@ func env(c *collector) map[string]string {
 
 func finish(t *testing.T, h *engine.Handle, err error, want pawl.Status) pawl.Result {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := h.Wait(t.Context())
 	if err != nil || r.Status != want {
 		t.Fatalf("the run is %v (%+v), %v; want %v", r.Status, r.Reason, err, want)
@@ -155,9 +151,7 @@ func TestRunBecomesTrace(t *testing.T) {
 	where := c.one(t, "execute_tool where")
 	within(t, "tool", where, root)
 	state, err := engine.Load(t.Context(), j, "r1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	call, _ := state.Call("c_1")
 	if want := `"00-` + id(where.TraceId) + "-" + id(where.SpanId) + `-01"`; string(call.Result) != want {
 		t.Errorf("the command was told %s, want %s", call.Result, want)
@@ -178,9 +172,7 @@ func TestRunBecomesTrace(t *testing.T) {
 	entries := map[int64]bool{}
 	for _, run := range []string{"r1", "r1.c_3"} {
 		for entry, err := range engine.Entries(t.Context(), j, run, 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			entries[entry.Time.UnixNano()] = true
 		}
 	}
@@ -248,9 +240,7 @@ func TestTraceGoesOn(t *testing.T) {
 
 	second, shut := open(t, env(c))
 	eng = engine.New(j, &engine.Options{Watchers: []engine.Watcher{second.Telemetry}})
-	if err := eng.Approve(t.Context(), "r2", r.Pending[0].Call, "me", &engine.ApproveOptions{Token: r.Pending[0].Token}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, eng.Approve(t.Context(), "r2", r.Pending[0].Call, "me", &engine.ApproveOptions{Token: r.Pending[0].Token}))
 	h, err = eng.Resume(t.Context(), agent, "r2", nil)
 	finish(t, h, err, pawl.StatusSuccess)
 	shut()

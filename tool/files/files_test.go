@@ -26,9 +26,7 @@ import (
 func use(t testing.TB, dir, name string, args map[string]any) (string, error) {
 	t.Helper()
 	raw, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	out, err := the(t, dir, name).Run(ctx, pawl.Invocation{Tool: name, Args: raw})
@@ -64,21 +62,15 @@ func write(t testing.TB, dir string, texts map[string]string) {
 	t.Helper()
 	for name, text := range texts {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 }
 
 func read(t testing.TB, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 
@@ -96,18 +88,14 @@ func state(t testing.TB, dir string) map[string]string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return found
 }
 
 func jail(t testing.TB) (dir, outside string) {
 	t.Helper()
 	dir, outside, err := hostile.Jail(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return dir, outside
 }
 
@@ -226,9 +214,7 @@ func TestNoFiles(t *testing.T) {
 func TestWriteAndEdit(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"run.sh": "#!/bin/sh\nexit 1\n"})
-	if err := os.Chmod(filepath.Join(dir, "run.sh"), 0o750); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(filepath.Join(dir, "run.sh"), 0o750))
 	if got, err := use(t, dir, "edit_file", map[string]any{"path": "run.sh", "old": "exit 1", "new": "exit 0"}); err != nil || got != "run.sh: replaced at line 2" {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -404,5 +390,13 @@ func TestSearchBeyond(t *testing.T) {
 	said, err := use(t, dir, "search_files", map[string]any{"pattern": "(?:ab?c){1,900}"})
 	if err != nil || !strings.Contains(said, "[long.txt:2 has 30000 bytes and was not searched") {
 		t.Errorf("%v %s", err, said)
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

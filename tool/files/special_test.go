@@ -12,8 +12,6 @@ import (
 // special makes a pipe and, where one may, a device.
 func special(t *testing.T, dir string) {
 	t.Helper()
-	if err := unix.Mkfifo(filepath.Join(dir, "pipe"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unix.Mkfifo(filepath.Join(dir, "pipe"), 0o666))
 	_ = unix.Mknod(filepath.Join(dir, "device"), unix.S_IFCHR|0o666, 1<<8|3)
 }

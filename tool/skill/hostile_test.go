@@ -18,12 +18,8 @@ func TestHostilePaths(t *testing.T) {
 		t.Skip("one goroutine after another, in which the race detector has nothing to see: -short")
 	}
 	dir, outside, err := hostile.Jail(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, skill.File), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, skill.File), []byte(text), 0o600))
 	k := skill.Tool(skill.Skill{Name: "pdf", Dir: dir})
 	for _, path := range hostile.Paths(outside) {
 		got, err := ask(t, k, map[string]string{"skill": "pdf", "file": path})
@@ -37,12 +33,8 @@ func TestHostilePaths(t *testing.T) {
 		t.Errorf("a link that stays inside: %q, %v", got, err)
 	}
 	instructions := filepath.Join(dir, skill.File)
-	if err := os.Remove(instructions); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join(outside, "secret"), instructions); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(instructions))
+	must(t, os.Symlink(filepath.Join(outside, "secret"), instructions))
 	if got, err := use(t, skill.Skill{Name: "pdf", Dir: dir}, map[string]string{"skill": "pdf"}); err == nil {
 		t.Errorf("instructions from outside: %q", got)
 	}

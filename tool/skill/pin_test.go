@@ -33,16 +33,12 @@ func TestPins(t *testing.T) {
 	} {
 		dir, _ := folder(t)
 		other, _ := folder(t)
-		if err := os.Mkdir(filepath.Join(dir, ".git"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(filepath.Join(dir, ".git"), 0o700))
 		version := func() []string {
 			return strings.Split(skill.Tool(skill.Skill{Name: "pdf", Dir: dir}, skill.Skill{Name: "other", Dir: other}).Info().Version, "\n")
 		}
 		before := version()
-		if err := change(dir); err != nil {
-			t.Fatal(err)
-		}
+		must(t, change(dir))
 		after := version()
 		if same := name == "nothing" || name == "git's own"; (before[0] == after[0]) != same || before[1] != after[1] || !strings.HasPrefix(after[0], "pdf: ") {
 			t.Errorf("%s: %q, then %q", name, before, after)
@@ -54,9 +50,7 @@ func TestPins(t *testing.T) {
 func TestLargeFolder(t *testing.T) {
 	dir, _ := folder(t)
 	file := filepath.Join(dir, "disk.img")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, nil, 0o600))
 	if err := os.Truncate(file, 1<<40); err != nil {
 		t.Skip(err)
 	}
@@ -73,15 +67,11 @@ func TestPinsAreNamed(t *testing.T) {
 	declared := func() pawl.Declaration {
 		a := pawl.Agent{Name: "a", Model: pawl.ModelFunc(nil), Tools: []pawl.Tool{skill.Tool(skill.Skill{Name: "pdf", Dir: dir}, skill.Skill{Name: "other", Dir: other})}}
 		m, err := pawl.NewMachine(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return m.Declaration()
 	}
 	before := declared()
-	if err := os.WriteFile(filepath.Join(other, "FORMS.md"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(other, "FORMS.md"), nil, 0o600))
 	if got := fmt.Sprint(before.Differences(declared())); got != "[tool read_skill (other)]" {
 		t.Error(got)
 	}
@@ -92,9 +82,7 @@ func TestChangedIsNotRead(t *testing.T) {
 	dir, _ := folder(t)
 	one := skill.Tool(skill.Skill{Name: "pdf", Dir: dir})
 	for name, content := range map[string]string{"SKILL.md": text + "Do other things.", "FORMS.md": "other forms", "new.md": "more"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	for args, want := range map[string]string{
 		`{"skill":"pdf"}`:                          "SKILL.md has changed since this agent was made",
@@ -111,5 +99,13 @@ func TestChangedIsNotRead(t *testing.T) {
 	// Another look at it by a person makes another tool.
 	if got, err := use(t, skill.Skill{Name: "pdf", Dir: dir}, map[string]string{"skill": "pdf", "file": "FORMS.md"}); err != nil || got != "other forms" {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

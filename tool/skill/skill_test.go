@@ -24,12 +24,8 @@ func folder(t *testing.T) (dir, outside string) {
 	for name, content := range map[string]string{
 		outside: "outside", filepath.Join(dir, "SKILL.md"): text, filepath.Join(dir, "FORMS.md"): "the forms", filepath.Join(dir, "scripts", "fill.py"): "print()",
 	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		must(t, os.WriteFile(name, []byte(content), 0o600))
 	}
 	return dir, outside
 }
@@ -42,9 +38,7 @@ func use(t *testing.T, k skill.Skill, args map[string]string) (string, error) {
 func ask(t *testing.T, tool pawl.Tool, args map[string]string) (string, error) {
 	t.Helper()
 	raw, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := tool.Run(t.Context(), pawl.Invocation{Args: raw})
 	var s string
 	if err == nil {
@@ -141,9 +135,7 @@ func TestPolicy(t *testing.T) {
 		Name: "a", Model: script.Replies(append(replies, pawl.Say("done"))...), Limits: pawl.Limits{Iterations: 30},
 		Tools: []pawl.Tool{do("drop"), do("lookup"), skill.Tool(skills...)}, Policies: []pawl.Policy{skill.Policy(skills...)},
 	}, "go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []string
 	for _, s := range r.Steps {
 		for _, c := range s.Calls {

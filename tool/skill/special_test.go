@@ -19,9 +19,7 @@ func TestSpecialFiles(t *testing.T) {
 		t.Skip(err)
 	}
 	for name, to := range map[string]string{"zero": "/dev/zero", "far": "../../../../../../../../dev/zero", "also": "pipe"} {
-		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(to, filepath.Join(dir, name)))
 	}
 	began := time.Now()
 	k := skill.Skill{Name: "pdf", Dir: dir}
