@@ -29,7 +29,9 @@ func TestUnready(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	write("deep.yaml", "name: deep\ndescription: Deep.\nmodel: far/deep\n")
 	write("inner.yaml", "name: inner\ndescription: Inner.\ntools: [{agent: deep.yaml}]\n") // asks its caller's model
@@ -67,7 +69,9 @@ hooks: [{steer: {policy: Be kind., model: far/judge}}]
 		{"flow.yaml", "", []string{"deep.yaml:3:8: no key for far/deep"}}, // the workflow itself asks nobody
 	} {
 		s, err := spec.Load(filepath.Join(dir, c.file), &spec.Options{Registry: registry, Model: c.model})
-		must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var got []string
 		for _, p := range s.Unready(registry) {
 			got = append(got, strings.TrimPrefix(p.String(), dir+"/"))
