@@ -55,12 +55,8 @@ func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o755))
 	}
 }
 
@@ -97,17 +93,13 @@ func TestRefactor(t *testing.T) {
 		[]pawl.Call{call("finished", args{})},
 	)
 	r, err := refactor.New(t.Context(), dir, "make it shorter", refactor.Metric{Name: refactor.Lines}, model, &refactor.Options{StateDir: t.TempDir(), Env: []string{"GOFLAGS=-vet=off", "GOWORK=off"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	if passed, value, err := r.Check(t.Context(), nil); err != nil || passed != 1 || value != 19 {
 		t.Fatalf("before: %d, %v, %v", passed, value, err)
 	}
 	run, err := engine.New(memory.New(), nil).Start(t.Context(), r.Agent(), r.Input(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	result, err := run.Wait(t.Context())
 	said := conversation(last)
 	if err != nil || result.Status != pawl.StatusSuccess {
@@ -127,12 +119,8 @@ func TestRefactor(t *testing.T) {
 		}
 	}
 	d, err := r.Diff()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Apply(d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, r.Apply(d))
 	want := strings.Replace(strings.Replace(code, slow, shorter, 1), "list[0]\n\t\tfor _, n := range list {\n\t\t\tm = max", "list[0]\n\n\t\tfor _, n := range list {\n\t\t\tm = max", 1)
 	got, err := os.ReadFile(filepath.Join(dir, "most.go"))
 	if diff := cmp.Diff(want, string(got)); diff != "" || err != nil {
@@ -182,5 +170,13 @@ func TestRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -53,12 +53,8 @@ func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o755))
 	}
 }
 
@@ -103,17 +99,13 @@ func TestRepro(t *testing.T) {
 		[]pawl.Call{writes("bug_test.go", late)},
 	)
 	r, err := repro.New(t.Context(), dir, model, &repro.Options{StateDir: t.TempDir(), Env: []string{"GOFLAGS=-vet=off"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	if passed, failed, err := r.Check(t.Context(), nil); err != nil || passed != 1 || len(failed) > 0 {
 		t.Fatalf("before: %d, %v, %v", passed, failed, err)
 	}
 	run, err := engine.New(memory.New(), nil).Start(t.Context(), r.Agent(), repro.Input("The largest of -3, -1 is 0."), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	result, err := run.Wait(t.Context())
 	if err != nil || result.Status != pawl.StatusSuccess {
 		t.Fatalf("%v, %v: %s", result.Status, err, result.Verdict.Detail)
@@ -144,9 +136,7 @@ func TestRepro(t *testing.T) {
 		}
 	}
 	found, err := r.Finish(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if found.Test != "example.com/most.TestBelowZero" || found.Runs != 5 || !slices.Equal(found.Command, []string{"go", "test", "-run", "^TestBelowZero$", "."}) {
 		t.Errorf("test %s in %d runs, by %q", found.Test, found.Runs, found.Command)
 	}
@@ -156,12 +146,18 @@ func TestRepro(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "bug_test.go")); err == nil {
 		t.Error("the project was touched before Apply")
 	}
-	if err := r.Apply(found.Diff); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Apply(found.Diff))
 	test := exec.Command(found.Command[0], found.Command[1:]...)
 	test.Dir = dir
 	if out, err := test.CombinedOutput(); err == nil || !strings.Contains(string(out), "got 0, want -1") {
 		t.Errorf("the test in the project: %v\n%s", err, out)
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

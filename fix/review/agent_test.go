@@ -31,9 +31,7 @@ index 1111111111111111111111111111111111111111..22222222222222222222222222222222
 func opened(t *testing.T, turns ...string) (pawl.Agent, review.Source, string) {
 	t.Helper()
 	files, err := review.Parse(change)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := &review.Change{Dir: "/p", Files: files}
 	model := pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 		turn := 0
@@ -76,17 +74,13 @@ func TestReport(t *testing.T) {
 		}
 		journal := memory.New()
 		h, err := engine.New(journal, nil).Start(t.Context(), agent, input, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		result, err := h.Wait(t.Context())
 		if err != nil || result.Status != c.status {
 			t.Errorf("%s: %v, %v, want %v", name, result.Status, err, c.status)
 		}
 		s, err := engine.Load(t.Context(), journal, result.Run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		report := source.Report(s)
 		if d := cmp.Diff(c.text, report.Text()); d != "" {
 			t.Errorf("%s: text (-want +got):\n%s", name, d)

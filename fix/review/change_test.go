@@ -25,12 +25,8 @@ func TestOpen(t *testing.T) {
 	write := func(name, text string) {
 		t.Helper()
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	git := func(args ...string) string {
 		t.Helper()
@@ -58,15 +54,11 @@ func TestOpen(t *testing.T) {
 	write("go.sum", "x\n")
 	write("pic.bin", "\x00\x01")
 	write("key.secret", "hunter2\n")
-	if err := os.Remove(filepath.Join(dir, "gone.go")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(dir, "gone.go")))
 	before := git("status", "--short", "--ignored") + git("count-objects")
 
 	change, err := review.Open(t.Context(), dir, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer change.Close()
 	got := map[string]string{}
 	for _, f := range change.Files {
@@ -92,5 +84,13 @@ func TestOpen(t *testing.T) {
 	cancel()
 	if c, err := review.Open(ctx, dir, "", nil); err == nil {
 		t.Errorf("opened %s although the context has ended", c.What)
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

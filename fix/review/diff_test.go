@@ -62,9 +62,7 @@ index 7777777777777777777777777777777777777777..88888888888888888888888888888888
 
 func TestParse(t *testing.T) {
 	files, err := review.Parse(difference)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	type seen struct {
 		Path, Skip string
 		Ranges     []review.Range

@@ -78,9 +78,7 @@ func TestOnlyEdits(t *testing.T) {
 	dir := project(t, "interval")
 	path := filepath.Join(dir, "interval_test.go")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	littering := strings.Replace(string(text), `"slices"`, "\"os\"\n\t\"slices\"", 1) +
 		"\nfunc TestLitter(t *testing.T) {\n\tif err := os.WriteFile(\"litter.go\", []byte(\"package interval\\n\"), 0o644); err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n"
 	write(t, dir, map[string]string{"interval_test.go": littering})

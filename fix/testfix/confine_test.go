@@ -26,9 +26,7 @@ func TestConfined(t *testing.T) {
 			t.Skip("links cannot be made here: ", err)
 		}
 	}
-	if err := syscall.Mkfifo(filepath.Join(f.Dir(), "pipe"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(filepath.Join(f.Dir(), "pipe"), 0o600))
 	up := strings.Repeat("../", 12)
 	for _, path := range []string{
 		"../secret.txt", "..", "a/../../x", "/etc/passwd", secret, up + secret, "link", "dir/secret.txt", "dir", "up", "up/record.json",

@@ -17,9 +17,7 @@ import (
 func observeOnce(t *testing.T, f *testfix.Fix) string {
 	t.Helper()
 	o, err := f.Agent().Observer(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return o.Text
 }
 
@@ -110,18 +108,12 @@ func TestFlakyGoesOn(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()
 	f, err := testfix.New(t.Context(), wavering(t, true), mechanic.New(), testfix.Choices{}, &testfix.Options{StateDir: state})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	observeOnce(t, f)
 	source := f.Source()
-	if err := f.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Release())
 	f, err = testfix.Open(source, mechanic.New(), pawl.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	if d := cmp.Diff([]string{"example.com/waver.TestWaver"}, f.Flaky()); d != "" {
 		t.Errorf("flaky (-want +got):\n%s", d)

@@ -109,9 +109,7 @@ func TestPytestReport(t *testing.T) {
 			"echo \"$*\"; [ -f say.xml ] && cp say.xml \"$out\"; exit $(cat code)\n",
 		"code": "4\n", "a.py": "\n",
 	})
-	if err := os.Chmod(filepath.Join(dir, "pytest"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(filepath.Join(dir, "pytest"), 0o755))
 	f := open(t, dir, mechanic.New(), &testfix.Options{Test: []string{"./pytest", "tests"}})
 	edits := 0
 	say := func(code, cases string) string {

@@ -21,9 +21,7 @@ func TestRecorded(t *testing.T) {
 	again := testfix.Recorded(source, mechanic.New(), agent.Limits)
 	declared := func(a pawl.Agent) pawl.Declaration {
 		m, err := pawl.NewMachine(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return m.Declaration()
 	}
 	if parts := declared(agent).Differences(declared(again)); len(parts) > 0 {

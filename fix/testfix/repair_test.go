@@ -36,9 +36,7 @@ func project(t *testing.T, name string) string {
 	needsGo(t)
 	dir := filepath.Join(t.TempDir(), name)
 	archive, err := txtar.ParseFile("../../testdata/broken/" + name + ".txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files := map[string]string{}
 	for _, f := range archive.Files {
 		files[f.Name] = string(f.Data)
@@ -66,12 +64,8 @@ func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 }
 
@@ -87,9 +81,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 		files[filepath.ToSlash(name)] = string(data)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return files
 }
 
@@ -107,9 +99,7 @@ func choose(t *testing.T, dir string, model pawl.Model, c testfix.Choices, o *te
 		o.StateDir = t.TempDir()
 	}
 	f, err := testfix.New(t.Context(), dir, model, c, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := f.Close(); err != nil {
 			t.Errorf("Close: %v", err)
@@ -123,13 +113,9 @@ func drive(t *testing.T, f *testfix.Fix) pawl.Result {
 	t.Helper()
 	began := time.Now()
 	run, err := engine.New(memory.New(), nil).Start(t.Context(), f.Agent(), f.Input(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for e, err := range run.Entries(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		switch e := e.Event.(type) {
 		case pawl.ModelReplied:
 			t.Log(e.Reply.Text())
@@ -142,9 +128,7 @@ func drive(t *testing.T, f *testfix.Fix) pawl.Result {
 		}
 	}
 	result, err := run.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Logf("%v after %d iterations, %v: %s", result.Status, result.Iterations,
 		time.Since(began).Round(10*time.Millisecond), result.Verdict.Detail)
 	return result
@@ -186,18 +170,14 @@ func TestRepair(t *testing.T) {
 				t.Fatalf("status %v, want success", result.Status)
 			}
 			diff, err := f.Outcome(pawl.StatusSuccess)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if d := cmp.Diff(c.diff, strings.Join(added.FindAllString(diff.String(), -1), "")); d != "" {
 				t.Errorf("lines added (-want +got):\n%s", d)
 			}
 			if d := cmp.Diff(before, snapshot(t, dir)); d != "" {
 				t.Fatalf("the project was touched before Apply:\n%s", d)
 			}
-			if err := f.Apply(diff); err != nil {
-				t.Fatal(err)
-			}
+			must(t, f.Apply(diff))
 			if err := retest(t, dir); err != nil {
 				t.Errorf("go test after Apply: %v", err)
 			}

@@ -51,13 +51,9 @@ func TestKilled(t *testing.T) {
 	before := snapshot(t, dir)
 	journal := memory.New()
 	f, err := testfix.New(t.Context(), dir, mechanic.New(), testfix.Choices{Keep: testfix.Best}, &testfix.Options{StateDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run, err := engine.New(&mortal{Journal: journal}, nil).Start(t.Context(), f.Agent(), f.Input(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var result pawl.Result
 	deaths := 0
 	for {
@@ -68,14 +64,10 @@ func TestKilled(t *testing.T) {
 		if deaths++; !errors.Is(err, errDead) || deaths > 10 {
 			t.Fatalf("death %d: %v", deaths, err)
 		}
-		if err := f.Release(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Release())
 		// Another process: all it has is the journal.
 		state, err := engine.Load(t.Context(), journal, run.ID())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		source, ours, err := testfix.ParseSource(state.Declaration().Source)
 		if err != nil || !ours || source.Keep != testfix.Best {
 			t.Fatalf("source %q: %v, %v", state.Declaration().Source, ours, err)
@@ -84,9 +76,7 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		run, err = engine.New(&mortal{Journal: journal, edits: deaths}, nil).Resume(t.Context(), f.Agent(), run.ID(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	defer f.Close()
 	if deaths < 1 {
@@ -99,18 +89,14 @@ func TestKilled(t *testing.T) {
 		t.Fatalf("the project was touched:\n%s", d)
 	}
 	diff, err := f.Outcome(result.Status)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if d := cmp.Diff([]string{"large.go", "small.go"}, diff.Files()); d != "" {
 		t.Errorf("files changed (-want +got):\n%s\n%s", d, diff)
 	}
 	if n := strings.Count(diff.String(), "\n+"); n != 4 {
 		t.Errorf("the diff adds %d lines with its headers, want 4:\n%s", n, diff)
 	}
-	if err := f.Apply(diff); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Apply(diff))
 	if err := retest(t, dir); err != nil {
 		t.Error(err)
 	}
@@ -130,13 +116,9 @@ func TestParked(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
 	run, err := engine.New(journal, nil).Start(ctx, f.Agent(), f.Input(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for e, err := range run.Entries(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if s, ok := e.Event.(pawl.ToolStarted); ok && s.Tool == "repair" {
 			stop(errors.New("somebody pressed Ctrl-C"))
 		}
@@ -146,9 +128,7 @@ func TestParked(t *testing.T) {
 		t.Fatalf("%v, %v, want paused", result.Status, err)
 	}
 	run, err = engine.New(journal, nil).Resume(t.Context(), f.Agent(), run.ID(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if result, err = run.Wait(t.Context()); err != nil || result.Status != pawl.StatusSuccess {
 		t.Fatalf("%v, %v, want success: %s", result.Status, err, result.Verdict.Detail)
 	}
@@ -165,9 +145,7 @@ func TestGivesUpAgain(t *testing.T) {
 	e := engine.New(memory.New(), nil)
 	run, err := e.Start(t.Context(), f.Agent(), f.Input(), nil)
 	for want := 2; want <= 6; want += 2 {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		result, err2 := run.Wait(t.Context())
 		if err2 != nil || result.Status != pawl.StatusNoProgress || answers != want {
 			t.Fatalf("%v, %v after %d answers, want no_progress after %d", result.Status, err2, answers, want)
@@ -176,5 +154,13 @@ func TestGivesUpAgain(t *testing.T) {
 			t.Errorf("detail %q, want %q in it", result.Verdict.Detail, text)
 		}
 		run, err = e.Resume(t.Context(), f.Agent(), run.ID(), nil)
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

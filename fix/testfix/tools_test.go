@@ -20,9 +20,7 @@ import (
 func use(t *testing.T, f *testfix.Fix, name string, args any) (string, error) {
 	t.Helper()
 	raw, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	for _, tool := range f.Agent().Tools {
@@ -137,9 +135,7 @@ func TestReadParts(t *testing.T) {
 	var whole strings.Builder
 	for start := 1; start <= 10_000; start = 1 + strings.Count(whole.String(), "\n") {
 		got, err := use(t, f, "read_file", args{"path": "long.txt", "start": start})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		whole.WriteString(got[:strings.LastIndex(got, "[lines")])
 	}
 	if whole.String() != long {
@@ -149,12 +145,8 @@ func TestReadParts(t *testing.T) {
 
 func TestWriteFile(t *testing.T) {
 	f, dir := small(t, testfix.Choices{})
-	if err := os.Symlink("sub", filepath.Join(f.Dir(), "elsewhere")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("nowhere", filepath.Join(f.Dir(), "dangling")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("sub", filepath.Join(f.Dir(), "elsewhere")))
+	must(t, os.Symlink("nowhere", filepath.Join(f.Dir(), "dangling")))
 	for _, c := range []struct{ path, content, want string }{
 		{"new/deep/x.go", "package deep\n", ""},
 		{"small.go", "package small\n", ""},
@@ -188,12 +180,8 @@ func TestWriteFile(t *testing.T) {
 		t.Errorf("git_diff bad.go = %q, %v, want one file", one, err)
 	}
 	d, err := f.Diff()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Apply(d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, f.Apply(d))
 	if text, err := os.ReadFile(filepath.Join(dir, "new/deep/x.go")); string(text) != "package deep\n" || err != nil {
 		t.Errorf("the new file is %q, %v", text, err)
 	}

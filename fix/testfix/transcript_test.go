@@ -59,9 +59,7 @@ func TestTranscript(t *testing.T) {
 	f := open(t, project(t, "interval"), model, &testfix.Options{})
 	agent := f.Agent()
 	run, err := engine.New(memory.New(), nil).Start(t.Context(), agent, f.Input(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := run.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -72,9 +70,7 @@ func TestTranscript(t *testing.T) {
 		var schema struct {
 			Properties map[string]struct{ Description string }
 		}
-		if err := json.Unmarshal(info.Input, &schema); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(info.Input, &schema))
 		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 			fmt.Fprintf(&b, "  %s: %s\n", name, schema.Properties[name].Description)
 		}
@@ -93,17 +89,11 @@ func TestTranscript(t *testing.T) {
 	}
 	golden := filepath.Join("testdata", "transcript.txt")
 	if *rewrite {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll("testdata", 0o755))
+		must(t, os.WriteFile(golden, []byte(b.String()), 0o644))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if d := cmp.Diff(string(want), b.String()); d != "" {
 		t.Errorf("the transcript differs (-want +got); go test -rewrite writes it again:\n%s", d)
 	}

@@ -118,9 +118,7 @@ func (b *bench) walk() {
 		"boss.script.yaml": "replies: [{calls: [{tool: x, args: {input: go}}]}, {text: done}]\nrepeat: last\n",
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		must(b, os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600))
 	}
 	b.Chdir(b.dir)
 	b.begin()
@@ -172,9 +170,7 @@ func (b *bench) try(next explain.Action) {
 	b.dir = b.TempDir()
 	was := b.url
 	defer func() { b.dir, b.url = home, was }()
-	if err := os.CopyFS(b.dir, os.DirFS(home)); err != nil {
-		b.Fatal(err)
-	}
+	must(b, os.CopyFS(b.dir, os.DirFS(home)))
 	if b.atServer() {
 		b.serve()
 		defer b.halt()
@@ -271,28 +267,20 @@ func (b *bench) cut(typ string) {
 			at = "child.started"
 		}
 		lease, err := fresh.Claim(b.Context(), pawl.Claim{Run: h.Run, Owner: "gone", TTL: time.Minute, New: true})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		batch := pawl.Batch{Run: h.Run, Epoch: lease.Epoch}
 		s := new(pawl.State)
 		for e, err := range engine.Entries(b.Context(), old, h.Run, 1) {
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			line, err := e.AppendJSON(nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			s.Fold(e)
 			if batch.Records = append(batch.Records, line); e.Type() == at {
 				break
 			}
 		}
 		batch.Head = s.Head()
-		if err := fresh.Append(b.Context(), batch); err != nil {
-			b.Fatal(err)
-		}
+		must(b, fresh.Append(b.Context(), batch))
 		if _, err := fresh.Claim(b.Context(), pawl.Claim{Run: h.Run, Owner: "gone", Epoch: lease.Epoch}); err != nil {
 			b.Fatal(err)
 		}
@@ -311,9 +299,7 @@ func (b *bench) cut(typ string) {
 func (b *bench) journal() *sqlite.Journal {
 	b.Helper()
 	j, err := sqlite.Open(b.Context(), filepath.Join(b.dir, "runs.db"), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	return j
 }
 
@@ -328,9 +314,7 @@ func (b *bench) heads() func(func(pawl.Head) bool) {
 func (b *bench) headsOf(j *sqlite.Journal) func(func(pawl.Head) bool) {
 	return func(yield func(pawl.Head) bool) {
 		for h, err := range j.List(b.Context(), pawl.Query{}) {
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			if !yield(h) {
 				return
 			}
@@ -399,18 +383,14 @@ func (b *bench) there() []string {
 func (b *bench) report(run string) explain.Report {
 	b.Helper()
 	var r explain.Report
-	if err := json.Unmarshal([]byte(b.must(0, append([]string{"explain", run, "--json"}, b.there()...)...)), &r); err != nil {
-		b.Fatal(err)
-	}
+	must(b, json.Unmarshal([]byte(b.must(0, append([]string{"explain", run, "--json"}, b.there()...)...)), &r))
 	return r
 }
 
 func (b *bench) shown(run string) pawl.Result {
 	b.Helper()
 	var r pawl.Result
-	if err := json.Unmarshal([]byte(b.must(0, append([]string{"show", run, "--json"}, b.there()...)...)), &r); err != nil {
-		b.Fatal(err)
-	}
+	must(b, json.Unmarshal([]byte(b.must(0, append([]string{"show", run, "--json"}, b.there()...)...)), &r))
 	return r
 }
 
@@ -460,19 +440,13 @@ func TestAdviceAboutPrograms(t *testing.T) {
 		"x.script.yaml": oneLook,
 		"y.yaml":        "name: x\nmodel: script:x.script.yaml\nprompt: Look well.\n" + looking,
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	registry := &spec.Registry{Models: map[string]spec.Provider{"script": func(file string) (pawl.Model, error) { return script.Load(file) }}}
 	made, err := spec.Load("x.yaml", &spec.Options{Registry: registry})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	agent, err := made.Agent(registry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	agent.Source = "" // a program's has none
 	j := b.journal()
 	h, err := engine.New(j, nil).Start(t.Context(), agent, "go", nil)
@@ -504,9 +478,7 @@ func TestAdviceAboutPrograms(t *testing.T) {
 func TestAdviceWorksWhileItRuns(t *testing.T) {
 	b := &bench{T: t, origin: "spec", dir: t.TempDir()}
 	for name, text := range map[string]string{"x.yaml": "name: x\nmodel: script:x.script.yaml\n", "x.script.yaml": "replies: [{text: never, hang: true}]\n"} {
-		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600))
 	}
 	b.Chdir(b.dir)
 	driven := make(chan int, 1)
@@ -545,5 +517,13 @@ func TestAdviceWorksWhileItRuns(t *testing.T) {
 	}
 	if code := <-driven; code != 130 {
 		t.Errorf("the run exits with %d", code)
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -116,20 +116,14 @@ func TestAskingEditor(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	editor := "#!/bin/sh\n[ \"$1\" = -w ] && sed 's/200/150/' \"$2\" > new.json && cat new.json > \"$2\"\n"
-	if err := os.WriteFile("ed it.sh", []byte(editor), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile("ed it.sh", []byte(editor), 0o700))
 	self, err := filepath.Abs("ed it.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	code, _, stderr := typing(t, t.Context(), strings.NewReader("e\ny\nl\nl\n"), []string{"EDITOR='" + self + "' -w"}, "run", "shop.yaml", "go", "--approvals", "ask")
 	if code != 5 || !strings.Contains(stderr, `[1] c_1 pay {"amount":150}`) {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
-	if err := os.RemoveAll("paid.txt"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll("paid.txt"))
 	code, _, stderr = typing(t, t.Context(), strings.NewReader("e\nl\n"), []string{"EDITOR=./none"}, "run", "shop.yaml", "go", "--approvals", "ask")
 	if code != 5 || !strings.Contains(stderr, "not taken: the editor ./none") || effects(t, "paid.txt") != 0 {
 		t.Errorf("exit %d\n%s", code, stderr)
@@ -143,9 +137,7 @@ func TestAskingEditor(t *testing.T) {
 func TestAskingShowsAll(t *testing.T) {
 	files(t, shop)
 	evil := "replies:\n  - text: \"\\e]0;title\\a\\nall is well\\n approve c_9? nothing\"\n    calls: [{tool: pay, args: {amount: 1, to: \"safe\\e[8m\u202egnp.exe\u200b\u00a0\U000e0041\"}}]\n"
-	if err := os.WriteFile("shop.script.yaml", []byte(evil), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile("shop.script.yaml", []byte(evil), 0o600))
 	code, _, stderr := typing(t, t.Context(), strings.NewReader("l\n"), nil, "run", "shop.yaml", "go", "--approvals", "ask")
 	if code != 5 || !strings.Contains(stderr, `"to": "safe\u001b[8m\u202egnp.exe\u200b\u00a0\U000e0041"`) {
 		t.Errorf("exit %d\n%q", code, stderr)
@@ -159,9 +151,7 @@ func TestAskingShowsAll(t *testing.T) {
 func TestAskingHidesSecrets(t *testing.T) {
 	files(t, shop)
 	model := "replies:\n  - calls: [{tool: pay, args: {amount: 1, to: ghp_16C7e42F292c6912E7710c838347Ae178B4a}}]\n"
-	if err := os.WriteFile("shop.script.yaml", []byte(model), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile("shop.script.yaml", []byte(model), 0o600))
 	code, _, stderr := typing(t, t.Context(), strings.NewReader("e {\"amount\":2}\nl\n"), nil, "run", "shop.yaml", "go", "--approvals", "ask")
 	if code != 5 || strings.Contains(stderr, "16C7e42F292c6912E7710c838347Ae178B4a") || strings.Count(stderr, "  hidden: what looks like a secret") != 1 {
 		t.Errorf("exit %d\n%s", code, stderr)

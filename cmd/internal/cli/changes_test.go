@@ -28,9 +28,7 @@ func TestChangesOfServer(t *testing.T) {
 	srv := httptest.NewServer(mux)
 	defer srv.Close()
 	c, err := client.New(srv.URL, "token", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	wait, stop := changesOf(t.Context(), &remote{Client: c, logs: map[string]*copied{}}, "r")
 	defer stop()
 	if err := wait(); err != nil || !ended.Load() {

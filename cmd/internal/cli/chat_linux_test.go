@@ -49,9 +49,7 @@ func (c *chat) begin(attr *syscall.SysProcAttr, args ...string) {
 	cmd.Env = append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db", "NO_COLOR=1", "TERM=xterm")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.program, c.program, c.program
 	cmd.SysProcAttr = attr
-	if err := cmd.Start(); err != nil {
-		c.Fatal(err)
-	}
+	must(c, cmd.Start())
 	c.Cleanup(func() { _ = cmd.Process.Kill() })
 	c.cmd = cmd
 }
@@ -145,15 +143,11 @@ func TestChat(t *testing.T) {
 	c.ends(0)
 
 	j, err := sqlite.Open(t.Context(), "runs.db", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = j.Close() }()
 	threads := map[string]int{}
 	for h, err := range j.List(t.Context(), pawl.Query{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		threads[h.Thread]++
 	}
 	if len(threads) != 2 {
@@ -169,15 +163,11 @@ func TestChatGoesOn(t *testing.T) {
 `})
 	c := newChat(t)
 	was, err := unix.IoctlGetTermios(int(c.program.Fd()), unix.TCGETS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.begin(nil, "desk.yaml")
 	c.types("> ", "hello\r")
 	c.sees("word by")
-	if err := c.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.cmd.Process.Kill())
 	_ = c.cmd.Wait() // it was killed
 	c.begin(nil, "-c")
 	c.sees("you: hello")
@@ -197,9 +187,7 @@ func TestChatGoesOn(t *testing.T) {
 	raw := *was // as a chat that is killed at its prompt leaves it
 	raw.Lflag &^= unix.ICANON | unix.ECHO | unix.ISIG | unix.IEXTEN
 	raw.Oflag &^= unix.OPOST
-	if err := unix.IoctlSetTermios(int(c.program.Fd()), unix.TCSETS, &raw); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unix.IoctlSetTermios(int(c.program.Fd()), unix.TCSETS, &raw))
 	c.begin(nil, "-c") // with the same agent, although no message is left
 	c.sees("it begins again")
 	c.sees("desk: script/desk.script.yaml")

@@ -27,9 +27,7 @@ func files(t *testing.T, contents map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	for name, text := range contents {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 }
 

@@ -49,9 +49,7 @@ func TestClouds(t *testing.T) {
 			dir := t.TempDir()
 			file := filepath.Join(dir, "agent.yaml")
 			text := "name: a\nmodel: gateway/small\nproviders:\n  gateway: {wire: " + wire + ", base_url: \"" + srv.URL + "\", key: GATEWAY_KEY, headers: {X-Title: pawl}}\n"
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(file, []byte(text), 0o600))
 			var out, errs bytes.Buffer
 			env := append(os.Environ(), "PAWL_DATABASE=sqlite:"+filepath.Join(dir, "pawl.db"), "XDG_STATE_HOME="+dir)
 			code := cli.Main(t.Context(), []string{"run", file, "hello"}, strings.NewReader(""), &out, &errs, env)

@@ -29,14 +29,10 @@ func TestDeployFlags(t *testing.T) {
 		}
 	}
 	files, err := filepath.Glob("../../../deploy/*/*.service")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for line := range strings.Lines(string(text)) {
 			if args, ok := strings.CutPrefix(line, "ExecStart=/usr/local/bin/pawl "); ok {
 				check(file, strings.Fields(args))
@@ -45,9 +41,7 @@ func TestDeployFlags(t *testing.T) {
 	}
 	for _, file := range []string{"compose.yaml", "kubernetes/server.yaml", "kubernetes/worker.yaml"} {
 		text, err := os.ReadFile("../../../deploy/" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
 			var v any
 			if err := yaml.Unmarshal(document, &v); err != nil {

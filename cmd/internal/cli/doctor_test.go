@@ -39,9 +39,7 @@ func TestDoctorDamage(t *testing.T) {
 		err = j.Close()
 	}
 	db, failed := os.ReadFile(path)
-	if err := errors.Join(err, failed); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, failed))
 	look := func(d *doctor) {
 		if j := d.sqlite(t.Context(), path); j != nil {
 			_ = j.Close()
@@ -51,9 +49,7 @@ func TestDoctorDamage(t *testing.T) {
 		t.Error(got)
 	}
 	clear(db[len(db)-4096:])
-	if err := os.WriteFile(path, db, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, db, 0o600))
 	if got := examined(nil, look); !strings.Contains(got, "error journal: journal "+path+": the database is damaged; restore the database from a copy: ") {
 		t.Error(got)
 	}
@@ -103,9 +99,7 @@ func TestDoctorRuns(t *testing.T) {
 		put := func(run string, ttl time.Duration, h pawl.Head) {
 			t.Helper()
 			lease, err := j.Claim(t.Context(), pawl.Claim{Run: run, Owner: "elsewhere", TTL: ttl, New: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			h.Run, h.Agent, h.Seq, h.Created, h.Updated = run, "help", 1, time.Now(), time.Now()
 			row := `{"run":"` + run + `","seq":1}`
 			if err := j.Append(t.Context(), pawl.Batch{Run: run, Epoch: lease.Epoch, Records: [][]byte{[]byte(row)}, Head: h}); err != nil {

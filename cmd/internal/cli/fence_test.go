@@ -57,18 +57,14 @@ func TestCancelledBeforeTheCommand(t *testing.T) {
 func (w *watched) away() (back func()) {
 	w.Helper()
 	move := func(from, to string) {
-		if err := os.Rename(from, to); err != nil {
-			w.Fatal(err)
-		}
+		must(w, os.Rename(from, to))
 	}
 	move("runs.db.calls", "away")
 	if out, _ := w.command("resume", w.run).CombinedOutput(); !strings.Contains(string(out), "waiting_doubt") {
 		w.Fatalf("there is no doubt:\n%s", out)
 	}
 	return func() {
-		if err := os.RemoveAll("runs.db.calls"); err != nil {
-			w.Fatal(err)
-		}
+		must(w, os.RemoveAll("runs.db.calls"))
 		move("away", "runs.db.calls")
 	}
 }
@@ -138,14 +134,10 @@ func TestLeaveARunningCommand(t *testing.T) {
 	w.kill(c)
 	r := w.command("resume", w.run)
 	said, err := os.Create("said.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = said.Close() }()
 	r.Stdout, r.Stderr = said, said
-	if err := r.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Start())
 	w.until("the wait", func() bool {
 		text, _ := os.ReadFile("said.txt")
 		return strings.Contains(string(text), "still runs") && strings.Contains(string(text), "run "+w.run)

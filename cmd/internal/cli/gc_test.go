@@ -60,26 +60,18 @@ func TestImportOfWhatIsLeft(t *testing.T) {
 func TestClearingUpBudgets(t *testing.T) {
 	files(t, nil)
 	j, err := sqlite.Open(t.Context(), "runs.db", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l, err := j.Claim(t.Context(), pawl.Claim{Run: "r", Owner: "me", TTL: time.Minute, New: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	now := budget.Account{Per: budget.Hour, Since: budget.Hour.Start(time.Now())}.Name()
 	for i, change := range []budget.Change{
 		{Reserve: []budget.Reservation{{Account: "day 2001-01-01", Amount: budget.Amount{Tokens: 1}}, {Account: now, Amount: budget.Amount{Tokens: 1}}}},
 		{Settle: budget.SettleReserved},
 	} {
 		b := pawl.Batch{Run: "r", Epoch: l.Epoch, After: uint64(i), Records: [][]byte{[]byte("{}")}, Head: pawl.Head{Run: "r", Status: pawl.StatusRunning, Seq: uint64(i + 1), Updated: time.Now()}}
-		if err := j.Spend(t.Context(), b, change); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Spend(t.Context(), b, change))
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Close())
 	if code, _, stderr := invoke(t, t.Context(), nil, "gc", "--older-than", "0s", "--status", "failed"); code != 0 || strings.Contains(stderr, "account") {
 		t.Errorf("with a status: exit %d: %s", code, stderr)
 	}
@@ -119,9 +111,7 @@ func TestClearingUpBesideResumers(t *testing.T) {
 		}
 		p := &process{Cmd: exec.CommandContext(t.Context(), "pawl", args...)}
 		p.Env, p.Stdout, p.Stderr = append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db"), &p.out, &p.out
-		if err := p.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Start())
 		all = append(all, p)
 	}
 	removed := map[string]int{}
@@ -141,15 +131,11 @@ func TestClearingUpBesideResumers(t *testing.T) {
 		}
 	}
 	j, err := sqlite.Open(t.Context(), "runs.db", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer j.Close()
 	there := map[string]bool{}
 	for h, err := range j.List(t.Context(), pawl.Query{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		there[h.Run] = true
 		if s, err := engine.Load(t.Context(), j, h.Run); err != nil || s.Status() != pawl.StatusFailed || s.Seq() != h.Seq {
 			t.Errorf("run %s is %v at %d of %d, %v", h.Run, s.Status(), s.Seq(), h.Seq, err)

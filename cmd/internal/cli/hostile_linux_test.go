@@ -32,9 +32,7 @@ func hostileRuns(t *testing.T, path string) {
 	t.Helper()
 	ctx := t.Context()
 	j, err := sqlite.Open(ctx, path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer j.Close()
 	args, _ := json.Marshal(map[string]string{"to": evil})
 	worse, _ := json.Marshal(map[string]string{"to": evil, evil: evil})
@@ -47,9 +45,7 @@ func hostileRuns(t *testing.T, path string) {
 	run := func(id string, a pawl.Agent) {
 		a.Name, a.Description, a.Prompt = "agent", evil, evil
 		h, err := engine.New(j, nil).Start(ctx, a, evil, &engine.StartOptions{ID: id, Labels: map[string]string{"team" + evil: evil}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := h.Wait(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -73,15 +69,9 @@ func hostileRuns(t *testing.T, path string) {
 	run("waits", waits)
 	run("denied", waits)
 	e := engine.New(j, nil)
-	if err := e.Deny(ctx, "denied", "c_1", evil, evil, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Answer(ctx, "denied", "c_2", evil, evil); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Cancel(ctx, "denied", evil, evil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.Deny(ctx, "denied", "c_1", evil, evil, nil))
+	must(t, e.Answer(ctx, "denied", "c_2", evil, evil))
+	must(t, e.Cancel(ctx, "denied", evil, evil))
 	run("broken", pawl.Agent{Model: pawl.ModelFunc(func(context.Context, pawl.Request) (pawl.Reply, error) {
 		return pawl.Reply{}, errors.New(evil)
 	}), Limits: pawl.Limits{Attempts: 1}})
@@ -96,9 +86,7 @@ func TestHostileTerminal(t *testing.T) {
 	quoted, _ := json.Marshal(evil)
 	text := `{"name":"bad","model":"script:reply.json","prompt":` + string(quoted) + `,"input":` + string(quoted) + `,"labels":{"k":` + string(quoted) + `}}`
 	for name, data := range map[string]string{"bad.json": text, "wrong.json": `{"name":` + string(quoted) + `,` + string(quoted) + `:1}`, "reply.json": `{"replies":[{"text":` + string(quoted) + `}]}`} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 	t.Chdir(dir)
 	var commands [][]string

@@ -54,9 +54,7 @@ func FuzzLegibleJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ToValidUTF8(text, "?")
 		raw, err := json.Marshal(map[string]any{text: []string{text}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out := legibleJSON(raw)
 		if bytes.ContainsFunc(out, func(r rune) bool { return hides(r) || r == '\n' }) {
 			t.Errorf("%q becomes %q", raw, out)

@@ -24,9 +24,7 @@ func TestKillWhileRemoteWorks(t *testing.T) {
 	})
 	there := serveUntil(t, "serve", "works.yaml", "--a2a", "--addr", "127.0.0.1:0")
 	caller := "name: caller\nmodel: script:caller.script.yaml\ntools:\n  - {a2a: {url: " + there.at + ", token: THEIRS}, name: works}\n"
-	if err := os.WriteFile("caller.yaml", []byte(caller), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile("caller.yaml", []byte(caller), 0o600))
 	pawl := func(args ...string) *exec.Cmd {
 		c := exec.Command("spawl", args...)
 		c.Env = append(os.Environ(), "PAWL_DATABASE=sqlite:mine.db", "THEIRS="+hookToken)
@@ -35,9 +33,7 @@ func TestKillWhileRemoteWorks(t *testing.T) {
 	var said bytes.Buffer
 	first := pawl("run", "caller.yaml", "go")
 	first.Stderr = &said
-	if err := first.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Start())
 	waiting := false
 	for end := time.Now().Add(time.Minute); !waiting && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		runs, _ := pawl("runs", "--children", "--max", "1", "--json").Output() // of which the newest is the child
@@ -51,9 +47,7 @@ func TestKillWhileRemoteWorks(t *testing.T) {
 	if !waiting {
 		t.Fatalf("the run does not wait for the task: %s", &said)
 	}
-	if err := os.WriteFile("held.txt.go", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile("held.txt.go", nil, 0o600))
 	if out, err := pawl("resume", "last").CombinedOutput(); err != nil || !strings.Contains(string(out), "all done\n") {
 		t.Errorf("%s%v", out, err)
 	}

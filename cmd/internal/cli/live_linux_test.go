@@ -21,17 +21,13 @@ func TestLiveOnATerminal(t *testing.T) {
 		"slow.yaml":   "name: slow\nmodel: script:script.yaml\ntools: [{name: wait, description: Wait., command: [sleep, \"0.7\"], effect: read}]\n",
 		"script.yaml": "replies: [{text: 日本語で長く待つ必要があります。, calls: [{tool: wait, args: {}}]}, {text: Done.}]\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	t.Chdir(dir)
 	environ := []string{"PAWL_DATABASE=sqlite:runs.db", "PATH=" + os.Getenv("PATH"), "NO_COLOR=1"}
 	person, program := terminal(t)
 	size := func(cols uint16) {
-		if err := unix.IoctlSetWinsize(int(person.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: cols}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, unix.IoctlSetWinsize(int(person.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: cols}))
 	}
 	size(100)
 	seen := &screen{}

@@ -30,14 +30,10 @@ func TestMCPStops(t *testing.T) {
 	e := engine.New(j, nil)
 	defer e.Close()
 	server, err := mcpserver.New(e, j, agent, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer server.Close()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() {
@@ -45,9 +41,7 @@ func TestMCPStops(t *testing.T) {
 	}()
 	to := mcp.HTTP("http://"+l.Addr().String()+"/mcp", &mcp.HTTPOptions{Header: http.Header{"Authorization": {"Bearer secret"}}})
 	client, err := mcp.Connect(t.Context(), "desk", to, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer client.Close()
 	called := make(chan struct{})
 	go func() {

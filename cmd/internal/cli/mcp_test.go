@@ -58,9 +58,7 @@ func TestServeMCPOverHTTP(t *testing.T) {
 		t.Error("served without the token")
 	}
 	s, err := mcp.Connect(ctx, "desk", mcp.HTTP(m[2], &mcp.HTTPOptions{Header: http.Header{"Authorization": {"Bearer " + m[1]}}}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, tool := range s.Tools() {
 		if tool.Info().Name != "desk__search_vendors" {
 			continue

@@ -33,9 +33,7 @@ webhooks: [{url: "URL", secret: HOOK_SECRET}]
 	}
 	desk := serveUntil(t, "mcp", "desk.yaml", "--http", "127.0.0.1:0")
 	s, err := mcp.Connect(t.Context(), "desk", mcp.HTTP(desk.at, &mcp.HTTPOptions{Header: http.Header{"Authorization": {"Bearer " + hookToken}}}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	call := func(name, args string) (pawl.Output, error) {
 		t.Helper()

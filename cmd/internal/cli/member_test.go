@@ -99,9 +99,7 @@ func TestEveryKeyOfASubAgent(t *testing.T) {
 			Properties map[string]any `json:"properties"`
 		} `json:"$defs"`
 	}
-	if err := json.Unmarshal(spec.Schema(), &schema); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(spec.Schema(), &schema))
 	keys := slices.Sorted(maps.Keys(schema.Defs["spec"].Properties))
 	if len(keys) < 30 {
 		t.Fatalf("the keys are %q", keys)
@@ -174,12 +172,8 @@ func (m member) files(t *testing.T, key, value string) string {
 		"judge.script.yaml":  `purposes: {judge.steer: [{text: '{"calls": [{"call": "c_1", "verdict": "refuse", "reason": "nobody asked for it"}]}'}]}`,
 	})
 	for name, text := range map[string]string{"skills/shades/SKILL.md": "---\nname: shades\ndescription: Names shades of colours.\n---\n\nName them.\n", "below/note": ""} {
-		if err := os.MkdirAll(name[:strings.LastIndex(name, "/")], 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(name[:strings.LastIndex(name, "/")], 0o700))
+		must(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	return text.String() + replies
 }

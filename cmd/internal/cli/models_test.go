@@ -45,9 +45,7 @@ func TestModelsOfProviders(t *testing.T) {
 		"anthropic/x": "http://127.0.0.1:1", "openai/x": "http://127.0.0.1:2", "google/x": "http://127.0.0.1:3",
 	} {
 		m, err := a.model(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := m.(pawl.Describer).Describe(); got.Name != name || got.Endpoint != endpoint {
 			t.Errorf("%s is %+v", name, got)
 		}

@@ -24,9 +24,7 @@ var fenced = regexp.MustCompile("(?ms)^```(\\w+)([^\n]*)\n(.*?)^```$")
 func blocks(t *testing.T, page string) (all []block) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../..", page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, m := range fenced.FindAllStringSubmatch(string(text), -1) {
 		b := block{page: page, language: m[1], text: m[3]}
 		for word := range strings.FieldsSeq(m[2]) {
@@ -62,9 +60,7 @@ func follow(t *testing.T, page string) {
 		case b.skip:
 		case b.file != "":
 			kept := filepath.Join(dir, fmt.Sprintf("block%d", i))
-			if err := os.WriteFile(kept, []byte(b.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(kept, []byte(b.text), 0o600))
 			fmt.Fprintf(&script, "cp %s %s\n", kept, b.file)
 		case b.language == "sh":
 			fmt.Fprintf(&script, "echo '== part'\n%s", b.text)
@@ -74,14 +70,10 @@ func follow(t *testing.T, page string) {
 		}
 	}
 	root, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := exec.Command("sh", "-c", strings.ReplaceAll(script.String(), "127.0.0.1:8080", port))
 	c.Dir = filepath.Join(dir, "work")
-	if err := os.Mkdir(c.Dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(c.Dir, 0o700))
 	c.Env = append(os.Environ(), "XDG_STATE_HOME="+dir, "PAWL_SOURCE="+root, "AS_MAIN=yes", "PAWL_MODEL=", "PAWL_DATABASE=", "PAWL_TOKEN=", "GOWORK=off", "GOFLAGS=-mod=mod", "NO_COLOR=1")
 	out, err := c.CombinedOutput()
 	parts := strings.Split(string(out), "== part\n")[1:]
@@ -106,9 +98,7 @@ func follow(t *testing.T, page string) {
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -119,9 +109,7 @@ func pages(t *testing.T) []string {
 	all := []string{"README.md"}
 	for _, pattern := range []string{"docs/*.md", "docs/howto/*.md", "docs/reference/*.md"} {
 		found, err := filepath.Glob(filepath.Join("../../..", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, name := range found {
 			rel, _ := filepath.Rel("../../..", name)
 			all = append(all, filepath.ToSlash(rel))
@@ -148,9 +136,7 @@ func TestSpecsOfPages(t *testing.T) {
 				name = fmt.Sprintf("block%d.yaml", i)
 			}
 			files[name] = regexp.MustCompile(`(?m)^name: `).MatchString(b.text) && !regexp.MustCompile(`(?m)^cases: `).MatchString(b.text) // an evaluation has a name too
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(b.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(dir, name), []byte(b.text), 0o600))
 		}
 		for name, spec := range files {
 			if !spec {

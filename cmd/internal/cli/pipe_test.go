@@ -18,16 +18,10 @@ func TestClosedPipes(t *testing.T) {
 		stdout, stderr bool // closed
 		code           int
 	}{{stderr: true}, {stdout: true, code: 1}, {true, true, 1}} {
-		if err := os.RemoveAll("ran.txt"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.RemoveAll("ran.txt"))
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, r.Close())
 		run := exec.CommandContext(t.Context(), "pawl", "run", "count.yaml", "go")
 		run.Env = append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db")
 		if c.stdout {
@@ -37,9 +31,7 @@ func TestClosedPipes(t *testing.T) {
 			run.Stderr = w
 		}
 		_ = run.Run() // its exit code says it
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Close())
 		if got := run.ProcessState.ExitCode(); got != c.code {
 			t.Errorf("%+v: exit %d", c, got)
 		}
@@ -71,20 +63,14 @@ func TestReaderHasEnough(t *testing.T) {
 		{[]string{"export", "last"}, 1}, // nobody has it
 	} {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, r.Close())
 		var said strings.Builder
 		shown := exec.CommandContext(t.Context(), "pawl", append(c.args, "--quiet")...)
 		shown.Env = append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db")
 		shown.Stdout, shown.Stderr = w, &said
 		_ = shown.Run() // its exit code says it
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Close())
 		if got := shown.ProcessState.ExitCode(); got != c.code || strings.Contains(said.String(), "pipe") {
 			t.Errorf("%v: exit %d, and it says %q", c.args, got, said.String())
 		}

@@ -25,9 +25,7 @@ func deciders(t *testing.T, commands [][]string) (codes []int, said []string) {
 		c := exec.CommandContext(t.Context(), "pawl", args...)
 		c.Env = append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db")
 		c.Stdout, c.Stderr = &out, &out
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Start())
 		all.Go(func() {
 			_ = c.Wait() // its exit code says it
 			codes[i], said[i] = c.ProcessState.ExitCode(), out.String()
@@ -58,9 +56,7 @@ func TestManyApprove(t *testing.T) {
 	for name, deny := range map[string]bool{"all approve": false, "half deny": true} {
 		t.Run(name, func(t *testing.T) {
 			for _, file := range []string{"paid.txt", "runs.db", "runs.db-wal", "runs.db-shm"} {
-				if err := os.RemoveAll(file); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.RemoveAll(file))
 			}
 			begin := exec.CommandContext(t.Context(), "pawl", "run", "paying.yaml", "go", "--json") // from where the others are
 			begin.Env = append(os.Environ(), "PAWL_DATABASE=sqlite:runs.db")

@@ -27,15 +27,11 @@ func TestReference(t *testing.T) {
 func current(t *testing.T, page, text string) {
 	t.Helper()
 	if *rewrite {
-		if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(page, []byte(text), 0o644))
 		return
 	}
 	data, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if string(data) != text {
 		t.Errorf("%s is not up to date (run the test with -rewrite):\n%s", page, cmp.Diff(string(data), text))
 	}
@@ -104,9 +100,7 @@ func TestCommandsOfPages(t *testing.T) {
 	files, err := filepath.Glob("../../../docs/*.md")
 	for _, more := range []string{"../../../docs/howto/*.md", "../../../README.md"} {
 		found, err := filepath.Glob(more)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		files = append(files, found...)
 	}
 	if err != nil || len(files) < 10 {
@@ -118,9 +112,7 @@ func TestCommandsOfPages(t *testing.T) {
 	parsed := 0
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, b := range block.FindAllStringSubmatch(string(data), -1) {
 			for _, m := range command.FindAllStringSubmatch(b[1], -1) {
 				args := word.FindAllString(strings.ReplaceAll(m[1], "\\\n", " "), -1)
@@ -145,5 +137,13 @@ func TestCommandsOfPages(t *testing.T) {
 	}
 	if parsed < 30 {
 		t.Errorf("only %d commands were parsed", parsed)
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

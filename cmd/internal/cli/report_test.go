@@ -35,9 +35,7 @@ func reporting(t *testing.T, environ ...string) (code int, out, said string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"teller.yaml": reportedSpec, "say.yaml": reportedScript} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	var stdout, stderr bytes.Buffer
 	environ = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "PAWL_DATABASE=sqlite:" + filepath.Join(dir, "pawl.db")}, environ...)

@@ -14,13 +14,9 @@ import (
 func (s *site) get(path string, to any) []byte {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), http.MethodGet, s.at+path, nil)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
 	if err == nil {
@@ -49,9 +45,7 @@ func TestServeA2A(t *testing.T) {
 		t.Errorf("%+v", other)
 	}
 	client, err := a2a.NewClient(s.at+"/a2a/agents/one", hookToken)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	u, err := client.Send(t.Context(), &a2a.Send{Message: a2a.Message{MessageID: "m-1", Role: a2a.User, Parts: []a2a.Part{a2a.Text("go")}}})
 	if err != nil || u.Task == nil || u.Task.Status.State != a2a.Completed {
 		t.Errorf("%+v: %v", u, err)

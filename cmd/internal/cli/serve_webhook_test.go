@@ -52,9 +52,7 @@ func newReceiver(t *testing.T, files map[string]string) *receiver {
 	t.Setenv("HOOK_SECRET", hookSecret)
 	t.Chdir(t.TempDir())
 	for name, text := range files {
-		if err := os.WriteFile(name, []byte(strings.ReplaceAll(text, "URL", r.URL)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(strings.ReplaceAll(text, "URL", r.URL)), 0o600))
 	}
 	return r
 }
@@ -111,17 +109,13 @@ func serveUntil(t *testing.T, args ...string) *site {
 func (s *site) post(path, token, body string, want int) string {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.at+path, strings.NewReader(body))
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	r.Header.Set("Content-Type", "application/json")
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
 	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	defer res.Body.Close()
 	data, _ := io.ReadAll(res.Body)
 	if res.StatusCode != want {
@@ -138,9 +132,7 @@ func linkOf(t *testing.T, n webhook.Notice) (address, body, token string) {
 		t.Fatalf("%+v", n.Links)
 	}
 	link, err := url.Parse(n.Links.Approvals[0].URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	has, _ := url.ParseQuery(link.EscapedFragment())
 	doc, _ := json.Marshal(map[string]any{"run": has.Get("run"), "call": has.Get("call"), "token": has.Get("token"), "approve": true})
 	return link.String(), string(doc), has.Get("token")
@@ -203,9 +195,7 @@ func TestLinksOutliveTheServer(t *testing.T) {
 	third.end()
 	for name, text := range map[string]string{"short": "abc\n", "open": strings.Repeat("ab", 32)} {
 		file := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(file, []byte(text), map[string]os.FileMode{"short": 0o600, "open": 0o644}[name]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(text), map[string]os.FileMode{"short": 0o600, "open": 0o644}[name]))
 		if runtime.GOOS == "windows" && name == "open" {
 			continue
 		}

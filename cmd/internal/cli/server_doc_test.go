@@ -21,9 +21,7 @@ import (
 // started there, in their order, and there is one for every operation on runs.
 func TestServerDocument(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/server.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	at := serveExamples(t)
 	vars := map[string]string{"AT": at}
 	asked := map[string]bool{}
@@ -72,9 +70,7 @@ func TestServerDocument(t *testing.T) {
 // serveExamples serves what the document serves.
 func serveExamples(t *testing.T) string {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("../../../examples/specs")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(dir, os.DirFS("../../../examples/specs")))
 	args := []string{"serve", "--addr", "127.0.0.1:0", "--database", "sqlite:" + filepath.Join(t.TempDir(), "runs.db")}
 	for _, name := range []string{"classifier", "question", "refunds", "seats"} {
 		args = append(args, filepath.Join(dir, name+".yaml"))
@@ -159,9 +155,7 @@ func curl(t *testing.T, line string, vars map[string]string) *http.Request {
 		header.Set("Content-Type", form.FormDataContentType())
 	}
 	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Header = header
 	return r
 }
@@ -170,15 +164,11 @@ func curl(t *testing.T, line string, vars map[string]string) *http.Request {
 func ask(t *testing.T, r *http.Request) (status int, body []byte) {
 	t.Helper()
 	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer res.Body.Close()
 	if r.Header.Get("Accept") != "text/event-stream" {
 		body, err = io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return res.StatusCode, body
 	}
 	for in := bufio.NewScanner(res.Body); in.Scan(); {

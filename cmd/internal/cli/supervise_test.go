@@ -57,16 +57,12 @@ func watchKind(t *testing.T, kind string) *watched {
 	}
 	w.own = ".c_1"
 	spec, err := os.ReadFile("paying.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, text := range map[string]string{
 		"clerk.yaml":  strings.Replace(string(spec), "name: paying", "name: clerk\ndescription: Pays.", 1),
 		"paying.yaml": writing["desk.yaml"], "desk.script.yaml": writing["desk.script.yaml"],
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	return w
 }
@@ -83,9 +79,7 @@ func (w *watched) begin() *exec.Cmd {
 	c := w.command(append([]string{"run", "paying.yaml", "go"}, w.args...)...)
 	var said bytes.Buffer
 	c.Stdout, c.Stderr = &said, &said
-	if err := c.Start(); err != nil {
-		w.Fatal(err)
-	}
+	must(w, c.Start())
 	w.Cleanup(func() {
 		_ = c.Process.Kill()
 		_ = c.Wait()
@@ -147,9 +141,7 @@ func (w *watched) wrapper(call string) process.Identity {
 	w.Helper()
 	w.until("the process of "+call, func() bool { return w.fate(call).Process != "" })
 	command, err := process.ParseIdentity(w.fate(call).Process)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	return w.identity(exec.Command("ps", "-o", "ppid=", "-p", strconv.Itoa(command.PID)).Output())
 }
 
@@ -161,17 +153,13 @@ func (w *watched) identity(text []byte, err error) process.Identity {
 		w.Fatal(err)
 	}
 	id, err := process.Identify(pid)
-	if err != nil {
-		w.Fatal(err)
-	}
+	must(w, err)
 	return id
 }
 
 // stall keeps the next wrapper from beginning until the test goes on.
 func (w *watched) stall() (goOn func()) {
-	if err := os.WriteFile(filepath.Join(w.tmp, stalling), nil, 0o600); err != nil {
-		w.Fatal(err)
-	}
+	must(w, os.WriteFile(filepath.Join(w.tmp, stalling), nil, 0o600))
 	goOn = func() { _ = os.Remove(filepath.Join(w.tmp, stalled)) }
 	w.Cleanup(goOn)
 	return goOn
@@ -179,9 +167,7 @@ func (w *watched) stall() (goOn func()) {
 
 func (w *watched) signal(pid int, s syscall.Signal) {
 	w.Helper()
-	if err := syscall.Kill(pid, s); err != nil {
-		w.Fatal(err)
-	}
+	must(w, syscall.Kill(pid, s))
 }
 
 // stop returns when the process does not move any more, where that can be seen.
@@ -277,9 +263,7 @@ func TestKilledBeforeTheCommandElsewhere(t *testing.T) {
 	w := watch(t, "hold", "20s")
 	wrapper, goOn := w.killedBefore()
 	w.release("paid.txt")
-	if err := os.RemoveAll("runs.db.calls"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll("runs.db.calls"))
 	if out, _ := w.command("resume", w.run).CombinedOutput(); !strings.Contains(string(out), "waiting_doubt") || lines("paid.txt", "begin") != 0 {
 		t.Errorf("there is no doubt:\n%s", out)
 	}
@@ -418,9 +402,7 @@ func TestNothingIsLeft(t *testing.T) {
 	w.until("pay", func() bool { return lines("paid.txt", "begin") == 1 })
 	wrapper = w.wrapper("c_2")
 	pay, err := process.ParseIdentity(w.fate("c_2").Process)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for range 2 {
 		w.signal(c.Process.Pid, syscall.SIGINT)
 		time.Sleep(100 * time.Millisecond)

@@ -105,9 +105,7 @@ func TestWorldChangesOnATerminal(t *testing.T) {
 			t.Errorf("the person is not told what changed:\n%s", seen)
 		}
 		if report != "" {
-			if err := os.WriteFile("report.txt", []byte(report), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile("report.txt", []byte(report), 0o600))
 		}
 		time.Sleep(100 * time.Millisecond) // what is typed before the question is no answer to it
 		if _, err := person.WriteString("y\n"); err != nil {

@@ -46,28 +46,28 @@ func TestRecordedStreams(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			f, err := os.Open(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer f.Close()
 			r, err := Parse(f, "ex.test/m", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			got := describe(r) + "\n== summary\n" + r.Summary(1500)
 			golden := strings.TrimSuffix(file, ".jsonl") + ".golden"
 			if *rewrite {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(golden, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if d := cmp.Diff(string(want), got); d != "" {
 				t.Errorf("%s reads differently (-want +got):\n%s", file, d)
 			}
 		})
+	}
+}
+
+// must ends a test at an error that it does not expect.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

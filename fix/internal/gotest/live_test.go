@@ -23,9 +23,7 @@ func TestToolchain(t *testing.T) {
 		t.Skip("the go command is not in PATH")
 	}
 	a, err := txtar.ParseFile("testdata/live.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := t.TempDir()
 	want := map[string]string{}
 	lay := func(under string) {
@@ -39,12 +37,8 @@ func TestToolchain(t *testing.T) {
 				continue
 			}
 			path := filepath.Join(dir, filepath.FromSlash(rel))
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, f.Data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			must(t, os.WriteFile(path, f.Data, 0o644))
 		}
 	}
 	lay("")
@@ -75,9 +69,7 @@ func goTest(t *testing.T, dir string) Report {
 		t.Fatal(err)
 	}
 	r, err := Parse(bytes.NewReader(out), "example", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if t.Failed() || len(r.Packages) != 3 {
 		t.Logf("go test printed:\n%s", out)
 	}

@@ -14,9 +14,7 @@ import (
 func parseLines(t *testing.T, lines ...string) Report {
 	t.Helper()
 	r, err := Parse(strings.NewReader(strings.Join(lines, "\n")), "m", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -125,9 +123,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(ev("output", "m", "T", "x_test.go:1: got: a\nwant:\n-b\n+c\n(") + "\n" + ev("fail", "m", "T", ""))
 	f.Fuzz(func(t *testing.T, s string) {
 		r, err := Parse(strings.NewReader(s), "m", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		open := r.Open()
 		for i := range open {
 			if i > 0 && open[i] == open[i-1] {
