@@ -183,7 +183,7 @@ func TestFilesInStepsAndGuard(t *testing.T) {
 		}
 		return pawl.Say("Read."), nil
 	})
-	flow := workflow.New(pawl.Agent{Name: "desk", Model: model}, workflow.Single{ID: "one", Prompt: "Read."}, workflow.Single{ID: "two", Prompt: "Again."})
+	flow := workflow.New(pawl.Agent{Name: "desk", Model: model}, workflow.Step{ID: "one", Single: &workflow.Single{Prompt: "Read."}}, workflow.Step{ID: "two", Single: &workflow.Single{Prompt: "Again."}})
 	h, err := engine.New(memory.New(), nil).Start(t.Context(), flow, "", given)
 	must(t, err)
 	if r, err := h.Wait(t.Context()); err != nil || r.Status != pawl.StatusSuccess || steps != 2 {
@@ -225,18 +225,18 @@ func TestFilesInRunsOfSteps(t *testing.T) {
 	aide := pawl.Agent{Name: "aide", Model: model}
 	desk := pawl.Agent{Name: "desk", Model: model, Tools: []pawl.Tool{tool.Agent(pawl.Agent{Name: "helper", Description: "Helps.", Model: model}, nil)}}
 	flow := workflow.New(desk,
-		workflow.Run{ID: "reads", Agent: aide},
-		workflow.Run{ID: "again", Agent: aide, Input: "And of {{input}}", Continues: "reads"},
-		workflow.Call{ID: "called", Tool: "helper", Args: map[string]any{"input": "Help with {{input}}"}},
-		workflow.Call{ID: "alone", Tool: "helper", Args: map[string]any{"input": "Help."}},
-		workflow.Run{ID: "told", Agent: aide, Input: "Translate {{steps.reads.output}}"},
-		workflow.Parallel{ID: "both", Branches: [][]workflow.Step{
-			{workflow.Single{ID: "whole", Prompt: "Count {{input}}"}, workflow.Run{ID: "deeper", Agent: aide, Input: []string{"{{input}}"}}},
-			{workflow.Single{ID: "rest", Prompt: "Greet."}},
+		workflow.Step{ID: "reads", Agent: &aide},
+		workflow.Step{ID: "again", Agent: &aide, Input: "And of {{input}}", Continues: "reads"},
+		workflow.Step{ID: "called", Tool: "helper", Args: map[string]any{"input": "Help with {{input}}"}},
+		workflow.Step{ID: "alone", Tool: "helper", Args: map[string]any{"input": "Help."}},
+		workflow.Step{ID: "told", Agent: &aide, Input: "Translate {{steps.reads.output}}"},
+		workflow.Step{ID: "both", Parallel: [][]workflow.Step{
+			{{ID: "whole", Single: &workflow.Single{Prompt: "Count {{input}}"}}, {ID: "deeper", Agent: &aide, Input: []string{"{{input}}"}}},
+			{{ID: "rest", Single: &workflow.Single{Prompt: "Greet."}}},
 		}},
-		workflow.Run{ID: "nested", Input: "{{input}}", Agent: workflow.Graph(pawl.Agent{Name: "graph", Model: model},
-			[]workflow.Step{workflow.Single{ID: "node", Prompt: "Draw {{input}}"}, workflow.Run{ID: "end", Agent: aide, Input: "End."}},
-			workflow.Edge{From: "node", To: "end"})},
+		workflow.Step{ID: "nested", Input: "{{input}}", Agent: new(workflow.Graph(pawl.Agent{Name: "graph", Model: model},
+			[]workflow.Step{{ID: "node", Single: &workflow.Single{Prompt: "Draw {{input}}"}}, {ID: "end", Agent: &aide, Input: "End."}},
+			workflow.Edge{From: "node", To: "end"}))},
 	)
 	want := map[string]int{"it": 1, "And of it": 1, "Help with it": 1, "Help.": 0, "Translate Read.": 0, "Count it": 1, `["it"]`: 1, "Greet.": 0, "Draw it": 1, "End.": 0}
 	o := &engine.StartOptions{ID: "run", Files: []pawl.File{{Name: "a.pdf", Data: aPDF}}}
@@ -265,7 +265,7 @@ func TestFilesInRunsOfSteps(t *testing.T) {
 
 	for name, want := range map[string]string{"gpt-6.2-sol": "every step of the workflow is done", "gpt-audio-9": "step reads: a.png cannot be sent to openai/gpt-audio-9: the provider does not take image/png"} {
 		aide.Model = choosy{model, openai.New(name, nil)}
-		h, err := engine.New(memory.New(), nil).Start(t.Context(), workflow.New(desk, workflow.Run{ID: "reads", Agent: aide}), "it",
+		h, err := engine.New(memory.New(), nil).Start(t.Context(), workflow.New(desk, workflow.Step{ID: "reads", Agent: &aide}), "it",
 			&engine.StartOptions{Files: []pawl.File{{Name: "a.png", Data: aPicture(t)}}})
 		must(t, err)
 		if r, err := h.Wait(t.Context()); err != nil || r.Verdict.Detail != want {

@@ -142,15 +142,15 @@ var plays = map[string]func(s *stage) pawl.Agent{
 	},
 	"flow": func(s *stage) pawl.Agent {
 		branch := func(id string) []workflow.Step {
-			return []workflow.Step{workflow.Single{ID: "say" + id, Prompt: "Say."}, workflow.Call{ID: "pay" + id, Tool: "pay", Args: map[string]any{"n": 1}}}
+			return []workflow.Step{{ID: "say" + id, Single: &workflow.Single{Prompt: "Say."}}, {ID: "pay" + id, Tool: "pay", Args: map[string]any{"n": 1}}}
 		}
 		return workflow.New(pawl.Agent{Name: "flow", Model: s.turns(), Tools: []pawl.Tool{s.does("pay", pawl.Write)}},
-			workflow.Parallel{ID: "both", Branches: [][]workflow.Step{branch("a"), branch("b")}},
-			workflow.Call{ID: "last", Tool: "pay", Args: map[string]any{"n": 2}},
+			workflow.Step{ID: "both", Parallel: [][]workflow.Step{branch("a"), branch("b")}},
+			workflow.Step{ID: "last", Tool: "pay", Args: map[string]any{"n": 2}},
 		)
 	},
 	"race": func(s *stage) pawl.Agent {
-		node := func(id string) workflow.Step { return workflow.Single{ID: id, Prompt: "Say."} }
+		node := func(id string) workflow.Step { return workflow.Step{ID: id, Single: &workflow.Single{Prompt: "Say."}} }
 		return workflow.Graph(pawl.Agent{Name: "race", Model: s.turns()}, []workflow.Step{node("a"), node("b"), node("end")},
 			workflow.Edge{From: "a", To: "end", Join: workflow.First}, workflow.Edge{From: "b", To: "end", Join: workflow.First})
 	},

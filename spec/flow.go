@@ -16,7 +16,7 @@ func (s *Spec) runs(d *document, r *Registry, a *pawl.Agent) {
 	if s.flow == nil {
 		return
 	}
-	steps := stepsOf(s.flow.steps, func(sub *Spec) pawl.Agent {
+	steps := s.flow.running(s.flow.steps, func(sub *Spec) pawl.Agent {
 		agent, problems := sub.assemble(r, a.Model)
 		d.problems = append(d.problems, problems...)
 		return agent

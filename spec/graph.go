@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/workflow"
 )
 
@@ -24,7 +25,7 @@ func (s *Spec) readGraph(f fields, wanted bool) {
 		f.problem(f.n.get("loop").place, "loop graph has no nodes (write %s under nodes)", example)
 		return
 	}
-	s.flow = &flow{at: nodes, byID: map[string][]*node{}, graph: true, edgesAt: edges}
+	s.flow = &flow{at: nodes, byID: map[string][]*node{}, agents: map[*pawl.Agent]*Spec{}, graph: true, edgesAt: edges}
 	if nodes = f.value("nodes", mapping, example); nodes == nil {
 		s.flow.unread = true
 		return
@@ -45,7 +46,7 @@ func (s *Spec) readNode(f fields, p pair) {
 		if p.value.kind != 0 {
 			f.problem(p.value.place, "node %s is %v (write a step, such as {single: {prompt: …}})", p.key, p.value.kind)
 		}
-		s.flow.steps = append(s.flow.steps, fillIn(p.key))
+		s.flow.steps = append(s.flow.steps, stepOf(p.key))
 		return
 	}
 	within := slices.IndexFunc(p.value.pairs, func(p pair) bool { return p.key == "id" })

@@ -22,6 +22,7 @@ type key struct {
 	about     string // its meaning, as one sentence without the full stop
 	inGo      string // the Go equivalent: Type.Field, or a function
 	needed    bool
+	of        []string // of a step: the kinds of steps that it belongs to; empty: all
 }
 
 // A shape is the type of a key's value. It need not describe all conditions on

@@ -70,29 +70,16 @@ func (s *Spec) absolute(root *node) {
 			model.text = scriptIn(model.text, s.base)
 		}
 	}
-	s.located(root.get("steps"))
-	for _, step := range root.all("nodes.*") {
-		step.put("id", yes()) // for a moment, since it is a step
-		s.located(step)
-		step.drop("id")
-	}
+	s.located(slices.Concat(root.all("steps.*"), root.all("nodes.*")))
 }
 
 // located makes the files of the agents in steps absolute.
-func (s *Spec) located(n *node) {
-	if n == nil {
-		return
-	}
-	for _, p := range n.pairs {
-		if (p.key == "agent" || p.key == "workflow") && n.get("id") != nil && p.value.kind == text {
-			p.value.text = s.at(p.value.text)
+func (s *Spec) located(steps []*node) {
+	for _, step := range steps {
+		for _, file := range slices.Concat(step.all("agent"), step.all("workflow")) {
+			file.text = s.at(file.text)
 		}
-		if p.key != "args" && p.key != "input" && p.key != "single" {
-			s.located(p.value)
-		}
-	}
-	for _, item := range n.items {
-		s.located(item)
+		s.located(slices.Concat(step.all("do.*"), step.all("default.*"), step.all("cases.*.*"), step.all("parallel.*.*")))
 	}
 }
 

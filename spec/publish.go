@@ -46,7 +46,7 @@ func define(t *table, defs object) {
 	defs[t.name] = def
 	for _, k := range t.keys {
 		properties[k.name] = k.describe()
-		if k.needed {
+		if k.needed && k.of == nil {
 			needed = append(needed, k.name)
 		}
 		for _, other := range k.value.tables {

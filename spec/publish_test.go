@@ -132,8 +132,13 @@ func keysAsMarkdown(t *testing.T) string {
 // asMarkdown describes a key without its Go equivalent.
 func (k key) asMarkdown() string {
 	line := "`" + k.name + "` (" + k.value.says
-	if k.needed {
+	switch of := strings.Join(k.of, "` or `"); {
+	case k.needed && of != "":
+		line += "; required with `" + of + "`"
+	case k.needed:
 		line += ", required"
+	case of != "":
+		line += "; with `" + of + "`"
 	}
 	line += "): " + k.about + "."
 	if !slices.Contains([]string{"", "false", "none", "no limit"}, k.otherwise) { // which the page says once
@@ -180,8 +185,7 @@ var goPlaces = map[string]any{
 	"window.Compact": window.Compact, "window.Options": window.Options{}, "window.Pin": window.Pin,
 	"guard.New": guard.New, "guard.PII": guard.PII, "guard.Secrets": guard.Secrets, "guard.Injection": guard.Injection, "guard.Topics": guard.Topics, "guard.Retry": guard.Retry, "guard.DataFlow": guard.DataFlow,
 	"spec.Policy": &Policy{}, "spec.Registry": Registry{}, "spec.Endpoint": Endpoint{}, "spec.Trigger": Trigger{}, "skill.Tool": skill.Tool, "skill.Skill": skill.Skill{}, "spec.Load": Load, "spec.Options": Options{},
-	"workflow.New": workflow.New, "workflow.Single": workflow.Single{}, "workflow.Call": workflow.Call{}, "workflow.Run": workflow.Run{},
-	"workflow.Switch": workflow.Switch{}, "workflow.Parallel": workflow.Parallel{}, "workflow.ForEach": workflow.ForEach{}, "workflow.While": workflow.While{},
+	"workflow.New": workflow.New, "workflow.Step": workflow.Step{}, "workflow.Single": workflow.Single{},
 	"workflow.Graph": workflow.Graph, "workflow.Edge": workflow.Edge{},
 	"team.Handoff": team.Handoff, "team.Board": team.Board, "team.Options": team.Options{},
 	"a2a.Agent": a2a.Agent, "a2a.Options": a2a.Options{},

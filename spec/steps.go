@@ -2,7 +2,10 @@ package spec
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pawl-run/pawl"
@@ -16,23 +19,30 @@ type flow struct {
 	graph   bool
 	edges   []workflow.Edge
 	edgesAt *node
-	steps   []stepSpec
-	unread  bool    // they could not be read at all
-	asks    bool    // a step asks the workflow's model
-	runs    []*Spec // specs of the agents and workflows that are steps
+	steps   []workflow.Step // with empty agents
+	unread  bool            // they could not be read at all
+	asks    bool            // a step asks the workflow's model
+	runs    []*Spec         // specs of the agents and workflows that are steps
+	agents  map[*pawl.Agent]*Spec
 	byID    map[string][]*node
 }
 
-// stepSpec creates a step, given a function that creates agents.
-type stepSpec func(agent func(*Spec) pawl.Agent) workflow.Step
-
-func stepsOf(specs []stepSpec, agent func(*Spec) pawl.Agent) []workflow.Step {
-	if specs == nil {
-		return nil
-	}
-	steps := make([]workflow.Step, len(specs))
-	for i, s := range specs {
-		steps[i] = s(agent)
+// running returns a copy of the steps with the agents that they run, which agent creates.
+func (w *flow) running(steps []workflow.Step, agent func(*Spec) pawl.Agent) []workflow.Step {
+	steps = slices.Clone(steps)
+	for i := range steps {
+		step := &steps[i]
+		if sub := w.agents[step.Agent]; sub != nil {
+			step.Agent = new(agent(sub))
+		}
+		step.Do, step.Default = w.running(step.Do, agent), w.running(step.Default, agent)
+		step.Cases, step.Parallel = maps.Clone(step.Cases), slices.Clone(step.Parallel)
+		for _, name := range slices.Sorted(maps.Keys(step.Cases)) {
+			step.Cases[name] = w.running(step.Cases[name], agent)
+		}
+		for k, branch := range step.Parallel {
+			step.Parallel[k] = w.running(branch, agent)
+		}
 	}
 	return steps
 }
@@ -49,14 +59,15 @@ func (s *Spec) readFlow(f fields, wanted bool) {
 	if n == nil || !wanted {
 		return
 	}
-	s.flow = &flow{at: n, byID: map[string][]*node{}}
+	s.flow = &flow{at: n, byID: map[string][]*node{}, agents: map[*pawl.Agent]*Spec{}}
 	s.flow.steps = s.readSteps(f, n, "steps", 1)
 }
 
-func (s *Spec) readSteps(f fields, n *node, key string, least int) []stepSpec {
+// readSteps reads a list of steps; nil: there is none.
+func (s *Spec) readSteps(f fields, n *node, key string, least int) []workflow.Step {
 	const example = "write such as [{id: ask, single: {prompt: …}}]"
 	switch {
-	case n.kind == 0:
+	case n == nil || n.kind == 0:
 		return nil
 	case n.kind != list:
 		f.problem(n.place, "%s is %v (%s)", key, n.kind, example)
@@ -65,64 +76,79 @@ func (s *Spec) readSteps(f fields, n *node, key string, least int) []stepSpec {
 		f.problem(n.place, "%s has no steps (%s)", key, example)
 		return nil
 	}
-	steps := []stepSpec{}
+	steps := []workflow.Step{}
 	for _, item := range n.items {
 		steps = append(steps, s.readStep(f, item))
 	}
 	return steps
 }
 
-func (s *Spec) readStep(f fields, n *node) stepSpec {
-	which := -1
-	for i, kind := range stepKinds {
-		if n.get(kind) == nil {
-			continue
-		}
-		if which >= 0 {
-			f.problem(n.get(kind).place, "a step is %s or %s (make two of it)", stepKinds[which], kind)
+func (s *Spec) readStep(f fields, n *node) workflow.Step {
+	kind := ""
+	for _, k := range stepKinds {
+		switch {
+		case n.get(k) == nil:
+		case kind != "":
+			f.problem(n.get(k).place, "a step is %s or %s (make two of it)", kind, k)
 			return s.unreadStep(f, n)
+		default:
+			kind = k
 		}
-		which = i
 	}
-	if which < 0 {
+	if kind == "" {
 		if s.unknownStep(f, n) {
 			return s.readStep(f, n)
 		}
 		return s.unreadStep(f, n)
 	}
-	f = f.titled("step", stepTables[which], n)
-	id := ""
-	f.text("id", &id)
-	s.flow.byID[id] = append(s.flow.byID[id], n)
-	h := stepHead{id: id, when: f.expression("if")}
-	choose(f, "suspend", &h.at)
-	f.count("weight", &h.weight, 1, "2")
-	switch stepKinds[which] {
+	table := stepTable(kind)
+	f = f.titled("step", table, n)
+	f.n = n.only(table.names())
+	step := workflow.Step{If: f.expression("if"), Suspend: workflow.Suspend(f.word("suspend")), Carry: f.word("carry"), OnError: f.word("on_error")}
+	for key, to := range map[string]*string{"id": &step.ID, "tool": &step.Tool, "continues": &step.Continues, "as": &step.As} {
+		f.text(key, to)
+	}
+	s.flow.byID[step.ID] = append(s.flow.byID[step.ID], n)
+	f.count("weight", &step.Weight, 1, "2")
+	f.count("width", &step.Width, 1, "4")
+	f.count("max", &step.Max, 1, "5")
+	switch kind {
 	case "single":
-		return s.singleStep(f, h)
+		s.flow.asks = true
+		one := f.fields(singleKeys, f.n.get("single"))
+		step.Single = &workflow.Single{Output: one.schema("output")}
+		one.text("prompt", &step.Single.Prompt)
 	case "tool":
-		return toolStep(f, h)
+		if n := f.value("args", mapping, "a mapping such as {title: \"{{input}}\"}"); n != nil {
+			step.Args, _ = n.decoded().(map[string]any)
+		}
 	case "agent", "workflow":
-		return s.runStep(f, h, stepKinds[which])
+		step.Agent, step.Input = s.stepAgent(f, kind), f.stepInput()
 	case "switch":
-		return s.switchStep(f, h)
+		step.Switch = cmp.Or(f.expression("switch"), "input")
+		step.Cases = s.stepCases(f)
+		step.Default = s.readSteps(f, f.n.get("default"), "default", 0)
 	case "parallel":
-		return s.parallelStep(f, h)
-	case "for_each":
-		return s.eachStep(f, h)
+		step.Parallel = [][]workflow.Step{}
+		if n := f.value("parallel", list, "a list of branches, each a list of steps"); n != nil {
+			for _, b := range n.items {
+				step.Parallel = append(step.Parallel, s.readSteps(f, b, "a branch", 1))
+			}
+		}
+	case "for_each": // what is wrong is reported, and stands for nothing else
+		step.ForEach = cmp.Or(f.expression("for_each"), "input")
+	case "while":
+		step.While = cmp.Or(f.expression("while"), "true")
 	}
-	on, most, do := f.expression("while"), 0, s.innerSteps(f, "do", 1)
-	f.count("max", &most, 1, "5")
-	return func(agent func(*Spec) pawl.Agent) workflow.Step {
-		return workflow.While{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Cond: on, Max: most, Do: stepsOf(do, agent)}
-	}
+	step.Do = s.readSteps(f, f.n.get("do"), "do", 1)
+	return step
 }
 
-// stepHead has the keys of every step.
-type stepHead struct {
-	id, when string
-	at       workflow.Suspend
-	weight   int
+// only returns the mapping without other keys.
+func (n *node) only(keys []string) *node {
+	c := *n
+	c.pairs = slices.DeleteFunc(slices.Clone(n.pairs), func(p pair) bool { return !slices.Contains(keys, p.key) })
+	return &c
 }
 
 // unknownStep reports what is missing in a step without an action, and whether it is known which
@@ -147,26 +173,24 @@ func (s *Spec) unknownStep(f fields, n *node) bool {
 
 // unreadStep stands for a step that was reported as unreadable, so that references to it are not
 // reported as well.
-func (s *Spec) unreadStep(f fields, n *node) stepSpec {
+func (s *Spec) unreadStep(f fields, n *node) workflow.Step {
 	id := ""
 	if n.kind == mapping {
-		f = fields{f.document, n, singleStepKeys}
+		f = fields{f.document, n, stepKeys}
 		f.lacks("the step", "id")
 		f.text("id", &id)
 	}
 	s.flow.byID[id] = append(s.flow.byID[id], n)
 	if n.get("do") == nil && n.get("cases") == nil && n.get("default") == nil {
-		return fillIn(id)
+		return stepOf(id)
 	}
-	return func(func(*Spec) pawl.Agent) workflow.Step { // with steps that may be referred to
-		return workflow.While{ID: id, Cond: "true", Max: 1, Do: stepsOf([]stepSpec{fillIn("")}, nil)}
-	}
+	return workflow.Step{ID: id, While: "true", Max: 1, Do: []workflow.Step{stepOf("")}} // with steps that may be referred to
 }
 
-// fillIn returns a step about which there is nothing to report. Without an id it stands for any
+// stepOf returns a step about which there is nothing to report. Without an id it stands for any
 // number of steps.
-func fillIn(id string) stepSpec {
-	return func(func(*Spec) pawl.Agent) workflow.Step { return workflow.Single{ID: id, Prompt: "-"} }
+func stepOf(id string) workflow.Step {
+	return workflow.Step{ID: id, Single: &workflow.Single{Prompt: "-"}}
 }
 
 // expression reads an expression, which the workflow parses and checks.
@@ -184,27 +208,6 @@ func (f fields) expression(key string) string {
 	return n.text
 }
 
-func (s *Spec) singleStep(f fields, h stepHead) stepSpec {
-	s.flow.asks = true
-	step := workflow.Single{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Carry: f.word("carry")}
-	f.text("continues", &step.Continues)
-	one := f.fields(singleKeys, f.n.get("single"))
-	one.text("prompt", &step.Prompt)
-	step.Output = one.schema("output")
-	return func(func(*Spec) pawl.Agent) workflow.Step { return step }
-}
-
-func toolStep(f fields, h stepHead) stepSpec {
-	step := workflow.Call{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight}
-	f.text("tool", &step.Tool)
-	if n := f.value("args", mapping, "a mapping such as {title: \"{{input}}\"}"); n != nil {
-		if args, ok := n.decoded().(map[string]any); ok {
-			step.Args = args
-		}
-	}
-	return func(func(*Spec) pawl.Agent) workflow.Step { return step }
-}
-
 // decoded returns the value as encoding/json does, with its numbers as written.
 func (n *node) decoded() (v any) {
 	var b bytes.Buffer
@@ -217,91 +220,46 @@ func (n *node) decoded() (v any) {
 	return v
 }
 
-func (s *Spec) runStep(f fields, h stepHead, kind string) stepSpec {
+// stepInput reads the input of a child run.
+func (f fields) stepInput() any {
+	n := f.n.get("input")
+	switch {
+	case n == nil || n.kind == 0:
+	case n.kind == text || n.kind == mapping || n.kind == list:
+		return n.decoded()
+	default:
+		f.problem(n.place, "input is %v (write text, or a mapping)", n.kind)
+	}
+	return nil
+}
+
+// stepAgent reads the spec that a step runs. The agent it returns stands for it until the steps
+// are assembled.
+func (s *Spec) stepAgent(f fields, kind string) *pawl.Agent {
+	agent := &pawl.Agent{}
 	file := f.value(kind, text, "a spec, such as ./researcher.yaml")
-	var input any
-	if n := f.n.get("input"); n != nil && n.kind != 0 {
-		switch n.kind {
-		case text, mapping, list:
-			input = n.decoded()
-		default:
-			f.problem(n.place, "input is %v (write text, or a mapping)", n.kind)
-		}
+	if file == nil {
+		return agent
 	}
-	after, carry := "", f.word("carry")
-	f.text("continues", &after)
-	step := workflow.Run{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, Input: input, Continues: after, Carry: carry}
-	var sub *Spec
-	if file != nil {
-		sub = s.member(f, file)
-	}
+	sub := s.member(f, file)
 	if sub == nil {
-		return func(func(*Spec) pawl.Agent) workflow.Step { return step }
+		return agent
 	}
 	if kind == "workflow" && sub.flow == nil {
 		f.problem(file.place, "%s is not a workflow (write agent: %s)", file.text, file.text)
 	}
-	s.flow.runs = append(s.flow.runs, sub)
+	s.flow.runs, s.flow.agents[agent] = append(s.flow.runs, sub), sub
 	s.flow.asks = s.flow.asks || sub.model.name == "" && !sub.asksNobody()
-	return func(agent func(*Spec) pawl.Agent) workflow.Step {
-		step := step
-		step.Agent = agent(sub)
-		return step
-	}
+	return agent
 }
 
-func (s *Spec) innerSteps(f fields, key string, least int) []stepSpec {
-	n := f.n.get(key)
-	if n == nil {
-		return nil
-	}
-	return s.readSteps(f, n, key, least)
-}
-
-func (s *Spec) switchStep(f fields, h stepHead) stepSpec {
-	on := f.expression("switch")
-	names, cases := []string{}, map[string][]stepSpec{}
+// stepCases reads the cases of a switch.
+func (s *Spec) stepCases(f fields) map[string][]workflow.Step {
+	cases := map[string][]workflow.Step{}
 	if n := f.value("cases", mapping, "a mapping of what it may be to steps"); n != nil {
 		for _, p := range n.pairs {
-			names = append(names, p.key)
 			cases[p.key] = s.readSteps(f, p.value, "case "+p.key, 0)
 		}
 	}
-	other := s.innerSteps(f, "default", 0)
-	return func(agent func(*Spec) pawl.Agent) workflow.Step {
-		step := workflow.Switch{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, On: on, Cases: map[string][]workflow.Step{}, Default: stepsOf(other, agent)}
-		for _, name := range names {
-			step.Cases[name] = stepsOf(cases[name], agent)
-		}
-		return step
-	}
-}
-
-func (s *Spec) parallelStep(f fields, h stepHead) stepSpec {
-	var branches [][]stepSpec
-	if n := f.value("parallel", list, "a list of branches, each a list of steps"); n != nil {
-		for _, b := range n.items {
-			branches = append(branches, s.readSteps(f, b, "a branch", 1))
-		}
-	}
-	return func(agent func(*Spec) pawl.Agent) workflow.Step {
-		step := workflow.Parallel{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight}
-		for _, b := range branches {
-			step.Branches = append(step.Branches, stepsOf(b, agent))
-		}
-		return step
-	}
-}
-
-func (s *Spec) eachStep(f fields, h stepHead) stepSpec {
-	step := workflow.ForEach{ID: h.id, If: h.when, Suspend: h.at, Weight: h.weight, In: f.expression("for_each")}
-	f.text("as", &step.As)
-	f.count("width", &step.Width, 1, "4")
-	step.Continue = f.word("on_error") == "continue"
-	do := s.innerSteps(f, "do", 1)
-	return func(agent func(*Spec) pawl.Agent) workflow.Step {
-		step := step
-		step.Do = stepsOf(do, agent)
-		return step
-	}
+	return cases
 }

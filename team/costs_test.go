@@ -159,12 +159,12 @@ var patterns = []pattern{
 		all := specialists()
 		var branches [][]workflow.Step
 		for _, s := range all {
-			branches = append(branches, []workflow.Step{workflow.Run{ID: "ask-" + s.Name, Agent: s}})
+			branches = append(branches, []workflow.Step{{ID: "ask-" + s.Name, Agent: &s}})
 		}
-		return workflow.New(agent, workflow.Single{ID: "route", Prompt: "Route {{input}}"},
-			workflow.Switch{ID: "go", On: "steps.route.output", Cases: map[string][]workflow.Step{
-				"python": {workflow.Run{ID: "one", Agent: all[0]}},
-				"all":    {workflow.Parallel{ID: "three", Branches: branches}, workflow.Single{ID: "sum", Prompt: "Sum up. {{steps.three.output}}"}},
+		return workflow.New(agent, workflow.Step{ID: "route", Single: &workflow.Single{Prompt: "Route {{input}}"}},
+			workflow.Step{ID: "go", Switch: "steps.route.output", Cases: map[string][]workflow.Step{
+				"python": {{ID: "one", Agent: new(all[0])}},
+				"all":    {{ID: "three", Parallel: branches}, {ID: "sum", Single: &workflow.Single{Prompt: "Sum up. {{steps.three.output}}"}}},
 			}})
 	}},
 }

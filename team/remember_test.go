@@ -56,21 +56,21 @@ func TestRemember(t *testing.T) {
 func TestContinues(t *testing.T) {
 	build := func() pawl.Agent {
 		return workflow.New(pawl.Agent{Name: "rounds", Model: counts().Model},
-			workflow.While{ID: "twice", Cond: "steps.twice.rounds != 2", Max: 2, Do: []workflow.Step{
-				workflow.Run{ID: "draft", Agent: counts(), Input: "a", Continues: "draft"},
+			workflow.Step{ID: "twice", While: "steps.twice.rounds != 2", Max: 2, Do: []workflow.Step{
+				{ID: "draft", Agent: new(counts()), Input: "a", Continues: "draft"},
 			}},
-			workflow.Run{ID: "title", Agent: counts(), Input: "b", Continues: "draft"},
+			workflow.Step{ID: "title", Agent: new(counts()), Input: "b", Continues: "draft"},
 		)
 	}
 	pawltest.KillEverywhere(t, build, "Count.", nil)
 	if r := drive(t, memory.New(), build()); r.Answer != "a+a+b" {
 		t.Errorf("%v: %s", r.Verdict, r.Answer)
 	}
-	for want, run := range map[string]workflow.Run{
-		"nothing is no step beside this one": {ID: "x", Agent: counts(), Continues: "nothing"},
-		"look has no conversation":           {ID: "x", Agent: counts(), Continues: "look"},
+	for want, run := range map[string]workflow.Step{
+		"nothing is no step beside this one": {ID: "x", Agent: new(counts()), Continues: "nothing"},
+		"look has no conversation":           {ID: "x", Agent: new(counts()), Continues: "look"},
 	} {
-		_, err := pawl.NewMachine(workflow.New(pawl.Agent{Name: "w", Model: counts().Model}, workflow.Parallel{ID: "look", Branches: [][]workflow.Step{{workflow.Single{ID: "ask", Prompt: "Ask."}}}}, run))
+		_, err := pawl.NewMachine(workflow.New(pawl.Agent{Name: "w", Model: counts().Model}, workflow.Step{ID: "look", Parallel: [][]workflow.Step{{{ID: "ask", Single: &workflow.Single{Prompt: "Ask."}}}}}, run))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -81,11 +81,11 @@ func TestContinues(t *testing.T) {
 // and another goes on with it.
 func TestSingleContinues(t *testing.T) {
 	a := pawl.Agent{Name: "rounds", Model: counts().Model, Limits: pawl.Limits{Rounds: 2}}
-	one := workflow.Single{ID: "draft", Prompt: "a", Continues: "draft"}
-	title := workflow.Single{ID: "title", Prompt: "b", Continues: "draft", Carry: "last"}
+	one := workflow.Step{ID: "draft", Single: &workflow.Single{Prompt: "a"}, Continues: "draft"}
+	title := workflow.Step{ID: "title", Single: &workflow.Single{Prompt: "b"}, Continues: "draft", Carry: "last"}
 	for name, build := range map[string]func() pawl.Agent{
 		"list": func() pawl.Agent {
-			return workflow.New(a, workflow.While{ID: "twice", Cond: "steps.twice.rounds != 2", Max: 2, Do: []workflow.Step{one}}, title)
+			return workflow.New(a, workflow.Step{ID: "twice", While: "steps.twice.rounds != 2", Max: 2, Do: []workflow.Step{one}}, title)
 		},
 		"graph": func() pawl.Agent {
 			return workflow.Graph(a, []workflow.Step{one, title},
@@ -93,7 +93,7 @@ func TestSingleContinues(t *testing.T) {
 				workflow.Edge{From: "draft", To: "title", If: "steps.draft.rounds == 2"})
 		},
 		"plain": func() pawl.Agent { // what another goes on with need not go on with anything
-			return workflow.New(a, workflow.Single{ID: "draft", Prompt: "a"}, title)
+			return workflow.New(a, workflow.Step{ID: "draft", Single: &workflow.Single{Prompt: "a"}}, title)
 		},
 	} {
 		pawltest.KillEverywhere(t, build, "Count.", nil)
@@ -148,8 +148,8 @@ func TestCarry(t *testing.T) {
 				return pawl.Say("user a"), nil
 			})
 			return workflow.New(pawl.Agent{Name: "two", Model: first.Model},
-				workflow.Run{ID: "one", Agent: first, Input: "a"},
-				workflow.Run{ID: "other", Agent: a, Input: "b", Continues: "one", Carry: carry})
+				workflow.Step{ID: "one", Agent: &first, Input: "a"},
+				workflow.Step{ID: "other", Agent: &a, Input: "b", Continues: "one", Carry: carry})
 		}
 		pawltest.KillEverywhere(t, build, "Count.", nil)
 		if r := drive(t, memory.New(), build()); r.Answer != want {
@@ -160,8 +160,8 @@ func TestCarry(t *testing.T) {
 	for want, a := range map[string]pawl.Agent{
 		`"more" is nothing to carry`:        {Tools: []pawl.Tool{tool.Agent(sees(), &tool.AgentOptions{Carry: "more"})}},
 		"leave Remember or Carry out":       {Tools: []pawl.Tool{tool.Agent(sees(), &tool.AgentOptions{Carry: "all", Remember: true})}},
-		"there is no conversation to carry": workflow.New(lead, workflow.Run{ID: "x", Agent: sees(), Carry: "all"}),
-		"carry is for an agent that has":    workflow.New(pawl.Agent{Name: "w", Model: lead.Model, Tools: []pawl.Tool{tool.Agent(sees(), &tool.AgentOptions{Carry: "all"})}}, workflow.Single{ID: "ask", Prompt: "Ask."}),
+		"there is no conversation to carry": workflow.New(lead, workflow.Step{ID: "x", Agent: new(sees()), Carry: "all"}),
+		"carry is for an agent that has":    workflow.New(pawl.Agent{Name: "w", Model: lead.Model, Tools: []pawl.Tool{tool.Agent(sees(), &tool.AgentOptions{Carry: "all"})}}, workflow.Step{ID: "ask", Single: &workflow.Single{Prompt: "Ask."}}),
 	} {
 		if a.Name == "" {
 			a.Name, a.Model = lead.Name, lead.Model

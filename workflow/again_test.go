@@ -19,27 +19,27 @@ import (
 // A step that refers to itself is told the same of the round before however
 // often the model, or its reply, fails.
 func TestAskedAgain(t *testing.T) {
-	rounds := func(s Single) Step {
-		return While{ID: "w", Cond: "true", Max: 2, Do: []Step{s, look("l", "{{steps.a.output}}")}}
+	rounds := func(s Step) Step {
+		return Step{ID: "w", While: "true", Max: 2, Do: []Step{s, look("l", "{{steps.a.output}}")}}
 	}
 	for _, c := range []struct {
 		name  string
-		step  Single
+		step  Step
 		model func(n int, asked string) (pawl.Reply, error)
 	}{
-		{"the model fails", Single{ID: "a", Prompt: "say [{{steps.a.output}}] after {{steps.w.output.word}} in {{steps.w.rounds}}"}, func(n int, _ string) (pawl.Reply, error) {
+		{"the model fails", Step{ID: "a", Single: &Single{Prompt: "say [{{steps.a.output}}] after {{steps.w.output.word}} in {{steps.w.rounds}}"}}, func(n int, _ string) (pawl.Reply, error) {
 			if n == 1 {
 				return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassOverloaded, Message: "come back"}
 			}
 			return pawl.Say("one"), nil
 		}},
-		{"the model fails for good", Single{ID: "a", Prompt: "say [{{steps.a.output}}] after {{steps.w.output.word}} in {{steps.w.rounds}}"}, func(n int, _ string) (pawl.Reply, error) {
+		{"the model fails for good", Step{ID: "a", Single: &Single{Prompt: "say [{{steps.a.output}}] after {{steps.w.output.word}} in {{steps.w.rounds}}"}}, func(n int, _ string) (pawl.Reply, error) {
 			if n == 1 {
 				return pawl.Reply{}, &pawl.ModelError{Class: pawl.ClassAuth, Message: "no such key"}
 			}
 			return pawl.Say("one"), nil
 		}},
-		{"the reply does not do", Single{ID: "a", Prompt: "say [{{steps.a.output}}] after {{steps.w.output.word}} in {{steps.w.rounds}}", Output: OneOf("one")}, func(n int, _ string) (pawl.Reply, error) {
+		{"the reply does not do", Step{ID: "a", Single: &Single{Prompt: "say [{{steps.a.output}}] after {{steps.w.output.word}} in {{steps.w.rounds}}", Output: OneOf("one")}}, func(n int, _ string) (pawl.Reply, error) {
 			if n == 1 {
 				return pawl.Say("two"), nil
 			}
@@ -78,7 +78,7 @@ func TestAskedAgain(t *testing.T) {
 func TestResumeLaterRound(t *testing.T) {
 	w := &world{fail: map[string]int{"zz": 1}}
 	e := engine.New(memory.New(), nil)
-	agent := New(w.agent(), While{ID: "w", Cond: "true", Max: 3, Do: []Step{look("l", "{{steps.l.output.word}}z")}})
+	agent := New(w.agent(), Step{ID: "w", While: "true", Max: 3, Do: []Step{look("l", "{{steps.l.output.word}}z")}})
 	id, r := start(t, e, agent, "x")
 	if r.Status != pawl.StatusFailed {
 		t.Fatal(r.Verdict)
@@ -100,8 +100,8 @@ func TestResumeBehindItems(t *testing.T) {
 		}
 		return pawl.Say(strings.TrimPrefix(r.Messages[0].Text(), "say ")), nil
 	})
-	agent = New(agent, ForEach{ID: "f", In: "input", Continue: true, Do: []Step{look("l", "{{item}}")}},
-		Single{ID: "s", Prompt: "say {{steps.f.output[2].word}} {{steps.f.errors[1]}}"})
+	agent = New(agent, Step{ID: "f", ForEach: "input", OnError: "continue", Do: []Step{look("l", "{{item}}")}},
+		Step{ID: "s", Single: &Single{Prompt: "say {{steps.f.output[2].word}} {{steps.f.errors[1]}}"}})
 	e := engine.New(memory.New(), nil)
 	id, r := start(t, e, agent, `["a","bad","c"]`)
 	if r.Status != pawl.StatusFailed {
@@ -146,7 +146,7 @@ func TestHookRetry(t *testing.T) {
 // ceiling, and they are taken once it is raised.
 func TestNothingLeftForItems(t *testing.T) {
 	w := &world{}
-	agent := New(w.agent(), look("a", "a"), ForEach{ID: "f", In: "input", Continue: true, Do: []Step{Single{ID: "s", Prompt: "say {{item}}"}}})
+	agent := New(w.agent(), look("a", "a"), Step{ID: "f", ForEach: "input", OnError: "continue", Do: []Step{{ID: "s", Single: &Single{Prompt: "say {{item}}"}}}})
 	agent.Limits.Tokens = 400
 	e := engine.New(memory.New(), nil)
 	id, r := start(t, e, agent, `["b","c","d","e","f"]`)
@@ -185,13 +185,13 @@ func TestPausedRepeatsNothing(t *testing.T) {
 		want string
 	}{
 		{"items", func(a pawl.Agent) pawl.Agent {
-			return New(a, ForEach{ID: "f", In: "input", Continue: true, Do: []Step{look("l", "{{item}}")}}, done)
+			return New(a, Step{ID: "f", ForEach: "input", OnError: "continue", Do: []Step{look("l", "{{item}}")}}, done)
 		}, "success after a, bad"},
 		{"branches", func(a pawl.Agent) pawl.Agent {
-			return New(a, Parallel{ID: "p", Branches: [][]Step{{look("l", "a")}, {look("m", "bad")}}}, done)
+			return New(a, Step{ID: "p", Parallel: [][]Step{{look("l", "a")}, {look("m", "bad")}}}, done)
 		}, "failed after a, bad"},
 		{"a race", func(a pawl.Agent) pawl.Agent {
-			return workflow.Graph(a, []Step{look("a", "a"), look("b", "b"), Call{ID: "l", Tool: "look", If: "true", Args: map[string]any{"word": "bad"}}, done},
+			return workflow.Graph(a, []Step{look("a", "a"), look("b", "b"), {ID: "l", Tool: "look", If: "true", Args: map[string]any{"word": "bad"}}, done},
 				workflow.Edge{From: "a", To: "b"}, workflow.Edge{From: "b", To: "s", Join: workflow.First}, workflow.Edge{From: "l", To: "s", Join: workflow.First})
 		}, "success after a, b, bad"},
 	} {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pawl-run/pawl"
 	"github.com/pawl-run/pawl/internal/expr"
@@ -17,32 +18,17 @@ import (
 // A node is a compiled step.
 type node struct {
 	Step
-	id   string
+	does string // the key of its action; of a node of a graph that runs as a branch: empty
 	in   *block // the block that contains it
 	at   int    // its index in the block
 	when expr.Node
 
-	suspend Suspend
-
-	prompt *template  // of a Single
-	output string     // its schema
-	args   *tree      // of a Call; the input of a Run
-	tool   string     // the called tool; of a ForEach, called for every item
-	on     expr.Node  // the expression of a Switch, a ForEach or a While
-	as     string     // of a ForEach
-	width  int        //
-	more   bool       // continue when an item fails
-	max    int        // of a While
-	do     *block     // of a While
-	cases  []named    // of a Switch
-	other  *block     // of a Switch: its default; nil: there is none
-	arms   []*subflow // of a Parallel its branches, of a ForEach the one for all items
-}
-
-// named is a case of a Switch.
-type named struct {
-	name string
-	do   *block
+	prompt *template  // of Single
+	args   *tree      // of a call; the input of Agent
+	on     expr.Node  // the expression of Switch, ForEach or While
+	blocks []*block   // of Switch, the cases by name and then the default; of While, its steps
+	cases  []string   // of Switch: their names
+	arms   []*subflow // of Parallel its branches, of ForEach the one for all items
 }
 
 // A block is a list of steps, and the step it belongs to.
@@ -74,6 +60,10 @@ type compiler struct {
 	text  string          // the template or expression that is compiled
 }
 
+func newCompiler(agent pawl.Agent, l *Loop) *compiler {
+	return &compiler{agent: agent, loop: l, seen: map[string]bool{}, later: map[string]bool{}, goOn: map[string]bool{}}
+}
+
 // wrong records an error.
 func (c *compiler) wrong(id, key string, column int, format string, args ...any) {
 	c.loop.errs = append(c.loop.errs, &Error{Step: id, Key: key, Column: column, Text: c.text, Message: fmt.Sprintf(format, args...)})
@@ -84,11 +74,10 @@ func (c *compiler) wrong(id, key string, column int, format string, args ...any)
 // is a node of a graph, which may refer to its earlier output.
 func compile(agent pawl.Agent, steps []Step, outer, names []string, self string) (*Loop, []pawl.Tool) {
 	l := &Loop{nodes: map[string]*node{}, names: names}
-	c := &compiler{agent: agent, self: self, loop: l, seen: map[string]bool{}, later: map[string]bool{}, goOn: map[string]bool{}}
-	if self != "" {
-		if _, loops := steps[0].(While); !loops { // which refers to its own rounds
-			l.self = self
-		}
+	c := newCompiler(agent, l)
+	c.self = self
+	if self != "" && steps[0].While == "" { // which refers to its own rounds
+		l.self = self
 	}
 	for _, id := range outer {
 		c.seen[id] = true
@@ -101,7 +90,7 @@ func compile(agent pawl.Agent, steps []Step, outer, names []string, self string)
 	if len(steps) == 0 {
 		c.wrong("", "steps", 0, "there are no steps (a workflow needs at least one)")
 	}
-	c.collect(steps)
+	c.collect(referable(steps))
 	l.root = c.block(steps, nil)
 	c.continues()
 	if self != "" {
@@ -114,8 +103,8 @@ func compile(agent pawl.Agent, steps []Step, outer, names []string, self string)
 // of another loop are not known here.
 func (c *compiler) continues() {
 	for _, id := range slices.Sorted(maps.Keys(c.loop.nodes)) {
-		run, ok := c.loop.nodes[id].Step.(Run)
-		if !ok || run.Continues == "" && run.Carry == "" {
+		run := c.loop.nodes[id]
+		if run.Continues == "" && run.Carry == "" {
 			continue
 		}
 		if !slices.Contains([]string{"", "all", "summary", "last"}, run.Carry) {
@@ -130,7 +119,7 @@ func (c *compiler) continues() {
 			if !c.unnamed() {
 				c.wrong(id, "continues", 0, "%s is no step beside this one (name a step that runs an agent or asks the model, or this one)", run.Continues)
 			}
-		} else if _, runs := of.Step.(Run); !runs {
+		} else if of.Agent == nil {
 			c.wrong(id, "continues", 0, "%s has no conversation (name a step that runs an agent or asks the model, or this one)", run.Continues)
 		}
 		if c.self != "" {
@@ -139,48 +128,45 @@ func (c *compiler) continues() {
 	}
 }
 
-// collect records the ids of the steps that can be referred to, to distinguish
-// later steps from unknown ones.
-func (c *compiler) collect(steps []Step) {
+// referable returns the steps of a list that can be referred to beside it: those and the steps
+// within a Switch or a While.
+func referable(steps []Step) (all []Step) {
 	for _, s := range steps {
-		id := commonOf(s).id
-		c.name(id)
-		c.link(s)
-		switch s := s.(type) {
-		case Switch:
-			for _, name := range slices.Sorted(maps.Keys(s.Cases)) {
-				c.collect(s.Cases[name])
-			}
-			c.collect(s.Default)
-		case While:
-			c.collect(s.Do)
+		all = append(all, s)
+		for _, name := range slices.Sorted(maps.Keys(s.Cases)) {
+			all = append(all, referable(s.Cases[name])...)
+		}
+		all = append(all, referable(s.Default)...)
+		if s.While != "" {
+			all = append(all, referable(s.Do)...)
 		}
 	}
+	return all
 }
 
-// link records whose conversation a step goes on with.
-func (c *compiler) link(s Step) {
-	switch s := s.(type) {
-	case Single:
-		c.goOn[s.Continues] = true
-	case Run:
+// collect records the ids of steps, to distinguish later steps from unknown ones, and the steps
+// whose conversation another continues.
+func (c *compiler) collect(steps []Step) {
+	for _, s := range steps {
+		c.name(s.ID)
 		c.goOn[s.Continues] = true
 	}
 }
 
-// asRun returns the run that a Single is whose conversation goes on, and any other step as it is.
+// asRun returns a step with Single as one with Agent if its conversation continues, and any other
+// step as it is.
 func (c *compiler) asRun(s Step) Step {
-	one, ok := s.(Single)
-	if !ok || one.Continues == "" && one.Carry == "" && !c.goOn[one.ID] {
+	if s.Single == nil || s.Continues == "" && s.Carry == "" && !c.goOn[s.ID] {
 		return s
 	}
-	agent := inner(c.agent, one.ID)
-	agent.Loop, agent.Output, agent.Tools, agent.Builtins = pawl.SingleCall{}, one.Output, nil, false
-	if one.Prompt == "" {
-		c.wrong(one.ID, "prompt", 0, "it is empty; say what to ask the model")
+	agent := inner(c.agent, s.ID)
+	agent.Loop, agent.Output, agent.Tools, agent.Builtins = pawl.SingleCall{}, s.Single.Output, nil, false
+	if s.Single.Prompt == "" {
+		c.wrong(s.ID, "prompt", 0, "it is empty; say what to ask the model")
 	}
 	c.loop.asks = true
-	return Run{ID: one.ID, If: one.If, Suspend: one.Suspend, Weight: one.Weight, Agent: agent, Input: one.Prompt, Continues: one.Continues, Carry: one.Carry}
+	s.Agent, s.Input, s.Single = &agent, s.Single.Prompt, nil
+	return s
 }
 
 // name records the id of a step.
@@ -197,86 +183,98 @@ func (c *compiler) name(id string) {
 func (c *compiler) block(steps []Step, of *node) *block {
 	b := &block{of: of}
 	for _, s := range steps {
-		s = c.asRun(s)
-		its := commonOf(s)
-		n := &node{Step: s, id: its.id, in: b, at: len(b.nodes), suspend: its.suspend}
-		c.loop.suspends = c.loop.suspends || n.suspend != 0
-		if n.suspend < 0 || n.suspend > After {
-			c.wrong(n.id, "suspend", 0, "it is %d (write before or after)", int(n.suspend))
-		}
-		if its.weight < 0 {
-			c.wrong(n.id, "weight", 0, "it is %d (write a whole number from 1)", its.weight)
-		}
-		if its.when != "" {
-			n.when = c.expression(n.id, "if", its.when)
-		}
+		n := &node{Step: c.asRun(s), in: b, at: len(b.nodes)}
 		c.node(n)
-		c.seen[n.id] = true
-		c.loop.nodes[n.id] = n
+		c.seen[n.ID] = true
+		c.loop.nodes[n.ID] = n
 		b.nodes = append(b.nodes, n)
 	}
 	return b
 }
 
+// node compiles the fields of a step.
 func (c *compiler) node(n *node) {
-	switch s := n.Step.(type) {
-	case Single:
-		c.question(n, "prompt", s.Prompt, s.Output)
-	case Call:
-		n.tool, n.args = s.Tool, c.tree(n.id, "args", object(s.Args))
-		c.called(n.id, s.Tool)
-	case Run:
-		n.tool = n.id
-		input := s.Input
-		if input == nil {
-			input = "{{input}}"
+	c.loop.suspends = c.loop.suspends || n.Suspend != ""
+	c.oneOf(n.ID, "suspend", string(n.Suspend), "before", "after")
+	if n.Weight < 0 {
+		c.wrong(n.ID, "weight", 0, "it is %d (write a whole number from 1)", n.Weight)
+	}
+	if n.If != "" {
+		n.when = c.expression(n.ID, "if", n.If)
+	}
+	var key, problem string
+	if n.does, key, problem = n.misfits(); problem != "" {
+		c.wrong(n.ID, key, 0, "%s", problem)
+	}
+	switch n.does {
+	case "single":
+		c.question(n)
+	case "tool":
+		n.args = c.tree(n.ID, "args", object(n.Args))
+		c.called(n.ID, n.Tool)
+	case "agent":
+		c.run(n)
+	case "switch":
+		c.choice(n)
+	case "parallel":
+		if len(n.Parallel) == 0 {
+			c.wrong(n.ID, "parallel", 0, "it has no branches")
 		}
-		n.args = c.tree(n.id, "input", input)
-		agent := s.Agent
-		if agent.Model == nil {
-			agent.Model, c.loop.asks = c.agent.Model, true
+		for i, steps := range n.Parallel {
+			n.arms = append(n.arms, c.subflow(n.ID, n.ID+"_"+strconv.Itoa(i+1), steps, nil, ""))
 		}
-		c.add(n.id, &asked{agent: agent, name: n.tool, effect: most(s.Agent), weight: s.Weight, follows: s.Continues, carry: s.Carry})
-	case Switch:
-		c.choice(n, s)
-	case Parallel:
-		if len(s.Branches) == 0 {
-			c.wrong(n.id, "parallel", 0, "it has no branches")
-		}
-		for i, steps := range s.Branches {
-			n.arms = append(n.arms, c.subflow(n.id, n.id+"_"+strconv.Itoa(i+1), steps, nil, ""))
-		}
-	case ForEach:
-		c.each(n, s)
-	case While:
-		n.max = s.Max
-		c.within(n.id, "max", n.max, MaxRounds)
-		n.do = &block{of: n}
-		inside := &compiler{loop: &Loop{}, seen: map[string]bool{}, later: map[string]bool{}, goOn: map[string]bool{}}
-		inside.collect(s.Do) // problems were reported once already
-		maps.Copy(c.seen, inside.later)
-		c.seen[n.id] = true // its own condition may use its rounds
-		n.on = c.expression(n.id, "while", s.Cond)
-		n.do = c.block(s.Do, n)
-		if len(s.Do) == 0 {
-			c.wrong(n.id, "do", 0, "it has no steps")
-		}
-	default:
-		c.wrong(n.id, "steps", 0, "%T is no step", n.Step)
+	case "for_each":
+		c.each(n)
+	case "while":
+		c.repeat(n)
 	}
 }
 
 // question compiles what a step asks the model, and the schema of the reply.
-func (c *compiler) question(n *node, key, prompt string, output json.RawMessage) {
+func (c *compiler) question(n *node) {
 	c.loop.asks = true
-	if n.prompt = c.template(n.id, key, prompt); prompt == "" {
-		c.wrong(n.id, key, 0, "it is empty; say what to ask the model")
+	if n.prompt = c.template(n.ID, "prompt", n.Single.Prompt); n.Single.Prompt == "" {
+		c.wrong(n.ID, "prompt", 0, "it is empty; say what to ask the model")
 	}
-	if output != nil {
-		n.output = string(output)
-		if _, err := jsonschema.Compile(output, nil); err != nil {
-			c.wrong(n.id, "output", 0, "%v", err)
+	if n.Single.Output != nil {
+		if _, err := jsonschema.Compile(n.Single.Output, nil); err != nil {
+			c.wrong(n.ID, "output", 0, "%v", err)
 		}
+	}
+}
+
+// run compiles a step that runs another agent.
+func (c *compiler) run(n *node) {
+	n.Tool = n.ID
+	if n.Input == nil {
+		n.Input = "{{input}}"
+	}
+	n.args = c.tree(n.ID, "input", n.Input)
+	agent := *n.Agent
+	if agent.Model == nil {
+		agent.Model, c.loop.asks = c.agent.Model, true
+	}
+	c.add(n.ID, &asked{agent: agent, name: n.ID, effect: most(*n.Agent), weight: n.Weight, follows: n.Continues, carry: n.Carry})
+}
+
+// repeat compiles a loop.
+func (c *compiler) repeat(n *node) {
+	c.within(n.ID, "max", n.Max, MaxRounds)
+	for _, s := range referable(n.Do) { // a round may refer to the one before
+		c.seen[s.ID] = true
+	}
+	c.seen[n.ID] = true // its own condition may use its rounds
+	n.on = c.expression(n.ID, "while", n.While)
+	n.blocks = []*block{c.block(n.Do, n)}
+	if len(n.Do) == 0 {
+		c.wrong(n.ID, "do", 0, "it has no steps")
+	}
+}
+
+// oneOf reports an error for a word that is neither empty nor one of those known.
+func (c *compiler) oneOf(id, key, word string, known ...string) {
+	if word != "" && !slices.Contains(known, word) {
+		c.wrong(id, key, 0, "it is %q (write %s)", word, strings.Join(known, " or "))
 	}
 }
 
@@ -303,28 +301,30 @@ func (c *compiler) called(id, tool string) {
 	}
 }
 
-func (c *compiler) choice(n *node, s Switch) {
-	n.on = c.expression(n.id, "switch", s.On)
-	if len(s.Cases) == 0 {
-		c.wrong(n.id, "cases", 0, "there are no cases (name each value with its steps)")
+func (c *compiler) choice(n *node) {
+	n.on = c.expression(n.ID, "switch", n.Switch)
+	if len(n.Cases) == 0 {
+		c.wrong(n.ID, "cases", 0, "there are no cases (name each value with its steps)")
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Cases)) {
-		n.cases = append(n.cases, named{name, c.block(s.Cases[name], n)})
+	for _, name := range slices.Sorted(maps.Keys(n.Cases)) {
+		n.cases = append(n.cases, name)
+		n.blocks = append(n.blocks, c.block(n.Cases[name], n))
 	}
-	if s.Default != nil {
-		n.other = c.block(s.Default, n)
+	if n.Default != nil {
+		n.blocks = append(n.blocks, c.block(n.Default, n))
 	}
 }
 
-func (c *compiler) each(n *node, s ForEach) {
-	c.loop.eaches = append(c.loop.eaches, n.id)
-	n.on = c.expression(n.id, "for_each", s.In)
-	n.width, n.as, n.more = cmp.Or(s.Width, 4), cmp.Or(s.As, "item"), s.Continue
-	c.within(n.id, "width", n.width, MaxWidth)
-	if n.as == "input" || n.as == "steps" || !stepID.MatchString(n.as) {
-		c.wrong(n.id, "as", 0, "an item may not be called %q", n.as)
+func (c *compiler) each(n *node) {
+	c.loop.eaches = append(c.loop.eaches, n.ID)
+	n.on = c.expression(n.ID, "for_each", n.ForEach)
+	n.Width, n.As = cmp.Or(n.Width, 4), cmp.Or(n.As, "item")
+	c.within(n.ID, "width", n.Width, MaxWidth)
+	c.oneOf(n.ID, "on_error", n.OnError, "stop", "continue")
+	if n.As == "input" || n.As == "steps" || !stepID.MatchString(n.As) {
+		c.wrong(n.ID, "as", 0, "an item may not be called %q", n.As)
 	}
-	n.arms = []*subflow{c.subflow(n.id, n.id, s.Do, []string{n.as}, "")}
+	n.arms = []*subflow{c.subflow(n.ID, n.ID, n.Do, []string{n.As}, "")}
 }
 
 // subflow compiles a branch, whose steps run as a child run.
@@ -350,7 +350,7 @@ func (c *compiler) subflow(id, tool string, steps []Step, names []string, self s
 	}
 	weight := 0
 	for _, s := range steps {
-		weight = max(weight, commonOf(s).weight)
+		weight = max(weight, s.Weight)
 	}
 	c.add(id, &asked{agent: branchOf(agent, tool, loop, tools), name: tool, effect: pawl.Read, whole: true, weight: weight})
 	return f
@@ -408,10 +408,6 @@ func (c *compiler) tree(id, key string, value any) *tree {
 func (c *compiler) expression(id, key, source string) expr.Node {
 	c.text = source
 	defer func() { c.text = "" }()
-	if source == "" {
-		c.wrong(id, key, 0, "it is empty; write an expression such as steps.ID.output == \"yes\"")
-		return &expr.Null{}
-	}
 	n, err := parse(source)
 	if err != nil {
 		c.wrong(id, key, err.Column, "%s", err.Message)

@@ -103,10 +103,11 @@ func outputIn(results any) any {
 // own returns the results of a step of this loop.
 func (d *data) own(n *node) (any, error) {
 	results, err := d.results(n)
-	if err != nil || n.suspend != After {
+	if err != nil || n.Suspend != After {
 		return results, err
 	}
-	if st, _ := d.stands(gateOf(n.id, After)); st.OK && st.Seq > d.begun(n) { // a person may have edited it
+	begun, _ := d.latest(n)
+	if st, _ := d.stands(gateOf(n.ID, After)); st.OK && st.Seq > begun { // a person may have edited it
 		results["output"], err = d.read(st)
 	}
 	return results, err
@@ -114,32 +115,31 @@ func (d *data) own(n *node) (any, error) {
 
 func (d *data) results(n *node) (map[string]any, error) {
 	known := map[string]any{"output": nil, "errors": nil, "rounds": nil}
-	switch n.Step.(type) {
-	case Parallel, ForEach:
+	switch n.does {
+	case "parallel", "for_each":
 		return d.many(n)
-	case Switch, While:
-		last, label := d.last(n)
-		if last == nil {
-			if n.do != nil && !d.here.within(n) {
-				known["rounds"] = json.Number("0")
-			}
-			return known, nil
+	case "switch", "while":
+		last := d.last(n.blocks...)
+		_, label := d.latest(n)
+		switch _, rounds := split(label); {
+		case n.does == "switch":
+		case last == nil && !d.here.within(n):
+			known["rounds"] = json.Number("0")
+		case n.depth() < len(rounds):
+			known["rounds"] = json.Number(strconv.Itoa(rounds[n.depth()]))
 		}
-		if n.do != nil {
-			_, rounds := split(label)
-			if d := n.depth(); d < len(rounds) {
-				known["rounds"] = json.Number(strconv.Itoa(rounds[d]))
-			}
+		if last == nil {
+			return known, nil
 		}
 		of, err := d.own(last)
 		known["output"] = outputIn(of)
 		return known, err
 	}
-	st, _ := d.stands(n.id)
+	st, _ := d.stands(n.ID)
 	if st.OK {
 		v, err := d.read(st)
 		if err != nil {
-			return nil, fmt.Errorf("the output of step %s is not JSON: %w", n.id, err)
+			return nil, fmt.Errorf("the output of step %s is not JSON: %w", n.ID, err)
 		}
 		known["output"] = v
 		if d.loop.graph != nil {
@@ -154,7 +154,7 @@ func (d *data) many(n *node) (map[string]any, error) {
 	outputs, errs := []any{}, []any{}
 	var round string
 	for i := 0; ; i++ {
-		st, ok := d.stands(member(n.id, i))
+		st, ok := d.stands(member(n.ID, i))
 		_, at, _ := strings.Cut(st.Label, "@")
 		if i == 0 {
 			round = at
@@ -173,11 +173,12 @@ func (d *data) many(n *node) (map[string]any, error) {
 		}
 		outputs, errs = append(outputs, output), append(errs, failure)
 	}
-	switch empty, first := d.emptied(n.id), d.begunAt(member(n.id, 0)); {
-	case empty.at() > first:
-		outputs, errs = []any{}, []any{}
-	case first == 0:
+	first, _ := d.stands(member(n.ID, 0))
+	switch begun, _ := d.latest(n); {
+	case begun == 0:
 		return map[string]any{"output": nil}, nil // the step was skipped
+	case begun > first.Seq: // it has no items now
+		outputs, errs = []any{}, []any{}
 	}
 	return map[string]any{"output": outputs, "errors": errs}, nil
 }
@@ -203,11 +204,6 @@ func (d *data) stands(name string) (pawl.StepState, bool) {
 		return *st.Before, true
 	}
 	return st, ok
-}
-
-func (d *data) begunAt(name string) uint64 {
-	st, _ := d.stands(name)
-	return st.Seq
 }
 
 // vacant is the note that a for-each had no items. No step begins then, so the
@@ -245,65 +241,36 @@ func (d *data) idled() (last vacant) {
 	return last
 }
 
-// begun returns the seq at which the latest step within n began; zero: none
-// did.
-func (d *data) begun(n *node) uint64 {
-	switch n.Step.(type) {
-	case Switch, While:
-		last, _ := d.last(n)
-		if last == nil {
-			return 0
+// latest returns the seq and the label of the latest step that began within n; zero: none did.
+func (d *data) latest(n *node) (seq uint64, label string) {
+	name := n.ID
+	switch n.does {
+	case "switch", "while":
+		if last := d.last(n.blocks...); last != nil {
+			return d.latest(last)
 		}
-		return d.begun(last)
-	case Parallel:
-		return d.begunAt(member(n.id, 0))
-	case ForEach:
-		return max(d.begunAt(member(n.id, 0)), d.emptied(n.id).at())
+		return 0, ""
+	case "parallel", "for_each":
+		name = member(n.ID, 0)
 	}
-	return d.begunAt(n.id)
+	st, _ := d.stands(name)
+	if empty := d.emptied(n.ID); n.does == "for_each" && empty.at() > st.Seq {
+		return empty.at(), empty.Step
+	}
+	return st.Seq, st.Label
 }
 
-// last returns the step of n itself that was reached last, and its label.
-func (d *data) last(n *node) (last *node, label string) {
+// last returns the step of some blocks themselves that was reached last; nil: none was.
+func (d *data) last(blocks ...*block) (last *node) {
 	var latest uint64
-	for _, b := range n.blocks() {
-		if m := d.lastOf(b); m != nil && d.begun(m) > latest {
-			last, latest = m, d.begun(m)
-		}
-	}
-	if last == nil {
-		return nil, ""
-	}
-	return last, d.leaf(last)
-}
-
-func (d *data) lastOf(b *block) (last *node) {
-	var latest uint64
-	for _, m := range b.nodes {
-		if at := d.begun(m); at > latest {
-			last, latest = m, at
+	for _, b := range blocks {
+		for _, n := range b.nodes {
+			if seq, _ := d.latest(n); seq > latest {
+				last, latest = n, seq
+			}
 		}
 	}
 	return last
-}
-
-// leaf returns the label of the latest step begun within n.
-func (d *data) leaf(n *node) string {
-	name := n.id
-	switch n.Step.(type) {
-	case Switch, While:
-		_, label := d.last(n)
-		return label
-	case ForEach:
-		if v := d.emptied(n.id); v.at() > d.begunAt(member(n.id, 0)) {
-			return v.Step
-		}
-		name = member(n.id, 0)
-	case Parallel:
-		name = member(n.id, 0)
-	}
-	st, _ := d.stands(name)
-	return st.Label
 }
 
 // find returns the value of a reference. A missing value is an error, because a

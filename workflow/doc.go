@@ -3,10 +3,10 @@
 // model only in the steps that say so.
 //
 //	desk := workflow.New(pawl.Agent{Name: "desk", Model: model, Tools: tools},
-//		workflow.Single{ID: "kind", Prompt: "A bug or a question? {{input}}", Output: workflow.OneOf("bug", "question")},
-//		workflow.Switch{ID: "route", On: "steps.kind.output", Cases: map[string][]workflow.Step{
-//			"bug":      {workflow.Call{ID: "file", Tool: "create_ticket", Args: map[string]any{"title": "{{input}}"}}},
-//			"question": {workflow.Single{ID: "reply", Prompt: "Answer: {{input}}"}},
+//		workflow.Step{ID: "kind", Single: &workflow.Single{Prompt: "A bug or a question? {{input}}", Output: workflow.OneOf("bug", "question")}},
+//		workflow.Step{ID: "route", Switch: "steps.kind.output", Cases: map[string][]workflow.Step{
+//			"bug":      {{ID: "file", Tool: "create_ticket", Args: map[string]any{"title": "{{input}}"}}},
+//			"question": {{ID: "reply", Single: &workflow.Single{Prompt: "Answer: {{input}}"}}},
 //		}},
 //	)
 //

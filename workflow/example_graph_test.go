@@ -27,10 +27,10 @@ func ExampleGraph() {
 	verdict := workflow.OneOf("good", "bad")
 	notice := workflow.Graph(pawl.Agent{Name: "notice", Model: model, Limits: pawl.Limits{Rounds: 3}},
 		[]workflow.Step{
-			workflow.Single{ID: "draft", Prompt: "Write: {{input}} {{joined}}"},
-			workflow.Single{ID: "spelling", Prompt: "Is it spelt right? {{steps.draft.output}}", Output: verdict},
-			workflow.Single{ID: "style", Prompt: "Is the style good? {{steps.draft.output}}", Output: verdict},
-			workflow.Single{ID: "done", Prompt: "Is it good? {{joined}}"},
+			{ID: "draft", Single: &workflow.Single{Prompt: "Write: {{input}} {{joined}}"}},
+			{ID: "spelling", Single: &workflow.Single{Prompt: "Is it spelt right? {{steps.draft.output}}", Output: verdict}},
+			{ID: "style", Single: &workflow.Single{Prompt: "Is the style good? {{steps.draft.output}}", Output: verdict}},
+			{ID: "done", Single: &workflow.Single{Prompt: "Is it good? {{joined}}"}},
 		},
 		workflow.Edge{To: "draft", Join: workflow.JoinAny},
 		workflow.Edge{From: "draft", To: "spelling"},

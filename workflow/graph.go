@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,10 +14,10 @@ import (
 // and If holds. Join belongs to the node To, and is the same on all edges
 // into it.
 type Edge struct {
-	From string // empty: the edge is taken when the run begins
-	To   string
-	If   string // a condition; empty: always
-	Join Join
+	From string `json:"from,omitempty"` // empty: the edge is taken when the run begins
+	To   string `json:"to"`
+	If   string `json:"if,omitempty"` // a condition; empty: always
+	Join Join   `json:"join"`
 }
 
 // Join says how many edges into a node must be taken before it runs. A positive
@@ -44,20 +45,31 @@ func (j Join) String() string {
 	return fmt.Sprint(int(j))
 }
 
+// MarshalJSON returns the join as a spec has it.
+func (j Join) MarshalJSON() ([]byte, error) {
+	if j > First {
+		return json.Marshal(int(j))
+	}
+	return json.Marshal(j.String())
+}
+
 // race reports whether the node runs as soon as enough others have.
 func (j Join) race() bool { return j > 0 }
 
 // Graph returns the agent with the nodes as its loop. A node is a step. It runs when the edges
 // into it are taken; nodes without such edges run first. All nodes that can run do so at the
-// same time, and the next ones are chosen when all of them have finished. A node that is a
-// [Call] is a tool call of the run; every other node is a child run. Cycles need
+// same time, and the next ones are chosen when all of them have finished. A node with Tool is a
+// tool call of the run; every other node is a child run. Cycles need
 // [pawl.Limits].Rounds: a run in which a node would run more often ends as exhausted.
 //
 // The result's output is that of the node that ran last; of several that ran together, of the
 // one listed last. Everything else is as with [New].
 func Graph(agent pawl.Agent, nodes []Step, edges ...Edge) pawl.Agent {
 	loop, tools := compileGraph(agent, nodes, edges)
-	loop.source = declareGraph(nodes, edges)
+	loop.source, _ = json.Marshal(struct { // preparing the agent reports what cannot be written
+		Nodes []Step `json:"nodes"`
+		Edges []Edge `json:"edges,omitempty"`
+	}{nodes, edges})
 	return with(agent, loop, tools)
 }
 
@@ -93,22 +105,18 @@ const joined = "joined"
 // compileGraph returns the loop of a graph and its tools.
 func compileGraph(agent pawl.Agent, nodes []Step, edges []Edge) (*Loop, []pawl.Tool) {
 	l := &Loop{nodes: map[string]*node{}, graph: &graph{byID: map[string]*vertex{}, rounds: agent.Limits.Rounds}}
-	c := &compiler{agent: agent, loop: l, seen: map[string]bool{}, later: map[string]bool{}, goOn: map[string]bool{}}
+	c := newCompiler(agent, l)
 	l.root = &block{}
 	if len(nodes) == 0 {
 		c.wrong("", "nodes", 0, "there are no nodes (a graph needs at least one)")
 	}
-	for _, s := range nodes {
-		id := commonOf(s).id
-		c.name(id)
-		c.link(s)
-		c.seen[id] = true
-	}
+	c.collect(nodes)
+	maps.Copy(c.seen, c.later)
 	for _, s := range nodes {
 		n := c.vertex(s, len(l.root.nodes))
-		l.root.nodes, l.nodes[n.id] = append(l.root.nodes, n), n
+		l.root.nodes, l.nodes[n.ID] = append(l.root.nodes, n), n
 		v := &vertex{node: n}
-		l.graph.nodes, l.graph.byID[n.id] = append(l.graph.nodes, v), v
+		l.graph.nodes, l.graph.byID[n.ID] = append(l.graph.nodes, v), v
 	}
 	c.continues()
 	if len(nodes) == 0 {
@@ -125,20 +133,16 @@ func compileGraph(agent pawl.Agent, nodes []Step, edges []Edge) (*Loop, []pawl.T
 // step.
 func (c *compiler) vertex(s Step, at int) *node {
 	s = c.asRun(s)
-	its := commonOf(s)
-	id := its.id
-	n := &node{Step: Call{ID: id}, id: id, in: c.loop.root, at: at}
-	c.loop.names = []string{joined}
-	defer func() { c.loop.names = nil }()
-	_, tool := s.(Call)
-	_, run := s.(Run)
-	if (run || tool && its.weight == 0) && its.when == "" && its.suspend == 0 {
-		n.Step = s
+	n := &node{Step: s, in: c.loop.root, at: at}
+	does, _, _ := s.misfits()
+	if (does == "agent" || does == "tool" && s.Weight == 0) && s.If == "" && s.Suspend == "" {
+		c.loop.names = []string{joined}
 		c.node(n)
+		c.loop.names = nil
 		return n
 	}
-	c.loop.names = nil
-	n.arms = []*subflow{c.subflow(id, id, []Step{s}, []string{joined}, id)}
+	n.Step = Step{ID: s.ID} // the rest is the branch's
+	n.arms = []*subflow{c.subflow(s.ID, s.ID, []Step{s}, []string{joined}, s.ID)}
 	return n
 }
 

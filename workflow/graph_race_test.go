@@ -39,7 +39,7 @@ func host(waiting int) pawl.Model {
 // Nodes that lose a race are cancelled while they run, and those that would follow them
 // never begin.
 func TestRace(t *testing.T) {
-	wait := func(id string) Step { return Single{ID: id, Prompt: "wait"} }
+	wait := func(id string) Step { return Step{ID: id, Single: &Single{Prompt: "wait"}} }
 	for _, c := range []struct {
 		name    string
 		nodes   []Step
@@ -93,9 +93,9 @@ func TestGraphSurvives(t *testing.T) {
 		agent := pawl.Agent{Name: "g", Model: host(0), Tools: []pawl.Tool{tool.Func("put", "Put it away.", put, pawl.Write)}, Limits: pawl.Limits{Rounds: 3}}
 		return workflow.Graph(agent, []Step{
 			say("draft", "{{steps.draft.output}}z"),
-			ForEach{ID: "each", In: "input", Do: []Step{say("word", "{{item}}{{steps.draft.output}}")}},
-			Call{ID: "keep", Tool: "put", Args: map[string]any{"word": "{{steps.each.output[0]}}"}},
-			Single{ID: "slow", Prompt: "wait"}, say("fast", "{{joined[0]}}"),
+			{ID: "each", ForEach: "input", Do: []Step{say("word", "{{item}}{{steps.draft.output}}")}},
+			{ID: "keep", Tool: "put", Args: map[string]any{"word": "{{steps.each.output[0]}}"}},
+			{ID: "slow", Single: &Single{Prompt: "wait"}}, say("fast", "{{joined[0]}}"),
 			say("end", "{{joined}}"),
 		}, join(
 			edges(workflow.JoinAny, "- draft", `each draft if steps.draft.output != "zz"`),
@@ -117,7 +117,7 @@ func TestRaceOverWaiting(t *testing.T) {
 	defer j.Close()
 	e := engine.New(j, nil)
 	agent := workflow.Graph(pawl.Agent{Name: "g", Model: host(0)}, []Step{
-		Single{ID: "asks", Prompt: "say no", Suspend: workflow.Before}, say("fast", "fast"), say("end", "{{joined}}"),
+		{ID: "asks", Single: &Single{Prompt: "say no"}, Suspend: workflow.Before}, say("fast", "fast"), say("end", "{{joined}}"),
 	}, edges(workflow.First, "asks end", "fast end")...)
 	id, r := start(t, e, agent, "x")
 	if r.Status != pawl.StatusSuccess || r.Answer != `["fast"]` || len(r.Pending) > 0 {

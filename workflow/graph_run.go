@@ -55,7 +55,7 @@ func (w *walk) survey() *plan {
 	for _, v := range p.g.nodes {
 		m := &mark{}
 		p.marks[v] = m
-		st, ok := w.s.Step(v.id)
+		st, ok := w.s.Step(v.ID)
 		if !ok {
 			continue
 		}
@@ -119,7 +119,7 @@ func (p *plan) unfit(a *arc) bool {
 	if of := a.from; of.arms == nil || of.arms[0].loop.root.nodes[0].when == nil {
 		return false // it has no condition, so its null is an output
 	}
-	out, err := p.outputOf(a.from.id)
+	out, err := p.outputOf(a.from.ID)
 	return out == nil && err == nil
 }
 
@@ -142,9 +142,9 @@ func (p *plan) decide(a *arc) bool {
 		return true
 	}
 	now := decided{}
-	name := " -> " + a.to.id
+	name := " -> " + a.to.ID
 	if a.from != nil {
-		name, now.Round = a.from.id+name, p.marks[a.from].round
+		name, now.Round = a.from.ID+name, p.marks[a.from].round
 	}
 	if note, ok := p.s.Note(by, name); ok {
 		var was decided
@@ -154,7 +154,7 @@ func (p *plan) decide(a *arc) bool {
 	}
 	var err error
 	if now.Taken, err = p.walk.holds(a.when); err != nil && p.err == nil {
-		p.err, p.where = fmt.Errorf("the condition of the edge %s: %w", name, err), a.to.id
+		p.err, p.where = fmt.Errorf("the condition of the edge %s: %w", name, err), a.to.ID
 	}
 	value, err := json.Marshal(now)
 	if err == nil {
@@ -205,7 +205,7 @@ func (w *walk) graph() pawl.Step {
 	var lost pawl.Step
 	for _, v := range p.g.nodes {
 		if err := p.marks[v].err; err != "" && len(v.races) == 0 && lost == nil { // nothing can do without it
-			lost = failed(v.id, err)
+			lost = failed(v.ID, err)
 		}
 		if p.ready(v) && !p.beaten(v) {
 			ready = append(ready, v)
@@ -231,7 +231,7 @@ func (w *walk) graph() pawl.Step {
 		}
 		c, err := p.begin(v, round)
 		if err != nil {
-			return failed(v.id, err.Error())
+			return failed(v.ID, err.Error())
 		}
 		act.Calls = append(act.Calls, c)
 	}
@@ -240,7 +240,7 @@ func (w *walk) graph() pawl.Step {
 
 // begin returns the call that a node is.
 func (p *plan) begin(v *vertex, round int) (pawl.Classified, error) {
-	label := join(v.id, []int{round})
+	label := join(v.ID, []int{round})
 	var err error
 	if p.joined, err = p.outputsInto(v); err != nil {
 		return pawl.Classified{}, err
@@ -262,16 +262,16 @@ func (p *plan) over() pawl.Step {
 		n := p.count(v)
 		if p.missed(v) {
 			if err := p.loser(v); err != "" {
-				return failed(v.id, fmt.Sprintf("join %v, and %d of the %d edges into it were taken; %s", v.join, n[taken], len(v.in), err))
+				return failed(v.ID, fmt.Sprintf("join %v, and %d of the %d edges into it were taken; %s", v.join, n[taken], len(v.in), err))
 			}
 		} else if n[taken] > 0 && !p.beaten(v) {
 			var waits []string
 			for _, a := range v.in {
 				if e := p.edge(a); a.from != nil && (e == open || e == stale) {
-					waits = append(waits, a.from.id)
+					waits = append(waits, a.from.ID)
 				}
 			}
-			return failed(v.id, fmt.Sprintf("join %v: it waits for %s, and nothing leads there any more", v.join, strings.Join(waits, ", ")))
+			return failed(v.ID, fmt.Sprintf("join %v: it waits for %s, and nothing leads there any more", v.join, strings.Join(waits, ", ")))
 		}
 	}
 	value, err := p.latest()
@@ -286,7 +286,7 @@ func (p *plan) over() pawl.Step {
 func (p *plan) loser(v *vertex) string {
 	for _, u := range p.g.nodes {
 		if m := p.marks[u]; m.err != "" && slices.Contains(u.races, v) && m.at >= p.marks[v].begun {
-			return u.id + ": " + m.err
+			return u.ID + ": " + m.err
 		}
 	}
 	return ""
@@ -303,7 +303,7 @@ func (p *plan) latest() (any, error) {
 	if last == nil {
 		return nil, nil
 	}
-	return p.outputOf(last.id)
+	return p.outputOf(last.ID)
 }
 
 // exhausted ends a run whose node v would run too often, with what is known.
@@ -318,7 +318,7 @@ func (p *plan) exhausted(v *vertex, most int) pawl.Step {
 	}
 	leaf := fmt.Sprintf("rounds >= %d", most)
 	return pawl.Finish{Answer: answer, Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusExhausted, Condition: leaf, Leaf: leaf,
-		Detail: fmt.Sprintf("node %s has run %s and would run again", v.id, display.Count(most, "time"))}}
+		Detail: fmt.Sprintf("node %s has run %s and would run again", v.ID, display.Count(most, "time"))}}
 }
 
 // Dropped returns the open calls that are no longer needed, because a join is
@@ -373,7 +373,7 @@ func (p *plan) outputsInto(v *vertex) (any, error) {
 		if a.from == nil || p.edge(a) != taken {
 			continue
 		}
-		out, err := p.outputOf(a.from.id)
+		out, err := p.outputOf(a.from.ID)
 		if err != nil {
 			return nil, err
 		}

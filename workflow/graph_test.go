@@ -14,7 +14,7 @@ import (
 
 type Edge = workflow.Edge
 
-func say(id, text string) Step { return Single{ID: id, Prompt: "say " + text} }
+func say(id, text string) Step { return Step{ID: id, Single: &Single{Prompt: "say " + text}} }
 
 // edges reads "a b" as an edge from a to b, and "- b" as one from the beginning.
 func edges(j workflow.Join, pairs ...string) (list []Edge) {
@@ -71,20 +71,20 @@ func TestGraph(t *testing.T) {
 			[]Step{look("a", "a"), look("b", "b"), look("j", "{{joined[0].word}}")},
 			join(all("a b"), edges(workflow.JoinAny, "a j", "b j")), `success: {"list":["b","b!"],"size":1,"word":"b"}`, "look a; look b; look a; look b"},
 		{"fan out", `["a","b","c"]`,
-			[]Step{ForEach{ID: "f", In: "input", Do: []Step{look("l", "{{item}}")}}, say("s", "{{joined[0][2].word}}")}, all("f s"), "success: c", ""},
+			[]Step{{ID: "f", ForEach: "input", Do: []Step{look("l", "{{item}}")}}, say("s", "{{joined[0][2].word}}")}, all("f s"), "success: c", ""},
 		{"steps within", `x`,
-			[]Step{While{ID: "w", Cond: "steps.w.rounds == null || steps.w.rounds < 2", Max: 5, Do: []Step{look("l", "l")}}, say("s", "{{steps.w.output.word}}")}, all("w s"), "success: l", "look l; look l"},
+			[]Step{{ID: "w", While: "steps.w.rounds == null || steps.w.rounds < 2", Max: 5, Do: []Step{look("l", "l")}}, say("s", "{{steps.w.output.word}}")}, all("w s"), "success: l", "look l; look l"},
 		{"another graph", "x",
-			[]Step{Run{ID: "g", Agent: workflow.Graph(pawl.Agent{Name: "inner", Model: (&world{}).model()}, []Step{say("a", "{{input}}a"), say("b", "{{steps.a.output}}b")}, all("a b")...)}, say("s", "{{steps.g.output}}")},
+			[]Step{{ID: "g", Agent: new(workflow.Graph(pawl.Agent{Name: "inner", Model: (&world{}).model()}, []Step{say("a", "{{input}}a"), say("b", "{{steps.a.output}}b")}, all("a b")...))}, say("s", "{{steps.g.output}}")},
 			all("g s"), "success: xab", ""},
 		{"a node is left out", "x",
-			[]Step{Single{ID: "a", If: "false", Prompt: "say a"}, say("b", "b"), say("j", "{{joined}}"), say("k", "{{joined}}[{{steps.a.output}}]")},
+			[]Step{{ID: "a", If: "false", Single: &Single{Prompt: "say a"}}, say("b", "b"), say("j", "{{joined}}"), say("k", "{{joined}}[{{steps.a.output}}]")},
 			join(all("a j", "b j"), edges(2, "a k", "j k")), `success: [null,"[null,\"b\"]"][]`, ""},
 		{"a node that is left out wins no race", "x",
-			[]Step{Single{ID: "a", If: "false", Prompt: "say a"}, say("b", "b"), say("c", "c{{steps.b.output}}"), say("j", "{{joined}}")},
+			[]Step{{ID: "a", If: "false", Single: &Single{Prompt: "say a"}}, say("b", "b"), say("c", "c{{steps.b.output}}"), say("j", "{{joined}}")},
 			join(all("b c"), edges(workflow.First, "a j", "c j")), `success: ["cb"]`, ""},
 		{"a null wins a race", "x",
-			[]Step{Switch{ID: "a", On: "true", Cases: map[string][]Step{"true": {}}}, say("b", "b"), say("c", "c{{steps.b.output}}"), say("j", "{{joined}}")},
+			[]Step{{ID: "a", Switch: "true", Cases: map[string][]Step{"true": {}}}, say("b", "b"), say("c", "c{{steps.b.output}}"), say("j", "{{joined}}")},
 			join(all("b c"), edges(workflow.First, "a j", "c j")), `success: [null]`, ""},
 		{"a node fails", "x", []Step{look("a", "bad"), say("b", "b")}, all("a b"), "failed: step a: no such word: bad", "look bad"},
 		{"the first that goes well", "x",
@@ -151,18 +151,18 @@ func TestGraphCheck(t *testing.T) {
 
 // What is left of the limits is divided by weight among the nodes or branches that run at once.
 func TestWeight(t *testing.T) {
-	heavy := Single{ID: "a", Weight: 3, Prompt: "say a"}
-	sub := Run{ID: "c", Weight: 2, Agent: pawl.Agent{Name: "sub", Model: (&world{}).model()}, Input: "say c"}
+	heavy := Step{ID: "a", Weight: 3, Single: &Single{Prompt: "say a"}}
+	sub := Step{ID: "c", Weight: 2, Agent: &pawl.Agent{Name: "sub", Model: (&world{}).model()}, Input: "say c"}
 	for _, c := range []struct {
 		name  string
 		agent func(pawl.Agent) pawl.Agent
 		want  string
 	}{
 		{"nodes", func(a pawl.Agent) pawl.Agent {
-			return workflow.Graph(a, []Step{heavy, say("b", "b"), sub, Call{ID: "d", Weight: 4, Tool: "look", Args: map[string]any{"word": "d"}}})
+			return workflow.Graph(a, []Step{heavy, say("b", "b"), sub, {ID: "d", Weight: 4, Tool: "look", Args: map[string]any{"word": "d"}}})
 		}, "c_1 0.30, c_2 0.10, c_3 0.20, c_4 0.40"},
 		{"branches", func(a pawl.Agent) pawl.Agent {
-			return New(a, Parallel{ID: "p", Branches: [][]Step{{say("x", "x"), heavy}, {say("b", "b")}}})
+			return New(a, Step{ID: "p", Parallel: [][]Step{{say("x", "x"), heavy}, {say("b", "b")}}})
 		}, "c_1 0.75, c_2 0.25"},
 		{"alone", func(a pawl.Agent) pawl.Agent { return New(a, sub) }, "c_1 1.00"},
 	} {
@@ -183,7 +183,7 @@ func TestWeight(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.name, got, c.want)
 		}
 	}
-	_, err := pawl.NewMachine(New((&world{}).agent(), Single{ID: "a", Weight: -1, Prompt: "say a"}))
+	_, err := pawl.NewMachine(New((&world{}).agent(), Step{ID: "a", Weight: -1, Single: &Single{Prompt: "say a"}}))
 	if err == nil || !strings.Contains(err.Error(), "step a: weight: it is -1") {
 		t.Error(err)
 	}

@@ -40,15 +40,15 @@ func TestGreedyBranches(t *testing.T) {
 	digger := pawl.Agent{Name: "digger", Description: "Digs.", Model: insatiable, Tools: []pawl.Tool{dig}, Limits: pawl.Limits{Iterations: 1000, Tokens: 1_000_000, Cost: 100}}
 	asker := digger
 	asker.Name, asker.Tools = "asker", []pawl.Tool{tool.AskHuman(), dig}
-	run := func(id string, a pawl.Agent) workflow.Step { return workflow.Run{ID: id, Agent: a, Input: "Dig."} }
+	run := func(id string, a pawl.Agent) workflow.Step { return Step{ID: id, Agent: &a, Input: "Dig."} }
 	for name, limits := range map[string]pawl.Limits{
 		"tokens": {Iterations: 1000, Tokens: 60_000}, "cost": {Iterations: 1000, Tokens: 10_000_000, Cost: 0.5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			flow := New(pawl.Agent{Name: "flow", Model: insatiable, Limits: limits},
-				Parallel{ID: "all", Branches: [][]Step{
+				Step{ID: "all", Parallel: [][]Step{
 					{run("a", digger)}, {run("b", asker)},
-					{Parallel{ID: "deep", Branches: [][]Step{{run("c", digger)}, {run("d", digger), run("e", digger)}}}},
+					{{ID: "deep", Parallel: [][]Step{{run("c", digger)}, {run("d", digger), run("e", digger)}}}},
 				}})
 			j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), nil)
 			must(t, err)

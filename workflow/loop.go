@@ -99,11 +99,7 @@ func (l *Loop) Next(s *pawl.State) pawl.Step {
 		return w.leave(n, rounds)
 	}
 	if waits {
-		at := Before
-		if when == After.String() {
-			at = After
-		}
-		return w.held(n, at, rounds)
+		return w.held(n, Suspend(when), rounds)
 	}
 	return w.after(n, i, rounds)
 }
@@ -117,22 +113,22 @@ type walk struct {
 // after returns what to do when the step n, or its i-th member, is over or must
 // be repeated.
 func (w *walk) after(n *node, i int, rounds []int) pawl.Step {
-	switch n.Step.(type) {
-	case Parallel:
+	switch n.does {
+	case "parallel":
 		return w.batch(n, 0, len(n.arms), rounds)
-	case ForEach:
-		return w.batch(n, i-i%n.width, n.width, rounds)
+	case "for_each":
+		return w.batch(n, i-i%n.Width, n.Width, rounds)
 	}
-	st, begun := w.s.Step(n.id)
+	st, begun := w.s.Step(n.ID)
 	switch {
-	case !begun, !st.Done, st.Label != join(n.id, rounds):
+	case !begun, !st.Done, st.Label != join(n.ID, rounds):
 		if w.s.RejectedIterations() > 0 {
-			return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusPlanFailed, Condition: leaf(n.id), Leaf: leaf(n.id),
+			return pawl.Finish{Verdict: pawl.Verdict{Holds: true, Status: pawl.StatusPlanFailed, Condition: leaf(n.ID), Leaf: leaf(n.ID),
 				Detail: "the model gave no usable answer: " + w.s.LastRejection()}}
 		}
 		return w.begin(n, rounds)
 	case !st.OK:
-		return failed(n.id, st.Error)
+		return failed(n.ID, st.Error)
 	}
 	return w.leave(n, rounds)
 }
@@ -150,26 +146,26 @@ func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 			if n.when != nil {
 				holds, err := w.holds(n.when)
 				if err != nil {
-					return failed(n.id, "if: "+err.Error())
+					return failed(n.ID, "if: "+err.Error())
 				}
 				if !holds {
 					i++
 					continue
 				}
 			}
-			if n.suspend == Before {
+			if n.Suspend == Before {
 				return w.hold(n, Before, rounds)
 			}
-			switch n.Step.(type) {
-			case Switch:
+			switch n.does {
+			case "switch":
 				next, err := w.choose(n)
 				if err != nil {
-					return failed(n.id, err.Error())
+					return failed(n.ID, err.Error())
 				}
 				b, i = next, 0
-			case While:
-				delete(w.steps, n.id) // its rounds are null within it
-				b, i, rounds = n.do, len(n.do.nodes), append(rounds[:len(rounds):len(rounds)], 0)
+			case "while":
+				delete(w.steps, n.ID) // its rounds are null within it
+				b, i, rounds = n.blocks[0], len(n.Do), append(rounds[:len(rounds):len(rounds)], 0)
 			default:
 				return w.begin(n, rounds)
 			}
@@ -180,13 +176,13 @@ func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 			return w.finish()
 		}
 		w.here = n
-		if n.do != nil {
+		if n.does == "while" {
 			last := len(rounds) - 1
-			again := rounds[last] < n.max
+			again := rounds[last] < n.Max
 			if again {
 				var err error
 				if again, err = w.holds(n.on); err != nil {
-					return failed(n.id, "while: "+err.Error())
+					return failed(n.ID, "while: "+err.Error())
 				}
 			}
 			if again {
@@ -195,9 +191,9 @@ func (w *walk) enter(b *block, i int, rounds []int) pawl.Step {
 				continue
 			}
 			rounds = rounds[:last]
-			delete(w.steps, n.id)
+			delete(w.steps, n.ID)
 		}
-		if n.suspend == After {
+		if n.Suspend == After {
 			return w.hold(n, After, rounds)
 		}
 		b, i = n.in, n.at+1
@@ -214,33 +210,29 @@ func (w *walk) choose(n *node) (*block, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, c := range n.cases {
-		if c.name == text {
-			return c.do, nil
-		}
-		names = append(names, c.name)
+	i, known := slices.BinarySearch(n.cases, text)
+	if !known {
+		i = len(n.cases) // the default
 	}
-	if n.other != nil {
-		return n.other, nil
+	if i < len(n.blocks) {
+		return n.blocks[i], nil
 	}
-	return nil, fmt.Errorf("%s is %q, for which there is no case (there are %s, and no default)", n.on, display.Clip(text, 80), strings.Join(names, ", "))
+	return nil, fmt.Errorf("%s is %q, for which there is no case (there are %s, and no default)", n.on, display.Clip(text, 80), strings.Join(n.cases, ", "))
 }
 
 // begin begins a step that has an effect.
 func (w *walk) begin(n *node, rounds []int) pawl.Step {
-	switch n.Step.(type) {
-	case Parallel:
+	switch n.does {
+	case "parallel":
 		return w.batch(n, 0, len(n.arms), rounds)
-	case ForEach:
-		return w.batch(n, 0, n.width, rounds)
-	}
-	if n.prompt != nil {
+	case "for_each":
+		return w.batch(n, 0, n.Width, rounds)
+	case "single":
 		return w.ask(n, rounds)
 	}
-	c, err := w.call(n, join(n.id, rounds))
+	c, err := w.call(n, join(n.ID, rounds))
 	if err != nil {
-		return failed(n.id, err.Error())
+		return failed(n.ID, err.Error())
 	}
 	return pawl.Act{Calls: []pawl.Classified{c}}
 }
@@ -253,9 +245,9 @@ func (w *walk) ask(n *node, rounds []int) pawl.Step {
 		err = errors.New("nothing is asked: the prompt comes to nothing")
 	}
 	if err != nil {
-		return failed(n.id, "prompt: "+err.Error())
+		return failed(n.ID, "prompt: "+err.Error())
 	}
-	view := pawl.View{Prompt: prompt, Bare: true, Step: join(n.id, rounds), Output: n.output}
+	view := pawl.View{Prompt: prompt, Bare: true, Step: join(n.ID, rounds), Output: string(n.Single.Output)}
 	return pawl.Think{Purpose: pawl.PurposeTurn, View: view}
 }
 
@@ -266,14 +258,14 @@ func (w *walk) call(n *node, label string) (pawl.Classified, error) {
 	if err != nil {
 		return pawl.Classified{}, err
 	}
-	if _, asks := n.Step.(Run); asks {
+	if n.does == "agent" {
 		text, err := asText(v)
 		if err != nil {
 			return pawl.Classified{}, err
 		}
 		v = map[string]any{"input": text}
 	}
-	return call(n.tool, v, label)
+	return call(n.Tool, v, label)
 }
 
 func call(tool string, args any, label string) (pawl.Classified, error) {
@@ -286,18 +278,17 @@ func call(tool string, args any, label string) (pawl.Classified, error) {
 func (w *walk) batch(n *node, i, count int, rounds []int) pawl.Step {
 	var items []any
 	end := len(n.arms)
-	_, each := n.Step.(ForEach)
-	if each {
+	if n.does == "for_each" {
 		v, err := w.eval(n.on)
 		if err != nil {
-			return failed(n.id, "for_each: "+err.Error())
+			return failed(n.ID, "for_each: "+err.Error())
 		}
 		list, ok := v.([]any)
 		if !ok {
-			return failed(n.id, fmt.Sprintf("for_each: %s is no list", n.on))
+			return failed(n.ID, fmt.Sprintf("for_each: %s is no list", n.on))
 		}
 		if items, end = list, len(list); end > MaxItems {
-			return failed(n.id, fmt.Sprintf("for_each: %s has %d items; the most is %d", n.on, end, MaxItems))
+			return failed(n.ID, fmt.Sprintf("for_each: %s has %d items; the most is %d", n.on, end, MaxItems))
 		}
 		if end == 0 {
 			return w.empty(n, rounds)
@@ -306,17 +297,17 @@ func (w *walk) batch(n *node, i, count int, rounds []int) pawl.Step {
 	for ; i < end; i += count {
 		var calls []pawl.Classified
 		for k := i; k < min(i+count, end); k++ {
-			label := join(member(n.id, k), rounds)
-			st, begun := w.s.Step(member(n.id, k))
+			label := join(member(n.ID, k), rounds)
+			st, begun := w.s.Step(member(n.ID, k))
 			switch {
 			case !begun, st.Label != label, !st.Done:
 				c, err := w.branch(n, k, items, label)
 				if err != nil {
-					return failed(n.id, err.Error())
+					return failed(n.ID, err.Error())
 				}
 				calls = append(calls, c)
-			case !st.OK && !n.more:
-				return failed(member(n.id, k), st.Error)
+			case !st.OK && n.OnError != "continue":
+				return failed(member(n.ID, k), st.Error)
 			}
 		}
 		if calls != nil {
@@ -328,11 +319,11 @@ func (w *walk) batch(n *node, i, count int, rounds []int) pawl.Step {
 
 // empty notes that a for-each has no items, so that the run continues after it.
 func (w *walk) empty(n *node, rounds []int) pawl.Step {
-	raw, err := json.Marshal(vacant{Step: join(n.id, rounds), After: w.s.LastStep(), Seq: w.s.Seq()})
+	raw, err := json.Marshal(vacant{Step: join(n.ID, rounds), After: w.s.LastStep(), Seq: w.s.Seq()})
 	if err != nil {
-		return failed(n.id, err.Error())
+		return failed(n.ID, err.Error())
 	}
-	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: by, Name: n.id, Value: raw}}}
+	return pawl.Record{Events: []pawl.Event{pawl.Noted{By: by, Name: n.ID, Value: raw}}}
 }
 
 // branch returns the call for the k-th branch or item.
@@ -343,7 +334,7 @@ func (w *walk) branch(n *node, k int, items []any, label string) (pawl.Classifie
 		return pawl.Classified{}, err
 	}
 	if items != nil {
-		told[n.as] = items[k]
+		told[n.As] = items[k]
 	}
 	return call(f.tool, told, label)
 }
@@ -351,10 +342,10 @@ func (w *walk) branch(n *node, k int, items []any, label string) (pawl.Classifie
 // finish ends the run with the output of its last step.
 func (w *walk) finish() pawl.Step {
 	var value any
-	if n := w.lastOf(w.loop.root); n != nil {
+	if n := w.last(w.loop.root); n != nil {
 		v, err := w.own(n)
 		if err != nil {
-			return failed(n.id, err.Error())
+			return failed(n.ID, err.Error())
 		}
 		value = outputIn(v)
 	}
@@ -409,25 +400,11 @@ func (n *node) within(other *node) bool {
 func (n *node) depth() int {
 	depth, b := 0, n.in
 	for ; b.of != nil; b = b.of.in {
-		if b.of.do != nil {
+		if b.of.does == "while" {
 			depth++
 		}
 	}
 	return depth + b.loops
-}
-
-// blocks returns the steps within a Switch or a While.
-func (n *node) blocks() (list []*block) {
-	if n.do != nil {
-		list = append(list, n.do)
-	}
-	for _, c := range n.cases {
-		list = append(list, c.do)
-	}
-	if n.other != nil {
-		list = append(list, n.other)
-	}
-	return list
 }
 
 // A label is a step's id, with the number of the branch or item in brackets,

@@ -20,7 +20,7 @@ import (
 // last step, if it is one. An agent whose steps ask no model needs no model.
 func New(agent pawl.Agent, steps ...Step) pawl.Agent {
 	loop, tools := compile(agent, steps, nil, nil, "")
-	loop.source = declare(steps)
+	loop.source, _ = json.Marshal(steps) // preparing the agent reports what cannot be written
 	return with(agent, loop, tools)
 }
 

@@ -3,154 +3,153 @@ package workflow
 import (
 	"cmp"
 	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/pawl-run/pawl"
-	"github.com/pawl-run/pawl/internal/naming"
 )
 
-// A Step is one of the steps of a workflow: [Single], [Call], [Run], [Switch],
-// [Parallel], [ForEach] or [While]. Its ID, of letters, digits, - and _, names
-// it in the log and for later steps, which refer to its output as
-// steps.ID.output. If is a condition; a step whose condition does not hold is
-// skipped, and its output is null. Suspend has a person confirm the step. Weight is how many
-// of the equal shares of what is left of the limits it gets, if it runs beside others: as
-// the node of a graph, or in a branch of a Parallel, which has the largest weight of its
-// steps; zero: 1.
-type Step interface{ step() common }
+// A Step is one step of a workflow, or one node of a graph. It does exactly one of Single, Tool,
+// Agent, Switch, Parallel, ForEach and While; the fields below each of these belong to it. Its
+// JSON is that of a spec, and part of the declaration of a run.
+type Step struct {
+	ID      string  `json:"id"`                // letters, digits, - and _; later steps refer to steps.ID.output
+	If      string  `json:"if,omitempty"`      // a condition; if it does not hold, the step is skipped and its output is null
+	Suspend Suspend `json:"suspend,omitempty"` // a person confirms the step
+	// Weight is the number of equal shares of the remaining limits that the step gets when it runs
+	// beside others: as a node of a graph, or in a branch, which has the largest weight of its
+	// steps. Zero means 1.
+	Weight int `json:"weight,omitempty"`
 
-// common are the fields that all steps have.
-type common struct {
-	id, when string
-	suspend  Suspend
-	weight   int
+	// Single asks the model once.
+	Single *Single `json:"single,omitempty"`
+
+	// Tool is the name of a tool of the agent. A string in Args that consists of one
+	// {{REFERENCE}} is replaced by the value itself, such as a number, a list or an object.
+	Tool string         `json:"tool,omitempty"`
+	Args map[string]any `json:"args,omitempty" of:"tool"`
+
+	// Agent is another agent, which may be a workflow, and runs as a child run. Its JSON is its
+	// name. Without a model it uses the workflow's. Input is a text, or a value sent as JSON; nil
+	// means the input of this workflow.
+	Agent *pawl.Agent `json:"agent,omitempty"`
+	Input any         `json:"input,omitempty" of:"agent,workflow"`
+
+	// Continues names a step with Agent or Single, which may be this one in a loop. The step then
+	// continues the conversation of the latest run of that step; both are child runs. Carry is the
+	// part of it that the model sees: "all" (the default), "summary", which is the last request and
+	// the answer, or "last", the last request.
+	Continues string `json:"continues,omitempty" of:"single,agent"`
+	Carry     string `json:"carry,omitempty" of:"single,agent"`
+
+	// Switch is an expression whose value names the case to run. Default runs if there is no such
+	// case; if it is nil, the step fails. The output is that of the last step that ran.
+	Switch  string            `json:"switch,omitempty"`
+	Cases   map[string][]Step `json:"cases,omitempty" of:"switch"`
+	Default []Step            `json:"default,omitzero" of:"switch"`
+
+	// Parallel are branches that run at once, each as a child run. The output is the list of their
+	// outputs. Steps of a branch cannot be referred to outside it.
+	Parallel [][]Step `json:"parallel,omitempty"`
+
+	// ForEach is an expression for a list. The steps of Do run for every item, each time as a child
+	// run. The output is the list of their outputs, with null for an item that failed;
+	// steps.ID.errors holds the errors.
+	ForEach string `json:"for_each,omitempty"`
+	As      string `json:"as,omitempty" of:"for_each"`       // name of the item in the steps; empty: item
+	Width   int    `json:"width,omitempty" of:"for_each"`    // items at once; zero: 4
+	OnError string `json:"on_error,omitempty" of:"for_each"` // "stop" fails with the first item that fails (the default), "continue" does not
+
+	// While is a condition. The steps of Do repeat while it holds, at most Max times. The output is
+	// that of the last step that ran, and steps.ID.rounds the number of rounds. In Do, a reference
+	// to a step that has not run in this round yields its output of the previous round.
+	While string `json:"while,omitempty"`
+	Max   int    `json:"max,omitempty" of:"while"`
+
+	Do []Step `json:"do,omitempty" of:"for_each,while"`
 }
 
-// Suspend says when a step waits for a person, who approves, denies or edits what
-// it is given, or its output. A step that is denied has failed.
-type Suspend int
-
-// When a step waits. The zero value is not at all.
-const (
-	Before Suspend = 1 + iota // it runs; a person sees its prompt, arguments or input
-	After                     // it ran; a person sees its output
-)
-
-var suspends = naming.NewEnum[Suspend]("suspend", []string{"before", "after"})
-
-// String returns before or after.
-func (s Suspend) String() string { return suspends.String(s) }
-
-// Single asks the model once, with the agent's prompt and this one and without
-// any earlier conversation. Its output is the reply: a text or, with a schema,
-// a document that matches it. A reply that does not match is rejected at most
-// twice. With Continues and Carry, which are those of [Run], the model sees the conversation
-// of an earlier Single or Run; both are then child runs.
+// Single is a request to the model with the prompt of the agent and this one, without any earlier
+// conversation. The output of the step is the reply: a text or, with a schema, a document that
+// matches it. A reply that does not match is rejected at most twice.
 type Single struct {
-	ID, If    string
-	Suspend   Suspend
-	Weight    int
-	Prompt    string          // may contain {{REFERENCE}}
-	Output    json.RawMessage // JSON Schema; nil: text
-	Continues string
-	Carry     string
+	Prompt string          `json:"prompt"`           // may contain {{REFERENCE}}
+	Output json.RawMessage `json:"output,omitempty"` // JSON Schema; nil: text
 }
 
-// Call runs one of the agent's tools. A string in Args that consists of one
-// {{REFERENCE}} is replaced by the value itself, such as a number, a list or an
-// object.
-type Call struct {
-	ID, If  string
-	Suspend Suspend
-	Weight  int
-	Tool    string
-	Args    map[string]any
+// OneOf returns the schema of a reply that is one of the words, for use with Switch.
+func OneOf(words ...string) json.RawMessage {
+	raw, _ := json.Marshal(map[string]any{"enum": words}) // strings always marshal
+	return raw
 }
 
-// Run runs another agent, which may be a workflow, as a child run.
-type Run struct {
-	ID, If  string
-	Suspend Suspend
-	Weight  int
-	Agent   pawl.Agent
-	Input   any // a text, or a value sent as JSON; nil: this workflow's input
+// Suspend says when a step waits for a person, who approves, denies or edits its input or output.
+// A step that is denied has failed. The zero value does not wait.
+type Suspend string
 
-	// Continues names a step that runs an agent, such as this one in a loop: the agent goes on
-	// with the conversation of the latest run of that step. Empty: it begins one.
-	Continues string
-	// Carry is what it sees of it: "all", "summary", which is what that run was asked and what
-	// it answered, or "last", what it was asked. Empty: all.
-	Carry string
-}
+// When a step waits.
+const (
+	Before Suspend = "before" // it runs; the person sees its prompt, arguments or input
+	After  Suspend = "after"  // it ran; the person sees its output
+)
 
-// Switch continues with the case that the value of On names, or with Default if
-// there is no such case; if Default is nil, it fails. Its output is that of the
-// last step it ran.
-type Switch struct {
-	ID, If  string
-	Suspend Suspend
-	Weight  int
-	On      string
-	Cases   map[string][]Step
-	Default []Step
-}
-
-// Parallel runs all branches at once, each as a child run. Its output is the
-// list of their outputs. Steps of one branch cannot be referred to outside it.
-type Parallel struct {
-	ID, If   string
-	Suspend  Suspend
-	Weight   int
-	Branches [][]Step
-}
-
-// ForEach runs the same steps for every item of the list In, each as a child
-// run, Width of them at once. Its output is the list of their outputs, with
-// null for a failed item; steps.ID.errors holds the errors.
-type ForEach struct {
-	ID, If   string
-	Suspend  Suspend
-	Weight   int
-	In       string
-	As       string // the item's name in the steps; empty: item
-	Width    int    // zero: 4
-	Continue bool   // with the other items if one fails; else the workflow fails
-	Do       []Step
-}
-
-// While repeats its steps while the condition holds, at most Max times. Its
-// output is that of the last step it ran, and steps.ID.rounds the number of
-// rounds. Within it, a reference to a step that has not run in this round
-// yields the output of the previous round.
-type While struct {
-	ID, If  string
-	Suspend Suspend
-	Weight  int
-	Cond    string
-	Max     int
-	Do      []Step
-}
-
-func (s Single) step() common   { return common{s.ID, s.If, s.Suspend, s.Weight} }
-func (s Call) step() common     { return common{s.ID, s.If, s.Suspend, s.Weight} }
-func (s Run) step() common      { return common{s.ID, s.If, s.Suspend, s.Weight} }
-func (s Switch) step() common   { return common{s.ID, s.If, s.Suspend, s.Weight} }
-func (s Parallel) step() common { return common{s.ID, s.If, s.Suspend, s.Weight} }
-func (s ForEach) step() common  { return common{s.ID, s.If, s.Suspend, s.Weight} }
-func (s While) step() common    { return common{s.ID, s.If, s.Suspend, s.Weight} }
-
-// commonOf returns the common fields of a step, also of one that is nil.
-func commonOf(s Step) common {
-	if s == nil {
-		return common{}
+// MarshalJSON returns the step with the name of its agent in place of the agent.
+func (s Step) MarshalJSON() ([]byte, error) {
+	type plain Step
+	out := struct {
+		plain
+		Agent string `json:"agent,omitempty"`
+	}{plain: plain(s)}
+	if s.Agent != nil {
+		out.Agent = s.Agent.Name
 	}
-	return s.step()
+	return json.Marshal(out)
+}
+
+// actions are the keys of what a step can do.
+var actions = []string{"single", "tool", "agent", "switch", "parallel", "for_each", "while"}
+
+// misfits returns what a step does, and the problem with its fields: it does nothing or several
+// things, or a field, whose key is returned, belongs to another action.
+func (s *Step) misfits() (does, key, problem string) {
+	fields, v := reflect.TypeFor[Step](), reflect.ValueOf(s).Elem()
+	var strays []reflect.StructField
+	for i := range fields.NumField() {
+		f := fields.Field(i)
+		name := keyOf(f)
+		switch {
+		case v.Field(i).IsZero():
+		case f.Tag.Get("of") != "":
+			strays = append(strays, f)
+		case does != "" && slices.Contains(actions, name):
+			return "", name, "a step is " + does + " or " + name + " (make two of it)"
+		case slices.Contains(actions, name):
+			does = name
+		}
+	}
+	if does == "" {
+		return "", "steps", "the step does nothing (give it one of " + strings.Join(actions, ", ") + ")"
+	}
+	for _, f := range strays {
+		if of := strings.Split(f.Tag.Get("of"), ","); !slices.Contains(of, does) {
+			return does, keyOf(f), "it belongs to a step with " + strings.Join(of, " or ") + ", and this step has " + does
+		}
+	}
+	return does, "", ""
+}
+
+// keyOf returns the key of a field.
+func keyOf(f reflect.StructField) string {
+	key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return key
 }
 
 // Limits of a workflow, to stop a mistake before it becomes expensive.
 const (
-	MaxRounds = 1000  // of a While
-	MaxWidth  = 64    // of a ForEach
-	MaxItems  = 10000 // of a ForEach
+	MaxRounds = 1000  // of a step with While
+	MaxWidth  = 64    // of a step with ForEach
+	MaxItems  = 10000 // in the list of a ForEach
 )
 
 // An Error is a problem in a step. Key is the name of the field in a spec, such

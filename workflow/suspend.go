@@ -19,7 +19,7 @@ const suspendTool = "suspend"
 // held are the arguments of the call.
 type held struct {
 	Step  string          `json:"step"`
-	When  string          `json:"when"` // before or after
+	When  Suspend         `json:"when"`
 	Value json.RawMessage `json:"value"`
 }
 
@@ -67,7 +67,7 @@ func (confirmed) Review(_ *pawl.State, step pawl.Step) pawl.Step {
 			continue
 		}
 		c.Do, c.Why = pawl.CallAsk, fmt.Sprintf("step %s is to run with this value", in.Step)
-		if in.When == After.String() {
+		if in.When == After {
 			c.Why = fmt.Sprintf("step %s has come to this value", in.Step)
 		}
 	}
@@ -84,7 +84,7 @@ func withGate(agent pawl.Agent, loop *Loop) pawl.Agent {
 }
 
 // gateOf is the name of the call with which a step waits.
-func gateOf(id string, when Suspend) string { return id + ":" + when.String() }
+func gateOf(id string, when Suspend) string { return id + ":" + string(when) }
 
 // hold has a person confirm the step n.
 func (w *walk) hold(n *node, when Suspend, rounds []int) pawl.Step {
@@ -99,15 +99,15 @@ func (w *walk) hold(n *node, when Suspend, rounds []int) pawl.Step {
 	}
 	var args held
 	if err == nil {
-		args = held{Step: n.id, When: when.String()}
+		args = held{Step: n.ID, When: when}
 		args.Value, err = json.Marshal(value)
 	}
-	c, wrong := call(suspendTool, args, join(gateOf(n.id, when), rounds))
+	c, wrong := call(suspendTool, args, join(gateOf(n.ID, when), rounds))
 	if err == nil {
 		err = wrong
 	}
 	if err != nil {
-		return failed(n.id, err.Error())
+		return failed(n.ID, err.Error())
 	}
 	return pawl.Act{Calls: []pawl.Classified{c}}
 }
@@ -125,11 +125,11 @@ func (w *walk) given(n *node) (any, error) {
 
 // value is given, after a person has confirmed it if somebody must.
 func (w *walk) value(n *node, rounds []int) (any, error) {
-	if n.suspend != Before {
+	if n.Suspend != Before {
 		return w.given(n)
 	}
-	st, _ := w.s.Step(gateOf(n.id, Before))
-	if !st.OK || st.Label != join(gateOf(n.id, Before), rounds) {
+	st, _ := w.s.Step(gateOf(n.ID, Before))
+	if !st.OK || st.Label != join(gateOf(n.ID, Before), rounds) {
 		return nil, errors.New("nobody has confirmed it")
 	}
 	return w.read(st)
@@ -137,31 +137,31 @@ func (w *walk) value(n *node, rounds []int) (any, error) {
 
 // held continues when a person has decided about the step n.
 func (w *walk) held(n *node, when Suspend, rounds []int) pawl.Step {
-	st, ok := w.s.Step(gateOf(n.id, when))
+	st, ok := w.s.Step(gateOf(n.ID, when))
 	switch {
-	case !ok, !st.Done, st.Label != join(gateOf(n.id, when), rounds):
+	case !ok, !st.Done, st.Label != join(gateOf(n.ID, when), rounds):
 		return w.hold(n, when, rounds)
 	case !st.OK:
-		return failed(n.id, st.Error)
+		return failed(n.ID, st.Error)
 	case when == After:
 		return w.enter(n.in, n.at+1, rounds)
 	}
-	switch n.Step.(type) {
-	case Switch:
+	switch n.does {
+	case "switch":
 		next, err := w.choose(n)
 		if err != nil {
-			return failed(n.id, err.Error())
+			return failed(n.ID, err.Error())
 		}
 		return w.enter(next, 0, rounds)
-	case While:
-		return w.enter(n.do, len(n.do.nodes), append(slices.Clip(rounds), 0))
+	case "while":
+		return w.enter(n.blocks[0], len(n.Do), append(slices.Clip(rounds), 0))
 	}
 	return w.begin(n, rounds)
 }
 
 // leave continues after the step n.
 func (w *walk) leave(n *node, rounds []int) pawl.Step {
-	if n.suspend == After {
+	if n.Suspend == After {
 		return w.hold(n, After, rounds)
 	}
 	return w.enter(n.in, n.at+1, rounds)

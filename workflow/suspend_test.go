@@ -21,11 +21,11 @@ func TestSuspend(t *testing.T) {
 		return func() pawl.Agent { return workflow.Graph(w.agent(), nodes, edges...) }
 	}
 	steps := func(steps ...Step) func() pawl.Agent { return func() pawl.Agent { return New(w.agent(), steps...) } }
-	before := func(id, text string) Single {
-		return Single{ID: id, Suspend: workflow.Before, Prompt: "say " + text}
+	before := func(id, text string) Step {
+		return Step{ID: id, Suspend: workflow.Before, Single: &Single{Prompt: "say " + text}}
 	}
-	after := func(id, text string) Single {
-		return Single{ID: id, Suspend: workflow.After, Prompt: "say " + text}
+	after := func(id, text string) Step {
+		return Step{ID: id, Suspend: workflow.After, Single: &Single{Prompt: "say " + text}}
 	}
 	for _, c := range []struct {
 		name    string
@@ -36,18 +36,18 @@ func TestSuspend(t *testing.T) {
 	}{
 		{"before a prompt", steps(before("a", "{{input}}"), say("b", "{{steps.a.output}}b")), []string{`"say y"`}, []string{`a before "say x"`}, "success: yb"},
 		{"after a prompt", steps(after("a", "{{input}}"), say("b", "{{steps.a.output}}b")), []string{`"y"`}, []string{`a after "x"`}, "success: yb"},
-		{"before a call", steps(Call{ID: "l", Suspend: workflow.Before, Tool: "look", Args: map[string]any{"word": "w"}}, say("b", "{{steps.l.output.word}}")),
+		{"before a call", steps(Step{ID: "l", Suspend: workflow.Before, Tool: "look", Args: map[string]any{"word": "w"}}, say("b", "{{steps.l.output.word}}")),
 			[]string{`{"word":"v"}`}, []string{`l before {"word":"w"}`}, "success: v"},
 		{"around others", steps(
-			While{ID: "w", Suspend: workflow.After, Cond: "true", Max: 2, Do: []Step{before("a", "a{{steps.w.rounds}}")}},
-			ForEach{ID: "f", Suspend: workflow.Before, In: "input", If: `input != "x"`, Do: []Step{say("i", "i")}},
-			Switch{ID: "s", Suspend: workflow.After, On: "true", Cases: map[string][]Step{"true": {say("c", "c")}}}),
+			Step{ID: "w", Suspend: workflow.After, While: "true", Max: 2, Do: []Step{before("a", "a{{steps.w.rounds}}")}},
+			Step{ID: "f", Suspend: workflow.Before, ForEach: "input", If: `input != "x"`, Do: []Step{say("i", "i")}},
+			Step{ID: "s", Suspend: workflow.After, Switch: "true", Cases: map[string][]Step{"true": {say("c", "c")}}}),
 			[]string{"approve", "approve", "approve", `"d"`}, []string{`a before "say a"`, `a before "say a1"`, `w after "a1"`, `s after "c"`}, "success: d"},
 		{"denied", steps(after("a", "{{input}}")), []string{"deny"}, []string{`a after "x"`}, "failed: step a: this call was denied: no; it was not run"},
-		{"after null", steps(Switch{ID: "s", Suspend: workflow.After, On: "true", Cases: map[string][]Step{"true": {}}}, say("e", "e[{{steps.s.output}}]")),
+		{"after null", steps(Step{ID: "s", Suspend: workflow.After, Switch: "true", Cases: map[string][]Step{"true": {}}}, say("e", "e[{{steps.s.output}}]")),
 			[]string{"approve"}, []string{`s after null`}, "success: e[]"},
 		{"a node", graph(edges(0, "a b"), before("a", "{{input}}"), after("b", "{{joined[0]}}b")), []string{"approve", `"z"`}, []string{`a before "say x"`, `b after "xb"`}, "success: z"},
-		{"nodes at once", graph(edges(0, "a c", "b c"), after("a", "a"), Call{ID: "b", Suspend: workflow.Before, Tool: "look", Args: map[string]any{"word": "w"}}, say("c", "{{steps.a.output}}{{steps.b.output.size}}")),
+		{"nodes at once", graph(edges(0, "a c", "b c"), after("a", "a"), Step{ID: "b", Suspend: workflow.Before, Tool: "look", Args: map[string]any{"word": "w"}}, say("c", "{{steps.a.output}}{{steps.b.output.size}}")),
 			[]string{"approve", `{"word":"www"}`}, []string{`a after "a"`, `b before {"word":"w"}`}, "success: a3"},
 		{"a node is denied", graph(edges(0, "a b"), after("a", "{{input}}"), say("b", "b")), []string{"deny"}, []string{`a after "x"`}, "failed: step a: flow-a ended as failed: step a: this call was denied: no; it was not run"},
 	} {

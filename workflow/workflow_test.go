@@ -23,14 +23,8 @@ import (
 
 // The words of the package, which read better bare in tables.
 type (
-	Step     = workflow.Step
-	Single   = workflow.Single
-	Call     = workflow.Call
-	Run      = workflow.Run
-	Switch   = workflow.Switch
-	Parallel = workflow.Parallel
-	ForEach  = workflow.ForEach
-	While    = workflow.While
+	Step   = workflow.Step
+	Single = workflow.Single
 )
 
 var New, OneOf = workflow.New, workflow.OneOf
@@ -99,7 +93,7 @@ func (w *world) tools() []pawl.Tool {
 }
 
 func look(id, word string) Step {
-	return Call{ID: id, Tool: "look", Args: map[string]any{"word": word}}
+	return Step{ID: id, Tool: "look", Args: map[string]any{"word": word}}
 }
 
 func TestSteps(t *testing.T) {
@@ -112,129 +106,129 @@ func TestSteps(t *testing.T) {
 		called string
 	}{
 		{"chain", "cat",
-			[]Step{look("a", "{{input}}"), Single{ID: "b", Prompt: "say {{steps.a.output.word}} of {{steps.a.output.size}}"}},
+			[]Step{look("a", "{{input}}"), {ID: "b", Single: &Single{Prompt: "say {{steps.a.output.word}} of {{steps.a.output.size}}"}}},
 			"success: cat of 3", "say cat of 3", "look cat"},
 		{"typed arguments", `{"w": "dog", "n": 12345678901234567890}`,
-			[]Step{Run{ID: "sub", Agent: New(pawl.Agent{Name: "sub", Model: (&world{}).model()}, Single{ID: "x", Prompt: "say {{input.n}} {{input.t}}"}), Input: map[string]any{"n": "{{input.n}}", "t": "<{{input.n}}>"}},
-				Call{ID: "l", Tool: "look", Args: map[string]any{"word": "{{ steps.sub.output }}"}}},
+			[]Step{{ID: "sub", Agent: new(New(pawl.Agent{Name: "sub", Model: (&world{}).model()}, Step{ID: "x", Single: &Single{Prompt: "say {{input.n}} {{input.t}}"}})), Input: map[string]any{"n": "{{input.n}}", "t": "<{{input.n}}>"}},
+				{ID: "l", Tool: "look", Args: map[string]any{"word": "{{ steps.sub.output }}"}}},
 			`success: {"list":["12345678901234567890 <12345678901234567890>","12345678901234567890 <12345678901234567890>!"],"size":43,"word":"12345678901234567890 <12345678901234567890>"}`, "", ""},
 		{"route", "x",
-			[]Step{Single{ID: "kind", Prompt: "say bug", Output: OneOf("bug", "question")},
-				Switch{ID: "go", On: "steps.kind.output", Cases: map[string][]Step{"bug": {look("b", "bug")}, "question": {look("q", "question")}}},
-				Single{ID: "end", Prompt: "say {{steps.go.output.word}} {{steps.q.output}}."}},
+			[]Step{{ID: "kind", Single: &Single{Prompt: "say bug", Output: OneOf("bug", "question")}},
+				{ID: "go", Switch: "steps.kind.output", Cases: map[string][]Step{"bug": {look("b", "bug")}, "question": {look("q", "question")}}},
+				{ID: "end", Single: &Single{Prompt: "say {{steps.go.output.word}} {{steps.q.output}}."}}},
 			"success: bug .", "say bug; say bug .", "look bug"},
 		{"route to default", "x",
-			[]Step{Switch{ID: "go", On: "input", Cases: map[string][]Step{"y": {look("b", "bug")}}, Default: []Step{look("d", "def")}}},
+			[]Step{{ID: "go", Switch: "input", Cases: map[string][]Step{"y": {look("b", "bug")}}, Default: []Step{look("d", "def")}}},
 			`success: {"list":["def","def!"],"size":3,"word":"def"}`, "", "look def"},
 		{"no case", "x",
-			[]Step{Switch{ID: "go", On: "input", Cases: map[string][]Step{"y": {look("b", "bug")}, "z": {look("c", "bug")}}}},
+			[]Step{{ID: "go", Switch: "input", Cases: map[string][]Step{"y": {look("b", "bug")}, "z": {look("c", "bug")}}}},
 			`failed: step go: input is "x", for which there is no case (there are y, z, and no default)`, "", ""},
 		{"left out", "x",
-			[]Step{Call{ID: "a", Tool: "look", Args: map[string]any{"word": "a"}, If: "input == \"y\""}, Single{ID: "b", Prompt: "say [{{steps.a.output.word}}]", If: "steps.a.output == null"}},
+			[]Step{{ID: "a", Tool: "look", Args: map[string]any{"word": "a"}, If: "input == \"y\""}, {ID: "b", Single: &Single{Prompt: "say [{{steps.a.output.word}}]"}, If: "steps.a.output == null"}},
 			"success: []", "say []", ""},
 		{"parallel", "x",
-			[]Step{look("a", "aa"), Parallel{ID: "p", Branches: [][]Step{
+			[]Step{look("a", "aa"), {ID: "p", Parallel: [][]Step{
 				{look("b", "{{steps.a.output.word}}b")},
-				{Single{ID: "c", Prompt: "say 42"}},
-				{look("b2", "c"), Single{ID: "d", Prompt: "say {{steps.b2.output.size}} {{input}}"}},
-			}}, Single{ID: "e", Prompt: "say {{steps.p.output[0].word}} {{steps.p.output[1]}} {{steps.p.output[2]}}"}},
+				{{ID: "c", Single: &Single{Prompt: "say 42"}}},
+				{look("b2", "c"), {ID: "d", Single: &Single{Prompt: "say {{steps.b2.output.size}} {{input}}"}}},
+			}}, {ID: "e", Single: &Single{Prompt: "say {{steps.p.output[0].word}} {{steps.p.output[1]}} {{steps.p.output[2]}}"}}},
 			"success: aab 42 1 x", "", ""},
 		{"a text stays a text", "x",
-			[]Step{Parallel{ID: "p", Branches: [][]Step{{Single{ID: "c", Prompt: "say 42"}}}}},
+			[]Step{{ID: "p", Parallel: [][]Step{{{ID: "c", Single: &Single{Prompt: "say 42"}}}}}},
 			`success: ["42"]`, "say 42", ""},
 		{"for each", `["a","b","c","d","e"]`,
-			[]Step{ForEach{ID: "f", In: "input", As: "w", Width: 2, Do: []Step{look("l", "{{w}}"), Single{ID: "s", Prompt: "say {{steps.l.output.word}}{{w}}"}}}},
+			[]Step{{ID: "f", ForEach: "input", As: "w", Width: 2, Do: []Step{look("l", "{{w}}"), {ID: "s", Single: &Single{Prompt: "say {{steps.l.output.word}}{{w}}"}}}}},
 			`success: ["aa","bb","cc","dd","ee"]`, "", ""},
 		{"for none", `[]`,
-			[]Step{ForEach{ID: "f", In: "input", Do: []Step{look("l", "{{item}}")}}, Single{ID: "s", Prompt: "say {{steps.f.output}}"}},
+			[]Step{{ID: "f", ForEach: "input", Do: []Step{look("l", "{{item}}")}}, {ID: "s", Single: &Single{Prompt: "say {{steps.f.output}}"}}},
 			`success: []`, "say []", ""},
 		{"for none, last", `[]`,
-			[]Step{look("a", "a"), ForEach{ID: "f", In: "input", Do: []Step{look("l", "{{item}}")}}},
+			[]Step{look("a", "a"), {ID: "f", ForEach: "input", Do: []Step{look("l", "{{item}}")}}},
 			`success: []`, "", "look a"},
 		{"for none, in a case", `[]`,
-			[]Step{Switch{ID: "w", On: "true", Cases: map[string][]Step{"true": {look("a", "a"), ForEach{ID: "f", In: "input", Do: []Step{look("l", "{{item}}")}}}}},
-				Single{ID: "s", Prompt: "say {{steps.w.output}}"}},
+			[]Step{{ID: "w", Switch: "true", Cases: map[string][]Step{"true": {look("a", "a"), {ID: "f", ForEach: "input", Do: []Step{look("l", "{{item}}")}}}}},
+				{ID: "s", Single: &Single{Prompt: "say {{steps.w.output}}"}}},
 			`success: []`, "say []", "look a"},
 		{"for none, again and again", `[]`,
-			[]Step{While{ID: "w", Cond: "steps.w.rounds == null || steps.w.rounds < 3", Max: 5, Do: []Step{
-				ForEach{ID: "f", In: "input", Do: []Step{look("l", "{{item}}")}},
-				ForEach{ID: "g", In: "input", Do: []Step{look("m", "{{item}}")}}}},
-				Single{ID: "s", Prompt: "say {{steps.w.rounds}} {{steps.w.output}}"}},
+			[]Step{{ID: "w", While: "steps.w.rounds == null || steps.w.rounds < 3", Max: 5, Do: []Step{
+				{ID: "f", ForEach: "input", Do: []Step{look("l", "{{item}}")}},
+				{ID: "g", ForEach: "input", Do: []Step{look("m", "{{item}}")}}}},
+				{ID: "s", Single: &Single{Prompt: "say {{steps.w.rounds}} {{steps.w.output}}"}}},
 			`success: 3 []`, "", ""},
 		{"for some, then none", `x`,
-			[]Step{While{ID: "w", Cond: "true", Max: 2, Do: []Step{
+			[]Step{{ID: "w", While: "true", Max: 2, Do: []Step{
 				look("a", "{{steps.a.output.word}}a"),
-				Switch{ID: "n", On: "steps.a.output.size", Cases: map[string][]Step{"1": {Parallel{ID: "p", Branches: [][]Step{{look("b", "b")}}}}}, Default: []Step{}},
-				ForEach{ID: "f", In: "steps.f.output", If: "steps.f.output != null", Do: []Step{look("l", "{{item}}")}}}},
-				Single{ID: "s", Prompt: "say [{{steps.f.output}}]"}},
+				{ID: "n", Switch: "steps.a.output.size", Cases: map[string][]Step{"1": {{ID: "p", Parallel: [][]Step{{look("b", "b")}}}}}, Default: []Step{}},
+				{ID: "f", ForEach: "steps.f.output", If: "steps.f.output != null", Do: []Step{look("l", "{{item}}")}}}},
+				{ID: "s", Single: &Single{Prompt: "say [{{steps.f.output}}]"}}},
 			`success: []`, "", ""},
 		{"items left out", `["a","b"]`,
-			[]Step{ForEach{ID: "f", In: "input", Do: []Step{Call{ID: "l", If: `item != "a"`, Tool: "look", Args: map[string]any{"word": "{{item}}"}}}},
-				ForEach{ID: "g", In: "input", Do: []Step{Switch{ID: "w", On: "item", Cases: map[string][]Step{"a": {say("s", "{{item}}")}}, Default: []Step{}}}},
+			[]Step{{ID: "f", ForEach: "input", Do: []Step{{ID: "l", If: `item != "a"`, Tool: "look", Args: map[string]any{"word": "{{item}}"}}}},
+				{ID: "g", ForEach: "input", Do: []Step{{ID: "w", Switch: "item", Cases: map[string][]Step{"a": {say("s", "{{item}}")}}, Default: []Step{}}}},
 				say("e", "{{steps.f.output[1].word}}[{{steps.f.output[0]}}]{{steps.g.output}}{{steps.g.errors}}")},
 			`success: b[]["a",null][null,null]`, "", "look b"},
 		{"branches left out", `x`,
-			[]Step{Parallel{ID: "p", Branches: [][]Step{{Single{ID: "a", If: "false", Prompt: "say a"}}, {say("b", "b")}}}, say("e", "{{steps.p.output}}")},
+			[]Step{{ID: "p", Parallel: [][]Step{{{ID: "a", If: "false", Single: &Single{Prompt: "say a"}}}, {say("b", "b")}}}, say("e", "{{steps.p.output}}")},
 			`success: [null,"b"]`, "", ""},
-		{"for no list", `x`, []Step{ForEach{ID: "f", In: "input", Do: []Step{look("l", "{{item}}")}}},
+		{"for no list", `x`, []Step{{ID: "f", ForEach: "input", Do: []Step{look("l", "{{item}}")}}},
 			"failed: step f: for_each: input is no list", "", ""},
 		{"an item fails", `["a","bad","c"]`,
-			[]Step{ForEach{ID: "f", In: "input", Width: 1, Do: []Step{look("l", "{{item}}")}}},
+			[]Step{{ID: "f", ForEach: "input", Width: 1, Do: []Step{look("l", "{{item}}")}}},
 			"failed: step f[2]: flow-f ended as failed: step l: no such word: bad", "", "look a; look bad"},
 		{"an item fails and the others go on", `["a","bad","c"]`,
-			[]Step{ForEach{ID: "f", In: "input", Width: 1, Continue: true, Do: []Step{look("l", "{{item}}")}},
-				Single{ID: "s", Prompt: "say {{steps.f.output[1]}} {{steps.f.output[2].word}} {{steps.f.errors[1]}}"}},
+			[]Step{{ID: "f", ForEach: "input", Width: 1, OnError: "continue", Do: []Step{look("l", "{{item}}")}},
+				{ID: "s", Single: &Single{Prompt: "say {{steps.f.output[1]}} {{steps.f.output[2].word}} {{steps.f.errors[1]}}"}}},
 			"success: c flow-f ended as failed: step l: no such word: bad", "", "look a; look bad; look c"},
 		{"while from nothing", "x",
-			[]Step{While{ID: "w", Cond: "steps.l.output == null || steps.l.output.size < 4", Max: 10, Do: []Step{look("l", "{{steps.l.output.word}}z")}},
-				Single{ID: "s", Prompt: "say {{steps.w.rounds}} {{steps.w.output.word}}"}},
+			[]Step{{ID: "w", While: "steps.l.output == null || steps.l.output.size < 4", Max: 10, Do: []Step{look("l", "{{steps.l.output.word}}z")}},
+				{ID: "s", Single: &Single{Prompt: "say {{steps.w.rounds}} {{steps.w.output.word}}"}}},
 			"success: 4 zzzz", "say 4 zzzz", "look z; look zz; look zzz; look zzzz"},
 		{"while, at most", "x",
-			[]Step{While{ID: "w", Cond: "true", Max: 2, Do: []Step{look("l", "a"), While{ID: "v", Cond: "true", Max: 2, Do: []Step{look("m", "b")}}}}},
+			[]Step{{ID: "w", While: "true", Max: 2, Do: []Step{look("l", "a"), {ID: "v", While: "true", Max: 2, Do: []Step{look("m", "b")}}}}},
 			`success: {"list":["b","b!"],"size":1,"word":"b"}`, "", "look a; look b; look b; look a; look b; look b"},
 		{"while nothing", "x",
-			[]Step{While{ID: "w", Cond: "false", Max: 2, Do: []Step{look("l", "a")}}, Single{ID: "s", Prompt: "say [{{steps.w.output}}]"}},
+			[]Step{{ID: "w", While: "false", Max: 2, Do: []Step{look("l", "a")}}, {ID: "s", Single: &Single{Prompt: "say [{{steps.w.output}}]"}}},
 			"success: []", "say []", ""},
 		{"rounds of none", "x",
-			[]Step{While{ID: "o", Cond: "steps.o.rounds == null", Max: 3, Do: []Step{
+			[]Step{{ID: "o", While: "steps.o.rounds == null", Max: 3, Do: []Step{
 				say("a", "{{steps.w.rounds}}"),
-				While{ID: "w", Cond: "steps.w.rounds != null", Max: 2, Do: []Step{look("l", "a")}},
-				Single{ID: "b", If: "steps.w.rounds == 0", Prompt: "say b{{steps.w.rounds}}"}}},
-				While{ID: "v", If: "false", Cond: "true", Max: 2, Do: []Step{look("m", "a")}},
-				Parallel{ID: "p", Branches: [][]Step{{say("c", "{{steps.w.rounds}}{{steps.v.rounds}}")}}}},
+				{ID: "w", While: "steps.w.rounds != null", Max: 2, Do: []Step{look("l", "a")}},
+				{ID: "b", If: "steps.w.rounds == 0", Single: &Single{Prompt: "say b{{steps.w.rounds}}"}}}},
+				{ID: "v", If: "false", While: "true", Max: 2, Do: []Step{look("m", "a")}},
+				{ID: "p", Parallel: [][]Step{{say("c", "{{steps.w.rounds}}{{steps.v.rounds}}")}}}},
 			`success: ["00"]`, "say 0; say b0; say 00", ""},
 		{"each within while", `[["a"],[],["c","d"]]`,
-			[]Step{While{ID: "w", Cond: "steps.n.output == null || steps.n.output.size < 3", Max: 9, Do: []Step{
+			[]Step{{ID: "w", While: "steps.n.output == null || steps.n.output.size < 3", Max: 9, Do: []Step{
 				look("n", "{{steps.n.output.word}}x"),
-				Switch{ID: "which", On: "steps.n.output.size", Cases: map[string][]Step{
-					"1": {ForEach{ID: "f1", In: "input[0]", Do: []Step{Single{ID: "s1", Prompt: "say {{item}}"}}}},
-					"2": {ForEach{ID: "f2", In: "input[1]", Do: []Step{Single{ID: "s2", Prompt: "say {{item}}"}}}},
-					"3": {ForEach{ID: "f3", In: "input[2]", Do: []Step{Single{ID: "s3", Prompt: "say {{item}}"}}}},
-				}}}}, Single{ID: "e", Prompt: "say {{steps.f1.output}}{{steps.f2.output}}{{steps.f3.output}}{{steps.which.output}}"}},
+				{ID: "which", Switch: "steps.n.output.size", Cases: map[string][]Step{
+					"1": {{ID: "f1", ForEach: "input[0]", Do: []Step{{ID: "s1", Single: &Single{Prompt: "say {{item}}"}}}}},
+					"2": {{ID: "f2", ForEach: "input[1]", Do: []Step{{ID: "s2", Single: &Single{Prompt: "say {{item}}"}}}}},
+					"3": {{ID: "f3", ForEach: "input[2]", Do: []Step{{ID: "s3", Single: &Single{Prompt: "say {{item}}"}}}}},
+				}}}}, {ID: "e", Single: &Single{Prompt: "say {{steps.f1.output}}{{steps.f2.output}}{{steps.f3.output}}{{steps.which.output}}"}}},
 			`success: ["a"][]["c","d"]["c","d"]`, "", ""},
 		{"branch within branch", `[[1,2],[3]]`,
-			[]Step{look("o", "out"), ForEach{ID: "f", In: "input", As: "row", Do: []Step{
-				ForEach{ID: "g", In: "row", As: "cell", Do: []Step{Single{ID: "s", Prompt: "say {{cell}}{{steps.o.output.word}}"}}}}}},
+			[]Step{look("o", "out"), {ID: "f", ForEach: "input", As: "row", Do: []Step{
+				{ID: "g", ForEach: "row", As: "cell", Do: []Step{{ID: "s", Single: &Single{Prompt: "say {{cell}}{{steps.o.output.word}}"}}}}}}},
 			`success: [["1out","2out"],["3out"]]`, "", ""},
 		{"an agent", "cat",
-			[]Step{Run{ID: "r", Agent: pawl.Agent{Name: "other", Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
+			[]Step{{ID: "r", Agent: &pawl.Agent{Name: "other", Model: pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply, error) {
 				return pawl.Say("heard " + r.Messages[0].Text()), nil
-			})}, Input: "about {{input}}"}, Single{ID: "s", Prompt: "say {{steps.r.output}}"}},
+			})}, Input: "about {{input}}"}, {ID: "s", Single: &Single{Prompt: "say {{steps.r.output}}"}}},
 			"success: heard about cat", "say heard about cat", ""},
 		{"a reply that fits at the second try", "x",
-			[]Step{Single{ID: "k", Prompt: "say no idea then bug", Output: OneOf("bug", "question")}},
+			[]Step{{ID: "k", Single: &Single{Prompt: "say no idea then bug", Output: OneOf("bug", "question")}}},
 			"success: bug", "", ""},
 		{"a reply that never fits", "x",
-			[]Step{Single{ID: "k", Prompt: "say no idea", Output: OneOf("bug", "question")}},
+			[]Step{{ID: "k", Single: &Single{Prompt: "say no idea", Output: OneOf("bug", "question")}}},
 			"plan_failed: ", "", ""},
 		{"a tool that fails", "x", []Step{look("a", "bad"), look("b", "b")}, "failed: step a: no such word: bad", "", "look bad"},
-		{"wrong arguments", "x", []Step{Call{ID: "a", Tool: "look", Args: map[string]any{"word": 1}}},
+		{"wrong arguments", "x", []Step{{ID: "a", Tool: "look", Args: map[string]any{"word": 1}}},
 			"failed: step a: invalid arguments: /word: value must be a string, got the number 1", "", ""},
-		{"a hole in a text", `{"a":1}`, []Step{Single{ID: "a", Prompt: "say {{input.b}}"}},
+		{"a hole in a text", `{"a":1}`, []Step{{ID: "a", Single: &Single{Prompt: "say {{input.b}}"}}},
 			"failed: step a: prompt: there is no input.b: input is an object without it", "", ""},
-		{"what is put in is no template", "{{steps.a.output}}", []Step{Single{ID: "a", Prompt: "say {{input}}"}, Single{ID: "b", Prompt: "say {{steps.a.output}}"}},
+		{"what is put in is no template", "{{steps.a.output}}", []Step{{ID: "a", Single: &Single{Prompt: "say {{input}}"}}, {ID: "b", Single: &Single{Prompt: "say {{steps.a.output}}"}}},
 			"success: {{steps.a.output}}", "say {{steps.a.output}}; say {{steps.a.output}}", ""},
-		{"nothing to ask", "  ", []Step{Single{ID: "a", Prompt: "{{input}}"}},
+		{"nothing to ask", "  ", []Step{{ID: "a", Single: &Single{Prompt: "{{input}}"}}},
 			"failed: step a: prompt: nothing is asked: the prompt comes to nothing", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -298,11 +292,11 @@ func TestResumeFailed(t *testing.T) {
 		after       string
 	}{
 		{"a tool", "x", []Step{look("a", "a"), look("b", "bad"), look("c", "c")}, "look a; look bad", "look bad; look c"},
-		{"an item", `["a","b","bad","d"]`, []Step{ForEach{ID: "f", In: "input", Width: 3, Do: []Step{look("l", "{{item}}")}}},
+		{"an item", `["a","b","bad","d"]`, []Step{{ID: "f", ForEach: "input", Width: 3, Do: []Step{look("l", "{{item}}")}}},
 			"look a; look b; look bad", "look bad; look d"},
-		{"a branch", "x", []Step{Parallel{ID: "p", Branches: [][]Step{{look("a", "bad")}, {look("b", "b")}}}, look("c", "c")},
+		{"a branch", "x", []Step{{ID: "p", Parallel: [][]Step{{look("a", "bad")}, {look("b", "b")}}}, look("c", "c")},
 			"look b; look bad", "look bad; look c"},
-		{"a later round", "x", []Step{While{ID: "w", Cond: "steps.w.rounds == null || steps.w.rounds < 2", Max: 5, Do: []Step{look("a", "a"), look("b", "bad")}}},
+		{"a later round", "x", []Step{{ID: "w", While: "steps.w.rounds == null || steps.w.rounds < 2", Max: 5, Do: []Step{look("a", "a"), look("b", "bad")}}},
 			"look a; look bad", "look bad; look a; look bad"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -333,7 +327,7 @@ func TestWidth(t *testing.T) {
 	for _, width := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			w, e := &world{}, engine.New(memory.New(), nil)
-			agent := New(w.agent(), ForEach{ID: "f", In: "input", Width: width, Do: []Step{look("l", "{{item}}")}})
+			agent := New(w.agent(), Step{ID: "f", ForEach: "input", Width: width, Do: []Step{look("l", "{{item}}")}})
 			if _, r := start(t, e, agent, `["a","b","c","d","e","f"]`); r.Status != pawl.StatusSuccess {
 				t.Fatal(r.Verdict)
 			}
@@ -351,7 +345,7 @@ func TestWidth(t *testing.T) {
 // names, and goes on where it was once the ceiling is raised.
 func TestCeiling(t *testing.T) {
 	w := &world{}
-	agent := New(w.agent(), Single{ID: "a", Prompt: "say a"}, look("l", "b"), Single{ID: "c", Prompt: "say {{steps.a.output}}c"})
+	agent := New(w.agent(), Step{ID: "a", Single: &Single{Prompt: "say a"}}, look("l", "b"), Step{ID: "c", Single: &Single{Prompt: "say {{steps.a.output}}c"}})
 	agent.Limits.Iterations = 1
 	e := engine.New(memory.New(), nil)
 	id, r := start(t, e, agent, "x")
@@ -396,7 +390,7 @@ func TestChanged(t *testing.T) {
 // The whole of what a result says of a run.
 func TestResult(t *testing.T) {
 	w := &world{}
-	agent := New(w.agent(), look("a", "a"), Single{ID: "b", Prompt: "say {{steps.a.output.word}}"}, look("c", "c"), Parallel{ID: "p", Branches: [][]Step{{Single{ID: "d", Prompt: "say d"}}}})
+	agent := New(w.agent(), look("a", "a"), Step{ID: "b", Single: &Single{Prompt: "say {{steps.a.output.word}}"}}, look("c", "c"), Step{ID: "p", Parallel: [][]Step{{{ID: "d", Single: &Single{Prompt: "say d"}}}}})
 	_, r := start(t, engine.New(memory.New(), nil), agent, "x")
 	var lines []string
 	for _, s := range r.Steps {
@@ -419,18 +413,22 @@ func TestResult(t *testing.T) {
 func TestCheck(t *testing.T) {
 	w := &world{}
 	_, err := pawl.NewMachine(New(w.agent(),
-		Single{ID: "a b", Prompt: ""},
-		Single{ID: "s", Prompt: "{{steps.later.output}} {{steps.nope.output}} {{other}} {{steps.s}} {{input"},
-		Single{ID: "s2", Prompt: "{{steps.later.output}} {{steps.nope.output}} {{other}} {{steps.s}}", Output: json.RawMessage(`{"type":"strin"}`)},
-		Call{ID: "later", Tool: "lok", If: "input ="},
-		Call{ID: "s", Tool: "look"},
-		Switch{ID: "w", On: "done(1)"},
-		While{ID: "l", Cond: ""},
-		ForEach{ID: "e", In: "input", Width: 99, As: "steps", Do: nil},
-		Parallel{ID: "p"},
-		Parallel{ID: "q", Branches: [][]Step{{Single{ID: "i", Prompt: "{{steps.q.output}}"}}}},
-		Run{ID: "look", Agent: pawl.Agent{Name: "x"}},
-		Single{ID: "z", Prompt: "{{steps.i.output}}"},
+		Step{ID: "a b", Single: &Single{Prompt: ""}},
+		Step{ID: "s", Single: &Single{Prompt: "{{steps.later.output}} {{steps.nope.output}} {{other}} {{steps.s}} {{input"}},
+		Step{ID: "s2", Single: &Single{Prompt: "{{steps.later.output}} {{steps.nope.output}} {{other}} {{steps.s}}", Output: json.RawMessage(`{"type":"strin"}`)}},
+		Step{ID: "later", Tool: "lok", If: "input ="},
+		Step{ID: "s", Tool: "look"},
+		Step{ID: "w", Switch: "done(1)"},
+		Step{ID: "l", While: "true"},
+		Step{ID: "n", If: "true"},
+		Step{ID: "m", Tool: "look", While: "true"},
+		Step{ID: "k", Tool: "look", As: "x"},
+		Step{ID: "v", Tool: "look", Suspend: "while"},
+		Step{ID: "e", ForEach: "input", Width: 99, As: "steps", OnError: "go"},
+		Step{ID: "p", Parallel: [][]Step{}},
+		Step{ID: "q", Parallel: [][]Step{{{ID: "i", Single: &Single{Prompt: "{{steps.q.output}}"}}}}},
+		Step{ID: "look", Agent: &pawl.Agent{Name: "x"}},
+		Step{ID: "z", Single: &Single{Prompt: "{{steps.i.output}}"}},
 	))
 	if err == nil {
 		t.Fatal("nothing is wrong")
@@ -449,7 +447,11 @@ func TestCheck(t *testing.T) {
 		"step s: id: there is another step of that id",
 		"step w: switch: done is not available here",
 		"step w: cases: there are no cases",
-		"step l: while: it is empty",
+		"step n: steps: the step does nothing (give it one of single, tool, agent, switch, parallel, for_each, while)",
+		"step m: while: a step is tool or while (make two of it)",
+		"step k: as: it belongs to a step with for_each, and this step has tool",
+		`step v: suspend: it is "while" (write before or after)`,
+		`step e: on_error: it is "go" (write stop or continue)`,
 		"step l: max: it is 0",
 		"step l: do: it has no steps",
 		"step e: width: it is 99",
@@ -474,5 +476,27 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The declaration of steps is their JSON, in the form of a spec, with names for agents.
+func TestDeclared(t *testing.T) {
+	w := &world{}
+	for want, agent := range map[string]pawl.Agent{
+		`[{"id":"a","suspend":"after","single":{"prompt":"say a","output":{"enum":["a"]}}},` +
+			`{"id":"s","switch":"input","cases":{"x":[]},"default":[]},` +
+			`{"id":"f","if":"true","for_each":"input","as":"w","on_error":"continue","do":[{"id":"l","tool":"look","args":{"word":"{{w}}"}}]},` +
+			`{"id":"r","continues":"r","agent":"other"}]`: New(w.agent(),
+			Step{ID: "a", Suspend: workflow.After, Single: &Single{Prompt: "say a", Output: OneOf("a")}},
+			Step{ID: "s", Switch: "input", Cases: map[string][]Step{"x": {}}, Default: []Step{}},
+			Step{ID: "f", If: "true", ForEach: "input", As: "w", OnError: "continue", Do: []Step{look("l", "{{w}}")}},
+			Step{ID: "r", Agent: &pawl.Agent{Name: "other"}, Continues: "r"}),
+		`{"nodes":[{"id":"l","tool":"look"},{"id":"m","tool":"look"}],"edges":[{"to":"l","join":"any"},{"from":"l","to":"m","if":"true","join":2}]}`: workflow.Graph(w.agent(),
+			[]Step{{ID: "l", Tool: "look"}, {ID: "m", Tool: "look"}},
+			workflow.Edge{To: "l", Join: workflow.JoinAny}, workflow.Edge{From: "l", To: "m", If: "true", Join: 2}),
+	} {
+		if got := agent.Loop.(*workflow.Loop).Steps(); string(got) != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 }

@@ -29,7 +29,7 @@ var editor = pawl.ModelFunc(func(_ context.Context, r pawl.Request) (pawl.Reply,
 
 func paper() pawl.Agent {
 	call := func(id, tool, name string) workflow.Step {
-		return workflow.Call{ID: id, Tool: tool, Args: map[string]any{"name": name}}
+		return workflow.Step{ID: id, Tool: tool, Args: map[string]any{"name": name}}
 	}
 	name := func(_ context.Context, in struct {
 		Name string `json:"name"`
@@ -42,15 +42,15 @@ func paper() pawl.Agent {
 	}
 	return workflow.New(pawl.Agent{Name: "paper", Model: editor, Tools: tools},
 		call("open", "put", "the paper"),
-		workflow.Single{ID: "kinds", Prompt: "Which kinds of pieces? {{input}}", Output: []byte(`{"type":"array"}`)},
-		workflow.ForEach{ID: "pieces", In: "steps.kinds.output", As: "kind", Width: 1, Do: []workflow.Step{
-			workflow.Single{ID: "text", Prompt: "Write about {{kind}}"},
+		workflow.Step{ID: "kinds", Single: &workflow.Single{Prompt: "Which kinds of pieces? {{input}}", Output: []byte(`{"type":"array"}`)}},
+		workflow.Step{ID: "pieces", ForEach: "steps.kinds.output", As: "kind", Width: 1, Do: []workflow.Step{
+			{ID: "text", Single: &workflow.Single{Prompt: "Write about {{kind}}"}},
 			call("out", "print", "{{steps.text.output}}"),
 		}},
-		workflow.While{ID: "better", Cond: `steps.grade.output != "!!"`, Max: 5, Do: []workflow.Step{
-			workflow.Single{ID: "grade", Prompt: "Grade {{steps.pieces.output}} {{steps.grade.output}}"},
+		workflow.Step{ID: "better", While: `steps.grade.output != "!!"`, Max: 5, Do: []workflow.Step{
+			{ID: "grade", Single: &workflow.Single{Prompt: "Grade {{steps.pieces.output}} {{steps.grade.output}}"}},
 		}},
-		workflow.Switch{ID: "then", On: "steps.grade.output", Cases: map[string][]workflow.Step{"!!": {call("fold", "put", "{{steps.better.rounds}} rounds")}}},
+		workflow.Step{ID: "then", Switch: "steps.grade.output", Cases: map[string][]workflow.Step{"!!": {call("fold", "put", "{{steps.better.rounds}} rounds")}}},
 	)
 }
 

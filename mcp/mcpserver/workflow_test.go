@@ -14,7 +14,7 @@ import (
 // child runs is nobody else's to call.
 func TestWorkflow(t *testing.T) {
 	double := tool.Func("double", "Double a number.", func(_ context.Context, in number) (number, error) { return number{2 * in.N}, nil }, pawl.Read)
-	each := workflow.ForEach{ID: "each", In: "input", Do: []workflow.Step{workflow.Call{ID: "one", Tool: "double", Args: map[string]any{"n": "{{item}}"}}}}
+	each := workflow.Step{ID: "each", ForEach: "input", Do: []workflow.Step{{ID: "one", Tool: "double", Args: map[string]any{"n": "{{item}}"}}}}
 	w := &world{agent: workflow.New(pawl.Agent{Name: "flow", Tools: []pawl.Tool{double}}, each)}
 	w.open(t)
 	c := w.connect(t, nil)

@@ -11,11 +11,11 @@ import (
 )
 
 // graphNode reads ID TOOL [ARGS] [suspend=before|after].
-func graphNode(words []string) (workflow.Step, error) {
+func graphNode(words []string) (n workflow.Step, err error) {
 	if len(words) < 2 {
-		return nil, errors.New("a node has an id and a tool")
+		return n, errors.New("a node has an id and a tool")
 	}
-	n := workflow.Call{ID: words[0], Tool: words[1]}
+	n = workflow.Step{ID: words[0], Tool: words[1]}
 	for _, word := range words[2:] {
 		switch word {
 		case "suspend=before":
@@ -24,7 +24,7 @@ func graphNode(words []string) (workflow.Step, error) {
 			n.Suspend = workflow.After
 		default:
 			if err := json.Unmarshal([]byte(word), &n.Args); err != nil {
-				return nil, err
+				return n, err
 			}
 		}
 	}
